@@ -186,8 +186,8 @@ type ListComponentsRequest struct {
 }
 
 // ListComponents returns a page of components, each as its latest version, by name in byte order. Their Manifest is nil;
-// Component returns it. A request cannot limit the number of components: a page ends when the JSON of its components has
-// about Limits.PageBytes. Every caller without TagsOnly may read components.
+// Component returns it. A request cannot limit the number of components: a page ends before the component that would
+// bring its JSON above Limits.PageBytes. Every caller without TagsOnly may read components.
 func (s *Service) ListComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) (vitrine.Page[Component], error) {
 	return list(ctx, s, by, 0, 0, func(r *reader, _ int) (vitrine.Page[Component], error) {
 		return fill(ctx, s, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string { return last.Name })

@@ -83,7 +83,7 @@ const (
 // tagged version, each once, of each app that the caller may read. Each element is checked as by a patch that only changes
 // the version of its component. Nothing is stored.
 //
-// A page ends after 1,000 broken elements, after Limits.PageBytes of them (by default 4 MiB), or after 5 seconds. So a page
+// A page ends after 1,000 broken elements, before the one that would bring it above Limits.PageBytes (by default 4 MiB), or after 5 seconds. So a page
 // may have no broken elements although Next is set. Each page reads the apps as they are at its time.
 //
 // It returns ErrForbidden unless the caller may manage components, ErrInvalid with the pointer /name if the manifest has
@@ -236,15 +236,14 @@ func (k *checker) version(in BrokenElement, body Body, first int) (full bool, er
 			return true, nil
 		}
 		if in.Violations = k.schema.violations(config); len(in.Violations) > 0 {
-			if k.room.Full() {
+			in.Element = strconv.Itoa(i)
+			if !k.room.Takes(in.size()) {
 				return true, nil
 			}
-			in.Element = strconv.Itoa(i)
 			if err := memreserve.Reserve(k.ctx, in.size()); err != nil {
 				return false, err
 			}
 			k.out.Broken = append(k.out.Broken, in)
-			k.room.Add(in.size())
 		}
 		k.out.Elements++
 		k.at = checkPosition{in.App, in.Version.Number(), i + 1}

@@ -54,7 +54,7 @@ func TestVersionsOfAComponentAreListedNewestFirst(t *testing.T) {
 }
 
 func TestAPageOfComponentVersionsEndsAtTheLimits(t *testing.T) {
-	for _, limits := range []appsvc.Limits{{PageBytes: 100}, {Page: 2}} {
+	for _, limits := range []appsvc.Limits{{PageBytes: 200}, {Page: 2}} {
 		svc, by := componentService(t, limits, "1", "2", "3")
 		page, err := svc.ListComponentVersions(context.Background(), by, appsvc.ListComponentVersionsRequest{Name: "c"})
 		if err != nil || len(page.Items) != 2 || page.Next != "2" {

@@ -86,8 +86,8 @@
 // Version 0 is NewVersion(0). [vitrine.Latest] stands for the highest version that an app has.
 //
 // A method named ListX returns a [vitrine.Page]: the items, and in Next the value of After for the next page. Next is "" on the
-// last page. In most lists a page ends when it has as many items as the request asks for, or when its items have
-// Limits.PageBytes, whichever comes first. A page of ListComponents, and one of ListTags if Limit is 0, may have any number of
+// last page. In most lists a page ends when it has as many items as the request asks for, or before the
+// item that would bring it above Limits.PageBytes, unless that is its first. A page of ListComponents, and one of ListTags if Limit is 0, may have any number of
 // items, so only their bytes end it. ListHistory and ListTagMoves have bounds of their own, which their comments state.
 //
 // The partner of ListX, AllX, is an iterator, which fetches page after page and ends with the first error.

@@ -34,7 +34,7 @@ type Limits struct {
 	DocumentBytes int // of the JSON of a patched app; 4 MiB
 	AppBytes      int // of the JSON of a created or restored app, with the manifests of its elements; 16 MiB
 	ManifestBytes int // of a component; 1 MiB
-	PageBytes     int // a page ends with the item that brings it to this size; 4 MiB
+	PageBytes     int // a page ends before the item that would bring it above this size, unless it is the first; 4 MiB
 }
 
 // withDefaults returns the limits with the default in place of each zero.

@@ -68,7 +68,7 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 
 // ListApps returns a page of the apps that the caller may read, each as its latest version: those that it owns, and those that
 // have one of the groups that it moderates or reads, or a site of such a network. Apps of the same time are in the order of
-// their ids. A page also ends when its bodies have reached Limits.PageBytes. With Summary no body is read.
+// their ids. A page also ends before the app that would bring it above Limits.PageBytes. With Summary no body is read.
 //
 // The cursor is a position in the order. So an app that is created or changed between two pages appears only if it comes
 // after this position: with UpdatedAscending a change moves an app to the end, where it appears again.
@@ -112,7 +112,7 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 // size is the approximate size of an app in a page, in bytes.
 func (a App) size() int {
 	if a.Body != nil {
-		return len(a.Body)
+		return 200 + len(a.UpdatedBy) + len(a.Body)
 	}
 	n := 400 + len(a.Title)
 	for _, list := range [][]string{a.Groups, a.Components} {

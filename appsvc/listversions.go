@@ -33,7 +33,7 @@ func (in ListVersionsRequest) Below() (vitrine.Version, error) {
 }
 
 // ListVersions returns a page of the versions of an app with their content, newest first; ListHistory returns what changed
-// instead. A page also ends when its bodies have reached Limits.PageBytes. Versions that are added between two pages do not
+// instead. A page also ends before the version that would bring it above Limits.PageBytes. Versions that are added between two pages do not
 // appear, since the list leads to lower versions.
 //
 // It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range or After is not a cursor of this list.

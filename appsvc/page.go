@@ -52,13 +52,13 @@ func list[T any](ctx context.Context, s *Service, by vitrine.Caller, asked, othe
 	return view(ctx, s, by, func(r *reader) (vitrine.Page[T], error) { return read(r, limit) })
 }
 
-// fill returns a page of the first items of a list: limit of them, or any number if limit is 0, but it ends when their sizes
-// reach Limits.PageBytes. If the list has more items, next returns the cursor after the last one. fill returns
+// fill returns a page of the first items of a list: limit of them, or any number if limit is 0, of Limits.PageBytes
+// together. If the list has more items, next returns the cursor after the last one. fill returns
 // memreserve.ErrExceeded if the request may use no more memory.
 func fill[T any](ctx context.Context, s *Service, limit int, items iter.Seq2[T, error], size func(T) int, next func(last T) string) (page vitrine.Page[T], err error) {
 	room := paging.NewRoom(limit, s.limits.PageBytes)
 	for item, err := range items {
-		if err == nil && room.Full() {
+		if err == nil && !room.Takes(size(item)) {
 			page.Next = next(page.Items[len(page.Items)-1])
 			break
 		}
@@ -69,7 +69,6 @@ func fill[T any](ctx context.Context, s *Service, limit int, items iter.Seq2[T, 
 			return vitrine.Page[T]{}, err
 		}
 		page.Items = append(page.Items, item)
-		room.Add(size(item))
 	}
 	return page, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // A release is a list of moves of tags that are made together: all at one moment, or none. It is a record of its own. It can
@@ -435,12 +436,12 @@ func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListRe
 			}
 		}
 		v := viewer{r: r, by: by, heads: map[string]appHead{}}
-		looked, bytes := 0, 0
+		looked, room := 0, paging.NewRoom(limit, s.limits.PageBytes)
 		for rel, err := range r.releases(ctx, in.State, in.AppID, before, limit) {
 			if err != nil {
 				return page, err
 			}
-			if looked++; len(page.Items) == limit || looked > maxScanned || bytes > s.limits.PageBytes {
+			if looked++; room.Full() || looked > maxScanned {
 				page.Next = cursor(name, rel.Number+1, "")
 				break
 			}
@@ -453,11 +454,30 @@ func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListRe
 				if err != nil {
 					return page, err
 				}
-				page.Items, bytes = append(page.Items, shown), bytes+500+len(rel.Note)+100*len(rel.Moves)
+				if !room.Takes(shown.size()) {
+					page.Next = cursor(name, rel.Number+1, "")
+					break
+				}
+				page.Items = append(page.Items, shown)
 			}
 		}
 		return page, nil
 	})
+}
+
+// size is about the number of bytes of a release in JSON.
+func (r Release) size() int {
+	n := 500 + len(r.Name) + len(r.Note)
+	for _, m := range r.Moves {
+		n += 80 + len(m.AppID) + len(m.Tag)
+	}
+	for _, a := range r.Approvals {
+		n += 60 + len(a.By)
+	}
+	for _, c := range r.Conflicts {
+		n += 90 + len(c.App) + len(c.Tag) + len(c.Reason)
+	}
+	return n
 }
 
 // AllReleases yields the releases that the caller may see, newest first, page by page. The first error is the last pair.

@@ -51,8 +51,8 @@ type ListTagsRequest struct {
 	Embed bool   // with the versions they point to
 }
 
-// ListTags returns a page of the tags of an app, by name in byte order. Next is the last name of the page. A page also ends when
-// its tags have reached Limits.PageBytes, which matters with Embed: the bodies count, and two tags that point to the same version
+// ListTags returns a page of the tags of an app, by name in byte order. Next is the last name of the page. A page also ends before
+// the tag that would bring it above Limits.PageBytes, which matters with Embed: the bodies count, and two tags that point to the same version
 // both have it. It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range.
 func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) (vitrine.Page[Tag], error) {
 	return list(ctx, s, by, in.Limit, 0, func(r *reader, limit int) (page vitrine.Page[Tag], err error) {
@@ -77,9 +77,9 @@ func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRe
 
 // size is the size of a tag in a page, in bytes.
 func (t Tag) size() int {
-	n := len(t.Name) + 100
+	n := len(t.AppID) + len(t.Name) + 100
 	if t.App != nil {
-		n += len(t.App.Body)
+		n += t.App.size()
 	}
 	return n
 }

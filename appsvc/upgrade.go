@@ -54,7 +54,7 @@ const (
 // version, in one transaction. An app that would become invalid is not changed, and its Violations say why. With DryRun
 // nothing is stored, and the result is the same. Apps without such elements are left out.
 //
-// A page ends after 100 apps, a second, or Limits.PageBytes. It may have no apps although Next is set.
+// A page ends after 100 apps, a second, or before the app that would bring it above Limits.PageBytes. It may have no apps although Next is set.
 //
 // It returns ErrNotFound if there is no component of this name, ErrUnprocessable with CodeUnknownComponent if it has no such
 // version, ErrInvalid or ErrTooLarge if the patch is malformed or has more than Limits.PatchOps or Limits.PatchBytes,
@@ -89,7 +89,7 @@ func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequ
 	}
 	until, size := s.now().Add(upgradeTime), 0
 	for {
-		users, more, err := u.users(ctx, from, upgradedApps-len(out.Items))
+		users, more, err := u.users(ctx, from, upgradedApps-len(out.Items), size)
 		if err != nil {
 			return vitrine.Page[UpgradedApp]{}, err
 		}
@@ -106,8 +106,10 @@ func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequ
 		if !more {
 			return out, nil
 		}
-		from = users[len(users)-1].ID
-		if len(out.Items) >= upgradedApps || size > s.limits.PageBytes || !s.now().Before(until) {
+		if len(users) > 0 {
+			from = users[len(users)-1].ID
+		}
+		if len(out.Items) >= upgradedApps || len(users) == 0 || !s.now().Before(until) {
 			out.Next = cursor(list, 0, from)
 			return out, nil
 		}
@@ -115,11 +117,13 @@ func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequ
 }
 
 // users returns up to limit apps that use the component, with ids after from, and whether there are more. The apps are then
-// processed concurrently, so that their transactions share commits.
-func (u *upgrade) users(ctx context.Context, from string, limit int) (users []componentUser, more bool, err error) {
+// processed concurrently, so that their transactions share commits. size is the size of the page so far. The page has no room for an
+// app whose body would bring it above Limits.PageBytes: what the page says of an app is known only when the app has been upgraded, and
+// is seldom larger than its body.
+func (u *upgrade) users(ctx context.Context, from string, limit, size int) (users []componentUser, more bool, err error) {
 	err = u.s.store.view(ctx, func(r *reader) error {
 		users, more = nil, false
-		bytes := 0
+		bytes := size
 		for user, err := range r.users(ctx, u.in.Name, from, u.by) {
 			if err != nil {
 				return err
@@ -127,7 +131,7 @@ func (u *upgrade) users(ctx context.Context, from string, limit int) (users []co
 			if user.ID == from {
 				continue
 			}
-			if more = len(users) == min(limit, atOnce) || bytes > u.s.limits.PageBytes; more {
+			if more = len(users) == min(limit, atOnce) || bytes > 0 && bytes+len(user.body) > u.s.limits.PageBytes; more {
 				return nil
 			}
 			users, bytes = append(users, user), bytes+len(user.body)

@@ -281,12 +281,15 @@ func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
 func TestAPageEndsWhenItIsLarge(t *testing.T) {
 	d := newDesk(t, assets.Limits{PageBytes: 3600, ResponseBytes: 3600})
 	for i := range 6 {
-		d.asset(fmt.Sprint(i), strings.Repeat("x", 1000))
+		d.asset(fmt.Sprint(i), strings.Repeat("x", 800))
 	}
 	sizes, in := []int{}, assets.SearchRequest{}
 	for more := true; more; {
 		page := d.search(member, in)
 		sizes = append(sizes, len(page.Assets))
+		if text, _ := json.Marshal(page.Assets); len(text) > 3600 {
+			t.Errorf("a page has %d bytes", len(text))
+		}
 		in.Until, more = page.Prev, page.HasPrev
 	}
 	if !slices.Equal(sizes, []int{3, 3}) {

@@ -18,8 +18,8 @@ import (
 
 // Changes returns a page of the feed of changes of a library, in the order in which the changes
 // were committed. It does not wait for changes: at the end of the feed, it returns an empty page.
-// Whoever goes on from Next misses no change and meets none twice. A page ends before its limit
-// when it has reached Limits.PageBytes.
+// Whoever goes on from Next misses no change and meets none twice. A page also ends
+// before the entry that would bring it above Limits.PageBytes.
 //
 // It returns ErrForbidden unless the caller moderates the network; ErrInvalid if After is not a
 // cursor of this feed or Limit is out of range; and ErrGone if entries after the cursor were
@@ -94,7 +94,7 @@ func (s *Service) Outbox(ctx context.Context, lib Library, in vitrine.ChangesReq
 // of the changes responds.
 const outboxBytes = 256 << 10
 
-// feedPage returns a page of the feed, which ends with the entry that reaches this number of bytes of JSON.
+// feedPage returns a page of the feed, of at most this number of bytes of JSON unless it has one entry.
 func (s *Service) feedPage(r *records, in vitrine.ChangesRequest, bytes int) (vitrine.ChangesPage[Event], error) {
 	limit, err := s.pageLimit(in.Limit, 100)
 	if err != nil {

@@ -162,16 +162,15 @@ func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error)
 	list := []Folder{}
 	room := paging.NewRoom(limit, req.limits.PageBytes)
 	for _, n := range found {
-		if room.Full() {
+		f := req.fullFolder(n)
+		size := len(appendJSON(nil, f))
+		if !room.Takes(size) {
 			behind = behind || !backward // a list that is read backwards has left out folders before the page
 			break
 		}
-		f := req.fullFolder(n)
-		size := len(appendJSON(nil, f))
 		if err := memreserve.Reserve(req.ctx, size); err != nil {
 			return vitrine.Page[Folder]{}, err
 		}
-		room.Add(size)
 		list = append(list, f)
 	}
 	if backward {

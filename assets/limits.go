@@ -18,7 +18,7 @@ import (
 // replaced by as much, but it cannot grow.
 type Limits struct {
 	Page int // items of a page; 500
-	// PageBytes is the size in bytes at which a page ends, though never before its first item. 4 MiB.
+	// PageBytes is the size in bytes of a page: it ends before the item that would bring it above this, unless that is the first. 4 MiB.
 	PageBytes int
 	// ResponseBytes is the longest response to a change of more than one item, and to a request for the values of a key. 16 MiB.
 	ResponseBytes int

@@ -392,7 +392,7 @@ func (in SearchRequest) Following(p SearchPage) string {
 }
 
 // page returns the page of the found assets that are in the range at, without total and facets. It
-// ends at the limit of the range, or earlier when it has reached Limits.PageBytes.
+// ends at the limit of the range, or before the asset that would bring it above Limits.PageBytes.
 func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 	var p SearchPage
 	var first, last position
@@ -403,19 +403,17 @@ func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 		if err != nil {
 			return SearchPage{}, err
 		}
-		// The page is full, and this asset shows that the search goes on.
-		if more = room.Full(); more {
+		a := req.asset(r)
+		if more = !room.Takes(a.size()); more {
 			break
 		}
 		last = at.position(r)
 		if first.ordinal == 0 {
 			first = last
 		}
-		a := req.asset(r)
 		if err := memreserve.Reserve(req.ctx, a.size()); err != nil {
 			return SearchPage{}, err
 		}
-		room.Add(a.size())
 		p.Assets = append(p.Assets, a)
 	}
 	// The page itself tells whether the search goes on after it. Whether it has anything before the

@@ -121,7 +121,7 @@ type ChangesRequest struct {
 
 // Changes returns a page of the feed of changes of a network, in the order in which the changes were committed. It does not
 // wait for changes: at the end of the feed, it returns an empty page. Whoever goes on from Next misses no change and meets
-// none twice. A page ends before its limit when it has reached Limits.PageBytes.
+// none twice. A page also ends before the entry that would bring it above Limits.PageBytes.
 //
 // Changes returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid if
 // After is not a cursor of this feed, if Limit is out of range, and without a Network if the caller moderates several networks
@@ -145,7 +145,7 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 			func(stored feed.Entry, cursor string) (e Event, size int, err error) {
 				err = json.Unmarshal(stored.Data, &e)
 				e.Cursor = cursor
-				return e, len(stored.Data), err
+				return e, 150 + len(cursor) + len(stored.Data), err
 			})
 		return err
 	})

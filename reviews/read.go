@@ -142,7 +142,7 @@ func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(
 	return c, page, err
 }
 
-// fill returns the items of a page: at most limit items, ending with the item that reaches a number of bytes. item makes an
+// fill returns the items of a page: at most limit items of a number of bytes together. item makes an
 // item of a value of list, and returns its size in bytes. If there are more values, next is called with the last one of the
 // page.
 func fill[S, T any](ctx context.Context, list iter.Seq2[S, error], limit, bytes int, item func(S) (T, int, error), next func(S)) ([]T, error) {
@@ -152,11 +152,11 @@ func fill[S, T any](ctx context.Context, list iter.Seq2[S, error], limit, bytes 
 		if err != nil {
 			return nil, err
 		}
-		if room.Full() {
+		made, size, err := item(value)
+		if err == nil && !room.Takes(size) {
 			next(last)
 			break
 		}
-		made, size, err := item(value)
 		if err == nil {
 			err = memreserve.Reserve(ctx, size)
 		}
@@ -164,7 +164,6 @@ func fill[S, T any](ctx context.Context, list iter.Seq2[S, error], limit, bytes 
 			return nil, err
 		}
 		items, last = append(items, made), value
-		room.Add(size)
 	}
 	return items, nil
 }

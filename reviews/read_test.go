@@ -282,10 +282,11 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 	}
 	importInto(t, store, collection("YQ", single, list...), nil)
 	service := reviews.New(store, &reviews.ServiceOptions{Limits: reviews.Limits{PageBytes: 2000}})
-	for after, want := "", 3; want > 0; want -= 2 {
-		page, err := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", After: after})
-		if after = page.Next; err != nil || len(page.Items) != want || (after == "") != (want == 1) {
-			t.Fatalf("%d reviews, next %q, %v", len(page.Items), page.Next, err)
+	for after, page := "", 1; page <= 2; page++ {
+		list, err := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", After: after})
+		text, _ := json.Marshal(list.Items)
+		if after = list.Next; err != nil || len(list.Items) != 2 || len(text) > 2000 || (after == "") != (page == 2) {
+			t.Fatalf("page %d: %d reviews of %d bytes, next %q, %v", page, len(list.Items), len(text), list.Next, err)
 		}
 	}
 }

@@ -43,7 +43,7 @@ type ServiceOptions struct {
 type Limits struct {
 	Line      int // the maximum length of a line of an import in bytes; 32 MiB
 	Page      int // the maximum number of items of a page; 500
-	PageBytes int // stored bytes at which a page ends, though never before its first item; 4 MiB
+	PageBytes int // a page ends before the item that would bring it above this size, unless it is the first; 4 MiB
 }
 
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.

@@ -1,4 +1,4 @@
-// Package paging has what all lists that come in pages share: how many items a request may ask for, when a page is full, and the
+// Package paging has what all lists that come in pages share: how many items a request may ask for, when a page ends, and the
 // walk through the pages.
 package paging
 
@@ -21,27 +21,30 @@ func Limit(asked, otherwise, most int) (int, error) {
 	return asked, nil
 }
 
-// Room says when a page is full: when it has as many items as it may have, or as soon as its items have reached a number of
-// bytes. The item that reaches it is in the page. So the first item always fits, and a list comes to its end even if each item is
-// larger than a page. A caller asks Full before each item. An item that comes when the page is full shows that there is another page.
+// Room is what is left of a page. The page ends before the item that it has no room for: when it has as many items as it may have, or
+// when the item would bring it above a number of bytes. The first item always fits, so that a list comes to its end even if each item is
+// larger than a page.
 type Room struct {
 	limit, most  int
 	items, bytes int // that the page has
 }
 
-// NewRoom returns the Room of a page without items, which may have limit items, 0 for any number, and is full with most bytes.
+// NewRoom returns the Room of a page without items, which may have limit items, 0 for any number, of most bytes together.
 func NewRoom(limit, most int) Room { return Room{limit: limit, most: most} }
 
-// Full reports whether the page has no room for another item.
-func (r *Room) Full() bool {
-	return r.limit > 0 && r.items == r.limit || r.items > 0 && r.bytes >= r.most
-}
-
-// Add counts an item of this size, which the page has got.
-func (r *Room) Add(size int) {
+// Takes reports whether the page has room for an item of this size, and counts the item if it has. If it has none, the item is the first
+// one of the next page.
+func (r *Room) Takes(size int) bool {
+	if r.items > 0 && (r.Full() || r.bytes+size > r.most) {
+		return false
+	}
 	r.items++
 	r.bytes += size
+	return true
 }
+
+// Full reports whether the page has as many items as it may have.
+func (r *Room) Full() bool { return r.limit > 0 && r.items >= r.limit }
 
 // All yields the items of all pages, beginning with the one after the cursor after. list returns the
 // items of a page and the cursor of the next one, "" if there is none. A page without items ends the walk, whatever its cursor

@@ -39,16 +39,16 @@ func TestRoom(t *testing.T) {
 	}{
 		"as many items as it may have": {2, 100, []int{1, 1, 1}, 2},
 		"any number of items":          {0, 100, []int{1, 1, 1}, 3},
-		"the item that fills it":       {9, 10, []int{4, 6, 1}, 2},
-		"an item that is too large":    {9, 10, []int{11, 1}, 1},
+		"an item that fills it":        {9, 10, []int{4, 6, 1}, 2},
+		"an item that would pass it":   {9, 10, []int{4, 7, 1}, 1},
+		"a first item that passes it":  {9, 10, []int{11, 1}, 1},
 		"no items":                     {9, 10, nil, 0},
 	} {
 		room, n := paging.NewRoom(tc.limit, tc.most), 0
 		for _, size := range tc.sizes {
-			if room.Full() {
+			if !room.Takes(size) {
 				break
 			}
-			room.Add(size)
 			n++
 		}
 		if n != tc.want {

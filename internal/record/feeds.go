@@ -11,6 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -111,14 +112,17 @@ func (f Feed) Walk(ctx context.Context, r storage.Reader, name, after string, ta
 }
 
 // Page returns a page of a feed, as Walk reads it, with an item for each entry. item returns the item of an entry with this cursor, and
-// about how many bytes of JSON it is. The page ends at limit items, at this number of bytes, or where memreserve has no memory for more,
+// about how many bytes of JSON it is. The page ends at limit items, before the entry that would bring it above this number of bytes, or where memreserve has no memory for more,
 // but never before its first item.
 func Page[T any](ctx context.Context, r storage.Reader, f Feed, name, after string, limit, bytes int, item func(e feed.Entry, cursor string) (T, int, error)) (vitrine.ChangesPage[T], error) {
-	out, size := vitrine.ChangesPage[T]{Changes: []T{}}, 0
+	out, room := vitrine.ChangesPage[T]{Changes: []T{}}, paging.NewRoom(limit, bytes)
 	next, more, err := f.Walk(ctx, r, name, after, func(e feed.Entry, cursor func() string) (full bool, err error) {
 		made, n, err := item(e, cursor())
 		if err != nil {
 			return false, fmt.Errorf("at %v: %w", e.Position, err)
+		}
+		if !room.Takes(n) {
+			return false, errPageFull
 		}
 		if err := memreserve.Reserve(ctx, memoryFactor*n); err != nil {
 			if len(out.Changes) > 0 {
@@ -127,8 +131,7 @@ func Page[T any](ctx context.Context, r storage.Reader, f Feed, name, after stri
 			return false, err
 		}
 		out.Changes = append(out.Changes, made)
-		size += n
-		return len(out.Changes) == limit || size >= bytes, nil
+		return room.Full(), nil
 	})
 	if err != nil {
 		return vitrine.ChangesPage[T]{}, err
