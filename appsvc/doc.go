@@ -294,8 +294,8 @@
 //     later changes remove older ones. A cursor gives [vitrine.ErrGone] when an entry after it was removed.
 //   - A feed has an identity. Whoever restores a store from a backup must give the feed another one, by storage.RenewIdentity;
 //     a copy made by Backup of storage/sqlite has another one already. Older cursors give ErrGone then too. A store that
-//     was built from an archive (storage/archive) has a new feed, and no stored results of idempotency keys. A cursor of the exported store is
-//     ErrInvalid there.
+//     was built from an archive (storage/archive) has a new feed, and no stored results of idempotency keys. A cursor of the exported
+//     store is ErrGone there, and ErrInvalid if v0.2.0 made the archive.
 //
 // # Limits
 //

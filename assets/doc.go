@@ -126,7 +126,7 @@
 // and belong to the library. Entries are kept for at least Options.KeepChanges. A cursor is
 // [vitrine.ErrGone] if an entry after it was removed, or if the feed has another identity by then, as after
 // a restore from a backup. A store that was built from an archive (storage/archive) has new feeds,
-// in which a cursor of the exported store is [vitrine.ErrInvalid].
+// in which a cursor of the exported store is ErrGone too, and [vitrine.ErrInvalid] if v0.2.0 made the archive.
 //
 // # Ids and cursors
 //

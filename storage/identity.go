@@ -9,7 +9,7 @@ import (
 // Identity tells a store from its copies. Feeds of changes put it into their cursors, so that a cursor of the original is not valid
 // in a copy.
 type Identity struct {
-	Secret []byte // 32 random bytes, which copies of the store have too
+	Secret []byte // SecretSize random bytes, which copies of the store have too
 	Name   []byte // 16 random bytes, others in each copy
 }
 
@@ -29,12 +29,15 @@ func DefaultsOf(s Store) Defaults {
 	return Defaults{}
 }
 
-// IdentitySpace is the space that contains only the Identity of a store.
-const IdentitySpace, secretKey, nameKey = "store", "store secret", "store name"
+// IdentitySpace is the space that contains only the Identity of a store: its Secret at the key IdentitySecret, and its Name.
+const IdentitySpace, IdentitySecret, nameKey = "store", "store secret", "store name"
+
+// SecretSize is how many bytes the Secret of an Identity has.
+const SecretSize = 32
 
 // ReadIdentity returns the Identity of a store, the zero one if it has none yet.
 func ReadIdentity(ctx context.Context, r Reader) (Identity, error) {
-	values, err := r.Get(ctx, secretKey, nameKey)
+	values, err := r.Get(ctx, IdentitySecret, nameKey)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -57,9 +60,9 @@ func EnsureIdentity(ctx context.Context, s Store) error {
 			return err
 		}
 		if id = DefaultsOf(s).Identity; id.Name == nil {
-			id = Identity{random(32), random(16)}
+			id = Identity{random(SecretSize), random(16)}
 		}
-		return t.Put(ctx, Entry{secretKey, id.Secret}, Entry{nameKey, id.Name})
+		return t.Put(ctx, Entry{IdentitySecret, id.Secret}, Entry{nameKey, id.Name})
 	})
 }
 
@@ -71,9 +74,9 @@ func RenewIdentity(ctx context.Context, s Store) error {
 			return err
 		}
 		if id.Secret == nil {
-			id.Secret = random(32)
+			id.Secret = random(SecretSize)
 		}
-		return t.Put(ctx, Entry{secretKey, id.Secret}, Entry{nameKey, random(16)})
+		return t.Put(ctx, Entry{IdentitySecret, id.Secret}, Entry{nameKey, random(16)})
 	})
 }
 

@@ -74,10 +74,9 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	page, err := apps.ListApps(ctx, appsvc.ListAppsRequest{Limit: 1})
 	search := assets.SearchRequest{Limit: 1}
 	found, err2 := library.Search(ctx, demoLibrary, search)
-	feed, err3 := apps.Changes(ctx, appsvc.ChangesRequest{Limit: 1})
-	list, err4 := library.Changes(ctx, demoLibrary, vitrine.ChangesRequest{Limit: 1})
-	erased, err5 := stored.Delete(ctx, operator, reviews.DeleteRequest{Network: demoLibrary.Network, Author: "first-ferry"})
-	if err := errors.Join(err, err2, err3, err4, err5); err != nil || erased.Reviews == 0 {
+	cursors, err3 := cursorsOf(t, from)
+	erased, err4 := stored.Delete(ctx, operator, reviews.DeleteRequest{Network: demoLibrary.Network, Author: "first-ferry"})
+	if err := errors.Join(err, err2, err3, err4); err != nil || erased.Reviews == 0 {
 		t.Fatal(erased, err)
 	}
 	rest := func(apps *appsvc.Session, library *assets.Session) string {
@@ -96,6 +95,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	if _, err := archive.Export(ctx, from, &text, notArchived(false)); err != nil || strings.Contains(text.String(), "first-ferry") {
 		t.Fatalf("the archive has what was erased, or %v", err)
 	}
+	old := withoutSecret(t, text.String())
 	if _, err := fillStore(ctx, to, bufio.NewReader(&text)); err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +106,36 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	if a, err := library.Asset(ctx, demoLibrary, found.Assets[0].ID); err != nil || a.ID != found.Assets[0].ID {
 		t.Errorf("an asset: %v", err)
 	}
-	if _, err := apps.Changes(ctx, appsvc.ChangesRequest{After: feed.Next}); !errors.Is(err, vitrine.ErrInvalid) {
-		t.Errorf("the feed of apps of another store: %v", err)
+	// A follower learns that it begins anew, from the error that every guide names. So it does in a copy of the copy.
+	again := memory.New()
+	t.Cleanup(func() { _ = again.Close() })
+	text.Reset()
+	if _, err := archive.Export(ctx, to, &text, notArchived(false)); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := library.Changes(ctx, demoLibrary, vitrine.ChangesRequest{After: list.Next}); !errors.Is(err, vitrine.ErrInvalid) {
-		t.Errorf("the feed of assets of another store: %v", err)
+	if _, err := fillStore(ctx, again, bufio.NewReader(&text)); err != nil {
+		t.Fatal(err)
+	}
+	for what, s := range map[string]storage.Store{"the copy": to, "a copy of the copy": again} {
+		for domain, err := range changesAfter(t, s, cursors) {
+			if !errors.Is(err, vitrine.ErrGone) {
+				t.Errorf("the feed of %s in %s: %v, want ErrGone", domain, what, err)
+			}
+		}
+		if _, err := cursorsOf(t, s); err != nil {
+			t.Errorf("%s has no feeds of its own: %v", what, err)
+		}
+	}
+	// An archive of v0.2.0 has no secret, so its store cannot know the cursors.
+	other := memory.New()
+	t.Cleanup(func() { _ = other.Close() })
+	if _, err := fillStore(ctx, other, bufio.NewReader(strings.NewReader(old))); err != nil {
+		t.Fatal(err)
+	}
+	for domain, err := range changesAfter(t, other, cursors) {
+		if !errors.Is(err, vitrine.ErrInvalid) {
+			t.Errorf("the feed of %s in the store of an older archive: %v, want ErrInvalid", domain, err)
+		}
 	}
 	if _, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "New", Groups: []string{demoNetwork}}); err != nil {
 		t.Error(err)
@@ -128,6 +153,38 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	for f, err := range audit(ctx, to) {
 		t.Error(f, err)
 	}
+}
+
+// cursorsOf returns a cursor of each domain's feed.
+func cursorsOf(t *testing.T, s storage.Store) (cursors [3]string, err error) {
+	t.Helper()
+	feed, err := appsvc.New(s, nil).Outbox(t.Context(), vitrine.ChangesRequest{After: vitrine.Now})
+	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+	list, err2 := assets.New(s, nil).As(by).Changes(t.Context(), demoLibrary, vitrine.ChangesRequest{After: vitrine.Now})
+	in := reviews.ChangesRequest{Network: demoLibrary.Network, After: vitrine.Now}
+	imported, err3 := reviews.New(s, nil).Changes(t.Context(), operator, in)
+	return [3]string{feed.Next, list.Next, imported.Next}, errors.Join(err, err2, err3)
+}
+
+// changesAfter asks the feed of each domain for what comes after a cursor, and returns the errors.
+func changesAfter(t *testing.T, s storage.Store, cursors [3]string) map[string]error {
+	t.Helper()
+	_, err := appsvc.New(s, nil).Outbox(t.Context(), vitrine.ChangesRequest{After: cursors[0]})
+	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+	_, err2 := assets.New(s, nil).As(by).Changes(t.Context(), demoLibrary, vitrine.ChangesRequest{After: cursors[1]})
+	in := reviews.ChangesRequest{Network: demoLibrary.Network, After: cursors[2]}
+	_, err3 := reviews.New(s, nil).Changes(t.Context(), operator, in)
+	return map[string]error{"apps": err, "assets": err2, "reviews": err3}
+}
+
+// withoutSecret returns an archive as v0.2.0 wrote it.
+func withoutSecret(t *testing.T, archive string) string {
+	t.Helper()
+	old := regexp.MustCompile(`(?m)^\{"key":"store .*\n`).ReplaceAllString(archive, "")
+	if old == archive {
+		t.Error("the archive has no secret of the feeds")
+	}
+	return resummed(old)
 }
 
 // resummed returns an archive with the last line that belongs to its lines.

@@ -86,7 +86,10 @@ func (f Feed) Walk(ctx context.Context, r storage.Reader, name, after string, ta
 	case vitrine.Now:
 		return seal.Close(state.Last), false, nil
 	default:
-		if at, err = seal.Open(after); err != nil {
+		if at, err = seal.Open(after); err == nil && at > state.Last {
+			err = feed.ErrGone // its entry was lost, for instance in a failover
+		}
+		if err != nil {
 			return "", false, err
 		}
 	}

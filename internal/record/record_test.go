@@ -3,7 +3,9 @@ package record_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -232,6 +235,53 @@ func TestFeed(t *testing.T) {
 	if _, _, state = read(0, 0); string(state.Key) != string(before.Key) || string(state.Identity) == string(before.Identity) {
 		t.Errorf("a renewed identity: %x %x, before %x %x", state.Key, state.Identity, before.Key, before.Identity)
 	}
+}
+
+// Who knows the secret of a store can make cursors up. They lead to nothing else than what a follower gets to see that begins without a
+// cursor, and they cost no more.
+func TestCursorsThatAreMadeUp(t *testing.T) {
+	ctx, db, f := context.Background(), memory.New(), record.Feed{Space: "s"}
+	defer db.Close()
+	if err := storage.EnsureIdentity(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	err := db.Update(ctx, "s", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		for i := range int64(100) {
+			if err := f.Add(ctx, tx, feed.Entry{At: i, Data: make([]byte, 100)}); err != nil {
+				return err
+			}
+		}
+		return f.Remove(ctx, tx, 40, 100)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.View(ctx, func(r storage.Reader) error {
+		state, err := f.State(ctx, r)
+		seal := feed.NewSeal(state, "feed")
+		for p, want := range map[feed.Position]int{-1 << 63: -1, -1: -1, 0: -1, 40: -1, 41: 59, 99: 1, 100: 0, 101: -1, 1<<63 - 1: -1} {
+			seen, scanned := 0, &counted{Reader: r}
+			_, _, err := f.Walk(ctx, scanned, "feed", seal.Close(p), func(feed.Entry, func() string) (bool, error) { seen++; return false, nil })
+			if gone := errors.Is(err, vitrine.ErrGone); gone != (want < 0) || !gone && seen != want || gone && scanned.scans > 0 {
+				t.Errorf("after %d: %d entries in %d scans, %v, want %d", p, seen, scanned.scans, err, want)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counted counts scans.
+type counted struct {
+	storage.Reader
+	scans int
+}
+
+func (c *counted) Scan(ctx context.Context, in ...storage.Range) iter.Seq2[storage.Entry, error] {
+	c.scans++
+	return c.Reader.Scan(ctx, in...)
 }
 
 // A feed of many entries reads the same from every position, and after every removal, whether they are in blocks yet or not.

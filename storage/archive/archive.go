@@ -12,8 +12,11 @@
 // A value that is JSON on one line is written byte by byte. Other values are in base64, as are keys that are not UTF-8 (key64). So the
 // same store always gives the same archive, and an imported store gives the archive that it was imported from.
 //
-// An archive leaves out the identity of the store (storage.Identity), and what the caller names, such as feeds and the positions of
-// their readers: a copy must not deliver again what the original delivers.
+// An archive leaves out what the caller names, such as feeds and the positions of their readers: a copy must not deliver again what the
+// original delivers. Of the identity of the store (storage.Identity) it has the secret and not the name, so that an imported store
+// can tell the cursors of the original from those of any other store. Who has the archive can read the position in a cursor, and could
+// make cursors of the original and of the imported store up. They lead to nothing else than a follower that begins without a
+// cursor gets to see.
 package archive
 
 import (
@@ -74,7 +77,7 @@ func (w Without) has(key string) bool {
 			return true
 		}
 	}
-	return space == storage.IdentitySpace
+	return space == storage.IdentitySpace && key != storage.IdentitySecret
 }
 
 // Export writes the entries of one snapshot of a store, and returns how many there are. After an error, which may be one of w, the
@@ -145,6 +148,9 @@ func isLine(value []byte) bool {
 // Import puts the entries of an archive into an empty store, in updates of about 1 MiB, and returns how many there are. It returns
 // ErrNotEmpty, or ErrDamaged with the line and what is wrong there. After an error the store has a part of the entries: discard it.
 //
+// The store gets the secret of the archive and a name of its own: in its feeds a cursor of the exported store is vitrine.ErrGone. v0.2.0
+// made archives without a secret; then it is vitrine.ErrInvalid.
+//
 // Import does not know what entries mean. Its caller audits the records of the domains before the store is used.
 func Import(ctx context.Context, to storage.Store, r io.Reader, without Without) (entries int64, err error) {
 	empty, err := Empty(ctx, to, without)
@@ -155,10 +161,11 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 		return 0, err
 	}
 	var (
-		sum   = sha256.New()
-		last  string          // key of the last entry
-		batch []storage.Entry // of one space, for the next update
-		size  int             // bytes of batch
+		sum    = sha256.New()
+		last   string          // key of the last entry
+		batch  []storage.Entry // of one space, for the next update
+		size   int             // bytes of batch
+		sealed bool            // the archive has the secret of its store
 	)
 	flush := func() error {
 		put, large := batch, storage.UpdateOptions{Large: size > maxUpdate}
@@ -187,7 +194,11 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 			if err := lines.Err(); err != nil {
 				return 0, err
 			}
-			return entries, flush()
+			err := flush()
+			if err == nil && sealed {
+				err = storage.RenewIdentity(ctx, to)
+			}
+			return entries, err
 		case number > 1:
 			e, err := l.entry()
 			switch {
@@ -196,6 +207,10 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 				err = fmt.Errorf("the key %.60q comes after %.60q: want each once, in their order", e.Key, last)
 			case without.has(e.Key):
 				err = fmt.Errorf("the key %.60q belongs into no archive", e.Key)
+			case e.Key == storage.IdentitySecret:
+				if sealed = true; len(e.Value) != storage.SecretSize {
+					err = fmt.Errorf("the secret has %d bytes, want %d", len(e.Value), storage.SecretSize)
+				}
 			}
 			if err != nil {
 				return 0, fmt.Errorf("%w: line %d: %w", ErrDamaged, number, err)
@@ -256,7 +271,7 @@ func Empty(ctx context.Context, s storage.Store, without Without) (empty bool, e
 				return err
 			}
 			for e, err := range r.Scan(ctx, storage.Prefix(space+" ")) {
-				if err != nil || !without.has(e.Key) {
+				if err != nil || space != storage.IdentitySpace && !without.has(e.Key) {
 					return err
 				}
 			}

@@ -152,8 +152,17 @@ func TestSomeEntriesAreLeftOut(t *testing.T) {
 	if _, err := archive.Import(ctx, to, strings.NewReader(text), without); err != nil {
 		t.Fatal(err)
 	}
-	if got := slices.Sorted(maps.Keys(entriesOf(t, to))); fmt.Sprintf("%q", got) != `["a log" "a logs/1" "b log/1" "b/x k" "c/d k"]` {
+	const want = `["a log" "a logs/1" "b log/1" "b/x k" "c/d k" "store name" "store secret"]`
+	before, after := entriesOf(t, db), entriesOf(t, to)
+	if got := slices.Sorted(maps.Keys(after)); fmt.Sprintf("%q", got) != want {
 		t.Errorf("imported are %q", got)
+	}
+	const secret, name = "store secret", "store name"
+	if after[secret] != before[secret] || after[name] == before[name] || len(after[name]) != len(before[name]) {
+		t.Errorf("the identity %x %x is imported as %x %x", before[secret], before[name], after[secret], after[name])
+	}
+	if export(t, to, without...) != text {
+		t.Error("the imported store gives another archive")
 	}
 	if line, err := archive.Line(ctx, db, "b/x k", without); err != nil || strings.Split(text, "\n")[line-1] != `{"key":"b/x k","value64":""}` {
 		t.Errorf("line %d, %v", line, err)
@@ -202,7 +211,9 @@ func TestAnArchiveThatNoExportWritesIsRefused(t *testing.T) {
 		"each once":                                                    {header, `{"key":"b k","key64":"","value":1}`},
 		"can be in no store":                                           {header, `{"key":"bk","value":1}`},
 		"of 1025 bytes":                                                {header, `{"key":"b ` + strings.Repeat("k", 1023) + `","value":1}`},
-		"belongs into no archive":                                      {header, `{"key":"store secret","value":1}`},
+		"belongs into no archive":                                      {header, `{"key":"store name","value":1}`},
+		"\"store other\" belongs into no archive":                      {header, `{"key":"store other","value":1}`},
+		"the secret has 1 bytes, want 32":                              {header, `{"key":"store secret","value":1}`},
 		"line 2: json: unknown field":                                  {header, `{"key":"b k","value":1,"other":1}`},
 		"something follows the object":                                 {header, good + `{}`},
 		"line 2: unexpected EOF":                                       {header, `{`},

@@ -147,7 +147,7 @@ func TestNoPageHandlesTheFilesOfAStore(t *testing.T) {
 		pages++
 		return err
 	})
-	if err != nil || pages < 20 {
+	if err != nil || pages < 10 {
 		t.Errorf("%d pages: %v", pages, err)
 	}
 }
