@@ -124,7 +124,7 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 		return s.record(ctx, tx, by, Change{Type: ComponentCreated, Component: c})
 	})
 	if err == nil && repeated { // the key identifies this manifest
-		return s.made(in.Manifest, made.ID)
+		return s.remade(in.Manifest, made.ID)
 	}
 	return c, err
 }
@@ -133,9 +133,9 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 // everything else is in the manifest, which the repeat sends again.
 type componentID struct{ ID string }
 
-// made returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got then. The manifest
+// remade returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got then. The manifest
 // was checked then, and the idempotency key identifies it, so the result is the same even if the component was deleted since.
-func (s *Service) made(manifest []byte, id string) (Component, error) {
+func (s *Service) remade(manifest []byte, id string) (Component, error) {
 	c, err := withID(manifest, id)
 	if err != nil {
 		return Component{}, err

@@ -76,13 +76,13 @@ func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 	}
 	named := m.id != nil
 	if !named {
-		id, err := s.newID()
+		id, err := s.made().newID()
 		if err != nil {
 			return none, err
 		}
 		m.id = &id
 	}
-	if _, err := s.schemas.compile(m.configSchema); err != nil {
+	if _, err := s.made().schemas.compile(m.configSchema); err != nil {
 		if bad, ok := errors.AsType[*schemaguard.Error](err); ok {
 			return none, invalid("/configSchema"+bad.Pointer, "%s", bad.Reason)
 		}

@@ -63,7 +63,7 @@ func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateApp
 		if err := tx.checkUnchanged(ctx, d.used(), vitrine.Version{}); err != nil {
 			return App{}, err
 		}
-		id, err := s.newID()
+		id, err := s.made().newID()
 		if err != nil {
 			return App{}, err
 		}

@@ -145,7 +145,7 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesReque
 // Changed returns a channel that is closed when the feed may have new entries: within 10 ms after a change by this process,
 // and within 500 ms after one by another process. It may be closed without a change. Take the channel, then read the feed,
 // and then wait.
-func (s *Service) Changed() <-chan struct{} { return s.store.changed() }
+func (s *Service) Changed() <-chan struct{} { return s.made().store.changed() }
 
 // OutboxEvent is a change with the groups of its app. Its type is that of the change, so it is never AppLeft.
 type OutboxEvent struct {

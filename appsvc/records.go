@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/lru"
 	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -62,6 +63,7 @@ func newRecords(db storage.Store, keepChanges time.Duration) *records {
 
 // view calls fn with a reader of one snapshot.
 func (s *records) view(ctx context.Context, fn func(*reader) error) error {
+	required.Made(s != nil, "appsvc.Service")
 	if err := s.feeds.Identify(ctx); err != nil {
 		return err
 	}
@@ -74,6 +76,7 @@ func (s *records) update(ctx context.Context, fn func(*writer) error) error {
 }
 
 func (s *records) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*writer) error) error {
+	required.Made(s != nil, "appsvc.Service")
 	if err := s.feeds.Identify(ctx); err != nil {
 		return err
 	}

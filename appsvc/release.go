@@ -175,7 +175,7 @@ func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in Creat
 		if err != nil {
 			return err
 		}
-		id, err := s.newID()
+		id, err := s.made().newID()
 		if err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (s *Service) checkRelease(name, note string, moves []ReleaseMove, at, was i
 			seen[name] = true
 		}
 	}
-	now := s.now()
+	now := s.made().now()
 	if at != 0 && at != was && (at <= now.UnixMilli() || at > now.Add(farthestRelease).UnixMilli()) {
 		return invalid("/at", "want a time to come within 90 days, in milliseconds since 1970, or null")
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/vitrine-go/vitrine"
 	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -84,7 +85,7 @@ type Options struct {
 	Check func(ctx context.Context, by vitrine.Caller, c Change) error
 }
 
-// New returns a Service on a store; opts may be nil. It does not read the store. There is nothing to close: a Service
+// New returns a Service on a store; opts may be nil. It panics if the store is nil. It does not read the store. There is nothing to close: a Service
 // runs a goroutine only while somebody follows its feed.
 //
 //	apps := appsvc.New(memory.New(), nil)
@@ -94,10 +95,17 @@ func New(db storage.Store, opts *Options) *Service {
 	if opts != nil {
 		o = *opts
 	}
+	required.Argument("appsvc.New", "store", db)
 	store := newRecords(db, o.KeepChanges)
 	return &Service{store: store, now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, uuid.NewString), schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
 		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted}
 }
 
+// made returns the Service, and panics if it is a zero value. Each method calls it before it uses a field, or one of records.
+func (s *Service) made() *Service {
+	required.Made(s != nil && s.store != nil, "appsvc.Service")
+	return s
+}
+
 // millis returns the present time of the clock in Options.Now, in milliseconds since the Unix epoch.
-func (s *Service) millis() int64 { return s.now().UnixMilli() }
+func (s *Service) millis() int64 { return s.made().now().UnixMilli() }

@@ -18,7 +18,7 @@ type Session struct {
 }
 
 // As returns a Session for this caller.
-func (s *Service) As(by vitrine.Caller) *Session { return &Session{s, by} }
+func (s *Service) As(by vitrine.Caller) *Session { return &Session{s.made(), by} }
 
 // CreateApp stores a new app with version 0. Like every method of a Session, it calls the method of Service
 // with the same name.

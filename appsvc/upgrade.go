@@ -87,7 +87,7 @@ func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequ
 	if err := u.prepare(ctx); err != nil {
 		return out, err
 	}
-	until, size := s.now().Add(upgradeTime), 0
+	until, size := s.made().now().Add(upgradeTime), 0
 	for {
 		users, more, err := u.users(ctx, from, upgradedApps-len(out.Items), size)
 		if err != nil {

@@ -98,7 +98,7 @@ func newWatches(store *records) *watches {
 func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) (next func(after string) (from string, wake <-chan struct{}), stop func()) {
 	by.Moderates, by.Reads = slices.Clone(by.Moderates), slices.Clone(by.Reads)
 	// The watch begins as a woken one without a position, so that the first call of next returns after itself.
-	w := &watch{all: s.watches, by: by, appID: in.AppID, types: typesOf(in.Types), rung: true}
+	w := &watch{all: s.made().watches, by: by, appID: in.AppID, types: typesOf(in.Types), rung: true}
 	if w.keys = []string{appKey(w.appID)}; w.appID == "" {
 		w.keys = slices.Concat([]string{ownerKey(by.URN)}, by.Moderates, by.Reads)
 	}

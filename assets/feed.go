@@ -49,7 +49,7 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, lib Library, in
 // within 10 ms after a change by this process, and within 500 ms after one by another process on
 // the same store. It may be closed without a change. Take the channel first, then read the feed,
 // and then wait, so that no change between reading and waiting is missed.
-func (s *Service) Changed() <-chan struct{} { return s.db.Changed(librarySpaces) }
+func (s *Service) Changed() <-chan struct{} { return s.made().db.Changed(librarySpaces) }
 
 // AllOutbox yields the entries of a library's feed from in.After up to its end. An error is the last pair. Like Outbox, it
 // is for a program that acts for the operator of the store.
@@ -77,10 +77,10 @@ func (s *Service) changedAfter(after string) (string, <-chan struct{}) { return 
 // adapters/webhook. It asks for no rights, and returns an empty page of a library that does not
 // exist. Its pages end at 256 KiB, whatever Limits.PageBytes is.
 func (s *Service) Outbox(ctx context.Context, lib Library, in vitrine.ChangesRequest) (out vitrine.ChangesPage[Event], err error) {
-	if err := s.feeds.Identify(ctx); err != nil {
+	if err := s.made().feeds.Identify(ctx); err != nil {
 		return out, err
 	}
-	err = s.db.View(ctx, func(r storage.Reader) error {
+	err = s.made().db.View(ctx, func(r storage.Reader) error {
 		of, err := openRecords(ctx, lib, s.segments, r, nil)
 		if err == nil {
 			out, err = s.feedPage(of, in, outboxBytes)

@@ -80,7 +80,7 @@ func checkLibrary(l Library, networkURN string, maxID int) error {
 // Libraries yields every library that was written to, by network and then by id, both in byte order. It is for programs that
 // act for the operator of the store: it checks no rights. An error is the last pair.
 func (s *Service) Libraries(ctx context.Context) iter.Seq2[Library, error] {
-	return libraries(ctx, s.db)
+	return libraries(ctx, s.made().db)
 }
 
 // An idCipher encrypts ordinals to opaque strings, the ids of assets and the cursors of searches, and decrypts them. A plain

@@ -57,7 +57,7 @@ func view[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library
 // onSnapshot runs fn on a snapshot of the library. fn must call load first. change is true if the caller wants to change the
 // library: for a moderator about to create it, a missing library is then no error.
 func (s *Service) onSnapshot(ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error) error {
-	m, err := s.authorize(by, lib)
+	m, err := s.made().authorize(by, lib)
 	if err == nil {
 		err = s.feeds.Identify(ctx)
 	}
@@ -104,7 +104,7 @@ func update[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Libra
 
 // updateAs is update without limits and without a result.
 func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
-	m, err := s.authorize(by, lib)
+	m, err := s.made().authorize(by, lib)
 	if err == nil {
 		err = s.feeds.Identify(ctx)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/index"
 	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -65,13 +66,14 @@ type Options struct {
 	KeepChanges time.Duration
 }
 
-// New returns a Service on a store. opts may be nil. The Service starts no goroutines and needs no
+// New returns a Service on a store. opts may be nil; New panics if the store is. The Service starts no goroutines and needs no
 // closing; whoever has opened the store closes it.
 func New(db storage.Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
+	required.Argument("assets.New", "store", db)
 	// Set the defaults of absent options.
 	if o.Vendor == "" {
 		o.Vendor = "vitrine"
@@ -80,6 +82,12 @@ func New(db storage.Store, opts *Options) *Service {
 		db: db, segments: index.NewCache(segmentBytes), feeds: rec.NewFeeds(db, o.KeepChanges), now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
 		limits: o.Limits.withDefaults(), trees: newTrees(),
 	}
+}
+
+// made returns the Service, and panics if it is a zero value. Each method calls it before it uses the store.
+func (s *Service) made() *Service {
+	required.Made(s != nil && s.db != nil, "assets.Service")
+	return s
 }
 
 // NetworkURN returns the URN of the network of a library: urn:<vendor>:<network>, with

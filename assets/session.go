@@ -21,7 +21,7 @@ type Session struct {
 // As returns a Session for this caller. The caller's rights are looked up in each call, so a
 // Session never grants a right that was revoked meanwhile, except those that the Caller itself states, such as Moderates and
 // Roles.
-func (s *Service) As(by vitrine.Caller) *Session { return &Session{s, by} }
+func (s *Service) As(by vitrine.Caller) *Session { return &Session{s.made(), by} }
 
 // Search returns a page of the assets that match the request. It is Service.Search for the caller
 // of the Session; each other method of a Session likewise stands for the method of the Service with

@@ -31,7 +31,7 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, network string,
 	}
 	// One View for the whole file, so that all of it is from one snapshot.
 	out, began := bufio.NewWriterSize(w, 64<<10), false
-	err = view(ctx, s.db, network, func(r *rows) error {
+	err = view(ctx, s.made().db, network, func(r *rows) error {
 		if began { // the store has lost the snapshot and has called this function again with another one
 			return fmt.Errorf("%w: the snapshot was lost while the export was written: repeat the export", vitrine.ErrBusy)
 		}

@@ -97,7 +97,7 @@ func (e *Event) name(changed []CollectionKey) {
 // change calls fn with the rows of a network in a transaction, and adds the event that fn returns to the feed if fn has
 // changed a collection. fn sets the action and the counts of the event.
 func (s *Service) change(ctx context.Context, by vitrine.Caller, network string, o storage.UpdateOptions, fn func(*rows) (Event, error)) error {
-	return update(ctx, s.db, network, o, func(r *rows) error {
+	return update(ctx, s.made().db, network, o, func(r *rows) error {
 		e, err := fn(r)
 		if err != nil || len(r.changed) == 0 {
 			return err
@@ -108,7 +108,7 @@ func (s *Service) change(ctx context.Context, by vitrine.Caller, network string,
 		if err != nil {
 			return err
 		}
-		return s.feeds.Add(ctx, r.t, record.Feed{Space: r.space}, e.At, feed.Entry{At: e.At, Data: data})
+		return s.made().feeds.Add(ctx, r.t, record.Feed{Space: r.space}, e.At, feed.Entry{At: e.At, Data: data})
 	})
 }
 
@@ -135,12 +135,12 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 	}
 	limit, err := s.limit(in.Limit)
 	if err == nil {
-		err = s.feeds.Identify(ctx)
+		err = s.made().feeds.Identify(ctx)
 	}
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.db, network, func(r *rows) error {
+	err = view(ctx, s.made().db, network, func(r *rows) error {
 		out, err = record.Page(ctx, r.r, record.Feed{Space: r.space}, fmt.Sprintf("reviews %q", network), in.After, limit, s.limits.PageBytes,
 			func(stored feed.Entry, cursor string) (e Event, size int, err error) {
 				err = json.Unmarshal(stored.Data, &e)
@@ -165,7 +165,7 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesReque
 // Changed returns a channel that is closed when the feed of some network may have new entries: within 10 ms after a change by
 // this process, and within 500 ms after one by another process. It may be closed without a change. Take the channel, then read
 // the feed, and then wait.
-func (s *Service) Changed() <-chan struct{} { return s.db.Changed(networkSpaces) }
+func (s *Service) Changed() <-chan struct{} { return s.made().db.Changed(networkSpaces) }
 
 // ChangedNetworks returns the names of the networks that may have entries in their feeds: those of Networks, and those whose
 // reviews were all erased. It returns ErrForbidden unless the caller is an operator.

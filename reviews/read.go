@@ -73,7 +73,7 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.db, network, func(r *rows) error {
+	err = view(ctx, s.made().db, network, func(r *rows) error {
 		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.limits.PageBytes, func(c stored) (CollectionRecord, int, error) {
 			record, err := newCollectionRecord(c)
 			return record, len(c.fields) + 128*len(record.Dimensions), err // the approximate size of the record in memory
@@ -105,7 +105,7 @@ func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListRev
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.db, network, func(r *rows) (err error) {
+	err = view(ctx, s.made().db, network, func(r *rows) (err error) {
 		_, out, err = reviewsPage(s, r, in, func(data []byte) (review ReviewRecord, err error) {
 			err = json.Unmarshal(data, &review) // drops imported_email, for which it has no member
 			return review, err

@@ -153,7 +153,7 @@ func (s *Service) networks(ctx context.Context, by vitrine.Caller, empty bool) (
 	if !by.Operator {
 		return nil, forbidden("the networks of a store are listed for its operator")
 	}
-	err = s.db.View(ctx, func(r storage.Reader) error {
+	err = s.made().db.View(ctx, func(r storage.Reader) error {
 		names = nil
 		for space, err := range r.Spaces(ctx, networkSpaces) {
 			if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"errors"
 	"io"
+
+	"github.com/vitrine-go/vitrine/internal/required"
 )
 
 // Rejects copies the lines of a file that have an error, so that people can correct and import them again. It reads the file
@@ -23,8 +25,11 @@ type Rejects struct {
 	err  error // the first error of reading or writing
 }
 
-// NewRejects returns Rejects that read file, as it is or compressed with gzip, from its beginning, and write to to.
+// NewRejects returns Rejects that read file, as it is or compressed with gzip, from its beginning, and write to to. It
+// panics if one of them is nil.
 func NewRejects(file io.Reader, to io.Writer) *Rejects {
+	required.Argument("reviews.NewRejects", "file", file)
+	required.Argument("reviews.NewRejects", "writer", to)
 	return &Rejects{file: file, to: bufio.NewWriterSize(to, 64<<10), next: 1}
 }
 

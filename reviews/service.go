@@ -5,6 +5,7 @@ import (
 	"time"
 
 	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -46,8 +47,10 @@ type Limits struct {
 	PageBytes int // a page ends before the item that would bring it above this size, unless it is the first; 4 MiB
 }
 
-// New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil.
+// New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil; New panics if
+// the store is.
 func New(db storage.Store, o *ServiceOptions) *Service {
+	required.Argument("reviews.New", "store", db)
 	// Set the defaults of absent options.
 	if o == nil {
 		o = &ServiceOptions{}
@@ -55,5 +58,11 @@ func New(db storage.Store, o *ServiceOptions) *Service {
 	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: rec.NewFeeds(db, o.KeepChanges), now: rec.Clock(db, nil)}
 	s.limits.Page = cmp.Or(s.limits.Page, 500)
 	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 4<<20)
+	return s
+}
+
+// made returns the Service, and panics if it is a zero value. Each method calls it before it uses the store.
+func (s *Service) made() *Service {
+	required.Made(s != nil && s.db != nil, "reviews.Service")
 	return s
 }

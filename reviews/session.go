@@ -17,7 +17,7 @@ type Session struct {
 }
 
 // As returns a Session of the caller. It checks nothing: each method of the Session does.
-func (s *Service) As(by vitrine.Caller) *Session { return &Session{s, by} }
+func (s *Service) As(by vitrine.Caller) *Session { return &Session{s.made(), by} }
 
 // Import is Service.Import for the caller of the session.
 func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) {

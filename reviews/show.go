@@ -50,7 +50,7 @@ func (s *Service) Show(ctx context.Context, by vitrine.Caller, in ListReviewsReq
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.db, in.Network, func(r *rows) error {
+	err = view(ctx, s.made().db, in.Network, func(r *rows) error {
 		c, page, err := reviewsPage(s, r, in, func(data []byte) (shown ShownReview, err error) {
 			read := struct {
 				*ShownReview

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/required"
 )
 
 // NewListener returns a listener for an http.Server that serves the handler. net/http rejects some requests before any
@@ -21,8 +22,11 @@ import (
 //
 // The listener has to see what net/http writes: below TLS, as with ServeTLS, it sees only what is
 // encrypted and changes nothing. A connection that ConnState is told of has a method NetConn, which
-// returns the connection of l.
-func NewListener(l net.Listener) net.Listener { return listener{l} }
+// returns the connection of l. NewListener panics if l is nil.
+func NewListener(l net.Listener) net.Listener {
+	required.Argument("httpapi.NewListener", "listener", l)
+	return listener{l}
+}
 
 // listener wraps each connection in a rewritingConn.
 type listener struct{ net.Listener }

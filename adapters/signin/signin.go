@@ -19,6 +19,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -78,8 +79,9 @@ type Service struct {
 	seen    map[string]int64     // when a time of last use was written last, by its key
 }
 
-// New returns a Service over a store, or an error if the options are wrong.
+// New returns a Service over a store, or an error if the options are wrong. It panics if the store is nil.
 func New(db storage.Store, o Options) (*Service, error) {
+	required.Argument("signin.New", "store", db)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -58,12 +59,13 @@ type Services struct {
 
 // New returns a Deliverer of the changes of these services. db keeps the positions; it must be the store
 // of the services. The Deliverer has no endpoints yet: call Set, and then Run.
-// It is safe for concurrent use; opts may be nil.
+// It is safe for concurrent use; opts may be nil. New panics if db is nil.
 func New(db storage.Store, services Services, opts *Options) *Deliverer {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
+	required.Argument("webhook.New", "store", db)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}

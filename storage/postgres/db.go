@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -96,11 +97,13 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 
 // New opens the store in the database of a pool that the program has, with its tracer and its limit of connections. It creates the
 // tables in Options.Schema if they do not exist; the program may have tables of its own in other schemas. Of the options it uses Busy,
-// Existing and Schema. Closing the store leaves the pool open. Its errors are those of Open.
+// Existing and Schema. Closing the store leaves the pool open. Its errors are those of Open. New panics if the
+// pool is nil.
 //
 // Each transaction makes its settings itself, and leaves the connections as they were. A transaction of the program that stays open
 // delays neither the store nor its feeds.
 func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
+	required.Argument("postgres.New", "pool", pool)
 	o, most := opts.orDefault(), pool.Config().MaxConns
 	s := newStore(o, most)
 	s.pool, s.keepPool, s.pooled = pool, true, true
