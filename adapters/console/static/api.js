@@ -15,6 +15,7 @@ import { parse, stringify } from "./json.js";
 /** @typedef {{app: string, title: string, version: string, elements: string[], violations: Violation[], diff: Operation[], tags: string[]}} Upgraded an app that gets another version of a component */
 /** @typedef {{version: string, updatedAt: number, updatedBy: Party | null, restoredFrom: string | null, note?: string, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a history */
 /** @typedef {Schemas["Tag"]} Tag */
+/** @typedef {Schemas["TagRule"]} TagRule */
 /** @typedef {Schemas["Violation"]} Violation */
 /** @typedef {{name: string, version: string}} Ref */
 /** @typedef {Ref & {id: string, main: string, description: string | null, configSchema: Value}} Manifest the members that every manifest has */
@@ -24,7 +25,7 @@ import { parse, stringify } from "./json.js";
 
 /** @typedef {{admin: boolean, moderates: string[], reads: string[], roles: string[], groups: string[], components: boolean}} Rights */
 /** @typedef {Rights & {id: string, urn: string, name: string, email: string, disabled: boolean, createdAt: number, lastSeenAt: number | null, passkeys: number, invitation: {by: Party | null, expires: number} | null, provider: {issuer: string, values: string[]} | null}} Person with an account */
-/** @typedef {{id: string, via: "passkey" | "oidc" | "link", expires: number, confirmedUntil: number | null, person: Person}} SignedIn a session */
+/** @typedef {{id: string, via: "passkey" | "oidc" | "link", expires: number, confirmedUntil: number | null, invitedAnew: {by: {urn: string, name: string}, at: number} | null, person: Person}} SignedIn a session */
 /** @typedef {{origin: string | null, base: string, people: boolean, oidc: {name: string} | null, session: SignedIn | null}} Place where and how people sign in */
 /** @typedef {{id: string, name: string, createdAt: number, lastUsedAt: number | null, synced: boolean}} Passkey */
 /** @typedef {{id: string, current: boolean, via: string, browser: string, createdAt: number, lastSeenAt: number, expires: number}} OwnSession */
@@ -341,7 +342,7 @@ export class Api {
 		return (await this.change("POST", "apps/versions/restore", key, "apps", stringify({ appId: id, appVersion: version, note }))).apps[0];
 	}
 
-	/** @param {string} id @param {{after?: string}} [query] @param {AbortSignal} [signal] @returns {Promise<{tags: Tag[], next: string | undefined}>} */
+	/** @param {string} id @param {{after?: string}} [query] @param {AbortSignal} [signal] @returns {Promise<{tags: Tag[], rules?: TagRule[], next: string | undefined}>} */
 	tags(id, query, signal) {
 		return this.page(`apps/${s(id)}/tags`, "tags", { ...query, limit: "500" }, signal);
 	}

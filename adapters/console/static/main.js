@@ -182,6 +182,8 @@ async function begin() {
 	});
 	if (location.hash === "" || location.hash === "#") history.replaceState(null, "", to("apps"));
 	await go();
+	await session.placing;
+	if (session.account?.invitedAnew) await (await import("./elements/signin.js")).tellInvited(session);
 }
 
 void begin();

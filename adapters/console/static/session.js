@@ -252,7 +252,7 @@ export class Session {
 		return !!this.me?.owner && app.owner?.urn === this.me.urn || app.groups.some((g) => this.moderates(g));
 	}
 
-	/** Whether the caller may create, move and delete a tag of an app. @param {import("./api.js").App} app @param {import("./api.js").Tag} tag */
+	/** Whether the caller may create, move and delete a tag of an app. @param {import("./api.js").App} app @param {{protected?: boolean}} tag */
 	mayMove(app, tag) {
 		return this.mayWrite(app) && (!tag.protected || app.groups.every((g) => this.moderates(g)));
 	}

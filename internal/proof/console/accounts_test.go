@@ -349,6 +349,44 @@ func TestSharing(t *testing.T) {
 	q.Until(`() => fetch("x/me").then((r) => r.json()).then((me) => me.moderates.length === 1)`)
 }
 
+// Only an administrator is offered to invite somebody anew who has a passkey, and that person is told of it until they have read it.
+func TestInvitedAnew(t *testing.T) {
+	w := newAccounts(t)
+	ada, _ := w.newcomer()
+	ada.accept(w.invite("-name", "Ada Berg", "-moderates", network, "-admin"), "Ada Berg")
+	bea, _ := w.newcomer()
+	bea.accept(ada.invites("Bea Lund"), "Bea Lund")
+	cyn, _ := w.newcomer()
+	cyn.accept(bea.invites("Cyn Rask"), "Cyn Rask")
+	bea.again("/people")
+	bea.Click(named("Change Cyn Rask"))
+	bea.See(`//dialog` + named("Disable"))
+	bea.Until(`() => ![...document.querySelectorAll("dialog button")].some((x) => x.textContent.startsWith("Invite"))`)
+	bea.again("/apps")
+	bea.who("Bea Lund")
+	bea.Until(`() => !document.querySelector("dialog")`)
+
+	ada.again("/people")
+	ada.Click(named("Change Bea Lund"))
+	ada.Click(`//dialog` + named("Invite anew"))
+	ada.See(`//dialog//h2[.="The invitation of Bea Lund"]`)
+	var link string
+	ada.Run(&link, `async () => document.querySelector("dialog pre").textContent`)
+	const told = `//dialog[.//h2[.="There is another link to your account"]]`
+	bea.again("/apps")
+	bea.See(told + `//p[contains(., "Ada Berg") and contains(., "has invited you anew")]`)
+	other, _ := w.newcomer()
+	other.accept(link, "Bea Lund")
+	bea.again("/apps")
+	bea.Click(told + named("I have read this"))
+	bea.Until(`() => !document.querySelector("dialog")`)
+	for _, p := range []*person{bea, other} { // who has read it, and who has used the link
+		p.again("/apps")
+		p.who("Bea Lund")
+		p.Until(`() => document.querySelector("main table, main .empty") && !document.querySelector("dialog")`)
+	}
+}
+
 // The link of the demonstration signs its visitor in, who finds those who have made the sample data by their names.
 func TestDemoSignsIn(t *testing.T) {
 	begin(t)

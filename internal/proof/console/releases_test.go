@@ -5,6 +5,7 @@ package console
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -66,8 +67,11 @@ func TestAReleaseByThreePeople(t *testing.T) {
 	p.Click(`//dialog` + named("Choose apps"))
 	p.Type(field("Name"), "Cocoa for all")
 	p.Click(`//dialog` + named("Make the release"))
+	p.See(`//dialog//*[@role="alert" and contains(., "0 are chosen")]`) // nobody releases what they did not choose
+	p.Click(`//dialog//label[contains(., "All of these")]`)
+	p.Click(`//dialog` + named("Make the release"))
 	p.See(`//h1[.="Cocoa for all"]`)
-	p.See(`//*[contains(., "1 approval of somebody else is needed")]`)
+	p.See(`//*[contains(@class, "note") and contains(., "1 approval of somebody else is needed") and contains(., "who moderates") and contains(., "blog") and contains(., "You have made it")]`)
 	address := p.release()
 	var approves bool
 	if p.Run(&approves, `async () => [...document.querySelectorAll("main button")].some((x) => x.textContent === "Approve" || x.textContent === "Run now")`); approves {
@@ -106,6 +110,63 @@ func TestAReleaseByThreePeople(t *testing.T) {
 	points("0")
 	r.view("/releases")
 	r.See(`//tr[contains(., "Cocoa for all") and contains(., "undone")]`)
+}
+
+// Approve is offered to who can, and the others are told why they cannot: Ada makes Bea, and each of them makes a release. Where the rule
+// is independent, Ada does not approve that of Bea either.
+func TestApproveIsOfferedToWhoCan(t *testing.T) {
+	for _, test := range []struct {
+		rule string
+		may  bool // whether Ada may approve what Bea makes
+	}{{"production=1", true}, {"production=1:independent", false}} {
+		t.Run(test.rule, func(t *testing.T) {
+			db := filepath.Join(t.TempDir(), "vitrine.db")
+			w := accounts{newWorld(t, "-db", db, "-approve", test.rule), db}
+			w.component("poll", "1.0.0", questionSchema)
+			w.newApp("Winter", poll(`{"question":"Tea?"}`))
+			ada, _ := w.newcomer()
+			ada.accept(w.invite("-name", "Ada Berg", "-moderates", network, "-admin"), "Ada Berg")
+			bea, _ := w.newcomer()
+			bea.accept(ada.invites("Bea Lund"), "Bea Lund")
+			for _, one := range []struct {
+				author, other *person
+				name          string
+				may           bool
+			}{{ada, bea, "By Ada", false}, {bea, ada, "By Bea", test.may}} {
+				one.author.view("/apps")
+				one.author.Click(`//table//a[.="Winter"]`)
+				one.author.Click(named("Propose"))
+				one.author.Retype(field("Name"), one.name)
+				one.author.Click(`//dialog` + named("Make the release"))
+				one.author.See(`//h1[.="` + one.name + `"]`)
+				one.other.view(one.author.release())
+				one.other.See(`//h1[.="` + one.name + `"]`)
+				if one.may {
+					one.other.Click(named("Approve"))
+					one.other.See(`//*[contains(., "Approved by")]`)
+					one.other.Until(`() => ![...document.querySelectorAll("main button")].some((x) => x.textContent === "Approve")`)
+					continue
+				}
+				one.other.See(`//*[contains(@class, "note") and contains(., "You cannot give it")]`)
+				one.other.Until(`() => ![...document.querySelectorAll("main button")].some((x) => x.textContent === "Approve")`)
+			}
+		})
+	}
+}
+
+// invites makes a person who moderates the network, and returns the link of the invitation.
+func (p *person) invites(name string) (link string) {
+	p.T.Helper()
+	p.view("/people")
+	p.Click(named("Invite somebody"))
+	p.Type(field("Name"), name)
+	p.Type(`//fieldset[legend="Moderates"]//input[@aria-label="Another of Moderates"]`, network)
+	p.Click(`//fieldset[legend="Moderates"]` + named("Add"))
+	p.Click(`//dialog` + named("Invite"))
+	p.See(`//dialog//h2[.="The invitation of ` + name + `"]`)
+	p.Run(&link, `async () => document.querySelector("dialog pre").textContent`)
+	p.Click(`//dialog` + named("Done"))
+	return link
 }
 
 // What went wrong is told in words, and with what to do.
@@ -197,4 +258,86 @@ func TestPublish(t *testing.T) {
 	p.Until(`() => document.querySelector(".publish") && !document.querySelector("dialog")`)
 	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"rollback":true,"from":"2"}`)
 	p.See(`//*[contains(@class, "publish") and contains(., "2 changes are not live")]`)
+}
+
+// points waits until a tag of an app points to a version.
+func (w *world) points(id, tag, version string) {
+	w.t.Helper()
+	var tags struct{ Tags []struct{ AppVersion string } }
+	if w.reads("/apps/"+id+"/tags/"+tag, &tags); tags.Tags[0].AppVersion != version {
+		w.t.Errorf("%s points to version %s, want %s", tag, tags.Tags[0].AppVersion, version)
+	}
+}
+
+// Where the rule of a tag asks for approvals, an app that has no tag yet is proposed and not published.
+func TestAFirstPublicationIsProposed(t *testing.T) {
+	w := newWorld(t, "-approve", "production=1")
+	w.component("poll", "1.0.0", questionSchema)
+	p := w.signIn(ann, "/apps/"+w.newApp("New", poll(`{"question":"Tea?"}`)))
+	p.See(`//*[contains(@class, "publish") and contains(., "It is not live yet")]` + named("Propose"))
+	p.Click(named("Propose"))
+	p.See(`//dialog//h2[.="New release"]`)
+	p.See(`//dialog//label[contains(., "production") and contains(., "no version → version 0")]/input`)
+	p.Click(`//dialog` + named("Make the release"))
+	p.See(`//h1[.="New"]`)
+	p.See(`//*[contains(@class, "note") and contains(., "1 approval of somebody else is needed")]`)
+}
+
+// An app that has other tags than production is published to these.
+func TestPublishToOtherTags(t *testing.T) {
+	w := newWorld(t)
+	id := w.newApp("Winter")
+	for _, tag := range []string{"kiosk", "lobby"} {
+		w.request(ann, "PUT", "/apps/"+id+"/tags/"+tag, `{"appVersion":"0"}`)
+	}
+	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
+	p := w.signIn(ann, "/apps/"+id)
+	p.See(`//*[contains(@class, "publish") and contains(., "1 change is not live")]`)
+	p.Click(named("Publish"))
+	p.See(`//dialog//label[contains(., "kiosk")]`)
+	p.Click(`(//dialog//summary[.="What changes"])[2]`)
+	p.See(`//dialog//ins[.="Spring"]`)
+	p.Click(`//dialog//label[contains(., "kiosk")]`)
+	p.Click(`//dialog` + named("Publish"))
+	p.Until(`() => !document.querySelector("dialog")`)
+	w.points(id, "kiosk", "0")
+	w.points(id, "lobby", "1")
+	p.Click(named("Publish")) // which is left to do for the other one
+	p.See(`//dialog//p[contains(., "Those who see kiosk will see this")]`)
+	p.Click(`//dialog` + named("Publish"))
+	p.Until(`() => !document.querySelector(".publish").checkVisibility()`)
+	w.points(id, "kiosk", "1")
+}
+
+// Publishing names what is in no version, and why, and goes on without it only if the person says so.
+func TestPublishingNamesWhatIsNotSaved(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", questionSchema)
+	id := w.newApp("Winter", poll(`{"question":"Tea?"}`))
+	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"0"}`)
+	p := w.signIn(ann, "/apps/"+id)
+	p.saved(0)
+	p.Retype(field("question"), "Cocoa?")
+	p.saved(1)
+	p.Click(named("Add an element"))
+	p.Type(`//dialog//input[@type="search"]`, "poll"+keyEnter)
+	p.kept(1)
+	const left = `//dialog[.//h2[.="Not everything is saved"]]//li`
+	p.Click(named("Publish"))
+	p.See(left + `[contains(., "Element 2, poll 2: it does not fit its component yet")]`)
+	p.Click(`//dialog` + named("Cancel"))
+	p.Until(`() => !document.querySelector("dialog")`)
+	w.points(id, "live", "0")
+	p.Run(new(any), `() => void (window.fetch = () => Promise.reject(new TypeError("offline")))`)
+	p.Retype(`(`+field("question")+`)[1]`, "Milk?")
+	p.Click(named("Publish"))
+	p.See(left + `[.="Element 1, poll 1"]`)
+	p.See(left + `[contains(., "Element 2, poll 2: it does not fit its component yet")]`)
+	p.again("/apps/" + id)
+	p.Click(named("Publish"))
+	p.See(left + `[contains(., "Element 2")]`)
+	p.Click(`//dialog//button[starts-with(normalize-space(), "Go on with version")]`)
+	p.See(`//dialog//ins[.="Milk" or .="Cocoa" or .="Milk?" or .="Cocoa?"]`)
+	p.Click(`//dialog` + named("Publish"))
+	p.Until(`() => !document.querySelector(".publish").checkVisibility()`)
 }

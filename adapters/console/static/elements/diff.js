@@ -18,7 +18,7 @@ import { isText, kindOf, shown } from "./value.js";
 /** @typedef {import("../api.js").Element} Element */
 /** @typedef {import("../dom.js").Child} Child */
 
-/** What differs between two versions. @param {import("../api.js").Api} api @param {string} id @param {string} from @param {string} to @param {AbortSignal} signal */
+/** What differs between two versions. @param {import("../api.js").Api} api @param {string} id @param {string} from @param {string} to @param {AbortSignal} [signal] */
 export async function compared(api, id, from, to, signal) {
 	return difference(...await Promise.all([api.app(id, from, signal), api.app(id, to, signal)]));
 }

@@ -1,75 +1,108 @@
 /**
- * What of an app is not live, and one button for it: a move of its tag, or a release where somebody has to approve.
+ * What of an app is not live, and one button for it: a move of its tags, or a release where somebody has to approve.
  * @module
  */
 import { keys } from "../api.js";
-import { button, count, fill, h } from "../dom.js";
+import { button, count, fill, flag, h } from "../dom.js";
 import { askWith, noteField, toast, trouble } from "./dialog.js";
-import { compared } from "./diff.js";
-import { propose } from "./release.js";
+import { propose, whatChanges } from "./release.js";
 
-/** @typedef {import("../api.js").Tag & {approvals?: number}} Tag */
+/** @typedef {import("../api.js").Tag} Tag */
+/** @typedef {import("../api.js").TagRule} TagRule */
+/** @typedef {import("./release.js").Offer} Offer */
 
-/** The tag that pages show: one that needs approval, else a protected one, else one of a usual name. @param {Tag[]} tags */
-function liveTag(tags) {
-	return tags.find((t) => t.approvals) ?? tags.find((t) => t.protected) ?? tags.find((t) => /^(production|live)$/.test(t.name)) ?? (tags.length === 1 ? tags[0] : undefined);
+/**
+ * The first of some kinds of tags that there are: those that need approval, protected ones, those of a usual name.
+ * @template {{name: string, protected?: boolean, approvals?: number}} T
+ * @param {T[]} tags
+ */
+function foremost(tags) {
+	/** @type {((t: T) => boolean)[]} */
+	const kinds = [(t) => !!t.approvals, (t) => !!t.protected, (t) => /^(production|live)$/.test(t.name)];
+	return kinds.map((is) => tags.filter(is)).find((some) => some.length > 0);
+}
+
+/** The tag by which an app without any goes live: one for which there is a rule, else production. @param {TagRule[]} rules @returns {TagRule} */
+function firstTag(rules) {
+	const some = foremost(rules) ?? [];
+	return some.find((r) => r.name === "production") ?? some[0] ?? { name: "production", protected: false, approvals: 0 };
 }
 
 /**
  * @param {import("../api.js").Api} api @param {import("../session.js").Session} session @param {string} id @param {AbortSignal} signal
+ * @param {() => Promise<import("../dom.js").Child[]>} unsaved saves what can be saved, and names what is in no version then
  * @returns {{node: HTMLElement, update: (app: import("../api.js").App) => void, reload: () => void}}
  */
-export function publisher(api, session, id, signal) {
+export function publisher(api, session, id, signal, unsaved) {
 	const text = h("span", { class: "detail" });
 	const publish = button("Publish", () => void go().catch(trouble), { class: "small main" });
 	const node = h("span", { class: "row publish", hidden: true }, text, publish);
 	/** @type {import("../api.js").App | undefined} */
 	let app;
-	/** @type {Tag | undefined} */
-	let tag;
-	let untagged = false;
+	/** @type {Tag[] | undefined} */
+	let tags;
+	/** @type {TagRule} */
+	let first = firstTag([]);
+
+	/** The moves that bring the latest version to those who see the app. */
+	function offers() {
+		if (!app || !tags) return [];
+		const { title, version } = app;
+		if (tags.length === 0) return app.elements.length > 0 && session.mayMove(app, first) ? [offer(first, null)] : [];
+		return (foremost(tags) ?? tags).filter((t) => Number(t.appVersion) < Number(version) && app && session.mayMove(app, t)).map((t) => offer(t, t.appVersion));
+
+		/** @param {{name: string, approvals?: number}} tag @param {string | null} from */
+		function offer(tag, from) {
+			return { app: id, title, tag: tag.name, from, to: version, approvals: tag.approvals ?? 0 };
+		}
+	}
 
 	function show() {
-		const first = untagged && app && app.elements.length > 0 && session.mayWrite(app);
-		const behind = tag && app ? Number(app.version) - Number(tag.appVersion) : 0;
-		node.hidden = !first && (!tag || !app || behind <= 0 || !session.mayMove(app, tag));
-		fill(text, first ? "It is not live yet" : `${count(behind, "change")} ${behind === 1 ? "is" : "are"} not live`);
-		fill(publish, tag?.approvals ? "Propose" : "Publish");
-		publish.title = tag ? `${tag.approvals ? "Makes a release that somebody else approves" : "Moves the tag"}: ${tag.name}` : "";
+		const moves = offers();
+		const behind = Math.max(...moves.map((m) => Number(m.to) - Number(m.from)));
+		const proposed = moves.some((m) => m.approvals > 0);
+		node.hidden = moves.length === 0;
+		fill(text, tags?.length === 0 ? "It is not live yet" : `${count(behind, "change")} ${behind === 1 ? "is" : "are"} not live`);
+		fill(publish, proposed ? "Propose" : "Publish");
+		publish.title = `${proposed ? "Makes a release that somebody else approves" : "Moves"}: ${moves.map((m) => m.tag).join(", ")}`;
 	}
 
 	function reload() {
 		api.tags(id, {}, signal).then((page) => {
-			tag = liveTag(page.tags);
-			untagged = page.tags.length === 0;
+			tags = page.tags;
+			first = firstTag(page.rules ?? []);
 			show();
 		}, () => {});
 	}
 
 	async function go() {
-		if (!app) return;
-		if (!tag) return void await begin(app);
-		const { name, appVersion: from } = tag;
-		const { version } = app;
-		if (tag.approvals) return void await propose(api, [{ app: id, title: app.title, tag: name, from, to: version }], { name: app.title.slice(0, 128) });
-		const changes = await compared(api, id, from, version, signal);
-		const keyOf = keys();
-		const note = noteField();
-		const moved = await askWith("Publish these changes?", [h("p", null, `Those who see ${name} will see this:`), changes, note.node], "Publish", () => api.putTag(id, name, { appVersion: version, from, note: note.value }, keyOf(version + note.value)), { wide: true });
-		if (moved) toast(`${name} points to version ${version} now.`);
+		const left = await unsaved();
+		const moves = offers(); // of what is saved by now
+		if (!app || moves.length === 0) return;
+		const { title, version } = app;
+		if (left.length > 0 && !await askWith("Not everything is saved", [h("p", null, `This is in no version yet, so those who see ${title} will not get it:`), h("ul", null, left.map((what) => h("li", null, what))),
+			h("p", null, `Version ${version} is without it.`)], `Go on with version ${version}`, () => true)) return;
+		if (moves.some((m) => m.approvals > 0)) await propose(api, moves, { name: title.slice(0, 128) });
+		else await move(title, moves);
 		reload();
 	}
 
-	/** Makes the tag of an app that has none. @param {import("../api.js").App} app */
-	async function begin({ title, version }) {
-		const name = "production";
-		const keyOf = keys();
-		await askWith(`Publish ${title}?`, h("p", null, `Pages show the app by a tag. This makes the tag ${name} and lets it point to version ${version}.`), "Publish", () =>
-			api.putTag(id, name, { appVersion: version, from: null }, keyOf(version)).catch((e) => {
-				if (e.code !== "needs_release") throw e;
-				return propose(api, [{ app: id, title, tag: name, from: null, to: version }], { name: title.slice(0, 128) });
-			}));
-		reload();
+	/** Moves tags. @param {string} title @param {Offer[]} moves */
+	async function move(title, moves) {
+		const note = noteField();
+		const several = moves.length > 1;
+		const parts = moves.map((m) => ({ m, box: h("input", { type: "checkbox", checked: true }), keyOf: keys(), changes: whatChanges(api, m, !several, signal) }));
+		const version = moves[0]?.to;
+		await askWith(several || moves[0]?.from !== null ? "Publish these changes?" : `Publish ${title}?`,
+			[...parts.flatMap(({ m, box, changes }) => [several ? h("div", { class: "boxes" }, h("label", null, box, h("span", null, "Those who see ", flag(m.tag), " will see this")))
+				: h("p", null, m.from === null ? `This makes the tag ${m.tag} and lets it point to version ${m.to}.` : `Those who see ${m.tag} will see this:`), changes]), note.node],
+			"Publish", async () => {
+				const chosen = parts.filter(({ box }) => box.checked);
+				if (chosen.length === 0) throw new Error("Choose one tag at least.");
+				for (const { m, keyOf } of chosen) await api.putTag(id, m.tag, { appVersion: m.to, from: m.from, note: note.value }, keyOf(m.to + note.value));
+				toast(`${chosen.map(({ m }) => m.tag).join(", ")} ${chosen.length === 1 ? "points" : "point"} to version ${version} now.`);
+				return true;
+			}, { wide: true });
 	}
 
 	reload();

@@ -4,7 +4,8 @@
  */
 import { ApiError, keys } from "../api.js";
 import { count, fill, flag, h, labelled, newID } from "../dom.js";
-import { askWith } from "./dialog.js";
+import { askWith, sentence } from "./dialog.js";
+import { compared } from "./diff.js";
 
 /** @typedef {import("../api.js").Api} Api */
 /** @typedef {import("../api.js").NewMove} NewMove */
@@ -15,6 +16,28 @@ export function leads(from, to) {
 	return `${from ? `version ${from}` : "no version"} → ${to === null ? "taken away" : `version ${to}`}`;
 }
 
+/**
+ * What a move changes for those who see the tag, with all details once it is opened.
+ * @param {Api} api @param {{app: string, from: string | null, to: string | null}} move @param {boolean} [open] whether it is opened at once
+ * @param {AbortSignal} [signal]
+ */
+export function whatChanges(api, { app, from, to }, open = false, signal) {
+	if (from === to) return h("p", { class: "help" }, "Nothing changes.");
+	if (to === null) return h("p", { class: "help" }, "The tag is taken away. Pages that show the app by it find nothing any more.");
+	if (from === null) return h("p", { class: "help" }, "There is no such tag yet. Pages can show the app by it then.");
+	const body = h("p", { class: "help" }, "Loading…");
+	const node = h("details", { open }, h("summary", null, "What changes"), body);
+	let asked = false;
+	const load = async () => {
+		if (asked || !node.open) return;
+		asked = true;
+		body.replaceWith(await compared(api, app, from, to, signal).catch((e) => h("p", { class: "wrong" }, sentence(e))));
+	};
+	node.addEventListener("toggle", load);
+	void load();
+	return node;
+}
+
 /** What the service says of a move that the person may not make. @param {unknown} e @returns {never} */
 function mayNot(e) {
 	if (e instanceof ApiError && e.code === "forbidden") e.words = "You may not move one of these tags. A protected tag is moved by moderators of every group of its app.";
@@ -22,16 +45,20 @@ function mayNot(e) {
 }
 
 /**
- * Asks for a name, and which of some moves shall go into one release. It leads to the release that is made.
- * @param {Api} api @param {Offer[]} offers @param {{name?: string, note?: string}} [options]
+ * Asks for a name, and which of some moves shall go into one release. It leads to the release that is made. Of several moves none is chosen
+ * at first, unless the person has chosen them already.
+ * @param {Api} api @param {Offer[]} offers @param {{name?: string, note?: string, chosen?: boolean}} [options]
  */
 export async function propose(api, offers, options = {}) {
 	const name = h("input", { value: options.name ?? "", maxlength: 128, required: true, autocomplete: "off" });
 	const note = h("textarea", { rows: 2, maxlength: 4096 });
-	const boxes = offers.map((o) => h("input", { type: "checkbox", checked: true, "aria-label": `${o.title}, ${o.tag}` }));
+	const one = offers.length === 1;
+	const boxes = offers.map((o) => h("input", { type: "checkbox", checked: one || options.chosen, "aria-label": `${o.title}, ${o.tag}` }));
+	const all = h("input", { type: "checkbox", checked: options.chosen, onchange: () => boxes.forEach((box) => (box.checked = all.checked)) });
 	const keyOf = keys();
 	const made = await askWith("New release", [labelled("Name", name, "What those who approve it will read."), labelled("Note", note),
-		h("fieldset", { class: "field boxes" }, h("legend", null, "What it moves"), offers.map((o, i) => h("label", null, boxes[i], h("span", null, o.title, " ", flag(o.tag), " ", h("span", { class: "detail" }, leads(o.from, o.to))))))],
+		h("fieldset", { class: "field boxes" }, h("legend", null, "What it moves"), !one && h("label", null, all, h("span", { class: "strong" }, "All of these")),
+			offers.map((o, i) => [h("label", null, boxes[i], h("span", null, o.title, " ", flag(o.tag), " ", h("span", { class: "detail" }, leads(o.from, o.to)))), whatChanges(api, o, one)]).flat())],
 	"Make the release", () => {
 		const moves = offers.filter((_, i) => boxes[i]?.checked).map(({ app, tag, from, to }) => ({ app, tag, from, to }));
 		if (moves.length === 0 || moves.length > 200) throw new Error(`A release has 1 to 200 moves; ${moves.length} are chosen.`);

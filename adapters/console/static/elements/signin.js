@@ -5,9 +5,10 @@
 import { ApiError } from "../api.js";
 import { h, labelled } from "../dom.js";
 import { sendable } from "../session.js";
-import { askWith, buttons, confirm as question, sentence, show, toast } from "./dialog.js";
+import { askWith, buttons, closeAround, confirm as question, sentence, show, toast } from "./dialog.js";
 import { learn } from "../model/names.js";
 import { person } from "./person.js";
+import { moment } from "./time.js";
 
 /** @typedef {import("../session.js").Session} Session */
 
@@ -139,6 +140,22 @@ export async function confirm(session) {
 	} });
 	quiet();
 	if (!shown) throw new ApiError("Nothing was done.", { status: 403, code: "needs_confirmation" });
+}
+
+/**
+ * Tells a person that a link to their account was made, until they have read it in this browser.
+ * @param {Session} session
+ */
+export async function tellInvited(session) {
+	const anew = session.account?.invitedAnew;
+	const read = `vitrine.invited ${session.base.href} ${session.account?.person.urn} ${anew?.at}`;
+	if (!anew || localStorage.getItem(read)) return;
+	learn([anew.by]);
+	await show("There is another link to your account", h("form", null,
+		h("p", null, anew.by.urn ? person(anew.by.urn) : "Who runs the server", " has invited you anew: ", moment(anew.at), ". Who opens that link can sign in as you, with a passkey of their own."),
+		h("p", null, "If you have not asked for it, ask why it was made, and look at the passkeys of your account: remove those that are not yours."),
+		h("div", { class: "buttons" }, h("a", { class: "button", href: "#/account", onclick: closeAround }, "Passkeys and sessions"), h("button", { class: "main", autofocus: true }, "I have read this"))), { submit: () => true });
+	localStorage.setItem(read, "yes");
 }
 
 /**

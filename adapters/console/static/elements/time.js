@@ -23,6 +23,11 @@ export function time(at) {
 	return h("time", { datetime: date.toISOString(), title: date.toLocaleString() }, ago(date.getTime()));
 }
 
+/** A time at which something ends or happens: the exact one, and how long until then. @param {number} at in milliseconds */
+export function moment(at) {
+	return h("span", null, `${new Date(at).toLocaleString()}, `, time(at));
+}
+
 // Times that are shown become older.
 setInterval(() => {
 	for (const node of document.querySelectorAll("time[datetime]")) {

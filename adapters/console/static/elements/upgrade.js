@@ -27,7 +27,7 @@ export async function upgrade(api, name, version) {
 		const offers = done.filter((a) => a.violations.length === 0).flatMap((a) => a.tags.map((tag) => ({ app: a.app, title: a.title, tag, from: null, to: a.version })));
 		const moves = await Promise.all(offers.slice(0, 200).map(async (o) => ({ ...o, from: (await api.tags(o.app)).tags.find((t) => t.name === o.tag)?.appVersion ?? null })));
 		content.closest("dialog")?.close();
-		await propose(api, moves, { name: `${name} ${version}`.slice(0, 128) });
+		await propose(api, moves, { name: `${name} ${version}`.slice(0, 128), chosen: true });
 	})().catch((e) => fill(found, sentence(e))), { class: "main", hidden: true });
 	const look = button("Show what changes", () => void all(true));
 

@@ -6,7 +6,7 @@ import { button, fill, h, table } from "../dom.js";
 import { ask, askWith, closeAround, confirm, sentence, toast } from "../elements/dialog.js";
 import { group, person } from "../elements/person.js";
 import { browserName, passkeyName, register } from "../elements/signin.js";
-import { time } from "../elements/time.js";
+import { moment, time } from "../elements/time.js";
 import { to } from "../router.js";
 
 /** @typedef {import("../session.js").Session} Session */
@@ -26,7 +26,7 @@ export function whoami(session, more = true) {
 	return h("div", { class: "whoami" },
 		h("dl", null, h("dt", null, "You are"), h("dd", null, person(me.urn), h("div", { class: "detail" }, me.urn)), account?.person.email && [h("dt", null, "Address"), h("dd", null, account.person.email)],
 			account?.person.admin && row("Administrator", ["You may do everything with people and keys."]), row("You moderate", me.moderates.map(group)), row("You may read", me.reads.map(group)), row("Roles", me.roles.map(chip)), row("Groups", me.groups.map(group)), row("Components", me.components ? ["You may create and delete them."] : []), account?.person.provider && [h("dt", null, "By"), h("dd", null, account.person.provider.values.join(", "), h("div", { class: "detail" }, account.person.provider.issuer))],
-			me.expires !== null && [h("dt", null, "Until"), h("dd", null, `${new Date(Number(me.expires)).toLocaleString()}, `, time(Number(me.expires)))]),
+			me.expires !== null && [h("dt", null, "Until"), h("dd", null, moment(Number(me.expires)))]),
 		more && (account || byToken) && h("div", { class: "buttons" }, account && h("a", { class: "button quiet", href: to("account"), onclick: closeAround }, "Passkeys and sessions"), button("Sign out", () => session.signOut())),
 		more && !account && !byToken && out && h("div", { class: "buttons" }, h("a", { class: "button quiet", href: out }, "Sign out")));
 }

@@ -6,10 +6,9 @@ import { ApiError, keys, newKey } from "../api.js";
 import { button, count, fill, flag, h, icon, labelled, newID, reconcile, table, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, closeAround, confirm, noteField, show, toast, trouble } from "../elements/dialog.js";
-import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
-import { propose } from "../elements/release.js";
+import { propose, whatChanges } from "../elements/release.js";
 import { showVersion } from "../elements/preview.js";
 import { moderated } from "../elements/rights.js";
 import { Said } from "../elements/said.js";
@@ -122,11 +121,11 @@ export function view({ session, api, params, signal, live, shell }) {
 	 */
 	async function move(tag, version, back) {
 		if (approvals(tag) && !back) return void await propose(api, [{ app: id, title: app?.title ?? "", tag: tag.name, from: tag.appVersion, to: version }], { name: app?.title.slice(0, 128) });
-		const changes = await compared(api, id, tag.appVersion, version, signal);
+		const changes = whatChanges(api, { app: id, from: tag.appVersion, to: version }, true, signal);
 		const keyOf = keys();
 		const note = noteField();
 		const moved = await askWith(back ? `Roll ${tag.name} back?` : `Move ${tag.name}?`,
-			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. For those who see ${tag.name} this changes:`), tag.protected && h("p", { class: "help" }, whoMoves), notSaved(), changes, note.node],
+			[h("p", null, `${tag.name} points to version ${tag.appVersion} and will point to version ${version}. Those who see ${tag.name} will see this:`), tag.protected && h("p", { class: "help" }, whoMoves), notSaved(), changes, note.node],
 			`${back ? "Roll back" : "Move"} to version ${version}`, () => (back ? api.rollBack(id, tag.name, { from: tag.appVersion, note: note.value }, keyOf(version + note.value)) : api.putTag(id, tag.name, { appVersion: version, from: tag.appVersion, note: note.value }, keyOf(version + note.value))).catch(mayNot), { wide: true });
 		if (moved) toast(`${tag.name} points to version ${version} now.`);
 		await list.load(true);

@@ -16,7 +16,7 @@ import { equal, names, notJSON, parse, stringify } from "../json.js";
 import { Editor } from "../model/editor.js";
 import { LocalDraft } from "../model/local.js";
 import { merge } from "../model/merge.js";
-import { newKey } from "../model/patch.js";
+import { newKey, sameItem } from "../model/patch.js";
 import { begin, fieldAt } from "../model/schema.js";
 import { elementName, titleOf } from "../model/timeline.js";
 import { to } from "../router.js";
@@ -95,7 +95,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const add = button("Add an element", () => void addElement(), { icon: "add", class: "main" });
 		const none = h("div", { class: "empty" }, h("p", null, "This app has no elements yet. An element is powered by a component and has a config of its own."));
 		const raw = rawJSON(editor);
-		const live_ = publisher(api, session, id, signal);
+		const live_ = publisher(api, session, id, signal, async () => {
+			if (editor.unsaved) await editor.save();
+			return notSaved(editor, tools.known, unread());
+		});
 		const preview = new Preview({ base: api.base, signal, onclick(key) {
 			tabs.open(0);
 			cards.get(key)?.focus();
@@ -351,6 +354,24 @@ function whereOf(c, editor, known) {
 	if (part !== "config" || path.length === 0) return part === "component" ? `${name}, component` : name;
 	const { component, config } = known(elements[i]);
 	return `${name}, ${fieldAt(component.configSchema, config, path).labels.join(" › ")}`;
+}
+
+/**
+ * What of the draft is in no version, in the words of the form, and why.
+ * @param {Editor} editor @param {Tools["known"]} known @param {HTMLElement | null} unread the control whose text is no value
+ */
+function notSaved(editor, known, unread) {
+	const { draft, saved, refused } = editor;
+	const called = (/** @type {Item[]} */ list, /** @type {number} */ i) => `Element ${i + 1}, ${elementName(list.map(known), i) ?? list[i]?.component.name}`;
+	const typed = unread && `${unread.closest("[aria-label^='Element ']")?.getAttribute("aria-label") ?? "JSON"}: what is typed is not ${unread.dataset["unread"]}`;
+	const parts = draft.elements.flatMap((e, i) => {
+		if (refused.includes(e)) return [`${called(draft.elements, i)}: it does not fit its component yet`];
+		return saved.elements.some((s) => sameItem(s, e)) ? [] : [called(draft.elements, i)];
+	});
+	const gone = saved.elements.flatMap((e, i) => (draft.elements.some((d) => d.key === e.key) ? [] : [`${called(saved.elements, i)}: its removal`]));
+	const rest = [draft.title !== saved.title && "The title", draft.groups.join() !== saved.groups.join() && "The groups"];
+	const all = [typed, ...rest, ...parts, ...gone].filter((x) => typeof x === "string");
+	return all.length === 0 && editor.unsaved ? ["The order of the elements"] : all;
 }
 
 /** The elements as JSON, with the same content as the cards. @param {Editor} editor */

@@ -9,7 +9,7 @@ import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
 import { none, rightsForm, rightsOf } from "../elements/rights.js";
 import { once } from "../elements/secret.js";
-import { time } from "../elements/time.js";
+import { moment, time } from "../elements/time.js";
 import { forget, learn } from "../model/names.js";
 
 /** @typedef {import("../api.js").Person} Person */
@@ -18,14 +18,14 @@ import { forget, learn } from "../model/names.js";
 /** What the service refuses of accounts, in words. @param {unknown} e @returns {never} */
 export function refused(e) {
 	if (e instanceof ApiError && e.code === "wrong_state") e.words = "This cannot be done now. The last administrator stays one, and who is disabled cannot be invited.";
-	if (e instanceof ApiError && e.code === "forbidden") e.words = "You may give and take only rights that you have, and change only people all of whose rights you have.";
+	if (e instanceof ApiError && e.code === "forbidden") e.words = "You may give and take only rights that you have, and change only people all of whose rights you have. An administrator alone invites anew who has a passkey.";
 	throw e;
 }
 
 /** Makes a link of somebody and shows it. @param {Session} session @param {Person} who @param {string} [then] the view that it leads to */
 export async function invite(session, who, then) {
 	const { link, expires } = await session.api.account("POST", `people/${who.id}/invite`, {}, "link").catch(refused);
-	await once(`The invitation of ${who.name}`, "Link", then ? `${link}&${then}` : link, `Send it to ${who.name}. Who opens it first makes a passkey and is signed in as ${who.name}; it is good until ${new Date(Number(expires)).toLocaleString()}. It is shown this once.`);
+	await once(`The invitation of ${who.name}`, "Link", then ? `${link}&${then}` : link, `Send it to ${who.name}. Who opens it first makes a passkey and is signed in as ${who.name}; it is good until `, moment(Number(expires)), ". It is shown this once.");
 }
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
@@ -80,7 +80,7 @@ export function view({ session, api, query, signal, shell }) {
 		};
 		const save = h("button", { class: "main" }, "Save");
 		const node = h("form", null, p.provider && h("p", { class: "note" }, `The rights come from ${p.provider.issuer} at each sign-in: ${p.provider.values.join(", ")}.`), f.nodes,
-			h("div", { class: "buttons" }, !p.disabled && !p.provider && button(p.passkeys > 0 || p.invitation ? "Invite anew" : "Invite", then(() => invite(session, p))),
+			h("div", { class: "buttons" }, !p.disabled && !p.provider && (p.passkeys === 0 || session.account?.person.admin) && button(p.passkeys > 0 || p.invitation ? "Invite anew" : "Invite", then(() => invite(session, p))),
 				button(p.disabled ? "Enable" : "Disable", then(async () => {
 					if (!p.disabled && !await confirm(`Disable ${p.name}?`, `${p.name} is signed out everywhere at once, and secret keys of ${p.name} stop. What ${p.name} has made stays.`, "Disable", { danger: true })) return;
 					await api.account("PATCH", `people/${p.id}`, { disabled: !p.disabled }, "id");

@@ -5,11 +5,10 @@
 import { ApiError } from "../api.js";
 import { button, count, fill, flag, h, icon, labelled, reconcile } from "../dom.js";
 import { askWith, confirm, sentence, toast } from "../elements/dialog.js";
-import { compared } from "../elements/diff.js";
-import { person } from "../elements/person.js";
+import { group, person } from "../elements/person.js";
 import { showVersion } from "../elements/preview.js";
-import { leads } from "../elements/release.js";
-import { time } from "../elements/time.js";
+import { leads, whatChanges } from "../elements/release.js";
+import { moment, time } from "../elements/time.js";
 import { to } from "../router.js";
 
 /** @typedef {import("../api.js").Release} Release */
@@ -52,6 +51,8 @@ export function view({ session, api, params, signal, live, shell }) {
 	const parts = new Map();
 	/** @type {Map<string, string>} titles of apps */
 	const titles = new Map();
+	/** @type {Set<string>} groups of apps */
+	const groups = new Set();
 	/** @type {Release | undefined} */
 	let release;
 
@@ -61,7 +62,10 @@ export function view({ session, api, params, signal, live, shell }) {
 			await Promise.all(found.moves.map(async ({ app }) => {
 				if (titles.has(app)) return;
 				titles.set(app, app);
-				titles.set(app, await api.app(app, undefined, signal).then((a) => a.title, () => "An app that is gone"));
+				titles.set(app, await api.app(app, undefined, signal).then((a) => {
+					for (const g of a.groups) groups.add(g);
+					return a.title;
+				}, () => "An app that is gone"));
 			}));
 			show(found);
 		} catch (e) {
@@ -79,13 +83,14 @@ export function view({ session, api, params, signal, live, shell }) {
 		const open = r.state === "open" || r.state === "scheduled";
 		const missing = r.needs - r.approvals.length;
 		fill(facts, r.note && h("p", null, r.note), h("p", { class: "detail" }, "Made by ", person(r.by.urn), " ", time(r.createdAt), "."),
-			r.at !== null && r.state === "scheduled" && h("p", null, "It runs ", time(r.at), `, at ${new Date(r.at).toLocaleString()}.`), r.ranAt !== null && h("p", null, "Its tags were moved ", time(r.ranAt), "."),
+			r.at !== null && r.state === "scheduled" && h("p", null, "It runs at ", moment(r.at), "."), r.ranAt !== null && h("p", null, "Its tags were moved ", time(r.ranAt), "."),
 			r.approvals.length > 0 && h("p", null, icon("ok"), " Approved by ", r.approvals.flatMap((a, i) => [i > 0 && ", ", person(a.by.urn), " ", time(a.at)]), "."),
-			open && missing > 0 && h("p", { class: "note" }, icon("lock"), ` ${count(missing, "approval")} of somebody else ${missing === 1 ? "is" : "are"} needed: of a person who could run it, and who has not changed it.`));
+			open && missing > 0 && h("div", { class: "note" }, h("p", null, icon("lock"), ` ${count(missing, "approval")} of somebody else ${missing === 1 ? "is" : "are"} needed.`),
+				h("p", null, "It can be given by who moderates ", groups.size > 0 ? h("span", { class: "chips" }, [...groups].map(group)) : "every group of its apps", ", has neither made nor changed the release, and was not given their rights by who has, directly or through others.", r.independent && " Who gave them their rights cannot give it either."),
+				!r.mayApprove && h("p", null, cannot(r))));
 		fill(trouble, open && r.conflicts.length > 0 && h("div", { class: "note bad" }, h("p", { class: "strong" }, "It could not run, and nothing was moved:"), h("ul", null, r.conflicts.map((c) => h("li", null, inTheWay(c, titles.get(c.app ?? "") ?? ""))))));
-		const mine = r.by.urn === session.me?.urn;
 		fill(actions, open && [
-			r.needs > 0 && !mine && !r.approvals.some((a) => a.by.urn === session.me?.urn) && button("Approve", () => void act("approve", "You have approved it."), { class: "main", icon: "ok" }),
+			r.mayApprove && button("Approve", () => void act("approve", "You have approved it."), { class: "main", icon: "ok" }),
 			missing <= 0 && button("Run now", () => void run(), { class: "main" }),
 			button(r.at === null ? "Schedule" : "Change the time", () => void schedule()), r.at !== null && button("Take the time back", () => void update({ at: null })),
 			button("Edit", () => void edit()), button("Cancel the release", () => void cancel(), { class: "danger", icon: "remove" })],
@@ -93,16 +98,18 @@ export function view({ session, api, params, signal, live, shell }) {
 		reconcile(board, parts, r.moves, (m) => `${m.app} ${m.tag} ${m.from} ${m.to} ${r.state}`, (m) => ({ node: card(r, m) }));
 	}
 
+	/** Why the person cannot approve the release, as far as the page knows. @param {Release} r */
+	function cannot(r) {
+		const me = session.me?.urn;
+		if (r.by.urn === me) return "You have made it, so somebody else approves it.";
+		if (r.approvals.some((a) => a.by.urn === me)) return "You have approved it.";
+		if (![...groups].every((g) => session.moderates(g))) return "You do not moderate all of these.";
+		return `You cannot give it: you have changed the release, or you have your rights by somebody who has made or changed it${r.independent ? ", or they have theirs by you" : ""}.`;
+	}
+
 	/** @param {Release} r @param {Release["moves"][number]} m */
 	function card(r, m) {
 		const title = titles.get(m.app) ?? "";
-		const changes = h("details", null, h("summary", null, "What changes"));
-		changes.addEventListener("toggle", async () => {
-			if (!changes.open || changes.childElementCount > 1 || m.from === null || m.to === null) return;
-			const body = h("p", { class: "help" }, "Loading…");
-			changes.append(body);
-			body.replaceWith(await compared(api, m.app, m.from, m.to, signal).catch((e) => sentence(e)));
-		});
 		const to_ = m.to;
 		const pending = r.state === "open" || r.state === "scheduled";
 		return h("article", { class: "deployment", "aria-label": `${title}, ${m.tag}` }, h("h2", null, h("a", { href: to("apps", m.app) }, title)), h("p", null, flag(m.tag), " ", leads(m.from, m.to)),
@@ -110,15 +117,16 @@ export function view({ session, api, params, signal, live, shell }) {
 				if (e instanceof ApiError && e.code === "conflicts") return api.app(m.app, to_, signal);
 				throw e;
 			}) : undefined).catch((e) => toast(sentence(e), { bad: true })))),
-			m.from !== null && m.to !== null && m.from !== m.to && changes);
+			m.from !== null && m.to !== null && m.from !== m.to && whatChanges(api, m, false, signal));
 	}
 
 	/** Does something to the release as it is shown. What went wrong is told, and the release is read anew. @param {(r: Release) => Promise<Release>} what @param {string} done */
 	async function change(what, done) {
 		if (!release) return;
 		try {
-			show(await what(release));
+			await what(release);
 			toast(done);
+			await load(); // which says whether the person may approve it as it is now
 		} catch (e) {
 			if (e instanceof ApiError && e.code === "forbidden") e.words = "You may not do this to the release. Who runs or approves one could move each of its tags; who made or changed it, or has given the other their rights, does not approve it.";
 			toast(sentence(e), { bad: true });
