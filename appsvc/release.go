@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -457,6 +458,9 @@ func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListRe
 				if !room.Takes(shown.size()) {
 					page.Next = cursor(name, rel.Number+1, "")
 					break
+				}
+				if err := memreserve.Reserve(ctx, shown.size()); err != nil {
+					return vitrine.Page[Release]{}, err
 				}
 				page.Items = append(page.Items, shown)
 			}

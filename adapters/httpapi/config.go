@@ -105,6 +105,11 @@ func New(c Config) (http.Handler, error) {
 			return nil, fmt.Errorf("httpapi: TrustedOrigins: %w", err)
 		}
 	}
+	for _, e := range c.Extras {
+		if err := e.check(); err != nil {
+			return nil, err
+		}
+	}
 	l := c.Limits
 	large := int(max(l.Memory/slotBytes, 1))
 	h.large = newSlots("large requests", http.StatusServiceUnavailable, large, max(large/8, 1), 0)

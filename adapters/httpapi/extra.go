@@ -1,13 +1,28 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"iter"
 	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/memreserve"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // Extra is an endpoint of another package, such as signin, below the base path. The handler serves it as its own: it
 // authenticates the caller, denies requests that pages of other sites send with the cookies of their visitors, checks
-// the query and the media type, limits the body, writes errors in the usual form, and logs.
+// the query and the media type, limits the body, the response and the memory for them, writes errors in the usual form, and logs.
+//
+// A GET whose path ends in a slash is a list. It has List, and every other endpoint has Serve; New returns an error for an
+// Extra with another one.
 type Extra struct {
 	Method string
 	Path   string // "/x/things/{id}"; one that ends in a slash is the same without it
@@ -15,10 +30,87 @@ type Extra struct {
 	// Public endpoints need no token. Their writes must come from the same origin.
 	Public bool
 	JSON   bool     // it takes a body of application/json
-	Query  []string // parameters it knows
-	// Serve returns the value whose JSON is the body. An error is one of package vitrine, or wraps ErrUnauthenticated
-	// (401) or ErrTooMany (429).
+	Query  []string // parameters it knows; a List also knows limit and after
+	// Serve returns the value whose JSON is the body, of at most 4 MiB; nil for an empty body. An error is one of package vitrine, or wraps
+	// ErrUnauthenticated (401) or ErrTooMany (429).
 	Serve func(*Request) (any, error)
+	// List returns a page of a list, which NewList makes. Its errors are those of Serve.
+	List func(*Request) (List, error)
+}
+
+// The bounds of a page of a List.
+const (
+	usualItems = 100
+	mostItems  = 500
+	mostLooked = 1000    // items that are looked at, whether or not the caller sees them
+	mostBytes  = 4 << 20 // of the JSON of the items; also of the response of Serve
+)
+
+// List is a page of a list, within the bounds of all lists. NewList makes it.
+type List struct {
+	body []byte
+	next string // the parameter after of the next page; "" on the last one
+}
+
+// NewList returns the page {name: [show(item)…]} of the items that come after the parameter after of the request. show returns nil for an
+// item that the page leaves out, and after the parameter after of a page that continues behind an item.
+//
+// The page has at most as many items as the parameter limit says (1 to 500; 100 without it). It ends earlier if it would have more than 4
+// MiB, or once 1,000 items were looked at, so it may be empty although others follow. Then the response has the Link to the next page.
+// NewList may be called again for the same request, as in the function of a View that is repeated.
+func NewList[T, W any](r *Request, name string, items iter.Seq2[T, error], after func(T) string, show func(T) (*W, error)) (List, error) {
+	limit, err := paging.Limit(r.call.query.limit(), usualItems, mostItems)
+	if err != nil {
+		return List{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "limit", Reason: err.Error()}
+	}
+	list := List{body: fmt.Appendf(nil, "{%q:[", name)}
+	room, looked, last := paging.NewRoom(limit, mostBytes), 0, ""
+	for item, err := range items {
+		if err != nil {
+			return List{}, err
+		}
+		if looked == mostLooked || room.Full() {
+			list.next = last
+			break
+		}
+		w, err := show(item)
+		if err != nil {
+			return List{}, err
+		}
+		if w != nil {
+			text, err := json.Marshal(w, jsontext.PreserveRawStrings(true))
+			if err != nil {
+				return List{}, err
+			}
+			if !room.Takes(len(text)) {
+				list.next = last
+				break
+			}
+			if err := memreserve.Reserve(r.Context(), len(text)); err != nil {
+				return List{}, err
+			}
+			list.body = append(append(list.body, text...), ',')
+		}
+		looked, last = looked+1, after(item)
+	}
+	list.body = append(bytes.TrimSuffix(list.body, []byte(",")), "]}"...)
+	return list, nil
+}
+
+// check returns an error for an endpoint that would have other bounds than those of the handler.
+func (e Extra) check() error {
+	list := e.Method == http.MethodGet && strings.HasSuffix(e.Path, "/")
+	switch {
+	case (e.Serve == nil) == (e.List == nil):
+		return fmt.Errorf("httpapi: the Extra %s %s needs either Serve or List", e.Method, e.Path)
+	case list && e.List == nil:
+		return fmt.Errorf("httpapi: the Extra %s %s is a list, since its path ends in a slash: it needs List in place of Serve", e.Method, e.Path)
+	case !list && e.List != nil:
+		return fmt.Errorf("httpapi: the Extra %s %s has List: want the method GET, and a slash at the end of the path", e.Method, e.Path)
+	case slices.Contains(e.Query, "limit") || slices.Contains(e.Query, "after"):
+		return fmt.Errorf("httpapi: the Extra %s %s names limit or after, which every List knows and nothing else", e.Method, e.Path)
+	}
+	return nil
 }
 
 // ErrTooMany is the kind of an error that becomes a 429: the client has to wait.
@@ -43,17 +135,11 @@ func (r *Request) All(name string) []string { return r.call.query.Values[name] }
 func (r *Request) Flag(name string) bool    { return r.call.query.flag(name) }
 func (r *Request) Wrong() bool              { return r.call.query.err != nil }
 
-// Limit returns the parameter limit, 0 if it is not given and -1 if it is no number above 0.
-func (r *Request) Limit() int { return r.call.query.limit() }
-
 // Decode reads the body into v, as strict JSON: unknown members are errors.
 func (r *Request) Decode(v any) error { return r.call.decode(v) }
 
 // Address returns the address of the client, without the port.
 func (r *Request) Address() string { return r.call.address() }
-
-// Next sets the Link to the next page, which the parameter after names.
-func (r *Request) Next(after string) { r.call.next("after", after) }
 
 // Located sets the Location to the address of a path below the base path.
 func (r *Request) Located(path string) { r.call.located(path) }
@@ -72,7 +158,12 @@ func (r *Request) Page(status int, html []byte) {
 
 // route returns the endpoint as the handler has its own.
 func (e Extra) route() route {
-	out := route{method: e.Method, path: e.Path, status: e.Status, query: e.Query, flags: slash}
+	out := route{method: e.Method, path: e.Path, status: e.Status, query: e.Query, flags: slash | reserves}
+	serve := e.Serve
+	if e.List != nil {
+		out.query = append(slices.Clip(e.Query), "limit", "after")
+		serve = func(r *Request) (any, error) { return e.List(r) }
+	}
 	if e.Public {
 		out.flags |= public
 	}
@@ -82,7 +173,7 @@ func (e Extra) route() route {
 	out.call = func(c *call) error {
 		c.w.Header()["Vary"] = varyCaller
 		c.cacheAs(noStore) // it may have a secret, and people change
-		result, err := e.Serve(&Request{Request: c.r, By: c.by, Header: c.w.Header(), call: c})
+		result, err := serve(&Request{Request: c.r, By: c.by, Header: c.w.Header(), call: c})
 		switch {
 		case c.query.err != nil:
 			return c.query.err
@@ -92,7 +183,20 @@ func (e Extra) route() route {
 		case err != nil || result == nil:
 			return err
 		}
-		return c.json(result, nil)
+		if list, ok := result.(List); ok {
+			if list.next != "" {
+				c.next("after", list.next)
+			}
+			c.out = list.body
+			return nil
+		}
+		if err := c.json(result, nil); err != nil {
+			return err
+		}
+		if len(c.out) > mostBytes {
+			return fmt.Errorf("the response of %s %s has %d bytes: want at most %d", e.Method, e.Path, len(c.out), mostBytes)
+		}
+		return nil
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func (h *handler) routes() []route {
 			get("/apps/{id}/tags/{tag}", a.tag, lenient|reserves, "embedApps"),
 			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed|reserves, jsonBody, a.authorizeTagChange, "embedApps"),
 			write("DELETE", "/apps/{id}/tags/{tag}", 204, a.deleteTag, keyed, noBody, nil, "embedApps"),
-			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash, "limit", "before"),
+			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash|reserves, "limit", "before"),
 			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults", "release"),
 			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
 
@@ -61,7 +61,7 @@ func (h *handler) routes() []route {
 			get("/components/{name}/versions/", a.componentVersions, slash|reserves, "limit", "after"),
 			get("/components/{name}/versions/{version}", a.componentVersion, 0),
 
-			get("/x/releases/", a.releases, slash, "state", "app", "limit", "after"),
+			get("/x/releases/", a.releases, slash|reserves, "state", "app", "limit", "after"),
 			write("POST", "/x/releases/", 201, a.createRelease, slash|keyed, jsonBody, nil),
 			get("/x/releases/{id}", a.release, 0),
 			write("PUT", "/x/releases/{id}", 200, a.updateRelease, 0, jsonBody, nil),

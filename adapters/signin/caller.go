@@ -1,9 +1,7 @@
 package signin
 
 import (
-	"cmp"
 	"context"
-	"iter"
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
@@ -81,16 +79,16 @@ type call struct {
 	asker
 }
 
-// reads returns an endpoint that only reads.
-func (s *Service) reads(serve func(*call, storage.Reader) (any, error)) func(*httpapi.Request) (any, error) {
-	return func(r *httpapi.Request) (any, error) {
+// reads returns an endpoint that only reads: one thing or, with T as httpapi.List, a list.
+func reads[T any](s *Service, serve func(*call, storage.Reader) (T, error)) func(*httpapi.Request) (T, error) {
+	return func(r *httpapi.Request) (out T, err error) {
 		a, err := s.asker(r)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		return view(r.Context(), s.db, func(v storage.Reader) (any, error) {
+		return view(r.Context(), s.db, func(v storage.Reader) (none T, err error) {
 			if err := a.refresh(r.Context(), v); err != nil {
-				return nil, err
+				return none, err
 			}
 			return serve(&call{r, a}, v)
 		})
@@ -112,32 +110,4 @@ func (s *Service) writes(serve func(*call, *tx) (any, error)) func(*httpapi.Requ
 		})
 		return out, err
 	}
-}
-
-// page returns a page of a list, and sets the Link to the next one. show returns nil for a value that is not in the
-// list.
-func page[T, W any](c *call, name string, list iter.Seq2[T, error], show func(T) (*W, error), id func(*W) string) (any, error) {
-	limit := cmp.Or(c.Limit(), usualPage)
-	if limit < 1 || limit > mostPage {
-		return nil, wrongParameter("limit", "want 1 to 500")
-	}
-	shown := []*W{}
-	for v, err := range list {
-		if err != nil {
-			return nil, err
-		}
-		w, err := show(v)
-		if err != nil {
-			return nil, err
-		}
-		if w == nil {
-			continue
-		}
-		if len(shown) == limit {
-			c.Next(id(shown[limit-1]))
-			break
-		}
-		shown = append(shown, w)
-	}
-	return map[string]any{name: shown}, nil
 }

@@ -23,7 +23,8 @@ func Maintenance(access bool) storage.Maintenance {
 
 func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return record.Audit(ctx, db, space, func(r storage.Reader, space string) ([]storage.Fault, error) {
-		faults, err := record.Unknown(ctx, r, space, "person/", "gone/", "network/", "urn/", "subject/", "admin/", "invitation/", "session/", "sessions/", "key/", "secret/", "keys/")
+		faults, err := record.Unknown(ctx, r, space, "person/", "gone/", "network/", "urn/", "subject/", "admin/", "invitation/", "session/", "sessions/",
+			"key/", "secret/", "keys/", "reading/", "made/", "indexed/")
 		if err != nil {
 			return nil, err
 		}
@@ -70,6 +71,13 @@ func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong stri
 		if want = []string{secretKey(k.Hash)}; k.Person != "" {
 			want = append(want, keysKey(k.Person, k.ID), personKey(k.Person))
 		}
+		if there, err := indexed(ctx, r); err != nil {
+			return "", err
+		} else if there {
+			for _, index := range k.index() {
+				want = append(want, index.Key)
+			}
+		}
 	case "session":
 		one, err := decoded[session](e)
 		if err != nil {
@@ -82,6 +90,8 @@ func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong stri
 		}
 	case "network", "admin":
 		want = []string{personKey(last)}
+	case "reading", "made":
+		want = []string{keyKey(last)}
 	}
 	values, err := r.Get(ctx, want...)
 	if i := slices.IndexFunc(values, func(v []byte) bool { return v == nil }); i >= 0 && err == nil {

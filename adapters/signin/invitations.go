@@ -163,7 +163,7 @@ func (s *Service) called(ctx context.Context, r storage.Reader, user string) (*p
 	case err != nil:
 		return nil, err
 	case !taken:
-		return s.newPerson(user), nil
+		return s.newPerson(ctx, r, user)
 	case p == nil:
 		return nil, notFound("person")
 	}

@@ -2,9 +2,13 @@ package signin
 
 import (
 	"context"
+	"fmt"
+	"iter"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -42,32 +46,130 @@ func (k *key) wire(ctx context.Context, r storage.Reader) (*wireKey, error) {
 		LastUsedAt: orNull(used), Key: k.Public}, err
 }
 
-// sees reports whether the asker may see and revoke a key: their own, a public one of a network that they moderate, and an administrator
-// every one.
+// sees reports whether the asker may see and revoke a key: their own, a public one if they moderate everything that it reads, and an
+// administrator every one.
 func (a asker) sees(k *key) bool {
-	if a.rights.Admin || k.Kind == kindSecret && a.is(k.Person) {
-		return true
+	if k.Kind == kindSecret {
+		return a.rights.Admin || a.is(k.Person)
 	}
-	return k.Kind == kindPublic && slices.ContainsFunc(k.Reads, func(read string) bool { return within(a.Moderates, read) })
+	return a.seesPublic(k.Reads)
 }
 
-// listKeys serves GET /x/keys/, the newest first.
-func (s *Service) listKeys(c *call, v storage.Reader) (any, error) {
-	in := storage.Prefix(record.Prefix(space, "key/"))
-	in.Reverse = true
-	if after := c.Text("after"); after != "" {
-		in.To = keyKey(after)
+// seesPublic is sees for a public key that reads these networks and sites.
+func (a asker) seesPublic(reads []string) bool {
+	return a.rights.Admin || !slices.ContainsFunc(reads, func(read string) bool { return !within(a.Moderates, read) })
+}
+
+// keys serves GET /x/keys/, the newest first.
+func (s *Service) keys(r *httpapi.Request) (httpapi.List, error) {
+	if err := s.indexKeys(r.Context()); err != nil {
+		return httpapi.List{}, err
 	}
-	show := func(k *key) (*wireKey, error) {
+	return reads(s, s.listKeys)(r)
+}
+
+func (s *Service) listKeys(c *call, v storage.Reader) (httpapi.List, error) {
+	id := func(k *key) string { return k.ID }
+	return httpapi.NewList(c.Request, "keys", c.keys(c.Context(), v, c.Text("after")), id, func(k *key) (*wireKey, error) {
 		if !c.sees(k) {
 			return nil, nil
 		}
 		return k.wire(c.Context(), v)
-	}
-	return page(c, "keys", record.Map(v.Scan(c.Context(), in), decoded[key]), show, func(w *wireKey) string { return w.ID })
+	})
 }
 
-// createKey serves POST /x/keys/. The response has the key itself; no later one has a secret key.
+// keys yields all keys for an administrator, else one's own secret keys and the public keys of the networks in which one moderates something:
+// those before an id, the newest first. Of public keys that the asker does not see it yields only what sees looks at.
+func (a asker) keys(ctx context.Context, r storage.Reader, before string) iter.Seq2[*key, error] {
+	if a.rights.Admin {
+		return record.Map(r.Scan(ctx, newestFirst(record.Prefix(space, "key/"), before)), decoded[key])
+	}
+	var ranges []storage.Range
+	if a.session != nil {
+		ranges = append(ranges, newestFirst(record.Prefix(space, "keys/", a.session.person.ID), before))
+	}
+	var networks []string
+	for _, m := range a.Moderates {
+		networks = append(networks, networkOf(m))
+	}
+	slices.Sort(networks)
+	for _, network := range slices.Compact(networks) {
+		ranges = append(ranges, newestFirst(record.Prefix(space, "reading/", network), before))
+	}
+	if len(ranges) == 0 {
+		return func(func(*key, error) bool) {}
+	}
+	return record.Map(r.Scan(ctx, ranges...), func(e storage.Entry) (*key, error) {
+		k := &key{ID: e.Key[strings.LastIndexByte(e.Key, ' ')+1:]}
+		if len(e.Value) > 0 { // of reading/
+			k.Kind, k.Reads = kindPublic, strings.Split(string(e.Value), "\n")
+			if !a.sees(k) {
+				return k, nil
+			}
+		}
+		whole, err := read[key](ctx, r, keyKey(k.ID))
+		if err == nil && whole == nil {
+			err = fmt.Errorf("the record %q is missing", keyKey(k.ID))
+		}
+		return whole, err
+	})
+}
+
+// newestFirst returns the range of a prefix whose keys end with ids, from the last before an id; "" for all.
+func newestFirst(prefix, before string) storage.Range {
+	in := storage.Prefix(prefix)
+	in.Skip, in.Reverse = len(prefix), true
+	if before != "" {
+		in.To = prefix + record.Part(before)
+	}
+	return in
+}
+
+// indexKeys makes the records of reading/ and made/ in a store of v0.2.0, which has none, once.
+func (s *Service) indexKeys(ctx context.Context) error {
+	if s.indexed.Load() {
+		return nil
+	}
+	there, err := view(ctx, s.db, func(r storage.Reader) (bool, error) { return indexed(ctx, r) })
+	if err == nil && !there {
+		err = s.db.Update(ctx, space, storage.UpdateOptions{Large: true}, func(t storage.Tx) error {
+			for k, err := range record.Map(t.Scan(ctx, storage.Prefix(record.Prefix(space, "key/"))), decoded[key]) {
+				if err == nil {
+					err = t.Put(ctx, k.index()...)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return t.Put(ctx, entry(indexedKey, ""))
+		})
+	}
+	s.indexed.Store(err == nil)
+	return err
+}
+
+// indexed reports whether all public keys are in the indices.
+func indexed(ctx context.Context, r storage.Reader) (bool, error) {
+	values, err := r.Get(ctx, indexedKey)
+	return err == nil && values[0] != nil, err
+}
+
+// index returns the records of the indices for a key: none for a secret one.
+func (k *key) index() []storage.Entry {
+	if k.Kind != kindPublic {
+		return nil
+	}
+	return []storage.Entry{entry(readingKey(networkOf(k.Reads[0]), k.ID), strings.Join(k.Reads, "\n")), entry(madeKey(networkOf(k.By), k.ID), "")}
+}
+
+// newKey serves POST /x/keys/. The response has the key itself; no later one has a secret key.
+func (s *Service) newKey(r *httpapi.Request) (any, error) {
+	if err := s.indexKeys(r.Context()); err != nil {
+		return nil, err
+	}
+	return s.writes(s.createKey)(r)
+}
+
 func (s *Service) createKey(c *call, t *tx) (any, error) {
 	k := &key{ID: newID(), CreatedAt: s.millis(), By: c.URN}
 	if err := c.Decode(&k.chosen); err != nil {
@@ -92,6 +194,9 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 		}
 		secret, k.Hash = newSecret(secretPrefix)
 		k.Person = c.session.person.ID
+		if err := room(ctx, t, record.Prefix(space, "keys/", k.Person), mostSecret, "you have %d secret keys, as many as one may have: revoke one first"); err != nil {
+			return nil, err
+		}
 		if err := t.Put(ctx, entry(keysKey(k.Person, k.ID), "")); err != nil {
 			return nil, err
 		}
@@ -101,11 +206,17 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 				return nil, forbidden("%s: you do not moderate %s, which this key would read", at("/reads", i), read)
 			}
 		}
+		for _, index := range k.index() {
+			if err := room(ctx, t, index.Key[:strings.LastIndexByte(index.Key, ' ')+1], mostPublic,
+				"the network has %d public keys, or its people have made as many: revoke one first"); err != nil {
+				return nil, err
+			}
+		}
 		secret, k.Hash = newSecret(publicPrefix)
 		k.Public = secret
 	}
 	k.Prefix = secret[:prefixLength]
-	if err := t.Put(ctx, stored(keyKey(k.ID), k), entry(secretKey(k.Hash), k.ID)); err != nil {
+	if err := t.Put(ctx, append(k.index(), stored(keyKey(k.ID), k), entry(secretKey(k.Hash), k.ID))...); err != nil {
 		return nil, err
 	}
 	s.accessed(ctx, t, "key made", "key", k.Prefix, "by", c.URN)
@@ -119,6 +230,12 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 func (k *key) check() error {
 	if err := checkText(k.Name, mostName); err != nil {
 		return invalid("/name", "%w", err)
+	}
+	if err := k.Rights.grown(Rights{}); err != nil {
+		return err
+	}
+	if len(k.Tags) > mostKeyTags {
+		return tooMany("/tags", "there are %d tags: want at most %d", len(k.Tags), mostKeyTags)
 	}
 	if err := k.Rights.check(); err != nil {
 		return err
@@ -148,9 +265,6 @@ func (k *key) check() error {
 		if k.Kind == kindPublic && networkOf(read) != networkOf(k.Reads[0]) {
 			return invalid(at("/reads", i), "a public key belongs to one network: want a key for each")
 		}
-	}
-	if len(k.Tags) > mostRights {
-		return invalid("/tags", "want at most %d, have %d", mostRights, len(k.Tags))
 	}
 	for i, tag := range k.Tags {
 		if !appsvc.ValidTagName(tag) {
@@ -196,5 +310,9 @@ func (s *Service) deleteKey(c *call, t *tx) (any, error) {
 
 func dropKey(ctx context.Context, t *tx, k *key) error {
 	t.unseen = append(t.unseen, seenKey("key", k.Prefix))
-	return t.Delete(ctx, keyKey(k.ID), secretKey(k.Hash), keysKey(k.Person, k.ID))
+	keys := []string{keyKey(k.ID), secretKey(k.Hash), keysKey(k.Person, k.ID)}
+	for _, index := range k.index() {
+		keys = append(keys, index.Key)
+	}
+	return t.Delete(ctx, keys...)
 }

@@ -322,7 +322,9 @@ func (s *Service) identify(ctx context.Context, t *tx, c claims) (p *person, den
 	case len(values) == 0:
 		return nil, forbidden("nobody at this server has rights by these values of %s", s.provider.Claim), nil
 	default:
-		p = s.newPerson(s.provider.Network + ":user=" + uuid.NewString())
+		if p, err = s.newPerson(ctx, t, s.provider.Network+":user="+uuid.NewString()); err != nil {
+			return nil, nil, err
+		}
 		if err := t.Put(ctx, entry(subjectKey(s.provider.Issuer, c.subject), p.ID)); err != nil {
 			return nil, nil, err
 		}

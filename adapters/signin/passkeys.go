@@ -273,23 +273,28 @@ func (k passkey) wire(used int64) wirePasskey {
 }
 
 // listPasskeys serves GET /x/signin/passkeys/: those of the asker.
-func (s *Service) listPasskeys(c *call, v storage.Reader) (any, error) {
+func (s *Service) listPasskeys(c *call, v storage.Reader) (httpapi.List, error) {
 	if err := c.signedIn(); err != nil {
-		return nil, err
+		return httpapi.List{}, err
 	}
 	p, err := personOf(c.Context(), v, c.session.person.ID)
 	if err != nil {
-		return nil, err
+		return httpapi.List{}, err
 	}
-	list := []wirePasskey{}
-	for _, k := range p.Passkeys {
-		used, err := lastSeen(c.Context(), v, "passkey", k.ID)
-		if err != nil {
-			return nil, err
+	after := slices.IndexFunc(p.Passkeys, func(k passkey) bool { return k.ID == c.Text("after") })
+	items := func(yield func(passkey, error) bool) {
+		for _, k := range p.Passkeys[after+1:] {
+			if !yield(k, nil) {
+				return
+			}
 		}
-		list = append(list, k.wire(used))
 	}
-	return map[string]any{"passkeys": list}, nil
+	id := func(k passkey) string { return k.ID }
+	return httpapi.NewList(c.Request, "passkeys", items, id, func(k passkey) (*wirePasskey, error) {
+		used, err := lastSeen(c.Context(), v, "passkey", k.ID)
+		w := k.wire(used)
+		return &w, err
+	})
 }
 
 // passkey returns the person who asks, and which of their passkeys a path names.

@@ -49,27 +49,27 @@ func orNull(n int64) *int64 {
 }
 
 // people serves GET /x/people/.
-func (s *Service) people(r *httpapi.Request) (any, error) {
+func (s *Service) people(r *httpapi.Request) (httpapi.List, error) {
 	if r.URL.Query().Has("urn") {
 		return s.names(r)
 	}
-	return s.reads(s.listPeople)(r)
+	return reads(s, s.listPeople)(r)
 }
 
 // listPeople lists the people whom the asker manages.
-func (s *Service) listPeople(c *call, v storage.Reader) (any, error) {
+func (s *Service) listPeople(c *call, v storage.Reader) (httpapi.List, error) {
 	words := strings.Fields(strings.ToLower(c.Text("q")))
 	networks, err := c.networks()
 	if err != nil {
-		return nil, err
+		return httpapi.List{}, err
 	}
-	show := func(p *person) (*wirePerson, error) {
+	id := func(p *person) string { return p.ID }
+	return httpapi.NewList(c.Request, "people", c.people(c.Context(), v, networks, c.Text("after")), id, func(p *person) (*wirePerson, error) {
 		if !matches(p, words) {
 			return nil, nil
 		}
 		return s.wire(c.Context(), v, p)
-	}
-	return page(c, "people", c.people(c.Context(), v, networks, c.Text("after")), show, func(w *wirePerson) string { return w.ID })
+	})
 }
 
 // people yields all people for an administrator, else those of some networks, after an id, in the order in which they were made.
@@ -90,10 +90,14 @@ func (a asker) people(ctx context.Context, r storage.Reader, networks []string, 
 	for _, network := range networks {
 		in(record.Prefix(space, "network/", network))
 	}
-	return record.Map(r.Scan(ctx, ranges...), func(e storage.Entry) (*person, error) {
-		return personOf(ctx, r, e.Key[strings.LastIndexByte(e.Key, ' ')+1:])
+	keys := record.Map(r.Scan(ctx, ranges...), func(e storage.Entry) (string, error) {
+		return personKey(e.Key[strings.LastIndexByte(e.Key, ' ')+1:]), nil
 	})
+	return record.Map(record.Load(ctx, r, keys, atOnce), decoded[person])
 }
+
+// atOnce is how many records are read in one round trip.
+const atOnce = 50
 
 // matches reports whether each of the words is in the name or the address of a person, in small letters.
 func matches(p *person, words []string) bool {
@@ -117,45 +121,37 @@ func nameOf(ctx context.Context, r storage.Reader, user string) (named, error) {
 }
 
 // names serves GET /x/people/?urn=…: the names of people by their URNs, for callers of the same network.
-func (s *Service) names(r *httpapi.Request) (any, error) {
+func (s *Service) names(r *httpapi.Request) (httpapi.List, error) {
 	urns := r.All("urn")
-	if len(urns) > mostURNs || r.URL.Query().Has("q") || r.URL.Query().Has("after") {
-		return nil, wrongParameter("urn", "want 1 to 100 of them, and no other parameter")
+	if len(urns) > mostURNs || len(r.URL.Query()) > 1 {
+		return httpapi.List{}, wrongParameter("urn", "want 1 to 100 of them, and no other parameter")
 	}
 	a, err := s.asker(r)
 	if err != nil {
-		return nil, err
+		return httpapi.List{}, err
 	}
+	ctx := r.Context()
 	var keys []string
 	for i, u := range urns {
 		if own := networkOf(u); !slices.Contains(urns[:i], u) && urn.CheckUser(u) == nil && (a.manages(own) || networkOf(a.URN) == own) {
 			keys = append(keys, urnKey(u))
 		}
 	}
-	return view(r.Context(), s.db, func(v storage.Reader) (any, error) {
-		ids, err := v.Get(r.Context(), keys...)
+	return view(ctx, s.db, func(v storage.Reader) (httpapi.List, error) {
+		ids, err := v.Get(ctx, keys...)
 		if err != nil {
-			return nil, err
+			return httpapi.List{}, err
 		}
-		var records []string
-		for _, id := range ids {
-			if len(id) > 0 { // empty if the person was deleted
-				records = append(records, personKey(string(id)))
+		found := func(yield func(string, error) bool) {
+			for _, id := range ids {
+				if len(id) > 0 && !yield(personKey(string(id)), nil) { // empty if the person was deleted
+					return
+				}
 			}
 		}
-		values, err := v.Get(r.Context(), records...)
-		if err != nil {
-			return nil, err
-		}
-		people := []named{}
-		for i, value := range values {
-			p, err := decoded[person](storage.Entry{Key: records[i], Value: value})
-			if err != nil {
-				return nil, err
-			}
-			people = append(people, named{p.URN, p.Name})
-		}
-		return map[string]any{"people": people}, nil
+		people := record.Map(record.Load(ctx, v, found, mostURNs), decoded[person])
+		id := func(p *person) string { return p.ID }
+		return httpapi.NewList(r, "people", people, id, func(p *person) (*named, error) { return &named{p.URN, p.Name}, nil })
 	})
 }
 
@@ -205,6 +201,9 @@ func (s *Service) createPerson(c *call, t *tx) (any, error) {
 			return nil, invalid("/urn", "%w", urn.CheckUser(user))
 		}
 	}
+	if err := in.grown(Rights{}); err != nil {
+		return nil, err
+	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
@@ -220,7 +219,10 @@ func (s *Service) createPerson(c *call, t *tx) (any, error) {
 	} else if taken {
 		return nil, wrongState("the URN %s belongs to another person, or did so once", user)
 	}
-	p := s.newPerson(user)
+	p, err := s.newPerson(ctx, t, user)
+	if err != nil {
+		return nil, err
+	}
 	p.profile = in.profile
 	p.giver(c.URN)
 	if err := putPerson(ctx, t, p); err != nil {
@@ -297,6 +299,9 @@ func (s *Service) changePerson(c *call, t *tx) (any, error) {
 	}
 	if in.URN != nil || in.Network != nil {
 		return nil, invalid("/urn", "the URN of a person, and with it the network, never changes")
+	}
+	if err := in.grown(was.Rights); err != nil {
+		return nil, err
 	}
 	if err := in.check(); err != nil {
 		return nil, err

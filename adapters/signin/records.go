@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/google/uuid"
@@ -31,6 +33,9 @@ import (
 //	key/<id>                      key
 //	secret/<hash>                 the id of the key with this secret
 //	keys/<person> <id>            the secret keys of a person
+//	reading/<network> <id>        the public keys that read something of a network: what they read, a line each
+//	made/<network> <id>           the public keys that callers of a network have made
+//	indexed/keys                  reading/ and made/ have all public keys; a store of v0.2.0 has none of these three
 //
 // And in signin, short-lived records and those that change often:
 //
@@ -176,7 +181,10 @@ type link struct {
 	Expires int64  `json:"expires"`
 }
 
-var baseKey = record.Key(transient, "base/")
+var (
+	baseKey    = record.Key(transient, "base/")
+	indexedKey = record.Key(space, "indexed/", "keys")
+)
 
 func personKey(id string) string               { return record.Key(space, "person/", id) }
 func goneKey(id string) string                 { return record.Key(space, "gone/", id) }
@@ -190,6 +198,8 @@ func sessionsKey(person, hash string) string   { return record.Key(space, "sessi
 func keyKey(id string) string                  { return record.Key(space, "key/", id) }
 func secretKey(hash string) string             { return record.Key(space, "secret/", hash) }
 func keysKey(person, id string) string         { return record.Key(space, "keys/", person, id) }
+func readingKey(network, id string) string     { return record.Key(space, "reading/", network, id) }
+func madeKey(network, id string) string        { return record.Key(space, "made/", network, id) }
 func linkKey(hash string) string               { return record.Key(transient, "link/", hash) }
 func seenKey(kind, id string) string           { return record.Key(transient, "seen/", kind, id) }
 func ceremonyKey(expires int64, h string) string {
@@ -315,9 +325,27 @@ func byURN(ctx context.Context, r storage.Reader, user string) (p *person, taken
 	return p, id != "", err
 }
 
-// newPerson returns a person who is not stored yet.
-func (s *Service) newPerson(user string) *person {
-	return &person{account: account{ID: newID(), URN: user, CreatedAt: s.millis()}}
+// newPerson returns a person who is not stored yet, or an error if the network has as many people as it may have.
+func (s *Service) newPerson(ctx context.Context, r storage.Reader, user string) (*person, error) {
+	err := room(ctx, r, record.Prefix(space, "network/", networkOf(user)), mostPeople, "the network has %d people, as many as it may have: delete one first")
+	return &person{account: account{ID: newID(), URN: user, CreatedAt: s.millis()}}, err
+}
+
+// room returns an error, a sentence with the number most, if there are so many records with a prefix already.
+func room(ctx context.Context, r storage.Reader, prefix string, most int, sentence string) error {
+	in := storage.Prefix(prefix)
+	in.Limit, in.Expect = most, most
+	n := 0
+	for _, err := range r.Scan(ctx, in) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	if n >= most {
+		return tooMany("", sentence, most)
+	}
+	return nil
 }
 
 // putPerson stores a person, new or existing.
@@ -349,28 +377,50 @@ func (p *person) invitedAnew(one *session) *anew {
 	return p.Anew
 }
 
+// hashed is a session with the hash of its secret.
+type hashed struct {
+	*session
+	hash string
+}
+
+// sessionsOf returns the sessions of a person, newest first, but any most of them if there are more; 0 is for all. A sign-in leaves
+// mostSessions, so only a store of v0.2.0 can have more.
+func sessionsOf(ctx context.Context, r storage.Reader, id string, most int) (list []hashed, err error) {
+	in := storage.Prefix(record.Prefix(space, "sessions/", id))
+	in.Limit = most
+	keys := record.Map(r.Scan(ctx, in), func(e storage.Entry) (string, error) {
+		return sessionKey(e.Key[strings.LastIndexByte(e.Key, ' ')+1:]), nil
+	})
+	for e, err := range record.Load(ctx, r, keys, atOnce) {
+		if err != nil {
+			return nil, err
+		}
+		one, err := decoded[session](e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, hashed{one, record.Parts(e.Key, record.Prefix(space, "session/"))[0]})
+	}
+	slices.SortFunc(list, func(a, b hashed) int { return strings.Compare(b.ID, a.ID) })
+	return list, nil
+}
+
+// endSession deletes a session.
+func (t *tx) endSession(ctx context.Context, h hashed) error {
+	t.unseen = append(t.unseen, seenKey("session", h.ID))
+	return t.Delete(ctx, sessionKey(h.hash), sessionsKey(h.Person, h.hash))
+}
+
 // endSessions deletes the sessions of a person for which which is true, and returns how many.
 func endSessions(ctx context.Context, t *tx, id string, which func(hash string, s *session) bool) (ended int, err error) {
-	for hash, err := range lastParts(ctx, t, record.Prefix(space, "sessions/", id)) {
-		if err != nil {
-			return 0, err
-		}
-		one, err := read[session](ctx, t, sessionKey(hash))
-		if err != nil {
-			return 0, err
-		}
-		if one != nil && !which(hash, one) {
-			continue
-		}
-		if one != nil {
-			t.unseen = append(t.unseen, seenKey("session", one.ID))
+	list, err := sessionsOf(ctx, t, id, 0)
+	for _, one := range list {
+		if which(one.hash, one.session) {
 			ended++
-		}
-		if err := t.Delete(ctx, sessionKey(hash), sessionsKey(id, hash)); err != nil {
-			return 0, err
+			err = cmp.Or(err, t.endSession(ctx, one))
 		}
 	}
-	return ended, nil
+	return ended, err
 }
 
 func all(string, *session) bool { return true }

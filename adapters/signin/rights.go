@@ -38,12 +38,19 @@ func (r Rights) none() bool {
 	return !r.Admin && !r.Components && len(r.Moderates)+len(r.Reads)+len(r.Roles)+len(r.Groups) == 0
 }
 
-// check returns an error for a right that is malformed or given twice, and for too many.
+// grown returns an error if there are more rights than mostRights, and more than before. A record may have more: it was stored when there
+// was another limit, or a provider gives them.
+func (r Rights) grown(before Rights) error {
+	count := func(r Rights) int { return len(r.Moderates) + len(r.Reads) + len(r.Roles) + len(r.Groups) }
+	if n := count(r); n > mostRights && n > count(before) {
+		return tooMany("", "there are %d networks, sites, roles and groups together: want at most %d", n, mostRights)
+	}
+	return nil
+}
+
+// check returns an error for a right that is malformed or given twice.
 func (r Rights) check() error {
 	for name, list := range map[string][]string{"moderates": r.Moderates, "reads": r.Reads, "roles": r.Roles, "groups": r.Groups} {
-		if len(list) > mostRights {
-			return invalid("/"+name, "want at most %d, have %d", mostRights, len(list))
-		}
 		for i, one := range list {
 			var err error
 			if name == "moderates" || name == "reads" {

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -99,9 +97,17 @@ func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (
 				return err
 			}
 		}
-		// Expired sessions are deleted.
-		if _, err := endSessions(ctx, t, p.ID, func(_ string, s *session) bool { return s.Expires <= now }); err != nil {
+		// Expired sessions are deleted, and of too many the oldest.
+		list, err := sessionsOf(ctx, t, p.ID, 0)
+		if err != nil {
 			return err
+		}
+		for i, old := range list {
+			if i >= mostSessions-1 || old.Expires <= now {
+				if err := t.endSession(ctx, old); err != nil {
+					return err
+				}
+			}
 		}
 		secret, hash := newSecret("")
 		t.committed = append(t.committed, func() { r.Header.Add("Set-Cookie", s.cookieOf(secret, int((one.Expires-now)/1000)).String()) })
@@ -125,34 +131,40 @@ func browser(agent string) string {
 	return strings.ToValidUTF8(agent[:min(len(agent), 300)], "")
 }
 
-// listSessions serves GET /x/signin/sessions/: the sessions of the asker.
-func (s *Service) listSessions(c *call, v storage.Reader) (any, error) {
-	type wire struct {
-		begun
-		Current    bool  `json:"current"`
-		LastSeenAt int64 `json:"lastSeenAt"`
-	}
+// wireListed is a session in the list of its person.
+type wireListed struct {
+	begun
+	Current    bool  `json:"current"`
+	LastSeenAt int64 `json:"lastSeenAt"`
+}
+
+// listSessions serves GET /x/signin/sessions/: the sessions of the asker, newest first.
+func (s *Service) listSessions(c *call, v storage.Reader) (httpapi.List, error) {
 	if err := c.signedIn(); err != nil {
-		return nil, err
+		return httpapi.List{}, err
 	}
-	list := []wire{}
-	for hash, err := range lastParts(c.Context(), v, record.Prefix(space, "sessions/", c.session.person.ID)) {
-		if err != nil {
+	ctx, after := c.Context(), c.Text("after")
+	list, err := sessionsOf(ctx, v, c.session.person.ID, mostSessions)
+	if err != nil {
+		return httpapi.List{}, err
+	}
+	items := func(yield func(hashed, error) bool) {
+		for _, one := range list {
+			if (after == "" || one.ID < after) && !yield(one, nil) {
+				return
+			}
+		}
+	}
+	id := func(h hashed) string { return h.ID }
+	return httpapi.NewList(c.Request, "sessions", items, id, func(h hashed) (*wireListed, error) {
+		i, err := s.loadSession(ctx, v, h.hash)
+		if err != nil || i == nil || i.idle <= s.millis() {
 			return nil, err
 		}
-		i, err := s.loadSession(c.Context(), v, hash)
-		if err != nil {
-			return nil, err
-		}
-		if i == nil || i.idle <= s.millis() {
-			continue
-		}
-		w := wire{i.session.begun, hash == c.session.hash, i.seen}
+		w := &wireListed{h.begun, h.hash == c.session.hash, i.seen}
 		w.Expires = i.idle
-		list = append(list, w)
-	}
-	slices.SortFunc(list, func(a, b wire) int { return strings.Compare(b.ID, a.ID) })
-	return map[string]any{"sessions": list}, nil
+		return w, nil
+	})
 }
 
 // signOut serves DELETE /x/signin/sessions/{id}: it ends one session of the asker.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -39,11 +40,15 @@ const (
 const (
 	mostName     = 128 // characters
 	mostEmail    = 254 // bytes
-	mostRights   = 200 // of each kind
 	mostPasskeys = 20
-	mostPage     = 500 // of lists
-	usualPage    = 100
-	mostURNs     = 100 // of names in one request
+	mostSessions = 1000 // of a person
+	mostURNs     = 100  // of names in one request
+
+	mostPeople  = 10_000 // of a network
+	mostSecret  = 100    // secret keys of a person
+	mostPublic  = 1000   // public keys that read a network, and as many that its people have made
+	mostKeyTags = 100
+	mostRights  = 100 // of a person or a key: networks, sites, roles and groups together
 )
 
 // Options are the options of New.
@@ -66,9 +71,10 @@ type Options struct {
 type Service struct {
 	Options
 	db       storage.Store
-	origin   string // of BaseURL, "" if nobody can sign in
-	secure   bool   // the cookie is sent only over TLS
-	cookie   string // its name
+	indexed  atomic.Bool // the store has the indices of public keys
+	origin   string      // of BaseURL, "" if nobody can sign in
+	secure   bool        // the cookie is sent only over TLS
+	cookie   string      // its name
 	passkeys *webauthn.WebAuthn
 	attempts attempts
 	provider provider
@@ -152,6 +158,9 @@ func (s *Service) Endpoints() []httpapi.Extra {
 	get := func(path string, serve func(*httpapi.Request) (any, error), query ...string) httpapi.Extra {
 		return httpapi.Extra{Method: http.MethodGet, Path: path, Status: http.StatusOK, Query: query, Serve: serve}
 	}
+	list := func(path string, list func(*httpapi.Request) (httpapi.List, error), query ...string) httpapi.Extra {
+		return httpapi.Extra{Method: http.MethodGet, Path: path, Status: http.StatusOK, Query: query, List: list}
+	}
 	post := func(path string, status int, serve func(*httpapi.Request) (any, error)) httpapi.Extra {
 		return httpapi.Extra{Method: http.MethodPost, Path: path, Status: status, JSON: true, Serve: serve}
 	}
@@ -175,21 +184,21 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		public(post("/x/signin/link", 200, s.limited(s.followLink))),
 		public(get("/x/signin/oidc", s.asPage(s.limited(s.beginProvider)), "to", "confirm")),
 		public(get("/x/signin/oidc/callback", s.asPage(s.limited(s.finishProvider)), "code", "state", "error", "error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
-		get("/x/signin/passkeys/", s.reads(s.listPasskeys)),
+		list("/x/signin/passkeys/", reads(s, s.listPasskeys)),
 		patch("/x/signin/passkeys/{id}", s.writes(s.renamePasskey)),
 		remove("/x/signin/passkeys/{id}", s.writes(s.removePasskey)),
-		get("/x/signin/sessions/", s.reads(s.listSessions)),
+		list("/x/signin/sessions/", reads(s, s.listSessions)),
 		remove("/x/signin/sessions/", s.writes(s.signOutEverywhere)),
 		remove("/x/signin/sessions/{id}", s.writes(s.signOut)),
-		get("/x/people/", s.people, "urn", "q", "limit", "after"),
+		list("/x/people/", s.people, "urn", "q"),
 		post("/x/people/", 201, s.writes(s.createPerson)),
-		get("/x/people/{id}", s.reads(s.getPerson)),
+		get("/x/people/{id}", reads(s, s.getPerson)),
 		patch("/x/people/{id}", s.writes(s.changePerson)),
 		remove("/x/people/{id}", s.writes(s.deletePerson)),
 		post("/x/people/{id}/invite", 201, s.writes(s.invitePerson)),
-		get("/x/keys/", s.reads(s.listKeys), "limit", "after"),
-		post("/x/keys/", 201, s.writes(s.createKey)),
-		get("/x/keys/{id}", s.reads(s.getKey)),
+		list("/x/keys/", s.keys),
+		post("/x/keys/", 201, s.newKey),
+		get("/x/keys/{id}", reads(s, s.getKey)),
 		remove("/x/keys/{id}", s.writes(s.deleteKey)),
 	}
 }
@@ -209,6 +218,11 @@ func invalid(pointer, format string, args ...any) error {
 
 func forbidden(format string, args ...any) error {
 	return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeForbidden, Reason: fmt.Sprintf(format, args...)}
+}
+
+// tooMany is the error of what would pass a limit.
+func tooMany(pointer, format string, args ...any) error {
+	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeLimit, Pointer: pointer, Reason: fmt.Sprintf(format, args...)}
 }
 
 func wrongState(format string, args ...any) error {

@@ -57,7 +57,7 @@ func newWorldOver(t *testing.T, db storage.Store, base string, change ...func(*s
 	if w.tokens, err = httpapi.NewTokens([]byte(strings.Repeat("k", 32)), nil); err != nil {
 		t.Fatal(err)
 	}
-	o := signin.Options{BaseURL: base, Otherwise: w.tokens.Authenticate, Log: log, Now: func() time.Time { return time.Now().Add(w.now) }}
+	o := signin.Options{BaseURL: base, Otherwise: w.tokens.Authenticate, Log: log, Now: w.clock}
 	for _, fn := range change {
 		fn(&o)
 	}
@@ -71,6 +71,9 @@ func newWorldOver(t *testing.T, db storage.Store, base string, change ...func(*s
 	}
 	return w
 }
+
+// clock is what the server takes for the time.
+func (w *world) clock() time.Time { return time.Now().Add(w.now) }
 
 // browser is a browser with its cookies, and an authenticator with passkeys.
 type browser struct {

@@ -42,7 +42,9 @@ export class Pages {
 		const signal = AbortSignal.any([this.signal, this.#loading.signal]);
 		this.state.textContent = "Loading…";
 		try {
-			const page = await this.ask(anew ? undefined : this.next, signal);
+			let page = await this.ask(anew ? undefined : this.next, signal);
+			// A page may show nothing of what the service has looked at.
+			while (!signal.aborted && page[this.member].length === 0 && page.next !== undefined) page = await this.ask(page.next, signal);
 			if (signal.aborted) return;
 			this.items = anew ? page[this.member] : [...this.items, ...page[this.member]];
 			this.next = page.next;
