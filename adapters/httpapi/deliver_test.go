@@ -173,6 +173,15 @@ func TestDeliveryRefuses(t *testing.T) {
 			t.Errorf("%.60s: %s does not name the key", c.query, body)
 		}
 	}
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} {
+		for _, path := range []string{"/x/public/production", "/x/public/", "/x/public/a/b/c", "/x/public/reviews/n/c", "/x/%70ublic/production"} {
+			w := httptest.NewRecorder()
+			d.h.ServeHTTP(w, httptest.NewRequest(method, path+one, strings.NewReader("x")))
+			if w.Code < 400 || w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%s %s: %d %q", method, path, w.Code, w.Header().Get("Cache-Control"))
+			}
+		}
+	}
 	for _, path := range []string{"/x/public/none", "/x/public/a%20b"} {
 		if answer, _ := d.get(path + one + "&key=" + d.key); answer.StatusCode != 403 {
 			t.Errorf("%s: %d", path, answer.StatusCode)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -169,7 +170,7 @@ func (c *call) setError(r *httpError) {
 		delete(header, name)
 	}
 	c.cacheAs(revalidate)
-	if c.route != nil && c.route.is(shared) {
+	if strings.HasPrefix(c.r.URL.Path, c.h.BasePath+publicPath) { // whatever the method, and whether there is such a path
 		c.cacheAs(noStore)
 		delete(header, "Cache-Tag")
 	}

@@ -138,7 +138,7 @@ const (
 	lenient                    // ignores unknown parameters, as only old reads do: elsewhere a misspelt filter must not find everything
 	byTag                      // allows delivery tokens
 	keyed                      // takes an Idempotency-Key
-	shared                     // shared caches may keep its responses, and no cache its errors
+	shared                     // shared caches may keep its responses
 	reserves                   // its domain reserves memory for its reads, see memreserve
 )
 

@@ -30,6 +30,11 @@ func TestFiles(t *testing.T) {
 			if again := ask(prefix+"x/"+name, "If-None-Match", w.Header().Get("ETag")); again.Code != 304 || again.Body.Len() != 0 {
 				t.Errorf("%s asked again: %d", name, again.Code)
 			}
+			const want = "default-src 'none'; script-src 'self' http: https:; style-src 'unsafe-inline' https:; img-src https: http: data:; " +
+				"font-src https: http:; media-src https: http:; connect-src https: http:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+			if policy := w.Header().Get("Content-Security-Policy"); name == "preview.html" && policy != want {
+				t.Errorf("%s: the policy is %q", name, policy)
+			}
 			if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "frame-ancestors 'self'") != (name == "preview.html") {
 				t.Errorf("%s: the policy is %q", name, policy)
 			}

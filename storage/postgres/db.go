@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -103,7 +102,9 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 // Each transaction makes its settings itself, and leaves the connections as they were. A transaction of the program that stays open
 // delays neither the store nor its feeds.
 func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
-	required.Argument("postgres.New", "pool", pool)
+	if pool == nil {
+		panic("postgres.New: the pool is nil, and must not be")
+	}
 	o, most := opts.orDefault(), pool.Config().MaxConns
 	s := newStore(o, most)
 	s.pool, s.keepPool, s.pooled = pool, true, true
