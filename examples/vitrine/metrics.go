@@ -44,7 +44,7 @@ func newMetrics() *metrics {
 	in.NewGauge(prometheus.GaugeOpts{
 		Name: "vitrine_build_info", Help: "Always 1; the label names the build.", ConstLabels: prometheus.Labels{"version": versionText()},
 	}).Set(1)
-	return &metrics{
+	m := &metrics{
 		registry: registry,
 		requests: in.NewCounterVec(prometheus.CounterOpts{
 			Name: "vitrine_http_requests_total", Help: "Requests that have ended; code is the status of the response, 0 where the connection was dropped without one.",
@@ -62,6 +62,17 @@ func newMetrics() *metrics {
 			Name: "vitrine_http_requests_in_flight", Help: "Requests that are under way.",
 		}),
 	}
+	// Prometheus sees no increase from a counter that is absent to its first value, so an alert would miss the first event. Each counter
+	// of an alert, and one of each other family, is 0 from the start.
+	for _, reason := range []string{"full", "internal", "unauthorized", "unavailable", "unknown_outcome"} {
+		m.failures.WithLabelValues(reason)
+	}
+	const method, route = http.MethodGet, "/healthz"
+	m.requests.WithLabelValues(method, route, "200")
+	m.requests.WithLabelValues(method, route, "503")
+	m.durations.WithLabelValues(method, route)
+	m.bytes.WithLabelValues(method, route)
+	return m
 }
 
 // observe is an httpapi.Observer.

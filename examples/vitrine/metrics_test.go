@@ -177,7 +177,8 @@ func TestMetricsOfDeliveries(t *testing.T) {
 
 func TestMetricsOfWebhooks(t *testing.T) {
 	m := newMetrics()
-	observe := m.ofWebhooks()
+	observe, known := m.ofWebhooks()
+	known([]webhook.Endpoint{{Name: "cdn"}})
 	server := httptest.NewServer(m.handler(slog.New(slog.DiscardHandler)))
 	defer server.Close()
 	at := time.UnixMilli(1_700_000_000_500)
@@ -185,13 +186,16 @@ func TestMetricsOfWebhooks(t *testing.T) {
 		outcome webhook.Outcome
 		want    map[string]float64
 	}{
+		{"", map[string]float64{`vitrine_webhook_attempts_total{outcome="retried",webhook="cdn"}`: 0, `vitrine_webhook_attempts_total{outcome="skipped",webhook="cdn"}`: 0}},
 		{webhook.Retried, map[string]float64{`vitrine_webhook_attempts_total{outcome="retried",webhook="cdn"}`: 1}},
 		{webhook.Retried, map[string]float64{`vitrine_webhook_attempts_total{outcome="retried",webhook="cdn"}`: 2}},
 		{webhook.Delivered, map[string]float64{`vitrine_webhook_attempts_total{outcome="delivered",webhook="cdn"}`: 1,
 			`vitrine_webhook_delay_seconds_count{webhook="cdn"}`: 1}},
 		{webhook.Skipped, map[string]float64{`vitrine_webhook_attempts_total{outcome="skipped",webhook="cdn"}`: 1, `vitrine_webhook_delay_seconds_count{webhook="cdn"}`: 1}},
 	} {
-		observe(webhook.Attempt{Endpoint: "cdn", Type: "tag.set", At: at, Status: 200, Outcome: step.outcome})
+		if step.outcome != "" { // that of a process that has just begun
+			observe(webhook.Attempt{Endpoint: "cdn", Type: "tag.set", At: at, Status: 200, Outcome: step.outcome})
+		}
 		have := readMetrics(t, server.URL+"/metrics")
 		for name, want := range step.want {
 			if value, there := have[name]; !there || value != want {

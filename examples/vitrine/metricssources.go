@@ -71,8 +71,9 @@ func (m *metrics) ofCertificate(c *certificate) {
 	m.gauge("vitrine_tls_certificate_expires_seconds", "Unix time at which the certificate expires.", func() float64 { return float64(c.now.Load().Leaf.NotAfter.Unix()) })
 }
 
-// ofWebhooks registers the outcomes of deliveries, and returns a function that counts them.
-func (m *metrics) ofWebhooks() func(webhook.Attempt) {
+// ofWebhooks registers the outcomes of deliveries. It returns a function that counts them, and one that is called with the webhooks that
+// there are, so that their counters are 0 from the start, see newMetrics.
+func (m *metrics) ofWebhooks() (observe func(webhook.Attempt), known func([]webhook.Endpoint)) {
 	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vitrine_webhook_attempts_total", Help: "Attempts to deliver a change, by what became of them: delivered, retried, skipped or disabled.",
 	}, []string{"webhook", "outcome"})
@@ -80,12 +81,21 @@ func (m *metrics) ofWebhooks() func(webhook.Attempt) {
 		Name: "vitrine_webhook_delay_seconds", Help: "Time from a change to its delivery.", Buckets: []float64{.01, .05, .25, 1, 5, 15, 60, 300, 1800, 7200, 28800, 86400},
 	}, []string{"webhook"})
 	m.registry.MustRegister(attempts, delay)
-	return func(a webhook.Attempt) {
+	observe = func(a webhook.Attempt) {
 		attempts.WithLabelValues(a.Endpoint, string(a.Outcome)).Inc()
 		if a.Outcome == webhook.Delivered {
 			delay.WithLabelValues(a.Endpoint).Observe(time.Since(a.At).Seconds())
 		}
 	}
+	known = func(endpoints []webhook.Endpoint) {
+		for _, e := range endpoints {
+			for _, o := range []webhook.Outcome{webhook.Delivered, webhook.Retried, webhook.Skipped, webhook.Disabled} {
+				attempts.WithLabelValues(e.Name, string(o))
+			}
+			delay.WithLabelValues(e.Name)
+		}
+	}
+	return observe, known
 }
 
 // The figures of webhooks are created at each scrape, since SIGHUP changes which webhooks there are.

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -134,7 +136,6 @@ func scrapeBinaries(t *testing.T) scraped {
 	s.create(token)
 	next(t, got)
 	s.do("junk", "GET", "/apps/", "", 401)
-	s.do("", "GET", "/x/signin/oidc", "", 404) // there is no provider
 	s.do(token, "GET", "/healthz", "", 200)
 	s.do(token, "POST", "/x/reviews/import", "", 200)
 	s.do(token, "GET", "/x/reviews/export", "", 200)
@@ -236,6 +237,170 @@ func TestDashboardAndAlertsAskForWhatIsServed(t *testing.T) {
 	}
 	if slices.Sort(unseen); len(unseen) > 0 {
 		t.Errorf("neither the dashboard nor an alert shows %s", strings.Join(unseen, ", "))
+	}
+}
+
+// freshScrapes returns the series of processes that have answered no request: one on SQLite, over TLS and with a webhook, and one on
+// PostgreSQL. It waits until the first one delivers.
+func freshScrapes(t *testing.T) (onFile, onPostgres map[string]float64) {
+	t.Helper()
+	dir := t.TempDir()
+	to, _ := receiver(t)
+	writeHooks(t, dir, 0o600, hook("cdn", to.URL+"/all", ""))
+	writeCertificate(t, dir, 1, x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
+	s, address := metricsOf(t, dir, "-db", "v.db", "-webhooks", "hooks.json", "-webhooks-allow", "127.0.0.0/8", "-tls-cert", "cert.pem",
+		"-tls-key", "key.pem")
+	for end := time.Now().Add(time.Minute); onFile["vitrine_webhooks_delivering"] != 1; time.Sleep(10 * time.Millisecond) {
+		if onFile = readMetrics(t, address); time.Now().After(end) {
+			t.Fatal("the process does not deliver")
+		}
+	}
+	s.stop()
+	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("a key for tests, 32 bytes long.."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, address = metricsOf(t, dir, "-db", cluster.Database(t), "-key-file", "key")
+	onPostgres = readMetrics(t, address)
+	s.stop()
+	return onFile, onPostgres
+}
+
+// Whatever the dashboard and the alerts select is there before the first request: an increase is not seen in a series that begins with it.
+func TestAFreshProcessHasWhatIsAskedFor(t *testing.T) {
+	onFile, onPostgres := freshScrapes(t)
+	queries, _ := dashboardQueries(t)
+	selector := regexp.MustCompile(`\b([a-z]+_[a-z0-9_]+)(?:\{([^}]*)\})?`)
+	// Other matchers exclude series, and the labels of Prometheus are not in a scrape.
+	positive := regexp.MustCompile(`([a-z_]+)(=|=~)"([^"]*)"`)
+	asked := 0
+	for _, q := range append(queries, alertQueries(t)...) {
+		for _, s := range selector.FindAllStringSubmatch(q.expr, -1) {
+			if !nameInQuery.MatchString(s[1]) {
+				continue // a function, or up
+			}
+			asked++
+			has := func(series string) bool {
+				name, labels, _ := strings.Cut(series, "{")
+				if name != s[1] {
+					return false
+				}
+				for _, m := range positive.FindAllStringSubmatch(s[2], -1) {
+					pattern := regexp.QuoteMeta(m[3])
+					if m[2] == "=~" {
+						pattern = "(?:" + m[3] + ")"
+					}
+					if m[1] != "job" && m[1] != "instance" && !regexp.MustCompile(`(?:^|,)`+m[1]+`="`+pattern+`"`).MatchString(labels) {
+						return false
+					}
+				}
+				return true
+			}
+			found := false
+			for _, scrape := range []map[string]float64{onFile, onPostgres} {
+				for series := range scrape {
+					found = found || has(series)
+				}
+			}
+			if !found {
+				t.Errorf("%s: a process that has answered nothing does not serve %s", q.where, s[0])
+			}
+		}
+	}
+	if asked < 80 {
+		t.Errorf("only %d selectors were found", asked)
+	}
+}
+
+// events are what makes each alert fire: the values of series of a process from the tenth minute on, in the notation of promtool, one a
+// minute. A series that no fresh process has is marked with +.
+var events = map[string]map[string]string{
+	"VitrineDown":           {"+up": "0x40"},
+	"VitrineRestarts":       {"process_start_time_seconds": "400x3 700x3 900x40"},
+	"VitrineInternalErrors": {`vitrine_http_refused_total{reason="internal"}`: "1x40"},
+	"VitrineUnavailable": {
+		`vitrine_http_refused_total{reason="unavailable"}`:                      "1+12x40",
+		`vitrine_http_requests_total{code="503",method="GET",route="/healthz"}`: "1+12x40",
+	},
+	"VitrineStorageFull":    {`vitrine_http_refused_total{reason="full"}`: "1x40"},
+	"VitrineUnknownOutcome": {`vitrine_http_refused_total{reason="unknown_outcome"}`: "1x40"},
+	"VitrineSlow": {
+		`+vitrine_http_request_duration_seconds_bucket{method="GET",route="/apps/",le="1"}`:    "0x40",
+		`+vitrine_http_request_duration_seconds_bucket{method="GET",route="/apps/",le="5"}`:    "1+1x40",
+		`+vitrine_http_request_duration_seconds_bucket{method="GET",route="/apps/",le="+Inf"}`: "1+1x40",
+	},
+	"VitrineMemoryInFlight":     {"vitrine_http_memory_bytes": "250000000x40"},
+	"VitrineResidentMemory":     {"process_resident_memory_bytes": "810000000x40"},
+	"VitrineDescriptors":        {"process_open_fds": "1000000000x40"},
+	"VitrineConnections":        {"vitrine_connections_open": "1000000x40", "vitrine_connections_idle": "0x40"},
+	"VitrineImportsWait":        {"vitrine_uploads_in_flight": "32x40"},
+	"VitrineRefusedTokens":      {`vitrine_http_refused_total{reason="unauthorized"}`: "1+120x40"},
+	"VitrineLogLong":            {"vitrine_sqlite_log_bytes": "600000000x40"},
+	"VitrinePoolWaits":          {"vitrine_postgres_connection_wait_seconds_total": "1+120x40"},
+	"VitrineStreamsBehind":      {"vitrine_event_streams_lag_seconds": "130+60x40"},
+	"VitrineStreamsFull":        {"vitrine_event_streams_open": "1900x40"},
+	"VitrineWebhookBehind":      {`vitrine_webhook_lag_seconds{webhook="cdn"}`: "1000+60x40"},
+	"VitrineWebhookDisabled":    {`vitrine_webhook_disabled{webhook="cdn"}`: "1x40"},
+	"VitrineWebhookSkipped":     {`vitrine_webhook_attempts_total{outcome="skipped",webhook="cdn"}`: "1x40"},
+	"VitrineNobodyDelivers":     {"vitrine_webhooks_delivering": "0x40"},
+	"VitrineReloadFailed":       {`vitrine_reload_failed{what="keys"}`: "1x40"},
+	"VitrineCertificateExpires": {"vitrine_tls_certificate_expires_seconds": "600000x40"},
+}
+
+// Each alert fires at its first event, and no other one with it, in series that begin as a fresh process serves them.
+func TestEachAlertFiresAtTheFirstEvent(t *testing.T) {
+	tool := promtool(t)
+	onFile, onPostgres := freshScrapes(t)
+	alerts := alertQueries(t)
+	var tests strings.Builder
+	fmt.Fprintf(&tests, "rule_files: [%q]\nevaluation_interval: 1m\ntests:\n", filepath.Join(monitoring, "vitrine-alerts.yml"))
+	for _, name := range append([]string{"none"}, slices.Sorted(maps.Keys(events))...) {
+		fresh := onFile
+		if name == "VitrinePoolWaits" {
+			fresh = onPostgres
+		}
+		fmt.Fprintf(&tests, "  - name: %s\n    interval: 1m\n    input_series:\n", name)
+		series := func(of, values string) {
+			metric, labels, _ := strings.Cut(strings.TrimSuffix(of, "}"), "{")
+			labels = strings.TrimPrefix(labels+`,job="vitrine",instance="a"`, ",")
+			fmt.Fprintf(&tests, "      - {series: '%s{%s}', values: '%s'}\n", metric, labels, values)
+		}
+		if name != "VitrineDown" {
+			series("up", "1x50")
+		}
+		for of, value := range fresh {
+			begins := strconv.FormatFloat(value, 'f', -1, 64)
+			if event := events[name][of]; event != "" {
+				series(of, begins+"x9 "+event)
+			} else {
+				series(of, begins+"x50")
+			}
+		}
+		for of, event := range events[name] {
+			if later, ok := strings.CutPrefix(of, "+"); ok {
+				series(later, "_x9 "+event)
+			} else if _, ok := fresh[of]; !ok {
+				t.Errorf("%s: a fresh process does not serve %s", name, of)
+			}
+		}
+		// The moment at which it fires differs by its "for", and an increase is over after its window.
+		fmt.Fprintf(&tests, "    promql_expr_test:\n      - {expr: '%s', eval_time: 40m, exp_samples: [",
+			`count by (alertname) (max_over_time(ALERTS{alertstate="firing"}[40m]))`)
+		if name != "none" {
+			fmt.Fprintf(&tests, "{labels: '{alertname=%q}', value: 1}", name)
+		}
+		tests.WriteString("]}\n")
+	}
+	for _, q := range alerts {
+		if events[strings.TrimPrefix(q.where, "alert ")] == nil {
+			t.Errorf("no event makes %s fire", q.where)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "test.yml")
+	if err := os.WriteFile(file, []byte(tests.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(tool, "test", "rules", file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -221,7 +221,9 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 		reloads = append(reloads, reload{"the certificate and its key", set.cert.read})
 	}
 	if o.webhooks != "" {
-		d := webhook.New(s, services, &webhook.Options{Allow: set.allow, Log: log, Observer: figures.ofWebhooks()})
+		observe, known := figures.ofWebhooks()
+		known(set.endpoints)
+		d := webhook.New(s, services, &webhook.Options{Allow: set.allow, Log: log, Observer: observe})
 		if err := d.Set(ctx, set.endpoints); err != nil {
 			return err
 		}
@@ -236,6 +238,7 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 			if err != nil {
 				return err
 			}
+			known(endpoints)
 			return d.Set(ctx, endpoints)
 		}})
 	}
