@@ -86,6 +86,9 @@ func (a appRoutes) undelete(c *call) error {
 // erase serves POST /apps/{id}/erase: a deleted app is removed for good. 204. 403 for a caller who does not moderate every group; 404; 409 if
 // it is not deleted.
 func (a appRoutes) erase(c *call) error {
+	if err := c.erases(); err != nil {
+		return err
+	}
 	return a.svc.EraseApp(c.r.Context(), c.by.Caller, c.param(0))
 }
 

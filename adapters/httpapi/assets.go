@@ -130,6 +130,11 @@ func (a assetRoutes) folders(c *call) error {
 // a folder that is absent, deleted or not visible.
 func (a assetRoutes) changeFolders(c *call) error {
 	method := func(ctx context.Context, by vitrine.Caller, in assets.ChangeFoldersRequest) (any, error) {
+		if len(in.Purge) > 0 {
+			if err := c.erases(); err != nil {
+				return nil, err
+			}
+		}
 		out, err := a.svc.ChangeFolders(ctx, by, a.library(c), in)
 		if len(in.Purge) == 0 {
 			return map[string]any{"folders": out.Folders}, err

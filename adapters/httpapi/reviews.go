@@ -172,6 +172,11 @@ func (v reviewRoutes) erase(c *call) error {
 		*to = c.query.filled(name, "it is empty: leave it out, or name what is to be erased")
 	}
 	in.Everything, in.DryRun = c.query.flag("everything"), c.query.flag("dryRun")
+	if !in.DryRun {
+		if err := c.erases(); err != nil {
+			return err
+		}
+	}
 	done, err := ask(c, v.svc.Delete, in)
 	if errors.Is(err, reviews.ErrCopies) {
 		return errorf(http.StatusServiceUnavailable, "it is erased, and copies are left in the files of the store, since somebody reads there: send the request again")

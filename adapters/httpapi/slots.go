@@ -294,6 +294,12 @@ func (c *call) enlarge(bytes int, patience time.Duration) error {
 	return nil
 }
 
+// erasePatience is how long an erasure waits for its slot. Those that have one wait for the same pass over the store, so it is soon free.
+const erasePatience = 10 * time.Second
+
+// erases takes a slot for a request that erases: the store reads all of its files, and changes wait meanwhile.
+func (c *call) erases() error { return c.enlarge(slotBytes, erasePatience) }
+
 // reserve counts n more bytes, and reports whether the request may have them. It does not wait, since its callers may
 // have a snapshot of the store open; work waits and calls the endpoint again.
 func (c *call) reserve(n int) bool {

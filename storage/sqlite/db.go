@@ -28,6 +28,7 @@ type store struct {
 	writer  *writer
 	readers *pool
 	log     *checkpointer
+	eraser  *eraser
 	// reading is true if updates return an error. If immutable is not nil as well, the store is a file as of then that nobody else has open,
 	// and there are no writer and no log.
 	reading   bool
@@ -150,6 +151,7 @@ func start(path string, busy time.Duration) (_ *store, err error) {
 		return nil, err
 	}
 	s := &store{path: path, eraseWait: eraseWait}
+	s.eraser = newEraser(s.erase)
 	s.writer = newWriter(c, busy, &s.Bells)
 	s.readers = newPool(func() (*conn, error) {
 		return dial(path, "mode=rw", wait, "query_only=1", "trusted_schema=0", "temp_store=MEMORY", readerCache())
@@ -182,9 +184,9 @@ func (s *store) Update(ctx context.Context, space string, o storage.UpdateOption
 	if s.reading {
 		return errReading
 	}
-	err := s.writer.update(ctx, space, o.Large || o.Erase, func(t *tx) error { return fn(t) })
+	err := s.writer.update(ctx, space, o.Large, func(t *tx) error { return fn(t) })
 	if err == nil && o.Erase {
-		err = s.erase(ctx)
+		err = s.eraser.wait(ctx)
 	}
 	return wrap(err)
 }
@@ -205,6 +207,7 @@ func (s *store) Close() error {
 	if s.immutable != nil {
 		return s.readers.close()
 	}
+	s.eraser.runs.Wait()
 	s.writer.givenUp.Wait()
 	// The connection that is closed last copies the log into the file and removes it. That is the writer's, whose settings make the
 	// copy durable before the log is removed.

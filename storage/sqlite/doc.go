@@ -52,7 +52,9 @@
 // copies are left: in the log, and in the free part of pages from which SQLite has moved rows to others. An update with
 // storage.UpdateOptions.Erase removes both.
 //
-// It reads all pages of the file, of up to 256 GiB, and overwrites the free part of each, while others read and write. If others change
+// Updates that come while one of them erases wait, and then erase together.
+//
+// Erasing reads all pages of the file, of up to 256 GiB, and overwrites the free part of each, while others read and write. If others change
 // pages all the time, it reads them a last time while updates wait. Then it empties the log. It waits up to a minute for Views that read
 // from the log, and meanwhile updates wait for a quarter of each second.
 package sqlite

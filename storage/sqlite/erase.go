@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
@@ -27,6 +28,87 @@ const (
 	eraseBlock    = 250 * time.Millisecond // how long one attempt to empty the log makes writers of all processes wait
 	erasePause    = 750 * time.Millisecond // and how long they may write until the next attempt
 )
+
+// eraser lets updates that erase share passes over the file: each needs one that begins after its commit. While a pass runs, all updates
+// that come wait for the next one together.
+type eraser struct {
+	pass func(context.Context) error // reads and overwrites the whole file
+	runs sync.WaitGroup              // the passes that have not ended
+	one  chan struct{}               // has a token while no pass runs
+
+	mu   sync.Mutex
+	next *erasing // has not begun; nil if nobody waits for it
+}
+
+// erasing is a pass, and how many updates wait for it.
+type erasing struct {
+	ctx     context.Context // ends when nobody waits any more
+	cancel  context.CancelFunc
+	waiting int
+	done    chan struct{} // closed when the pass has ended
+	err     error         // of the pass; set before done is closed
+}
+
+func newEraser(pass func(context.Context) error) *eraser {
+	e := &eraser{pass: pass, one: make(chan struct{}, 1)}
+	e.one <- struct{}{}
+	return e
+}
+
+// wait waits for a pass that begins after the call. If ctx ends before, it returns the error of ctx, and the pass continues for the other
+// updates that wait for it.
+func (e *eraser) wait(ctx context.Context) error {
+	p := e.join()
+	defer e.leave(p)
+	select {
+	case <-p.done:
+		return p.err
+	case <-ctx.Done():
+		return fmt.Errorf("sqlite: erase: the update is committed, and copies of what it has deleted are left: %w", ctx.Err())
+	}
+}
+
+// join returns the next pass, for one more update that waits for it.
+func (e *eraser) join() *erasing {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.next == nil {
+		p := &erasing{done: make(chan struct{})}
+		p.ctx, p.cancel = context.WithCancel(context.Background())
+		e.next = p
+		e.runs.Go(func() {
+			<-e.one
+			defer func() { e.one <- struct{}{} }()
+			e.begin(p)
+			p.err = e.pass(p.ctx)
+			close(p.done)
+		})
+	}
+	e.next.waiting++
+	return e.next
+}
+
+// begin notes that updates which come from now on need another pass than p.
+func (e *eraser) begin(p *erasing) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.next == p {
+		e.next = nil
+	}
+}
+
+// leave ends the pass if nobody else waits for it.
+func (e *eraser) leave(p *erasing) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p.waiting--; p.waiting > 0 {
+		return
+	}
+	p.cancel()
+	if e.next == p {
+		e.next = nil
+	}
+}
 
 // erase overwrites the free parts of all pages, and then empties the log. Readers continue meanwhile, and updates wait for
 // eraseTogether pages, or for eraseBlock, at a time. If updates change pages during each run, the last run is one update. The log
@@ -173,7 +255,7 @@ func (s *store) emptyLog(ctx context.Context) error {
 	}
 	err = func() error {
 		for deadline := time.Now().Add(s.eraseWait); ; {
-			done, _, _, err := c.checkpoint("TRUNCATE")
+			done, _, err := s.log.checkpoint(c, "TRUNCATE")
 			if done || err != nil && !isBusy(err) {
 				return err
 			}
