@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/cases"
-
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
@@ -35,10 +33,6 @@ type Folder struct {
 	// folder, or if the response has no permissions.
 	Permissions []Permission `json:"permissions,omitzero"`
 }
-
-// foldLabel returns the label in the form by which folders are sorted and searched: without
-// differences of case, as Unicode case folding removes them.
-func foldLabel(label string) string { return cases.Fold().String(label) }
 
 // Folder returns one folder, with the ids of its children. Callers who may manage a folder may read
 // it also when it is deleted or below a deleted one, since they may restore it. Folder returns
@@ -101,7 +95,7 @@ type ListFoldersRequest struct {
 	// Paths lists only children of the folders with these full paths: "/" is the top level, and
 	// "/12/15" is folder 15 in folder 12. nil = "/", or any path with IDs, Label or Deleted.
 	Paths   []string
-	Label   string // only folders whose label contains this text, whatever its case; "" = any
+	Label   string // only folders whose label contains this text, folded as words of assets are; "" = any
 	Deleted bool   // deleted folders that the caller may manage, instead of folders that it sees
 	Limit   int    // folders of a page; 0 = 50, or Limits.Page if that is lower
 	After   string // id of a folder: only folders that follow it; over HTTP the parameter since
@@ -118,7 +112,7 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 }
 
 // ListFolders returns a page of the folders that the caller sees, with the ids of their children.
-// They are ordered by label, ignoring case, and then by id. With in.Deleted it lists deleted
+// They are ordered by label, folded as words of assets are, and then by id. With in.Deleted it lists deleted
 // folders instead: those that were deleted themselves and that the caller may manage.
 //
 // The path or the id of a folder that the caller does not see finds nothing, and is no error.
@@ -208,7 +202,7 @@ func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, e
 			parents[n] = true
 		}
 	}
-	label := foldLabel(in.Label)
+	label := fold(in.Label)
 	for n := range req.tree.all {
 		switch {
 		case paths != nil && !parents[n.parent], in.IDs != nil && !slices.Contains(in.IDs, n.ID), !strings.Contains(n.order, label),

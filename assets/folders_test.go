@@ -120,7 +120,7 @@ func TestAFolderBelowADeletedOneCannotBeRestored(t *testing.T) {
 func TestFolderOrder(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	var want []string
-	for _, label := range []string{"A", "a", "b", "B", "straße", "STRASSF", "Z", "É"} {
+	for _, label := range []string{"A", "a", "b", "B", "É", "straße", "STRASSF", "Z"} {
 		id, _ := d.folder(label, "", true)
 		want = append(want, id)
 	}
@@ -190,6 +190,7 @@ func TestFoldersByLabelAndDeletedOnes(t *testing.T) {
 		{"of what a member sees", member, assets.ListFoldersRequest{Label: "winter"}, []string{"Winter", "Winterthur"}},
 		{"in a place", moderator, assets.ListFoldersRequest{Label: "winter", Paths: []string{"/"}}, []string{"closed winter", "Winter"}},
 		{"of ids", moderator, assets.ListFoldersRequest{Label: "mid", IDs: []string{ids["Winter"], ids["Midwinter"]}}, []string{"Midwinter"}},
+		{"as texts are compared", moderator, assets.ListFoldersRequest{Label: "WÍNTÉR"}, []string{"closed winter", "Midwinter", "Winter", "Winterthur"}},
 		{"no such label", moderator, assets.ListFoldersRequest{Label: "winter*"}, nil},
 		{"deleted ones", moderator, assets.ListFoldersRequest{Deleted: true}, []string{"lost and below a lost one", "lost parent", "lost restricted winter", "lost winter"}},
 		{"deleted ones by label", moderator, assets.ListFoldersRequest{Deleted: true, Label: "restricted"}, []string{"lost restricted winter"}},

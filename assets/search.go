@@ -151,10 +151,17 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 	all := q.All
 	// The other fields. An asset must satisfy each of them.
 	for _, text := range in.Attributes {
-		if key, value := attributeFilter(text); value == nil {
-			all = append(all, []string{term(kindKey, key)})
+		f, err := parseAttributeFilter(text)
+		if err == nil {
+			err = req.unambiguous(f)
+		}
+		if err != nil {
+			return q, err
+		}
+		if f.value == nil {
+			all = append(all, []string{term(kindKey, f.key)})
 		} else {
-			all = append(all, []string{attributeTerm(Attribute{Key: key, Value: *value})})
+			all = append(all, []string{attributeTerm(Attribute{Key: f.key, Value: *f.value})})
 		}
 	}
 	for _, tag := range in.Tags {
@@ -194,6 +201,32 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 	}
 	q.All = all
 	return q, nil
+}
+
+// unambiguous returns ErrInvalid if the key of a filter may be a longer one, which an asset has that the caller sees.
+func (req *request) unambiguous(f attributeFilter) error {
+	longer := f.longer(req.limits)
+	seen := func(filters ...attributeFilter) (bool, error) {
+		var keys []string
+		for _, f := range filters {
+			keys = append(keys, term(kindKey, f.key))
+		}
+		found, err := req.found(index.Query{All: append([][]string{keys}, req.visible(req.tree)...)})
+		return err == nil && found.Count() > 0, err
+	}
+	if len(longer) == 0 {
+		return nil
+	}
+	if some, err := seen(longer...); err != nil || !some {
+		return err
+	}
+	for _, other := range longer {
+		if meant, err := seen(other); err != nil || meant {
+			return cmp.Or(err, invalid("attribute", "has more than one colon, and %q is a key here: want %s, or %s for a value with a colon",
+				other.key, other, f))
+		}
+	}
+	return nil
 }
 
 // ask adds the phrase to a query: an asset must have, in one of the sources, its words or terms of two adjacent words. With

@@ -126,6 +126,37 @@ func TestAttributesFilter(t *testing.T) {
 	}
 }
 
+// A key with a colon is quoted. Without quotes its filter found nothing, and is an error where the caller sees such a key.
+func TestKeysWithColons(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	_, hidden := d.folder("hidden", "", false)
+	hidden = hidden[strings.LastIndex(hidden, "/")+1:]
+	d.label(d.asset("1", "a"), assets.Attribute{Key: "dc:title", Value: "Harbour"}, assets.Attribute{Key: "time", Value: "12:30"})
+	d.label(d.asset("2", "b"), assets.Attribute{Key: "a:b:c", Value: "d:e"}, assets.Attribute{Key: `"q"`, Value: "x"}, assets.Attribute{Key: "dc", Value: "title:Harbour"})
+	d.label(d.asset("3", "c", hidden), assets.Attribute{Key: "time:12", Value: "x"})
+	for filter, want := range map[string]string{
+		`"dc:title":Harbour`: "1", `"dc:title"`: "1", `"dc:title":`: "0", `"dc\u003atitle":Harbour`: "1", `"dc":title:Harbour`: "1", `"time":12:30`: "1",
+		`"a:b:c":d:e`: "1", `"\"q\"":x`: "1", `time:12:30`: "1", `none:a:b`: "0", `"none":a:b`: "0", `dc:other`: "0",
+		`dc:title:Harbour`: `"dc:title":Harbour`, `dc:title:`: `"dc:title":`, `a:b:c:d:e`: `"a:b:c":d:e`, `"dc:title"Harbour`: `"key":value`, `"dc:title`: `"key":value`, `"":x`: "empty key",
+	} {
+		page, err := d.Search(ctx, member, lib, assets.SearchRequest{Attributes: []string{filter}})
+		switch {
+		case len(want) == 1 && (err != nil || fmt.Sprint(page.Total) != want):
+			t.Errorf("%s finds %d, %v, want %s", filter, page.Total, err, want)
+		case len(want) > 1:
+			if d.want(filter, err, "invalid"); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s in it", filter, err, want)
+			}
+		}
+	}
+	_, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Attributes: []string{"time:12:30"}})
+	d.want("a key in a folder that the caller sees", err, "invalid")
+	long := "k" + strings.Repeat(":", 1000)
+	if page, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Attributes: slices.Repeat([]string{long}, 16)}); err != nil || page.Total != 0 {
+		t.Errorf("many colons: %d, %v", page.Total, err)
+	}
+}
+
 func TestTimesFilter(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	begin := d.now

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // SearchRequest says which assets to find. An asset must satisfy all fields that are set. The zero
@@ -29,7 +33,9 @@ type SearchRequest struct {
 	Via       *int64   // how the asset was added; nil = any
 	Rights    *int64   // status of the rights request; nil = any
 	Tags      []string // the asset must have all of them
-	// Attributes are those that the asset must have, all of them: key:value, or the key alone for any value. The first colon ends the key.
+	// Attributes are those that the asset must have, all of them: key:value, or the key alone for any value. The first colon ends the key,
+	// unless the key is a JSON string, such as "dc:title":Harbour. A value with a colon is ErrInvalid if a visible asset has a key that
+	// ends at that colon, since this key may be meant.
 	Attributes []string
 
 	CreatedFrom   time.Time // first published at this time or later: see Asset.CreatedAt; zero = at any time; over HTTP the parameter from
@@ -135,23 +141,77 @@ func (in SearchRequest) check(lim Limits) error {
 	return cmp.Or(checkText("foreignId", in.ForeignID, lim.Text), checkText("generator", in.Generator, lim.Name))
 }
 
-// attributeFilter returns the key of a filter, and its value or nil for any.
-func attributeFilter(text string) (key string, value *string) {
-	key, after, found := strings.Cut(text, ":")
-	if found {
-		value = &after
+// attributeFilter is an element of SearchRequest.Attributes.
+type attributeFilter struct {
+	key    string
+	value  *string // nil = any
+	quoted bool    // the key is quoted
+}
+
+// parseAttributeFilter reads an element of SearchRequest.Attributes. It returns ErrInvalid if a quoted key is no JSON string, or not at
+// its end or before a colon.
+func parseAttributeFilter(text string) (f attributeFilter, err error) {
+	rest, found := "", false
+	if f.quoted = strings.HasPrefix(text, `"`); f.quoted {
+		d := jsontext.NewDecoder(strings.NewReader(text))
+		key, err := d.ReadToken()
+		if err != nil {
+			return f, invalid("attribute", `begins with a quote, and the key is no JSON string: want "key":value`)
+		}
+		f.key, rest = key.String(), text[d.InputOffset():]
+		if rest, found = strings.CutPrefix(rest, ":"); !found && rest != "" {
+			return f, invalid("attribute", `has %q behind the quoted key: want "key":value`, rest)
+		}
+	} else {
+		f.key, rest, found = strings.Cut(text, ":")
 	}
-	return key, value
+	if found {
+		f.value = &rest
+	}
+	return f, nil
+}
+
+// String returns the filter with a quoted key.
+func (f attributeFilter) String() string {
+	text := string(strictjson.AppendString(nil, f.key))
+	if f.value != nil {
+		text += ":" + *f.value
+	}
+	return text
+}
+
+// mostLonger is how many longer keys are looked up for a filter.
+const mostLonger = 32
+
+// longer returns the filters that may be meant by one without quotes whose value has colons: the key may end at each.
+func (f attributeFilter) longer(lim Limits) (out []attributeFilter) {
+	if f.quoted || f.value == nil {
+		return nil
+	}
+	for i, r := range *f.value {
+		if r != ':' {
+			continue
+		}
+		value, key := (*f.value)[i+1:], f.key+":"+(*f.value)[:i]
+		if len(out) == mostLonger || checkName("", key, lim.Name) != nil {
+			break
+		}
+		out = append(out, attributeFilter{key, &value, true})
+	}
+	return out
 }
 
 // checkFilter returns ErrInvalid if the key of a filter is empty, or if its key or value is malformed.
 func checkFilter(text string, lim Limits) error {
-	key, value := attributeFilter(text)
-	if key == "" {
-		return invalid("attribute", "has an empty key: want key:value, or key alone for any value")
+	f, err := parseAttributeFilter(text)
+	if err == nil && f.key == "" {
+		err = invalid("attribute", "has an empty key: want key:value, or key alone for any value")
 	}
-	if err := checkName("attribute", key, lim.Name); err != nil || value == nil {
+	if err == nil {
+		err = checkName("attribute", f.key, lim.Name)
+	}
+	if err != nil || f.value == nil {
 		return err
 	}
-	return checkText("attribute", *value, lim.Text)
+	return checkText("attribute", *f.value, lim.Text)
 }

@@ -66,7 +66,7 @@ func newTree(folders iter.Seq2[folderRecord, error]) (*tree, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.nodes[f.ID] = &node{folderRecord: f, order: foldLabel(f.Label)}
+		t.nodes[f.ID] = &node{folderRecord: f, order: fold(f.Label)}
 		t.permissions += len(f.Permissions)
 		if f.Deleted {
 			t.deleted++
@@ -162,7 +162,7 @@ func (t *tree) put(f folderRecord) *node {
 		list := t.siblings(n)
 		*list = slices.DeleteFunc(*list, func(o *node) bool { return o == n })
 	}
-	n.folderRecord, n.order = f, foldLabel(f.Label)
+	n.folderRecord, n.order = f, fold(f.Label)
 	if reparented {
 		t.attach(n)
 	}

@@ -335,7 +335,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			})) }, h("span", null, text), h("span", { class: "detail" }, count.toLocaleString())));
 		};
 		/** @param {string} key */
-		const values = (key) => (counts[`attribute:${key}`] ?? []).slice(0, 10).map((c) => choice("attribute", `${key}:${c.value}`, c.value, c.count));
+		const values = (key) => (counts[`attribute:${key}`] ?? []).slice(0, 10).map((c) => choice("attribute", attributeFilter(key, c.value), c.value, c.count));
 		/** @param {string} key @param {number} [count] */
 		const attribute = (key, count) => h("details", { class: "key", open: open?.has(key), ontoggle: (/** @type {Event} */ event) => {
 			const now = /** @type {HTMLDetailsElement} */ (event.target).open;
@@ -343,12 +343,12 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			if (now) open?.add(key);
 			else open?.delete(key);
 			if (now) void facet({ facets: counts }, searching.signal).catch((e) => fill(total, sentence(e)));
-		} }, h("summary", { "data-facet": ` ${key}` }, h("span", null, key), h("span", { class: "detail" }, count?.toLocaleString() ?? "")), h("ul", null, count !== undefined && choice("attribute", key, "any", count), values(key)));
+		} }, h("summary", { "data-facet": ` ${key}` }, h("span", null, key), h("span", { class: "detail" }, count?.toLocaleString() ?? "")), h("ul", null, count !== undefined && choice("attribute", attributeFilter(key), "any", count), values(key)));
 		const listed = (counts["attribute"] ?? []).filter((c) => countable(c.value));
 		const keys = [...listed.map((c) => attribute(c.value, c.count)), ...[...open ?? []].filter((k) => !listed.some((c) => c.value === k)).map((k) => attribute(k))];
 		fill(side, facets.filter(([name]) => (counts[name]?.length ?? 0) > 0).map(([name, title]) => h("section", null, h("h2", null, title), h("ul", null, (counts[name] ?? []).slice(0, 10).map((c) => choice(name, c.value, shownAs(name, c.value), c.count))))),
 			keys.length > 0 && h("section", null, h("h2", null, "Attributes"), keys, (counts["attribute"]?.length ?? 0) >= 20 && button("Another attribute", () => void ask("Another attribute", "Its key", "Show its values", (key) => {
-				if (!countable(key)) throw new Error("A key with a comma or a colon cannot be searched.");
+				if (!countable(key)) throw new Error("A key with a comma cannot be searched.");
 				open?.add(key);
 				void facet({ facets: counts }, searching.signal).catch((e) => fill(total, sentence(e)));
 			}), { class: "small bare" })));
@@ -404,9 +404,20 @@ function keysOf(keys) {
 	return keys.map((key) => `attribute:${key}`);
 }
 
-/** Whether the values of an attribute can be counted and searched: commas and colons are separators there. @param {string} key */
+/** Whether the values of an attribute can be counted: commas are separators there. @param {string} key */
 function countable(key) {
-	return !/[:,]/.test(key);
+	return !key.includes(",");
+}
+
+/**
+ * The filter for an attribute: with a quoted key where a colon would be ambiguous.
+ *
+ * @param {string} key
+ * @param {string} [value] any without one
+ */
+function attributeFilter(key, value) {
+	const name = /^"|:/.test(key) || value?.includes(":") ? JSON.stringify(key) : key;
+	return value === undefined ? name : `${name}:${value}`;
 }
 
 /** The networks whose libraries the caller may see. @param {import("../session.js").Session} session */
