@@ -14,6 +14,7 @@ const large = "This is more than the service takes.";
 const sentences = {
 	offline: "The service cannot be reached.",
 	invalid: (e) => `Something in this is not accepted${where(e)}.`,
+	exists: "This exists already. Take another version or name.",
 	unauthorized: "You are not signed in, or your token has expired or was not copied whole.",
 	forbidden: "You do not have the right to do this.",
 	not_found: "This does not exist, or you may not see it.",

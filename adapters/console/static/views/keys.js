@@ -38,7 +38,7 @@ export function view({ session, api, signal, shell }) {
 
 	/** @param {Key} k */
 	function secretly(k) {
-		return [rightsOf(k), k.owner && h("div", null, "and what ", person(k.by.urn), " owns")];
+		return [rightsOf(k), k.owner && h("div", null, "and what ", person(k.by.urn), " owns")].flat();
 	}
 
 	async function createSecret() {
