@@ -81,21 +81,7 @@ type CreateComponentRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// CreateComponent stores a version of a component. The result has the manifest as it is stored, with the id, and the warnings of its
-// configSchema. Apps do not change: an element gets the new version when a patch names it. CheckComponent says before what that would
-// break.
-//
-// A version that was deleted gets the id that it had.
-//
-// It returns:
-//   - ErrForbidden unless the caller may manage components;
-//   - ErrTooLarge if the manifest has more than Limits.ManifestBytes, by default 1 MiB;
-//   - ErrInvalid if the manifest or the idempotency key is malformed, if the configSchema is rejected (the package comment says
-//     under "Components and configs" what it may be), or if there was such a version that was deleted and had another manifest or
-//     another id;
-//   - ErrInvalid with CodeExists, the pointer /version and Same if there is a component with the same name and version, and with
-//     the pointer /id if another component has the id;
-//   - ErrUnprocessable if the idempotency key was used for another request.
+// CreateComponent stores a version of a component. See Session.CreateComponent.
 func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in CreateComponentRequest) (Component, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
 		return Component{}, err
@@ -157,9 +143,7 @@ func withID(manifest []byte, id string) (Component, error) {
 	return m.component(extra), nil
 }
 
-// Component returns the latest version of a component: the highest one if all its versions are semantic versions, otherwise
-// the one created last. Every caller without TagsOnly may read it. It returns ErrNotFound if there is no component of this
-// name.
+// Component returns the latest version of a component. See Session.Component.
 func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string) (Component, error) {
 	return view(ctx, s, by, func(r *reader) (Component, error) {
 		// The latest version is known without manifests, so only its manifest is read.
@@ -185,17 +169,14 @@ type ListComponentsRequest struct {
 	After string // only names after this one
 }
 
-// ListComponents returns a page of components, each as its latest version, by name in byte order. Their Manifest is nil;
-// Component returns it. A request cannot limit the number of components: a page ends before the component that would
-// bring its JSON above Limits.PageBytes. Every caller without TagsOnly may read components.
+// ListComponents returns a page of components, each as its latest version. See Session.ListComponents.
 func (s *Service) ListComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) (vitrine.Page[Component], error) {
 	return list(ctx, s, by, 0, 0, func(r *reader, _ int) (vitrine.Page[Component], error) {
 		return fill(ctx, s, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string { return last.Name })
 	})
 }
 
-// AllComponents yields the latest version of each component, from in.After on, page by page. The first error is the last
-// pair.
+// AllComponents yields the latest version of each component. See Session.AllComponents.
 func (s *Service) AllComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) iter.Seq2[Component, error] {
 	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponents(ctx, by, in) })
 }
@@ -235,12 +216,7 @@ type DeleteComponentRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// DeleteComponent removes every version of a component; one version cannot be deleted alone. Elements keep their copies of the
-// manifest, so apps read as before. But a patch that changes the config of such an element is ErrUnprocessable from then on,
-// until the component is created again or the element gets another one.
-//
-// It returns ErrForbidden unless the caller may manage components, ErrNotFound if there is no component of this name, and
-// ErrUnprocessable if the idempotency key was used for another request.
+// DeleteComponent removes every version of a component. See Session.DeleteComponent.
 func (s *Service) DeleteComponent(ctx context.Context, by vitrine.Caller, in DeleteComponentRequest) error {
 	if err := mayManageComponents(by, "deleteComponent"); err != nil {
 		return err

@@ -79,16 +79,7 @@ const (
 	checkTime = 5 * time.Second // the time after which a page ends, by the clock of Options.Now
 )
 
-// CheckComponent returns the elements that would not conform to a component if they had it. It checks the latest and every
-// tagged version, each once, of each app that the caller may read. Each element is checked as by a patch that only changes
-// the version of its component. Nothing is stored.
-//
-// A page ends after 1,000 broken elements, before the one that would bring it above Limits.PageBytes (by default 4 MiB), or after 5 seconds. So a page
-// may have no broken elements although Next is set. Each page reads the apps as they are at its time.
-//
-// It returns ErrForbidden unless the caller may manage components, ErrInvalid with the pointer /name if the manifest has
-// another name, ErrInvalid if After is not a cursor of a check of this component, and otherwise the errors of
-// CreateComponent.
+// CheckComponent says which elements would not conform to a component if they had it. See Session.CheckComponent.
 func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in CheckComponentRequest) (ComponentCheck, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
 		return ComponentCheck{}, err
@@ -136,8 +127,7 @@ func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in Chec
 	return out, err
 }
 
-// AllBrokenElements yields the elements that CheckComponent finds broken, page by page. Each page is as of its own time. The
-// first error is the last pair.
+// AllBrokenElements yields the elements that CheckComponent finds broken. See Session.AllBrokenElements.
 func (s *Service) AllBrokenElements(ctx context.Context, by vitrine.Caller, in CheckComponentRequest) iter.Seq2[BrokenElement, error] {
 	return paging.Sparse(in.After, func(after string) ([]BrokenElement, string, error) {
 		in.After = after

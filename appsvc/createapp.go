@@ -23,18 +23,7 @@ type NewElement struct {
 	Config    json.RawMessage `json:"config"` // an object that conforms to the component's configSchema
 }
 
-// CreateApp stores a new app with version 0. The caller becomes its owner, and the service gives it a random id.
-//
-// The configs are validated before the transaction, which checks that the components are still the same. If one was
-// replaced meanwhile, nothing is stored, and the caller may repeat the call.
-//
-// It returns:
-//   - ErrInvalid if the caller has a malformed URN, or if the input or the idempotency key is malformed or breaks a limit;
-//   - ErrForbidden unless the caller moderates each of the groups, or if Options.Check rejects the change;
-//   - ErrUnprocessable if a component is unknown or was deleted meanwhile, a config breaks its schema, validating the configs
-//     would take too long (CodeCost), or the idempotency key was used for another request;
-//   - ErrConflict if a component was replaced meanwhile;
-//   - ErrTooLarge if the app with the manifests of its components has more than Limits.AppBytes, by default 16 MiB.
+// CreateApp stores a new app with version 0. See Session.CreateApp.
 func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateAppRequest) (App, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err

@@ -16,11 +16,7 @@ func wrongState(current vitrine.Version, format string, args ...any) error {
 	return conflict(vitrine.CodeWrongState, current, format, args...)
 }
 
-// DeleteApp deletes an app: from then on it does not exist for anybody, with its versions and its tags. UndeleteApp restores
-// it unchanged. The caller must own it or moderate one of its groups.
-//
-// It returns ErrNotFound if there is no such app or the caller may not read it, ErrForbidden if the caller may only read it or
-// Options.Check rejects the change, and ErrConflict with CodeWrongState if the app has a protected tag or is in a scheduled release.
+// DeleteApp deletes an app. See Session.DeleteApp.
 func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err
@@ -92,11 +88,7 @@ func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (
 	return head, err
 }
 
-// UndeleteApp brings a deleted app back, with all its versions and tags, and returns its latest version. The caller must own it or
-// moderate one of its groups.
-//
-// It returns ErrNotFound if no app has this id, deleted or not, or if the caller may not change it. It returns ErrConflict with
-// CodeWrongState if the app is not deleted.
+// UndeleteApp brings a deleted app back. See Session.UndeleteApp.
 func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (App, error) {
 	return update(ctx, s, by, func(tx *writer) (App, error) {
 		deleted, err := deletedHead(ctx, tx.reader, by, id)
@@ -116,12 +108,7 @@ func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string)
 	})
 }
 
-// EraseApp permanently removes a deleted app, with all its versions, their notes, its tags and their moves. In the feed, the
-// ids of the app and of those who changed it stay until their entries are removed. On SQLite no file of the store contains
-// any of it when EraseApp returns. The caller must moderate every group of the app.
-//
-// It returns ErrNotFound and ErrConflict as UndeleteApp does, ErrForbidden if the caller does not moderate every group, and
-// ErrBusy if the app is erased but readers of a file keep copies of it in the log, which the next erasure removes.
+// EraseApp removes a deleted app for good. See Session.EraseApp.
 func (s *Service) EraseApp(ctx context.Context, by vitrine.Caller, id string) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err

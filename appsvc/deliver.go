@@ -38,9 +38,7 @@ type DeliveredElement struct {
 	Config   jsontext.Value `json:"config"`            // with the defaults of the component's schema
 }
 
-// Deliver returns the versions of apps to which a tag points, in the order of appIDs, with the defaults of their
-// configs. An app that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has
-// TagsOnly and the tag is not among its Tags. All apps are read from one snapshot.
+// Deliver returns the versions of apps to which a tag points, as pages get them. See Session.Deliver.
 func (s *Service) Deliver(ctx context.Context, by vitrine.Caller, tag string, appIDs []string) ([]Delivery, error) {
 	if err := by.Check(); err != nil {
 		return nil, err

@@ -29,30 +29,7 @@ const appPath = "/apps/0"
 // patchFactor is how much memory applying a patch takes, in sizes of the app's body. Patch reserves it before it applies anything.
 const patchFactor = 4
 
-// Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. Its paths address
-// {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of the version, which is a
-// string there: {"op":"test","path":"/apps/0/version","value":"3"}. One may be {"op":"add","path":"/note","value":"…"}: a note of up to
-// 1,024 characters, which the history and the feed have with the new version. A patch that changes nothing stores nothing and returns the
-// latest version.
-//
-// Applying and validating take time, so they work on a snapshot, and other writers need not wait. The transaction
-// that stores the result checks that nothing it was made from has changed: the version of the app, the rights of the
-// caller, and the components that the configs were validated against. So of two patches for the same version at
-// most one is stored.
-//
-// It returns:
-//   - ErrInvalid if the caller has a malformed URN, if the text is not a JSON Patch, or if it does not test the version;
-//   - ErrTooLarge if the patch has more than Limits.PatchOps operations or Limits.PatchBytes, by default 1,000 and 1 MiB, if
-//     the patched document has more than Limits.DocumentBytes, by default 4 MiB, or if applying the patch takes too much work;
-//   - ErrConflict with CodeStaleVersion if the app has another version than the patch tests, or if the app was changed or a
-//     component was replaced while Patch was at work;
-//   - ErrConflict with CodeTestFailed if another test of the patch fails;
-//   - ErrUnprocessable if an operation does not apply, if the patch changes what only the service writes, if the result is not
-//     an app or breaks a limit, if a component is unknown or was deleted while Patch was at work, if a config breaks its schema,
-//     or if validating the configs would take too long (CodeCost);
-//   - ErrNotFound if there is no such app, or the caller may not read it;
-//   - ErrForbidden if the caller may only read the app, if it may not change the groups as the patch does, or if
-//     Options.Check rejects the change.
+// Patch applies a JSON Patch to the latest version of an app. See Session.Patch.
 func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch []byte) (App, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err

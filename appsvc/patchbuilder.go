@@ -216,8 +216,8 @@ type Patcher interface {
 	Patch(ctx context.Context, id string, patch []byte) (App, error)
 }
 
-// Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed
-// the app meanwhile; see EditApp.
+// Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed the app
+// meanwhile; see EditApp. See Session.Edit.
 func (s *Service) Edit(ctx context.Context, by vitrine.Caller, id string, fn func(App, *PatchBuilder) error) (App, error) {
 	return EditApp(ctx, s.As(by), id, fn)
 }

@@ -6,16 +6,12 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// App returns the latest version of an app. Like every method that takes the id of an app, it returns
-// ErrNotFound if there is no such app, or if the caller neither owns it nor moderates or reads one of its groups. Both
-// errors are equal, so nobody learns which ids exist.
+// App returns the latest version of an app. See Session.App.
 func (s *Service) App(ctx context.Context, by vitrine.Caller, id string) (App, error) {
 	return s.Version(ctx, by, id, vitrine.Latest)
 }
 
-// Version returns a version of an app; Latest stands for the highest. The groups of the latest version decide who may read any
-// of them: whoever may not read the app now may not read its past either. It returns ErrNotFound if the app has no such version,
-// and ErrInvalid for the zero Version.
+// Version returns a version of an app. See Session.Version.
 func (s *Service) Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (App, error) {
 	return s.versionFor(ctx, by, false, id, v, "")
 }

@@ -150,11 +150,7 @@ type CreateReleaseRequest struct {
 	IdempotencyKey string        // "" = none
 }
 
-// CreateRelease stores a release. It moves nothing.
-//
-// It returns ErrInvalid if a text, a list or a time is out of range, or if a tag is moved twice. If the caller could not
-// make some move by PutTag or DeleteTag, apart from missing approvals, it returns their error for the first such move:
-// ErrNotFound or ErrForbidden.
+// CreateRelease stores a release, which moves nothing until it is run. See Session.CreateRelease.
 func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in CreateReleaseRequest) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err
@@ -277,12 +273,7 @@ type UpdateReleaseRequest struct {
 	At      int64           `json:"at,omitzero"` // 0 removes the time
 }
 
-// UpdateRelease changes a release that is open or scheduled. A change of moves removes all approvals, and a change of more
-// than the time removes that of the caller, who cannot approve it any more. With a time the release is scheduled, with the rights of this caller, which are checked again when it runs.
-//
-// It returns the errors of CreateRelease, ErrForbidden also if the caller could not make a present move of the release,
-// ErrNotFound unless the caller may read every app of the release, and ErrConflict: CodeStaleVersion if it has another
-// version, CodeWrongState if it was run or cancelled.
+// UpdateRelease changes a release that is open or scheduled. See Session.UpdateRelease.
 func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in UpdateReleaseRequest) (Release, error) {
 	return s.changeRelease(ctx, by, in.ID, in.Version, func(tx *writer, rel *release) error {
 		if err := s.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At); err != nil {
@@ -307,8 +298,7 @@ func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in Updat
 	})
 }
 
-// CancelRelease cancels a release that is open or scheduled. Like every method that takes seen, the version of the release that the
-// caller has seen, it changes no other version. It returns the errors of UpdateRelease.
+// CancelRelease ends a release that was not run. See Session.CancelRelease.
 func (s *Service) CancelRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
 	return s.changeRelease(ctx, by, id, seen, func(_ *writer, rel *release) error {
 		rel.schedule(by, 0)
@@ -377,7 +367,7 @@ func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Calle
 	return tx.shown(ctx, rel)
 }
 
-// Release returns a release. It returns ErrNotFound unless the caller may read every app of it.
+// Release returns a release. See Session.Release.
 func (s *Service) Release(ctx context.Context, by vitrine.Caller, id string) (Release, error) {
 	var rel release
 	approves := false // whether the caller could, as far as the release itself tells
@@ -420,9 +410,7 @@ type ListReleasesRequest struct {
 // maxScanned is the maximum number of releases that a page of ListReleases reads, whether or not the caller sees them.
 const maxScanned = 1000
 
-// ListReleases returns a page of the releases that the caller may see, newest first. A page reads at most 1,000 releases, so
-// it may be empty although Next is set. It returns ErrInvalid if State is unknown, if Limit is out of range, or if After is
-// not a cursor of this list.
+// ListReleases returns a page of the releases that the caller may see, newest first. See Session.ListReleases.
 func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListReleasesRequest) (vitrine.Page[Release], error) {
 	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Release], err error) {
 		if in.State != "" && !slices.Contains(releaseStates, in.State) {
@@ -484,7 +472,7 @@ func (r Release) size() int {
 	return n
 }
 
-// AllReleases yields the releases that the caller may see, newest first, page by page. The first error is the last pair.
+// AllReleases yields the releases that the caller may see, newest first. See Session.AllReleases.
 func (s *Service) AllReleases(ctx context.Context, by vitrine.Caller, in ListReleasesRequest) iter.Seq2[Release, error] {
 	return sparse(&in.After, func() (vitrine.Page[Release], error) { return s.ListReleases(ctx, by, in) })
 }

@@ -209,12 +209,7 @@ func (r release) approved(ctx context.Context, tx *reader, people []approver, in
 	return n, nil
 }
 
-// ApproveRelease adds the caller's approval to a release that is open or scheduled. A second one of the same person changes
-// nothing.
-//
-// It returns the errors of UpdateRelease. It also returns ErrForbidden if the caller is the key of a program, has made or
-// changed the release, or was invited or given rights by somebody who has, directly or through others. Where the rule of a tag is
-// independent, it is also ErrForbidden if the caller gave rights to somebody who has made or changed the release.
+// ApproveRelease adds the caller's approval to a release. See Session.ApproveRelease.
 func (s *Service) ApproveRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err

@@ -17,11 +17,7 @@ import (
 // missedAfter is the maximum delay of a scheduled release.
 const missedAfter = 24 * time.Hour
 
-// RunRelease makes all moves of a release that is open or scheduled, at one moment. If one of them cannot be made, none is:
-// the release is open then, its Conflicts have the reasons, and the error has CodeConflicts and the same list.
-//
-// Otherwise it returns the errors of UpdateRelease, and ErrConflict with CodeNeedsApproval if fewer approvals than needed
-// count.
+// RunRelease makes all moves of a release, or none. See Session.RunRelease.
 func (s *Service) RunRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err
@@ -31,8 +27,7 @@ func (s *Service) RunRelease(ctx context.Context, by vitrine.Caller, id string, 
 	})
 }
 
-// UndoRelease rolls back all moves of a release that is done, in one transaction. It needs no approvals. The release is
-// cancelled then, and keeps its RanAt. It returns the errors of RunRelease; a tag that was moved since is a conflict.
+// UndoRelease rolls all moves of a release back. See Session.UndoRelease.
 func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
 	return update(ctx, s, by, func(tx *writer) (Release, error) {
 		was, err := tx.releaseToChange(ctx, by, id, seen, ReleaseDone)
@@ -333,12 +328,7 @@ func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, w
 	return s.storeRelease(ctx, tx, by, was, rel, entries...)
 }
 
-// TaggedAppIn returns what TaggedApp would return after a release had run: the version to which it moves the tag. If the
-// release does not move the tag, or is done, that is the version where the tag points now. It is not for callers with
-// TagsOnly.
-//
-// It returns ErrNotFound as TaggedApp and Release do, and ErrConflict if the release is cancelled (CodeWrongState), or if
-// some move could not be made (CodeConflicts). Approvals are not checked.
+// TaggedAppIn returns what TaggedApp would return if a release had run. See Session.TaggedAppIn.
 func (s *Service) TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, name, releaseID string) (App, error) {
 	return view(ctx, s, by, func(r *reader) (app App, err error) {
 		h, err := readableHead(ctx, r, by, appID)

@@ -16,21 +16,7 @@ type RestoreRequest struct {
 	IdempotencyKey string          // "" = none
 }
 
-// Restore stores the content of a version of an app as its new latest version: its title, groups and elements. It copies the
-// stored content, with the manifests in the elements. It does not validate the configs again, since the components may be
-// deleted, and it moves no tag. Restoring the latest version makes a new version too.
-//
-// Unlike a patch, a restore does not test the version: two concurrent restores are both stored, one after the other. The
-// replaced content stays readable as a version.
-//
-// It returns:
-//   - ErrNotFound if there is no such app or version; Pointer of the error says which of the two;
-//   - ErrForbidden if the caller may only read the app, or may not add or remove the groups that differ from those of the
-//     latest version, or if groups differ, the app has a protected tag, and the caller does not moderate every group, or if
-//     Options.Check rejects the change;
-//   - ErrTooLarge if the app would have more than Limits.AppBytes, by default 16 MiB;
-//   - ErrInvalid for the zero Version, a note that is too long, or a malformed idempotency key;
-//   - ErrUnprocessable if the idempotency key was used for another request.
+// Restore stores the content of a version of an app as its new latest version. See Session.Restore.
 func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequest) (App, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err

@@ -51,9 +51,7 @@ type ListTagsRequest struct {
 	Embed bool   // with the versions they point to
 }
 
-// ListTags returns a page of the tags of an app, by name in byte order. Next is the last name of the page. A page also ends before
-// the tag that would bring it above Limits.PageBytes, which matters with Embed: the bodies count, and two tags that point to the same version
-// both have it. It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range.
+// ListTags returns a page of the tags of an app. See Session.ListTags.
 func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) (vitrine.Page[Tag], error) {
 	return list(ctx, s, by, in.Limit, 0, func(r *reader, limit int) (page vitrine.Page[Tag], err error) {
 		h, err := readableHead(ctx, r, by, in.AppID)
@@ -84,7 +82,7 @@ func (t Tag) size() int {
 	return n
 }
 
-// AllTags yields the tags of an app, from in.After on, page by page. The first error is the last pair.
+// AllTags yields the tags of an app. See Session.AllTags.
 func (s *Service) AllTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) iter.Seq2[Tag, error] {
 	return all(&in.After, func() (vitrine.Page[Tag], error) { return s.ListTags(ctx, by, in) })
 }
@@ -113,7 +111,7 @@ type TagRequest struct {
 	Embed bool // with the version it points to
 }
 
-// Tag returns one tag of an app. It returns ErrNotFound as App does, or if the app has no tag of this name.
+// Tag returns one tag of an app. See Session.Tag.
 func (s *Service) Tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Tag, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Tag{}, err
@@ -180,25 +178,7 @@ type keptTag struct {
 	AppVersion  int64
 }
 
-// PutTag creates a tag or moves it, and records the move. If the tag already points to the version, nothing is stored. With
-// Latest the tag points to the version that is the latest in the transaction; it does not follow later changes.
-//
-// With Rollback the tag goes back to where it pointed before its last move that was not rolled back: two rollbacks undo two
-// moves, and none redoes a move. If the tag did not exist before that move, it is deleted, and the Tag has no AppVersion. A
-// rollback needs no approvals.
-//
-// It returns:
-//   - ErrInvalid if no tag can have the name, for the zero Version or one beside Rollback, if From names no version although it should,
-//     for a Note that is too long or no text, or for a malformed idempotency key;
-//   - ErrNotFound as App does, if the app has no such version, or for a roll back if it never had the tag;
-//   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group
-//     of the app, or if Options.Check rejects the change; with CodeNeedsRelease if the tag needs approvals;
-//   - ErrConflict with CodeMoved if the tag does not point where From says; PointsTo of the error is where it
-//     points;
-//   - ErrConflict with CodeWrongState if no move is left to roll back;
-//   - ErrUnprocessable with CodeLimit if the tag is new and the app has Limits.Tags tags already, by default 1,000, or if the name is
-//     new and the app has had tags of Limits.TagNames names, by default 10,000;
-//   - ErrUnprocessable with CodeKeyReused if the idempotency key was used for another request.
+// PutTag creates a tag or moves it. See Session.PutTag.
 func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagRequest) (Tag, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Tag{}, err
@@ -386,12 +366,7 @@ type DeleteTagRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// DeleteTag removes a tag, and records that. Its history stays. It returns:
-//   - ErrInvalid for a malformed idempotency key;
-//   - ErrNotFound as App does, or if the app has no tag of this name;
-//   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every group of
-//     the app, or if Options.Check rejects the change; with CodeNeedsRelease if the tag needs approvals;
-//   - ErrUnprocessable if the idempotency key was used for another request.
+// DeleteTag removes a tag. See Session.DeleteTag.
 func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTagRequest) error {
 	if err := by.CheckUnrestricted(); err != nil {
 		return err

@@ -8,9 +8,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps
-// without such a tag and apps that the caller may not read, so it tells nothing about these. It returns ErrInvalid unless there
-// are 1 to Limits.AppIDs ids, by default 100, and ErrNotFound if no tag can have the name.
+// TagsNamed returns the tag of this name of each of the apps, in the order of appIDs. See Session.TagsNamed.
 func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string, appIDs []string) ([]Tag, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return nil, err

@@ -49,17 +49,7 @@ const (
 	upgradeSteps = 1_000_000   // of the difference of one app, about 2 ms
 )
 
-// Upgrade gives all matching elements of each app that the caller may change another version of their component, and applies
-// a patch to each of their configs. Each app is validated and stored as Patch does it, as one new version of the latest
-// version, in one transaction. An app that would become invalid is not changed, and its Violations say why. With DryRun
-// nothing is stored, and the result is the same. Apps without such elements are left out.
-//
-// A page ends after 100 apps, a second, or before the app that would bring it above Limits.PageBytes. It may have no apps although Next is set.
-//
-// It returns ErrNotFound if there is no component of this name, ErrUnprocessable with CodeUnknownComponent if it has no such
-// version, ErrInvalid or ErrTooLarge if the patch is malformed or has more than Limits.PatchOps or Limits.PatchBytes,
-// ErrInvalid if After is not a cursor of this upgrade, and ErrConflict with CodeStaleVersion if the component was replaced
-// meanwhile.
+// Upgrade brings a version of a component to the apps that use it. See Session.Upgrade.
 func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequest) (out vitrine.Page[UpgradedApp], err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return out, err

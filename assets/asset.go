@@ -95,8 +95,7 @@ func (a *Asset) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Asset returns one asset. It returns ErrNotFound if no asset has this id or the caller may not see
-// it. A moderator may also read an asset whose folders are all deleted, which no search finds.
+// Asset returns one asset. See Session.Asset.
 func (s *Service) Asset(ctx context.Context, by vitrine.Caller, lib Library, id string) (Asset, error) {
 	return view(ctx, s, by, lib, func(req *request) (Asset, error) {
 		r, err := req.find(id)

@@ -31,9 +31,7 @@ type ChangedAttributes struct {
 	Assets []Asset `json:"assets"` // those that were changed, each once
 }
 
-// Attributes returns the attributes that assets have with this key: each value once, in byte order.
-// Assets that the caller does not see do not count. It returns ErrInvalid if the key is empty or
-// malformed, or if its values take more than Limits.ResponseBytes.
+// Attributes returns the distinct values that assets have for a key. See Session.Attributes.
 func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library, key string) ([]Attribute, error) {
 	return view(ctx, s, by, lib, func(req *request) ([]Attribute, error) {
 		if err := checkName("key", key, s.limits.Name); err != nil {
@@ -57,18 +55,7 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 	})
 }
 
-// ChangeAttributes changes the attributes of assets. Each asset has a status of its own, and one
-// that cannot be changed does not keep the others from being changed:
-//
-//   - 200: the asset has the attributes that the request asks for. If it had them before, it
-//     is not among ChangedAttributes.Assets.
-//   - 404: the caller does not see the asset.
-//   - 403: the caller sees the asset and may not change it.
-//   - 400: the asset would have more than Limits.Attributes.
-//
-// It returns ErrInvalid, and changes nothing, if an attribute is malformed, the request has more ids
-// than Limits.AssetIDs or a list of more than Limits.Attributes, the response would be longer than
-// Limits.ResponseBytes, or the assets have more terms than Limits.Terms.
+// ChangeAttributes changes the attributes of assets. Each asset has a status of its own. See Session.ChangeAttributes.
 func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
 	if _, err := s.authorize(by, lib); err != nil {
 		return ChangedAttributes{}, err

@@ -57,27 +57,8 @@ type ChangedFolders struct {
 	} `json:"purged"`
 }
 
-// ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones.
-//
-// Deleting a folder hides it and all folders below it. It can be restored; its assets are not deleted. Purging a deleted
-// folder removes it for good, with the folders below it and the assets that are in no other folder. Only moderators may
-// purge. The files of the store then contain nothing of these assets. A purge takes many short updates after the rest of the
-// request. If it is interrupted, or returns ErrBusy because a reader keeps copies of what was removed, the same purge can be
-// requested again.
-//
-// It returns
-//
-//   - ErrNotFound if the caller does not see a folder or a parent, or if it is deleted and the
-//     request does not restore it;
-//   - ErrForbidden if the caller sees a folder and lacks the right for the change: edit on the
-//     parent of a new folder and on the new parent of a moved one, manage on a folder to update or
-//     delete, and manage on the parent of a new folder that has permissions. At the top level, only
-//     moderators create folders and move folders there;
-//   - ErrInvalid if a field is malformed, the request has more than Limits.Items, the library would
-//     have more than Limits.Folders, a folder would be moved below itself, restored while a folder
-//     above it is deleted, nested deeper than Limits.Depth (and deeper than it was) or given more than
-//     Limits.Permissions, or if the response would be longer than Limits.ResponseBytes;
-//   - ErrTooLarge if the library would have more than Limits.AllPermissions.
+// ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones. See
+// Session.ChangeFolders.
 func (s *Service) ChangeFolders(ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
 	out, err := update(ctx, s, by, lib, in.size(s.limits), func(req *request) (out ChangedFolders, err error) {
 		req.cloneTree()

@@ -58,23 +58,7 @@ type Deleted struct {
 // erased together.
 const maxErased = 1000
 
-// Delete permanently erases reviews, or collections with their reviews. Counts and means are updated in the same
-// transaction. Erased reviews come back only if they are imported again. A collection whose last review is erased by Review,
-// Author or Email stays, without reviews. A reply to an erased review becomes a reply to the parent of that review; without
-// a parent, it stops being a reply.
-//
-// Delete uses several transactions if there is much to erase. After an error, the committed ones stay and are counted, and
-// the same request can be repeated. Author and Email are compared with every review of the Collection, the Source or the
-// network, which takes time in proportion to their number. A review that is imported meanwhile may be missed.
-//
-// When Delete returns nil, no file of the store contains a byte of what was erased, nor of its earlier versions. (In
-// PostgreSQL, vacuum removes these bytes.) Only the sources and ids of collections stay in the feed of changes. It returns ErrCopies if everything is erased but copies remain in a file: in
-// SQLite, if a reader uses its log for a minute. Repeating the request removes them, though it finds nothing else to erase.
-//
-// Delete returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrNotFound if there
-// is nothing to erase: no such Collection or Review, a Source without collections, an Author or an Email without reviews, an
-// empty network. It returns ErrInvalid if the request has no Network, does not say what to erase, or has members that
-// exclude each other, and if several sources have the Collection and the request names none of them.
+// Delete permanently erases reviews, or collections with their reviews. See Session.Delete.
 func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteRequest) (done Deleted, err error) {
 	if in.Network == "" {
 		return done, invalid("network", "name the network whose reviews are erased")

@@ -119,15 +119,8 @@ type ChangesRequest struct {
 	Limit   int    // 1 to Limits.Page, which is 500 by default; 0 = 100
 }
 
-// Changes returns a page of the feed of changes of a network, in the order in which the changes were committed. It does not
-// wait for changes: at the end of the feed, it returns an empty page. Whoever goes on from Next misses no change and meets
-// none twice. A page also ends before the entry that would bring it above Limits.PageBytes.
-//
-// Changes returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns ErrInvalid if
-// After is not a cursor of this feed, if Limit is out of range, and without a Network if the caller moderates several networks
-// or is an operator. It returns ErrGone if entries after the cursor were removed, or if the feed has another identity, as in a
-// copy of the store. A follower that gets ErrGone asks with vitrine.Now for a cursor, reads all that it needs, and goes on from
-// the cursor.
+// Changes returns a page of the feed of changes of a network, in the order in which the changes were committed. See
+// Session.Changes.
 func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequest) (out vitrine.ChangesPage[Event], err error) {
 	network, err := s.authorizedNetwork(by, in.Network)
 	if err != nil {
@@ -152,8 +145,7 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 	return out, err
 }
 
-// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error as its last pair:
-// one of Changes, or that of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After.
+// Follow yields the entries of the feed as Changes returns them, and waits for more. See Session.Follow.
 func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesRequest) iter.Seq2[Event, error] {
 	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
 	return feed.Follow(ctx, in.After, changed, func(after string) (vitrine.ChangesPage[Event], error) {

@@ -33,11 +33,7 @@ type ShownReview struct {
 	ParentID string            `json:"parent_id,omitzero"`
 }
 
-// Show returns a page of a collection, for everybody who visits a web page. It is the only method for callers with TagsOnly:
-// they need PublicReviews, and the network as a whole in Reads. Moderators of the network and operators may call it too.
-//
-// It returns ErrForbidden for any other caller, ErrNotFound if the network has no such collection, and ErrInvalid if the request leaves
-// Source out and several sources have the id, if Limit is out of range, or if After is not a cursor of the reviews of this collection.
+// Show returns a page of a collection, for everybody who visits a web page. See Session.Show.
 func (s *Service) Show(ctx context.Context, by vitrine.Caller, in ListReviewsRequest) (out Shown, err error) {
 	if !by.TagsOnly {
 		err = s.Admit(by, in.Network)
