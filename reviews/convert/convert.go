@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +44,8 @@ type Request struct {
 
 // Rejected is a row that could not be converted.
 type Rejected struct {
-	Line   int64  `json:"line"` // of the file, from 1, where the row begins
+	Line   int64  `json:"line"`          // of the file, from 1, where the row begins
+	Last   int64  `json:"last,omitzero"` // where it ends, if that is a later line; several rows may be one that is doubtful
 	Reason string `json:"reason"`
 }
 
@@ -71,8 +73,9 @@ type conversion struct {
 	alike   int64    // rows that are like an earlier one, in a table without a column of ids
 	alikeAt []string // the lines of the first of them
 	bodies  bodyWriter
-	json    []byte      // memory for the JSON of a review
-	rejects *csv.Writer // nil before the first rejected row
+	json    []byte        // memory for the JSON of a review
+	rejects *csv.Writer   // nil before the first rejected row
+	text    *bufio.Writer // whose buffer rejects uses
 }
 
 // Convert reads a table and writes its reviews in the import format. It writes nothing to To and Rejects before it has read the whole file,
@@ -101,7 +104,10 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	case in.Dates != "" && in.Dates != "dmy" && in.Dates != "mdy":
 		return c.result, invalid("dates", "want dmy or mdy")
 	}
-	var err error
+	err := ctx.Err()
+	if err != nil {
+		return c.result, err
+	}
 	if c.table, err = openTable(in.File); err != nil {
 		return c.result, err
 	}
@@ -147,41 +153,85 @@ func (c *conversion) notes() []string {
 	return notes
 }
 
-// readRows converts each row and adds the result to groups.
+// continued is the fault of a part of a rejected row that another part follows.
+const continued = "continued"
+
+// behindAll is the collection of rejected rows that are written last. It is behind all others, since these are UTF-8.
+const behindAll = "\xff"
+
+// readRows converts each row and adds the result to groups. A row waits until no later one can make it doubtful.
 func (c *conversion) readRows(ctx context.Context, groups *groups) error {
+	var waiting []*entry
+	settle := func(before int64) error {
+		n := 0
+		for ; n < len(waiting) && waiting[n].line < before; n++ {
+			if err := groups.add(ctx, waiting[n]); err != nil {
+				return err
+			}
+		}
+		waiting = slices.Delete(waiting, 0, n)
+		return nil
+	}
 	for n := 0; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		row, err := c.next()
 		if err == io.EOF {
-			return nil
-		}
-		if err == nil && n%256 == 0 {
-			err = ctx.Err()
-			if c.Progress != nil {
-				c.Progress(c.read.n)
-			}
+			return settle(math.MaxInt64)
 		}
 		if err != nil {
 			return err
 		}
-		e := &entry{line: row.line}
-		reason := row.fault
-		if reason == "" {
-			reason = c.review(row.cells, e)
+		if c.Progress != nil && n%256 == 0 {
+			c.Progress(c.read.n)
 		}
-		if reason != "" && c.Rejects == nil {
-			c.reject(row.line, reason, nil)
-			continue
+		if row.piece {
+			for n := len(waiting); n > 0 && waiting[n-1].line >= row.line; n-- {
+				waiting = waiting[:n-1]
+			}
 		}
-		if reason != "" {
-			e = &entry{line: row.line, fault: reason}
-		}
-		if c.Rejects != nil {
-			e.cells = slices.Clone(row.cells)
-		}
-		if err := groups.add(ctx, e, row.cells); err != nil {
+		if err := settle(row.sure); err != nil {
 			return err
 		}
+		e := c.entry(row)
+		if row.fault == "" || !row.piece && row.part == 0 {
+			waiting = append(waiting, e)
+		} else if e != nil {
+			if err := groups.add(ctx, e); err != nil {
+				return err
+			}
+		}
 	}
+}
+
+// entry converts a row. It returns nil for a part that need not be kept.
+func (c *conversion) entry(row row) *entry {
+	e := &entry{line: row.line, lines: row.lines, part: int64(row.part), fault: row.fault}
+	if e.fault == "" {
+		if reason := c.review(row.cells, e); reason != "" {
+			e = &entry{line: row.line, lines: row.lines, fault: reason}
+		}
+	}
+	switch {
+	case c.Rejects != nil && row.fault != "":
+		e.json = row.text
+	case c.Rejects != nil:
+		e.cells = slices.Clone(row.cells)
+	}
+	if row.last {
+		e.collection = behindAll
+	}
+	if row.more {
+		if e.fault = continued; c.Rejects == nil {
+			return nil
+		}
+	}
+	e.size = entrySize + len(e.json)
+	for _, cell := range row.cells {
+		e.size += len(cell)
+	}
+	return e
 }
 
 // The columns that Rejects has in addition to those of the file. If the file has them already, it consists of rejected rows,
@@ -192,35 +242,48 @@ const (
 )
 
 // reject counts a row that cannot be converted, and writes it to Rejects.
-func (c *conversion) reject(line int64, reason string, cells []string) {
+func (c *conversion) reject(e *entry, reason string) {
 	c.result.RejectedTotal++
+	rejected := Rejected{Line: e.line, Reason: reason}
+	if e.lines > 1 {
+		rejected.Last = e.line + e.lines - 1
+	}
 	if c.OnReject != nil {
-		c.OnReject(Rejected{line, reason})
+		c.OnReject(rejected)
 	}
 	if len(c.result.Rejected) < mostRejected {
-		c.result.Rejected = append(c.result.Rejected, Rejected{line, reason})
+		c.result.Rejected = append(c.result.Rejected, rejected)
 	}
 	if c.Rejects == nil {
 		return
 	}
-	width := len(c.header)
-	if width > 2 && c.header[width-2] == lineColumn && c.header[width-1] == reasonColumn {
-		width -= 2
+	c.startRejects()
+	if len(e.cells) > 0 {
+		_ = c.rejects.Write(append(slices.Clone(e.cells[:len(c.header)-c.extra]), strconv.FormatInt(e.line, 10), reason))
+		return
 	}
-	if c.rejects == nil {
-		out := bufio.NewWriter(c.Rejects)
-		if c.marked {
-			_, _ = out.WriteString(bom)
-		}
-		c.rejects = csv.NewWriter(out) // which uses the buffer of out
-		c.rejects.Comma = rune(c.comma)
-		_ = c.rejects.Write(append(slices.Clone(c.header[:width]), lineColumn, reasonColumn)) // Error returns the first error
+	c.rejectText(e.json + string(c.scan.comma))
+	_ = c.rejects.Write([]string{strconv.FormatInt(e.line, 10), reason})
+}
+
+// rejectText writes the text of rejected rows, or a part of it, to Rejects.
+func (c *conversion) rejectText(text string) {
+	c.startRejects()
+	_, _ = c.text.WriteString(text) // Error returns the first error
+}
+
+// startRejects writes the header of Rejects, unless it is there.
+func (c *conversion) startRejects() {
+	if c.rejects != nil {
+		return
 	}
-	out := make([]string, width, width+2)
-	if n := copy(out, cells); n < len(cells) && len(cells) != len(c.header) { // a row with too many cells keeps them all
-		out = append(out, cells[n:]...)
+	c.text = bufio.NewWriter(c.Rejects)
+	if c.marked {
+		_, _ = c.text.WriteString(bom)
 	}
-	_ = c.rejects.Write(append(out, strconv.FormatInt(line, 10), reason))
+	c.rejects = csv.NewWriter(c.text) // which uses the buffer of text
+	c.rejects.Comma = rune(c.scan.comma)
+	_ = c.rejects.Write(append(slices.Clone(c.header[:len(c.header)-c.extra]), lineColumn, reasonColumn)) // Error returns the first error
 }
 
 // slot is one of a limited number of slots that conversions share. of has a value for each slot in use; nil means no limit.

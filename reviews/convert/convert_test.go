@@ -671,3 +671,26 @@ func BenchmarkConvert(b *testing.B) {
 	runtime.ReadMemStats(&m)
 	b.ReportMetric(float64(m.Sys)/(1<<20), "MiB-sys")
 }
+
+// The work for a cell does not depend on how many columns there are: both files have 2,000,000 cells.
+func BenchmarkColumns(b *testing.B) {
+	for _, columns := range []int{10, 100, 1000} {
+		b.Run(strconv.Itoa(columns), func(b *testing.B) {
+			mapping := convert.Mapping{"collection_id": "p", "rating": "r", "created": "d", "author_name": "n"}
+			file := []byte("p,r,d,n")
+			for i := range columns - 4 {
+				file = fmt.Appendf(file, ",c%d", i)
+			}
+			for range 2_000_000 / columns {
+				file = append(append(file, "\nx,5,2019-04-03,a"...), strings.Repeat(",some text", columns-4)...)
+			}
+			b.SetBytes(int64(len(file)))
+			for b.Loop() {
+				if _, err := convert.Convert(b.Context(), convert.Request{File: bytes.NewReader(file), To: io.Discard, Mapping: mapping}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2e6, "ns/cell")
+		})
+	}
+}

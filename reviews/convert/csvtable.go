@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
@@ -24,34 +22,67 @@ const (
 	maxLook   = 256 << 10 // bytes at the beginning of a file that decide its format
 	maxRow    = 1 << 20   // bytes of a row
 	maxSample = 1000      // rows at the beginning that decide the order of dates
+
+	maxColumns = 1000
 )
 
-// table is a CSV file that is being read. Its parser reads it through Read, which keeps the bytes of a row until the next
-// row begins, so that the lines of the row can be read again.
+// table is a CSV file that is being read. A row is doubtful if a quote may be missing in it or before it, see scanner, or if lines of it
+// look like rows of their own. Such a row is one piece with all rows before it that are as doubtful: nothing of it is converted.
 type table struct {
 	read    *counted
-	in      *bufio.Reader // what comes after buf
-	charset string        // "utf-8", "utf-16" or "windows-1252", guessed from the beginning of the file
-	marked  bool          // a spreadsheet reads UTF-8 of this file only after a byte order mark: it began with one, or is not UTF-8
-	comma   byte          // the separator of cells
+	in      *bufio.Reader
+	charset string // "utf-8", "utf-16" or "windows-1252", guessed from the beginning of the file
+	marked  bool   // a spreadsheet reads UTF-8 of this file only after a byte order mark: it began with one, or is not UTF-8
 	header  []string
+	extra   int        // the columns at the end of header that only rejected rows have: 0 or 2
 	sample  [][]string // rows at the beginning
+	forms   []form     // of the columns of sample
 
-	parser  *csv.Reader
-	ahead   *bufio.Reader // of the parser
-	buf     []byte        // the next row, and what was read after it
-	at      int           // where that row begins in buf
-	given   int           // how much of buf the parser has read
-	line    int64         // of the next row, from 1
-	foreign int64         // the line of the first row that is not UTF-8; 0 = none
-	rescans int           // the number of bytes that may still be read twice, see next
+	scan    scanner
+	single  scanner // of one line inside of a row
+	raw     []byte  // the lines of the row, as they are in the file, or of the last part of it
+	cells   []string
+	blank   int     // the empty cells behind the last column
+	faults  []int64 // the lines of the first cells with quotes that are not doubled
+	recent  recent
+	long    int    // the parts of the row that were returned; 0 = all of it fits into one
+	first   row    // the first part of such a row
+	line    int64  // of the next line, from 1
+	foreign int64  // the line of the first row that is not UTF-8; 0 = none
+	quotes  string // a note about quotes, or ""
 }
 
-// row is a row of a table. It has either cells or a fault.
+// row is a row of a table, or a piece of several rows. It has either cells or a fault.
 type row struct {
 	line  int64
-	cells []string
+	lines int64
+	cells []string // valid until the next row is read
 	fault string
+	text  string // with a fault: the lines as they are in the file, with a cell for each column, and without the end of the last
+	piece bool   // all rows from line on are part of it, also if they were returned before
+	part  int    // of a row that is longer than maxRow: the number of the part, from 1; 0 = it is whole
+	more  bool   // another part follows
+	last  bool   // it is kept behind all other rejected rows, since a quote in it may not be closed
+	sure  int64  // later rows do not make those before this line doubtful
+}
+
+// recent has the lines from the row on in which quotes were last read right for certain, but not many more than maxRow bytes.
+type recent struct {
+	older, newer []byte
+	begin, half  int64 // the lines where older and newer begin
+}
+
+// reset forgets all lines. The next one is line.
+func (r *recent) reset(line int64) {
+	r.older, r.newer, r.begin, r.half = r.older[:0], r.newer[:0], line, line
+}
+
+// add adds the text of a row that begins in line.
+func (r *recent) add(text []byte, line int64) {
+	if len(r.newer) > maxRow {
+		r.older, r.newer, r.begin, r.half = r.newer, r.older[:0], r.half, line
+	}
+	r.newer = append(r.newer, text...)
 }
 
 // counted counts the bytes of a file that were read.
@@ -111,13 +142,38 @@ func openTable(file io.Reader) (*table, error) {
 	if !utf8.Valid(head) {
 		charset = "windows-1252"
 	}
+	whole := err == io.EOF
 	look, t := newTable(bytes.NewReader(head), separator(head)), newTable(in, separator(head))
 	t.read, t.charset, t.marked = read, charset, marked || charset != "utf-8"
 	if err := look.readHeader(); err != nil {
+		return nil, cmp.Or(t.readHeader(), err) // head may have a part of the header
+	}
+	look.readSample()
+	if look.quotesAreText(head, whole) {
+		t.quotes = "quotes are read as text, since no cell of this table both begins and ends with one"
+		look = newTable(bytes.NewReader(head), t.scan.comma)
+		look.scan.text, t.scan.text = true, true
+		if err := look.readHeader(); err != nil {
+			return nil, err
+		}
+		look.readSample()
+	}
+	if n := len(look.faults); n > 2 && 100*n >= len(look.sample) {
+		t.scan.lazy = true
+		t.quotes = fmt.Sprintf("quotes inside of cells are not doubled in this table, as in line %d: they are read as text", look.faults[0])
+	}
+	t.sample = look.sample
+	if err := t.readHeader(); err != nil {
 		return nil, err
 	}
+	t.forms = formsOf(t.sample, len(t.header)-t.extra)
+	return t, nil
+}
+
+// readSample reads the rows at the beginning.
+func (t *table) readSample() {
 	for len(t.sample) < maxSample {
-		row, err := look.next()
+		row, err := t.next()
 		if err != nil {
 			break
 		}
@@ -125,7 +181,29 @@ func openTable(file io.Reader) (*table, error) {
 			t.sample = append(t.sample, slices.Clone(row.cells))
 		}
 	}
-	return t, t.readHeader()
+}
+
+// quotesAreText reports whether quotes do not enclose cells in this table, of which the sample was read. whole says that head is all of
+// it. No quote encloses a cell if no cell both begins and ends with one. A cell over several lines may do so by chance, though, as in
+// the dump of a database: then other quotes have to show it, and the lines have to be right without quotes.
+func (t *table) quotesAreText(head []byte, whole bool) bool {
+	seen := t.scan.seen
+	if seen.closed > 0 || bytes.IndexByte(head, '"') < 0 || t.extra > 0 { // a file of rejected rows is always CSV
+		return false
+	}
+	if seen.spans == 0 && whole {
+		return true
+	}
+	all, fit := 0, 0
+	for line := range bytes.Lines(head) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			all++
+			if bytes.Count(line, []byte{t.scan.comma}) == len(t.header)-1 {
+				fit++
+			}
+		}
+	}
+	return seen.stray > 1 && 20*fit >= 19*all
 }
 
 // bom is the byte order mark at the beginning of files of some programs.
@@ -133,8 +211,8 @@ const bom = "\ufeff"
 
 // newTable returns a table of which nothing is read yet.
 func newTable(in io.Reader, comma byte) *table {
-	t := &table{in: bufio.NewReaderSize(in, maxLook), comma: comma, ahead: bufio.NewReaderSize(nil, 64<<10), line: 1, rescans: maxRow}
-	t.parseFrom(0)
+	t := &table{in: bufio.NewReaderSize(in, 16<<10), line: 1, scan: scanner{comma: comma}}
+	t.recent.reset(1)
 	return t
 }
 
@@ -203,115 +281,19 @@ func (t *table) readHeader() error {
 	case row.fault != "":
 		return invalid("", "the row with the names of the columns cannot be read: "+row.fault)
 	}
+	if n := t.scan.count; n > maxColumns+2 {
+		return invalid("", fmt.Sprintf("the table has %d columns, and at most %d can be read: take some out", n, maxColumns))
+	}
 	for _, name := range row.cells {
 		t.header = append(t.header, strings.TrimSpace(strings.TrimPrefix(name, bom)))
 	}
+	if n := len(t.header); n > 2 && t.header[n-2] == lineColumn && t.header[n-1] == reasonColumn {
+		t.extra = 2
+	}
+	if n := len(t.header) - t.extra; n > maxColumns {
+		return invalid("", fmt.Sprintf("the table has %d columns, and at most %d can be read: take some out", n, maxColumns))
+	}
+	t.scan.marked = len(t.header) - t.extra
+	t.recent.reset(t.line)
 	return nil
-}
-
-// errTooLong is the error of Read for a row longer than maxRow.
-var errTooLong = errors.New("convert: the row is too long")
-
-// Read returns the next bytes to the parser.
-func (t *table) Read(p []byte) (int, error) {
-	if t.given < len(t.buf) {
-		n := copy(p, t.buf[t.given:])
-		t.given += n
-		return n, nil
-	}
-	if len(t.buf)-t.at > maxRow {
-		return 0, errTooLong
-	}
-	t.buf = append(t.buf[:0], t.buf[t.at:]...)
-	n, err := t.in.Read(p)
-	t.buf = append(t.buf, p[:n]...)
-	t.at, t.given = 0, len(t.buf)
-	return n, err
-}
-
-// parseFrom makes the next row begin at an offset of buf.
-func (t *table) parseFrom(at int) {
-	t.at, t.given = at, at
-	t.ahead.Reset(t)
-	t.parser = csv.NewReader(t.ahead)
-	t.parser.Comma, t.parser.LazyQuotes, t.parser.FieldsPerRecord, t.parser.ReuseRecord = rune(t.comma), true, -1, true
-}
-
-// next returns the next row that is not blank, or io.EOF. Its cells are valid until the next call.
-//
-// If a row of several lines has not as many cells as there are columns, only its first line is consumed, and the other lines
-// are read again, each as a row. The number of bytes that are read again is limited, so that a byte is read four times on
-// average at most. Beyond that limit, such rows are dropped whole.
-func (t *table) next() (row, error) {
-	for {
-		before := t.parser.InputOffset()
-		cells, err := t.parser.Read()
-		tooLong := err == errTooLong
-		if err != nil && !tooLong {
-			return row{}, err
-		}
-		data := t.buf[t.at:]
-		if !tooLong {
-			data = data[:t.parser.InputOffset()-before]
-		}
-		end := t.at + len(data)
-		t.line += int64(bytes.Count(data, []byte{'\n'}))
-		data = bytes.TrimLeft(data, "\r\n") // the parser skips empty lines
-		r := row{line: t.line - int64(bytes.Count(data, []byte{'\n'})), cells: cells}
-		for i, cell := range cells {
-			cells[i] = t.decode(cell, r.line)
-		}
-		columns := len(t.header)
-		for columns > 0 && len(r.cells) > columns && r.cells[len(r.cells)-1] == "" {
-			r.cells = r.cells[:len(r.cells)-1]
-		}
-		first, _, several := bytes.Cut(data, []byte{'\n'})
-		several = several && len(first)+1 < len(data)
-		wrong := columns > 0 && len(r.cells) != columns
-		if (tooLong || wrong) && several && t.rescans >= len(data) {
-			t.rescans -= len(data)
-			r.cells = strings.Split(t.decode(string(bytes.TrimRight(first, "\r")), r.line), string(t.comma))
-			r.fault = "a quote is opened in this line and closed in a later one, and then the cells do not fit the columns: close it, or double quotes inside of quotes"
-			t.line = r.line + 1
-			t.parseFrom(end - len(data) + len(first) + 1)
-			return r, nil
-		}
-		t.rescans = min(t.rescans+4*len(data), 64*maxRow)
-		t.at = end
-		switch {
-		case tooLong:
-			r.fault = fmt.Sprintf("the row has more than %d KiB: a quote may be opened and not closed", maxRow>>10)
-			t.skipLine()
-		case wrong:
-			r.fault = fmt.Sprintf("the row has %d cells, and there are %d columns: put cells with separators or line breaks into quotes", len(r.cells), columns)
-		}
-		if r.fault != "" || slices.ContainsFunc(r.cells, func(cell string) bool { return strings.TrimSpace(cell) != "" }) {
-			return r, nil
-		}
-	}
-}
-
-// skipLine drops all buffered bytes and the rest of the current line.
-func (t *table) skipLine() {
-	if t.buf[len(t.buf)-1] != '\n' {
-		for err := bufio.ErrBufferFull; err == bufio.ErrBufferFull; {
-			_, err = t.in.ReadSlice('\n')
-		}
-		t.line++
-	}
-	t.buf = t.buf[:0]
-	t.parseFrom(0)
-}
-
-// decode returns a cell of a row as UTF-8. A cell that is not valid UTF-8 is decoded as Windows-1252, even if other cells are UTF-8,
-// since shops merge files from several programs.
-func (t *table) decode(cell string, line int64) string {
-	if !utf8.ValidString(cell) {
-		t.foreign = cmp.Or(t.foreign, line)
-		cell, _ = charmap.Windows1252.NewDecoder().String(cell) // every byte is a character
-	}
-	if strings.IndexByte(cell, 0) >= 0 {
-		cell = strings.ReplaceAll(cell, "\x00", "")
-	}
-	return cell
 }

@@ -18,8 +18,22 @@
 //   - A row that cannot be converted is rejected with all reasons, and the others go on. Request.Rejects gets it as CSV, with two more
 //     columns for its line and the reasons, so that people mend it and convert that file again. If the table is not UTF-8, or begins with
 //     a byte order mark, so does that file, since spreadsheet programs need one.
-//   - A row must have as many cells as there are columns. If a row of several lines has not, a quote was probably opened and not closed:
-//     its first line is rejected, and reading continues with the next line. A row may have 1 MiB.
+//   - A row must have as many cells as there are columns, of which there are at most 1,000. A row may have 1 MiB.
+//
+// # Quotes
+//
+// A cell in quotes may have separators and line breaks, and in it a quote is doubled. Where one quote is lost, the lines of one row stand
+// inside of another, so such rows are doubtful, and nothing that stands inside of a quoted cell ever becomes a review:
+//
+//   - If a line inside of a quoted cell looks like a row by itself, since it has as many cells as there are columns and these are numbers,
+//     dates, identifiers and addresses where those of most rows are, then the whole row is rejected.
+//   - If a quote stands where none can, such as at the end of a cell that did not begin with one, then a quote before it was lost. All
+//     rows from the last one whose quotes are certain to be right are rejected, as one piece.
+//   - The reason names the lines, and how many there are. Request.Rejects gets them as they are in the file. Reading goes on behind them.
+//   - A row of more than 1 MiB is rejected as a whole, too, up to where its last quote is closed, however long that takes.
+//
+// In a table that has quotes, but no cell that both begins and ends with one, quotes are text, and a note says so. In one where many
+// cells have quotes that are not doubled, such as a title of TV 55", these are text; a note says so as well.
 //
 // # Values
 //

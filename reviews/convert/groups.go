@@ -23,14 +23,17 @@ type entry struct {
 	title      string // of the collection
 	id, parent string
 	created    string
-	json       string   // the members of the review except its id and its parent, without braces
+	json       string   // the members of the review except its id and its parent, without braces; of a row with a fault, see row.text
 	line       int64    // of the row
-	cells      []string // of the row, if the row may still be rejected
+	lines      int64    // of the row
+	part       int64    // see row
+	cells      []string // of the row, if it may still be rejected
+	size       int      // bytes in memory, about
 }
 
 // compareEntries orders entries by collection, and those of a collection by their line in the file.
 func compareEntries(a, b *entry) int {
-	return cmp.Or(strings.Compare(a.collection, b.collection), cmp.Compare(a.line, b.line))
+	return cmp.Or(strings.Compare(a.collection, b.collection), cmp.Compare(a.line, b.line), cmp.Compare(a.part, b.part))
 }
 
 // maxChunk is the number of bytes of entries that are sorted in memory. entrySize is the size of an entry without its texts.
@@ -51,14 +54,10 @@ type groups struct {
 	runs  []int64 // where each run ends in the file
 }
 
-// add adds the entry of a row with these cells. The texts of the entry may share the memory of the row.
-func (g *groups) add(ctx context.Context, e *entry, cells []string) error {
+// add adds an entry.
+func (g *groups) add(ctx context.Context, e *entry) error {
 	g.chunk = append(g.chunk, e)
-	g.size += entrySize + len(e.json)
-	for _, cell := range cells {
-		g.size += len(cell)
-	}
-	if g.size >= maxChunk {
+	if g.size += e.size; g.size >= maxChunk {
 		return g.spill(ctx)
 	}
 	return nil
@@ -189,10 +188,13 @@ func (r *run) read() (bool, error) {
 	return true, nil
 }
 
-// encode appends the entry: the size of the rest, and its texts, each after a zero byte, which no text contains.
+// encode appends the entry: the size of the rest, its numbers, and its texts, each after a zero byte, which no text contains.
 func (e *entry) encode(out []byte) []byte {
 	begin := len(out)
-	out = strconv.AppendInt(append(out, 0, 0, 0, 0), e.line, 10)
+	out = append(out, 0, 0, 0, 0)
+	for _, n := range [...]int64{e.line, e.lines, e.part} {
+		out = append(strconv.AppendInt(out, n, 10), ' ')
+	}
 	for _, text := range [...]string{e.fault, e.collection, e.title, e.id, e.parent, e.created, e.json} {
 		out = append(append(out, 0), text...)
 	}
@@ -206,6 +208,11 @@ func (e *entry) encode(out []byte) []byte {
 // decodeEntry decodes the output of encode, without the size.
 func decodeEntry(text string) *entry {
 	t := strings.Split(text, "\x00")
-	line, _ := strconv.ParseInt(t[0], 10, 64)
-	return &entry{line: line, fault: t[1], collection: t[2], title: t[3], id: t[4], parent: t[5], created: t[6], json: t[7], cells: t[8:]}
+	var numbers [3]int64
+	for i, rest := 0, t[0]; i < len(numbers); i++ {
+		var n string
+		n, rest, _ = strings.Cut(rest, " ")
+		numbers[i], _ = strconv.ParseInt(n, 10, 64)
+	}
+	return &entry{line: numbers[0], lines: numbers[1], part: numbers[2], fault: t[1], collection: t[2], title: t[3], id: t[4], parent: t[5], created: t[6], json: t[7], cells: t[8:]}
 }

@@ -124,8 +124,19 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 		if err != nil {
 			return err
 		}
-		if e.fault != "" {
-			c.reject(e.line, e.fault, e.cells)
+		if e.collection == behindAll {
+			if err := w.finish(same); err != nil {
+				return err
+			}
+			same = nil
+		}
+		switch e.fault {
+		case "":
+		case continued:
+			c.rejectText(e.json)
+			continue
+		default:
+			c.reject(e, e.fault)
 			continue
 		}
 		if len(same) > 0 && same[0].collection != e.collection {
@@ -140,7 +151,7 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 		}
 		size += len(e.json) + len(quoted) + len(`,{"id":,"parent_id":,}`)
 		if size > c.MaxLine-8<<10 && len(same) > 0 {
-			c.reject(e.line, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert and import with a higher -max-line, or convert the rejected rows as a file of their own, and import both", c.MaxLine), e.cells)
+			c.reject(e, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert and import with a higher -max-line, or convert the rejected rows as a file of their own, and import both", c.MaxLine))
 			continue
 		}
 		if size > maxBatch {
@@ -150,12 +161,7 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 		}
 		same = append(same, e)
 	}
-	if len(same) > 0 {
-		if err := w.add(same); err != nil {
-			return err
-		}
-	}
-	return w.flush()
+	return w.finish(same)
 }
 
 // maxBatch is the approximate number of bytes of lines that are checked together.
@@ -176,7 +182,7 @@ func (c *conversion) assemble(all []*entry) *collection {
 				}
 			}
 		} else if line := seen[e.id]; line != 0 {
-			c.reject(e.line, fmt.Sprintf("the id of the review came before in this collection, in line %d", line), e.cells)
+			c.reject(e, fmt.Sprintf("the id of the review came before in this collection, in line %d", line))
 			continue
 		}
 		seen[e.id] = e.line
@@ -195,7 +201,7 @@ func (c *conversion) assemble(all []*entry) *collection {
 	lost := slices.Concat(slices.Collect(maps.Values(waiting))...)
 	slices.SortFunc(lost, func(a, b *entry) int { return cmp.Compare(a.line, b.line) })
 	for _, e := range lost {
-		c.reject(e.line, "it replies to a review that is not in this collection of the file, or was rejected: add the row of its parent", e.cells)
+		c.reject(e, "it replies to a review that is not in this collection of the file, or was rejected: add the row of its parent")
 	}
 	for _, e := range out.reviews {
 		if out.title == "" {
@@ -256,6 +262,16 @@ func (w *lineWriter) add(reviews []*entry) error {
 	return w.flush()
 }
 
+// finish adds the line of the last collection, and writes all lines.
+func (w *lineWriter) finish(reviews []*entry) error {
+	if len(reviews) > 0 {
+		if err := w.add(reviews); err != nil {
+			return err
+		}
+	}
+	return w.flush()
+}
+
 // flush writes the lines. It first checks them by the rules of the format. A review that breaks one is rejected, and the
 // rest is checked again, so every check accepts what is written.
 func (w *lineWriter) flush() error {
@@ -306,7 +322,7 @@ func (w *lineWriter) remove(l *collection, p reviews.Problem) {
 	}
 	for i := first; i < last; i++ {
 		if e := l.reviews[i]; e != nil {
-			w.reject(e.line, p.Message+" ("+p.Rule+")", e.cells)
+			w.reject(e, p.Message+" ("+p.Rule+")")
 			l.reviews[i] = nil
 		}
 	}

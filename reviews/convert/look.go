@@ -28,7 +28,7 @@ func Look(file io.Reader) (Sight, error) {
 	if err != nil {
 		return Sight{}, err
 	}
-	s := Sight{Charset: t.charset, Separator: string(t.comma), Columns: t.header, Rows: [][]string{}, Mapping: guess(t.header), Scale: 5}
+	s := Sight{Charset: t.charset, Separator: string(t.scan.comma), Columns: t.header, Rows: [][]string{}, Mapping: guess(t.header), Scale: 5}
 	s.Notes = t.notes(s.Mapping)
 	s.Rows = append(s.Rows, t.sample[:min(len(t.sample), 5)]...)
 	s.Dates = newDateReader(t.column(s.Mapping["created"]), "").order
@@ -81,6 +81,9 @@ func (t *table) notes(m Mapping) (notes []string) {
 		if hiding[simpleName(name)] {
 			warnings = append(warnings, fmt.Sprintf("%q is not used, and may say which rows the shop has hidden: all are converted, so take these out first", name))
 		}
+	}
+	if t.quotes != "" {
+		notes = append(notes, t.quotes)
 	}
 	if len(unused) > 0 {
 		notes = append(notes, "unused columns: "+quoted(unused))
