@@ -29,7 +29,8 @@ func DefaultsOf(s Store) Defaults {
 	return Defaults{}
 }
 
-// IdentitySpace is the space that contains only the Identity of a store: its Secret at the key IdentitySecret, and its Name.
+// IdentitySpace is the space that contains only the Identity of a store: its Secret at the key IdentitySecret, and its
+// Name.
 const IdentitySpace, IdentitySecret, nameKey = "store", "store secret", "store name"
 
 // SecretSize is how many bytes the Secret of an Identity has.

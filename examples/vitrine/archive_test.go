@@ -160,7 +160,8 @@ func cursorsOf(t *testing.T, s storage.Store) (cursors [3]string, err error) {
 	t.Helper()
 	feed, err := appsvc.New(s, nil).Outbox(t.Context(), vitrine.ChangesRequest{After: vitrine.Now})
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
-	list, err2 := assets.New(s, nil).As(by).Changes(t.Context(), demoLibrary, vitrine.ChangesRequest{After: vitrine.Now})
+	library := assets.New(s, nil).As(by)
+	list, err2 := library.Changes(t.Context(), demoLibrary, vitrine.ChangesRequest{After: vitrine.Now})
 	in := reviews.ChangesRequest{Network: demoLibrary.Network, After: vitrine.Now}
 	imported, err3 := reviews.New(s, nil).Changes(t.Context(), operator, in)
 	return [3]string{feed.Next, list.Next, imported.Next}, errors.Join(err, err2, err3)

@@ -62,8 +62,8 @@ func newMetrics() *metrics {
 			Name: "vitrine_http_requests_in_flight", Help: "Requests that are under way.",
 		}),
 	}
-	// Prometheus sees no increase from a counter that is absent to its first value, so an alert would miss the first event. Each counter
-	// of an alert, and one of each other family, is 0 from the start.
+	// Prometheus sees no increase from a counter that is absent to its first value, so an alert would miss the first
+	// event. Each counter of an alert, and one of each other family, is 0 from the start.
 	for _, reason := range []string{"full", "internal", "unauthorized", "unavailable", "unknown_outcome"} {
 		m.failures.WithLabelValues(reason)
 	}

@@ -186,7 +186,8 @@ func TestMetricsOfWebhooks(t *testing.T) {
 		outcome webhook.Outcome
 		want    map[string]float64
 	}{
-		{"", map[string]float64{`vitrine_webhook_attempts_total{outcome="retried",webhook="cdn"}`: 0, `vitrine_webhook_attempts_total{outcome="skipped",webhook="cdn"}`: 0}},
+		{"", map[string]float64{`vitrine_webhook_attempts_total{outcome="retried",webhook="cdn"}`: 0,
+			`vitrine_webhook_attempts_total{outcome="skipped",webhook="cdn"}`: 0}},
 		{webhook.Retried, map[string]float64{`vitrine_webhook_attempts_total{outcome="retried",webhook="cdn"}`: 1}},
 		{webhook.Retried, map[string]float64{`vitrine_webhook_attempts_total{outcome="retried",webhook="cdn"}`: 2}},
 		{webhook.Delivered, map[string]float64{`vitrine_webhook_attempts_total{outcome="delivered",webhook="cdn"}`: 1,

@@ -71,8 +71,8 @@ func (m *metrics) ofCertificate(c *certificate) {
 	m.gauge("vitrine_tls_certificate_expires_seconds", "Unix time at which the certificate expires.", func() float64 { return float64(c.now.Load().Leaf.NotAfter.Unix()) })
 }
 
-// ofWebhooks registers the outcomes of deliveries. It returns a function that counts them, and one that is called with the webhooks that
-// there are, so that their counters are 0 from the start, see newMetrics.
+// ofWebhooks registers the outcomes of deliveries. It returns a function that counts them, and one that is called with
+// the webhooks that there are, so that their counters are 0 from the start, see newMetrics.
 func (m *metrics) ofWebhooks() (observe func(webhook.Attempt), known func([]webhook.Endpoint)) {
 	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vitrine_webhook_attempts_total", Help: "Attempts to deliver a change, by what became of them: delivered, retried, skipped or disabled.",

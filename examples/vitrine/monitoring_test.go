@@ -240,17 +240,18 @@ func TestDashboardAndAlertsAskForWhatIsServed(t *testing.T) {
 	}
 }
 
-// freshScrapes returns the series of processes that have answered no request: one on SQLite, over TLS and with a webhook, and one on
-// PostgreSQL. It waits until the first one delivers.
+// freshScrapes returns the series of processes that have answered no request: one on SQLite, over TLS and with a
+// webhook, and one on PostgreSQL. It waits until the first one delivers.
 func freshScrapes(t *testing.T) (onFile, onPostgres map[string]float64) {
 	t.Helper()
 	dir := t.TempDir()
 	to, _ := receiver(t)
 	writeHooks(t, dir, 0o600, hook("cdn", to.URL+"/all", ""))
 	writeCertificate(t, dir, 1, x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
-	s, address := metricsOf(t, dir, "-db", "v.db", "-webhooks", "hooks.json", "-webhooks-allow", "127.0.0.0/8", "-tls-cert", "cert.pem",
-		"-tls-key", "key.pem")
-	for end := time.Now().Add(time.Minute); onFile["vitrine_webhooks_delivering"] != 1; time.Sleep(10 * time.Millisecond) {
+	s, address := metricsOf(t, dir, "-db", "v.db", "-webhooks", "hooks.json", "-webhooks-allow", "127.0.0.0/8",
+		"-tls-cert", "cert.pem", "-tls-key", "key.pem")
+	end := time.Now().Add(time.Minute)
+	for ; onFile["vitrine_webhooks_delivering"] != 1; time.Sleep(10 * time.Millisecond) {
 		if onFile = readMetrics(t, address); time.Now().After(end) {
 			t.Fatal("the process does not deliver")
 		}
@@ -265,7 +266,8 @@ func freshScrapes(t *testing.T) (onFile, onPostgres map[string]float64) {
 	return onFile, onPostgres
 }
 
-// Whatever the dashboard and the alerts select is there before the first request: an increase is not seen in a series that begins with it.
+// Whatever the dashboard and the alerts select is there before the first request: an increase is not seen in a series
+// that begins with it.
 func TestAFreshProcessHasWhatIsAskedFor(t *testing.T) {
 	onFile, onPostgres := freshScrapes(t)
 	queries, _ := dashboardQueries(t)
@@ -289,7 +291,8 @@ func TestAFreshProcessHasWhatIsAskedFor(t *testing.T) {
 					if m[2] == "=~" {
 						pattern = "(?:" + m[3] + ")"
 					}
-					if m[1] != "job" && m[1] != "instance" && !regexp.MustCompile(`(?:^|,)`+m[1]+`="`+pattern+`"`).MatchString(labels) {
+					matcher := regexp.MustCompile(`(?:^|,)` + m[1] + `="` + pattern + `"`)
+					if m[1] != "job" && m[1] != "instance" && !matcher.MatchString(labels) {
 						return false
 					}
 				}
@@ -311,8 +314,8 @@ func TestAFreshProcessHasWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// events are what makes each alert fire: the values of series of a process from the tenth minute on, in the notation of promtool, one a
-// minute. A series that no fresh process has is marked with +.
+// events are what makes each alert fire: the values of series of a process from the tenth minute on, in the notation of
+// promtool, one a minute. A series that no fresh process has is marked with +.
 var events = map[string]map[string]string{
 	"VitrineDown":           {"+up": "0x40"},
 	"VitrineRestarts":       {"process_start_time_seconds": "400x3 700x3 900x40"},
@@ -352,7 +355,8 @@ func TestEachAlertFiresAtTheFirstEvent(t *testing.T) {
 	onFile, onPostgres := freshScrapes(t)
 	alerts := alertQueries(t)
 	var tests strings.Builder
-	fmt.Fprintf(&tests, "rule_files: [%q]\nevaluation_interval: 1m\ntests:\n", filepath.Join(monitoring, "vitrine-alerts.yml"))
+	rules := filepath.Join(monitoring, "vitrine-alerts.yml")
+	fmt.Fprintf(&tests, "rule_files: [%q]\nevaluation_interval: 1m\ntests:\n", rules)
 	for _, name := range append([]string{"none"}, slices.Sorted(maps.Keys(events))...) {
 		fresh := onFile
 		if name == "VitrinePoolWaits" {

@@ -11,7 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// A server serves what was restored, twice and back again, and each store that was put aside has all that was committed.
+// A server serves what was restored, twice and back again, and each store that was put aside has all that was
+// committed.
 func TestRestore(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir, nil, "-db", "v.db")
@@ -33,7 +34,8 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("%+v", out)
 	}
 	create(s, "Two")
-	if out := run(t, dir, nil, "restore", "-db", "v.db", "one.db"); out.status != 1 || !strings.Contains(out.stderr, "v.db is open: stop the server") {
+	out := run(t, dir, nil, "restore", "-db", "v.db", "one.db")
+	if out.status != 1 || !strings.Contains(out.stderr, "v.db is open: stop the server") {
 		t.Errorf("while the store is served: %+v", out)
 	}
 	cursor := regexp.MustCompile(`"next":"([^"]+)"`).FindStringSubmatch(s.do(token, "GET", "/x/changes", "", 200))[1]
@@ -71,7 +73,8 @@ func TestRestore(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	serve("new.db", []string{"One"}, []string{"Two", "Three"}).stop()
-	for db, says := range map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite", "none/v.db": "its directory"} {
+	wrong := map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite", "none/v.db": "its directory"}
+	for db, says := range wrong {
 		if out := run(t, dir, nil, "restore", "-db", db, "one.db"); out.status != 2 || !strings.Contains(out.stderr, says) {
 			t.Errorf("%s: %+v", db, out)
 		}
@@ -104,7 +107,8 @@ func TestACopyWithAFaultIsNotRestored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := run(t, dir, nil, "restore", "-db", "v.db", "copy.db"); out.status != 1 || !strings.Contains(out.stdout, "version 999") ||
+	out := run(t, dir, nil, "restore", "-db", "v.db", "copy.db")
+	if out.status != 1 || !strings.Contains(out.stdout, "version 999") ||
 		!strings.Contains(out.stderr, "faults found: ") {
 		t.Errorf("%+v", out)
 	}

@@ -237,8 +237,8 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// Who knows the secret of a store can make cursors up. They lead to nothing else than what a follower gets to see that begins without a
-// cursor, and they cost no more.
+// Who knows the secret of a store can make cursors up. They lead to nothing else than what a follower gets to see that
+// begins without a cursor, and they cost no more.
 func TestCursorsThatAreMadeUp(t *testing.T) {
 	ctx, db, f := context.Background(), memory.New(), record.Feed{Space: "s"}
 	defer db.Close()
@@ -259,10 +259,16 @@ func TestCursorsThatAreMadeUp(t *testing.T) {
 	err = db.View(ctx, func(r storage.Reader) error {
 		state, err := f.State(ctx, r)
 		seal := feed.NewSeal(state, "feed")
-		for p, want := range map[feed.Position]int{-1 << 63: -1, -1: -1, 0: -1, 40: -1, 41: 59, 99: 1, 100: 0, 101: -1, 1<<63 - 1: -1} {
-			seen, scanned := 0, &counted{Reader: r}
-			_, _, err := f.Walk(ctx, scanned, "feed", seal.Close(p), func(feed.Entry, func() string) (bool, error) { seen++; return false, nil })
-			if gone := errors.Is(err, vitrine.ErrGone); gone != (want < 0) || !gone && seen != want || gone && scanned.scans > 0 {
+		seen := 0
+		see := func(feed.Entry, func() string) (bool, error) { seen++; return false, nil }
+		for p, want := range map[feed.Position]int{
+			-1 << 63: -1, -1: -1, 0: -1, 40: -1, 41: 59, 99: 1, 100: 0, 101: -1, 1<<63 - 1: -1, // -1: gone
+		} {
+			scanned := &counted{Reader: r}
+			seen = 0
+			_, _, err := f.Walk(ctx, scanned, "feed", seal.Close(p), see)
+			gone := errors.Is(err, vitrine.ErrGone)
+			if gone != (want < 0) || !gone && seen != want || gone && scanned.scans > 0 {
 				t.Errorf("after %d: %d entries in %d scans, %v, want %d", p, seen, scanned.scans, err, want)
 			}
 		}

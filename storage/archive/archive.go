@@ -1,22 +1,23 @@
-// Package archive writes all entries of a store into one file, and reads them into an empty store of any kind. An archive carries a
-// store from one engine to another, and is a backup that can be read without an engine.
+// Package archive writes all entries of a store into one file, and reads them into an empty store of any kind. An
+// archive carries a store from one engine to another, and is a backup that can be read without an engine.
 //
-// An archive is NDJSON. The first line names the format, then there is a line for each entry, in the order of keys, and the last line has
-// their number and the SHA-256 of all lines before it:
+// An archive is NDJSON. The first line names the format, then there is a line for each entry, in the order of keys, and
+// the last line has their number and the SHA-256 of all lines before it:
 //
 //	{"vitrine":3}
 //	{"key":"apps tag/6f1c… production","value":12}
 //	{"key":"assets/example/main asset/b17","value64":"AZkC…"}
 //	{"entries":2,"sha256":"…"}
 //
-// A value that is JSON on one line is written byte by byte. Other values are in base64, as are keys that are not UTF-8 (key64). So the
-// same store always gives the same archive, and an imported store gives the archive that it was imported from.
+// A value that is JSON on one line is written byte by byte. Other values are in base64, as are keys that are not UTF-8
+// (key64). So the same store always gives the same archive, and an imported store gives the archive that it was
+// imported from.
 //
-// An archive leaves out what the caller names, such as feeds and the positions of their readers: a copy must not deliver again what the
-// original delivers. Of the identity of the store (storage.Identity) it has the secret and not the name, so that an imported store
-// can tell the cursors of the original from those of any other store. Who has the archive can read the position in a cursor, and could
-// make cursors of the original and of the imported store up. They lead to nothing else than a follower that begins without a
-// cursor gets to see.
+// An archive leaves out what the caller names, such as feeds and the positions of their readers: a copy must not
+// deliver again what the original delivers. Of the identity of the store (storage.Identity) it has the secret and not
+// the name, so that an imported store can tell the cursors of the original from those of any other store. Who has the
+// archive can read the position in a cursor, and could make cursors of the original and of the imported store up. They
+// lead to nothing else than a follower that begins without a cursor gets to see.
 package archive
 
 import (
@@ -145,11 +146,12 @@ func isLine(value []byte) bool {
 		bytes.Count(value, []byte("["))+bytes.Count(value, []byte("{")) < mostNested && json.Valid(value)
 }
 
-// Import puts the entries of an archive into an empty store, in updates of about 1 MiB, and returns how many there are. It returns
-// ErrNotEmpty, or ErrDamaged with the line and what is wrong there. After an error the store has a part of the entries: discard it.
+// Import puts the entries of an archive into an empty store, in updates of about 1 MiB, and returns how many there are.
+// It returns ErrNotEmpty, or ErrDamaged with the line and what is wrong there. After an error the store has a part of
+// the entries: discard it.
 //
-// The store gets the secret of the archive and a name of its own: in its feeds a cursor of the exported store is vitrine.ErrGone. v0.2.0
-// made archives without a secret; then it is vitrine.ErrInvalid.
+// The store gets the secret of the archive and a name of its own: in its feeds a cursor of the exported store is
+// vitrine.ErrGone. v0.2.0 made archives without a secret; then it is vitrine.ErrInvalid.
 //
 // Import does not know what entries mean. Its caller audits the records of the domains before the store is used.
 func Import(ctx context.Context, to storage.Store, r io.Reader, without Without) (entries int64, err error) {

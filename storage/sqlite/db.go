@@ -29,8 +29,8 @@ type store struct {
 	readers *pool
 	log     *checkpointer
 	eraser  *eraser
-	// reading is true if updates return an error. If immutable is not nil as well, the store is a file as of then that nobody else has open,
-	// and there are no writer and no log.
+	// reading is true if updates return an error. If immutable is not nil as well, the store is a file as of then that
+	// nobody else has open, and there are no writer and no log.
 	reading   bool
 	immutable fs.FileInfo
 	// eraseWait is how long an update that erases waits for readers of the log: eraseWait, except in tests.
@@ -44,9 +44,9 @@ const pollEvery = 100 * time.Millisecond
 type Options struct {
 	// Busy is the longest time to wait for a lock of another process. 0 or less = 5 seconds.
 	Busy time.Duration
-	// ReadOnly opens an existing store for Views alone: an update returns an error. The file, its directory and the disk may be read-only,
-	// and other processes may use the store, as far as this one is allowed to read their log. Open and View return ErrUnreadable where
-	// commits would be missed.
+	// ReadOnly opens an existing store for Views alone: an update returns an error. The file, its directory and the
+	// disk may be read-only, and other processes may use the store, as far as this one is allowed to read their log.
+	// Open and View return ErrUnreadable where commits would be missed.
 	ReadOnly bool
 }
 
@@ -101,8 +101,8 @@ func open(path string, o Options) (*store, error) {
 func inspectAndStart(path string, file fs.FileInfo, o Options) (*store, error) {
 	err := inspect(path, o.Busy, o.ReadOnly)
 	if o.ReadOnly && isUnwritable(err) && hasLog(path) {
-		return nil, fmt.Errorf("%w: SQLite cannot read the log of %s here: as a user who may, copy %s and %s-wal together into a directory that can "+
-			"be written, and name that copy: %w", ErrUnreadable, path, path, path, err)
+		return nil, fmt.Errorf("%w: SQLite cannot read the log of %s here: as a user who may, copy %s and %s-wal together into a "+
+			"directory that can be written, and name that copy: %w", ErrUnreadable, path, path, path, err)
 	}
 	if err != nil {
 		return nil, err

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// ErrUnreadable says that a store cannot be read where it is without missing commits, or that it has changed while it was read as a file
-// that nobody changes.
+// ErrUnreadable says that a store cannot be read where it is without missing commits, or that it has changed while it
+// was read as a file that nobody changes.
 var ErrUnreadable = errors.New("the store cannot be read here")
 
-// immutableFile is a connection to a file that nobody has open. It takes no lock, creates no file, and needs no right to write. SQLite reads
-// nothing but the file, so the file must have no log, and must not change meanwhile.
+// immutableFile is a connection to a file that nobody has open. It takes no lock, creates no file, and needs no right
+// to write. SQLite reads nothing but the file, so the file must have no log, and must not change meanwhile.
 type immutableFile struct {
 	*conn
 	path   string
@@ -31,7 +31,8 @@ func openImmutable(path string) (*immutableFile, error) {
 		return nil, err
 	}
 	if hasLog(path) {
-		return nil, fmt.Errorf("%s has a log, %s-wal, so it is in use, or was not closed: copy it with vitrine backup, and use that copy", path, path)
+		return nil, fmt.Errorf("%s has a log, %s-wal, so it is in use, or was not closed: copy it with vitrine backup, "+
+			"and use that copy", path, path)
 	}
 	if err := inspect(path, 0, true); err != nil {
 		return nil, err
@@ -53,14 +54,15 @@ func (f *immutableFile) unchanged() error { return unchanged(f.path, f.opened) }
 
 func unchanged(path string, opened fs.FileInfo) error {
 	info, err := os.Stat(path)
-	if err == nil && os.SameFile(info, opened) && info.Size() == opened.Size() && info.ModTime().Equal(opened.ModTime()) && !hasLog(path) {
+	if err == nil && os.SameFile(info, opened) && info.Size() == opened.Size() && info.ModTime().Equal(opened.ModTime()) &&
+		!hasLog(path) {
 		return nil
 	}
 	return errors.Join(fmt.Errorf("%w: another process has changed %s meanwhile: try again", ErrUnreadable, path), err)
 }
 
-// realPath returns the absolute path of a file, without symbolic links if it exists. SQLite derives the name of the log from the path, so
-// all processes must use the same one.
+// realPath returns the absolute path of a file, without symbolic links if it exists. SQLite derives the name of the log
+// from the path, so all processes must use the same one.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

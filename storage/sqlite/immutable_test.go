@@ -29,7 +29,8 @@ func TestAStoreIsOpenedForReading(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "none.db")
-	if _, err := Open(path, &Options{ReadOnly: true}); !errors.Is(err, os.ErrNotExist) || len(namesIn(t, filepath.Dir(path))) != 0 {
+	_, err := Open(path, &Options{ReadOnly: true})
+	if !errors.Is(err, os.ErrNotExist) || len(namesIn(t, filepath.Dir(path))) != 0 {
 		t.Errorf("a file that does not exist: %v", err)
 	}
 }

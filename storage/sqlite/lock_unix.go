@@ -26,16 +26,17 @@ func lock(dir *os.File, alone bool) bool {
 	}
 }
 
-// setLock is F_OFD_SETLK where a system has it. Such a lock conflicts with those of other descriptors, even in the same process, and
-// package syscall does not name it.
+// setLock is F_OFD_SETLK where a system has it. Such a lock conflicts with those of other descriptors, even in the same
+// process, and package syscall does not name it.
 var setLock = cmp.Or(map[string]int{"linux": 37, "darwin": 90}[runtime.GOOS], syscall.F_SETLK)
 
-// SQLite's locks of a file are locks of these bytes. A connection has a shared lock on one or all of the last 510 from its first read in
-// the mode WAL until it is closed, also while it is idle.
+// SQLite's locks of a file are locks of these bytes. A connection has a shared lock on one or all of the last 510 from
+// its first read in the mode WAL until it is closed, also while it is idle.
 const lockedFrom, lockedBytes = 0x40000000, 512
 
-// lockStore locks the file at path so that SQLite cannot open it, and returns what unlocks it. locked is false if a connection of any
-// process is open: then the descriptor stays open, since closing it would drop the locks that this process has on the file.
+// lockStore locks the file at path so that SQLite cannot open it, and returns what unlocks it. locked is false if a
+// connection of any process is open: then the descriptor stays open, since closing it would drop the locks that this
+// process has on the file.
 func lockStore(path string) (free func() error, locked bool, err error) {
 	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)
 	if err != nil {

@@ -60,7 +60,8 @@ func (s *store) copyTo(ctx context.Context, path string) error {
 	return c.copyTo(ctx, path)
 }
 
-// copyTo writes what the connection reads into the empty file at path, as a store of another identity, and checks each of its pages.
+// copyTo writes what the connection reads into the empty file at path, as a store of another identity, and checks each
+// of its pages.
 func (c *conn) copyTo(ctx context.Context, path string) error {
 	_, err := c.raw.(driver.ExecerContext).ExecContext(ctx, "VACUUM INTO $1", named([]any{path}))
 	if err != nil {
@@ -108,8 +109,8 @@ func (c *conn) wal() error {
 	return nil
 }
 
-// putWhole builds a file beside path and gives it the name path. If there is a file at path already, putWhole does not change it and
-// returns an error that wraps fs.ErrExist.
+// putWhole builds a file beside path and gives it the name path. If there is a file at path already, putWhole does not
+// change it and returns an error that wraps fs.ErrExist.
 func putWhole(path string, build func(tmp string) error) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -121,15 +122,18 @@ func putWhole(path string, build func(tmp string) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fs.ErrExist
 	}
-	return buildBeside(path, build, func(_ *os.File, tmp string) error { return os.Link(tmp, path) }) // unlike a rename it never replaces a file
+	return buildBeside(path, build, func(_ *os.File, tmp string) error {
+		return os.Link(tmp, path) // unlike a rename it never replaces a file
+	})
 }
 
-// buildBeside calls build with the name of an empty temporary file in the directory of path, an absolute one. When build has returned
-// and the file is on the disk, it calls place with the open directory, and place gives the file its name. At last it syncs the directory;
-// if that fails, it returns the error, and the complete file stays. The temporary name is always removed.
+// buildBeside calls build with the name of an empty temporary file in the directory of path, an absolute one. When
+// build has returned and the file is on the disk, it calls place with the open directory, and place gives the file its
+// name. At last it syncs the directory; if that fails, it returns the error, and the complete file stays. The temporary
+// name is always removed.
 //
-// If a process is killed meanwhile, its temporary file is left. Each build therefore locks the directory, and a later build of the same
-// name that finds no other lock removes such files.
+// If a process is killed meanwhile, its temporary file is left. Each build therefore locks the directory, and a later
+// build of the same name that finds no other lock removes such files.
 func buildBeside(path string, build func(tmp string) error, place func(dir *os.File, tmp string) error) error {
 	name, prefix := filepath.Dir(path), "."+filepath.Base(path)+".new-"
 	dir, err := os.Open(name)

@@ -15,17 +15,20 @@ import (
 // logFiles are the files that SQLite keeps beside a file: the log, and the index of the log.
 var logFiles = []string{"-wal", "-shm"}
 
-// Restore puts a store with the content of the file copied at path, and returns the name under which it has put aside the store that was
-// there, "" if there was none. That name is path with the time of the call: Restore with it as the copy brings that store back.
+// Restore puts a store with the content of the file copied at path, and returns the name under which it has put aside
+// the store that was there, "" if there was none. That name is path with the time of the call: Restore with it as the
+// copy brings that store back.
 //
-// The file copied must be a whole store of this format without a log, as Backup makes it. Restore reads every page of it and does not
-// change it. The new store has another identity than the copy (see storage.Identity), and mode 0600. Restore calls check with it before
-// it gets its name; if check returns an error, Restore returns it.
+// The file copied must be a whole store of this format without a log, as Backup makes it. Restore reads every page of
+// it and does not change it. The new store has another identity than the copy (see storage.Identity), and mode 0600.
+// Restore calls check with it before it gets its name; if check returns an error, Restore returns it.
 //
-// Restore returns an error if the store at path is open anywhere, also in this process, or if path is a symbolic link. After an error
-// the store at path is the one that was there before. If the process is killed, it is that one or the new one, complete.
+// Restore returns an error if the store at path is open anywhere, also in this process, or if path is a symbolic link.
+// After an error the store at path is the one that was there before. If the process is killed, it is that one or the
+// new one, complete.
 func Restore(ctx context.Context, path, copied string, check func(*DB) error) (aside string, err error) {
-	aside, err = restoration{path: path, copied: copied, check: check, now: time.Now(), reached: func(string) {}}.run(ctx)
+	r := restoration{path: path, copied: copied, check: check, now: time.Now(), reached: func(string) {}}
+	aside, err = r.run(ctx)
 	if err != nil {
 		return "", fmt.Errorf("sqlite: restore: %w", err)
 	}
@@ -34,12 +37,14 @@ func Restore(ctx context.Context, path, copied string, check func(*DB) error) (a
 
 // restoration is a call of Restore.
 //
-// A log belongs to one file, but has only its name in common with it: SQLite would apply the log of the old store to a new file of the
-// same name. Since no system renames three files at once, the old store gives up its log first: SQLite copies the log into the file and
-// removes it. Then the old file gets a second name, and the new file replaces it under the first name in one step. From the moment at
-// which there is no log until the new file has its name, an exclusive lock keeps all others from opening the old one.
+// A log belongs to one file, but has only its name in common with it: SQLite would apply the log of the old store to a
+// new file of the same name. Since no system renames three files at once, the old store gives up its log first: SQLite
+// copies the log into the file and removes it. Then the old file gets a second name, and the new file replaces it under
+// the first name in one step. From the moment at which there is no log until the new file has its name, an exclusive
+// lock keeps all others from opening the old one.
 //
-// SQLite cannot copy the log into a file that is damaged. Then the log gets the second name too, before the new file replaces the old one.
+// SQLite cannot copy the log into a file that is damaged. Then the log gets the second name too, before the new file
+// replaces the old one.
 type restoration struct {
 	path, copied string
 	check        func(*DB) error
@@ -78,7 +83,8 @@ func (r restoration) run(ctx context.Context) (aside string, err error) {
 	return aside, err
 }
 
-// inspectNames returns an error for a path where no store can be put now, and for a copy that is no other file than the store.
+// inspectNames returns an error for a path where no store can be put now, and for a copy that is no other file than the
+// store.
 func (r restoration) inspectNames() error {
 	info, err := os.Lstat(r.path)
 	switch {
@@ -191,5 +197,6 @@ func (r restoration) lockWithoutLog() (free func() error, err error) {
 			return nil, fmt.Errorf("copying the log of %s into its file: %w", r.path, err)
 		}
 	}
-	return nil, fmt.Errorf("%s is written to all the time: stop the server, and whatever else uses the store, and try again", r.path)
+	return nil, fmt.Errorf("%s is written to all the time: stop the server, and whatever else uses the store, and try again",
+		r.path)
 }

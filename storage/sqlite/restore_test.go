@@ -15,6 +15,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
+func unchecked(*DB) error { return nil }
+
 // note puts one entry, so that a test can tell stores apart.
 func note(db *DB, text string) error {
 	return db.Update(ctx, "a", storage.UpdateOptions{}, func(tx storage.Tx) error {
@@ -49,7 +51,8 @@ func notesAt(t *testing.T, path string) (texts []string) {
 	return texts
 }
 
-// leaveLog writes a note into the store at path, and leaves the files as a process does that is killed then: the note is in the log alone.
+// leaveLog writes a note into the store at path, and leaves the files as a process does that is killed then: the note
+// is in the log alone.
 func leaveLog(t *testing.T, path, text string) {
 	t.Helper()
 	files := map[string][]byte{}
@@ -74,7 +77,8 @@ func backupOf(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
 	err := within(filepath.Join(dir, "v.db"), func(db *DB) error {
-		return errors.Join(storage.EnsureIdentity(ctx, db), note(db, text), db.Backup(ctx, filepath.Join(dir, "copy.db")))
+		err := errors.Join(storage.EnsureIdentity(ctx, db), note(db, text))
+		return errors.Join(err, db.Backup(ctx, filepath.Join(dir, "copy.db")))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -82,17 +86,17 @@ func backupOf(t *testing.T, text string) string {
 	return filepath.Join(dir, "copy.db")
 }
 
-// killedRestoreEnv makes the test's own program a process that restores and kills itself at a step: the path of the store, that of the
-// copy, and the number of the step.
+// killedRestoreEnv makes the test's own program a process that restores and kills itself at a step: the path of the
+// store, that of the copy, and the number of the step.
 const killedRestoreEnv = "VITRINE_TEST_KILLED_RESTORE"
 
-// A process that is killed at any step leaves the old store or the new one, with everything that was committed, and a restore after that
-// ends well.
+// A process that is killed at any step leaves the old store or the new one, with everything that was committed, and a
+// restore after that ends well.
 func TestARestoreThatIsKilledLeavesOneOfTheStores(t *testing.T) {
 	if args := strings.Split(os.Getenv(killedRestoreEnv), "|"); len(args) == 3 {
 		left := 0
 		fmt.Sscan(args[2], &left)
-		_, err := restoration{path: args[0], copied: args[1], now: time.Now(), check: func(*DB) error { return nil }, reached: func(string) {
+		kill := func(string) {
 			if left--; left < 0 {
 				self, err := os.FindProcess(os.Getpid())
 				if err == nil {
@@ -103,7 +107,8 @@ func TestARestoreThatIsKilledLeavesOneOfTheStores(t *testing.T) {
 				}
 				select {}
 			}
-		}}.run(ctx)
+		}
+		_, err := restoration{path: args[0], copied: args[1], now: time.Now(), check: unchecked, reached: kill}.run(ctx)
 		fmt.Println("not killed", err)
 		return
 	}
@@ -133,7 +138,8 @@ func TestARestoreThatIsKilledLeavesOneOfTheStores(t *testing.T) {
 			}
 			switch {
 			case !damaged:
-				if have := notesAt(t, path); !slices.Equal(have, []string{"logged", "old"}) && !slices.Equal(have, []string{"copied"}) {
+				have := notesAt(t, path)
+				if !slices.Equal(have, []string{"logged", "old"}) && !slices.Equal(have, []string{"copied"}) {
 					t.Errorf("killed at step %d: the store has %q", step, have)
 				}
 			case !done:
@@ -145,13 +151,13 @@ func TestARestoreThatIsKilledLeavesOneOfTheStores(t *testing.T) {
 					}
 				}
 			}
-			aside, err := Restore(ctx, path, copied, func(*DB) error { return nil })
+			aside, err := Restore(ctx, path, copied, unchecked)
 			if have := notesAt(t, path); err != nil || !slices.Equal(have, []string{"copied"}) {
 				t.Errorf("restored after step %d: %q, %v", step, have, err)
 			}
-			if all, _ := filepath.Glob(path + ".before-*Z"); !damaged && !slices.ContainsFunc(append(all, aside), func(one string) bool {
-				return slices.Equal(notesAt(t, one), []string{"logged", "old"})
-			}) {
+			all, _ := filepath.Glob(path + ".before-*Z")
+			hasAll := func(one string) bool { return slices.Equal(notesAt(t, one), []string{"logged", "old"}) }
+			if !damaged && !slices.ContainsFunc(append(all, aside), hasAll) {
 				t.Errorf("after step %d no store that was put aside has what was committed: %q", step, all)
 			}
 			for _, name := range namesIn(t, filepath.Dir(path)) {
@@ -169,7 +175,8 @@ func TestARestoreThatIsKilledLeavesOneOfTheStores(t *testing.T) {
 	}
 }
 
-// Each restore loses nothing: what was committed before is in the store that it puts aside, also what is in its log alone.
+// Each restore loses nothing: what was committed before is in the store that it puts aside, also what is in its log
+// alone.
 func TestRestoresPutEverythingAside(t *testing.T) {
 	path, one, two := filepath.Join(t.TempDir(), "vitrine.db"), backupOf(t, "one"), backupOf(t, "two")
 	before, err := os.ReadFile(one)
@@ -180,7 +187,8 @@ func TestRestoresPutEverythingAside(t *testing.T) {
 	want := map[string][]string{}
 	restore := func(copied string) string {
 		t.Helper()
-		aside, err := restoration{path: path, copied: copied, now: now, check: func(*DB) error { return nil }, reached: func(string) {}}.run(ctx)
+		r := restoration{path: path, copied: copied, now: now, check: unchecked, reached: func(string) {}}
+		aside, err := r.run(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +228,8 @@ func TestRestoresPutEverythingAside(t *testing.T) {
 	if len(ids) != len(want) {
 		t.Errorf("%d stores have %d identities", len(want), len(ids))
 	}
-	if after, err := os.ReadFile(one); err != nil || !bytes.Equal(before, after) || len(namesIn(t, filepath.Dir(one))) != 2 {
+	after, err := os.ReadFile(one)
+	if err != nil || !bytes.Equal(before, after) || len(namesIn(t, filepath.Dir(one))) != 2 {
 		t.Errorf("the copy has changed, or has files beside it: %v", err)
 	}
 	info, err := os.Stat(path)
@@ -242,7 +251,8 @@ func TestARestoreRefusesAStoreThatIsOpen(t *testing.T) {
 	path, copied := filepath.Join(t.TempDir(), "vitrine.db"), backupOf(t, "copied")
 	refused := func(how string) {
 		t.Helper()
-		if _, err := Restore(ctx, path, copied, func(*DB) error { return nil }); err == nil || !strings.Contains(err.Error(), path+" is open: stop the server") {
+		_, err := Restore(ctx, path, copied, unchecked)
+		if err == nil || !strings.Contains(err.Error(), path+" is open: stop the server") {
 			t.Errorf("%s: %v", how, err)
 		}
 	}
@@ -282,7 +292,7 @@ func TestARestoreRefusesAStoreThatIsOpen(t *testing.T) {
 	if have := notesAt(t, path); !slices.Equal(have, []string{"kept", "kept too"}) {
 		t.Errorf("the store has %q", have)
 	}
-	if _, err := Restore(ctx, path, copied, func(*DB) error { return nil }); err != nil {
+	if _, err := Restore(ctx, path, copied, unchecked); err != nil {
 		t.Errorf("after the end of that process: %v", err)
 	}
 }
@@ -294,7 +304,7 @@ func TestOpeningDuringARestoreOpensTheNewStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := make(chan []string, 1)
-	_, err := restoration{path: path, copied: copied, now: time.Now(), check: func(*DB) error { return nil }, reached: func(step string) {
+	open := func(step string) {
 		if step == "locked" {
 			go func() {
 				var texts []string
@@ -306,7 +316,8 @@ func TestOpeningDuringARestoreOpensTheNewStore(t *testing.T) {
 			}()
 			time.Sleep(300 * time.Millisecond) // it waits for the lock
 		}
-	}}.run(ctx)
+	}
+	_, err := restoration{path: path, copied: copied, now: time.Now(), check: unchecked, reached: open}.run(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +372,8 @@ func TestARestoreRefusesWhatIsNoWholeCopy(t *testing.T) {
 		{"a symbolic link", link, copied, "is a symbolic link"},
 		{"a directory", dir, copied, "is not a file"},
 	} {
-		if _, err := Restore(ctx, row.path, row.copied, func(*DB) error { return nil }); err == nil || !strings.Contains(err.Error(), row.want) {
+		_, err := Restore(ctx, row.path, row.copied, unchecked)
+		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: want an error with %q, have %v", row.name, row.want, err)
 		}
 	}
@@ -387,7 +399,7 @@ func TestARestorePutsAsideALogWithoutItsStore(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if aside, err := Restore(ctx, path, backupOf(t, "copied"), func(*DB) error { return nil }); err != nil || aside != "" {
+	if aside, err := Restore(ctx, path, backupOf(t, "copied"), unchecked); err != nil || aside != "" {
 		t.Fatal(aside, err)
 	}
 	if have := notesAt(t, path); !slices.Equal(have, []string{"copied"}) {

@@ -56,8 +56,8 @@ const create = `create() {
 // scripted looks whether pages of other origins get scripts of components from a proxy.
 const scripted = "curl -s --fail --cacert /etc/vitrine/tls/cert.pem --resolve apps.example.test:443:127.0.0.1 -D - https://apps.example.test/scripts/a.js | grep -i '^access-control-allow-origin: [*]'"
 
-// restored looks whether the copy is there, follows the page a second time after a change, and then restores each store that was put
-// aside: none has lost anything.
+// restored looks whether the copy is there, follows the page a second time after a change, and then restores each store
+// that was put aside: none has lost anything.
 const restored = `has() {
 	apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
 	[[ $apps == *Before* && $apps == *"$1"* && $apps != *"$2"* ]]
@@ -129,8 +129,8 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 	onOwnMachine(t, "walk", place)
 }
 
-// No page moves, copies or removes a store with its log by their names: the file and the log must stay together, and no log may come
-// beside another file.
+// No page moves, copies or removes a store with its log by their names: the file and the log must stay together, and no
+// log may come beside another file.
 func TestNoPageHandlesTheFilesOfAStore(t *testing.T) {
 	t.Parallel()
 	pages := 0
@@ -286,11 +286,13 @@ func TestContainer(t *testing.T) {
 	all := sections(t)
 	at := slices.IndexFunc(all, func(s section) bool { return s.title == "In a container" })
 	// An image in the format of OCI has no check, so the command has the same one.
-	check := regexp.MustCompile(`(?m)^HEALTHCHECK --interval=(\S+) --timeout=(\S+) --start-period=(\S+) CMD (.*)$`).FindStringSubmatch(image)
+	instruction := regexp.MustCompile(`(?m)^HEALTHCHECK --interval=(\S+) --timeout=(\S+) --start-period=(\S+) CMD (.*)$`)
+	check := instruction.FindStringSubmatch(image)
 	if check == nil {
 		t.Fatalf("the image has no check of its health:\n%s", image)
 	}
-	said := fmt.Sprintf("--health-cmd '%s' --health-interval %s --health-timeout %s --health-start-period %s", check[4], check[1], check[2], check[3])
+	said := fmt.Sprintf("--health-cmd '%s' --health-interval %s --health-timeout %s --health-start-period %s",
+		check[4], check[1], check[2], check[3])
 	for _, flag := range []string{said, "--restart=always", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--tmpfs /tmp", "-v vitrine:/home/nonroot", "-p 127.0.0.1:8080:8080"} {
 		if at < 0 || !strings.Contains(all[at].blocks[0], flag+" ") {
 			t.Errorf("the README does not run the container with %s", flag)
