@@ -21,7 +21,7 @@ import (
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
 //	authorize      checks the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	read           checks the query and the headers, and reads the body    body.go, query.go
-//	work           reserves memory and calls the endpoint                  slots.go
+//	work           waits for a turn, reserves memory, calls the endpoint   slots.go, turns.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
 //	fail           makes an error the response                             errors.go
 //	send           compresses and writes the response                      response.go
@@ -37,6 +37,7 @@ type handler struct {
 
 	// The limits that requests share:
 	large, uploads, exports, streams *slots
+	reads                            *turns
 
 	calls      sync.Pool // of *call
 	deliveries *lru.Cache[deliveryKey, cachedDelivery]
@@ -141,6 +142,7 @@ func (h *handler) end(c *call) {
 	}
 	defer c.slot.release()
 	defer c.large.release()
+	defer c.endTurn() // after a panic
 	cause := recover()
 	if cause == nil {
 		return

@@ -317,7 +317,11 @@ func (c *call) work() error {
 	var begun time.Time
 	for {
 		c.used, c.status = workFactor*len(c.body), c.route.status
-		err := c.route.call(c)
+		err := c.takeTurn()
+		if err == nil {
+			err = c.route.call(c)
+		}
+		c.endTurn()
 		if more := workFactor*len(c.body) + len(c.out) - c.used; err == nil && len(c.out) > notLarge && more > 0 && !c.reserve(more) && !c.route.writes() {
 			err = memreserve.ErrExceeded
 		}

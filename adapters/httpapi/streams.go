@@ -134,6 +134,7 @@ type stream struct {
 // stream ends between two events, unless its connection breaks or the server closes the connection of a client that
 // reads too slowly.
 func (c *call) stream(after string, changed func(string) (string, <-chan struct{}), page func(*stream) (next string, more bool, err error)) error {
+	c.endTurn()
 	if !c.drain() {
 		return errBodyMissing
 	}
