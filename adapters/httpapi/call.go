@@ -32,7 +32,7 @@ type call struct {
 	params   []string // in the path, unescaped, in the order of route.path
 	route    *route
 	by       Principal
-	again    <-chan struct{} // of Streams; closed when the caller must be authenticated again
+	again    <-chan struct{} // of Streams; closed by a Recheck since the caller was authenticated
 	ambient  bool            // a browser may have added the identity to a request of another site
 	tokenURN string          // URN in an invalid token whose signature is valid
 	reason   string          // why the request is denied, for the log alone; "" = as the response says

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -64,13 +65,18 @@ func (s *Streams) Close() {
 	s.closing.Do(func() { close(s.closed) })
 }
 
-// Recheck makes the handler call Config.Authenticate again for every stream, at once instead of within a minute. A
-// stream ends if its caller is no longer authenticated or is another one now.
-func (s *Streams) Recheck() {
+// Recheck makes the handler call Config.Authenticate again for the streams of some users, by URN, or for every stream if it is called
+// without one, at once instead of within a minute. A stream ends if its caller is no longer authenticated or is another one now.
+func (s *Streams) Recheck(users ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.again)
 	s.again = make(chan struct{})
+	for one := range s.open {
+		if len(users) == 0 || slices.Contains(users, one.user) {
+			one.recheck()
+		}
+	}
 }
 
 // rechecked returns a channel that the next Recheck closes.
@@ -121,6 +127,10 @@ type stream struct {
 	sentID string // the last cursor that was sent; next is later if the feed went on with entries that the client may not see
 	more   bool   // the feed has more than was read
 
+	user  string        // whose it is, for Recheck
+	stale atomic.Bool   // the caller must be authenticated again
+	ring  chan struct{} // wakes the stream when stale is set
+
 	behind atomic.Int64 // when the feed first had unsent entries, in nanoseconds since the epoch; 0 = it has none
 	sentAt time.Time    // when something was sent last
 	asked  time.Time    // when Authenticate was asked last
@@ -143,10 +153,13 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 		return err
 	}
 	after = cmp.Or(c.r.Header.Get("Last-Event-Id"), after)
-	s := &stream{call: c, changed: changed, page: page, next: after, sentID: after, asked: time.Now()}
+	s := &stream{call: c, changed: changed, page: page, next: after, sentID: after, asked: time.Now(), user: c.by.URN, ring: make(chan struct{}, 1)}
 	s.behind.Store(time.Now().UnixNano())
 	all.put(s, true)
 	defer all.put(s, false)
+	if isClosed(c.again) { // there was a Recheck, of whomever, between authentication and put
+		s.recheck()
+	}
 	c.r = c.r.WithContext(memreserve.With(c.r.Context(), s.reservePage))
 	s.watch()
 	if err := s.read(); err != nil {
@@ -194,6 +207,15 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 // needs no slot for its memory.
 func (s *stream) reservePage(n int) bool {
 	return (s.used == 0 || s.used+n <= notLarge) && s.reserve(n)
+}
+
+// recheck makes the stream authenticate its caller before it reads or sends anything more.
+func (s *stream) recheck() {
+	s.stale.Store(true)
+	select {
+	case s.ring <- struct{}{}:
+	default: // it has not woken yet
+	}
 }
 
 // watch calls changed, and reports whether the feed has changed since it was called before.
@@ -282,7 +304,7 @@ func (s *stream) wait(timer *time.Timer) (grown bool) {
 	case <-s.wake:
 		return true
 	case <-timer.C:
-	case <-s.again:
+	case <-s.ring:
 	case <-s.h.Streams.closed:
 	case <-s.r.Context().Done():
 	}
@@ -292,7 +314,7 @@ func (s *stream) wait(timer *time.Timer) (grown bool) {
 // over reports whether the stream must end because the server stops, the client has disconnected, or the caller's
 // identity has ended or changed. It is called before every page.
 func (s *stream) over() bool {
-	if (time.Since(s.asked) >= authenticateEvery || isClosed(s.again)) && !s.sameCaller() {
+	if stale := s.stale.Swap(false); (stale || time.Since(s.asked) >= authenticateEvery) && !s.sameCaller() {
 		return true
 	}
 	return isClosed(s.h.Streams.closed) || s.r.Context().Err() != nil || !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)

@@ -257,6 +257,45 @@ func TestAStreamEndsWhenRightsEnd(t *testing.T) {
 	}
 }
 
+// A Recheck of some users authenticates their streams again, and no others.
+func TestARecheckOfSomeUsers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, mu := map[string]int{}, sync.Mutex{} // read while nobody asks
+		streams := httpapi.NewStreams()
+		handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Streams: streams,
+			Authenticate: func(r *http.Request) (httpapi.Principal, error) {
+				name, err := httpapi.RequestToken(r)
+				mu.Lock()
+				asked[name]++
+				mu.Unlock()
+				return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=" + name}}, err
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for _, name := range []string{"ann", "bob", "cid"} {
+			r := httptest.NewRequest("GET", "/x/changes?after=now", nil)
+			r.Header = http.Header{"Accept": {"text/event-stream"}, "Authorization": {"Bearer " + name}}
+			all.Go(func() { handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(ctx)) })
+			synctest.Wait()
+		}
+		streams.Recheck(network+":user=ann", network+":user=nobody")
+		synctest.Wait()
+		if fmt.Sprint(asked) != "map[ann:2 bob:1 cid:1]" {
+			t.Errorf("after a change of Ann: %v", asked)
+		}
+		streams.Recheck()
+		synctest.Wait()
+		if fmt.Sprint(asked) != "map[ann:3 bob:2 cid:2]" {
+			t.Errorf("after a change of everybody: %v", asked)
+		}
+		cancel()
+		all.Wait()
+	})
+}
+
 func TestAStreamEndsWhenItsTokenExpires(t *testing.T) {
 	for name, life := range map[string]time.Duration{"a principal that stays": 2 * time.Second, "a principal that is renewed": time.Hour} {
 		t.Run(name, func(t *testing.T) {

@@ -164,7 +164,7 @@ func (s *Service) loadKey(ctx context.Context, r storage.Reader, hash string) (*
 		i.principal.Caller = k.Rights.both(p.Rights.caller(p.URN)).caller(p.URN)
 		i.principal.NotOwner = !k.owner()
 	} else {
-		i.principal.Caller = vitrine.Caller{URN: networkOf(k.Reads[0]) + ":user=" + k.ID, Reads: k.Reads, TagsOnly: true, Tags: k.Tags, PublicReviews: k.Reviews}
+		i.principal.Caller = vitrine.Caller{URN: k.user(), Reads: k.Reads, TagsOnly: true, Tags: k.Tags, PublicReviews: k.Reviews}
 	}
 	i.principal.Key = k.Prefix
 	if k.Expires != nil {

@@ -16,7 +16,7 @@ import (
 func Maintenance(access bool) storage.Maintenance {
 	notArchived := []string{space + " ", transient + " "}
 	if access {
-		notArchived = []string{space + " session/", space + " sessions/", transient + " "}
+		notArchived = append(record.FeedKinds(space), space+" session/", space+" sessions/", transient+" ")
 	}
 	return storage.Maintenance{Audit: audit, NotArchived: notArchived}
 }
@@ -46,7 +46,10 @@ func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 
 // faultOf returns what is wrong with a record.
 func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong string, err error) {
-	kind, _, _ := strings.Cut(e.Key[len(space)+1:], "/")
+	kind, _, named := strings.Cut(e.Key[len(space)+1:], "/")
+	if !named {
+		return "", nil // the state of the feed
+	}
 	parts := record.Parts(e.Key, record.Prefix(space, kind+"/"))
 	last := parts[len(parts)-1]
 	var want []string // records that must be there too

@@ -19,7 +19,7 @@ import (
 // a passkey already, and the person is told of it in each session that began with a passkey from before.
 
 // invite gives a person a new invitation in place of the one before.
-func (s *Service) invite(ctx context.Context, t storage.Tx, p *person, by string) (link string, err error) {
+func (s *Service) invite(ctx context.Context, t *tx, p *person, by string) (link string, err error) {
 	switch {
 	case p.Disabled:
 		return "", wrongState("this person is disabled")

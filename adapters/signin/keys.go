@@ -308,8 +308,17 @@ func (s *Service) deleteKey(c *call, t *tx) (any, error) {
 	return nil, dropKey(c.Context(), t, k)
 }
 
+// user is the URN with which the key speaks: that of its maker, or one of its own in its network.
+func (k *key) user() string {
+	if k.Kind == kindSecret {
+		return k.By
+	}
+	return networkOf(k.Reads[0]) + ":user=" + k.ID
+}
+
 func dropKey(ctx context.Context, t *tx, k *key) error {
 	t.unseen = append(t.unseen, seenKey("key", k.Prefix))
+	t.concerned = append(t.concerned, k.user())
 	keys := []string{keyKey(k.ID), secretKey(k.Hash), keysKey(k.Person, k.ID)}
 	for _, index := range k.index() {
 		keys = append(keys, index.Key)

@@ -1,9 +1,12 @@
 package signin_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +216,71 @@ func TestStreamsEndWithTheRights(t *testing.T) {
 				t.Fatal("the stream goes on")
 			}
 		})
+	}
+}
+
+// A change of people authenticates the streams of those whom it concerns again, by another process too, and no other stream.
+func TestWhoseStreamsAChangeConcerns(t *testing.T) {
+	w := newWorld(t, localBase)
+	again := newWorldOver(t, w.db, localBase) // another process
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	type call struct {
+		users []string
+		at    time.Time
+	}
+	calls := make(chan call, 100)
+	watching := make(chan struct{})
+	go func() {
+		close(watching)
+		w.people.Watch(ctx, func(users ...string) { calls <- call{users, time.Now()} })
+	}()
+	<-watching
+	time.Sleep(50 * time.Millisecond)
+	var last time.Time
+	urnOf := func(b *browser) string { return b.send("GET", "/x/me", nil).text("urn") }
+	expect := func(what string, want ...string) {
+		t.Helper()
+		var users []string
+		for len(users) < len(want) {
+			select {
+			case c := <-calls:
+				if since := c.at.Sub(last); since < 990*time.Millisecond {
+					t.Errorf("%s: called again after %v", what, since)
+				}
+				if len(c.users) == 0 {
+					t.Errorf("%s concerns everybody", what)
+				}
+				users, last = append(users, c.users...), c.at
+				slices.Sort(users)
+				users = slices.Compact(users)
+			case <-time.After(5 * time.Second):
+				t.Fatalf("%s concerns %q, want %q", what, users, want)
+			}
+		}
+		slices.Sort(want)
+		if !slices.Equal(users, want) {
+			t.Errorf("%s concerns %q, want %q", what, users, want)
+		}
+	}
+	admin, ann := again.invited("Admin", signin.Rights{Admin: true}), again.invited("Ann", signin.Rights{Moderates: []string{network}})
+	adminURN, annURN := urnOf(admin), urnOf(ann)
+	expect("two who come", adminURN, annURN)
+	for i := range 20 { // one call for all
+		admin.want(200, "PATCH", "/x/people/"+ann.id(), object{"name": fmt.Sprint("Ann ", i)})
+	}
+	public := ann.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
+	secret := ann.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret"})
+	expect("a name", annURN)
+	admin.want(204, "DELETE", "/x/keys/"+public.text("id"), nil)
+	expect("a public key that is revoked", network+":user="+public.text("id"))
+	ann.want(204, "DELETE", "/x/keys/"+secret.text("id"), nil)
+	expect("a secret key that is revoked", annURN)
+	admin.want(204, "DELETE", "/x/signin/sessions/", nil)
+	expect("a session that ends", adminURN)
+	time.Sleep(1100 * time.Millisecond)
+	for len(calls) > 0 {
+		t.Errorf("and one more call: %q", (<-calls).users)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/google/uuid"
 
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -35,6 +36,7 @@ import (
 //	keys/<person> <id>            the secret keys of a person
 //	reading/<network> <id>        the public keys that read something of a network: what they read, a line each
 //	made/<network> <id>           the public keys that callers of a network have made
+//	feed/, log/<number>           whom changes of the last minutes concern, for Watch: a record.Feed
 //	indexed/keys                  reading/ and made/ have all public keys; a store of v0.2.0 has none of these three
 //
 // And in signin, short-lived records and those that change often:
@@ -280,6 +282,7 @@ func view[T any](ctx context.Context, db storage.Store, fn func(storage.Reader) 
 type tx struct {
 	storage.Tx
 	committed []func() // called after the commit
+	concerned []string // URNs of those whose rights, sessions or keys may have changed
 	unseen    []string // keys of times of last use, to delete after the commit
 }
 
@@ -288,7 +291,11 @@ func (s *Service) update(ctx context.Context, fn func(*tx) error) error {
 	var t *tx
 	err := s.db.Update(ctx, space, storage.UpdateOptions{}, func(in storage.Tx) error {
 		t = &tx{Tx: in}
-		return fn(t)
+		if err := fn(t); err != nil || len(t.concerned) == 0 {
+			return err
+		}
+		entry := feed.Entry{At: s.millis(), Data: []byte(strings.Join(t.concerned, "\n"))}
+		return s.changes.Add(ctx, t, record.Feed{Space: space}, entry.At, entry)
 	})
 	if err != nil {
 		return err
@@ -349,7 +356,8 @@ func room(ctx context.Context, r storage.Reader, prefix string, most int, senten
 }
 
 // putPerson stores a person, new or existing.
-func putPerson(ctx context.Context, t storage.Tx, p *person) error {
+func putPerson(ctx context.Context, t *tx, p *person) error {
+	t.concerned = append(t.concerned, p.URN)
 	if p.Admin && !p.Disabled {
 		if err := t.Put(ctx, entry(adminKey(p.ID), "")); err != nil {
 			return err

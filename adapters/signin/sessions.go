@@ -85,6 +85,13 @@ func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (
 			if before == nil {
 				continue
 			}
+			ended, err := read[person](ctx, t, personKey(before.Person))
+			if err != nil {
+				return err
+			}
+			if ended != nil {
+				t.concerned = append(t.concerned, ended.URN)
+			}
 			if hash == confirms && before.Person == p.ID {
 				one.ID, one.CreatedAt = before.ID, before.CreatedAt
 				if via != viaProvider {
@@ -104,6 +111,7 @@ func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (
 		}
 		for i, old := range list {
 			if i >= mostSessions-1 || old.Expires <= now {
+				t.concerned = append(t.concerned, p.URN)
 				if err := t.endSession(ctx, old); err != nil {
 					return err
 				}
@@ -183,6 +191,7 @@ func (s *Service) end(c *call, t *tx, what string, which func(string, *session) 
 		return err
 	}
 	own := c.session
+	t.concerned = append(t.concerned, own.person.URN)
 	ended, err := endSessions(c.Context(), t, own.person.ID, which)
 	if err != nil {
 		return err

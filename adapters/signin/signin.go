@@ -20,6 +20,8 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -33,7 +35,8 @@ const (
 	ceremonyLife   = 5 * time.Minute
 	confirmation   = 5 * time.Minute // how long a sign-in or a confirmation counts
 	cacheLife      = time.Second
-	seenEvery      = time.Hour // how often a time of last use is written
+	changesLife    = 10 * time.Minute // how long it is stored whom a change concerns
+	seenEvery      = time.Hour        // how often a time of last use is written
 )
 
 // Limits of records.
@@ -72,9 +75,10 @@ type Service struct {
 	Options
 	db       storage.Store
 	indexed  atomic.Bool // the store has the indices of public keys
-	origin   string      // of BaseURL, "" if nobody can sign in
-	secure   bool        // the cookie is sent only over TLS
-	cookie   string      // its name
+	changes  *record.Feeds
+	origin   string // of BaseURL, "" if nobody can sign in
+	secure   bool   // the cookie is sent only over TLS
+	cookie   string // its name
 	passkeys *webauthn.WebAuthn
 	attempts attempts
 	provider provider
@@ -100,7 +104,8 @@ func New(db storage.Store, o Options) (*Service, error) {
 		}
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	s := &Service{Options: o, db: db, known: map[string]*identity{}, seen: map[string]int64{}, changed: db.Changed(space)}
+	s := &Service{Options: o, db: db, known: map[string]*identity{}, seen: map[string]int64{}, changed: db.Changed(space),
+		changes: record.NewFeeds(db, changesLife)}
 	u, err := url.Parse(o.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("signin: BaseURL: %w", err)
@@ -129,28 +134,60 @@ func New(db storage.Store, o Options) (*Service, error) {
 // Origin is where people sign in, such as https://host.example; "" means nowhere.
 func (s *Service) Origin() string { return s.origin }
 
-// Watch calls fn whenever people or their rights may have changed, until ctx is done. With httpapi.Streams.Recheck as fn, streams end as
-// soon as the rights of those who read them.
-func (s *Service) Watch(ctx context.Context, fn func()) {
-	for changed := s.db.Changed(space); ; {
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return
+// Watch calls fn when people, sessions or keys have changed in any process, once a second at most, until ctx is done. users are the URNs of
+// those whom the changes concern; without any, the changes may concern everybody. With httpapi.Streams.Recheck as fn, streams end as soon as
+// the rights of those who read them.
+func (s *Service) Watch(ctx context.Context, fn func(users ...string)) {
+	changed := s.db.Changed(space)
+	at, _, _, err := s.changedSince(ctx, 0)
+	for {
+		if err == nil {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
 		}
 		// Before fn, so that no change meanwhile is missed and no cached identity is used.
 		s.mu.Lock()
 		s.forget()
 		changed = s.changed
 		s.mu.Unlock()
-		fn()
-		if s.db.View(ctx, func(storage.Reader) error { return nil }) != nil { // a store that is closed wakes at once
-			select {
-			case <-time.After(cacheLife):
-			case <-ctx.Done():
-			}
+		var users []string
+		var missed bool
+		if at, users, missed, err = s.changedSince(ctx, at); missed {
+			fn()
+		} else if len(users) > 0 {
+			fn(users...)
+		} else if err == nil {
+			continue
+		}
+		select { // an error is of a store that does not respond, or is closed: then it wakes at once
+		case <-time.After(cacheLife):
+		case <-ctx.Done():
+			return
 		}
 	}
+}
+
+// changedSince returns the position of the last change, and the URNs of those whom the changes after a position concern. missed is true if
+// some of these are not known any more.
+func (s *Service) changedSince(ctx context.Context, after feed.Position) (last feed.Position, users []string, missed bool, err error) {
+	err = s.db.View(ctx, func(r storage.Reader) error {
+		last, users, missed = after, nil, false
+		for e, err := range (record.Feed{Space: space}).Entries(ctx, r, after, 0) {
+			if err != nil {
+				return err
+			}
+			missed = missed || e.Position != last+1
+			last, users = e.Position, append(users, strings.Split(string(e.Data), "\n")...)
+		}
+		return nil
+	})
+	if err != nil {
+		return after, nil, false, err
+	}
+	return last, users, missed, nil
 }
 
 // Endpoints are for httpapi.Config.
