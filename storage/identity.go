@@ -31,7 +31,10 @@ func DefaultsOf(s Store) Defaults {
 
 // IdentitySpace is the space that contains only the Identity of a store: its Secret at the key IdentitySecret, and its
 // Name.
-const IdentitySpace, IdentitySecret, nameKey = "store", "store secret", "store name"
+const IdentitySpace, IdentitySecret = "store", "store secret"
+
+// nameKey is the key of the Name.
+const nameKey = IdentitySpace + " name"
 
 // SecretSize is how many bytes the Secret of an Identity has.
 const SecretSize = 32

@@ -28,4 +28,5 @@ type Fault struct {
 	Wrong string
 }
 
+// String returns the key and what is wrong.
 func (f Fault) String() string { return fmt.Sprintf("%q: %s", f.Key, f.Wrong) }

@@ -127,13 +127,18 @@ type Request struct {
 // Param returns the i-th parameter of the path, from 0.
 func (r *Request) Param(i int) string { return r.call.param(i) }
 
-// Text returns a parameter of the query that is given once at most; All returns one that may be repeated, and Flag one
-// that is true or false. A wrong value becomes a 400 whatever Serve returns, so read the parameters first, and stop if
-// Wrong is true.
-func (r *Request) Text(name string) string  { return r.call.query.text(name) }
+// Text returns a parameter of the query that is given once at most. A wrong value becomes a 400 whatever Serve returns, so
+// read the parameters first, and stop if Wrong is true.
+func (r *Request) Text(name string) string { return r.call.query.text(name) }
+
+// All returns the values of a parameter of the query that may be repeated.
 func (r *Request) All(name string) []string { return r.call.query.Values[name] }
-func (r *Request) Flag(name string) bool    { return r.call.query.flag(name) }
-func (r *Request) Wrong() bool              { return r.call.query.err != nil }
+
+// Flag returns a parameter of the query that is true or false, as Text does.
+func (r *Request) Flag(name string) bool { return r.call.query.flag(name) }
+
+// Wrong reports whether a parameter that was read has a wrong value.
+func (r *Request) Wrong() bool { return r.call.query.err != nil }
 
 // Decode reads the body into v, as strict JSON: unknown members are errors.
 func (r *Request) Decode(v any) error { return r.call.decode(v) }
