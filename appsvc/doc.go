@@ -146,13 +146,13 @@
 // second. The rights of the person who set the time are stored, and checked at that time on the apps as they are then;
 // Options.Rights returns the rights that the person has then. A release that is more than a day late is not run.
 //
-// A rule of a tag may require approvals (SetTagRules). Only a release moves such a tag, and RunRelease needs that many approvals.
-// An approval counts if its person could run the release, has neither made nor changed it, was not invited or given rights by
-// somebody who has, directly or through others, and is not a program. If the rule is Independent, nobody counts either who
-// gave rights to somebody who has made or changed it. A change of moves removes all approvals.
+// A rule of a tag may require approvals (SetTagRules). Only a release moves such a tag, and RunRelease needs that many
+// approvals. An approval counts if its person could run the release, has neither made nor changed it, was not invited
+// or given rights by somebody who has, directly or through others, and is not a program. If the rule is Independent,
+// nobody counts either who gave rights to somebody who has made or changed it. A change of moves removes all approvals.
 //
-// Whoever may make people can be two of them: one invites two, one of these makes the release, and the other one approves it. So
-// let only those make people whom you would let release alone.
+// Whoever may make people can be two of them: one invites two, one of these makes the release, and the other one
+// approves it. So let only those make people whom you would let release alone.
 //
 // # History
 //

@@ -16,12 +16,13 @@ type TagRule struct {
 	Name string `json:"name"`
 	// Protected allows only moderators of every group of the app to create, move and delete such a tag.
 	Protected bool `json:"protected"`
-	// Approvals is the number of people who must approve a move, 0 to 10. A tag that needs approvals is protected, and only
-	// a release or a rollback moves it.
+	// Approvals is the number of people who must approve a move, 0 to 10. A tag that needs approvals is protected, and
+	// only a release or a rollback moves it.
 	Approvals int `json:"approvals"`
 	// Independent is for a tag that needs approvals. The approval of a person who has given rights to an author of the
-	// release, directly or through others, does not count then. Without it, only that of a person who was given rights by
-	// an author does not count. Two people who were given rights by the same third one are independent of each other.
+	// release, directly or through others, does not count then. Without it, only that of a person who was given rights
+	// by an author does not count. Two people who were given rights by the same third one are independent of each
+	// other.
 	Independent bool `json:"independent,omitzero"`
 }
 
@@ -37,9 +38,9 @@ func (s *Service) TagRules(ctx context.Context) (list []TagRule, err error) {
 	return list, err
 }
 
-// SetTagRules replaces the rules of the store. Each transaction that moves a tag reads them, so they apply to every process
-// on the store. It takes no Caller: rules belong to the embedding program. It returns ErrInvalid if a name is invalid or
-// repeated, if Approvals is out of range, or if an independent rule needs no approvals.
+// SetTagRules replaces the rules of the store. Each transaction that moves a tag reads them, so they apply to every
+// process on the store. It takes no Caller: rules belong to the embedding program. It returns ErrInvalid if a name is
+// invalid or repeated, if Approvals is out of range, or if an independent rule needs no approvals.
 func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 	rules = sortTagRules(rules)
 	for i, r := range rules {
@@ -51,7 +52,8 @@ func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 		case r.Approvals < 0 || r.Approvals > mostApprovals:
 			return invalid("", "the tag %q needs %d approvals: want 0 to %d", r.Name, r.Approvals, mostApprovals)
 		case r.Independent && r.Approvals == 0:
-			return invalid("", "the approvals of the tag %q shall be independent, but it needs none: want 1 to %d", r.Name, mostApprovals)
+			return invalid("", "the approvals of the tag %q shall be independent, but it needs none: want 1 to %d",
+				r.Name, mostApprovals)
 		}
 	}
 	return s.store.update(ctx, func(tx *writer) error { return tx.setTagRules(ctx, rules) })
@@ -102,18 +104,18 @@ func (t *writer) setTagRules(ctx context.Context, rules tagRules) error {
 	return t.tx.Put(ctx, storage.Entry{Key: key, Value: value})
 }
 
-// Protected tags point to what is delivered, such as production. Whoever uses an app may change it, but only a moderator of
-// all of its groups decides what is delivered. So the groups of an app are protected too while it has a protected tag:
-// otherwise an owner could first remove the groups of others.
+// Protected tags point to what is delivered, such as production. Whoever uses an app may change it, but only a
+// moderator of all of its groups decides what is delivered. So the groups of an app are protected too while it has a
+// protected tag: otherwise an owner could first remove the groups of others.
 
 // moderatesAll reports whether the caller moderates every group of the app. It is false for an app without groups.
 func moderatesAll(c vitrine.Caller, h appHead) bool {
 	return len(h.Groups) > 0 && !slices.ContainsFunc(h.Groups, func(g string) bool { return !moderates(c, g) })
 }
 
-// mayMove is the rule for creating, moving and deleting a tag of an app that the caller may use: it returns ErrForbidden if
-// the tag is protected and the caller does not moderate every group of the app. h is the head of the latest version in the
-// transaction of the write or, for a repeat with an idempotency key, in that of the repeat.
+// mayMove is the rule for creating, moving and deleting a tag of an app that the caller may use: it returns
+// ErrForbidden if the tag is protected and the caller does not moderate every group of the app. h is the head of the
+// latest version in the transaction of the write or, for a repeat with an idempotency key, in that of the repeat.
 func (t TagRule) mayMove(by vitrine.Caller, h appHead) error {
 	if t.Protected && !moderatesAll(by, h) {
 		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", t.Name)
@@ -160,11 +162,11 @@ func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name str
 	return h, rules, err
 }
 
-// mayRegroup is the rule for changing the groups of an app. To add a group, the caller must moderate it. To remove a group,
-// the caller must moderate it or own the app, since the removal hides the app from that group. While the app has a protected
-// tag, the caller must moderate all of its present groups. The order of groups does not matter. at is the JSON pointer of
-// the groups in the request, or "". mayRegroup must be called in the transaction that changes the groups, since tags may
-// change until then.
+// mayRegroup is the rule for changing the groups of an app. To add a group, the caller must moderate it. To remove a
+// group, the caller must moderate it or own the app, since the removal hides the app from that group. While the app has
+// a protected tag, the caller must moderate all of its present groups. The order of groups does not matter. at is the
+// JSON pointer of the groups in the request, or "". mayRegroup must be called in the transaction that changes the
+// groups, since tags may change until then.
 func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, at string, h appHead, groups []string) error {
 	if sameGroups(h.Groups, groups) {
 		return nil
@@ -205,6 +207,6 @@ func (r *reader) protectedTag(ctx context.Context, app string) (string, error) {
 	return "", nil
 }
 
-// sameGroups reports whether two lists have the same groups, in any order. A patch that only changes their order needs no
-// right to the groups, since it changes nobody's rights.
+// sameGroups reports whether two lists have the same groups, in any order. A patch that only changes their order needs
+// no right to the groups, since it changes nobody's rights.
 func sameGroups(a, b []string) bool { return len(without(a, b)) == 0 && len(without(b, a)) == 0 }

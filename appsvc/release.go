@@ -17,8 +17,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// A release is a list of moves of tags that are made together: all at one moment, or none. It is a record of its own. It can
-// be changed until it is run, by hand (RunRelease) or at a time (RunDue). The files are these:
+// A release is a list of moves of tags that are made together: all at one moment, or none. It is a record of its own.
+// It can be changed until it is run, by hand (RunRelease) or at a time (RunDue). The files are these:
 //
 //	release.go          the type Release; creating, changing, cancelling and listing releases
 //	releaseapproval.go  whose approvals count
@@ -54,8 +54,8 @@ const (
 //	 "approvals": [{"by": {"urn"}, "at"}], "needs", "independent", "mayApprove", "ranAt",
 //	 "conflicts": [{"app", "tag", "pointsTo", "error", "reason"}]}
 //
-// with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move. The members independent and
-// mayApprove are there only if they are true.
+// with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move. The members
+// independent and mayApprove are there only if they are true.
 type Release struct {
 	ID        string             `json:"id"`
 	Version   vitrine.Version    `json:"version"` // counts its changes, from 0 on
@@ -74,13 +74,14 @@ type Release struct {
 
 	// Independent is TagRule.Independent: whether an approval of somebody who gave rights to an author does not count.
 	Independent bool `json:"independent,omitzero"`
-	// MayApprove is whether the release needs approvals, and the caller can add one that counts. Only the method Release sets it.
+	// MayApprove is whether the release needs approvals, and the caller can add one that counts. Only the method
+	// Release sets it.
 	MayApprove bool `json:"mayApprove,omitzero"`
 }
 
-// ReleaseMove is the move of a tag. To is PointsTo a version, or NoTag to delete the tag. From is where the tag must point before. In a
-// request a zero From means where it points now; a Release has none. In JSON both are a version or null, and in a request from may be
-// left out.
+// ReleaseMove is the move of a tag. To is PointsTo a version, or NoTag to delete the tag. From is where the tag must
+// point before. In a request a zero From means where it points now; a Release has none. In JSON both are a version or
+// null, and in a request from may be left out.
 type ReleaseMove struct {
 	AppID string   `json:"app"`
 	Tag   string   `json:"tag"`
@@ -190,7 +191,8 @@ func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in Creat
 	return out, err
 }
 
-// schedule sets the time of a release and the state that follows from it. The rights of the caller are stored for the run.
+// schedule sets the time of a release and the state that follows from it. The rights of the caller are stored for the
+// run.
 func (r *release) schedule(by vitrine.Caller, at int64) {
 	if r.At, r.State, r.Scheduler = at, ReleaseOpen, nil; at != 0 {
 		r.State, r.Scheduler = ReleaseScheduled, &by
@@ -236,8 +238,8 @@ func (s *Service) checkRelease(name, note string, moves []ReleaseMove, at, was i
 	return nil
 }
 
-// resolve returns the moves of a request, with each absent From set to where the tag points now. It returns the errors of
-// mayMoveAll, and ErrNotFound if an app does not have a version.
+// resolve returns the moves of a request, with each absent From set to where the tag points now. It returns the errors
+// of mayMoveAll, and ErrNotFound if an app does not have a version.
 func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []ReleaseMove) ([]ReleaseMove, error) {
 	moves := slices.Clone(in)
 	if err := r.mayMoveAll(ctx, by, moves, "/moves", false); err != nil {
@@ -289,8 +291,7 @@ func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in Updat
 		}
 		if (!same || in.Name != rel.Name || in.Note != rel.Note) && !slices.Contains(rel.Authors, by.URN) {
 			rel.Authors = append(rel.Authors, by.URN)
-			rel.Approvals = slices.DeleteFunc(slices.Clone(rel.Approvals), func(a Approval) bool { return a.By == by.URN })
-			rel.Approvers = slices.DeleteFunc(slices.Clone(rel.Approvers), func(a vitrine.Caller) bool { return a.URN == by.URN })
+			rel.withdraw(by.URN)
 		}
 		rel.Name, rel.Note, rel.Moves, rel.Conflicts = in.Name, in.Note, moves, nil
 		rel.schedule(by, in.At)
@@ -328,8 +329,8 @@ func (s *Service) changeRelease(ctx context.Context, by vitrine.Caller, id strin
 // errUnchanged ends a change of a release that has nothing to change.
 var errUnchanged = errors.New("nothing changes")
 
-// releaseToChange returns a release in one of some states. It returns ErrNotFound if the caller may not see it, ErrForbidden
-// if the caller could not make all its moves, and ErrConflict if its version or its state is another one.
+// releaseToChange returns a release in one of some states. It returns ErrNotFound if the caller may not see it,
+// ErrForbidden if the caller could not make all its moves, and ErrConflict if its version or its state is another one.
 func (r *reader) releaseToChange(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, states ...ReleaseState) (release, error) {
 	rel, err := r.releaseFor(ctx, by, id)
 	if err == nil {
@@ -341,7 +342,8 @@ func (r *reader) releaseToChange(ctx context.Context, by vitrine.Caller, id stri
 	return rel, err
 }
 
-// is returns ErrConflict unless the release has this version and one of these states, and ErrInvalid for the zero Version.
+// is returns ErrConflict unless the release has this version and one of these states, and ErrInvalid for the zero
+// Version.
 func (r release) is(v vitrine.Version, states ...ReleaseState) error {
 	switch {
 	case v.IsZero() || v == vitrine.Latest:
@@ -354,8 +356,8 @@ func (r release) is(v vitrine.Version, states ...ReleaseState) error {
 	return nil
 }
 
-// storeRelease stores a release in place of its earlier form, with the next version, and adds some entries and the entry of
-// the release to the feed.
+// storeRelease stores a release in place of its earlier form, with the next version, and adds some entries and the
+// entry of the release to the feed.
 func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, entries ...feed.Entry) (Release, error) {
 	entry, err := s.putRelease(ctx, tx, by, was, &rel)
 	if err == nil {

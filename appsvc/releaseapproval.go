@@ -9,11 +9,12 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// An approval counts if its person could run the release alone, has neither made nor changed it, was not given rights by an
-// author of the release, and is not a program. Who was invited was given rights, too. Rights are followed through any number of
-// people, also through those who are disabled or deleted: otherwise an author could invite a person who invites the approver.
-// If the rule of a tag is independent, somebody who gave rights to an author does not count either. All of this is checked
-// when the release is approved, and again when it is run, by the apps and by the rights from Options.Rights at that time.
+// An approval counts if its person could run the release alone, has neither made nor changed it, was not given rights
+// by an author of the release, and is not a program. Who was invited was given rights, too. Rights are followed through
+// any number of people, also through those who are disabled or deleted: otherwise an author could invite a person who
+// invites the approver. If the rule of a tag is independent, somebody who gave rights to an author does not count
+// either. All of this is checked when the release is approved, and again when it is run, by the apps and by the rights
+// from Options.Rights at that time.
 
 // needs returns how many approvals a release needs: the highest number among the rules of its tags.
 func (r release) needs(rules tagRules) (n int) {
@@ -28,9 +29,9 @@ func (r release) independent(rules tagRules) bool {
 	return slices.ContainsFunc(r.Moves, func(m ReleaseMove) bool { return rules.of(m.Tag).Independent })
 }
 
-// mayMoveAll returns the error of the first move that the caller could not make by PutTag or DeleteTag, apart from missing
-// approvals. at is the pointer of the moves in the request, or "". A missing app is an error too, unless absent is true: the
-// app may have been deleted after the release was created.
+// mayMoveAll returns the error of the first move that the caller could not make by PutTag or DeleteTag, apart from
+// missing approvals. at is the pointer of the moves in the request, or "". A missing app is an error too, unless absent
+// is true: the app may have been deleted after the release was created.
 func (r *reader) mayMoveAll(ctx context.Context, by vitrine.Caller, moves []ReleaseMove, at string, absent bool) error {
 	ahead := []string{keyOf(rulesKind)}
 	for _, m := range moves {
@@ -77,8 +78,8 @@ type person struct {
 	disabled bool
 }
 
-// person returns the person whose rights were stored as kept, with the present rights. A key may do what both its stored
-// rights and the present rights of its maker allow.
+// person returns the person whose rights were stored as kept, with the present rights. A key may do what both its
+// stored rights and the present rights of its maker allow.
 func (s *Service) person(ctx context.Context, kept vitrine.Caller) (p person, err error) {
 	p.callers = []vitrine.Caller{kept}
 	if s.rights == nil {
@@ -114,8 +115,8 @@ func (p person) mayMoveAll(ctx context.Context, r *reader, moves []ReleaseMove) 
 	return nil
 }
 
-// mostGivers is how many people are asked about to find out who gave rights to somebody. Who has more counts as given rights
-// by everybody, so that a long chain of people neither hides its beginning nor takes long.
+// mostGivers is how many people are asked about to find out who gave rights to somebody. Who has more counts as given
+// rights by everybody, so that a long chain of people neither hides its beginning nor takes long.
 const mostGivers = 1000
 
 // givers are the URNs of people who gave rights to somebody, through any number of people. nil stands for everybody.
@@ -157,7 +158,8 @@ type approver struct {
 	ofAuthors givers         // who gave the authors of the release rights
 }
 
-// approvers returns those who approve a release with these authors, in their order. It must not be called in a transaction.
+// approvers returns those who approve a release with these authors, in their order. It must not be called in a
+// transaction.
 func (s *Service) approvers(ctx context.Context, authors []string, kept ...vitrine.Caller) ([]approver, error) {
 	if len(kept) == 0 {
 		return nil, nil
@@ -176,7 +178,8 @@ func (s *Service) approvers(ctx context.Context, authors []string, kept ...vitri
 	return people, err
 }
 
-// mayApprove returns ErrForbidden if an approval of this person does not count for a release, whose moves the person could make.
+// mayApprove returns ErrForbidden if an approval of this person does not count for a release, whose moves the person
+// could make.
 func (a approver) mayApprove(rel release, independent bool) error {
 	switch {
 	case a.kept.Key != "":
@@ -186,9 +189,11 @@ func (a approver) mayApprove(rel release, independent bool) error {
 	case slices.Contains(rel.Authors, a.kept.URN):
 		return forbidden("who made or changed a release does not approve it: ask somebody else")
 	case a.givers.anyOf(rel.Authors...):
-		return forbidden("who made or changed the release invited this person or gave it rights, directly or through others: ask somebody else")
+		return forbidden("who made or changed the release invited this person or gave it rights, directly or through others: " +
+			"ask somebody else")
 	case independent && a.ofAuthors.anyOf(a.kept.URN):
-		return forbidden("this person invited who made or changed the release, or gave them rights, directly or through others: ask somebody else")
+		return forbidden("this person invited who made or changed the release, or gave them rights, directly or through " +
+			"others: ask somebody else")
 	}
 	return nil
 }
@@ -247,4 +252,12 @@ func (s *Service) ApproveRelease(ctx context.Context, by vitrine.Caller, id stri
 // approvedBy reports whether a person has approved the release.
 func (r release) approvedBy(urn string) bool {
 	return slices.ContainsFunc(r.Approvals, func(a Approval) bool { return a.By == urn })
+}
+
+// withdraw takes the approval of a person back, if there is one.
+func (r *release) withdraw(urn string) {
+	if i := slices.IndexFunc(r.Approvals, func(a Approval) bool { return a.By == urn }); i >= 0 {
+		r.Approvals = slices.Delete(slices.Clone(r.Approvals), i, i+1)
+		r.Approvers = slices.Delete(slices.Clone(r.Approvers), i, i+1)
+	}
 }

@@ -3,6 +3,7 @@ package appsvc_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
@@ -31,6 +32,20 @@ func (g *givers) rights(_ context.Context, urn string) (by vitrine.Caller, invit
 	return vitrine.Caller{URN: urn, Moderates: []string{site1}}, inviters, nil
 }
 
+// giversOf reads who gave rights to whom, as in the table of TestRightsAreFollowedThroughPeople.
+func giversOf(text string) *givers {
+	g := &givers{of: map[string][]string{}, gone: map[string]bool{}, unknown: map[string]bool{}}
+	for one := range strings.FieldsSeq(text) {
+		name, from, _ := strings.Cut(one, "<")
+		who := strings.TrimRight(name, "!?")
+		g.gone[who], g.unknown[who] = strings.HasSuffix(name, "!"), strings.HasSuffix(name, "?")
+		if from != "" {
+			g.of[who] = strings.Split(from, ",")
+		}
+	}
+	return g
+}
+
 // chain is people each of whom was given rights by the next one: p0 by p1, p1 by p2, and so on.
 func chain(n int) map[string][]string {
 	of := map[string][]string{}
@@ -40,31 +55,32 @@ func chain(n int) map[string][]string {
 	return of
 }
 
-// Rights are followed through any number of people, whatever has become of them. Ann makes each release, and Ben approves it.
+// Rights are followed through any number of people, whatever has become of them. Ann makes each release, and Ben
+// approves it.
 func TestRightsAreFollowedThroughPeople(t *testing.T) {
 	for name, test := range map[string]struct {
-		givers
-		counts, independent bool // whether the approval counts, by a usual and by an independent rule
+		gave                string // "who<giver,giver" by spaces; a name with ! is of somebody who is gone, and with ? unknown
+		counts, independent bool   // whether the approval counts, by a usual and by an independent rule
 	}{
-		"strangers":                         {givers{}, true, true},
-		"unknown to the program":            {givers{unknown: map[string]bool{"ann": true, "ben": true}}, true, true},
-		"Ann made Ben":                      {givers{of: map[string][]string{"ben": {"ann"}}}, false, false},
-		"through one":                       {givers{of: map[string][]string{"ben": {"x"}, "x": {"ann"}}}, false, false},
-		"through two of several":            {givers{of: map[string][]string{"ben": {"a", "b"}, "b": {"c", "d"}, "d": {"e", "ann"}}}, false, false},
-		"through one who is gone":           {givers{of: map[string][]string{"ben": {"x"}, "x": {"ann"}}, gone: map[string]bool{"x": true}}, false, false},
-		"Ann is gone":                       {givers{of: map[string][]string{"ben": {"x"}, "x": {"ann"}}, gone: map[string]bool{"ann": true}}, false, false},
-		"Ben made Ann":                      {givers{of: map[string][]string{"ann": {"ben"}}}, true, false},
-		"Ben made who made Ann":             {givers{of: map[string][]string{"ann": {"x"}, "x": {"ben"}}}, true, false},
-		"Ben made who is gone and made Ann": {givers{of: map[string][]string{"ann": {"x"}, "x": {"ben"}}, gone: map[string]bool{"x": true, "ann": true}}, true, false},
-		"one made both":                     {givers{of: map[string][]string{"ann": {"x"}, "ben": {"x"}}}, true, true},
-		"one made both, and a third one":    {givers{of: map[string][]string{"ann": {"x"}, "ben": {"y"}, "y": {"x"}}}, true, true},
-		"each other":                        {givers{of: map[string][]string{"ann": {"ben"}, "ben": {"ann"}}}, false, false},
-		"a circle beside them":              {givers{of: map[string][]string{"ben": {"x"}, "x": {"y"}, "y": {"x", "y"}}}, true, true},
-		"a circle with Ann":                 {givers{of: map[string][]string{"ben": {"x"}, "x": {"y"}, "y": {"x", "ann"}}}, false, false},
+		"strangers":                         {"", true, true},
+		"unknown to the program":            {"ann?< ben?<", true, true},
+		"Ann made Ben":                      {"ben<ann", false, false},
+		"through one":                       {"ben<x x<ann", false, false},
+		"through two of several":            {"ben<a,b b<c,d d<e,ann", false, false},
+		"through one who is gone":           {"ben<x x!<ann", false, false},
+		"Ann is gone":                       {"ben<x x<ann ann!<", false, false},
+		"Ben made Ann":                      {"ann<ben", true, false},
+		"Ben made who made Ann":             {"ann<x x<ben", true, false},
+		"Ben made who is gone and made Ann": {"ann!<x x!<ben", true, false},
+		"one made both":                     {"ann<x ben<x", true, true},
+		"one made both, and a third one":    {"ann<x ben<y y<x", true, true},
+		"each other":                        {"ann<ben ben<ann", false, false},
+		"a circle beside them":              {"ben<x x<y y<x,y", true, true},
+		"a circle with Ann":                 {"ben<x x<y y<x,ann", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, independent := range []bool{false, true} {
-				w, _ := releasing(t, appsvc.Options{Rights: test.rights})
+				w, _ := releasing(t, appsvc.Options{Rights: giversOf(test.gave).rights})
 				rule := appsvc.TagRule{Name: "production", Approvals: 1, Independent: independent}
 				if err := w.SetTagRules(t.Context(), []appsvc.TagRule{rule}); err != nil {
 					t.Fatal(err)
@@ -79,7 +95,8 @@ func TestRightsAreFollowedThroughPeople(t *testing.T) {
 	}
 }
 
-// approves checks whether the approval of somebody counts: whether the release says so, whether it is taken, and whether it is enough.
+// approves checks whether the approval of somebody counts: whether the release says so, whether it is taken, and
+// whether it is enough.
 func (w *workshop) approves(by vitrine.Caller, rel appsvc.Release, want bool) {
 	w.t.Helper()
 	ctx, code := w.t.Context(), vitrine.CodeForbidden
@@ -137,7 +154,8 @@ func TestALongChainOfPeople(t *testing.T) {
 	}
 }
 
-// Who changes a release takes their approval back, and cannot give it again. Its other approvals stay while its moves do.
+// Who changes a release takes their approval back, and cannot give it again. Its other approvals stay while its moves
+// do.
 func TestAnAuthorsApprovalIsTakenBack(t *testing.T) {
 	for name, change := range map[string]func(*appsvc.UpdateReleaseRequest){
 		"the name": func(in *appsvc.UpdateReleaseRequest) { in.Name = "autumn" },
@@ -154,7 +172,7 @@ func TestAnAuthorsApprovalIsTakenBack(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			in := appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Name: rel.Name, Note: rel.Note, Moves: rel.Moves}
+			in := appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Name: rel.Name, Moves: rel.Moves}
 			change(&in)
 			rel, err := w.UpdateRelease(ctx, ben, in)
 			if err != nil {
@@ -179,10 +197,12 @@ func TestAnAuthorsApprovalIsTakenBack(t *testing.T) {
 func TestIndependentRules(t *testing.T) {
 	g := &givers{of: map[string][]string{"ann": {"ben"}}}
 	w, _ := releasing(t, appsvc.Options{Rights: g.rights})
-	checkKind(t, w.SetTagRules(t.Context(), []appsvc.TagRule{{Name: "live", Protected: true, Independent: true}}), vitrine.ErrInvalid)
+	without := appsvc.TagRule{Name: "live", Protected: true, Independent: true}
+	checkKind(t, w.SetTagRules(t.Context(), []appsvc.TagRule{without}), vitrine.ErrInvalid)
 	id := w.tagged("live")
 	alone := w.release(ann, to(id, "production", 0))
-	if err := w.SetTagRules(t.Context(), []appsvc.TagRule{{Name: "production", Approvals: 1}, {Name: "live", Approvals: 1, Independent: true}}); err != nil {
+	rules := []appsvc.TagRule{{Name: "production", Approvals: 1}, {Name: "live", Approvals: 1, Independent: true}}
+	if err := w.SetTagRules(t.Context(), rules); err != nil {
 		t.Fatal(err)
 	}
 	both := w.release(ann, to(id, "live", 1), to(id, "production", 0))

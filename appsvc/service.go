@@ -11,18 +11,20 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Service applies the rules of apps, versions, tags, releases and components, and keeps them in a storage.Store. A program
-// creates one with New and shares it: the methods are safe for concurrent use. Several Services may share a store, and the
-// Services of several processes may work on the same database.
+// Service applies the rules of apps, versions, tags, releases and components, and keeps them in a storage.Store. A
+// program creates one with New and shares it: the methods are safe for concurrent use. Several Services may share a
+// store, and the Services of several processes may work on the same database.
 //
-// A method that acts for a caller takes the Caller right after ctx, and checks what this caller may do; only Watch takes no
-// ctx. A method that reads works on one snapshot of the store, and an iterator on a snapshot for each page. A method that
-// writes stores everything in one transaction, or nothing. Slow work, such as applying a patch and validating configs, is done
-// before the transaction, so that other writers need not wait for it. The transaction checks that what the work was based on
-// has not changed. If it has, the method either uses the present state or returns an error, such as ErrConflict.
+// A method that acts for a caller takes the Caller right after ctx, and checks what this caller may do; only Watch
+// takes no ctx. A method that reads works on one snapshot of the store, and an iterator on a snapshot for each page. A
+// method that writes stores everything in one transaction, or nothing. Slow work, such as applying a patch and
+// validating configs, is done before the transaction, so that other writers need not wait for it. The transaction
+// checks that what the work was based on has not changed. If it has, the method either uses the present state or
+// returns an error, such as ErrConflict.
 //
-// Between calls a Service keeps nothing but caches, a counter, and the list of those who follow its feed. So nothing is lost with
-// it, and another Service on the same store goes on. The package comment says under "Errors" which errors the methods return.
+// Between calls a Service keeps nothing but caches, a counter, and the list of those who follow its feed. So nothing is
+// lost with it, and another Service on the same store goes on. The package comment says under "Errors" which errors the
+// methods return.
 type Service struct {
 	store   *records
 	now     func() time.Time
@@ -45,17 +47,20 @@ type Options struct {
 	Limits  Limits           // a zero field means the default of that limit
 
 	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed
-	// some at a time by later changes, the first and every 64th that a Service writes, so nothing is removed while nothing changes.
+	// some at a time by later changes, the first and every 64th that a Service writes, so nothing is removed while
+	// nothing changes.
 	KeepChanges time.Duration
 
-	// KeepDeleted is how long a deleted app can be brought back: EraseDeleted removes what was deleted before; 0 = for ever.
+	// KeepDeleted is how long a deleted app can be brought back: EraseDeleted removes what was deleted before; 0 = for
+	// ever.
 	KeepDeleted time.Duration
 
-	// Rights says what a user may do now, and the URNs of those who invited it or gave it rights: only the immediate ones, since
-	// Rights is asked about these too, and so on. It is asked when a scheduled release is run, and about those who make and
-	// approve releases, never within a transaction. With ErrForbidden the user was disabled or deleted; the inviters count
-	// all the same, and should be known for ever. ErrNotFound stands for a user that is not known: the rights that it had then
-	// count, and it has no inviters. After any other error the release is tried again later. nil knows nobody.
+	// Rights says what a user may do now, and the URNs of those who invited it or gave it rights: only the immediate
+	// ones, since Rights is asked about these too, and so on. It is asked when a scheduled release is run, and about
+	// those who make and approve releases, never within a transaction. With ErrForbidden the user was disabled or
+	// deleted; the inviters count all the same, and should be known for ever. ErrNotFound stands for a user that is not
+	// known: the rights that it had then count, and it has no inviters. After any other error the release is tried
+	// again later. nil knows nobody.
 	Rights func(ctx context.Context, urn string) (by vitrine.Caller, inviters []string, err error)
 
 	// Check is a rule of the embedding program; nil allows everything. It is called inside the writing
@@ -74,19 +79,19 @@ type Options struct {
 	//
 	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned.
 	//
-	// Do not return ErrConflict for a rule: callers take it for a stale version, read the app again and repeat the change. ErrUnprocessable
-	// or ErrForbidden is right. With CodeRule the console shows the sentence of the rule. For ErrNotFound and ErrTooLarge, whose
-	// codes are those of the kinds, it shows a sentence of its own.
+	// Do not return ErrConflict for a rule: callers take it for a stale version, read the app again and repeat the
+	// change. ErrUnprocessable or ErrForbidden is right. With CodeRule the console shows the sentence of the rule. For
+	// ErrNotFound and ErrTooLarge, whose codes are those of the kinds, it shows a sentence of its own.
 	//
-	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be
-	// called several times for one call, since a store may run a transaction again. Other writers may wait while
-	// it runs, so it should decide from its arguments and from rows of its own (Change.Rows), and ask nothing over a network. It
+	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be called
+	// several times for one call, since a store may run a transaction again. Other writers may wait while it runs, so
+	// it should decide from its arguments and from rows of its own (Change.Rows), and ask nothing over a network. It
 	// must not call the Service: a write would wait for itself until ctx ends. For EraseDeleted by is the zero Caller.
 	Check func(ctx context.Context, by vitrine.Caller, c Change) error
 }
 
-// New returns a Service on a store; opts may be nil. It panics if the store is nil. It does not read the store. There is nothing to close: a Service
-// runs a goroutine only while somebody follows its feed.
+// New returns a Service on a store; opts may be nil. It panics if the store is nil. It does not read the store. There
+// is nothing to close: a Service runs a goroutine only while somebody follows its feed.
 //
 //	apps := appsvc.New(memory.New(), nil)
 //	app, err := apps.CreateApp(ctx, caller, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
@@ -101,7 +106,8 @@ func New(db storage.Store, opts *Options) *Service {
 		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted}
 }
 
-// made returns the Service, and panics if it is a zero value. Each method calls it before it uses a field, or one of records.
+// made returns the Service, and panics if it is a zero value. Each method calls it before it uses a field, or one of
+// records.
 func (s *Service) made() *Service {
 	required.Made(s != nil && s.store != nil, "appsvc.Service")
 	return s

@@ -71,13 +71,16 @@ func TestReleasesOverHTTP(t *testing.T) {
 	w.as(editor, "POST", at+"/run", seen()).want(409, "needs_approval")
 	w.as(editor, "POST", at+"/approve", seen()).want(403)
 	w.as(editor, "POST", at+"/approve", seen(), header("Idempotency-Key", "k")).want(400)
-	w.as(editor, "GET", "/apps/"+app.ID+"/tags/", "").want(200, `{"tags":[`, `"rules":[{"name":"production","protected":true,"approvals":1}]}`)
+	const rules = `"rules":[{"name":"production","protected":true,"approvals":1}]}`
+	w.as(editor, "GET", "/apps/"+app.ID+"/tags/", "").want(200, `{"tags":[`, rules)
 	w.as(editor, "GET", "/apps/"+app.ID+"/tags/?embedApps=true", "").want(200, `"apps":[`, `],"rules":[{`)
 	w.as(page, "GET", "/apps/"+app.ID+"/tags/", "").want(403)
 	second := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=second", Moderates: []string{network}}}
-	for _, by := range []httpapi.Principal{editor, second, {Caller: vitrine.Caller{URN: network + ":user=reader", Reads: []string{network}}}} {
+	reader := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=reader", Reads: []string{network}}}
+	for _, by := range []httpapi.Principal{editor, second, reader} {
 		got := w.as(by, "GET", at, "").want(200)
-		if may := strings.Contains(got.body, `"mayApprove":true`); may != (by.URN == second.URN) || strings.Contains(got.body, "independent") {
+		may := strings.Contains(got.body, `"mayApprove":true`)
+		if may != (by.URN == second.URN) || strings.Contains(got.body, "independent") {
 			t.Errorf("%s is told %s", by.URN, got.body)
 		}
 	}

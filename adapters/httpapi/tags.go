@@ -8,8 +8,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// tags makes {"tags":[Tag]} the body of the response, unless err is set. With embed it adds "apps":[App], the version that each tag points to, in
-// the order of the tags; each tag then has its App set.
+// tags makes {"tags":[Tag]} the body of the response, unless err is set. With embed it adds "apps":[App], the version
+// that each tag points to, in the order of the tags; each tag then has its App set.
 func (c *call) tags(tags []appsvc.Tag, embed bool, err error) error {
 	if err := c.member("tags", tags, err); err != nil || !embed {
 		return err
@@ -23,9 +23,9 @@ func (c *call) tags(tags []appsvc.Tag, embed bool, err error) error {
 	return nil
 }
 
-// tags serves GET /apps/{id}/tags/: the tags of an app by name, and the rules of tags, which also apply to those that the app
-// does not have yet. 200 with {"tags":[Tag],"rules":[TagRule]} and a Link to the next page if there is one; embedApps=true adds
-// the apps. 400 for embedApps or limit; 404 for an app that is absent or not visible.
+// tags serves GET /apps/{id}/tags/: the tags of an app by name, and the rules of tags, which also apply to those that
+// the app does not have yet. 200 with {"tags":[Tag],"rules":[TagRule]} and a Link to the next page if there is one;
+// embedApps=true adds the apps. 400 for embedApps or limit; 404 for an app that is absent or not visible.
 func (a appRoutes) tags(c *call) error {
 	in := appsvc.ListTagsRequest{AppID: c.param(0), Embed: c.query.flag("embedApps"), After: c.query.text("after"), Limit: c.query.limit()}
 	tags, err := askPage(c, a.svc.ListTags, in, "after")
@@ -51,8 +51,8 @@ func (a appRoutes) tag(c *call) error {
 
 // putTag serves PUT /apps/{id}/tags/{tag}: it creates a tag or moves it. The body is {"appVersion": "3"}, or {"latest":
 // true} for the version that is the latest when the request is carried out. The member from, a version or null, is
-// where the tag must point before, null for "there is no such tag". {"rollback": true} goes back to where the tag pointed before its last
-// move that was not rolled back. The member note says why, in the history of the tag.
+// where the tag must point before, null for "there is no such tag". {"rollback": true} goes back to where the tag
+// pointed before its last move that was not rolled back. The member note says why, in the history of the tag.
 //
 // 201 with {"tags":[Tag]}, whether the tag was created, moved, or there already, and with {"tags":[]} if a rollback has
 // removed it. 400 for the body or for a name that no tag can have; 403 for a protected tag, and with needs_release for

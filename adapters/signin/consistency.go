@@ -23,7 +23,8 @@ func Maintenance(access bool) storage.Maintenance {
 
 func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 	return record.Audit(ctx, db, space, func(r storage.Reader, space string) ([]storage.Fault, error) {
-		faults, err := record.Unknown(ctx, r, space, "person/", "gone/", "network/", "urn/", "subject/", "admin/", "invitation/", "session/", "sessions/",
+		faults, err := record.Unknown(ctx, r, space, "person/", "gone/", "network/", "urn/", "subject/",
+			"admin/", "invitation/", "session/", "sessions/",
 			"key/", "secret/", "keys/", "reading/", "made/", "indexed/")
 		if err != nil {
 			return nil, err

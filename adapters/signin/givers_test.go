@@ -53,12 +53,14 @@ func TestWhoGaveRightsOutlivesThePerson(t *testing.T) {
 	}
 }
 
-// A link to an account that has a passkey is an administrator's to make, whatever else the asker may do with the person.
+// A link to an account that has a passkey is an administrator's to make, whatever else the asker may do with the
+// person.
 func TestOnlyAdministratorsInviteAnew(t *testing.T) {
 	w := newWorld(t, localBase)
 	admin := w.invited("Admin", signin.Rights{Admin: true, Moderates: []string{network}})
 	mod := w.invited("Mod", signin.Rights{Moderates: []string{network}})
-	token, err := w.tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=token", Moderates: []string{network}}}, time.Now().Add(time.Hour))
+	program := vitrine.Caller{URN: network + ":user=token", Moderates: []string{network}}
+	token, err := w.tokens.Sign(httpapi.Principal{Caller: program}, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,8 @@ func TestOnlyAdministratorsInviteAnew(t *testing.T) {
 	ann.accept(mod.want(201, "POST", path+"/invite", object{}).text("link")) // anew, but nobody has used the first one
 	w.now += time.Second
 	for name, by := range map[string]*browser{"a moderator": mod, "a token": w.withToken(token)} {
-		if got := by.send("POST", path+"/invite", object{}); got.status != 403 || strings.Contains(string(got.body), "#invite=") {
+		got := by.send("POST", path+"/invite", object{})
+		if got.status != 403 || strings.Contains(string(got.body), "#invite=") {
 			t.Errorf("%s invites anew: %d %s", name, got.status, got.body)
 		}
 	}
@@ -80,7 +83,8 @@ func TestOnlyAdministratorsInviteAnew(t *testing.T) {
 	told := func(b *browser, want bool) {
 		t.Helper()
 		got := b.want(200, "GET", "/x/signin", nil)
-		if by := got.text("session.invitedAnew.by.name"); (by == "Admin") != want || (got.value("session.invitedAnew.at") != nil) != want {
+		by, at := got.text("session.invitedAnew.by.name"), got.value("session.invitedAnew.at")
+		if (by == "Admin") != want || (at != nil) != want {
 			t.Errorf("told: %s, want %v", got.body, want)
 		}
 	}
@@ -122,10 +126,13 @@ func TestAFirstPasskeyEndsTheInvitation(t *testing.T) {
 		t.Fatal(err)
 	}
 	ann := w.browser()
-	ann.want(200, "POST", "/x/signin/link", object{"link": link[strings.Index(link, "#signin=")+len("#signin="):]})
+	_, secret, _ := strings.Cut(link, "#signin=")
+	ann.want(200, "POST", "/x/signin/link", object{"link": secret})
 	invitation := admin.want(201, "POST", "/x/people/"+ann.id()+"/invite", object{}).text("link")
-	ann.want(201, "POST", "/x/signin/register/finish", ann.attest(ann.want(200, "POST", "/x/signin/register/begin", object{})))
-	admin.want(404, "POST", "/x/signin/register/begin", object{"invitation": invitation[strings.Index(invitation, "#invite=")+len("#invite="):]})
+	asked := ann.want(200, "POST", "/x/signin/register/begin", object{})
+	ann.want(201, "POST", "/x/signin/register/finish", ann.attest(asked))
+	_, secret, _ = strings.Cut(invitation, "#invite=")
+	admin.want(404, "POST", "/x/signin/register/begin", object{"invitation": secret})
 }
 
 // society is people who make people, and releases of an app whose tag production needs an approval.
@@ -144,8 +151,12 @@ type society struct {
 }
 
 func newSociety(t *testing.T, seed uint64, independent bool) *society {
-	s := &society{random: rand.New(rand.NewPCG(seed, 4)), gave: map[string]map[string]bool{}, authors: map[string]map[string]bool{},
-		approved: map[string]map[string]bool{}}
+	s := &society{
+		random:   rand.New(rand.NewPCG(seed, 4)),
+		gave:     map[string]map[string]bool{},
+		authors:  map[string]map[string]bool{},
+		approved: map[string]map[string]bool{},
+	}
 	s.world = newWorld(t, localBase)
 	s.apps = appsvc.New(s.db, &appsvc.Options{Rights: s.world.people.Rights})
 	var err error
@@ -232,7 +243,8 @@ func (s *society) step(independent bool) (ran bool, err error) {
 		s.joins(b)
 	case 1: // takes rights, and gives them
 		path := "/x/people/" + s.ids[k]
-		if by.send("PATCH", path, object{"moderates": []string{}}).status == 200 && by.send("PATCH", path, object{"moderates": []string{network}}).status == 200 {
+		taken := by.send("PATCH", path, object{"moderates": []string{}})
+		if taken.status == 200 && by.send("PATCH", path, object{"moderates": []string{network}}).status == 200 {
 			s.gives(urn, s.urns[k])
 		}
 	case 2: // disables and enables, or deletes
@@ -250,11 +262,12 @@ func (s *society) step(independent bool) (ran bool, err error) {
 		if got := by.send("POST", "/x/people/"+s.ids[k]+"/invite", object{}); got.status == 201 {
 			s.gives(urn, s.urns[k])
 			if i != 0 {
-				return false, fmt.Errorf("who is no administrator has a link to the account of another one: %s", got.body)
+				return false, fmt.Errorf("who is no administrator has a link to another account: %s", got.body)
 			}
 		}
 	case 4, 5: // makes a release
-		got := by.send("POST", "/x/releases/", object{"moves": []object{{"app": s.app, "tag": "production", "to": "0"}}})
+		moves := []object{{"app": s.app, "tag": "production", "to": "0"}}
+		got := by.send("POST", "/x/releases/", object{"moves": moves})
 		if got.status == 201 {
 			s.releases = append(s.releases, got.text("id"))
 			s.authors[got.text("id")], s.approved[got.text("id")] = map[string]bool{urn: true}, map[string]bool{}
@@ -277,7 +290,8 @@ func (s *society) step(independent bool) (ran bool, err error) {
 			return false, fmt.Errorf("mayApprove is %v, and approving is %d %s", may, got.status, got.body)
 		}
 		if want := s.counts(urn, s.authors[id], independent); want != (got.status == 200) {
-			return false, fmt.Errorf("%s approves a release of %v: %d %s, want it to count: %v", urn, slices.Collect(maps.Keys(s.authors[id])), got.status, got.body, want)
+			return false, fmt.Errorf("%s approves a release of %v: %d %s, want it to count: %v",
+				urn, slices.Collect(maps.Keys(s.authors[id])), got.status, got.body, want)
 		}
 		if got.status == 200 {
 			s.approved[id][urn] = true
@@ -286,7 +300,8 @@ func (s *society) step(independent bool) (ran bool, err error) {
 		if s.random.IntN(3) > 0 {
 			return false, nil
 		}
-		got := by.send("PUT", path, object{"version": now.text("version"), "name": now.text("name") + "x", "note": "", "moves": now.value("moves"), "at": nil})
+		version["name"], version["note"], version["moves"] = now.text("name")+"x", "", now.value("moves")
+		got := by.send("PUT", path, version)
 		if got.status == 200 {
 			s.authors[id][urn] = true
 			delete(s.approved[id], urn)
@@ -301,13 +316,15 @@ func (s *society) step(independent bool) (ran bool, err error) {
 				return true, nil
 			}
 		}
-		return true, fmt.Errorf("a release of %v ran with the approvals of %v, none of which counts", slices.Collect(maps.Keys(s.authors[id])), slices.Collect(maps.Keys(s.approved[id])))
+		return true, fmt.Errorf("a release of %v ran with the approvals of %v, none of which counts",
+			slices.Collect(maps.Keys(s.authors[id])), slices.Collect(maps.Keys(s.approved[id])))
 	}
 	return false, nil
 }
 
-// Whatever four people do, and those whom they make, and those whom these make: no release runs that was approved by its authors and by
-// people to whom they gave rights alone. With an independent rule, no approval of somebody who gave an author rights counts either.
+// Whatever four people do, and those whom they make, and those whom these make: no release runs that was approved by
+// its authors and by people to whom they gave rights alone. With an independent rule, no approval of somebody who gave
+// an author rights counts either.
 func TestNobodyIsTwoPeople(t *testing.T) {
 	for _, independent := range []bool{false, true} {
 		ran := 0

@@ -15,8 +15,8 @@ import (
 // An invitation is a link whose fragment has a secret. A browser does not send the fragment, so it is in no log of
 // addresses. An invitation is used once, to register a passkey.
 //
-// Whoever has the link can become the person, with all that the person owns. So only an administrator invites somebody who has
-// a passkey already, and the person is told of it in each session that began with a passkey from before.
+// Whoever has the link can become the person, with all that the person owns. So only an administrator invites somebody
+// who has a passkey already, and the person is told of it in each session that began with a passkey from before.
 
 // invite gives a person a new invitation in place of the one before.
 func (s *Service) invite(ctx context.Context, t *tx, p *person, by string) (link string, err error) {
@@ -41,7 +41,8 @@ func (s *Service) invite(ctx context.Context, t *tx, p *person, by string) (link
 	return s.BaseURL + "/#invite=" + secret, t.Put(ctx, entry(invitationKey(hash), p.ID))
 }
 
-// invited returns the person whom an invitation is for, or an error for one that is unknown, used or expired: always the same one.
+// invited returns the person whom an invitation is for, or an error for one that is unknown, used or expired: always
+// the same one.
 func (s *Service) invited(ctx context.Context, r storage.Reader, hash string) (*person, error) {
 	id, err := text(ctx, r, invitationKey(hash))
 	if err != nil {

@@ -106,8 +106,8 @@ func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
 	return s.challenge(r, c, options.Response)
 }
 
-// finishRegistration serves POST /x/signin/register/finish. The same write deletes the invitation of the person and stores the
-// passkey.
+// finishRegistration serves POST /x/signin/register/finish. The same write deletes the invitation of the person and
+// stores the passkey.
 func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 	var in struct {
 		credentialResponse
@@ -148,7 +148,8 @@ func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 			return nil, "", failed("the passkey is there already")
 		}
 		p.Passkeys = append(p.Passkeys, k)
-		if err := dropInvitation(ctx, t, p); err != nil { // also one from before the first passkey, which is for administrators alone from now on
+		// From now on a new invitation is for administrators alone, so one from before the first passkey ends too.
+		if err := dropInvitation(ctx, t, p); err != nil {
 			return nil, "", err
 		}
 		s.accessed(ctx, t, "passkey stored", "urn", p.URN, "address", r.Address())

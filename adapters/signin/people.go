@@ -72,7 +72,8 @@ func (s *Service) listPeople(c *call, v storage.Reader) (httpapi.List, error) {
 	})
 }
 
-// people yields all people for an administrator, else those of some networks, after an id, in the order in which they were made.
+// people yields all people for an administrator, else those of some networks, after an id, in the order in which they
+// were made.
 func (a asker) people(ctx context.Context, r storage.Reader, networks []string, after string) iter.Seq2[*person, error] {
 	var ranges []storage.Range
 	in := func(prefix string) {
@@ -249,7 +250,8 @@ func (a asker) mayGive(rights Rights) error {
 	return nil
 }
 
-// subject returns the person of a path, if the asker may see them. managed is why the asker may not manage them, nil if they may.
+// subject returns the person of a path, if the asker may see them. managed is why the asker may not manage them, nil if
+// they may.
 func (c *call) subject(r storage.Reader) (p *person, managed, err error) {
 	p, err = personOf(c.Context(), r, c.Param(0))
 	switch {
@@ -424,8 +426,8 @@ func (s *Service) deletePerson(c *call, t *tx) (any, error) {
 }
 
 // Rights returns the current rights of a person, and the people who have invited them or given them rights. It returns
-// ErrForbidden for a disabled or deleted person, with these people all the same, and ErrNotFound for a URN that no person
-// ever had, such as that of a signed token. It suits appsvc.Options.
+// ErrForbidden for a disabled or deleted person, with these people all the same, and ErrNotFound for a URN that no
+// person ever had, such as that of a signed token. It suits appsvc.Options.
 func (s *Service) Rights(ctx context.Context, user string) (c vitrine.Caller, givers []string, err error) {
 	err = s.db.View(ctx, func(r storage.Reader) error {
 		c, givers = vitrine.Caller{}, nil

@@ -62,8 +62,8 @@ type person struct {
 	Provider   *identified `json:"provider,omitempty"`
 }
 
-// gone is the record of a person who was deleted. It keeps the chain from those whom the person has invited to those who
-// have invited the person.
+// gone is the record of a person who was deleted. It keeps the chain from those whom the person has invited to those
+// who have invited the person.
 type gone struct {
 	Givers []string `json:"givers"`
 }
@@ -99,7 +99,8 @@ type invitation struct {
 	Expires int64  `json:"expires"`
 }
 
-// anew says when somebody was invited last who had a passkey already, and by whom. The person did not necessarily want it.
+// anew says when somebody was invited last who had a passkey already, and by whom. The person did not necessarily want
+// it.
 type anew struct {
 	By string `json:"by,omitempty"` // "" is the program
 	At int64  `json:"at"`
@@ -154,8 +155,8 @@ type chosen struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 	Rights
-	// Owner gives a secret key also what its maker has by name. A record without it is of a key made before there was the choice,
-	// when every secret key had that.
+	// Owner gives a secret key also what its maker has by name. A record without it is of a key made before there was
+	// the choice, when every secret key had that.
 	Owner   *bool    `json:"owner"`
 	Tags    []string `json:"tags"`
 	Reviews bool     `json:"reviews"`
@@ -375,8 +376,8 @@ func (p *person) giver(urn string) {
 	}
 }
 
-// invitedAnew returns the last invitation that the person should be told of in a session. It is nil for a session by a passkey
-// that was made since, as by whoever has used the invitation.
+// invitedAnew returns the last invitation that the person should be told of in a session. It is nil for a session by a
+// passkey that was made since, as by whoever has used the invitation.
 func (p *person) invitedAnew(one *session) *anew {
 	since := func(k passkey) bool { return k.ID == one.Passkey && k.CreatedAt >= p.Anew.At }
 	if p.Anew == nil || slices.ContainsFunc(p.Passkeys, since) {
@@ -391,8 +392,8 @@ type hashed struct {
 	hash string
 }
 
-// sessionsOf returns the sessions of a person, newest first, but any most of them if there are more; 0 is for all. A sign-in leaves
-// mostSessions, so only a store of v0.2.0 can have more.
+// sessionsOf returns the sessions of a person, newest first, but any most of them if there are more; 0 is for all. A
+// sign-in leaves mostSessions, so only a store of v0.2.0 can have more.
 func sessionsOf(ctx context.Context, r storage.Reader, id string, most int) (list []hashed, err error) {
 	in := storage.Prefix(record.Prefix(space, "sessions/", id))
 	in.Limit = most

@@ -58,7 +58,8 @@ func TestProtectedTagsTakeAModeratorOfEveryGroup(t *testing.T) {
 // Who reads what approvals are for also reads whom they do not keep out.
 func TestTheHelpSaysWhoCanBeTwoPeople(t *testing.T) {
 	out := run(t, t.TempDir(), nil, "serve", "-h")
-	if text := strings.Join(strings.Fields(out.stdout), " "); !strings.Contains(text, "whoever may make people can be two of them") {
+	text := strings.Join(strings.Fields(out.stdout), " ")
+	if !strings.Contains(text, "whoever may make people can be two of them") {
 		t.Errorf("the help of serve: %s", text)
 	}
 }

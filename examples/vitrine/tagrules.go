@@ -49,8 +49,8 @@ func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 			count, word, independent := strings.Cut(rest, ":")
 			n, err := strconv.Atoi(count)
 			if !appsvc.ValidTagName(name) || err != nil || n < 1 || n > 10 || independent && word != "independent" {
-				return wrong("-approve: %q: want the name of a tag and how many people must approve, 1 to 10, such as production=1 or "+
-					"production=1:independent (-protect-tags without -approve takes approvals away)", item)
+				return wrong("-approve: %q: want the name of a tag and how many people must approve, 1 to 10, such as "+
+					"production=1 or production=1:independent (-protect-tags without -approve takes approvals away)", item)
 			}
 			rule := add(name)
 			if rule.Approvals > 0 {

@@ -76,9 +76,9 @@ func (p *person) who(name string) {
 // row is the XPath of the row of a table that is called so.
 func row(name string) string { return `//tr[th[contains(., "` + name + `")]]` }
 
-// A person who has never seen a token becomes administrator by the link of vitrine invite, invites a second one in another browser, gives
-// her one group, sees her name in the history, and takes the right away: her page refuses at once. A key of a page is made where the page
-// is described, and stops when it is revoked.
+// A person who has never seen a token becomes administrator by the link of vitrine invite, invites a second one in
+// another browser, gives her one group, sees her name in the history, and takes the right away: her page refuses at
+// once. A key of a page is made where the page is described, and stops when it is revoked.
 func TestPeopleFromAnEmptyStore(t *testing.T) {
 	w := newAccounts(t)
 	ada, adasKeys := w.newcomer()
@@ -224,8 +224,8 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 	}
 }
 
-// A person has several passkeys and sessions, sees and ends each, and shows again that it is them where the service asks for it. What is
-// typed outlives a session.
+// A person has several passkeys and sessions, sees and ends each, and shows again that it is them where the service
+// asks for it. What is typed outlives a session.
 func TestOwnAccount(t *testing.T) {
 	w := newAccounts(t)
 	p, keys := w.newcomer()
@@ -349,7 +349,8 @@ func TestSharing(t *testing.T) {
 	q.Until(`() => fetch("x/me").then((r) => r.json()).then((me) => me.moderates.length === 1)`)
 }
 
-// Only an administrator is offered to invite somebody anew who has a passkey, and that person is told of it until they have read it.
+// Only an administrator is offered to invite somebody anew who has a passkey, and that person is told of it until they
+// have read it.
 func TestInvitedAnew(t *testing.T) {
 	w := newAccounts(t)
 	ada, _ := w.newcomer()
@@ -431,7 +432,8 @@ func TestSignInElsewhere(t *testing.T) {
 	q.who("ann")
 }
 
-// TestAccountViews looks at the views of people and keys with axe-core, in light and dark and at two widths, and walks them with the keyboard.
+// TestAccountViews looks at the views of people and keys with axe-core, in light and dark and at two widths, and walks
+// them with the keyboard.
 func TestAccountViews(t *testing.T) {
 	w := newAccounts(t)
 	axe, err := os.ReadFile(filepath.Join(tools(t), "node_modules", "axe-core", "axe.min.js"))

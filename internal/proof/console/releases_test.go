@@ -30,8 +30,8 @@ func (p *person) release() (address string) {
 	return address
 }
 
-// One person makes a release of two apps, a second looks at what it changes and approves it, and a third has it run at a time, sees it done,
-// and undoes it.
+// One person makes a release of two apps, a second looks at what it changes and approves it, and a third has it run at
+// a time, sees it done, and undoes it.
 func TestAReleaseByThreePeople(t *testing.T) {
 	w := newWorld(t, "-approve", "production=1")
 	w.component("poll", "1.0.0", `{"type":"object","properties":{"question":{"type":"string"}}}`)
@@ -112,8 +112,8 @@ func TestAReleaseByThreePeople(t *testing.T) {
 	r.See(`//tr[contains(., "Cocoa for all") and contains(., "undone")]`)
 }
 
-// Approve is offered to who can, and the others are told why they cannot: Ada makes Bea, and each of them makes a release. Where the rule
-// is independent, Ada does not approve that of Bea either.
+// Approve is offered to who can, and the others are told why they cannot: Ada makes Bea, and each of them makes a
+// release. Where the rule is independent, Ada does not approve that of Bea either.
 func TestApproveIsOfferedToWhoCan(t *testing.T) {
 	for _, test := range []struct {
 		rule string
