@@ -59,6 +59,21 @@ func TestTablesAreConverted(t *testing.T) {
 	}
 }
 
+// Rows that a lost quote has made one are shown as other rejected rows are, and whose they are does not get out.
+func TestATableWithALostQuote(t *testing.T) {
+	w := reviewWorld(t)
+	const piece = "lamp;4;Ben;26/04/2019;\"It works.\nlamp;1;Cy;27/04/2019;\"Call me, cy@example.test\""
+	table := table + piece + "\nlamp;2;Dan;28/04/2019;\"x;y\"\n"
+	r := w.as(editor, "POST", mapped(""), table, setType("text/csv")).want(200)
+	if !strings.Contains(r.body, `{"line":5,"last":6,"reason":"a quote is opened in line 5 and not closed before another is opened in line 6, so these 2 lines are not converted;`) ||
+		!strings.Contains(r.body, `{"converted":2,"rejected":[{"line":4,`) || !strings.Contains(r.body, `"rejectedTotal":2`) || strings.Contains(r.body, "cy@example.test") {
+		t.Errorf("%s", r.body)
+	}
+	if r := w.as(editor, "POST", mapped("&rejects=true"), table, setType("text/csv")).want(200); !strings.Contains(r.body, piece+";5;") {
+		t.Errorf("%s", r.body)
+	}
+}
+
 // The answer with rejected rows begins when the whole table is read: net/http drops 256 KiB of a body once the answer has begun.
 func TestRejectedRowsOfLargeTables(t *testing.T) {
 	w := reviewWorld(t)
@@ -106,6 +121,8 @@ func TestRefusedTables(t *testing.T) {
 		"no table":                      {editor, mapped(""), `{"a":1}`, "text/csv", 400, ""},
 		"no table to look at":           {editor, mapped("&guess=true"), `PK` + "\x03\x04", "text/csv", 400, ""},
 		"gzip that is none":             {editor, mapped(""), "\x1f\x8bxxxxxxxxxxxx", "text/csv", 400, ""},
+		"many columns":                  {editor, mapped(""), "a" + strings.Repeat(",b", 90_000) + "\n", "text/csv", 400, ""},
+		"many columns to look at":       {editor, mapped("&guess=true"), "a" + strings.Repeat(",b", 1_000) + "\n", "text/csv", 400, ""},
 		"a table that nothing is known": {editor, "/x/reviews/convert", "a,b\n", "text/csv", 400, "mapping"},
 	} {
 		r := w.as(c.by, "POST", c.path, c.body, setType(c.typ))

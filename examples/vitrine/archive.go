@@ -75,7 +75,7 @@ func exportStore(f *flag.FlagSet) action {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stderr, "exported %d entries\n", n)
+		fmt.Fprintf(p.stderr, "exported %s\n", count(n, "entry"))
 		if people+keys > 0 {
 			fmt.Fprintf(p.stderr, "without people (%d) and keys (%d): see -with-access\n", people, keys)
 		}
@@ -124,7 +124,7 @@ func importStore(f *flag.FlagSet) action {
 			err = postgres.Build(ctx, *db, nil, func(s *postgres.DB) error { return fill(s) })
 		}
 		if err == nil {
-			fmt.Fprintf(p.stderr, "imported %d entries\n", n)
+			fmt.Fprintf(p.stderr, "imported %s\n", count(n, "entry"))
 		}
 		return err
 	}

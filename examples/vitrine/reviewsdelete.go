@@ -56,7 +56,7 @@ func deleteReviews(f *flag.FlagSet) action {
 			if in.DryRun {
 				erased = "would be erased: %s, %s; %s would move up\n"
 			}
-			_, writing := fmt.Fprintf(p.stdout, erased, count(done.Collections, "collection"), count(done.Reviews, "review"), countReplies(done.Replies))
+			_, writing := fmt.Fprintf(p.stdout, erased, count(done.Collections, "collection"), count(done.Reviews, "review"), count(done.Replies, "reply"))
 			err = errors.Join(err, writing)
 		}
 		if errors.Is(err, reviews.ErrCopies) {
@@ -64,12 +64,4 @@ func deleteReviews(f *flag.FlagSet) action {
 		}
 		return err
 	}
-}
-
-// countReplies is count for replies.
-func countReplies(n int64) string {
-	if n == 1 {
-		return "1 reply"
-	}
-	return fmt.Sprintf("%d replies", n)
 }

@@ -160,8 +160,11 @@ func brackets(fates []fate) string {
 
 // count writes a number with the noun that it counts, in the plural unless it is 1.
 func count(n int64, thing string) string {
-	if n != 1 {
-		thing += "s"
+	if n == 1 {
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d %s", n, thing)
+	if stem, ok := strings.CutSuffix(thing, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -3,7 +3,6 @@ package convert
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -72,9 +71,12 @@ var hiding = setOf("state status curated published approved commentapproved hidd
 // notes returns notes about the columns that a mapping does not use.
 func (t *table) notes(m Mapping) (notes []string) {
 	var unused, warnings []string
+	used := map[string]bool{"": true, lineColumn: true, reasonColumn: true}
+	for _, column := range m {
+		used[strings.TrimSpace(column)] = true
+	}
 	for _, name := range t.header {
-		use := func(column string) bool { return strings.TrimSpace(column) == name }
-		if name == "" || name == lineColumn || name == reasonColumn || slices.ContainsFunc(slices.Collect(maps.Values(m)), use) {
+		if used[name] {
 			continue
 		}
 		unused = append(unused, name)

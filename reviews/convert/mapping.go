@@ -68,13 +68,20 @@ type plan struct {
 // or occurs twice, and if a required field is missing.
 func newPlan(m Mapping, header []string) (*plan, error) {
 	p := &plan{at: map[string]int{}}
+	columns, twice := map[string]int{}, map[string]bool{}
+	for i, name := range header {
+		if _, known := columns[name]; known {
+			twice[name] = true
+		}
+		columns[name] = i
+	}
 	for _, field := range slices.Sorted(maps.Keys(m)) {
 		name := strings.TrimSpace(m[field])
-		at := slices.Index(header, name)
-		if at < 0 {
+		at, known := columns[name]
+		if !known {
 			return nil, invalid("mapping", fmt.Sprintf("%s: the file has no column %q: its columns are %s", field, name, quoted(header)))
 		}
-		if slices.Contains(header[at+1:], name) {
+		if twice[name] {
 			return nil, invalid("mapping", fmt.Sprintf("%s: the file has two columns %q: give one of them another name", field, name))
 		}
 		dimension, rates := strings.CutPrefix(field, ratingPrefix)
@@ -109,13 +116,15 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 
 // oddHeader returns what is odd about a header, as the end of a sentence, or "".
 func oddHeader(header []string) string {
-	for i, name := range header {
+	seen := map[string]bool{}
+	for _, name := range header {
 		switch {
 		case name == "" || len(header) == 1:
 			return "; are the names of the columns in the first row?"
-		case slices.Contains(header[:i], name):
+		case seen[name]:
 			return fmt.Sprintf("; two columns are named %q: give one of them another name", name)
 		}
+		seen[name] = true
 	}
 	return ""
 }

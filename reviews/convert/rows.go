@@ -170,7 +170,11 @@ func (t *table) headerFault(r *row) string {
 // wrongCount says that a row has not as many cells as there are columns.
 func (t *table) wrongCount(r *row) string {
 	columns, quoted := len(t.header), bytes.IndexByte(t.raw, '"') >= 0
-	reason := fmt.Sprintf("the row has %d cells, and there are %d columns: ", max(len(r.cells), t.scan.count-t.blank), columns)
+	n, cells := max(len(r.cells), t.scan.count-t.blank), "cells"
+	if n == 1 {
+		cells = "cell"
+	}
+	reason := fmt.Sprintf("the row has %d %s, and there are %d columns: ", n, cells, columns)
 	switch {
 	case r.lines > 1:
 		return reason + fmt.Sprintf("a quote is opened in line %d and closed in line %d; close it before, or double quotes inside of quotes", r.line, t.line-1)

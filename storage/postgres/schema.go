@@ -121,8 +121,12 @@ func look(ctx context.Context, tx pgx.Tx) (f format, err error) {
 	case old:
 		return f, errOld
 	case others > 0:
-		return f, fmt.Errorf("the schema %q is no store of ours and not empty: it holds %q and %d more; "+
-			"name an empty database, or an empty schema (search_path=… in the address, Options.Schema for New)", *schema, one, others-1)
+		more := ""
+		if others > 1 {
+			more = fmt.Sprintf(" and %d more", others-1)
+		}
+		return f, fmt.Errorf("the schema %q is no store of ours and not empty: it holds %q%s; "+
+			"name an empty database, or an empty schema (search_path=… in the address, Options.Schema for New)", *schema, one, more)
 	}
 	return f, ErrAbsent
 }

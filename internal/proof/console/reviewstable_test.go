@@ -22,7 +22,8 @@ import (
 var reviewsRows = flag.Int("reviews-rows", 50000, "rows of the table that TestTableOfAShop gives to the page")
 
 // faultyRows are rows that cannot be converted, each for a reason of its own, among the columns id;product;stars;name;mail;when;title;text. The
-// last of them becomes two rows, since its line break is not in quotes.
+// last of them becomes two rows, since its line break is not in quotes. The quote of f28 is not closed, so that it and the row behind it, whose text
+// has two lines, are one.
 var faultyRows = []string{
 	"f1;;5;Ann;;2019-04-03;;", "f2;" + strings.Repeat("x", 113) + ";5;Ann;;2019-04-03;;", ";lamp;5;Ann;;2019-04-03;;", "0;product-0;5;Ann;;2019-04-03;;",
 	"f5;lamp;;Ann;;2019-04-03;;", "f6;lamp;0;Ann;;2019-04-03;;", "f7;lamp;6;Ann;;2019-04-03;;", "f8;lamp;gut;Ann;;2019-04-03;;", "f9;lamp;-1;Ann;;2019-04-03;;", "f10;lamp;5/0;Ann;;2019-04-03;;",
@@ -104,13 +105,14 @@ func TestTableOfAShop(t *testing.T) {
 	begun := time.Now()
 	p.Click(named("Convert and check"))
 	p.seeLong(`//h2[.="shop.ndjson is checked"]`)
-	rejected := len(faultyRows) + 1
-	p.See(fmt.Sprintf(`//p[contains(., "%s reviews of shop.csv are converted")]`, thousands(rows)))
+	rejected, converted := len(faultyRows)+1, rows-1
+	p.See(fmt.Sprintf(`//p[contains(., "%s reviews of shop.csv are converted")]`, thousands(converted)))
 	p.See(fmt.Sprintf(`//summary[contains(., "%d rows could not be converted")]`, rejected))
-	p.See(fmt.Sprintf(`//dl[contains(@class, "counts")]/div[dt="would be new" and dd="%s"]`, thousands(rows)))
+	p.See(fmt.Sprintf(`//dl[contains(@class, "counts")]/div[dt="would be new" and dd="%s"]`, thousands(converted)))
 	p.See(`//dl[contains(@class, "counts")]/div[dt="rejected" and dd="0"]`)
 	p.Click(fmt.Sprintf(`//summary[contains(., "%d rows could not be converted")]`, rejected))
 	p.See(`//details//li[contains(., "more like this")]`)
+	p.See(`//details//li[contains(., "not closed before another is opened in line")]`)
 	t.Logf("converted and checked in %v", time.Since(begun))
 	p.Run(new(any), `async () => {
 		window.made = URL.createObjectURL;
@@ -119,13 +121,13 @@ func TestTableOfAShop(t *testing.T) {
 	p.Click(named(fmt.Sprintf("Download the %d rows that could not be converted", rejected)))
 	p.Until(`async (n) => {
 		const text = await window.saved?.text() ?? "";
-		return text.startsWith("id;product;stars;name;mail;when;title;text;rejected_line;rejected_reason\n") && text.split("\n").length === n + 2 && text.includes("f8;lamp;gut;Ann;;2019-04-03;;;");
+		return text.startsWith("id;product;stars;name;mail;when;title;text;rejected_line;rejected_reason\n") && text.split("\n").length === n + 4 && text.includes("f8;lamp;gut;Ann;;2019-04-03;;;");
 	}`, rejected)
 	begun = time.Now()
-	p.Click(named(fmt.Sprintf("Import %s reviews", thousands(rows))))
+	p.Click(named(fmt.Sprintf("Import %s reviews", thousands(converted))))
 	p.seeLong(`//h2[.="shop.ndjson is imported"]`)
 	t.Logf("imported in %v", time.Since(begun))
-	p.See(fmt.Sprintf(`//p[contains(., "Nothing is wrong with the %s converted reviews.")]`, thousands(rows)))
+	p.See(fmt.Sprintf(`//p[contains(., "Nothing is wrong with the %s converted reviews.")]`, thousands(converted)))
 	p.See(named(fmt.Sprintf("Download the %d rows that could not be converted", rejected)))
 	p.See(`//code[.="cHJvZHVjdC03"]`) // product-7
 	var longest float64
@@ -192,7 +194,7 @@ func TestTableOfAShop(t *testing.T) {
 	p.Click(fmt.Sprintf(`//dialog[contains(., "%d reviews will be erased")]`, written) + named("Erase"))
 	p.See(fmt.Sprintf(`//*[contains(@class, "toast") and contains(., "%d reviews erased")]`, written))
 	p.Click(named("Export"))
-	p.Until(`async (n) => window.saved.size > 1000 && (await window.saved.text()).split('"ratings"').length - 1 === n`, rows-1-written)
+	p.Until(`async (n) => window.saved.size > 1000 && (await window.saved.text()).split('"ratings"').length - 1 === n`, converted-1-written)
 	var left bool
 	p.Run(&left, `async () => (await window.saved.text()).includes("kunde7@example.test")`)
 	var list struct{ Collections []struct{ Count int } }
