@@ -22,15 +22,20 @@ function foremost(tags) {
 	return kinds.map((is) => tags.filter(is)).find((some) => some.length > 0);
 }
 
-/** The tag by which an app without any goes live: one for which there is a rule, else production. @param {TagRule[]} rules @returns {TagRule} */
+/**
+ * The tag by which an app without any goes live: one for which there is a rule, else production.
+ * @param {TagRule[]} rules @returns {TagRule}
+ */
 function firstTag(rules) {
 	const some = foremost(rules) ?? [];
-	return some.find((r) => r.name === "production") ?? some[0] ?? { name: "production", protected: false, approvals: 0 };
+	const usual = { name: "production", protected: false, approvals: 0 };
+	return some.find((r) => r.name === usual.name) ?? some[0] ?? usual;
 }
 
 /**
- * @param {import("../api.js").Api} api @param {import("../session.js").Session} session @param {string} id @param {AbortSignal} signal
- * @param {() => Promise<import("../dom.js").Child[]>} unsaved saves what can be saved, and names what is in no version then
+ * @param {import("../api.js").Api} api @param {import("../session.js").Session} session
+ * @param {string} id @param {AbortSignal} signal
+ * @param {() => Promise<import("../dom.js").Child[]>} unsaved saves what can be saved, and names what is in no version
  * @returns {{node: HTMLElement, update: (app: import("../api.js").App) => void, reload: () => void}}
  */
 export function publisher(api, session, id, signal, unsaved) {
@@ -48,13 +53,12 @@ export function publisher(api, session, id, signal, unsaved) {
 	function offers() {
 		if (!app || !tags) return [];
 		const { title, version } = app;
-		if (tags.length === 0) return app.elements.length > 0 && session.mayMove(app, first) ? [offer(first, null)] : [];
-		return (foremost(tags) ?? tags).filter((t) => Number(t.appVersion) < Number(version) && app && session.mayMove(app, t)).map((t) => offer(t, t.appVersion));
-
+		const may = (/** @type {{protected?: boolean}} */ tag) => app !== undefined && session.mayMove(app, tag);
 		/** @param {{name: string, approvals?: number}} tag @param {string | null} from */
-		function offer(tag, from) {
-			return { app: id, title, tag: tag.name, from, to: version, approvals: tag.approvals ?? 0 };
-		}
+		const offer = ({ name, approvals = 0 }, from) => ({ app: id, title, tag: name, from, to: version, approvals });
+		if (tags.length === 0) return app.elements.length > 0 && may(first) ? [offer(first, null)] : [];
+		const late = (foremost(tags) ?? tags).filter((t) => Number(t.appVersion) < Number(version));
+		return late.filter(may).map((t) => offer(t, t.appVersion));
 	}
 
 	function show() {
@@ -62,9 +66,11 @@ export function publisher(api, session, id, signal, unsaved) {
 		const behind = Math.max(...moves.map((m) => Number(m.to) - Number(m.from)));
 		const proposed = moves.some((m) => m.approvals > 0);
 		node.hidden = moves.length === 0;
-		fill(text, tags?.length === 0 ? "It is not live yet" : `${count(behind, "change")} ${behind === 1 ? "is" : "are"} not live`);
+		const changes = `${count(behind, "change")} ${behind === 1 ? "is" : "are"} not live`;
+		fill(text, tags?.length === 0 ? "It is not live yet" : changes);
 		fill(publish, proposed ? "Propose" : "Publish");
-		publish.title = `${proposed ? "Makes a release that somebody else approves" : "Moves"}: ${moves.map((m) => m.tag).join(", ")}`;
+		const what = proposed ? "Makes a release that somebody else approves" : "Moves";
+		publish.title = `${what}: ${moves.map((m) => m.tag).join(", ")}`;
 	}
 
 	function reload() {
@@ -80,7 +86,9 @@ export function publisher(api, session, id, signal, unsaved) {
 		const moves = offers(); // of what is saved by now
 		if (!app || moves.length === 0) return;
 		const { title, version } = app;
-		if (left.length > 0 && !await askWith("Not everything is saved", [h("p", null, `This is in no version yet, so those who see ${title} will not get it:`), h("ul", null, left.map((what) => h("li", null, what))),
+		if (left.length > 0 && !await askWith("Not everything is saved", [
+			h("p", null, `This is in no version yet, so those who see ${title} will not get it:`),
+			h("ul", null, left.map((what) => h("li", null, what))),
 			h("p", null, `Version ${version} is without it.`)], `Go on with version ${version}`, () => true)) return;
 		if (moves.some((m) => m.approvals > 0)) await propose(api, moves, { name: title.slice(0, 128) });
 		else await move(title, moves);
@@ -91,18 +99,26 @@ export function publisher(api, session, id, signal, unsaved) {
 	async function move(title, moves) {
 		const note = noteField();
 		const several = moves.length > 1;
-		const parts = moves.map((m) => ({ m, box: h("input", { type: "checkbox", checked: true }), keyOf: keys(), changes: whatChanges(api, m, !several, signal) }));
-		const version = moves[0]?.to;
-		await askWith(several || moves[0]?.from !== null ? "Publish these changes?" : `Publish ${title}?`,
-			[...parts.flatMap(({ m, box, changes }) => [several ? h("div", { class: "boxes" }, h("label", null, box, h("span", null, "Those who see ", flag(m.tag), " will see this")))
-				: h("p", null, m.from === null ? `This makes the tag ${m.tag} and lets it point to version ${m.to}.` : `Those who see ${m.tag} will see this:`), changes]), note.node],
-			"Publish", async () => {
-				const chosen = parts.filter(({ box }) => box.checked);
-				if (chosen.length === 0) throw new Error("Choose one tag at least.");
-				for (const { m, keyOf } of chosen) await api.putTag(id, m.tag, { appVersion: m.to, from: m.from, note: note.value }, keyOf(m.to + note.value));
-				toast(`${chosen.map(({ m }) => m.tag).join(", ")} ${chosen.length === 1 ? "points" : "point"} to version ${version} now.`);
-				return true;
-			}, { wide: true });
+		const parts = moves.map((m) => {
+			const box = h("input", { type: "checkbox", checked: true });
+			const words = m.from !== null ? `Those who see ${m.tag} will see this:`
+				: `This makes the tag ${m.tag} and lets it point to version ${m.to}.`;
+			const choice = h("label", null, box, h("span", null, "Those who see ", flag(m.tag), " will see this"));
+			const node = h("div", null, several ? h("div", { class: "boxes" }, choice) : h("p", null, words),
+				whatChanges(api, m, !several, signal));
+			return { ...m, box, node, keyOf: keys() };
+		});
+		const asked = several || moves[0]?.from !== null ? "Publish these changes?" : `Publish ${title}?`;
+		await askWith(asked, [...parts.map((p) => p.node), note.node], "Publish", async () => {
+			const chosen = parts.filter(({ box }) => box.checked);
+			if (chosen.length === 0) throw new Error("Choose one tag at least.");
+			for (const { tag, from, to, keyOf } of chosen) {
+				await api.putTag(id, tag, { appVersion: to, from, note: note.value }, keyOf(to + note.value));
+			}
+			const names = chosen.map(({ tag }) => tag).join(", ");
+			toast(`${names} ${chosen.length === 1 ? "points" : "point"} to version ${moves[0]?.to} now.`);
+			return true;
+		}, { wide: true });
 	}
 
 	reload();

@@ -18,20 +18,22 @@ export function leads(from, to) {
 
 /**
  * What a move changes for those who see the tag, with all details once it is opened.
- * @param {Api} api @param {{app: string, from: string | null, to: string | null}} move @param {boolean} [open] whether it is opened at once
- * @param {AbortSignal} [signal]
+ * @param {Api} api @param {{app: string, from: string | null, to: string | null}} move
+ * @param {boolean} [open] whether it is opened at once @param {AbortSignal} [signal]
  */
 export function whatChanges(api, { app, from, to }, open = false, signal) {
-	if (from === to) return h("p", { class: "help" }, "Nothing changes.");
-	if (to === null) return h("p", { class: "help" }, "The tag is taken away. Pages that show the app by it find nothing any more.");
-	if (from === null) return h("p", { class: "help" }, "There is no such tag yet. Pages can show the app by it then.");
-	const body = h("p", { class: "help" }, "Loading…");
+	const help = (/** @type {string} */ text) => h("p", { class: "help" }, text);
+	if (to === null) return help("The tag is taken away. Pages that show the app by it find nothing any more.");
+	if (from === null) return help("There is no such tag yet. Pages can show the app by it then.");
+	if (from === to) return help("Nothing changes.");
+	const body = help("Loading…");
 	const node = h("details", { open }, h("summary", null, "What changes"), body);
 	let asked = false;
 	const load = async () => {
 		if (asked || !node.open) return;
 		asked = true;
-		body.replaceWith(await compared(api, app, from, to, signal).catch((e) => h("p", { class: "wrong" }, sentence(e))));
+		const changes = await compared(api, app, from, to, signal).catch((e) => h("p", { class: "wrong" }, sentence(e)));
+		body.replaceWith(changes);
 	};
 	node.addEventListener("toggle", load);
 	void load();
@@ -45,20 +47,26 @@ function mayNot(e) {
 }
 
 /**
- * Asks for a name, and which of some moves shall go into one release. It leads to the release that is made. Of several moves none is chosen
- * at first, unless the person has chosen them already.
+ * Asks for a name, and which of some moves shall go into one release. It leads to the release that is made. Of several
+ * moves none is chosen at first, unless the person has chosen them already.
  * @param {Api} api @param {Offer[]} offers @param {{name?: string, note?: string, chosen?: boolean}} [options]
  */
 export async function propose(api, offers, options = {}) {
 	const name = h("input", { value: options.name ?? "", maxlength: 128, required: true, autocomplete: "off" });
 	const note = h("textarea", { rows: 2, maxlength: 4096 });
 	const one = offers.length === 1;
-	const boxes = offers.map((o) => h("input", { type: "checkbox", checked: one || options.chosen, "aria-label": `${o.title}, ${o.tag}` }));
-	const all = h("input", { type: "checkbox", checked: options.chosen, onchange: () => boxes.forEach((box) => (box.checked = all.checked)) });
+	const checked = one || options.chosen;
+	const boxes = offers.map((o) => h("input", { type: "checkbox", checked, "aria-label": `${o.title}, ${o.tag}` }));
+	const all = h("input", { type: "checkbox", checked });
+	all.addEventListener("change", () => boxes.forEach((box) => (box.checked = all.checked)));
+	/** @param {Offer} o @param {number} i */
+	const choice = (o, i) => h("label", null, boxes[i], h("span", null, o.title, " ", flag(o.tag), " ",
+		h("span", { class: "detail" }, leads(o.from, o.to))));
 	const keyOf = keys();
 	const made = await askWith("New release", [labelled("Name", name, "What those who approve it will read."), labelled("Note", note),
-		h("fieldset", { class: "field boxes" }, h("legend", null, "What it moves"), !one && h("label", null, all, h("span", { class: "strong" }, "All of these")),
-			offers.map((o, i) => [h("label", null, boxes[i], h("span", null, o.title, " ", flag(o.tag), " ", h("span", { class: "detail" }, leads(o.from, o.to)))), whatChanges(api, o, one)]).flat())],
+		h("fieldset", { class: "field boxes" }, h("legend", null, "What it moves"),
+			!one && h("label", null, all, h("span", { class: "strong" }, "All of these")),
+			offers.flatMap((o, i) => [choice(o, i), whatChanges(api, o, one)]))],
 	"Make the release", () => {
 		const moves = offers.filter((_, i) => boxes[i]?.checked).map(({ app, tag, from, to }) => ({ app, tag, from, to }));
 		if (moves.length === 0 || moves.length > 200) throw new Error(`A release has 1 to 200 moves; ${moves.length} are chosen.`);

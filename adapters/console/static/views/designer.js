@@ -358,18 +358,23 @@ function whereOf(c, editor, known) {
 
 /**
  * What of the draft is in no version, in the words of the form, and why.
- * @param {Editor} editor @param {Tools["known"]} known @param {HTMLElement | null} unread the control whose text is no value
+ * @param {Editor} editor @param {Tools["known"]} known
+ * @param {HTMLElement | null} unread the control whose text is no value
  */
 function notSaved(editor, known, unread) {
 	const { draft, saved, refused } = editor;
-	const called = (/** @type {Item[]} */ list, /** @type {number} */ i) => `Element ${i + 1}, ${elementName(list.map(known), i) ?? list[i]?.component.name}`;
-	const typed = unread && `${unread.closest("[aria-label^='Element ']")?.getAttribute("aria-label") ?? "JSON"}: what is typed is not ${unread.dataset["unread"]}`;
+	/** @param {Item[]} list @param {number} i */
+	const called = (list, i) => `Element ${i + 1}, ${elementName(list.map(known), i)}`;
+	const card = unread?.closest("[aria-label^='Element ']")?.getAttribute("aria-label") ?? "JSON";
+	const typed = unread && `${card}: what is typed is not ${unread.dataset["unread"]}`;
 	const parts = draft.elements.flatMap((e, i) => {
 		if (refused.includes(e)) return [`${called(draft.elements, i)}: it does not fit its component yet`];
 		return saved.elements.some((s) => sameItem(s, e)) ? [] : [called(draft.elements, i)];
 	});
-	const gone = saved.elements.flatMap((e, i) => (draft.elements.some((d) => d.key === e.key) ? [] : [`${called(saved.elements, i)}: its removal`]));
-	const rest = [draft.title !== saved.title && "The title", draft.groups.join() !== saved.groups.join() && "The groups"];
+	const stays = (/** @type {Item} */ e) => draft.elements.some((d) => d.key === e.key);
+	const gone = saved.elements.flatMap((e, i) => (stays(e) ? [] : [`${called(saved.elements, i)}: its removal`]));
+	const regrouped = draft.groups.join() !== saved.groups.join();
+	const rest = [draft.title !== saved.title && "The title", regrouped && "The groups"];
 	const all = [typed, ...rest, ...parts, ...gone].filter((x) => typeof x === "string");
 	return all.length === 0 && editor.unsaved ? ["The order of the elements"] : all;
 }

@@ -85,9 +85,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		fill(facts, r.note && h("p", null, r.note), h("p", { class: "detail" }, "Made by ", person(r.by.urn), " ", time(r.createdAt), "."),
 			r.at !== null && r.state === "scheduled" && h("p", null, "It runs at ", moment(r.at), "."), r.ranAt !== null && h("p", null, "Its tags were moved ", time(r.ranAt), "."),
 			r.approvals.length > 0 && h("p", null, icon("ok"), " Approved by ", r.approvals.flatMap((a, i) => [i > 0 && ", ", person(a.by.urn), " ", time(a.at)]), "."),
-			open && missing > 0 && h("div", { class: "note" }, h("p", null, icon("lock"), ` ${count(missing, "approval")} of somebody else ${missing === 1 ? "is" : "are"} needed.`),
-				h("p", null, "It can be given by who moderates ", groups.size > 0 ? h("span", { class: "chips" }, [...groups].map(group)) : "every group of its apps", ", has neither made nor changed the release, and was not given their rights by who has, directly or through others.", r.independent && " Who gave them their rights cannot give it either."),
-				!r.mayApprove && h("p", null, cannot(r))));
+			open && missing > 0 && needed(r, missing));
 		fill(trouble, open && r.conflicts.length > 0 && h("div", { class: "note bad" }, h("p", { class: "strong" }, "It could not run, and nothing was moved:"), h("ul", null, r.conflicts.map((c) => h("li", null, inTheWay(c, titles.get(c.app ?? "") ?? ""))))));
 		fill(actions, open && [
 			r.mayApprove && button("Approve", () => void act("approve", "You have approved it."), { class: "main", icon: "ok" }),
@@ -98,13 +96,25 @@ export function view({ session, api, params, signal, live, shell }) {
 		reconcile(board, parts, r.moves, (m) => `${m.app} ${m.tag} ${m.from} ${m.to} ${r.state}`, (m) => ({ node: card(r, m) }));
 	}
 
+	/** Who can approve the release. @param {Release} r @param {number} missing how many approvals it lacks */
+	function needed(r, missing) {
+		const all = groups.size > 0 ? h("span", { class: "chips" }, [...groups].map(group)) : "every group of its apps";
+		return h("div", { class: "note" },
+			h("p", null, icon("lock"), ` ${count(missing, "approval")} of somebody else ${missing === 1 ? "is" : "are"} needed.`),
+			h("p", null, "It can be given by who moderates ", all, ", has neither made nor changed the release, ",
+				"and was not given their rights by who has, directly or through others.",
+				r.independent && " Who gave them their rights cannot give it either."),
+			!r.mayApprove && h("p", null, cannot(r)));
+	}
+
 	/** Why the person cannot approve the release, as far as the page knows. @param {Release} r */
 	function cannot(r) {
 		const me = session.me?.urn;
 		if (r.by.urn === me) return "You have made it, so somebody else approves it.";
 		if (r.approvals.some((a) => a.by.urn === me)) return "You have approved it.";
 		if (![...groups].every((g) => session.moderates(g))) return "You do not moderate all of these.";
-		return `You cannot give it: you have changed the release, or you have your rights by somebody who has made or changed it${r.independent ? ", or they have theirs by you" : ""}.`;
+		const given = "You cannot give it: you have changed the release, or have your rights by who has made or changed it";
+		return `${given}${r.independent ? ", or they have theirs by you" : ""}.`;
 	}
 
 	/** @param {Release} r @param {Release["moves"][number]} m */
