@@ -29,7 +29,8 @@ type Component struct {
 	// Manifest is the whole component as one compact JSON object, as elements copy it. In lists it only has id, name,
 	// version, main, title and description, since the other members make manifests large.
 	Manifest []byte
-	// Warnings are those of the configSchema, at most 100, for a component that CreateComponent has just stored. It is nil for any other.
+	// Warnings are those of the configSchema, at most 100, for a component that CreateComponent has just stored. It is
+	// nil for any other.
 	Warnings []SchemaWarning
 }
 
@@ -119,8 +120,9 @@ func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in Cre
 // everything else is in the manifest, which the repeat sends again.
 type componentID struct{ ID string }
 
-// remade returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got then. The manifest
-// was checked then, and the idempotency key identifies it, so the result is the same even if the component was deleted since.
+// remade returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got
+// then. The manifest was checked then, and the idempotency key identifies it, so the result is the same even if the
+// component was deleted since.
 func (s *Service) remade(manifest []byte, id string) (Component, error) {
 	c, err := withID(manifest, id)
 	if err != nil {

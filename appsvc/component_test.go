@@ -285,7 +285,8 @@ func TestAComponentExistsOnce(t *testing.T) {
 	checkKind(t, create("2", "a", "2"), vitrine.ErrInvalid) // it had the id that another one has now
 }
 
-// A component that is there is refused with a code, a place and whether it is the same, by CreateComponent and by CheckComponent.
+// A component that is there is refused with a code, a place and whether it is the same, by CreateComponent and by
+// CheckComponent.
 func TestAComponentThatExists(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	w.component(`{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`)

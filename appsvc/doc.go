@@ -176,8 +176,9 @@
 //   - An element that differs only in the order of members, or in its manifest because its component was deleted and created again, is
 //     unchanged.
 //
-// If the patch would have more operations than Patch allows, or take too much work to apply or too many steps to find, its operations are
-// coarser: they replace whole configs, all groups, or all elements. Elements keep their keys then, too.
+// If the patch would have more operations than Patch allows, or take too much work to apply or too many steps to find,
+// its operations are coarser: they replace whole configs, all groups, or all elements. Elements keep their keys then,
+// too.
 //
 // Steps are counted, and no clock is used, so equal versions have equal diffs on every machine.
 //
@@ -199,8 +200,8 @@
 //     applies to already.
 //
 // Patterns are ECMA 262 in the Unicode form, with lookaheads, lookbehinds and back-references. A format rejects no value, unless
-// the schema engine (Options.Schemas) is one that asserts formats (see [SchemaOptions]), or unless it decides: where a value fits more
-// than one alternative of a oneOf, those count whose formats it has.
+// the schema engine (Options.Schemas) is one that asserts formats (see [SchemaOptions]), or unless it decides: where a
+// value fits more than one alternative of a oneOf, those count whose formats it has.
 //
 // A validation counts its steps, and rejects a config that takes too many (CodeCost). A busy machine accepts and rejects the same
 // configs as an idle one, except for patterns with lookarounds, back-references or repetitions above 1,000 times: such patterns

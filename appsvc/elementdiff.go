@@ -13,8 +13,8 @@ import (
 // removed, elements of b without one are added, and the fewest possible are moved. The operations come in this order: removals, moves,
 // additions, and then the changes inside elements, so that additions and changes have the indices of b.
 //
-// If there would be more than most operations, they are made coarser: each changed config is replaced whole, and if that is not enough,
-// all elements are replaced. Elements keep their keys in any case.
+// If there would be more than most operations, they are made coarser: each changed config is replaced whole, and if
+// that is not enough, all elements are replaced. Elements keep their keys in any case.
 func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree.Op, error) {
 	d.Widest = max(d.Widest, len(a), len(b))
 	from := pairElements(a, b)
@@ -153,8 +153,8 @@ func changeElement(was, is draftElement, at string, most int, d *jsontree.Differ
 	return append(ops, d.Values(at+"/config", jsontree.New(configBefore), jsontree.New(config), most)...), nil
 }
 
-// asPatched returns a kept element in the JSON of a patch: {"component":{"name":…,"version":…},"config":…} for one that the patch adds,
-// and with the id for one that comes from the element of this index, -1 for none.
+// asPatched returns a kept element in the JSON of a patch: {"component":{"name":…,"version":…},"config":…} for one that
+// the patch adds, and with the id for one that comes from the element of this index, -1 for none.
 func (e draftElement) asPatched(from int) ([]byte, error) {
 	manifest, config, err := e.split()
 	if err != nil {
@@ -170,8 +170,8 @@ func (e draftElement) asPatched(from int) ([]byte, error) {
 	return append(append(append(out, `},"config":`...), config...), '}'), nil
 }
 
-// replaceElements replaces all elements with one operation; from has the index that each comes from, or -1. A config of the maximum depth
-// is too deep for a list of elements, so its element is added by an operation of its own.
+// replaceElements replaces all elements with one operation; from has the index that each comes from, or -1. A config of
+// the maximum depth is too deep for a list of elements, so its element is added by an operation of its own.
 func replaceElements(b []draftElement, from []int) ([]jsontree.Op, error) {
 	list := []byte{'['}
 	var deep []jsontree.Op

@@ -33,8 +33,8 @@ const docBegin, docEnd = `{"apps":[`, `]}`
 //   - The document is still {"apps":[app]}, and of the app only title, groups and elements differ.
 //   - An element without an id is a new one, without a key: exactly {component:{name,version},config}.
 //   - An element with an id is the old element with this id, from whatever index. Only its config, component.name and
-//     component.version may differ; its key may be left out, and so may all members of its component but these two. A copied element may have the same id as the original: both are that
-//     old element.
+//     component.version may differ; its key may be left out, and so may all members of its component but these two. A
+//     copied element may have the same id as the original: both are that old element.
 //
 // Any other difference is ErrUnprocessable. The ids of the result are not stored: an element gets its index as id.
 
@@ -179,9 +179,9 @@ func keptElement(id, key, component, config *jsontree.Node, old draft) (draftEle
 	return draftElement{key: was.key, ref: ref, config: config.Bytes(), was: manifest}, nil
 }
 
-// keptComponent returns the name and version of the component of an element, which has them alone, or the manifest of the old element
-// with another name or version at most. It returns ErrUnprocessable if anything else in the manifest differs: a patch only names the
-// component, and the service copies its manifest.
+// keptComponent returns the name and version of the component of an element, which has them alone, or the manifest of
+// the old element with another name or version at most. It returns ErrUnprocessable if anything else in the manifest
+// differs: a patch only names the component, and the service copies its manifest.
 //
 // So a patch that sets another component leaves the members of the old manifest in the document. They are not stored. The pointer
 // of an error begins at the component.

@@ -135,8 +135,8 @@ func TestFormatsAreFast(t *testing.T) {
 	}
 }
 
-// TestFormatsDecideBetweenAlternatives checks that a oneOf whose alternatives differ in their formats alone can be met, and that formats
-// stay annotations everywhere else.
+// TestFormatsDecideBetweenAlternatives checks that a oneOf whose alternatives differ in their formats alone can be met,
+// and that formats stay annotations everywhere else.
 func TestFormatsDecideBetweenAlternatives(t *testing.T) {
 	const both = "alternatives 0 and 1 of oneOf both apply"
 	tests := []struct {

@@ -1,7 +1,7 @@
 package appsvc
 
-// SchemaWarning names something in a configSchema that has no effect, or another one than its author may think. CreateComponent and
-// CheckComponent warn of these:
+// SchemaWarning names something in a configSchema that has no effect, or another one than its author may think.
+// CreateComponent and CheckComponent warn of these:
 //
 //   - keywords that the schema's draft ignores, such as const under draft-04, or all neighbours of a $ref before 2019-09;
 //   - keywords without another one that they need, such as then without if;
@@ -17,8 +17,8 @@ type SchemaWarning struct {
 	Message string `json:"message"` // what has no effect, why, and where it is known what would
 }
 
-// warnings returns the warnings of a schema, in the order of their pointers, at most 100. It returns an error for a schema that
-// CreateComponent rejects. The formats of an engine of another program are not known.
+// warnings returns the warnings of a schema, in the order of their pointers, at most 100. It returns an error for a
+// schema that CreateComponent rejects. The formats of an engine of another program are not known.
 func (s *schemas) warnings(schema []byte) ([]SchemaWarning, error) {
 	own, _ := s.engine.(defaultEngine)
 	warnings, err := own.formats.Warnings(schema)

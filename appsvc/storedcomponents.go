@@ -71,8 +71,9 @@ func (r *reader) components(ctx context.Context, after string) iter.Seq2[storedC
 	}), decodeComponent)
 }
 
-// vacant returns a component that may be added: with the id that it has, or that it had before it was deleted. It returns an error of
-// CreateComponent if the name and version, or the id, are taken, or belonged to another one that was deleted.
+// vacant returns a component that may be added: with the id that it has, or that it had before it was deleted. It
+// returns an error of CreateComponent if the name and version, or the id, are taken, or belonged to another one that
+// was deleted.
 func (r *reader) vacant(ctx context.Context, c sentComponent) (out Component, err error) {
 	values, err := r.r.Get(ctx, keyOf(manifestKind, c.Name, c.Version), keyOf(wasKind, c.Name, c.Version))
 	if err != nil {
@@ -81,31 +82,38 @@ func (r *reader) vacant(ctx context.Context, c sentComponent) (out Component, er
 	if manifest := values[0]; manifest != nil {
 		id, _ := jsontree.Text(jsontree.Member(manifest, "id"))
 		if (id == c.ID || !c.named) && contentDigest(manifest) == contentDigest(c.Manifest) {
-			return Component{}, exists("/version", true, "version %q of %q exists already, and is the same: nothing is left to do", c.Version, c.Name)
+			return Component{}, exists("/version", true,
+				"version %q of %q exists already, and is the same: nothing is left to do", c.Version, c.Name)
 		}
-		return Component{}, exists("/version", false, "version %q of %q exists already, and is another one: want another version", c.Version, c.Name)
+		return Component{}, exists("/version", false,
+			"version %q of %q exists already, and is another one: want another version", c.Version, c.Name)
 	}
 	out = c.Component
 	was, id, _ := strings.Cut(string(values[1]), " ")
 	switch {
 	case was != "" && was != contentDigest(c.Manifest):
-		return Component{}, invalid("/version", "version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version, c.Name)
+		return Component{}, invalid("/version",
+			"version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version, c.Name)
 	case id != "" && !c.named:
 		if out, err = withID(c.Manifest, id); err != nil {
 			return Component{}, err
 		}
 		out.Warnings = c.Warnings
 	case id != "" && id != c.ID:
-		return Component{}, invalid("/id", "version %q of %q was deleted, and had the id %q: want this id or none, or another version", c.Version, c.Name, id)
+		return Component{}, invalid("/id",
+			"version %q of %q was deleted, and had the id %q: want this id or none, or another version", c.Version, c.Name, id)
 	}
 	taken, err := r.value(ctx, keyOf(idKind, out.ID))
 	if err != nil || taken == nil {
 		return out, err
 	}
 	if c.named {
-		return Component{}, exists("/id", false, "a component with the id %q exists already: want another id, or none", c.ID)
+		return Component{}, exists("/id", false,
+			"a component with the id %q exists already: want another id, or none", c.ID)
 	}
-	return Component{}, exists("/id", false, "version %q of %q was deleted, and another component has the id %q that it had: want another version", c.Version, c.Name, id)
+	return Component{}, exists("/id", false,
+		"version %q of %q was deleted, and another component has the id %q that it had: want another version",
+		c.Version, c.Name, id)
 }
 
 // exists is the error of a component that is there already. same says whether it is the one of the request.
@@ -146,7 +154,8 @@ func (t *writer) deleteComponent(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		was = append(was, storage.Entry{Key: keyOf(wasKind, name, c.Version), Value: []byte(contentDigest(manifest) + " " + c.ID)})
+		deleted := []byte(contentDigest(manifest) + " " + c.ID)
+		was = append(was, storage.Entry{Key: keyOf(wasKind, name, c.Version), Value: deleted})
 		gone = append(gone, keyOf(idKind, c.ID), keyOf(componentKind, name, c.Version), keyOf(manifestKind, name, c.Version))
 	}
 	if err := t.tx.Delete(ctx, gone...); err != nil {

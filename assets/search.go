@@ -207,8 +207,8 @@ func (req *request) unambiguous(f attributeFilter) error {
 	}
 	for _, other := range longer {
 		if meant, err := seen(other); err != nil || meant {
-			return cmp.Or(err, invalid("attribute", "has more than one colon, and %q is a key here: want %s, or %s for a value with a colon",
-				other.key, other, f))
+			return cmp.Or(err, invalid("attribute",
+				"has more than one colon, and %q is a key here: want %s, or %s for a value with a colon", other.key, other, f))
 		}
 	}
 	return nil

@@ -126,7 +126,8 @@ func TestAttributesFilter(t *testing.T) {
 	}
 }
 
-// A key with a colon is quoted. Without quotes its filter found nothing, and is an error where the caller sees such a key.
+// A key with a colon is quoted. Without quotes its filter found nothing, and is an error where the caller sees such a
+// key.
 func TestKeysWithColons(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	_, hidden := d.folder("hidden", "", false)

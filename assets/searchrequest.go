@@ -33,9 +33,9 @@ type SearchRequest struct {
 	Via       *int64   // how the asset was added; nil = any
 	Rights    *int64   // status of the rights request; nil = any
 	Tags      []string // the asset must have all of them
-	// Attributes are those that the asset must have, all of them: key:value, or the key alone for any value. The first colon ends the key,
-	// unless the key is a JSON string, such as "dc:title":Harbour. A value with a colon is ErrInvalid if a visible asset has a key that
-	// ends at that colon, since this key may be meant.
+	// Attributes are those that the asset must have, all of them: key:value, or the key alone for any value. The first
+	// colon ends the key, unless the key is a JSON string, such as "dc:title":Harbour. A value with a colon is
+	// ErrInvalid if a visible asset has a key that ends at that colon, since this key may be meant.
 	Attributes []string
 
 	CreatedFrom   time.Time // first published at this time or later: see Asset.CreatedAt; zero = at any time; over HTTP the parameter from
@@ -148,8 +148,8 @@ type attributeFilter struct {
 	quoted bool    // the key is quoted
 }
 
-// parseAttributeFilter reads an element of SearchRequest.Attributes. It returns ErrInvalid if a quoted key is no JSON string, or not at
-// its end or before a colon.
+// parseAttributeFilter reads an element of SearchRequest.Attributes. It returns ErrInvalid if a quoted key is no JSON
+// string, or not at its end or before a colon.
 func parseAttributeFilter(text string) (f attributeFilter, err error) {
 	rest, found := "", false
 	if f.quoted = strings.HasPrefix(text, `"`); f.quoted {

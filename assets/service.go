@@ -66,8 +66,8 @@ type Options struct {
 	KeepChanges time.Duration
 }
 
-// New returns a Service on a store. opts may be nil; New panics if the store is. The Service starts no goroutines and needs no
-// closing; whoever has opened the store closes it.
+// New returns a Service on a store. opts may be nil; New panics if the store is. The Service starts no goroutines and
+// needs no closing; whoever has opened the store closes it.
 func New(db storage.Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {

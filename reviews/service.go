@@ -47,8 +47,8 @@ type Limits struct {
 	PageBytes int // a page ends before the item that would bring it above this size, unless it is the first; 4 MiB
 }
 
-// New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil; New panics if
-// the store is.
+// New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil;
+// New panics if the store is.
 func New(db storage.Store, o *ServiceOptions) *Service {
 	required.Argument("reviews.New", "store", db)
 	// Set the defaults of absent options.

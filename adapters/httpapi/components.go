@@ -30,8 +30,8 @@ func (a appRoutes) components(c *call) error {
 
 // createComponent serves POST /components/ with a manifest: it creates a version of a component. The service decodes
 // the manifest, since it keeps the members that it does not know. 201 with {"url","warnings"} and the same address in
-// Location. 403 without the right to components; 400 for a manifest that breaks a rule, and with the code exists for an id,
-// or a name and version, that exist; 413.
+// Location. 403 without the right to components; 400 for a manifest that breaks a rule, and with the code exists for an
+// id, or a name and version, that exist; 413.
 func (a appRoutes) createComponent(c *call) error {
 	x, err := ask(c, a.svc.CreateComponent, appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
 	if err != nil {

@@ -170,7 +170,8 @@ func (c *call) setError(r *httpError) {
 		delete(header, name)
 	}
 	c.cacheAs(revalidate)
-	if strings.HasPrefix(c.r.URL.Path, c.h.BasePath+publicPath) { // whatever the method, and whether there is such a path
+	// Whatever the method is, and whether there is such a path.
+	if strings.HasPrefix(c.r.URL.Path, c.h.BasePath+publicPath) {
 		c.cacheAs(noStore)
 		delete(header, "Cache-Tag")
 	}

@@ -127,8 +127,8 @@ type Request struct {
 // Param returns the i-th parameter of the path, from 0.
 func (r *Request) Param(i int) string { return r.call.param(i) }
 
-// Text returns a parameter of the query that is given once at most. A wrong value becomes a 400 whatever Serve returns, so
-// read the parameters first, and stop if Wrong is true.
+// Text returns a parameter of the query that is given once at most. A wrong value becomes a 400 whatever Serve returns,
+// so read the parameters first, and stop if Wrong is true.
 func (r *Request) Text(name string) string { return r.call.query.text(name) }
 
 // All returns the values of a parameter of the query that may be repeated.

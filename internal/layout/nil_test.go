@@ -55,7 +55,8 @@ func TestConstructorsWithoutWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// A method of a Service that no constructor made returns an error or panics with a sentence. It never dies of a nil pointer.
+// A method of a Service that no constructor made returns an error or panics with a sentence. It never dies of a nil
+// pointer.
 func TestZeroServicesSayWhatTheyLack(t *testing.T) {
 	by := vitrine.Caller{URN: "urn:vitrine:n.test:user=u", Moderates: []string{"urn:vitrine:n.test"}, Components: true, Operator: true}
 	for _, service := range []any{&appsvc.Service{}, &assets.Service{}, &reviews.Service{}} {
@@ -77,7 +78,8 @@ func TestZeroServicesSayWhatTheyLack(t *testing.T) {
 	}
 }
 
-// callWith calls a method, with zero arguments or with some of each kind, and walks through the sequence that it may return.
+// callWith calls a method, with zero arguments or with some of each kind, and walks through the sequence that it may
+// return.
 func callWith(method reflect.Value, by vitrine.Caller, full bool) {
 	var in []reflect.Value
 	for i := range method.Type().NumIn() {

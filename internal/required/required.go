@@ -1,5 +1,5 @@
-// Package required has constructors fail at once, with a sentence, if a program calls them without what they need. Otherwise the program
-// would fail at the first use.
+// Package required has constructors fail at once, with a sentence, if a program calls them without what they need.
+// Otherwise the program would fail at the first use.
 package required
 
 import "reflect"

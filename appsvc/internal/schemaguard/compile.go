@@ -107,9 +107,9 @@ func pointerTo(tokens []string) string {
 	return b.String()
 }
 
-// referrer returns the reference, as it is written, that most likely led to a location that the compiler could not resolve, and the
-// pointer to it. The compiler names only the location. If several references fit, referrer takes the longest; if none does, it returns
-// the location and "".
+// referrer returns the reference, as it is written, that most likely led to a location that the compiler could not
+// resolve, and the pointer to it. The compiler names only the location. If several references fit, referrer takes the
+// longest; if none does, it returns the location and "".
 func (o *outline) referrer(location string) (ref, at string) {
 	for text, pointer := range o.refs {
 		if fits(text, location) && (at == "" || cmp.Or(len(text)-len(ref), strings.Compare(at, pointer)) > 0) {

@@ -8,7 +8,8 @@ import (
 )
 
 // Formats are the formats that are asserted. JSON Schema leaves open whether the keyword format is an assertion or an annotation; here it
-// is an annotation unless Formats has it, or unless it decides between alternatives of a oneOf (see oneOf). The zero value has none.
+// is an annotation unless Formats has it, or unless it decides between alternatives of a oneOf (see oneOf). The zero
+// value has none.
 type Formats struct {
 	Standard bool                          // the formats of JSON Schema, as far as they are checked
 	Own      map[string]func(string) error // by name; one with the name of a standard format replaces it
@@ -64,8 +65,8 @@ func (f Formats) check(name string) *jsonschema.Format {
 	})}
 }
 
-// asserts reports whether a format that has a check is an assertion everywhere, and not only where it decides between the alternatives of
-// a oneOf.
+// asserts reports whether a format that has a check is an assertion everywhere, and not only where it decides between
+// the alternatives of a oneOf.
 func (f Formats) asserts(name string) bool { return f.Standard || f.Own[name] != nil }
 
 // ownFormatError is the error of an embedder's function. Its text is reported.

@@ -189,8 +189,8 @@ type mismatch struct{ kind jsonschema.ErrorKind }
 
 func (mismatch) Error() string { return "another value" }
 
-// hook gives a subschema a format that charges its steps. own is its own format, nil if it has none that can be checked; it is an
-// assertion if asserted, and otherwise while it decides between alternatives.
+// hook gives a subschema a format that charges its steps. own is its own format, nil if it has none that can be
+// checked; it is an assertion if asserted, and otherwise while it decides between alternatives.
 func (m *meter) hook(s *jsonschema.Schema, own *jsonschema.Format, asserted bool) {
 	steps := m.stepsOf(s)
 	constant, enum := s.Const, s.Enum

@@ -7,16 +7,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// oneOf is the keyword oneOf whose alternatives have formats that are annotations. With annotations only, alternatives that differ in
-// their formats alone all fit, and no config would be valid. So formats decide there: a config is valid if one alternative alone fits, or
-// if one alone fits with its formats asserted.
+// oneOf is the keyword oneOf whose alternatives have formats that are annotations. With annotations only, alternatives
+// that differ in their formats alone all fit, and no config would be valid. So formats decide there: a config is valid
+// if one alternative alone fits, or if one alone fits with its formats asserted.
 type oneOf struct {
 	meter        *meter
 	alternatives []*jsonschema.Schema
 }
 
-// Validate implements jsonschema.SchemaExt. Asserting formats comes second, since it is seldom needed; but it comes first if members can
-// be unevaluated, because those of every alternative that fits count as evaluated.
+// Validate implements jsonschema.SchemaExt. Asserting formats comes second, since it is seldom needed; but it comes
+// first if members can be unevaluated, because those of every alternative that fits count as evaluated.
 func (o *oneOf) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	found, faults := o.fitting(ctx, v, o.meter.deciding || o.meter.unevaluated)
 	switch {
@@ -37,7 +37,8 @@ func (o *oneOf) Validate(ctx *jsonschema.ValidatorContext, v any) {
 }
 
 // fitting returns the indices of the first two alternatives that a value fits, and what is wrong with it for others.
-func (o *oneOf) fitting(ctx *jsonschema.ValidatorContext, v any, deciding bool) (found []int, faults []*jsonschema.ValidationError) {
+func (o *oneOf) fitting(ctx *jsonschema.ValidatorContext, v any, deciding bool) (
+	found []int, faults []*jsonschema.ValidationError) {
 	before := o.meter.deciding
 	o.meter.deciding = deciding
 	defer func() { o.meter.deciding = before }()
@@ -52,8 +53,8 @@ func (o *oneOf) fitting(ctx *jsonschema.ValidatorContext, v any, deciding bool) 
 	return found, faults
 }
 
-// leadToFormats returns the pointers of subschemas, and of their keywords, that lead to a format that is checked and is no assertion
-// everywhere.
+// leadToFormats returns the pointers of subschemas, and of their keywords, that lead to a format that is checked and is
+// no assertion everywhere.
 func leadToFormats(places map[string]*jsonschema.Schema, names map[string]string, formats Formats) map[string]bool {
 	leads := map[string]bool{}
 	holders := map[string][]string{} // the subschemas that refer to one

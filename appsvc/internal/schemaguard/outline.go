@@ -78,7 +78,8 @@ type scope struct {
 
 // survey returns the outline of a schema. It returns an *Error for a schema that must not be compiled.
 func survey(doc any, m *meter, each func(object map[string]any, pointer string, d draft)) (*outline, error) {
-	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{}, defaults: map[string]any{}, formats: map[string]string{},
+	o := &outline{doc: doc, draft: draft2020, each: each, met: map[string]bool{}, refs: map[string]string{},
+		defaults: map[string]any{}, formats: map[string]string{},
 		patterns: patterns{meter: m, known: map[string]*pattern{}}}
 	o.schema(doc, "", scope{})
 	o.bounded()
@@ -195,7 +196,8 @@ func (o *outline) keyword(keyword string, v any, at string, in scope) {
 		}
 	case "required":
 		if _, isBool := v.(bool); isBool {
-			o.older(at, `"required" as a boolean is of draft-03, which is not known here`, `list the name in "required" of the object`)
+			o.older(at, `"required" as a boolean is of draft-03, which is not known here`,
+				`list the name in "required" of the object`)
 		}
 	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties", "maxContains", "minContains":
 		number, _ := v.(json.Number)

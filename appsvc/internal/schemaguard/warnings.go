@@ -27,9 +27,10 @@ const (
 )
 
 // Warnings returns warnings in the order of their pointers, at most maxWarnings: of keywords that the draft of the schema ignores, names
-// that look like misspelt keywords, nullable, formats that neither JSON Schema nor f knows, defaults that break their own schemas or
-// are of required members, alternatives of oneOf that only a format tells apart, and keywords of earlier drafts in a schema without
-// $schema. There is no warning of other annotations. If Compile rejects the schema, Warnings returns that *Error.
+// that look like misspelt keywords, nullable, formats that neither JSON Schema nor f knows, defaults that break their
+// own schemas or are of required members, alternatives of oneOf that only a format tells apart, and keywords of earlier
+// drafts in a schema without $schema. There is no warning of other annotations. If Compile rejects the schema, Warnings
+// returns that *Error.
 func (f Formats) Warnings(schema []byte) ([]Warning, error) {
 	w := warner{formats: f, meant: map[string]string{}, first: top.New(maxWarnings, func(a, b Warning) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
@@ -42,8 +43,8 @@ func (f Formats) Warnings(schema []byte) ([]Warning, error) {
 		w.first.Add(Warning{pointer + "/default", "the default breaks its own schema and fills nothing: " + reason})
 	}
 	if w.old != "" {
-		w.first.Add(Warning{"", fmt.Sprintf(`without "$schema" this is %s, and %q is of %s: name the draft in "$schema"`,
-			draft2020, w.old, newest[w.old])})
+		const message = `without "$schema" this is %s, and %q is of %s: name the draft in "$schema"`
+		w.first.Add(Warning{"", fmt.Sprintf(message, draft2020, w.old, newest[w.old])})
 	}
 	return append([]Warning{}, w.first.Items()...), nil
 }
@@ -58,7 +59,9 @@ type warner struct {
 }
 
 // newest are the last drafts that define a keyword.
-var newest = map[string]draft{"definitions": draft7, "dependencies": draft7, "additionalItems": draft2019, "$recursiveRef": draft2019}
+var newest = map[string]draft{
+	"definitions": draft7, "dependencies": draft7, "additionalItems": draft2019, "$recursiveRef": draft2019,
+}
 
 // needs are the keywords without which another one has no effect.
 var needs = map[string]string{"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
@@ -125,17 +128,16 @@ func (w *warner) required(object map[string]any, pointer string) {
 	properties, _ := object["properties"].(map[string]any)
 	for _, each := range names {
 		name, _ := each.(string)
-		if property, _ := properties[name].(map[string]any); property != nil {
-			if _, filled := property["default"]; filled {
-				w.first.Add(Warning{pointer + "/properties/" + jsonpointer.Escape(name) + "/default",
-					fmt.Sprintf("%q is required: an object without it is rejected, although it has a default", shorten(name))})
-			}
+		property, _ := properties[name].(map[string]any)
+		if _, filled := property["default"]; filled {
+			w.first.Add(Warning{pointer + "/properties/" + jsonpointer.Escape(name) + "/default",
+				fmt.Sprintf("%q is required: an object without it is rejected, although it has a default", shorten(name))})
 		}
 	}
 }
 
-// alternatives adds a warning if two alternatives of a oneOf differ in their formats only. Compile has these formats decide, and
-// other validators may not.
+// alternatives adds a warning if two alternatives of a oneOf differ in their formats only. Compile has these formats
+// decide, and other validators may not.
 func (w *warner) alternatives(object map[string]any, pointer string) {
 	list, _ := object["oneOf"].([]any)
 	first := map[string]int{} // the alternative that has this text without its formats
@@ -154,7 +156,8 @@ func (w *warner) alternatives(object map[string]any, pointer string) {
 		message := ""
 		for _, name := range slices.Sorted(maps.Keys(formats)) {
 			if w.formats.check(name) == nil {
-				message = fmt.Sprintf(", and the format %q is not checked: a config that fits both is rejected", shorten(name))
+				message = fmt.Sprintf(", and the format %q is not checked: a config that fits both is rejected",
+					shorten(name))
 			} else if message == "" && !w.formats.asserts(name) {
 				message = ": they are checked here, and are annotations elsewhere in the schema"
 			}
