@@ -35,7 +35,7 @@ func TestSchemaWarnings(t *testing.T) {
 			`/unevaluatedProperties draft-07 ignores "unevaluatedProperties"; it came with draft 2019-09`}},
 		{"prefixItems under 2019-09", d9 + `"prefixItems":[{}]}`, []string{`/prefixItems draft 2019-09 ignores "prefixItems"; it came with draft 2020-12`}},
 		{"$recursiveRef under 2020-12", d12 + `"properties":{"a":{"$recursiveRef":"#"}}}`, []string{
-			`/properties/a/$recursiveRef draft 2020-12 ignores "$recursiveRef"; $dynamicRef has taken its place`}},
+			`/properties/a/$recursiveRef draft 2020-12 has no "$recursiveRef": it is followed here, and other validators ignore it; $dynamicRef has taken its place`}},
 		{"additionalItems under 2020-12", d12 + `"items":{},"additionalItems":false}`, []string{
 			`/additionalItems draft 2020-12 ignores "additionalItems"; items beside prefixItems has taken its place`}},
 		{"additionalItems alone", d7 + `"additionalItems":false}`, []string{`/additionalItems "additionalItems" has no effect without "items"`}},

@@ -109,7 +109,7 @@ func (w *warner) keyword(object map[string]any, keyword string, d draft) string 
 	case d < known.since:
 		return fmt.Sprintf("%s ignores %q; it came with %s", d, keyword, known.since)
 	case keyword == "$recursiveRef" && d > draft2019:
-		return fmt.Sprintf("%s ignores %q; $dynamicRef has taken its place", d, keyword)
+		return fmt.Sprintf("%s has no %q: it is followed here, and other validators ignore it; $dynamicRef has taken its place", d, keyword)
 	case keyword == "additionalItems" && d > draft2019:
 		return fmt.Sprintf("%s ignores %q; items beside prefixItems has taken its place", d, keyword)
 	case keyword == "additionalItems" && object["items"] == nil:

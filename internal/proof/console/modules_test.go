@@ -30,6 +30,11 @@ func TestModules(t *testing.T) {
 		}
 	})
 	t.Setenv("VITRINE_OPENAPI", api)
+	keywords, err := filepath.Abs(module + "/appsvc/internal/schemaguard/testdata/keywords.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("VITRINE_KEYWORDS", keywords)
 	args := []string{"--test"}
 	// Before its version 21, node has JSON.rawJSON behind a flag.
 	if _, err := run(dir, "node", "-e", "JSON.rawJSON('1')"); err != nil {

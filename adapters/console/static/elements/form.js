@@ -7,6 +7,7 @@
 import { arrows, button, fill, focusIn, follow, h, newID, reconcile, set as setProps } from "../dom.js";
 import { define, equal, isNumber, isObject, notJSON, own, parse, stringify } from "../json.js";
 import { label, readNumber, shownNumber } from "../model/number.js";
+import { localTime, withZone } from "../model/moment.js";
 import { addition, begin, chosen, fieldOf, itemAt, labelOf, schemaOf, shows } from "../model/schema.js";
 import { ask } from "./dialog.js";
 
@@ -50,7 +51,7 @@ export function field(place) {
 
 	/** @param {Field} f */
 	function build(f) {
-		const widget = widgets[shape(f, value)]({ ...place, value, onchange }, f);
+		const widget = widgets[shape(f, value)]({ ...place, value, onchange, readOnly: place.readOnly || f.schema["readOnly"] === true }, f);
 		fill(node, widget.node);
 		return widget;
 	}
@@ -92,7 +93,7 @@ function called(place, f) {
 }
 
 /** @type {Record<Field["kind"], (place: Place, field: Field) => Built>} */
-const widgets = { text, long: text, number, integer: number, boolean: select, options: select, const: constant, null: constant, object, list, choice, json };
+const widgets = { text, long: text, time: moment, number, integer: number, boolean: select, options: select, const: constant, null: constant, object, list, choice, json };
 
 /**
  * The frame of a field: label, description, what it is by default, what is wrong.
@@ -109,7 +110,8 @@ function frame(place, f, control, options = {}) {
 	const initial = f.initial !== undefined && h("span", { class: "default" }, "default ", h("code", null, brief(f.initial)));
 	const reset = !place.required && !place.readOnly && button(f.initial === undefined ? `Clear ${name}` : `Use the default of ${name}`, () => place.onchange(undefined), { class: "bare small reset" });
 	if (reset) fill(reset, f.initial === undefined ? "Clear" : "Use default");
-	const tools = h("span", { class: "tools" }, initial, reset, options.tools);
+	const fixed = f.schema["readOnly"] === true && h("span", { class: "detail" }, "read only");
+	const tools = h("span", { class: "tools" }, initial, fixed, reset, options.tools);
 	const mark = place.required && h("span", { class: "required", title: "required" }, " *", h("span", { class: "unseen" }, "required"));
 	const described = [help && `${id}-help`, `${id}-wrong`].filter(Boolean).join(" ");
 	const { group } = options;
@@ -213,11 +215,11 @@ export function brief(v) {
 function text(place, f) {
 	const long = f.kind === "long";
 	const format = String(f.schema["format"] ?? "");
-	const type = { date: "date", time: "text", email: "email", "idn-email": "email", uri: "url", "uri-reference": "text", password: "password" }[format] ?? "text";
+	const type = { date: "date", email: "email", "idn-email": "email", uri: "url", "uri-reference": "text", password: "password" }[format] ?? "text";
 	const most = f.schema["maxLength"];
-	const attributes = { placeholder: placeholder(f) ?? { "date-time": "2026-01-05T09:30:00Z", uri: "https://", color: "#3b5bdb" }[format], autocomplete: "off", spellcheck: String(long), readonly: place.readOnly };
+	const attributes = { placeholder: placeholder(f) ?? { uri: "https://", color: "#3b5bdb" }[format], autocomplete: "off", spellcheck: String(long), readonly: place.readOnly };
 	const input = long ? h("textarea", { rows: 4, ...attributes }) : h("input", { type, ...attributes });
-	const picker = format === "color" ? h("input", { type: "color", "aria-label": `Pick ${called(place, f)}` }) : undefined;
+	const picker = format === "color" ? h("input", { type: "color", disabled: place.readOnly ?? false, "aria-label": `Pick ${called(place, f)}` }) : undefined;
 	picker?.addEventListener("input", () => {
 		input.value = picker.value;
 		changed();
@@ -248,6 +250,49 @@ function text(place, f) {
 		input.replaceWith(row);
 		row.append(picker, input);
 	}
+	return built;
+}
+
+/**
+ * A time of a day, or of a date. It is picked in the time of this computer, which is told, and is stored with its zone. A stored text that is
+ * no time is edited as text.
+ * @param {Place} place @param {Field} f @returns {Built}
+ */
+function moment(place, f) {
+	const picked = f.schema["format"] === "time" ? "time" : "datetime-local";
+	const input = h("input", { autocomplete: "off", readonly: place.readOnly });
+	const zone = h("span", { class: "count" });
+	const note = h("p", { class: "help", role: "status" });
+	let offset = "";
+	/** What is picked, with a zone: a time of a day keeps the one that it has. @param {string} typed */
+	const zoned = (typed) => (picked === "time" ? withZone(typed, new Date(), offset) : withZone(typed, new Date(typed)));
+	/** @param {string} text */
+	function tell(text) {
+		const read = localTime(text, picked);
+		const [typed] = read ?? [];
+		offset = read?.[1] ?? "";
+		zone.textContent = !read && text !== "" ? "" : picked === "time" ? `UTC${zoned("").replace(/z/i, "")}` : Intl.DateTimeFormat().resolvedOptions().timeZone;
+		const bare = typed !== undefined && offset === "";
+		fill(note, bare && ["It has no zone, so every visitor sees this hour of their own day. ", !place.readOnly && button("Add the zone of this computer", () => change(zoned(typed)), { class: "small" })]);
+		note.hidden = !bare;
+	}
+	const built = single(place, f, input, (value) => {
+		const text = typeof value === "string" ? value : "";
+		const [typed] = localTime(text, picked) ?? [];
+		input.type = typed === undefined && text !== "" ? "text" : picked;
+		const shown = typed ?? text;
+		if (input.value !== shown) input.value = shown;
+		tell(text);
+	}, [zone]);
+	/** @param {string} text */
+	function change(text) {
+		tell(text);
+		built.change(text === "" && !place.required ? undefined : text);
+	}
+	input.addEventListener("input", () => {
+		if (!input.validity.badInput) change(input.type === "text" || input.value === "" ? input.value : zoned(input.value));
+	});
+	input.after(note);
 	return built;
 }
 
@@ -308,7 +353,7 @@ function constant(place, f) {
 	const only = f.kind === "null" ? null : f.schema["const"];
 	const input = h("output", { class: "const" });
 	const add = button(`Set to ${brief(only)}`, () => place.onchange(only), { class: "small" });
-	return single(place, f, input, (value) => fill(input, value === undefined ? add : h("code", null, brief(only))));
+	return single(place, f, input, (value) => fill(input, value !== undefined ? h("code", null, brief(only)) : place.readOnly ? "" : add));
 }
 
 /** A value as JSON, for what a form cannot show. @param {Place} place @param {Field} f @returns {Built} */

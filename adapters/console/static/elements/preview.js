@@ -5,7 +5,8 @@
  */
 import { button, fill, h, labelled } from "../dom.js";
 import { stringify } from "../json.js";
-import { complete, fits } from "../model/schema.js";
+import { fits } from "../model/fits.js";
+import { complete } from "../model/schema.js";
 import { titleOf } from "../model/timeline.js";
 import { show } from "./dialog.js";
 

@@ -20,7 +20,7 @@ export function ago(at, now = Date.now()) {
 /** @param {number | string} at milliseconds, or ISO 8601 */
 export function time(at) {
 	const date = new Date(at);
-	return h("time", { datetime: date.toISOString(), title: date.toLocaleString() }, ago(date.getTime()));
+	return h("time", { datetime: date.toISOString(), "data-ago": "", title: date.toLocaleString() }, ago(date.getTime()));
 }
 
 /** A time at which something ends or happens: the exact one, and how long until then. @param {number} at in milliseconds */
@@ -30,7 +30,7 @@ export function moment(at) {
 
 // Times that are shown become older.
 setInterval(() => {
-	for (const node of document.querySelectorAll("time[datetime]")) {
+	for (const node of document.querySelectorAll("time[data-ago]")) {
 		const text = ago(Date.parse(node.getAttribute("datetime") ?? ""));
 		if (node.textContent !== text) node.textContent = text;
 	}

@@ -4,6 +4,7 @@
  */
 import { h, named } from "../dom.js";
 import { at, equal, isObject, stringify } from "../json.js";
+import { localTime } from "../model/moment.js";
 import { label } from "../model/number.js";
 import { chosen, fieldOf, itemAt, labelOf, schemaOf, within } from "../model/schema.js";
 
@@ -43,6 +44,9 @@ function leaf(field, root, value) {
 	const format = String(inner.schema["format"]);
 	if (format === "date" && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))) {
 		return h("time", { datetime: value, title: value }, new Date(value).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" }));
+	}
+	if (format === "date-time" && localTime(value, "datetime-local")?.[1]) {
+		return h("time", { datetime: value, title: value }, new Date(value).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" }));
 	}
 	if (format === "color" && /^#[0-9a-f]{6}$/i.test(value)) {
 		const swatch = h("span", { class: "swatch", "aria-hidden": "true" });

@@ -3,15 +3,17 @@
  * is for the service to say.
  * @module
  */
-import { at, define, equal, isNumber, isObject, names, numberText } from "../json.js";
+import { at, define, equal, isNumber, isObject } from "../json.js";
+import { fits } from "./fits.js";
+import { dependents, itemSchemas, known, listIn, namedSchemas, numberIn, objectIn, references, resolve, types } from "./keywords.js";
 import { label } from "./number.js";
 
 /** @typedef {import("../json.js").Value} Value */
-/** @typedef {{[name: string]: Value}} Schema */
+/** @typedef {import("./keywords.js").Schema} Schema */
 /**
  * One field of a form.
  * @typedef {object} Field
- * @property {"object" | "list" | "text" | "long" | "number" | "integer" | "boolean" | "options" | "const" | "choice" | "null" | "json"} kind
+ * @property {"object" | "list" | "text" | "long" | "time" | "number" | "integer" | "boolean" | "options" | "const" | "choice" | "null" | "json"} kind
  * @property {Schema} schema the schema with its references followed, as it applies to the value
  * @property {string} [title]
  * @property {string} [description]
@@ -41,13 +43,13 @@ export function fieldOf(schema, root, value) {
 	if (!s) return { kind: "json", schema: {} };
 	const about = { schema: s, title: text(s["title"]), description: text(s["description"]), initial: s["default"] };
 	if (Object.hasOwn(s, "const")) return { ...about, kind: "const" };
-	if (Array.isArray(s["enum"])) return { ...about, kind: "options", options: s["enum"].map((v) => ({ label: label(v), value: v })) };
+	if (Array.isArray(s["enum"])) return { ...about, kind: "options", options: enumOf(s, s["enum"], root) };
 	const choices = choicesOf(s, root);
 	if (choices) return { ...about, ...choices };
 	switch (typeOf(s)) {
 	case "object": return { ...about, kind: "object", ...membersOf(s, value) };
 	case "array": return { ...about, kind: "list", ...itemsOf(s) };
-	case "string": return { ...about, kind: isLong(s, value) ? "long" : "text" };
+	case "string": return { ...about, kind: isLong(s, value) ? "long" : ["date-time", "time"].includes(String(s["format"])) ? "time" : "text" };
 	case "number": return { ...about, kind: "number" };
 	case "integer": return { ...about, kind: "integer" };
 	case "boolean": return { ...about, kind: "boolean", options: yesNo };
@@ -62,7 +64,7 @@ export function shows(field, value) {
 	switch (field.kind) {
 	case "object": return isObject(value);
 	case "list": return Array.isArray(value);
-	case "text": case "long": return typeof value === "string" && !value.includes("\r"); // a control would take carriage returns away
+	case "text": case "long": case "time": return typeof value === "string" && !value.includes("\r"); // a control would take carriage returns away
 	case "number": case "integer": return isNumber(value);
 	case "boolean": return typeof value === "boolean";
 	case "null": return value === null;
@@ -136,78 +138,28 @@ function text(v) {
 	return typeof v === "string" && seen.test(v) ? v : undefined;
 }
 
-/** A word that has a list, or an empty one. @param {Value | undefined} v @returns {Value[]} */
-function listIn(v) {
-	return Array.isArray(v) ? v : [];
-}
-
-/** A word that has an object, or an empty one. @param {Value | undefined} v @returns {Schema} */
-function objectIn(v) {
-	return isObject(v) ? v : {};
-}
-
-/** @param {Value | undefined} v */
-function numberIn(v) {
-	return isNumber(v) ? Number(numberText(v)) : undefined;
-}
-
 /**
- * The schema with references followed, allOf joined, and the branch of if that the value takes. undefined if it says nothing
- * that a form could show.
+ * The schema with references followed, allOf joined, the branch of if that the value takes, and what depends on the members that it has.
+ * undefined if it says nothing that a form could show.
  * @param {Value | undefined} schema @param {Value} root @param {Value | undefined} value @param {number} [depth]
  * @returns {Schema | undefined}
  */
 export function effective(schema, root, value, depth = 0) {
 	if (!isObject(schema) || depth > deepest) return undefined;
-	let { $ref, allOf, if: condition, then: yes, else: no, ...s } = schema;
+	let { $ref, $dynamicRef, $recursiveRef, allOf, if: condition, then: yes, else: no, ...s } = known(schema, root);
 	/** @param {Value | undefined} other */
 	const join = (other) => {
 		const more = effective(other, root, value, depth + 1);
 		if (more) s = combine(more, s);
 	};
-	if (typeof $ref === "string") {
-		const found = resolve($ref, root);
-		if (found === undefined) return undefined;
-		join(found);
-	}
+	const found = references({ $ref, $dynamicRef, $recursiveRef }).map((ref) => resolve(ref, root));
+	if (found.includes(undefined)) return undefined;
+	found.forEach(join);
 	listIn(allOf).forEach(join);
 	if (condition !== undefined) join(value !== undefined && fits(condition, root, value) ? yes : no);
-	return s;
-}
-
-/**
- * What a reference leads to inside the schema: a pointer, an anchor or the $id of a part.
- * @param {string} ref @param {Value} root @returns {Value | undefined}
- */
-export function resolve(ref, root) {
-	const [address = "", fragment = ""] = ref.split("#");
-	const part = address === "" || isObject(root) && (root["$id"] ?? root["id"]) === address ? root : find(root, (o) => sameAddress(o["$id"] ?? o["id"], address));
-	if (fragment === "") return part;
-	if (part === undefined) return undefined;
-	if (fragment.startsWith("/")) {
-		try {
-			return at(part, names(decodeURIComponent(fragment)));
-		} catch {
-			return undefined;
-		}
-	}
-	return find(part, (o) => o["$anchor"] === fragment || o["$dynamicAnchor"] === fragment || o["$id"] === `#${fragment}` || o["id"] === `#${fragment}`);
-}
-
-/** @param {Value | undefined} id @param {string} address */
-function sameAddress(id, address) {
-	return typeof id === "string" && (id === address || id.replace(/#$/, "").endsWith(`/${address}`));
-}
-
-/** The first part of a schema for which good says yes. @param {Value | undefined} v @param {(o: Schema) => boolean} good @returns {Value | undefined} */
-function find(v, good) {
-	if (isObject(v) && good(v)) return v;
-	if (!isObject(v) && !Array.isArray(v)) return undefined;
-	for (const below of Object.values(v)) {
-		const found = find(below, good);
-		if (found !== undefined) return found;
-	}
-	return undefined;
+	const { required, schemas } = dependents(s, value);
+	schemas.forEach(join);
+	return required.length === 0 ? s : { ...s, required: [...new Set([...listIn(s["required"]), ...required])] };
 }
 
 /**
@@ -217,7 +169,7 @@ function find(v, good) {
 function combine(a, b) {
 	/** @type {Schema} */
 	const joined = { ...a, ...b };
-	for (const name of ["properties", "patternProperties", "$defs", "definitions"]) {
+	for (const name of ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]) {
 		const [x, y] = [a[name], b[name]];
 		if (!isObject(x) || !isObject(y)) continue;
 		const both = Object.keys(y).filter((member) => isObject(x[member]) && isObject(y[member]));
@@ -229,11 +181,6 @@ function combine(a, b) {
 	}
 	if (a["enum"] && b["enum"]) joined["enum"] = listIn(b["enum"]).filter((v) => listIn(a["enum"]).some((w) => equal(v, w)));
 	return joined;
-}
-
-/** @param {Schema} s @returns {string[]} */
-function types(s) {
-	return [s["type"]].flat().filter((t) => typeof t === "string");
 }
 
 /** The one type that values of the schema have, as it says or as its words tell. @param {Schema} s */
@@ -257,9 +204,8 @@ function choicesOf(s, root) {
 	if (list.length > 0) {
 		const { oneOf, anyOf, title, description, default: initial, ...common } = s;
 		const parts = list.map((part) => effective(part, root, undefined) ?? {});
-		if (parts.every((p) => Object.hasOwn(p, "const"))) {
-			return { kind: "options", options: parts.map((p) => ({ label: text(p["title"]) ?? label(p["const"]), value: p["const"] })) };
-		}
+		const values = parts.map(onlyOf).filter((v) => v !== undefined);
+		if (values.length === parts.length) return { kind: "options", options: enumOf(s, values, root) };
 		// Parts that only say what must be there, such as {"required": ["a"]}, are no choice between forms.
 		if (parts.every((p) => Object.keys(p).every((k) => ["required", "not", "title", "description"].includes(k)))) return undefined;
 		const bare = Object.keys(common).length === 0;
@@ -271,13 +217,31 @@ function choicesOf(s, root) {
 	return { kind: "choice", options: several.map((t) => ({ label: typeName(t), value: { ...rest, type: t } })) };
 }
 
+/**
+ * The values of enum. They are called as the parts of a oneOf beside it call them, or as enumNames does.
+ * @param {Schema} s @param {Value[]} values @param {Value} root
+ * @returns {Option[]}
+ */
+function enumOf(s, values, root) {
+	const parts = listIn(s["oneOf"] ?? s["anyOf"]).map((part) => effective(part, root, undefined) ?? {});
+	const names = listIn(s["enumNames"]);
+	return values.map((value, i) => {
+		const part = parts.find((p) => equal(onlyOf(p), value));
+		return { label: text(part?.["title"]) ?? (names.length === values.length ? text(names[i]) : undefined) ?? label(value), value };
+	});
+}
+
+/** The one value that a schema allows, by const or by an enum of one. @param {Schema} s */
+function onlyOf(s) {
+	return Object.hasOwn(s, "const") ? s["const"] : Array.isArray(s["enum"]) && s["enum"].length === 1 ? s["enum"][0] : undefined;
+}
+
 /** What tells one part of a choice from the others, in a word. @param {Schema} p @param {Value} root @returns {string | undefined} */
 function sign(p, root) {
 	const properties = objectIn(p["properties"]);
 	for (const schema of Object.values(properties)) {
-		const s = effective(schema, root, undefined) ?? {};
-		const values = Object.hasOwn(s, "const") ? [s["const"]] : listIn(s["enum"]);
-		if (values.length === 1) return label(values[0]);
+		const only = onlyOf(effective(schema, root, undefined) ?? {});
+		if (only !== undefined) return label(only);
 	}
 	const t = typeOf(p);
 	return t === "object" && Object.keys(properties).slice(0, 3).join(", ") || t && typeName(t);
@@ -298,25 +262,17 @@ function membersOf(s, value) {
 	return { members, more: more === false && patterns.length > 0 ? patterns[0] : more };
 }
 
-/** The schema of a member that properties does not name. @param {Schema} s @param {string} name @returns {Value} */
+/** The schema of a member. @param {Schema} s @param {string} name @returns {Value} */
 export function schemaOf(s, name) {
-	const properties = objectIn(s["properties"]);
-	if (Object.hasOwn(properties, name)) return properties[name];
-	for (const [pattern, schema] of Object.entries(objectIn(s["patternProperties"]))) {
-		try {
-			if (new RegExp(pattern, "u").test(name)) return schema;
-		} catch {
-			// a pattern that this browser does not know
-		}
-	}
-	return objectIn(s["additionalProperties"]);
+	const [first, ...others] = namedSchemas(s, name);
+	if (first === undefined) return objectIn(s["additionalProperties"] ?? s["unevaluatedProperties"]);
+	return others.length > 0 && isObject(first) ? { allOf: [first, ...others] } : first;
 }
 
 /** @param {Schema} s @returns {{leading: Value[], items: Value}} */
 function itemsOf(s) {
-	if (Array.isArray(s["prefixItems"])) return { leading: s["prefixItems"], items: s["items"] ?? {} };
-	if (Array.isArray(s["items"])) return { leading: s["items"], items: s["additionalItems"] ?? {} };
-	return { leading: [], items: s["items"] ?? {} };
+	const { leading, items } = itemSchemas(s);
+	return { leading, items: items ?? s["unevaluatedItems"] ?? {} };
 }
 
 /** Whether a text needs several lines. @param {Schema} s @param {Value | undefined} value */
@@ -330,72 +286,8 @@ function isLong(s, value) {
 export function chosen(field, root, value) {
 	if (value === undefined) return -1;
 	const options = field.options ?? [];
-	const exact = options.findIndex((o) => fits(o.value, root, value));
-	return exact >= 0 ? exact : options.findIndex((o) => shows(fieldOf(o.value, root, value), value));
-}
-
-/**
- * Whether a value is of the form that a schema asks for. It looks at types, values and members, not at everything that the
- * service looks at.
- * @param {Value | undefined} schema @param {Value} root @param {Value} value @param {number} [depth]
- * @returns {boolean}
- */
-export function fits(schema, root, value, depth = 0) {
-	if (schema === false) return false;
-	if (!isObject(schema) || depth > deepest) return true;
-	/** @param {Value | undefined} s */
-	const also = (s) => fits(s, root, value, depth + 1);
-	const ref = schema["$ref"];
-	if (typeof ref === "string" && !also(resolve(ref, root))) return false;
-	if (!listIn(schema["allOf"]).every(also)) return false;
-	if (Array.isArray(schema["anyOf"]) && !schema["anyOf"].some(also)) return false;
-	if (Array.isArray(schema["oneOf"]) && schema["oneOf"].filter(also).length !== 1) return false;
-	if (schema["not"] !== undefined && also(schema["not"])) return false;
-	if (Object.hasOwn(schema, "const") && !equal(schema["const"], value)) return false;
-	if (schema["enum"] && !listIn(schema["enum"]).some((v) => equal(v, value))) return false;
-	const allowed = types(schema);
-	if (allowed.length > 0 && !allowed.some((t) => isOf(t, value))) return false;
-	if (!bounded(schema, value)) return false;
-	if (isObject(value)) {
-		if (!listIn(schema["required"]).every((n) => typeof n !== "string" || Object.hasOwn(value, n))) return false;
-		const properties = objectIn(schema["properties"]);
-		for (const [name, v] of Object.entries(value)) {
-			if (Object.hasOwn(properties, name)) {
-				if (!fits(properties[name], root, v, depth + 1)) return false;
-			} else if (schema["additionalProperties"] === false && !isObject(schema["patternProperties"])) return false;
-		}
-	}
-	if (Array.isArray(value) && isObject(schema["items"]) && !value.slice(0, 20).every((v) => fits(schema["items"], root, v, depth + 1))) return false;
-	return true;
-}
-
-/** Whether a text, a number or a list keeps the bounds of a schema. @param {Schema} schema @param {Value} value */
-function bounded(schema, value) {
-	const size = typeof value === "string" ? [...value].length : Array.isArray(value) ? value.length : Number(numberIn(value) ?? 0);
-	const [least, most] = typeof value === "string" ? ["minLength", "maxLength"] : Array.isArray(value) ? ["minItems", "maxItems"] : isNumber(value) ? ["minimum", "maximum"] : [];
-	if (least === undefined || most === undefined) return true;
-	if (size < (numberIn(schema[least]) ?? -Infinity) || size > (numberIn(schema[most]) ?? Infinity)) return false;
-	if (isNumber(value)) return size > (numberIn(schema["exclusiveMinimum"]) ?? -Infinity) && size < (numberIn(schema["exclusiveMaximum"]) ?? Infinity);
-	if (typeof value !== "string" || typeof schema["pattern"] !== "string") return true;
-	try {
-		return new RegExp(schema["pattern"], "u").test(value);
-	} catch {
-		return true; // a pattern that this browser does not know
-	}
-}
-
-/** @param {string} type @param {Value} value */
-function isOf(type, value) {
-	switch (type) {
-	case "object": return isObject(value);
-	case "array": return Array.isArray(value);
-	case "string": return typeof value === "string";
-	case "number": return isNumber(value);
-	case "integer": return isNumber(value) && Number.isInteger(Number(numberText(value)));
-	case "boolean": return typeof value === "boolean";
-	case "null": return value === null;
-	default: return true;
-	}
+	const exact = [true, false].map((deciding) => options.findIndex((o) => fits(o.value, root, value, deciding))).find((i) => i >= 0);
+	return exact ?? options.findIndex((o) => shows(fieldOf(o.value, root, value), value));
 }
 
 /**
@@ -487,7 +379,7 @@ export function addition(schema, root) {
 	switch (field.kind) {
 	case "number": case "integer": return isNumber(field.schema["minimum"]) ? field.schema["minimum"] : 0;
 	case "boolean": return false;
-	case "text": case "long": return "";
+	case "text": case "long": case "time": return "";
 	case "options": return field.options?.[0]?.value ?? null;
 	case "choice": return field.options?.[0] ? addition(field.options[0].value, root) : null;
 	default: return field.kind === "json" ? "" : {};

@@ -134,7 +134,7 @@ function tree(schema, root, depth = 0) {
 
 /** @param {import("../model/schema.js").Field} f */
 function kindOf(f) {
-	const names = { object: "group of fields", list: "list", text: "text", long: "text of several lines", number: "number", integer: "whole number", boolean: "yes or no", options: "one of", const: "always", choice: "one of these forms", null: "null", json: "anything" };
+	const names = { object: "group of fields", list: "list", text: "text", long: "text of several lines", time: "time", number: "number", integer: "whole number", boolean: "yes or no", options: "one of", const: "always", choice: "one of these forms", null: "null", json: "anything" };
 	const s = f.schema;
 	const bounds = [["minimum", "from"], ["maximum", "to"], ["minLength", "at least"], ["maxLength", "at most"], ["minItems", "at least"], ["maxItems", "at most"], ["format", ""], ["pattern", "like"]]
 		.filter(([k]) => s[/** @type {string} */ (k)] !== undefined).map(([k, word]) => `${word} ${String(s[/** @type {string} */ (k)])}`.trim());

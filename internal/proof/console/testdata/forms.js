@@ -19,6 +19,7 @@ async (text) => {
 		case "boolean": return random(2) === 0;
 		case "number": return parse(["1.10", "0", "-2.50", "1e2"][random(4)]);
 		case "integer": return parse(["7", "9007199254740993", "1"][random(3)]);
+		case "time": return ["2026-01-05T09:30:00Z", "2026-01-05T09:30:00", "09:30:15.5+02:00", "soon"][random(4)];
 		case "text": case "long": return ["x", "two\nlines", "", "https://example.test/"][random(4)];
 		case "list": return depth > 3 ? [] : Array.from({ length: (f.leading?.length ?? 0) + random(3) }, (_, i) => sample(f.leading?.[i] ?? (f.items === false ? {} : f.items ?? {}), depth + 1));
 		case "object": {
@@ -52,7 +53,8 @@ async (text) => {
 			if (!control.isConnected || control.readOnly) continue;
 			const before = now;
 			changes = 0;
-			const typed = control.inputMode === "decimal" ? "42" : control.type === "date" ? "2026-01-05" : control.classList.contains("mono") ? '"edited"' : `edited ${tried.controls}`;
+			const typed = control.inputMode === "decimal" ? "42"
+				: { date: "2026-01-05", time: "09:30", "datetime-local": "2026-01-05T09:30" }[control.type] ?? (control.classList.contains("mono") ? '"edited"' : `edited ${tried.controls}`);
 			if (control.value === typed) continue;
 			control.value = typed;
 			control.dispatchEvent(new Event("input", { bubbles: true }));

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parse, stringify } from "../static/json.js";
-import { begin, chosen, fieldOf, fits, resolve, shows } from "../static/model/schema.js";
+import { fits } from "../static/model/fits.js";
+import { keywords, resolve } from "../static/model/keywords.js";
+import { begin, chosen, fieldOf, itemAt, shows } from "../static/model/schema.js";
 import { words } from "../static/model/words.js";
 
 const kind = (schema, value) => fieldOf(schema, schema, value).kind;
@@ -90,4 +93,106 @@ test("words that differ", () => {
 	}
 	const long = "word ".repeat(5000);
 	assert.equal(words(long, `${long}end`).at(-1).text, "end");
+});
+
+const addresses = { 4: "http://json-schema.org/draft-04/schema#", 6: "http://json-schema.org/draft-06/schema#", 7: "http://json-schema.org/draft-07/schema#",
+	2019: "https://json-schema.org/draft/2019-09/schema", 2020: "https://json-schema.org/draft/2020-12/schema" };
+const drafts = Object.keys(addresses).map(Number);
+
+/** Whether a draft has a keyword. */
+const has = (draft, keyword) => draft >= keywords[keyword][0] && draft <= (keywords[keyword][1] ?? 2020);
+
+test("each keyword counts in the drafts that have it, for the values with which the service is tested", () => {
+	const cases = parse(readFileSync(process.env.VITRINE_KEYWORDS, "utf8"));
+	assert.deepEqual([...new Set(cases.map((c) => c.keyword))].sort(), Object.keys(keywords).sort());
+	for (const { keyword, drafts: only, schema, good, bad } of cases) {
+		for (const draft of only ?? drafts) {
+			const s = { $schema: addresses[draft], ...schema };
+			const refused = (value) => `${stringify(value)} by ${stringify(s)}`;
+			for (const value of good) assert.ok(fits(s, s, value), refused(value));
+			for (const value of bad) assert.equal(fits(s, s, value), !has(draft, keyword), refused(value));
+		}
+	}
+});
+
+/** What a form shows of a schema, in a line: its kind, what can be chosen, the members with a star if they are required. */
+const form = (f) => `${f.kind}${f.options ? ` ${f.options.map((o) => o.label).join("|")}` : ""}${f.members ? ` ${f.members.map((m) => m.name + (m.required ? "*" : "")).join(",")}` : ""}`;
+
+test("the form shows a keyword in the drafts that have it, and not in others", () => {
+	const text = { type: "string" };
+	const tried = new Set();
+	for (const [keyword, schema, value, shown, otherwise] of [
+		["$ref", { $ref: "#/definitions/a", definitions: { a: text } }, undefined, "text"],
+		["$defs", { allOf: [{ $ref: "#/$defs/a" }], $defs: { a: text } }, undefined, "text", "text"], // a reference finds its aim in every draft
+		["definitions", { allOf: [{ $ref: "#/definitions/a" }], definitions: { a: text } }, undefined, "text"],
+		["$dynamicRef", { allOf: [{ $dynamicRef: "#/definitions/a" }], definitions: { a: text } }, undefined, "text", "json"],
+		["$recursiveRef", { allOf: [{ $recursiveRef: "#/definitions/a" }], definitions: { a: text } }, undefined, "text", "json"],
+		["type", text, undefined, "text"],
+		["enum", { enum: [1, "a"] }, undefined, "options 1|a"],
+		["const", { type: "string", const: "x" }, undefined, "const", "text"],
+		["const", { type: "string", oneOf: [{ const: "a", title: "A" }, { const: "b", title: "B" }] }, undefined, "options A|B", "text"],
+		["multipleOf", { type: "number", multipleOf: 2 }, undefined, "number"],
+		["minimum", { minimum: 1 }, undefined, "number"], ["maximum", { maximum: 1 }, undefined, "number"],
+		["exclusiveMinimum", { type: "number", exclusiveMinimum: 1 }, undefined, "number"], ["exclusiveMaximum", { type: "number", exclusiveMaximum: 1 }, undefined, "number"],
+		["maxLength", { maxLength: 201 }, undefined, "long"], ["minLength", { minLength: 1 }, undefined, "text"], ["pattern", { pattern: "a" }, undefined, "text"],
+		["format", { type: "string", format: "date-time" }, undefined, "time"], ["format", { type: "string", format: "time" }, undefined, "time"],
+		["items", { items: text }, undefined, "list"], ["prefixItems", { prefixItems: [text] }, undefined, "list", "json"],
+		["minItems", { type: "array", minItems: 1 }, undefined, "list"], ["maxItems", { type: "array", maxItems: 1 }, undefined, "list"],
+		["uniqueItems", { type: "array", uniqueItems: true }, undefined, "list"], ["contains", { type: "array", contains: text }, undefined, "list", "list"],
+		["minContains", { type: "array", contains: text, minContains: 2 }, undefined, "list", "list"], ["maxContains", { type: "array", contains: text, maxContains: 2 }, undefined, "list", "list"],
+		["properties", { properties: { a: text } }, undefined, "object a"], ["required", { type: "object", required: ["a"] }, undefined, "object a*"],
+		["patternProperties", { patternProperties: { "^x": text } }, { x: 1 }, "object x"], ["additionalProperties", { additionalProperties: text }, { x: 1 }, "object x"],
+		["propertyNames", { type: "object", propertyNames: { maxLength: 1 } }, { x: 1 }, "object x", "object x"],
+		["minProperties", { type: "object", minProperties: 1 }, undefined, "object "], ["maxProperties", { type: "object", maxProperties: 1 }, undefined, "object "],
+		["allOf", { allOf: [text] }, undefined, "text"], ["anyOf", { anyOf: [text, { type: "null" }] }, undefined, "choice Text|Nothing (null)"],
+		["oneOf", { oneOf: [text, { type: "null" }] }, undefined, "choice Text|Nothing (null)"], ["not", { type: "string", not: { minLength: 3 } }, undefined, "text"],
+		["if", { type: "object", if: { required: ["a"] }, then: { properties: { b: text } } }, { a: 1 }, "object b,a", "object a"],
+		["then", { type: "object", if: {}, then: { required: ["b"] } }, {}, "object b*", "object "], ["else", { type: "object", if: { required: ["a"] }, else: { required: ["b"] } }, {}, "object b*", "object "],
+		["dependencies", { type: "object", dependencies: { a: ["b"], c: { properties: { d: text } } } }, { a: 1, c: 1 }, "object d,b*,a,c"],
+		["dependencies", { type: "object", dependencies: { a: ["b"], c: { properties: { d: text } } } }, {}, "object "],
+		["dependentRequired", { type: "object", properties: { b: text }, dependentRequired: { a: ["b"] } }, { a: 1 }, "object b*,a", "object b,a"],
+		["dependentSchemas", { type: "object", dependentSchemas: { a: { properties: { b: text }, required: ["b"] } } }, { a: 1 }, "object b*,a", "object a"],
+		["additionalItems", { items: [text], additionalItems: { type: "null" } }, ["a", null], "list", "list"],
+		["unevaluatedProperties", { type: "object", unevaluatedProperties: text }, { x: "y" }, "object x", "object x"],
+		["unevaluatedItems", { type: "array", unevaluatedItems: text }, [], "list", "list"], ["contentSchema", { type: "string", contentSchema: {} }, undefined, "text", "text"],
+	]) {
+		for (const draft of drafts) {
+			const s = { $schema: addresses[draft], ...schema };
+			assert.equal(form(fieldOf(s, s, value)), has(draft, keyword) ? shown : otherwise, `${keyword} in ${draft}: ${stringify(schema)}`);
+		}
+		tried.add(keyword);
+	}
+	assert.deepEqual([...tried].sort(), Object.keys(keywords).sort());
+	// Before 2019-09 what stands beside a reference asks for nothing, and is shown if it only describes.
+	for (const draft of drafts) {
+		const s = { $schema: addresses[draft], properties: { a: { $ref: "#/definitions/a", title: "A", enum: ["x"] } }, definitions: { a: text } };
+		const f = fieldOf(s.properties.a, s, undefined);
+		assert.deepEqual([f.kind, f.title], [draft < 2019 ? "text" : "options", "A"]);
+	}
+});
+
+test("the schemas of items and of members are those of the draft", () => {
+	const item = (draft, schema, i) => {
+		const s = { $schema: addresses[draft], type: "array", ...schema };
+		return fieldOf(itemAt(fieldOf(s, s, []), i), s, undefined).kind;
+	};
+	for (const draft of drafts) {
+		assert.equal(item(draft, { prefixItems: [{ type: "string" }], items: { type: "number" } }, 0), draft === 2020 ? "text" : "number");
+		if (draft !== 2020) assert.deepEqual([0, 1].map((i) => item(draft, { items: [{ type: "string" }], additionalItems: { type: "number" } }, i)), ["text", "number"]);
+		assert.equal(item(draft, { unevaluatedItems: { type: "number" } }, 0), draft >= 2019 ? "number" : "json");
+	}
+});
+
+test("values of enum are called as the schema calls them", () => {
+	for (const [schema, want] of [
+		[{ enum: ["a", "b"], enumNames: ["Ah", "Be"] }, "options Ah|Be"], [{ enum: ["a", "b"], enumNames: ["Ah"] }, "options a|b"], [{ enum: ["a", 1], enumNames: ["", 2] }, "options a|1"],
+		[{ enum: ["a", "b"], oneOf: [{ const: "b", title: "Be" }, { const: "a", title: "Ah" }] }, "options Ah|Be"], [{ oneOf: [{ const: 1, title: "One" }, { const: 2 }] }, "options One|2"],
+		[{ $schema: addresses[4], oneOf: [{ enum: ["a"], title: "Ah" }, { enum: ["b"] }] }, "options Ah|b"], [{ anyOf: [{ const: null, title: "None" }, { const: "a" }] }, "options None|a"],
+	]) assert.equal(form(fieldOf(schema, schema, undefined)), want, stringify(schema));
+});
+
+test("formats tell alternatives apart", () => {
+	const schema = { oneOf: [{ type: "string", title: "Day", format: "date" }, { type: "string", title: "Address", format: "email" }, { type: "string", format: "uri" }] };
+	const field = fieldOf(schema, schema, undefined);
+	assert.deepEqual(["2026-01-05", "ann@example.test", "https://example.test/"].map((v) => chosen(field, schema, v)), [0, 1, 2]);
 });
