@@ -7,7 +7,7 @@ import { button, fill, h, labelled } from "../dom.js";
 import { stringify } from "../json.js";
 import { fits } from "../model/fits.js";
 import { complete } from "../model/schema.js";
-import { titleOf } from "../model/timeline.js";
+import { titleOf } from "../model/names.js";
 import { show } from "./dialog.js";
 
 /** @typedef {import("../json.js").Value} Value */

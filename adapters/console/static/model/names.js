@@ -1,11 +1,20 @@
 /**
- * What people and groups are called: people by the names that the service knows, groups by the part of their URNs that tells
- * them apart. Names are asked for once, many together.
+ * What components, people and groups are called: people by the names that the service knows, groups by the part of their URNs that
+ * tells them apart. Names are asked for once, many together.
  * @module
  */
 
 /** @typedef {import("../api.js").Api} Api */
 /** @typedef {import("../api.js").Person} Person */
+
+/** What a text has that can be seen: not only spaces, marks and characters that direct the text. */
+export const seen = /[^\p{C}\p{M}\p{Z}]/u;
+
+/** What a component is called. @param {{name: string, title?: unknown}} component */
+export function titleOf(component) {
+	const { title } = component;
+	return typeof title === "string" && seen.test(title) ? title : component.name;
+}
 
 /** Dispatches "change" when something is called otherwise than before. */
 export const changes = new EventTarget();

@@ -6,6 +6,7 @@
 import { at, define, equal, isNumber, isObject } from "../json.js";
 import { fits } from "./fits.js";
 import { dependents, itemSchemas, known, listIn, namedSchemas, numberIn, objectIn, references, resolve, types } from "./keywords.js";
+import { seen } from "./names.js";
 import { label } from "./number.js";
 
 /** @typedef {import("../json.js").Value} Value */
@@ -129,9 +130,6 @@ export function within(field, root, value, name) {
 export function itemAt(field, index) {
 	return field.leading?.[index] ?? (field.items === true || field.items === undefined ? {} : field.items);
 }
-
-/** What a text has that can be seen: not only spaces, marks and characters that direct the text. */
-export const seen = /[^\p{C}\p{M}\p{Z}]/u;
 
 /** @param {Value | undefined} v */
 function text(v) {

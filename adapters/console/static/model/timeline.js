@@ -4,19 +4,14 @@
  * @module
  */
 import { names } from "../json.js";
-import { fieldAt, seen } from "./schema.js";
+import { titleOf } from "./names.js";
+import { fieldAt } from "./schema.js";
 
 /** @typedef {import("../api.js").Manifest} Manifest */
 /** @typedef {{component: Manifest, config?: import("../json.js").Value}} Known */
 /** @typedef {(Known | undefined)[] | undefined} Elements of a version, as far as they are known */
 /** @typedef {{op: string, path: string, from?: string}} Change */
 /** @typedef {{parts: (string | {name: string})[], known: boolean}} Phrase words and names; known says whether the element of it is */
-
-/** What a component is called. @param {{name: string, title?: unknown}} component */
-export function titleOf(component) {
-	const { title } = component;
-	return typeof title === "string" && seen.test(title) ? title : component.name;
-}
 
 /** What an element is called: by its component, and by its number if several are called so. @param {(Known | undefined)[]} elements @param {number} i */
 export function elementName(elements, i) {

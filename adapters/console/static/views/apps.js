@@ -8,8 +8,7 @@ import { askWith, confirm, toast, trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { chooseGroups, group as groupChip, person } from "../elements/person.js";
 import { time } from "../elements/time.js";
-import { groupName } from "../model/names.js";
-import { titleOf } from "../model/timeline.js";
+import { groupName, titleOf } from "../model/names.js";
 import { to } from "../router.js";
 
 /** @typedef {import("../openapi").components["schemas"]["AppSummary"]} App */

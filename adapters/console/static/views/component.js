@@ -8,7 +8,7 @@ import { buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
 import { isObject, names, notJSON, parse, stringify } from "../json.js";
 import { begin, fieldAt, fieldOf } from "../model/schema.js";
-import { titleOf } from "../model/timeline.js";
+import { titleOf } from "../model/names.js";
 import { to } from "../router.js";
 
 /** @typedef {import("../json.js").Value} Value */

@@ -4,7 +4,7 @@
  */
 import { button, count, debounce, fill, h, icon, searchLine, table } from "../dom.js";
 import { Pages } from "../elements/pages.js";
-import { titleOf } from "../model/timeline.js";
+import { titleOf } from "../model/names.js";
 import { to } from "../router.js";
 import { edit } from "./component.js";
 

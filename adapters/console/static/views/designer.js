@@ -18,7 +18,8 @@ import { LocalDraft } from "../model/local.js";
 import { merge } from "../model/merge.js";
 import { newKey, sameItem } from "../model/patch.js";
 import { begin, fieldAt } from "../model/schema.js";
-import { elementName, titleOf } from "../model/timeline.js";
+import { titleOf } from "../model/names.js";
+import { elementName } from "../model/timeline.js";
 import { to } from "../router.js";
 
 /** @typedef {import("../json.js").Value} Value */

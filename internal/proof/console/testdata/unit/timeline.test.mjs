@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fieldAt, fieldOf, labelOf } from "../static/model/schema.js";
-import { elementName, read, titleOf } from "../static/model/timeline.js";
+import { titleOf } from "../static/model/names.js";
+import { elementName, read } from "../static/model/timeline.js";
 
 const poll = { type: "object", properties: {
 	question: { type: "string", title: "Question" },
