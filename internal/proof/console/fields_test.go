@@ -128,6 +128,7 @@ func fieldsOfSchemas(t *testing.T, l look) {
 	p.view("/apps/" + id)
 	shows("When", "2026-01-05T09:30")
 	says("When", "It has no zone, so every visitor sees this hour of their own day.")
+	p.See(`//*[contains(@class, "field")][.//label[starts-with(., "When")]][not(contains(., "Europe/Berlin"))]`)
 	shows("Opens", "at noon")
 
 	p.Type(field("phone"), "1")

@@ -271,8 +271,9 @@ function moment(place, f) {
 		const read = localTime(text, picked);
 		const [typed] = read ?? [];
 		offset = read?.[1] ?? "";
-		zone.textContent = !read && text !== "" ? "" : picked === "time" ? `UTC${zoned("").replace(/z/i, "")}` : Intl.DateTimeFormat().resolvedOptions().timeZone;
 		const bare = typed !== undefined && offset === "";
+		const own = picked === "time" ? `UTC${zoned("").replace(/z/i, "")}` : Intl.DateTimeFormat().resolvedOptions().timeZone;
+		zone.textContent = bare || !read && text !== "" ? "" : own;
 		fill(note, bare && ["It has no zone, so every visitor sees this hour of their own day. ", !place.readOnly && button("Add the zone of this computer", () => change(zoned(typed)), { class: "small" })]);
 		note.hidden = !bare;
 	}

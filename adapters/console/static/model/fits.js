@@ -62,7 +62,10 @@ function within(n, least, most) {
 /** Whether a number is a multiple of another one, by their digits. @param {number | import("../json.js").RawNumber} n @param {Value | undefined} of */
 function isMultiple(n, of) {
 	if (!isNumber(of)) return true;
-	const [a, b] = [n, of].map((x) => /^(-?\d+)(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(numberText(x)) ?? []).map(([, whole = "", part = "", e = "0"]) => ({ digits: `${whole}${part}`, exponent: Number(e) - part.length }));
+	const [a, b] = [n, of].map((x) => {
+		const [, whole = "", part = "", e = "0"] = /^(-?\d+)(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(numberText(x)) ?? [];
+		return { digits: `${whole}${part}`, exponent: Number(e) - part.length };
+	});
 	if (!a || !b || Math.abs(a.exponent - b.exponent) > 400) return true;
 	const least = Math.min(a.exponent, b.exponent);
 	const [x = 0n, y = 0n] = [a, b].map(({ digits, exponent }) => BigInt(digits) * 10n ** BigInt(exponent - least));

@@ -154,9 +154,12 @@ export function effective(schema, root, value, depth = 0) {
 	if (found.includes(undefined)) return undefined;
 	found.forEach(join);
 	listIn(allOf).forEach(join);
-	if (condition !== undefined) join(value !== undefined && fits(condition, root, value) ? yes : no);
+	// What the value asks for comes last, so that nothing moves away from under the person who types.
 	const { required, schemas } = dependents(s, value);
-	schemas.forEach(join);
+	for (const asked of condition === undefined ? schemas : [value !== undefined && fits(condition, root, value) ? yes : no, ...schemas]) {
+		const { title, description, ...more } = effective(asked, root, value, depth + 1) ?? {};
+		s = combine(s, more);
+	}
 	return required.length === 0 ? s : { ...s, required: [...new Set([...listIn(s["required"]), ...required])] };
 }
 

@@ -36,7 +36,7 @@ test("allOf joins, and if chooses", () => {
 		if: { properties: { a: { const: "x" } }, required: ["a"] }, then: { properties: { c: { type: "boolean" } } } };
 	const names = (value) => fieldOf(schema, schema, value).members.map((m) => [m.name, m.required]);
 	assert.deepEqual(names({}), [["a", true], ["b", true]]);
-	assert.deepEqual(names({ a: "x" }).map(([n]) => n).sort(), ["a", "b", "c"]);
+	assert.deepEqual(names({ a: "x" }).map(([n]) => n), ["a", "b", "c"]); // what the value asks for comes last
 	const a = fieldOf(schema, schema, {}).members.find((m) => m.name === "a");
 	assert.deepEqual([fieldOf(a.schema, schema, "").kind, fieldOf(a.schema, schema, "").title], ["text", "A"]);
 });
