@@ -65,11 +65,16 @@ func TestATableWithALostQuote(t *testing.T) {
 	const piece = "lamp;4;Ben;26/04/2019;\"It works.\nlamp;1;Cy;27/04/2019;\"Call me, cy@example.test\""
 	table := table + piece + "\nlamp;2;Dan;28/04/2019;\"x;y\"\n"
 	r := w.as(editor, "POST", mapped(""), table, setType("text/csv")).want(200)
-	if !strings.Contains(r.body, `{"line":5,"last":6,"reason":"a quote is opened in line 5 and not closed before another is opened in line 6, so these 2 lines are not converted;`) ||
-		!strings.Contains(r.body, `{"converted":2,"rejected":[{"line":4,`) || !strings.Contains(r.body, `"rejectedTotal":2`) || strings.Contains(r.body, "cy@example.test") {
-		t.Errorf("%s", r.body)
+	for _, want := range []string{
+		`{"line":5,"last":6,"reason":"a quote is opened in line 5 and not closed before another is opened in line 6, so these 2`,
+		`{"converted":2,"rejected":[{"line":4,`, `"rejectedTotal":2`,
+	} {
+		if !strings.Contains(r.body, want) || strings.Contains(r.body, "cy@example.test") {
+			t.Errorf("%s, want %s", r.body, want)
+		}
 	}
-	if r := w.as(editor, "POST", mapped("&rejects=true"), table, setType("text/csv")).want(200); !strings.Contains(r.body, piece+";5;") {
+	r = w.as(editor, "POST", mapped("&rejects=true"), table, setType("text/csv")).want(200)
+	if !strings.Contains(r.body, piece+";5;") {
 		t.Errorf("%s", r.body)
 	}
 }

@@ -12,9 +12,10 @@ import (
 	"slices"
 )
 
-// createPrivate creates a file that may hold people's data: only its owner may read it, and no symbolic link is followed, so nobody who
-// may write into the directory decides where the data go or who reads them. A regular file of that name is removed, and the new one
-// takes its place. A device or a named pipe is opened as it is, and so is what the system itself links in /dev, such as /dev/stdout.
+// createPrivate creates a file that may hold people's data: only its owner may read it, and no symbolic link is
+// followed, so nobody who may write into the directory decides where the data go or who reads them. A regular file of
+// that name is removed, and the new one takes its place. A device or a named pipe is opened as it is, and so is what
+// the system itself links in /dev, such as /dev/stdout.
 func createPrivate(name string) (*os.File, error) {
 	info, err := os.Lstat(name)
 	switch {
@@ -53,8 +54,8 @@ func outFlag(f *flag.FlagSet) *string {
 		"a file of that name is replaced")
 }
 
-// writeOut calls write with the file of -out, or with standard output if name is "". It warns if standard output is a file that others
-// may read.
+// writeOut calls write with the file of -out, or with standard output if name is "". It warns if standard output is a
+// file that others may read.
 func (p *program) writeOut(name string, write func(io.Writer) error) error {
 	if name == "" {
 		if file, ok := p.stdout.(*os.File); ok {

@@ -36,7 +36,8 @@ func (p *progress) show(bytes int64, counts reviews.Counts) {
 		return
 	}
 	rate := float64(counts.Reviews) / max(time.Since(p.begin).Seconds(), 0.001)
-	p.bar.Describe(fmt.Sprintf("%s, %.0f/s, %s", count(counts.Reviews, "review"), rate, count(counts.Errors+counts.Warnings, "problem")))
+	problems := count(counts.Errors+counts.Warnings, "problem")
+	p.bar.Describe(fmt.Sprintf("%s, %.0f/s, %s", count(counts.Reviews, "review"), rate, problems))
 	_ = p.bar.Set64(bytes) // the work continues even if the bar cannot be drawn
 }
 

@@ -74,15 +74,21 @@ func TestReviewsConvert(t *testing.T) {
 	if out := runWith(t, dir, nil, goodRecord+"\nnone\n", "reviews", "check", "-"); !strings.Contains(out.stdout, "checked: 3 lines (1 blank, 1 unreadable), 1 collection") {
 		t.Errorf("%+v", out)
 	}
-	lost := "product_handle,rating,author,body,created_at\nlamp,5,Ann,\"Good, so\",2019-04-03\nlamp,5,Ben,\"Fine,2019-04-04\nlamp,5,Cy,\"so, so\",2019-04-05\nlamp,5,Dan,\"ok, ok\",2019-04-05\n"
-	if out := runWith(t, dir, nil, lost, "reviews", "convert", "-source", "shop", "-rejects", "lost.csv", "-"); out.status != 1 || strings.Contains(out.stdout, "Cy") ||
-		!strings.HasPrefix(out.stderr, "converted: 2 reviews; 1 row rejected\n  line 3: a quote is opened in line 3 and not closed before another is opened in line 4, so these 2 lines are not converted; ") {
+	lost := "product_handle,rating,author,body,created_at\nlamp,5,Ann,\"Good, so\",2019-04-03\nlamp,5,Ben,\"Fine,2019-04-04\n" +
+		"lamp,5,Cy,\"so, so\",2019-04-05\nlamp,5,Dan,\"ok, ok\",2019-04-05\n"
+	want = "converted: 2 reviews; 1 row rejected\n" +
+		"  line 3: a quote is opened in line 3 and not closed before another is opened in line 4, so these 2 lines are not converted; "
+	out = runWith(t, dir, nil, lost, "reviews", "convert", "-source", "shop", "-rejects", "lost.csv", "-")
+	if out.status != 1 || strings.Contains(out.stdout, "Cy") || !strings.HasPrefix(out.stderr, want) {
 		t.Errorf("%+v", out)
 	}
-	if out := run(t, dir, nil, "reviews", "convert", "-source", "shop", "lost.csv"); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, "0 reviews; 1 row rejected") {
+	out = run(t, dir, nil, "reviews", "convert", "-source", "shop", "lost.csv")
+	if out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, "0 reviews; 1 row rejected") {
 		t.Errorf("what was rejected, and not mended: %+v", out)
 	}
-	if out := runWith(t, dir, nil, "a"+strings.Repeat(",b", 1000)+"\n", "reviews", "convert", "-"); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "the table has 1001 columns, and at most 1000 can be read") {
+	out = runWith(t, dir, nil, "a"+strings.Repeat(",b", 1000)+"\n", "reviews", "convert", "-")
+	if want := "the table has 1001 columns, and at most 1000 can be read"; out.status != 2 || out.stdout != "" ||
+		!strings.Contains(out.stderr, want) {
 		t.Errorf("%+v", out)
 	}
 	for _, args := range [][]string{{}, {"good.csv", "shop.csv"}, {"none.csv"}, {"."}, {"-mapping", "none.json", "good.csv"}, {"-mapping", "bad.json", "good.csv"}, {"-mapping", "odd.json", "good.csv"}, {"-scale", "0", "good.csv"},

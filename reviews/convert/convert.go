@@ -45,7 +45,7 @@ type Request struct {
 // Rejected is a row that could not be converted.
 type Rejected struct {
 	Line   int64  `json:"line"`          // of the file, from 1, where the row begins
-	Last   int64  `json:"last,omitzero"` // where it ends, if that is a later line; several rows may be one that is doubtful
+	Last   int64  `json:"last,omitzero"` // where it ends, if that is a later line: a lost quote makes one of several rows
 	Reason string `json:"reason"`
 }
 
@@ -183,7 +183,7 @@ func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 		if err != nil {
 			return err
 		}
-		if c.Progress != nil && n%256 == 0 {
+		if c.Progress != nil && (n%256 == 0 || row.more) {
 			c.Progress(c.read.n)
 		}
 		if row.piece {
@@ -259,7 +259,8 @@ func (c *conversion) reject(e *entry, reason string) {
 	}
 	c.startRejects()
 	if len(e.cells) > 0 {
-		_ = c.rejects.Write(append(slices.Clone(e.cells[:len(c.header)-c.extra]), strconv.FormatInt(e.line, 10), reason))
+		cells := slices.Clone(e.cells[:len(c.header)-c.extra])
+		_ = c.rejects.Write(append(cells, strconv.FormatInt(e.line, 10), reason))
 		return
 	}
 	c.rejectText(e.json + string(c.scan.comma))
@@ -283,7 +284,8 @@ func (c *conversion) startRejects() {
 	}
 	c.rejects = csv.NewWriter(c.text) // which uses the buffer of text
 	c.rejects.Comma = rune(c.scan.comma)
-	_ = c.rejects.Write(append(slices.Clone(c.header[:len(c.header)-c.extra]), lineColumn, reasonColumn)) // Error returns the first error
+	names := slices.Clone(c.header[:len(c.header)-c.extra])
+	_ = c.rejects.Write(append(names, lineColumn, reasonColumn)) // Error returns the first error
 }
 
 // slot is one of a limited number of slots that conversions share. of has a value for each slot in use; nil means no limit.

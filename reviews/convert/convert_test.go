@@ -686,7 +686,8 @@ func BenchmarkColumns(b *testing.B) {
 			}
 			b.SetBytes(int64(len(file)))
 			for b.Loop() {
-				if _, err := convert.Convert(b.Context(), convert.Request{File: bytes.NewReader(file), To: io.Discard, Mapping: mapping}); err != nil {
+				in := convert.Request{File: bytes.NewReader(file), To: io.Discard, Mapping: mapping}
+				if _, err := convert.Convert(b.Context(), in); err != nil {
 					b.Fatal(err)
 				}
 			}

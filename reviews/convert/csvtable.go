@@ -26,13 +26,14 @@ const (
 	maxColumns = 1000
 )
 
-// table is a CSV file that is being read. A row is doubtful if a quote may be missing in it or before it, see scanner, or if lines of it
-// look like rows of their own. Such a row is one piece with all rows before it that are as doubtful: nothing of it is converted.
+// table is a CSV file that is being read. A row is doubtful if a quote may be missing in it or before it, see scanner,
+// or if lines of it look like rows of their own. Such a row is one piece with all rows before it that are as doubtful:
+// nothing of it is converted.
 type table struct {
 	read    *counted
 	in      *bufio.Reader
 	charset string // "utf-8", "utf-16" or "windows-1252", guessed from the beginning of the file
-	marked  bool   // a spreadsheet reads UTF-8 of this file only after a byte order mark: it began with one, or is not UTF-8
+	marked  bool   // spreadsheets need a byte order mark for what is made of it: it began with one, or is not UTF-8
 	header  []string
 	extra   int        // the columns at the end of header that only rejected rows have: 0 or 2
 	sample  [][]string // rows at the beginning
@@ -58,7 +59,7 @@ type row struct {
 	lines int64
 	cells []string // valid until the next row is read
 	fault string
-	text  string // with a fault: the lines as they are in the file, with a cell for each column, and without the end of the last
+	text  string // with a fault: the lines as they are in the file, with a cell for each column, without the last line end
 	piece bool   // all rows from line on are part of it, also if they were returned before
 	part  int    // of a row that is longer than maxRow: the number of the part, from 1; 0 = it is whole
 	more  bool   // another part follows
@@ -66,7 +67,8 @@ type row struct {
 	sure  int64  // later rows do not make those before this line doubtful
 }
 
-// recent has the lines from the row on in which quotes were last read right for certain, but not many more than maxRow bytes.
+// recent has the lines from the row on in which quotes were last read right for certain, but not many more than maxRow
+// bytes.
 type recent struct {
 	older, newer []byte
 	begin, half  int64 // the lines where older and newer begin
@@ -160,7 +162,8 @@ func openTable(file io.Reader) (*table, error) {
 	}
 	if n := len(look.faults); n > 2 && 100*n >= len(look.sample) {
 		t.scan.lazy = true
-		t.quotes = fmt.Sprintf("quotes inside of cells are not doubled in this table, as in line %d: they are read as text", look.faults[0])
+		t.quotes = fmt.Sprintf("quotes inside of cells are not doubled in this table, as in line %d: they are read as text",
+			look.faults[0])
 	}
 	t.sample = look.sample
 	if err := t.readHeader(); err != nil {
@@ -183,9 +186,10 @@ func (t *table) readSample() {
 	}
 }
 
-// quotesAreText reports whether quotes do not enclose cells in this table, of which the sample was read. whole says that head is all of
-// it. No quote encloses a cell if no cell both begins and ends with one. A cell over several lines may do so by chance, though, as in
-// the dump of a database: then other quotes have to show it, and the lines have to be right without quotes.
+// quotesAreText reports whether quotes do not enclose cells in this table, of which the sample was read. whole says that
+// head is all of it. No quote encloses a cell if no cell both begins and ends with one. A cell over several lines may do
+// so by chance, though, as in the dump of a database: then other quotes have to show it, and the lines have to be right
+// without quotes.
 func (t *table) quotesAreText(head []byte, whole bool) bool {
 	seen := t.scan.seen
 	if seen.closed > 0 || bytes.IndexByte(head, '"') < 0 || t.extra > 0 { // a file of rejected rows is always CSV
@@ -281,8 +285,8 @@ func (t *table) readHeader() error {
 	case row.fault != "":
 		return invalid("", "the row with the names of the columns cannot be read: "+row.fault)
 	}
-	if n := t.scan.count; n > maxColumns+2 {
-		return invalid("", fmt.Sprintf("the table has %d columns, and at most %d can be read: take some out", n, maxColumns))
+	if n := t.scan.count; n > mostCells {
+		return manyColumns(n)
 	}
 	for _, name := range row.cells {
 		t.header = append(t.header, strings.TrimSpace(strings.TrimPrefix(name, bom)))
@@ -291,9 +295,14 @@ func (t *table) readHeader() error {
 		t.extra = 2
 	}
 	if n := len(t.header) - t.extra; n > maxColumns {
-		return invalid("", fmt.Sprintf("the table has %d columns, and at most %d can be read: take some out", n, maxColumns))
+		return manyColumns(n)
 	}
 	t.scan.marked = len(t.header) - t.extra
 	t.recent.reset(t.line)
 	return nil
+}
+
+// manyColumns is the error for a table with too many columns.
+func manyColumns(n int) error {
+	return invalid("", fmt.Sprintf("the table has %d columns, and at most %d can be read: take some out", n, maxColumns))
 }

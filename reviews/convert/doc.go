@@ -22,18 +22,20 @@
 //
 // # Quotes
 //
-// A cell in quotes may have separators and line breaks, and in it a quote is doubled. Where one quote is lost, the lines of one row stand
-// inside of another, so such rows are doubtful, and nothing that stands inside of a quoted cell ever becomes a review:
+// A cell in quotes may have separators and line breaks, and in it a quote is doubled. Where one quote is lost, the lines
+// of one row stand inside of another. Such rows are doubtful, and nothing that stands inside of a quoted cell ever becomes
+// a review:
 //
-//   - If a line inside of a quoted cell looks like a row by itself, since it has as many cells as there are columns and these are numbers,
-//     dates, identifiers and addresses where those of most rows are, then the whole row is rejected.
-//   - If a quote stands where none can, such as at the end of a cell that did not begin with one, then a quote before it was lost. All
-//     rows from the last one whose quotes are certain to be right are rejected, as one piece.
-//   - The reason names the lines, and how many there are. Request.Rejects gets them as they are in the file. Reading goes on behind them.
-//   - A row of more than 1 MiB is rejected as a whole, too, up to where its last quote is closed, however long that takes.
+//   - A row is rejected if a line inside of a quoted cell looks like a row by itself: it has as many cells as there are
+//     columns, and numbers, dates, identifiers and addresses where most rows have them.
+//   - If a quote stands where none can, such as at the end of a cell that did not begin with one, a quote before it was
+//     lost. All rows from the last one whose quotes are certain to be right are rejected, as one piece.
+//   - The reason names the lines, and how many there are. Request.Rejects gets them as they are in the file. Reading goes
+//     on behind them.
+//   - A row of more than 1 MiB is rejected as a whole, up to where its last quote is closed, however far that is.
 //
-// In a table that has quotes, but no cell that both begins and ends with one, quotes are text, and a note says so. In one where many
-// cells have quotes that are not doubled, such as a title of TV 55", these are text; a note says so as well.
+// In a table that has quotes, but no cell that both begins and ends with one, quotes are text. Where the first rows have
+// many quotes that are not doubled, as in a title TV 55", these are text. A note says so.
 //
 // # Values
 //

@@ -19,6 +19,7 @@ const (
 
 var (
 	numeric = regexp.MustCompile(`^[+-]?\d+([.,]\d+)?$`)
+	worded  = regexp.MustCompile(`^[\pL., ]{0,30}\d{1,2}[\pL., -]{3,30}\d\d|^[\pL., ]{3,30}\d{1,2}[, ]+\d{4}`)
 	dated   = regexp.MustCompile(`^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}`)
 )
 
@@ -37,7 +38,7 @@ func formOf(cell string) form {
 		return addressForm
 	case one && strings.ContainsAny(cell, "0123456789"):
 		return idForm
-	case strings.ContainsAny(cell, "0123456789") && strings.ContainsFunc(cell, unicode.IsLetter):
+	case worded.MatchString(cell):
 		if _, reason := (&dateReader{layouts: wordDates}).read(cell); reason == "" {
 			return dateForm
 		}
@@ -71,8 +72,8 @@ func formsOf(rows [][]string, columns int) []form {
 	return forms
 }
 
-// looksLikeRow reports whether the cells of a line have the forms of their columns: more of them than not. It is true if no column has
-// a form.
+// looksLikeRow reports whether the cells of a line have the forms of their columns: more of them than not. It is true
+// if no column has a form.
 func looksLikeRow(cells []string, forms []form) bool {
 	fit, formed := 0, false
 	for i, want := range forms {

@@ -2,14 +2,16 @@ package convert
 
 import "bytes"
 
-// scanner cuts the lines of a row into cells, as encoding/csv does with LazyQuotes: a cell that begins with a quote goes on, over as many
-// lines as it takes, to a quote that a separator or the end of a line follows. Inside, two quotes stand for one, and any other quote is
-// text. It also watches for signs that a quote is missing or one too many, since then the lines of one row stand in another.
+// scanner cuts the lines of a row into cells, as encoding/csv does with LazyQuotes: a cell that begins with a quote
+// goes on, over as many lines as it takes, to a quote that a separator or the end of a line follows. Inside, two quotes
+// stand for one, and any other quote is text. It also watches for signs that a quote is missing or one too many, since
+// then the lines of one row stand in another.
 //
-// A quote that was lost turns inside and outside over: from there on, what is between cells is read as a cell, and the text of cells as
-// rows, until a quote stands where none can. The scanner notes the first such fault of a row. It also notes if something in the row
-// shows that inside is inside: a cell whose first or last character is neither a separator nor a line break. Between cells these two are
-// all there is. So the lost quote is after the last proof and before the fault, and what was read in between is doubtful.
+// A quote that was lost turns inside and outside over: from there on, what is between cells is read as a cell, and the
+// text of cells as rows, until a quote stands where none can. The scanner notes the first such fault of a row. It also
+// notes if something in the row shows that inside is inside: a cell whose first or last character is neither a
+// separator nor a line break. Between cells these two are all there is. So the lost quote is after the last proof and
+// before the fault, and what was read in between is doubtful.
 type scanner struct {
 	comma byte
 	text  bool // quotes are text
@@ -69,7 +71,9 @@ const mostCells = maxColumns + 100
 
 // begin prepares the scanner for a row.
 func (s *scanner) begin() {
-	*s = scanner{comma: s.comma, text: s.text, lazy: s.lazy, marked: s.marked, seen: s.seen, buf: s.buf[:0], ends: s.ends[:0]}
+	*s = scanner{
+		comma: s.comma, text: s.text, lazy: s.lazy, marked: s.marked, seen: s.seen, buf: s.buf[:0], ends: s.ends[:0],
+	}
 }
 
 // scan scans a line without its end, or a part of one if eol is false, and reports whether the row has ended.

@@ -76,7 +76,8 @@ func (t *table) readRow() (whole bool, err error) {
 	return false, nil
 }
 
-// judge says what is wrong with the row that was read, or with this part of it, and which rows before it are as doubtful.
+// judge says what is wrong with the row that was read, or with this part of it, and which rows before it are as
+// doubtful.
 func (t *table) judge(r *row, whole bool) {
 	s, back := &t.scan, false
 	if !whole || t.long > 0 || len(t.raw) > maxRow {
@@ -162,7 +163,7 @@ func (t *table) headerFault(r *row) string {
 	case slices.ContainsFunc(r.cells, func(name string) bool {
 		return strings.Contains(name, "\n") && strings.IndexByte(name, s.comma) >= 0
 	}):
-		return "a quote is opened in it and closed in a later line, and there are separators in between: close it before"
+		return "a quote is opened in it and closed in a later line, with separators in between: close it before"
 	}
 	return ""
 }
@@ -177,7 +178,8 @@ func (t *table) wrongCount(r *row) string {
 	reason := fmt.Sprintf("the row has %d %s, and there are %d columns: ", n, cells, columns)
 	switch {
 	case r.lines > 1:
-		return reason + fmt.Sprintf("a quote is opened in line %d and closed in line %d; close it before, or double quotes inside of quotes", r.line, t.line-1)
+		return reason + fmt.Sprintf("a quote is opened in line %d and closed in line %d; "+
+			"close it before, or double quotes inside of quotes", r.line, t.line-1)
 	case quoted && t.scan.text:
 		return reason + "a quote is opened in this line, and quotes are text in this table"
 	}
@@ -195,21 +197,24 @@ func (t *table) doubt(line, lines int64) string {
 	const mend = "; close the quote, or double quotes inside of quotes"
 	switch s.fault {
 	case neverClosed:
-		return fmt.Sprintf("a quote is opened in line %d and not closed up to the end of the file in line %d, %s", open, t.line-1, so) + mend
+		return fmt.Sprintf("a quote is opened in line %d and not closed up to the end of the file in line %d, %s%s",
+			open, t.line-1, so, mend)
 	case openedTwice:
-		return fmt.Sprintf("a quote is opened in line %d and not closed before another is opened in line %d, %s", open, at, so) + mend
+		return fmt.Sprintf("a quote is opened in line %d and not closed before another is opened in line %d, %s%s",
+			open, at, so, mend)
 	case neverOpened:
-		return fmt.Sprintf("a cell in line %d ends with a quote that was not opened, and quotes were last right in line %d, %s", at, t.line-lines, so) +
-			"; open it, or double quotes inside of quotes"
+		return fmt.Sprintf("a cell in line %d ends with a quote that was not opened, and quotes were last right in line %d, %s"+
+			"; open it, or double quotes inside of quotes", at, t.line-lines, so)
 	case doublyOpen:
-		return fmt.Sprintf("a cell in line %d begins with two quotes, and quotes were last right in line %d, %s", at, t.line-lines, so) + mend
+		return fmt.Sprintf("a cell in line %d begins with two quotes, and quotes were last right in line %d, %s%s",
+			at, t.line-lines, so, mend)
 	}
-	return fmt.Sprintf("line %d looks like a row of its own, and is inside of a quote that is opened in line %d, %s", at, open, so) +
-		"; close the quote, or take that line out"
+	return fmt.Sprintf("line %d looks like a row of its own, and is inside of a quote that is opened in line %d, %s"+
+		"; close the quote, or take that line out", at, open, so)
 }
 
-// rowInside looks for a line inside of a quoted cell that looks like a row of the table. It returns how many lines after the beginning of
-// the row that line is, or 0, and sets openAt of the scanner to where the cell begins.
+// rowInside looks for a line inside of a quoted cell that looks like a row of the table. It returns how many lines
+// after the beginning of the row that line is, or 0, and sets openAt of the scanner to where the cell begins.
 func (t *table) rowInside(r *row) int {
 	columns := len(t.header) - t.extra
 	if r.lines < 2 || t.forms == nil || t.scan.fault != noFault {
@@ -268,7 +273,8 @@ func (t *table) cellsOf(line int64) []string {
 	return cells
 }
 
-// verbatim returns the text of a row or a piece, of which the row that was scanned is the last, so that two more cells can follow.
+// verbatim returns the text of a row or a piece, of which the row that was scanned is the last, so that two more cells
+// can follow.
 func (t *table) verbatim(raw []byte) string {
 	s, columns, count := &t.scan, len(t.header)-t.extra, t.scan.count
 	if t.extra > 0 && count == columns+t.extra && t.long == 0 {
@@ -297,8 +303,8 @@ func (t *table) decodeLines(raw []byte) string {
 	return out.String()
 }
 
-// decode returns a text of a row as UTF-8. If it is not valid UTF-8, it is decoded as Windows-1252, even if others are UTF-8, since shops
-// merge files from several programs.
+// decode returns a text of a row as UTF-8. If it is not valid UTF-8, it is decoded as Windows-1252, even if others are
+// UTF-8, since shops merge files from several programs.
 func (t *table) decode(text string, line int64) string {
 	if !utf8.ValidString(text) {
 		t.foreign = cmp.Or(t.foreign, line)
