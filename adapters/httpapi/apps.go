@@ -11,7 +11,10 @@ import (
 // puts the body of the response into c.out. The table of routes has the status of a success. (*call).fail turns the
 // error of a handler into a response. Each comment below names only the errors of its endpoint; README.md lists those
 // that every endpoint may return.
-type appRoutes struct{ svc Apps }
+type appRoutes struct{ svc *appsvc.Service }
+
+// as returns a Session for the caller of the request.
+func (a appRoutes) as(c *call) *appsvc.Session { return a.svc.As(c.by.Caller) }
 
 // authorizeChange runs before the body of a PATCH is read. It returns 404 for a caller who may not see the app, and 403
 // for one who may not change it, so that no body is read in vain. The patch uses the app that it has read.
@@ -45,7 +48,7 @@ func (a appRoutes) list(c *call) error {
 		UsingComponent: c.query.text("usingComponent"), UsingVersion: c.query.text("usingVersion"),
 		Deleted: c.query.flag("deleted"), After: c.query.cursor("after"), Limit: c.query.limit(),
 	}
-	return c.apps(askPage(c, a.svc.ListApps, in, "after"))
+	return c.apps(askPage(c, a.as(c).ListApps, in, "after"))
 }
 
 // create serves POST /apps/ with {"title", "groups", "elements"}: it creates an app at version 0. 201 with {"id",
@@ -53,7 +56,7 @@ func (a appRoutes) list(c *call) error {
 // for a component that was created again meanwhile; 413; 422 for an unknown component, and for a config that breaks its
 // schema or costs too much to validate.
 func (a appRoutes) create(c *call) error {
-	app, err := submit(c, a.svc.CreateApp, appsvc.CreateAppRequest{IdempotencyKey: c.key})
+	app, err := submit(c, a.as(c).CreateApp, appsvc.CreateAppRequest{IdempotencyKey: c.key})
 	if err != nil {
 		return err
 	}
@@ -67,19 +70,19 @@ func (a appRoutes) create(c *call) error {
 // latest serves GET /apps/{id}: the latest version of an app. 200 with {"apps":[App]} and an ETag, or 304. 404 for an
 // app that is absent or that the caller may not see. 422 if withDefaults makes the response larger than 16 MiB.
 func (a appRoutes) latest(c *call) error {
-	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.App(c.r.Context(), c.by.Caller, c.param(0)) })
+	return c.version(revalidate, func() (appsvc.App, error) { return a.as(c).App(c.r.Context(), c.param(0)) })
 }
 
 // delete serves DELETE /apps/{id}: the app is absent until undelete. 204. 403 for a caller who may only read it; 404; 409 if it has a
 // protected tag.
 func (a appRoutes) delete(c *call) error {
-	return a.svc.DeleteApp(c.r.Context(), c.by.Caller, c.param(0))
+	return a.as(c).DeleteApp(c.r.Context(), c.param(0))
 }
 
 // undelete serves POST /apps/{id}/undelete: it restores a deleted app. 200 with {"apps":[App]}. 404; 409 if it is not
 // deleted.
 func (a appRoutes) undelete(c *call) error {
-	app, err := a.svc.UndeleteApp(c.r.Context(), c.by.Caller, c.param(0))
+	app, err := a.as(c).UndeleteApp(c.r.Context(), c.param(0))
 	return c.apps([]appsvc.App{app}, err)
 }
 
@@ -89,7 +92,7 @@ func (a appRoutes) erase(c *call) error {
 	if err := c.erases(); err != nil {
 		return err
 	}
-	return a.svc.EraseApp(c.r.Context(), c.by.Caller, c.param(0))
+	return a.as(c).EraseApp(c.r.Context(), c.param(0))
 }
 
 // patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest returns. 200 with
@@ -97,6 +100,6 @@ func (a appRoutes) erase(c *call) error {
 // or does not test the version; 403 for groups; 404; 409 if the app has a newer version or a test fails; 413; 422 if an
 // operation does not apply or the result is not a valid app.
 func (a appRoutes) patch(c *call) error {
-	app, err := a.svc.Patch(c.r.Context(), c.by.Caller, c.param(0), c.body)
+	app, err := a.as(c).Patch(c.r.Context(), c.param(0), c.body)
 	return c.apps([]appsvc.App{app}, err)
 }

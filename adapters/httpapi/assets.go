@@ -20,7 +20,10 @@ import (
 // The comment of appRoutes says what a handler does. The caller must belong to the network of the path or moderate it,
 // else every endpoint returns 403. The library named like its network always exists. Any other is created by the first
 // change of a moderator, and is 404 before.
-type assetRoutes struct{ svc Assets }
+type assetRoutes struct{ svc *assets.Service }
+
+// as returns a Session for the caller of the request.
+func (a assetRoutes) as(c *call) *assets.Session { return a.svc.As(c.by.Caller) }
 
 // authorize runs before the parameters and the body are read. It returns 403 for a caller who does not belong to the
 // network, who so learns nothing about the request or the library.
@@ -49,10 +52,12 @@ func (a assetRoutes) library(c *call) assets.Library {
 	return assets.Library{Network: c.param(0), ID: c.param(1)}
 }
 
-// inLibrary returns a method of package assets for ask, with the library that the path names.
-func inLibrary[In, Out any](a assetRoutes, c *call, method func(context.Context, vitrine.Caller, assets.Library, In) (Out, error)) func(context.Context, vitrine.Caller, In) (Out, error) {
-	return func(ctx context.Context, by vitrine.Caller, in In) (Out, error) {
-		return method(ctx, by, a.library(c), in)
+// inLibrary returns a method of a Session for ask, with the library that the path names.
+func inLibrary[In, Out any](
+	a assetRoutes, c *call, method func(context.Context, assets.Library, In) (Out, error),
+) func(context.Context, In) (Out, error) {
+	return func(ctx context.Context, in In) (Out, error) {
+		return method(ctx, a.library(c), in)
 	}
 }
 
@@ -84,7 +89,7 @@ func (a assetRoutes) search(c *call) error {
 		in.Facets = strings.Split(facets, ",")
 	}
 	in.Attributes, in.Tags, in.Limit = q.Values["attribute"], q.list("tags"), q.limit()
-	return c.json(ask(c, inLibrary(a, c, a.svc.Search), in))
+	return c.json(ask(c, inLibrary(a, c, a.as(c).Search), in))
 }
 
 // folder returns a parameter that is the id of a folder. An empty id is that of no folder.
@@ -103,12 +108,12 @@ const noFolder = "\x00"
 // {"added":[Asset], "removed":[id]}. 400; 403 for a folder or an asset that the caller may not change; 404 for an
 // unknown folder; 409 if an asset that is added again is in other folders than the request assumes; 413.
 func (a assetRoutes) changeAssets(c *call) error {
-	return c.json(submit(c, inLibrary(a, c, a.svc.ChangeAssets), assets.ChangeAssetsRequest{}, assetsBody...))
+	return c.json(submit(c, inLibrary(a, c, a.as(c).ChangeAssets), assets.ChangeAssetsRequest{}, assetsBody...))
 }
 
 // asset serves GET …/asset/{asset}: one asset. 200 with the Asset, or 404 if it is absent or not visible.
 func (a assetRoutes) asset(c *call) error {
-	return c.json(ask(c, inLibrary(a, c, a.svc.Asset), c.param(2)))
+	return c.json(ask(c, inLibrary(a, c, a.as(c).Asset), c.param(2)))
 }
 
 // folders serves GET …/folders: the folders that the caller may view, by label. 200 with {"folders":[Folder]} and a
@@ -117,7 +122,7 @@ func (a assetRoutes) folders(c *call) error {
 	in := assets.ListFoldersRequest{IDs: c.query.list("id"), Paths: c.query.list("path"), Label: c.query.text("label"), Deleted: c.query.flag("deleted")}
 	in.After, in.Before = c.query.cursors()
 	in.Limit = c.query.limit()
-	page, err := ask(c, inLibrary(a, c, a.svc.ListFolders), in)
+	page, err := ask(c, inLibrary(a, c, a.as(c).ListFolders), in)
 	if err == nil && page.Next != "" {
 		c.nextHere("since", page.Next, "until")
 	}
@@ -129,13 +134,13 @@ func (a assetRoutes) folders(c *call) error {
 // "purged":{"folders","assets"}, how many were removed. 400; 403 without the rights to a folder or its parent; 404 for
 // a folder that is absent, deleted or not visible.
 func (a assetRoutes) changeFolders(c *call) error {
-	method := func(ctx context.Context, by vitrine.Caller, in assets.ChangeFoldersRequest) (any, error) {
+	method := func(ctx context.Context, in assets.ChangeFoldersRequest) (any, error) {
 		if len(in.Purge) > 0 {
 			if err := c.erases(); err != nil {
 				return nil, err
 			}
 		}
-		out, err := a.svc.ChangeFolders(ctx, by, a.library(c), in)
+		out, err := a.as(c).ChangeFolders(ctx, a.library(c), in)
 		if len(in.Purge) == 0 {
 			return map[string]any{"folders": out.Folders}, err
 		}
@@ -147,14 +152,14 @@ func (a assetRoutes) changeFolders(c *call) error {
 // folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a
 // deleted folder is visible to those who may manage it.
 func (a assetRoutes) folder(c *call) error {
-	f, err := ask(c, inLibrary(a, c, a.svc.Folder), c.param(2))
+	f, err := ask(c, inLibrary(a, c, a.as(c).Folder), c.param(2))
 	return c.member("folder", f, err)
 }
 
 // permissions serves GET …/folder/{folder}/permissions: the permissions of the folder itself, without those that it
 // inherits. 200 with {"permissions":[Permission]}. 403 for a caller who may view the folder and not manage it; 404.
 func (a assetRoutes) permissions(c *call) error {
-	list, err := ask(c, inLibrary(a, c, a.svc.Permissions), c.param(2))
+	list, err := ask(c, inLibrary(a, c, a.as(c).Permissions), c.param(2))
 	return c.member("permissions", list, err)
 }
 
@@ -162,7 +167,7 @@ func (a assetRoutes) permissions(c *call) error {
 // {"permissions":[Permission]}, those after the change. 400; 403 for a caller who may not manage the folder; 404.
 func (a assetRoutes) changePermissions(c *call) error {
 	in := assets.ChangePermissionsRequest{Folder: c.param(2)}
-	list, err := submit(c, inLibrary(a, c, a.svc.ChangePermissions), in, permissionsBody...)
+	list, err := submit(c, inLibrary(a, c, a.as(c).ChangePermissions), in, permissionsBody...)
 	return c.member("permissions", list, err)
 }
 
@@ -171,7 +176,7 @@ func (a assetRoutes) changePermissions(c *call) error {
 // asset: 200, 400, 403 or 404. 400; 403 for a caller who may not edit the folder; 404 for a folder that is absent or
 // not visible.
 func (a assetRoutes) assign(c *call) error {
-	return c.json(submit(c, inLibrary(a, c, a.svc.AssignAssets), assets.AssignAssetsRequest{Folder: c.param(2)}))
+	return c.json(submit(c, inLibrary(a, c, a.as(c).AssignAssets), assets.AssignAssetsRequest{Folder: c.param(2)}))
 }
 
 // attributes serves GET …/attributes?key={key}: the distinct values that visible assets have for a key, sorted. 200
@@ -181,7 +186,7 @@ func (a assetRoutes) attributes(c *call) error {
 	if !c.query.Has("key") {
 		c.query.invalid("key", "the parameter is missing: want the key of an attribute")
 	}
-	list, err := ask(c, inLibrary(a, c, a.svc.Attributes), key)
+	list, err := ask(c, inLibrary(a, c, a.as(c).Attributes), key)
 	return c.member("attributes", list, err)
 }
 
@@ -189,7 +194,8 @@ func (a assetRoutes) attributes(c *call) error {
 // assets, in this order. 200 with {"result":[status], "assets":[Asset]}: a status for each id of the request, and the
 // assets that were changed. 400.
 func (a assetRoutes) changeAttributes(c *call) error {
-	return c.json(submit(c, inLibrary(a, c, a.svc.ChangeAttributes), assets.ChangeAttributesRequest{}, attributesBody...))
+	method := inLibrary(a, c, a.as(c).ChangeAttributes)
+	return c.json(submit(c, method, assets.ChangeAttributesRequest{}, attributesBody...))
 }
 
 // explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
@@ -203,7 +209,7 @@ func (a assetRoutes) explain(c *call) error {
 	if q.Has("user") || q.Has("role") || q.Has("group") {
 		in.About = &vitrine.Caller{URN: q.text("user"), Roles: q.Values["role"], Groups: q.Values["group"]}
 	}
-	return c.json(ask(c, inLibrary(a, c, a.svc.Explain), in))
+	return c.json(ask(c, inLibrary(a, c, a.as(c).Explain), in))
 }
 
 // The bodies of the asset manager are decoded into the requests of package assets. In those, a member that was left out

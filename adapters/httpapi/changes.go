@@ -39,7 +39,7 @@ func (a appRoutes) changes(c *call) error {
 	}
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[appsvc.Event], error) {
 		in.After = after
-		return a.svc.Changes(c.r.Context(), c.by.Caller, in)
+		return a.as(c).Changes(c.r.Context(), in)
 	}, func(e appsvc.Event) (cursor, kind string) { return e.Cursor, string(e.Type) })
 }
 
@@ -50,7 +50,7 @@ func (a assetRoutes) changes(c *call) error {
 	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[assets.Event], error) {
 		in.After = after
-		return a.svc.Changes(c.r.Context(), c.by.Caller, a.library(c), in)
+		return a.as(c).Changes(c.r.Context(), a.library(c), in)
 	}, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
 }
 
@@ -61,7 +61,7 @@ func (v reviewRoutes) changes(c *call) error {
 	changed := func(after string) (string, <-chan struct{}) { return after, v.svc.Changed() }
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[reviews.Event], error) {
 		in.After = after
-		return v.svc.Changes(c.r.Context(), c.by.Caller, in)
+		return v.as(c).Changes(c.r.Context(), in)
 	}, func(e reviews.Event) (cursor, kind string) { return e.Cursor, reviews.EventType })
 }
 

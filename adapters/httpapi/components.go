@@ -24,7 +24,7 @@ type shownComponent struct {
 // components serves GET /components/: the latest version of each component, by name. Any valid token will do. 200 with
 // {"components":[…]} and a Link to the next page if there is one. 400 if after is given twice.
 func (a appRoutes) components(c *call) error {
-	list, err := askPage(c, a.svc.ListComponents, appsvc.ListComponentsRequest{After: c.query.text("after")}, "after")
+	list, err := askPage(c, a.as(c).ListComponents, appsvc.ListComponentsRequest{After: c.query.text("after")}, "after")
 	return c.member("components", list, err)
 }
 
@@ -33,7 +33,7 @@ func (a appRoutes) components(c *call) error {
 // Location. 403 without the right to components; 400 for a manifest that breaks a rule, and with the code exists for an
 // id, or a name and version, that exist; 413.
 func (a appRoutes) createComponent(c *call) error {
-	x, err := ask(c, a.svc.CreateComponent, appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
+	x, err := ask(c, a.as(c).CreateComponent, appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,8 @@ func (a appRoutes) createComponent(c *call) error {
 // next goes into after. 403 without the right to components; 400 and 413 for a manifest that createComponent would
 // reject.
 func (a appRoutes) checkComponent(c *call) error {
-	return c.json(ask(c, a.svc.CheckComponent, appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: c.query.cursor("after")}))
+	in := appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: c.query.cursor("after")}
+	return c.json(ask(c, a.as(c).CheckComponent, in))
 }
 
 // upgrade serves POST /components/{name}/upgrade with {"from", "to", "patch", "after"}: it brings a version of the
@@ -69,7 +70,7 @@ func (a appRoutes) upgrade(c *call) error {
 	if body.After != nil {
 		in.After = *body.After
 	}
-	page, err := ask(c, a.svc.Upgrade, in)
+	page, err := ask(c, a.as(c).Upgrade, in)
 	if err != nil {
 		return err
 	}
@@ -87,14 +88,15 @@ func (a appRoutes) upgrade(c *call) error {
 // component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that show
 // an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has it.
 func (a appRoutes) component(c *call) error {
-	x, err := ask(c, a.svc.Component, c.param(0))
+	x, err := ask(c, a.as(c).Component, c.param(0))
 	return c.json(shownComponent{x.Name, x.Version, x.Version, x.Description(), x.Main}, err)
 }
 
 // deleteComponent serves DELETE /components/{name}: it removes all versions of a component. Elements keep their copies.
 // 204 without a body. 403 without the right to components; 404.
 func (a appRoutes) deleteComponent(c *call) error {
-	return a.svc.DeleteComponent(c.r.Context(), c.by.Caller, appsvc.DeleteComponentRequest{Name: c.param(0), IdempotencyKey: c.key})
+	in := appsvc.DeleteComponentRequest{Name: c.param(0), IdempotencyKey: c.key}
+	return a.as(c).DeleteComponent(c.r.Context(), in)
 }
 
 // componentVersions serves GET /components/{name}/versions/: the versions of a component, the one created last first.
@@ -104,7 +106,7 @@ func (a appRoutes) deleteComponent(c *call) error {
 // response as it is.
 func (a appRoutes) componentVersions(c *call) error {
 	in := appsvc.ListComponentVersionsRequest{Name: c.param(0), After: c.query.cursor("after"), Limit: c.query.limit()}
-	list, err := askPage(c, a.svc.ListComponentVersions, in, "after")
+	list, err := askPage(c, a.as(c).ListComponentVersions, in, "after")
 	manifests := make([]jsontext.Value, len(list))
 	for i, component := range list {
 		manifests[i] = component.Manifest
@@ -115,7 +117,7 @@ func (a appRoutes) componentVersions(c *call) error {
 // componentVersion serves GET /components/{name}/versions/{version}: the manifest as it was given, with its unknown
 // members, and its id if it was given without one. Any valid token will do. 200, or 404.
 func (a appRoutes) componentVersion(c *call) error {
-	component, err := a.svc.ComponentVersion(c.r.Context(), c.by.Caller, c.param(0), c.param(1))
+	component, err := a.as(c).ComponentVersion(c.r.Context(), c.param(0), c.param(1))
 	c.out = append(c.out[:0], component.Manifest...)
 	return err
 }

@@ -9,19 +9,21 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/lru"
+	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // Config is the configuration of a handler. The routes of a domain that is nil are left out.
 type Config struct {
-	Apps    Apps    // *appsvc.Service, or a type around one
-	Assets  Assets  // *assets.Service, or a type around one
-	Reviews Reviews // *reviews.Service, or a type around one
+	Apps    *appsvc.Service
+	Assets  *assets.Service
+	Reviews *reviews.Service
 
 	// Authenticate returns the caller who sends a request, from its token (see RequestToken), a session cookie or a
 	// client certificate, for instance. Tokens is a default. It is called once for each request, and every minute for
@@ -83,18 +85,12 @@ type Config struct {
 	Streams *Streams
 }
 
-// New returns the handler, or an error if the configuration is wrong. A domain must not be a nil pointer, since each
-// request to its routes would panic.
+// New returns the handler, or an error if the configuration is wrong.
 //
 // The Config is copied. The domains, Observer and Streams are shared with the caller, who closes them.
 func New(c Config) (http.Handler, error) {
 	if c.Authenticate == nil {
 		return nil, errors.New("httpapi: Authenticate is missing: who sends a request must be known")
-	}
-	for name, domain := range map[string]any{"Apps": c.Apps, "Assets": c.Assets, "Reviews": c.Reviews} {
-		if v := reflect.ValueOf(domain); v.Kind() == reflect.Pointer && v.IsNil() {
-			return nil, fmt.Errorf("httpapi: %s is a nil %s: set it, or leave the field out", name, v.Type())
-		}
 	}
 	if err := c.normalise(); err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func (a appRoutes) deliver(c *call) error {
 	d, found := c.h.deliveries.Get(key)
 	if !found || isClosed(d.changed) || !time.Now().Before(d.until) || !reflect.DeepEqual(d.by, c.by.Caller) {
 		d = cachedDelivery{by: c.by.Caller, until: time.Now().Add(deliveryAge), changed: a.svc.Changed()} // before it reads
-		list, err := a.svc.Deliver(c.r.Context(), c.by.Caller, key.tag, ids)
+		list, err := a.as(c).Deliver(c.r.Context(), key.tag, ids)
 		if err != nil {
 			return err
 		}

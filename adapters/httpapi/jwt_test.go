@@ -15,7 +15,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -367,7 +366,7 @@ func TestTheTokenStaysSecret(t *testing.T) {
 	}
 	w := newWorld(t, func(c *httpapi.Config) { c.Authenticate = leak })
 	broken := newWorld(t, func(c *httpapi.Config) {
-		c.Authenticate, c.Apps = leak, appsvc.New(panickingStore{"GET /apps/?svctoken=" + canary}, nil)
+		c.Authenticate, c.Apps = leak, panicking("GET /apps/?svctoken="+canary)
 	})
 	for range 3 {
 		w.send("POST", "/apps/?svctoken="+canary, `{"title":"x","groups":["urn:vitrine:example.test"]}`).want(201)

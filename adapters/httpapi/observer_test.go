@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -131,7 +130,7 @@ func TestTheObserverIsToldWhatWasAStream(t *testing.T) {
 func TestTheObserverIsToldOfPanicsAndDrops(t *testing.T) {
 	for cause, want := range map[any]int{"a bug": 500, http.ErrAbortHandler: 0} {
 		var x exchanges
-		w := newWorld(t, observed(&x), func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{cause}, nil) })
+		w := newWorld(t, observed(&x), func(c *httpapi.Config) { c.Apps = panicking(cause) })
 		r, err := http.NewRequest("GET", w.url+"/v4/apps/", nil)
 		if err != nil {
 			t.Fatal(err)

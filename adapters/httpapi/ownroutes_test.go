@@ -40,18 +40,18 @@ func TestRoutesOfOnesOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	apps := c.Apps.(*appsvc.Service)
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
 	mux.Handle("/own/", known(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		by := httpapi.CallerOf(r.Context())
-		if _, err := apps.App(r.Context(), by.Caller, strings.TrimPrefix(r.URL.Path, "/own/")); err != nil {
+		if _, err := c.Apps.As(by.Caller).App(r.Context(), strings.TrimPrefix(r.URL.Path, "/own/")); err != nil {
 			httpapi.WriteError(w, r, err)
 			return
 		}
 		fmt.Fprint(w, by.URN)
 	})))
-	app, err := apps.CreateApp(t.Context(), vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network}}, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
+	ann := vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network}}
+	app, err := c.Apps.As(ann).CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (c *call) releaseBody() (in appsvc.UpdateReleaseRequest, err error) {
 func (a appRoutes) releases(c *call) error {
 	in := appsvc.ListReleasesRequest{State: appsvc.ReleaseState(c.query.filled("state", "want open, scheduled, done or cancelled")),
 		AppID: c.query.text("app"), After: c.query.cursor("after"), Limit: c.query.limit()}
-	list, err := askPage(c, a.svc.ListReleases, in, "after")
+	list, err := askPage(c, a.as(c).ListReleases, in, "after")
 	return c.member("releases", list, err)
 }
 
@@ -47,7 +47,7 @@ func (a appRoutes) createRelease(c *call) error {
 		return pointerErrorf(400, "/version", "a new release has none")
 	}
 	in := appsvc.CreateReleaseRequest{Name: body.Name, Note: body.Note, Moves: body.Moves, At: body.At, IdempotencyKey: c.key}
-	rel, err := ask(c, a.svc.CreateRelease, in)
+	rel, err := ask(c, a.as(c).CreateRelease, in)
 	if err == nil {
 		c.located("/x/releases/" + urlescape.Escape(rel.ID))
 	}
@@ -55,7 +55,7 @@ func (a appRoutes) createRelease(c *call) error {
 }
 
 // release serves GET /x/releases/{id}: 200 with the Release; 404 unless the caller may read every app of it.
-func (a appRoutes) release(c *call) error { return c.json(ask(c, a.svc.Release, c.param(0))) }
+func (a appRoutes) release(c *call) error { return c.json(ask(c, a.as(c).Release, c.param(0))) }
 
 // updateRelease serves PUT /x/releases/{id} with {"version", "name", "note", "moves", "at"}: 200 with the Release. 400; 403 and 404 as for
 // createRelease; 409 for another version, and for a release that was run or cancelled.
@@ -65,19 +65,23 @@ func (a appRoutes) updateRelease(c *call) error {
 		return err
 	}
 	in.ID = c.param(0)
-	return c.json(ask(c, a.svc.UpdateRelease, in))
+	return c.json(ask(c, a.as(c).UpdateRelease, in))
 }
 
-// actOnRelease serves POST /x/releases/{id}/approve, run, cancel and undo with {"version"}: 200 with the Release. 403 if the caller may not;
-// 404; 409 for another version, a state in which it cannot be done, missing approvals, and conflicts.
-func actOnRelease(method func(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (appsvc.Release, error)) func(*call) error {
-	return func(c *call) error {
+// releaseAction returns the endpoint POST /x/releases/{id}/approve, run, cancel or undo with {"version"}: 200 with the
+// Release. 403 if the caller may not; 404; 409 for another version, a state in which it cannot be done, missing
+// approvals, and conflicts.
+func (a appRoutes) releaseAction(
+	path string,
+	method func(s *appsvc.Session, ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error),
+) route {
+	return write("POST", path, 200, func(c *call) error {
 		var body struct {
 			Version vitrine.Version `json:"version"`
 		}
 		if err := c.decode(&body); err != nil {
 			return err
 		}
-		return c.json(method(c.r.Context(), c.by.Caller, c.param(0), body.Version))
-	}
+		return c.json(method(a.as(c), c.r.Context(), c.param(0), body.Version))
+	}, 0, jsonBody, nil)
 }

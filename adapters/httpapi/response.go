@@ -62,17 +62,19 @@ func (c *call) write(body []byte) error {
 	return nil
 }
 
-// ask calls a method of a domain, unless a parameter of the query is wrong.
-func ask[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) (Out, error), in In) (out Out, err error) {
+// ask calls a method of a Session, unless a parameter of the query is wrong.
+func ask[In, Out any](c *call, method func(context.Context, In) (Out, error), in In) (out Out, err error) {
 	if c.query.err != nil {
 		return out, c.query.err
 	}
-	return method(c.r.Context(), c.by.Caller, in)
+	return method(c.r.Context(), in)
 }
 
-// submit decodes the body into the request of a method of a domain, and calls it. in has the members that are not in
+// submit decodes the body into the request of a method of a Session, and calls it. in has the members that are not in
 // the body. It returns a 400 also if the body breaks one of the rules.
-func submit[In, Out any](c *call, method func(context.Context, vitrine.Caller, In) (Out, error), in In, rules ...member) (out Out, err error) {
+func submit[In, Out any](
+	c *call, method func(context.Context, In) (Out, error), in In, rules ...member,
+) (out Out, err error) {
 	if err := c.decode(&in); err != nil {
 		return out, err
 	}
@@ -84,8 +86,11 @@ func submit[In, Out any](c *call, method func(context.Context, vitrine.Caller, I
 	return ask(c, method, in)
 }
 
-// askPage is ask for a page of a list. If there is a next page, it sets the Link to it, in which the parameter cursor has another value.
-func askPage[In, Item any](c *call, method func(context.Context, vitrine.Caller, In) (vitrine.Page[Item], error), in In, cursor string) ([]Item, error) {
+// askPage is ask for a page of a list. If there is a next page, it sets the Link to it, in which the parameter cursor
+// has another value.
+func askPage[In, Item any](
+	c *call, method func(context.Context, In) (vitrine.Page[Item], error), in In, cursor string,
+) ([]Item, error) {
 	page, err := ask(c, method, in)
 	if err == nil && page.Next != "" {
 		c.next(cursor, page.Next)

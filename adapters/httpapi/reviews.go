@@ -24,10 +24,13 @@ import (
 // network, which the caller must moderate as a whole, else it is 403. The comment of appRoutes says what a handler
 // does.
 type reviewRoutes struct {
-	svc       Reviews
+	svc       *reviews.Service
 	longLines chan struct{} // of all imports together, see reviews.Options
 	spools    chan struct{} // of all conversions together, see convert.Request
 }
+
+// as returns a Session for the caller of the request.
+func (v reviewRoutes) as(c *call) *reviews.Session { return v.svc.As(c.by.Caller) }
 
 // recordsBody is a file of records of any size, plain or compressed with gzip. The endpoint reads it while it arrives.
 var recordsBody = body{
@@ -73,7 +76,7 @@ func (v reviewRoutes) load(c *call) error {
 	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
 	if in.File, err = file.content(); err == nil {
 		// net/http ends the context of a request whose body ends early, and the part before must be stored.
-		report, err = v.svc.Import(context.WithoutCancel(c.r.Context()), c.by.Caller, in)
+		report, err = v.as(c).Import(context.WithoutCancel(c.r.Context()), in)
 	}
 	if errors.Is(err, errEnded) { // the report says how much of the file was imported
 		c.w.Header()["Connection"] = closeConnection
@@ -177,7 +180,7 @@ func (v reviewRoutes) erase(c *call) error {
 			return err
 		}
 	}
-	done, err := ask(c, v.svc.Delete, in)
+	done, err := ask(c, v.as(c).Delete, in)
 	if errors.Is(err, reviews.ErrCopies) {
 		return errorf(http.StatusServiceUnavailable, "it is erased, and copies are left in the files of the store, since somebody reads there: send the request again")
 	}
@@ -194,7 +197,7 @@ func (v reviewRoutes) source(c *call) string {
 // is one. 400.
 func (v reviewRoutes) collections(c *call) error {
 	in := reviews.ListCollectionsRequest{Network: c.network, Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
-	list, err := askPage(c, v.svc.ListCollections, in, "after")
+	list, err := askPage(c, v.as(c).ListCollections, in, "after")
 	return c.member("collections", list, err)
 }
 
@@ -203,7 +206,7 @@ func (v reviewRoutes) collections(c *call) error {
 // several sources have a collection of this id and source names none of them; 404.
 func (v reviewRoutes) reviews(c *call) error {
 	in := reviews.ListReviewsRequest{Network: c.network, Source: v.source(c), Collection: c.param(0), After: c.query.cursor("after"), Limit: c.query.limit()}
-	list, err := askPage(c, v.svc.ListReviews, in, "after")
+	list, err := askPage(c, v.as(c).ListReviews, in, "after")
 	return c.member("reviews", list, err)
 }
 
@@ -212,7 +215,7 @@ func (v reviewRoutes) reviews(c *call) error {
 // 400; 401 unless the key is a delivery token; 403 if it may not show reviews of the network; 404.
 func (v reviewRoutes) show(c *call) error {
 	in := reviews.ListReviewsRequest{Network: c.param(0), Collection: c.param(1), Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
-	shown, err := ask(c, v.svc.Show, in)
+	shown, err := ask(c, v.as(c).Show, in)
 	if err := c.json(shown, err); err != nil {
 		return err
 	}
@@ -239,7 +242,7 @@ func (v reviewRoutes) export(c *call) (err error) {
 		if err := c.acquireSlot(c.h.exports, ""); err != nil {
 			return err
 		}
-		err = v.svc.Export(c.r.Context(), c.by.Caller, c.network, d)
+		err = v.as(c).Export(c.r.Context(), c.network, d)
 	}
 	return d.end(err)
 }

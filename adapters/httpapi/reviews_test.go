@@ -17,7 +17,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/reviews"
-	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -180,18 +179,10 @@ func (s *slowly) Read(p []byte) (int, error) {
 	return copy(p, record("YQ==")), nil
 }
 
-// fullReviews has no room.
-type fullReviews struct{ storage.Store }
-
-func (fullReviews) Update(context.Context, string, storage.UpdateOptions, func(storage.Tx) error) error {
-	return vitrine.ErrFull
-}
-
 // An import that stops, because the store does, says what is in.
 func TestAnImportIntoAFullStoreSaysWhatIsIn(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) {
-		c.Reviews = reviews.New(fullReviews{memory.New()}, nil)
-	})
+	store := &scripted{Store: memory.New(), update: func(context.Context) error { return vitrine.ErrFull }}
+	w := newWorld(t, func(c *httpapi.Config) { c.Reviews = reviews.New(store, nil) })
 	r := w.as(editor, "POST", importPath, record("YQ=="), setType("application/x-ndjson")).want(507, "full")
 	if !strings.Contains(r.body, "what came before is imported, and sending all of it again is safe") {
 		t.Errorf("%s", r.body)
@@ -226,31 +217,6 @@ func TestReviewsAreExported(t *testing.T) {
 	w.as(editor, "POST", importPath+"?dryRun=true", r.body, setType("application/x-ndjson")).want(200, `"unchanged":300`)
 }
 
-// halfReviews is a store whose Views fail after some reads of reviews.
-type halfReviews struct {
-	storage.Store
-	after int
-}
-
-func (h halfReviews) View(ctx context.Context, fn func(storage.Reader) error) error {
-	return h.Store.View(ctx, func(r storage.Reader) error { return fn(&halfReader{r, h.after}) })
-}
-
-type halfReader struct {
-	storage.Reader
-	after int
-}
-
-func (h *halfReader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
-	if strings.Contains(keys[0], " review/") {
-		if h.after == 0 {
-			return nil, fmt.Errorf("%w: canary of the store", vitrine.ErrBusy)
-		}
-		h.after--
-	}
-	return h.Reader.Get(ctx, keys...)
-}
-
 // manyReviews is a line with so many reviews of some KiB.
 func manyReviews(count int) string {
 	head, tail, _ := strings.Cut(record("YQ=="), `{"id":"r1"`)
@@ -266,9 +232,14 @@ func manyReviews(count int) string {
 // cut, so that nobody takes it for whole.
 func TestAnExportThatFailsIsNotTakenForWhole(t *testing.T) {
 	for _, after := range []int{0, 1} {
-		w := newWorld(t, func(c *httpapi.Config) {
-			c.Reviews = reviews.New(halfReviews{memory.New(), after}, nil)
-		})
+		reads := 0
+		store := &scripted{Store: memory.New(), get: ofReviews(func() error {
+			if reads++; reads > after {
+				return fmt.Errorf("%w: canary of the store", vitrine.ErrBusy)
+			}
+			return nil
+		})}
+		w := newWorld(t, func(c *httpapi.Config) { c.Reviews = reviews.New(store, nil) })
 		w.as(editor, "POST", importPath, manyReviews(400), setType("application/x-ndjson")).want(200, `"created":400`)
 		if after == 0 {
 			w.as(editor, "GET", exportPath, "").want(503)

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 // All endpoints are below Config.BasePath, except those of the asset manager and healthPath, which are at the root of
@@ -65,10 +67,10 @@ func (h *handler) routes() []route {
 			write("POST", "/x/releases/", 201, a.createRelease, slash|keyed, jsonBody, nil),
 			get("/x/releases/{id}", a.release, 0),
 			write("PUT", "/x/releases/{id}", 200, a.updateRelease, 0, jsonBody, nil),
-			write("POST", "/x/releases/{id}/approve", 200, actOnRelease(a.svc.ApproveRelease), 0, jsonBody, nil),
-			write("POST", "/x/releases/{id}/run", 200, actOnRelease(a.svc.RunRelease), 0, jsonBody, nil),
-			write("POST", "/x/releases/{id}/cancel", 200, actOnRelease(a.svc.CancelRelease), 0, jsonBody, nil),
-			write("POST", "/x/releases/{id}/undo", 200, actOnRelease(a.svc.UndoRelease), 0, jsonBody, nil),
+			a.releaseAction("/x/releases/{id}/approve", (*appsvc.Session).ApproveRelease),
+			a.releaseAction("/x/releases/{id}/run", (*appsvc.Session).RunRelease),
+			a.releaseAction("/x/releases/{id}/cancel", (*appsvc.Session).CancelRelease),
+			a.releaseAction("/x/releases/{id}/undo", (*appsvc.Session).UndoRelease),
 
 			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"), // a stream reserves memory for its pages by itself
 		)

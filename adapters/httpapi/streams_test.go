@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -349,39 +348,24 @@ func TestARecheckIsNotMissedWhileAStreamBegins(t *testing.T) {
 	})
 }
 
-// alwaysMore is a feed that never comes to its end: each page takes a second and says that there is more.
-type alwaysMore struct {
-	httpapi.Apps
-	begun time.Time
-}
-
-func (a alwaysMore) Changes(context.Context, vitrine.Caller, appsvc.ChangesRequest) (vitrine.ChangesPage[appsvc.Event], error) {
-	time.Sleep(time.Second)
-	if time.Since(a.begun) > time.Hour {
-		return vitrine.ChangesPage[appsvc.Event]{}, errors.New("the stream is not ended")
-	}
-	return vitrine.ChangesPage[appsvc.Event]{Changes: []appsvc.Event{{Cursor: "x", Type: appsvc.AppCreated}}, Next: "x", More: true}, nil
-}
-
-func (a alwaysMore) Watch(by vitrine.Caller, in appsvc.ChangesRequest) (next func(after string) (from string, wake <-chan struct{}), stop func()) {
-	return appsvc.New(memory.New(), nil).Watch(by, in)
-}
-
 // Config.Authenticate is asked about a client that is far behind as often as about one that waits.
 func TestAStreamThatIsBehindIsAuthenticatedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		aSecond := func(context.Context) error { time.Sleep(time.Second); return nil }
+		svc, path := newFeed(t, &scripted{Store: memory.New(), view: aSecond}, 200)
 		begun, asked := time.Now(), 0
-		handler, err := httpapi.New(httpapi.Config{Apps: alwaysMore{begun: begun}, Authenticate: func(*http.Request) (httpapi.Principal, error) {
+		authenticate := func(*http.Request) (httpapi.Principal, error) {
 			asked++
 			if time.Since(begun) > 90*time.Second {
 				return httpapi.Principal{}, httpapi.ErrUnauthenticated
 			}
 			return editor, nil
-		}})
+		}
+		handler, err := httpapi.New(httpapi.Config{Reviews: svc, Authenticate: authenticate})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := httptest.NewRequest("GET", "/x/changes", nil)
+		r := httptest.NewRequest("GET", path+"?limit=1", nil) // so it is behind for 200 seconds
 		r.Header.Set("Accept", "text/event-stream")
 		handler.ServeHTTP(httptest.NewRecorder(), r)
 		if took := time.Since(begun); took > 3*time.Minute || took < 90*time.Second || asked < 3 {
@@ -390,26 +374,17 @@ func TestAStreamThatIsBehindIsAuthenticatedAgain(t *testing.T) {
 	})
 }
 
-// outage is a store that can be made to fail.
-type outage struct {
-	storage.Store
-	down atomic.Bool
-}
-
-func (o *outage) View(ctx context.Context, fn func(storage.Reader) error) error {
-	if o.down.Load() {
-		return vitrine.ErrBusy
-	}
-	return o.Store.View(ctx, fn)
-}
-
 // A stream that has nothing to send reads nothing, so it goes on after an outage of the store.
 func TestAQuietStreamOutlivesAnOutageOfTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &outage{Store: memory.New()}
-		apps := appsvc.New(store, nil)
-		everybody := func(*http.Request) (httpapi.Principal, error) { return editor, nil }
-		browser := piped(t, httpapi.Config{Apps: apps, Authenticate: everybody})
+		var down atomic.Bool
+		apps := appsvc.New(&scripted{Store: memory.New(), view: func(context.Context) error {
+			if down.Load() {
+				return vitrine.ErrBusy
+			}
+			return nil
+		}}, nil)
+		browser := piped(t, httpapi.Config{Apps: apps, Authenticate: everybodyIsEditor})
 		r, err := http.NewRequest("GET", "http://x/x/changes?after=now", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -430,14 +405,15 @@ func TestAQuietStreamOutlivesAnOutageOfTheStore(t *testing.T) {
 			return strings.TrimSpace(text)
 		}
 		time.Sleep(time.Second) // until the stream waits; the clock of a bubble moves when nothing else does
-		store.down.Store(true)
+		down.Store(true)
 		for comments := 0; comments < 20; { // a comment is sent every 15 seconds, so the outage takes five minutes
 			if line() == ":" {
 				comments++
 			}
 		}
-		store.down.Store(false)
-		if _, err := apps.CreateApp(t.Context(), vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
+		down.Store(false)
+		in := appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}
+		if _, err := apps.As(editor.Caller).CreateApp(t.Context(), in); err != nil {
 			t.Fatal(err)
 		}
 		for line() != "event: app.created" {

@@ -28,7 +28,7 @@ func (c *call) tags(tags []appsvc.Tag, embed bool, err error) error {
 // embedApps=true adds the apps. 400 for embedApps or limit; 404 for an app that is absent or not visible.
 func (a appRoutes) tags(c *call) error {
 	in := appsvc.ListTagsRequest{AppID: c.param(0), Embed: c.query.flag("embedApps"), After: c.query.text("after"), Limit: c.query.limit()}
-	tags, err := askPage(c, a.svc.ListTags, in, "after")
+	tags, err := askPage(c, a.as(c).ListTags, in, "after")
 	if err := c.tags(tags, in.Embed, err); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (a appRoutes) tags(c *call) error {
 // or a tag that is absent or not visible.
 func (a appRoutes) tag(c *call) error {
 	in := appsvc.TagRequest{AppID: c.param(0), Name: c.param(1), Embed: c.query.flag("embedApps")}
-	tag, err := ask(c, a.svc.Tag, in)
+	tag, err := ask(c, a.as(c).Tag, in)
 	return c.tags([]appsvc.Tag{tag}, in.Embed, err)
 }
 
@@ -83,7 +83,7 @@ func (a appRoutes) putTag(c *call) error {
 			return err
 		}
 	}
-	tag, err := ask(c, a.svc.PutTag, in)
+	tag, err := ask(c, a.as(c).PutTag, in)
 	tags := []appsvc.Tag{tag}
 	if err == nil && tag.AppVersion.IsZero() { // a roll back has removed it
 		tags = []appsvc.Tag{}
@@ -97,7 +97,8 @@ func (a appRoutes) deleteTag(c *call) error {
 	if c.query.flag("embedApps"); c.query.err != nil {
 		return c.query.err
 	}
-	return a.svc.DeleteTag(c.r.Context(), c.by.Caller, appsvc.DeleteTagRequest{AppID: c.param(0), Name: c.param(1), IdempotencyKey: c.key})
+	in := appsvc.DeleteTagRequest{AppID: c.param(0), Name: c.param(1), IdempotencyKey: c.key}
+	return a.as(c).DeleteTag(c.r.Context(), in)
 }
 
 // tagMoves serves GET /apps/{id}/tags/{tag}/history/: the moves of a tag, newest first, also of a deleted one. 200 with
@@ -105,7 +106,7 @@ func (a appRoutes) deleteTag(c *call) error {
 // was.
 func (a appRoutes) tagMoves(c *call) error {
 	in := appsvc.ListTagMovesRequest{AppID: c.param(0), Name: c.param(1), After: c.query.cursor("before"), Limit: c.query.limit()}
-	moves, err := askPage(c, a.svc.ListTagMoves, in, "before")
+	moves, err := askPage(c, a.as(c).ListTagMoves, in, "before")
 	return c.member("moves", moves, err)
 }
 
@@ -120,16 +121,18 @@ func (a appRoutes) tagged(c *call) error {
 			return errTagsOnly
 		}
 		return c.version(noStore, func() (appsvc.App, error) {
-			return a.svc.TaggedAppIn(c.r.Context(), c.by.Caller, c.param(0), c.param(1), release)
+			return a.as(c).TaggedAppIn(c.r.Context(), c.param(0), c.param(1), release)
 		})
 	}
-	return c.version(revalidate, func() (appsvc.App, error) { return a.svc.TaggedApp(c.r.Context(), c.by.Caller, c.param(0), c.param(1)) })
+	return c.version(revalidate, func() (appsvc.App, error) {
+		return a.as(c).TaggedApp(c.r.Context(), c.param(0), c.param(1))
+	})
 }
 
 // tagsNamed serves GET /tags/{name}?appId={id}&appId={id}…: the tags of one name of up to 100 apps. 200 with
 // {"tags":[Tag]}; apps that the caller may not see and apps without this tag are left out. 400 without appId or for too
 // many; 404 for a name that no tag can have.
 func (a appRoutes) tagsNamed(c *call) error {
-	tags, err := a.svc.TagsNamed(c.r.Context(), c.by.Caller, c.param(0), c.query.Values["appId"])
+	tags, err := a.as(c).TagsNamed(c.r.Context(), c.param(0), c.query.Values["appId"])
 	return c.tags(tags, false, err)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 // Wherever a client puts a token, neither the log nor what the Observer is told has it, whatever the answer is.
@@ -48,7 +47,7 @@ func TestNoTokenIsLogged(t *testing.T) {
 		w := newWorld(t, func(c *httpapi.Config) {
 			c.Observer = x.observe
 			if panics {
-				c.Apps = appsvc.New(panickingStore{"a bug with " + encodedJWT + " and /?svctoken=" + canary}, nil)
+				c.Apps = panicking("a bug with " + encodedJWT + " and /?svctoken=" + canary)
 				c.Authenticate = func(*http.Request) (httpapi.Principal, error) { return editor, nil }
 			}
 		})

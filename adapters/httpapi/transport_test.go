@@ -16,9 +16,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
-	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/storage"
-	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // everyPath is one path of each kind, with the methods it knows.
@@ -148,16 +145,6 @@ func TestHEADAnswersLikeGETWithoutABody(t *testing.T) {
 	}
 }
 
-// brokenStore answers every call with an error.
-type brokenStore struct{ err error }
-
-func (b brokenStore) View(context.Context, func(storage.Reader) error) error { return b.err }
-func (b brokenStore) Update(context.Context, string, storage.UpdateOptions, func(storage.Tx) error) error {
-	return b.err
-}
-func (b brokenStore) Changed(string) <-chan struct{} { return nil }
-func (b brokenStore) Close() error                   { return nil }
-
 func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -172,7 +159,8 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 		{fmt.Errorf("secret detail: %w", vitrine.ErrUnknown), 503, "not known whether the write was kept"},
 		{fmt.Errorf("secret detail: %w: %w", vitrine.ErrUnknown, context.DeadlineExceeded), 503, "not known whether the write was kept"},
 	} {
-		w := newWorld(t, func(conf *httpapi.Config) { conf.Apps = appsvc.New(brokenStore{c.err}, nil) })
+		apps := broken(func(context.Context) error { return c.err })
+		w := newWorld(t, func(conf *httpapi.Config) { conf.Apps = apps })
 		r := w.as(editor, "GET", "/apps/", "").want(c.status, c.says)
 		if strings.Contains(r.body, "secret") {
 			t.Errorf("%d: the client reads %s", c.status, r.body)
@@ -186,21 +174,10 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 	}
 }
 
-// waitingStore answers when the request has ended.
-type waitingStore struct{}
-
-func (waitingStore) View(ctx context.Context, _ func(storage.Reader) error) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-func (s waitingStore) Update(ctx context.Context, _ string, _ storage.UpdateOptions, _ func(storage.Tx) error) error {
-	return s.View(ctx, nil)
-}
-func (waitingStore) Changed(string) <-chan struct{} { return nil }
-func (waitingStore) Close() error                   { return nil }
-
 func TestAClientThatClosesItsSideEarlyIsToldSo(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(waitingStore{}, nil) })
+	w := newWorld(t, func(c *httpapi.Config) {
+		c.Apps = broken(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -220,25 +197,15 @@ func TestAClientThatClosesItsSideEarlyIsToldSo(t *testing.T) {
 	}
 }
 
-// panickingStore panics with a value.
-type panickingStore struct{ cause any }
-
-func (p panickingStore) View(context.Context, func(storage.Reader) error) error { panic(p.cause) }
-func (p panickingStore) Update(context.Context, string, storage.UpdateOptions, func(storage.Tx) error) error {
-	panic(p.cause)
-}
-func (p panickingStore) Changed(string) <-chan struct{} { panic(p.cause) }
-func (p panickingStore) Close() error                   { return nil }
-
 func TestAPanicIs500AndTheServerLives(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{"a bug"}, nil) })
+	w := newWorld(t, func(c *httpapi.Config) { c.Apps = panicking("a bug") })
 	for range 2 {
 		r := w.as(editor, "GET", "/apps/", "").want(500, `{"error":"internal error","code":"internal"}`)
 		if log := w.log.String(); !strings.Contains(log, "a bug") || !strings.Contains(log, "goroutine") || !strings.Contains(log, r.header.Get("X-Request-Id")) {
 			t.Errorf("logged %q", log)
 		}
 	}
-	aborting := newWorld(t, func(c *httpapi.Config) { c.Apps = appsvc.New(panickingStore{http.ErrAbortHandler}, nil) })
+	aborting := newWorld(t, func(c *httpapi.Config) { c.Apps = panicking(http.ErrAbortHandler) })
 	r, err := http.NewRequest("GET", aborting.url+"/apps/?svctoken="+aborting.token(editor), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -246,30 +213,6 @@ func TestAPanicIs500AndTheServerLives(t *testing.T) {
 	if answer, err := w.client.Do(r); err == nil {
 		answer.Body.Close()
 		t.Error("http.ErrAbortHandler was answered")
-	}
-}
-
-// damagedApps has lost what its apps hold.
-type damagedApps struct{ *appsvc.Service }
-
-func (d damagedApps) Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (appsvc.App, error) {
-	app, err := d.Service.Version(ctx, by, id, v)
-	app.Body = appsvc.Body{}
-	return app, err
-}
-
-func (d damagedApps) App(ctx context.Context, by vitrine.Caller, id string) (appsvc.App, error) {
-	return d.Version(ctx, by, id, vitrine.Latest)
-}
-
-func TestAPanicLeavesNothingOfTheAnswer(t *testing.T) {
-	w := newWorld(t, func(c *httpapi.Config) { c.Apps = damagedApps{appsvc.New(memory.New(), nil)} })
-	id := w.newApp("x", network)
-	for _, path := range []string{"/apps/" + id, "/apps/" + id + "/versions/0"} {
-		r := w.as(editor, "GET", path, "").want(500, `{"error":"internal error","code":"internal"}`)
-		if r.header.Get("ETag") != "" || r.header.Get("Cache-Control") != "private, no-cache" {
-			t.Errorf("%s: 500 with %v", path, r.header)
-		}
 	}
 }
 
@@ -321,8 +264,11 @@ func TestHealthIsAnsweredWithinASecond(t *testing.T) {
 	})
 }
 
-func TestADomainThatIsNotThereLeavesItsRoutesOut(t *testing.T) {
+func TestAServiceThatIsNilLeavesItsRoutesOut(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) { c.Apps = nil })
-	w.as(editor, "GET", "/apps/", "").want(404)
+	for _, path := range []string{"/apps/", library + "/assets", "/x/reviews/collections"} {
+		w.as(editor, "GET", path, "").want(404)
+	}
+	w.as(editor, "GET", "/x/me", "").want(200, `"absent":["apps","assets","reviews"]`)
 	w.send("GET", "/healthz", "").want(200)
 }

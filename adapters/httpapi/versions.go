@@ -34,7 +34,7 @@ func (a appRoutes) versionsOfPath(c *call) error {
 // one. 400 for before or limit; 404 for an app that is absent or not visible.
 func (a appRoutes) versions(c *call, id string) error {
 	in := appsvc.ListVersionsRequest{AppID: id, Before: c.query.before(), Limit: c.query.limit()}
-	return c.apps(askPage(c, a.svc.ListVersions, in, "before"))
+	return c.apps(askPage(c, a.as(c).ListVersions, in, "before"))
 }
 
 // version serves GET /apps/{id}/versions/{version}: one version of an app, which never changes. 200 with
@@ -43,7 +43,7 @@ func (a appRoutes) versions(c *call, id string) error {
 // makes it larger than 16 MiB.
 func (a appRoutes) version(c *call) error {
 	v := c.pathVersion(1)
-	return c.version(immutable, func() (appsvc.App, error) { return a.svc.Version(c.r.Context(), c.by.Caller, c.param(0), v) })
+	return c.version(immutable, func() (appsvc.App, error) { return a.as(c).Version(c.r.Context(), c.param(0), v) })
 }
 
 // restoreBody is the body of restore. The app is named by appId or id, and the version by appVersion or version, or by
@@ -80,7 +80,7 @@ func (a appRoutes) restore(c *call) error {
 	if in.Version, err = versionOf(body.Latest, versionName, version); err != nil {
 		return err
 	}
-	app, err := ask(c, a.svc.Restore, in)
+	app, err := ask(c, a.as(c).Restore, in)
 	if err != nil {
 		return under(versionName, "/appVersion", under(idName, "/appId", err))
 	}
@@ -140,7 +140,7 @@ func versionOf(latest *bool, name string, number *string) (vitrine.Version, erro
 // is absent or not visible.
 func (a appRoutes) history(c *call) error {
 	in := appsvc.ListHistoryRequest{AppID: c.param(0), Before: c.query.before(), Limit: c.query.limit()}
-	list, err := askPage(c, a.svc.ListHistory, in, "before")
+	list, err := askPage(c, a.as(c).ListHistory, in, "before")
 	return c.member("history", list, err)
 }
 
@@ -153,6 +153,6 @@ func (a appRoutes) diff(c *call) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
-	diff, err := a.svc.Diff(c.r.Context(), c.by.Caller, c.param(0), from, to)
+	diff, err := a.as(c).Diff(c.r.Context(), c.param(0), from, to)
 	return c.json(diff, err)
 }
