@@ -349,6 +349,47 @@ func TestSharing(t *testing.T) {
 	q.Until(`() => fetch("x/me").then((r) => r.json()).then((me) => me.moderates.length === 1)`)
 }
 
+// A moderator is offered no form that would be refused: somebody with more rights is shown and not changed, no right is given that one does
+// not have, and nobody is given rights who may do more. Who is at work is not said to have left.
+func TestNoFormThatWouldBeRefused(t *testing.T) {
+	w := newAccounts(t)
+	w.component("poll", "1.0.0", questionSchema)
+	id := w.newApp("Winter", poll(`{"question":"Tea?"}`))
+	ada, _ := w.newcomer()
+	ada.accept(w.invite("-name", "Ada Berg", "-moderates", network, "-admin"), "Ada Berg")
+	bea, _ := w.newcomer()
+	bea.accept(w.invite("-name", "Bea Lund", "-moderates", network), "Bea Lund")
+	bea.again("/people")
+	bea.See(row("Bea Lund") + `//td[contains(., "is here now")]`)
+	bea.See(row("Ada Berg") + `//td[contains(., "seen within the last hour")]`)
+	bea.Click(named("Look at Ada Berg"))
+	bea.See(`//dialog//p[contains(., "Ada Berg has the right to administrate, which you do not have")]`)
+	bea.Until(`() => document.querySelector("dialog") && !document.querySelector("dialog input") && ![...document.querySelectorAll("dialog button")].some((x) => /Save|Disable|Delete/.test(x.textContent))`)
+	bea.Click(`//dialog` + named("Cancel"))
+	bea.Click(named("Invite somebody"))
+	bea.Type(field("Name"), "Cyn Rask")
+	bea.Type(`//fieldset[legend="Roles"]//input[@aria-label="Another of Roles"]`, "desk")
+	bea.Click(`//fieldset[legend="Roles"]` + named("Add"))
+	bea.Until(`() => document.querySelector('[aria-label="Another of Roles"]').validationMessage.includes("of the role desk")`)
+	bea.Click(`//dialog` + named("Cancel"))
+
+	bea.again("/apps/" + id)
+	bea.Click(named("Share"))
+	bea.Type(field("With"), "Ada Berg")
+	bea.Click(`//dialog` + named("Share"))
+	bea.See(`//dialog//*[@role="alert" and contains(., "You cannot change what Ada Berg may")]`)
+
+	bea.again("/keys")
+	bea.Click(named("New secret key"))
+	bea.See(`//dialog//label[contains(., "Also what is mine")]/input[not(@checked)]`)
+	bea.Type(field("Name"), "import")
+	bea.Click(`//dialog//label[contains(., "Also what is mine")]/input`)
+	bea.Click(`//dialog` + named("Make the key"))
+	bea.See(`//dialog//h2[.="The key import"]`)
+	bea.Click(`//dialog` + named("Done"))
+	bea.See(row("import") + `//td[contains(., "and what") and contains(., "owns")]`)
+}
+
 // Only an administrator is offered to invite somebody anew who has a passkey, and that person is told of it until they
 // have read it.
 func TestInvitedAnew(t *testing.T) {

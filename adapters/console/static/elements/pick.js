@@ -10,8 +10,9 @@ import { buttons, show } from "./dialog.js";
  * @param {string} name
  * @param {string[]} suggested
  * @param {Set<string>} picked what is chosen; it is changed
- * @param {{help?: string, placeholder?: string, onchange?: () => void, disabled?: boolean, label?: (text: string) => string, read?: (typed: string) => string}} [options]
- * label is what a text is shown as, with itself on hover, and read makes one of what is typed
+ * @param {{help?: string, placeholder?: string, onchange?: () => void, disabled?: boolean, label?: (text: string) => string,
+ *   read?: (typed: string) => string, refuse?: (text: string) => string}} [options]
+ * label is what a text is shown as, with itself on hover, read makes one of what is typed, and refuse says why it cannot be chosen
  */
 export function choose(name, suggested, picked, options = {}) {
 	const id = newID();
@@ -21,12 +22,17 @@ export function choose(name, suggested, picked, options = {}) {
 	function add() {
 		const text = options.read?.(other.value.trim()) ?? other.value.trim();
 		if (text === "") return;
+		const why = options.refuse?.(text) ?? "";
+		other.setCustomValidity(why);
+		if (why !== "") return void other.reportValidity();
 		if (!known.includes(text)) known.push(text);
 		picked.add(text);
 		other.value = "";
 		render();
 		options.onchange?.();
 	}
+	other.addEventListener("input", () => other.setCustomValidity("")); // what is not added does not keep the form from being sent
+	other.addEventListener("blur", () => other.setCustomValidity(""));
 	other.addEventListener("keydown", (event) => {
 		if (event.key !== "Enter") return;
 		event.preventDefault();

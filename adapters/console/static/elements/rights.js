@@ -3,6 +3,7 @@
  * @module
  */
 import { h } from "../dom.js";
+import { groupName } from "../model/names.js";
 import { contains } from "../session.js";
 import { chooseGroups, group } from "./person.js";
 import { choose } from "./pick.js";
@@ -42,13 +43,44 @@ export function rightsForm(session, has, { admin }) {
 	};
 	const administrator = box("Administrator: may do everything with people and keys, of all networks", has.admin, !all);
 	const components = box("May create and delete components", has.components, !all && !me.components);
+	/** Why a right cannot be given. @param {"moderates" | "reads" | "roles" | "groups"} kind */
+	const refuse = (kind) => (/** @type {string} */ text) => {
+		const lack = lacks(session, { [kind]: [text] });
+		return lack && `You do not have the right ${lack} yourself.`;
+	};
 	return { node: h("div", { class: "rights" }, admin && (all || has.admin) && administrator.node,
-		chooseGroups("Moderates", [...me.moderates, ...has.moderates], picked["moderates"], session, { help: "May do everything with these networks and sites." }),
-		chooseGroups("May read", [...me.moderates, ...me.reads, ...has.reads], picked["reads"], session, { help: "May see their apps, and change nothing." }),
-		choose("Roles", [...me.roles, ...has.roles], picked["roles"], { help: "For permissions on folders of assets." }),
-		chooseGroups("Groups", [...me.groups, ...has.groups], picked["groups"], session, { help: "For permissions on folders that are given to a group." }),
+		chooseGroups("Moderates", [...me.moderates, ...has.moderates], picked["moderates"], session,
+			{ help: "May do everything with these networks and sites.", refuse: refuse("moderates") }),
+		chooseGroups("May read", [...me.moderates, ...me.reads, ...has.reads], picked["reads"], session,
+			{ help: "May see their apps, and change nothing.", refuse: refuse("reads") }),
+		choose("Roles", [...me.roles, ...has.roles], picked["roles"],
+			{ help: "For permissions on folders of assets.", refuse: refuse("roles") }),
+		chooseGroups("Groups", [...me.groups, ...has.groups], picked["groups"], session,
+			{ help: "For permissions on folders that are given to a group.", refuse: refuse("groups") }),
 		components.node),
 	value: () => ({ .../** @type {Rights} */ (/** @type {unknown} */ (Object.fromEntries(kinds.map((kind) => [kind, [...picked[kind]]])))), admin: administrator.input.checked, components: components.input.checked }) };
+}
+
+/**
+ * A right among some that the caller does not have, in words; "" if there is none. Nobody gives what they do not have, and nobody changes
+ * somebody who has a right that they lack.
+ * @param {import("../session.js").Session} session @param {Partial<Rights>} r
+ */
+export function lacks(session, r) {
+	if (session.account?.person.admin) return "";
+	const me = /** @type {import("../api.js").Me} */ (session.me);
+	const beyond = (/** @type {string[]} */ has, /** @type {string[]} */ wanted = []) =>
+		wanted.find((g) => !has.some((m) => contains(m, g)));
+	const moderates = beyond(me.moderates, r.moderates);
+	const reads = beyond([...me.moderates, ...me.reads], r.reads);
+	const role = (r.roles ?? []).find((x) => !me.roles.includes(x));
+	const inside = (r.groups ?? []).find((x) => !me.groups.includes(x));
+	if (r.admin) return "to administrate";
+	if (r.components && !me.components) return "to create and delete components";
+	if (moderates !== undefined) return `to moderate ${groupName(moderates)}`;
+	if (reads !== undefined) return `to read ${groupName(reads)}`;
+	if (role !== undefined) return `of the role ${role}`;
+	return inside === undefined ? "" : `of the group ${groupName(inside)}`;
 }
 
 /** The groups that the caller moderates, of some. @param {import("../session.js").Session} session @param {string[]} groups */

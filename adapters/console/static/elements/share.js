@@ -7,9 +7,8 @@ import { everybody, forget, groupName } from "../model/names.js";
 import { to } from "../router.js";
 import { invite, refused } from "../views/people.js";
 import { askWith, buttons, show, toast } from "./dialog.js";
-import { peopleNamed } from "./person.js";
 import { nameLine } from "./pick.js";
-import { moderated, none } from "./rights.js";
+import { lacks, moderated, none } from "./rights.js";
 import { copyable } from "./secret.js";
 
 /** @param {import("../session.js").Session} session @param {{id: string, title: string, groups: string[]}} app */
@@ -22,14 +21,19 @@ export async function share(session, { id, title, groups }) {
 		return;
 	}
 	const who = nameLine({ required: true, maxlength: 128 });
-	void peopleNamed().then(who.offer);
+	/** Whether the caller may give somebody rights. @param {import("../api.js").Person} p */
+	const changeable = (p) => !p.provider && !p.disabled && lacks(session, p) === "";
+	void everybody().then((all) => who.offer(all.filter(changeable).map(({ name, urn }) => [name, urn])));
 	/** @type {["moderates" | "reads", string, string][]} */
 	const rights = mine.flatMap((g) => [["moderates", g, `may change all apps of ${groupName(g)}`], ["reads", g, `may read all apps of ${groupName(g)}`]]);
 	const right = h("select", null, rights.map(([, , text], i) => h("option", { value: i }, text)));
 	const shared = await askWith(`Share ${title}`, [address, labelled("With", who.input, "The name of somebody who has an account, or of somebody new, who gets an invitation."), who.list, labelled("Who then", right)], "Share", async () => {
 		const [kind, group] = rights[Number(right.value)];
 		const value = who.value();
-		const known = (await everybody()).find((p) => p.urn === value);
+		const all = await everybody();
+		const other = all.find((p) => (p.urn === value || p.name === value) && !changeable(p));
+		const known = all.find((p) => p.urn === value);
+		if (other && (!known || known === other)) throw new Error(`You cannot change what ${other.name} may: ask somebody who may do all of it.`);
 		if (known) return api.account("PATCH", `people/${known.id}`, { [kind]: [...new Set([...known[kind], group])] }, "id").catch(refused);
 		return api.account("POST", "people/", { ...none(), name: value, [kind]: [group] }, "id").catch(refused);
 	});

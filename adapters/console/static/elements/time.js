@@ -23,6 +23,26 @@ export function time(at) {
 	return h("time", { datetime: date.toISOString(), "data-ago": "", title: date.toLocaleString() }, ago(date.getTime()));
 }
 
+/**
+ * When something was used last. The service writes that once an hour, so within the hour nobody knows it better.
+ * @param {number | null} at in milliseconds
+ */
+export function used(at) {
+	if (at === null) return "never";
+	const node = time(at);
+	node.dataset["hourly"] = "";
+	node.removeAttribute("title");
+	tell(node);
+	return node;
+}
+
+/** Says how long ago the time of a node is. @param {HTMLElement} node */
+function tell(node) {
+	const at = Date.parse(node.getAttribute("datetime") ?? "");
+	const text = node.dataset["hourly"] !== undefined && Date.now() - at < 3600_000 ? "within the last hour" : ago(at);
+	if (node.textContent !== text) node.textContent = text;
+}
+
 /** A time at which something ends or happens: the exact one, and how long until then. @param {number} at in milliseconds */
 export function moment(at) {
 	return h("span", null, `${new Date(at).toLocaleString()}, `, time(at));
@@ -30,8 +50,5 @@ export function moment(at) {
 
 // Times that are shown become older.
 setInterval(() => {
-	for (const node of document.querySelectorAll("time[data-ago]")) {
-		const text = ago(Date.parse(node.getAttribute("datetime") ?? ""));
-		if (node.textContent !== text) node.textContent = text;
-	}
+	for (const node of document.querySelectorAll("time[data-ago]")) tell(/** @type {HTMLElement} */ (node));
 }, 30_000);

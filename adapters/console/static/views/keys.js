@@ -7,9 +7,9 @@ import { askWith, confirm, toast } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { chooseGroups, group, person } from "../elements/person.js";
 import { choose } from "../elements/pick.js";
-import { none, rightsForm, rightsOf } from "../elements/rights.js";
+import { lacks, none, rightsForm, rightsOf } from "../elements/rights.js";
 import { copyable, once } from "../elements/secret.js";
-import { time } from "../elements/time.js";
+import { time, used } from "../elements/time.js";
 
 /** @typedef {import("../api.js").Key} Key */
 
@@ -26,7 +26,7 @@ export function view({ session, api, signal, shell }) {
 		empty.hidden = list.items.length > 0;
 		fill(body, list.items.map((k) => h("tr", null,
 			h("th", { scope: "row" }, h("bdi", null, k.name), h("span", { class: "detail mono" }, `${k.prefix}…`)), h("td", null, k.kind === "public" ? publicly(k) : secretly(k)),
-			h("td", null, person(k.by.urn), h("div", { class: "detail" }, time(k.createdAt))), h("td", null, h("div", null, k.lastUsedAt === null ? "never" : time(k.lastUsedAt)), k.expires !== null && h("div", { class: "detail" }, "ends ", time(k.expires))),
+			h("td", null, person(k.by.urn), h("div", { class: "detail" }, time(k.createdAt))), h("td", null, h("div", null, used(k.lastUsedAt)), k.expires !== null && h("div", { class: "detail" }, "ends ", time(k.expires))),
 			h("td", null, h("div", { class: "row" }, k.key !== undefined && button("Show", () => void askWith(k.name, copyable("Key", /** @type {string} */ (k.key)), "Done", () => true, { focus: true }), { class: "small", "aria-label": `Show ${k.name}` }), button("Revoke", () => void revoke(k), { class: "small", "aria-label": `Revoke ${k.name}` }))))));
 		return list.items.length === 0 ? "" : count(list.items.length, "key");
 	});
@@ -69,7 +69,10 @@ export function view({ session, api, signal, shell }) {
 		const reads = new Set(groups.length === 1 ? groups : []);
 		const tags = new Set(["production"]);
 		const reviews = h("input", { type: "checkbox" });
-		const made = await askWith("New public key", [labelled("Name", name, "Such as the site that it stands in."), chooseGroups("Reads", groups, reads, session, { help: "The networks and sites whose apps and reviews the page shows." }),
+		/** @param {string} text */
+		const refuse = (text) => lacks(session, { moderates: [text] }) && "You do not moderate it: who does makes a key for it.";
+		const made = await askWith("New public key", [labelled("Name", name, "Such as the site that it stands in."),
+			chooseGroups("Reads", groups, reads, session, { help: "The networks and sites whose apps and reviews the page shows.", refuse }),
 			choose("Tags", [], tags, { help: "The page shows apps by these tags, and no other version.", placeholder: "Another tag" }), h("div", { class: "boxes" }, h("label", null, reviews, "May also read the reviews that are shown"))], "Make the key",
 		() => api.account("POST", "keys/", { name: name.value, kind: "public", reads: [...reads], tags: [...tags], reviews: reviews.checked }, "id"), { wide: true });
 		if (!made) return;

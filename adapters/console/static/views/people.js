@@ -4,12 +4,12 @@
  */
 import { ApiError } from "../api.js";
 import { button, count, debounce, fill, h, icon, labelled, searchLine, table } from "../dom.js";
-import { askWith, confirm, show, toast, trouble } from "../elements/dialog.js";
+import { askWith, buttons, confirm, show, toast, trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
-import { none, rightsForm, rightsOf } from "../elements/rights.js";
+import { lacks, none, rightsForm, rightsOf } from "../elements/rights.js";
 import { once } from "../elements/secret.js";
-import { moment, time } from "../elements/time.js";
+import { moment, time, used } from "../elements/time.js";
 import { forget, learn } from "../model/names.js";
 
 /** @typedef {import("../api.js").Person} Person */
@@ -40,7 +40,7 @@ export function view({ session, api, query, signal, shell }) {
 		forget();
 		empty.hidden = list.items.length > 0;
 		fill(body, list.items.map((p) => h("tr", { class: p.disabled ? "off" : "" },
-			h("th", { scope: "row" }, button("", () => void open(p), { class: "bare open name", "aria-label": `Change ${p.name}` }), h("span", { class: "detail" }, p.email)),
+			h("th", { scope: "row" }, button("", () => void open(p), { class: "bare open name", "aria-label": `${lacks(session, p) ? "Look at" : "Change"} ${p.name}` }), h("span", { class: "detail" }, p.email)),
 			h("td", null, rightsOf(p)), h("td", null, state(p)))));
 		list.items.forEach((p, i) => body.rows[i]?.querySelector("button")?.append(person(p.urn)));
 		return list.items.length === 0 ? "" : count(list.items.length, "person").replace("persons", "people");
@@ -49,7 +49,9 @@ export function view({ session, api, query, signal, shell }) {
 	/** Whether somebody can sign in, and when they did. @param {Person} p */
 	function state(p) {
 		if (p.disabled) return h("span", { class: "chip bad" }, "disabled");
-		return [p.invitation && h("div", null, "invited, the link ends ", time(p.invitation.expires)), p.lastSeenAt !== null ? h("div", null, "seen ", time(p.lastSeenAt)) : !p.invitation && h("div", null, "has no way to sign in yet"), p.provider && h("div", { class: "detail", title: p.provider.issuer }, `rights by ${p.provider.values.join(", ")}`)];
+		const seen = p.urn === session.me?.urn ? h("div", null, "is here now") : p.lastSeenAt !== null && h("div", null, "seen ", used(p.lastSeenAt));
+		return [p.invitation && h("div", null, "invited, the link ends ", time(p.invitation.expires)),
+			seen || !p.invitation && h("div", null, "has no way to sign in yet"), p.provider && h("div", { class: "detail", title: p.provider.issuer }, `rights by ${p.provider.values.join(", ")}`)];
 	}
 
 	/** The form of a person. Rights that a provider gives are not changed here. @param {Pick<Person, "name" | "email"> & import("../api.js").Rights & {provider?: Person["provider"]}} has */
@@ -58,6 +60,14 @@ export function view({ session, api, query, signal, shell }) {
 		const email = h("input", { type: "email", autocomplete: "off", value: has.email });
 		const rights = has.provider ? { node: h("div", { class: "field" }, rightsOf(has)), value: () => ({}) } : rightsForm(session, has, { admin: true });
 		return { nodes: [labelled("Name", name, "It is shown to everybody of the network."), labelled("Address", email, "For you alone: nothing is sent to it."), rights.node], value: () => ({ name: name.value.trim(), email: email.value.trim(), ...rights.value() }) };
+	}
+
+	/** Shows somebody whom the caller may not change. @param {Person} p @param {string} lack */
+	async function look(p, lack) {
+		const why = `${p.name} has the right ${lack}, which you do not have: somebody who has it changes this account.`;
+		await show(p.name, h("form", null, h("p", { class: "note" }, why),
+			h("dl", null, p.email && [h("dt", null, "Address"), h("dd", null, p.email)], h("dt", null, "Rights"), h("dd", null, rightsOf(p))),
+			buttons()), { wide: true });
 	}
 
 	async function create() {
@@ -71,6 +81,8 @@ export function view({ session, api, query, signal, shell }) {
 
 	/** @param {Person} p */
 	async function open(p) {
+		const lack = lacks(session, p);
+		if (lack) return look(p, lack);
 		const f = form(p);
 		/** Closes the form, and goes on. @param {() => Promise<unknown>} next */
 		const then = (next) => async () => {
