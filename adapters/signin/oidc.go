@@ -337,7 +337,7 @@ func (s *Service) identify(ctx context.Context, t *tx, c claims) (p *person, den
 		p.Email = ""
 	}
 	if len(values) == 0 {
-		if _, err := endSessions(ctx, t, p.ID, all); err != nil {
+		if _, err := endSessions(ctx, t, p, all); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -343,7 +343,7 @@ func (s *Service) removePasskey(c *call, t *tx) (any, error) {
 	}
 	id := p.Passkeys[i].ID
 	p.Passkeys = slices.Delete(p.Passkeys, i, i+1)
-	if _, err := endSessions(c.Context(), t, p.ID, func(_ string, one *session) bool { return one.Passkey == id }); err != nil {
+	if _, err := endSessions(c.Context(), t, p, func(_ string, one *session) bool { return one.Passkey == id }); err != nil {
 		return nil, err
 	}
 	t.unseen = append(t.unseen, seenKey("passkey", id))

@@ -378,8 +378,7 @@ func lockOut(ctx context.Context, t *tx, p *person) error {
 	if err := dropInvitation(ctx, t, p); err != nil {
 		return err
 	}
-	t.concerned = append(t.concerned, p.URN)
-	_, err := endSessions(ctx, t, p.ID, all)
+	_, err := endSessions(ctx, t, p, all)
 	return err
 }
 

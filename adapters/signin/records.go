@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -358,7 +359,13 @@ func room(ctx context.Context, r storage.Reader, prefix string, most int, senten
 
 // putPerson stores a person, new or existing.
 func putPerson(ctx context.Context, t *tx, p *person) error {
-	t.concerned = append(t.concerned, p.URN)
+	was, err := read[person](ctx, t, personKey(p.ID))
+	if err != nil {
+		return err
+	}
+	if was != nil && (was.Disabled != p.Disabled || !reflect.DeepEqual(was.Rights, p.Rights)) {
+		t.concerned = append(t.concerned, p.URN)
+	}
 	if p.Admin && !p.Disabled {
 		if err := t.Put(ctx, entry(adminKey(p.ID), "")); err != nil {
 			return err
@@ -421,11 +428,12 @@ func (t *tx) endSession(ctx context.Context, h hashed) error {
 }
 
 // endSessions deletes the sessions of a person for which which is true, and returns how many.
-func endSessions(ctx context.Context, t *tx, id string, which func(hash string, s *session) bool) (ended int, err error) {
-	list, err := sessionsOf(ctx, t, id, 0)
+func endSessions(ctx context.Context, t *tx, p *person, which func(hash string, s *session) bool) (ended int, err error) {
+	list, err := sessionsOf(ctx, t, p.ID, 0)
 	for _, one := range list {
 		if which(one.hash, one.session) {
 			ended++
+			t.concerned = append(t.concerned, p.URN)
 			err = cmp.Or(err, t.endSession(ctx, one))
 		}
 	}

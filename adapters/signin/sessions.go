@@ -191,8 +191,7 @@ func (s *Service) end(c *call, t *tx, what string, which func(string, *session) 
 		return err
 	}
 	own := c.session
-	t.concerned = append(t.concerned, own.person.URN)
-	ended, err := endSessions(c.Context(), t, own.person.ID, which)
+	ended, err := endSessions(c.Context(), t, own.person, which)
 	if err != nil {
 		return err
 	}

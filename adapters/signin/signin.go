@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -134,19 +136,31 @@ func New(db storage.Store, o Options) (*Service, error) {
 // Origin is where people sign in, such as https://host.example; "" means nowhere.
 func (s *Service) Origin() string { return s.origin }
 
-// Watch calls fn when people, sessions or keys have changed in any process, once a second at most, until ctx is done. users are the URNs of
-// those whom the changes concern; without any, the changes may concern everybody. With httpapi.Streams.Recheck as fn, streams end as soon as
-// the rights of those who read them.
+// Watch calls fn when people, sessions or keys have changed in any process, until ctx is done. users are the URNs of those whom the changes
+// concern; without any, the changes may concern everybody. fn is called for a user once a second at most. With httpapi.Streams.Recheck as
+// fn, streams end as soon as the rights of those who read them.
 func (s *Service) Watch(ctx context.Context, fn func(users ...string)) {
 	changed := s.db.Changed(space)
 	at, _, _, err := s.changedSince(ctx, 0)
+	called := map[string]time.Time{} // when fn was called for a user within the last second; everybody is ""
+	var due []string                 // for whom fn is to be called
 	for {
-		if err == nil {
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return
-			}
+		wake, pause := changed, cacheLife
+		for _, user := range due {
+			pause = min(pause, cacheLife-time.Since(called[user]))
+		}
+		var later <-chan time.Time
+		if err != nil || len(due) > 0 {
+			later = time.After(pause)
+		}
+		if err != nil { // the store does not respond, or is closed and wakes at once
+			wake = nil
+		}
+		select {
+		case <-wake:
+		case <-later:
+		case <-ctx.Done():
+			return
 		}
 		// Before fn, so that no change meanwhile is missed and no cached identity is used.
 		s.mu.Lock()
@@ -156,16 +170,24 @@ func (s *Service) Watch(ctx context.Context, fn func(users ...string)) {
 		var users []string
 		var missed bool
 		if at, users, missed, err = s.changedSince(ctx, at); missed {
-			fn()
-		} else if len(users) > 0 {
-			fn(users...)
-		} else if err == nil {
-			continue
+			users = []string{""}
 		}
-		select { // an error is of a store that does not respond, or is closed: then it wakes at once
-		case <-time.After(cacheLife):
-		case <-ctx.Done():
-			return
+		maps.DeleteFunc(called, func(_ string, at time.Time) bool { return time.Since(at) >= cacheLife })
+		users = append(due, users...)
+		slices.Sort(users)
+		due = nil
+		var now []string
+		for _, user := range slices.Compact(users) {
+			if _, recently := called[user]; recently {
+				due = append(due, user)
+			} else {
+				now, called[user] = append(now, user), time.Now()
+			}
+		}
+		if len(now) > 0 && now[0] == "" {
+			fn()
+		} else if len(now) > 0 {
+			fn(now...)
 		}
 	}
 }
