@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/index"
 )
 
 // ChangeAssetsRequest says what to add to a library and what to remove from it. Assets are removed
@@ -95,12 +96,21 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	// request has which folder.
 	drafts = collapse(drafts)
 	added, size := []Asset{}, 0
-	for part := range slices.Chunk(drafts, atOnce) {
+	// All are looked up before the first one is added, since a search sorts the changes of the index that the request has made so far.
+	parts := slices.Collect(slices.Chunk(drafts, atOnce))
+	found := make([]*index.Set, len(parts))
+	for i, part := range parts {
 		var origins []origin
 		for _, d := range part {
 			origins = append(origins, d.origin)
 		}
-		old, err := req.assetsFrom(origins)
+		var err error
+		if found[i], err = req.assetsFrom(origins); err != nil {
+			return nil, err
+		}
+	}
+	for i, part := range parts {
+		old, err := req.byOrigin(found[i])
 		if err != nil {
 			return nil, err
 		}

@@ -175,15 +175,16 @@ func (r *records) decode(e storage.Entry) (a assetRecord, err error) {
 const atOnce = 200
 
 // assetsFrom returns the assets with these origins that exist.
-func (r *records) assetsFrom(origins []origin) (map[origin]assetRecord, error) {
+func (r *records) assetsFrom(origins []origin) (*index.Set, error) {
 	var terms []string
 	for _, o := range origins {
 		terms = append(terms, originTerm(o))
 	}
-	found, err := r.index.Find(r.ctx, index.Query{All: [][]string{terms}})
-	if err != nil {
-		return nil, err
-	}
+	return r.index.Find(r.ctx, index.Query{All: [][]string{terms}})
+}
+
+// byOrigin returns the assets of a set by their origins.
+func (r *records) byOrigin(found *index.Set) (map[origin]assetRecord, error) {
 	out := map[origin]assetRecord{}
 	for a, err := range r.assetsIn(found, pageRange{}) {
 		if err != nil {

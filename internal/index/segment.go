@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"iter"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/lru"
 	"github.com/vitrine-go/vitrine/internal/record"
@@ -135,28 +135,31 @@ func (b *builder) segment() segment {
 	return out
 }
 
-// unwritten is a change of a term that is not in a segment yet. Changes of the same term happened in the order of their
-// numbers.
+// unwritten is a change of a term that is not in a segment yet.
 type unwritten struct {
 	term string
 	change
-	number int
 }
 
-// segmentOf sorts changes and returns them as a segment, with their number.
+// segmentOf returns changes, which are in the order in which they happened, as a segment, with their number. It sorts only the different
+// terms: texts have most of their terms many times, and updates of others wait meanwhile.
 func segmentOf(all []unwritten) (segment, int) {
-	slices.SortFunc(all, func(a, b unwritten) int { return cmp.Or(strings.Compare(a.term, b.term), a.number-b.number) })
+	// The first change of each term, and the one after each change with the same term; both counted from 1, 0 = none.
+	first, next := make(map[string]int, len(all)/8), make([]int, len(all))
+	for i := len(all) - 1; i >= 0; i-- {
+		next[i] = first[all[i].term]
+		first[all[i].term] = i + 1
+	}
 	var b builder
-	var term []byte
+	var text []byte
 	var list []change
-	for len(all) > 0 {
-		n := 0
-		for list = list[:0]; n < len(all) && all[n].term == all[0].term; n++ {
-			list = append(list, all[n].change)
+	for _, term := range slices.Sorted(maps.Keys(first)) {
+		list = list[:0]
+		for i := first[term]; i > 0; i = next[i-1] {
+			list = append(list, all[i-1].change)
 		}
-		term = append(term[:0], all[0].term...)
-		b.add(term, settled(list))
-		all = all[n:]
+		text = append(text[:0], term...)
+		b.add(text, settled(list))
 	}
 	return b.segment(), b.changes
 }

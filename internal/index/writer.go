@@ -46,7 +46,7 @@ func (w *Writer) Change(ordinal int64, old, new []string) {
 		return
 	}
 	note := func(term string, gone bool) {
-		w.pending = append(w.pending, unwritten{term, change{ordinal, gone}, len(w.pending)})
+		w.pending = append(w.pending, unwritten{term, change{ordinal, gone}})
 		w.latest = nil
 	}
 	for len(old) > 0 || len(new) > 0 {
