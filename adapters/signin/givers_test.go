@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -114,6 +115,43 @@ func (w *world) withKeyOf(of *browser) *browser {
 	b := w.browser()
 	b.auth, b.key = of.auth, of.key
 	return b
+}
+
+// An account that somebody may have used already is an administrator's to invite to, with or without a passkey.
+func TestOnlyAdministratorsInviteWhoMayOwnSomething(t *testing.T) {
+	w := newWorld(t, localBase)
+	admin := w.invited("Admin", signin.Rights{Admin: true, Moderates: []string{network}})
+	mod := w.invited("Mod", signin.Rights{Moderates: []string{network}})
+	named := func(urn string) string {
+		return admin.want(201, "POST", "/x/people/", object{"name": "Token", "urn": urn}).text("id")
+	}
+	byProgram := func(urn string) {
+		if _, err := w.people.Invite(t.Context(), signin.Invitation{URN: urn, Name: "Program"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ann := w.invited("Ann", signin.Rights{})
+	annID := ann.id()
+	passkey := ann.want(200, "GET", "/x/signin/passkeys/", nil).value("passkeys").([]any)[0].(object)["id"].(string)
+	ann.want(204, "DELETE", "/x/signin/passkeys/"+passkey, nil)
+	byProgram(network + ":user=program")
+	var program struct{ People []struct{ ID string } }
+	list := admin.want(200, "GET", "/x/people/?q=Program", nil)
+	if err := json.Unmarshal(list.body, &program); err != nil || len(program.People) != 1 {
+		t.Fatalf("%s, %v", list.body, err)
+	}
+	for what, id := range map[string]string{
+		"who had a passkey":                 annID,
+		"with the URN of a token":           named(network + ":user=token"),
+		"with a URN that the program chose": program.People[0].ID,
+	} {
+		if got := mod.send("POST", "/x/people/"+id+"/invite", object{}); got.status != 403 {
+			t.Errorf("a moderator invites a person %s: %d %s", what, got.status, got.body)
+		}
+		admin.want(201, "POST", "/x/people/"+id+"/invite", object{})
+	}
+	made := mod.want(201, "POST", "/x/people/", object{"name": "New"}).text("id")
+	mod.want(201, "POST", "/x/people/"+made+"/invite", object{})
 }
 
 // An invitation from before the first passkey is not good after it, however that passkey was made.

@@ -16,7 +16,8 @@ import (
 // addresses. An invitation is used once, to register a passkey.
 //
 // Whoever has the link can become the person, with all that the person owns. So only an administrator invites somebody
-// who has a passkey already, and the person is told of it in each session that began with a passkey from before.
+// who may own something: who has or had a passkey, or was given the URN of a token. A person with a passkey is told of
+// it in each session that began with a passkey from before.
 
 // invite gives a person a new invitation in place of the one before.
 func (s *Service) invite(ctx context.Context, t *tx, p *person, by string) (link string, err error) {
@@ -70,8 +71,9 @@ func (s *Service) invitePerson(c *call, t *tx) (any, error) {
 		return nil, errNowhere
 	}
 	p, err := c.managed(t)
-	if err == nil && len(p.Passkeys) > 0 && !c.rights.Admin {
-		err = forbidden("this person has a passkey: only an administrator who is signed in may invite them anew")
+	if err == nil && p.mayOwn() && !c.rights.Admin {
+		err = forbidden("this person has or had a passkey, or has the URN of a token, and may own something: " +
+			"only an administrator who is signed in may invite them")
 	}
 	if err == nil {
 		err = s.confirmed(c.session)
@@ -124,7 +126,8 @@ func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err e
 	if err := in.Rights.check(); err != nil {
 		return "", err
 	}
-	if in.URN == "" {
+	given := in.URN != ""
+	if !given {
 		for _, list := range [][]string{in.Rights.Moderates, in.Rights.Reads, in.Rights.Groups, {"urn:vitrine:default"}} {
 			if in.Network == "" && len(list) > 0 {
 				in.Network = networkOf(list[0])
@@ -143,6 +146,7 @@ func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err e
 		if err != nil {
 			return err
 		}
+		p.GivenURN = p.GivenURN || given
 		p.Name, p.Email = cmp.Or(in.Name, p.Name), cmp.Or(in.Email, p.Email)
 		if !in.Rights.none() {
 			p.Rights = in.Rights

@@ -133,6 +133,9 @@ func (s *Service) indexKeys(ctx context.Context) error {
 	there, err := view(ctx, s.db, func(r storage.Reader) (bool, error) { return indexed(ctx, r) })
 	if err == nil && !there {
 		err = s.db.Update(ctx, space, storage.UpdateOptions{Large: true}, func(t storage.Tx) error {
+			if there, err := indexed(ctx, t); err != nil || there { // somebody else was first
+				return err
+			}
 			for k, err := range record.Map(t.Scan(ctx, storage.Prefix(record.Prefix(space, "key/"))), decoded[key]) {
 				if err == nil {
 					err = t.Put(ctx, k.index()...)

@@ -342,7 +342,7 @@ func (s *Service) removePasskey(c *call, t *tx) (any, error) {
 		return nil, err
 	}
 	id := p.Passkeys[i].ID
-	p.Passkeys = slices.Delete(p.Passkeys, i, i+1)
+	p.Passkeys, p.HadPasskey = slices.Delete(p.Passkeys, i, i+1), true
 	if _, err := endSessions(c.Context(), t, p, func(_ string, one *session) bool { return one.Passkey == id }); err != nil {
 		return nil, err
 	}

@@ -22,13 +22,14 @@ type wirePerson struct {
 	account
 	LastSeenAt *int64      `json:"lastSeenAt"`
 	Passkeys   int         `json:"passkeys"`
+	MayOwn     bool        `json:"mayOwn"` // only an administrator invites the person
 	Invitation *invitation `json:"invitation"`
 	Provider   *identified `json:"provider"`
 }
 
 // wire returns a person as in responses.
 func (s *Service) wire(ctx context.Context, r storage.Reader, p *person) (*wirePerson, error) {
-	w := &wirePerson{account: p.account, Passkeys: len(p.Passkeys)}
+	w := &wirePerson{account: p.account, Passkeys: len(p.Passkeys), MayOwn: p.mayOwn()}
 	if p.Invitation != nil && p.Invitation.Expires > s.millis() {
 		w.Invitation = &invitation{By: p.Invitation.By, Expires: p.Invitation.Expires}
 	}
@@ -224,7 +225,7 @@ func (s *Service) createPerson(c *call, t *tx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.profile = in.profile
+	p.profile, p.GivenURN = in.profile, in.URN != nil
 	p.giver(c.URN)
 	if err := putPerson(ctx, t, p); err != nil {
 		return nil, err

@@ -58,10 +58,15 @@ type person struct {
 	account
 	Givers     []string    `json:"givers,omitempty"` // URNs of those who have invited the person, or given rights
 	Passkeys   []passkey   `json:"passkeys,omitempty"`
+	HadPasskey bool        `json:"hadPasskey,omitempty"` // one was removed
+	GivenURN   bool        `json:"givenURN,omitempty"`   // the URN was not made for the person, so it may own something
 	Invitation *invitation `json:"invitation,omitempty"`
 	Anew       *anew       `json:"anew,omitempty"`
 	Provider   *identified `json:"provider,omitempty"`
 }
+
+// mayOwn reports whether the URN of the person may own something.
+func (p *person) mayOwn() bool { return p.HadPasskey || p.GivenURN || len(p.Passkeys) > 0 }
 
 // gone is the record of a person who was deleted. It keeps the chain from those whom the person has invited to those
 // who have invited the person.

@@ -24,7 +24,7 @@ import { parse, stringify } from "./json.js";
 /** @typedef {{op: "test" | "add" | "replace", path: string, value: Value} | {op: "remove", path: string} | {op: "move" | "copy", from: string, path: string}} Operation */
 
 /** @typedef {{admin: boolean, moderates: string[], reads: string[], roles: string[], groups: string[], components: boolean}} Rights */
-/** @typedef {Rights & {id: string, urn: string, name: string, email: string, disabled: boolean, createdAt: number, lastSeenAt: number | null, passkeys: number, invitation: {by: Party | null, expires: number} | null, provider: {issuer: string, values: string[]} | null}} Person with an account */
+/** @typedef {Rights & {id: string, urn: string, name: string, email: string, disabled: boolean, createdAt: number, lastSeenAt: number | null, passkeys: number, mayOwn: boolean, invitation: {by: Party | null, expires: number} | null, provider: {issuer: string, values: string[]} | null}} Person with an account */
 /** @typedef {{id: string, via: "passkey" | "oidc" | "link", expires: number, confirmedUntil: number | null, invitedAnew: {by: {urn: string, name: string}, at: number} | null, person: Person}} SignedIn a session */
 /** @typedef {{origin: string | null, base: string, people: boolean, oidc: {name: string} | null, session: SignedIn | null}} Place where and how people sign in */
 /** @typedef {{id: string, name: string, createdAt: number, lastUsedAt: number | null, synced: boolean}} Passkey */

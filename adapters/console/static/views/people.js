@@ -18,7 +18,7 @@ import { forget, learn } from "../model/names.js";
 /** What the service refuses of accounts, in words. @param {unknown} e @returns {never} */
 export function refused(e) {
 	if (e instanceof ApiError && e.code === "wrong_state") e.words = "This cannot be done now. The last administrator stays one, and who is disabled cannot be invited.";
-	if (e instanceof ApiError && e.code === "forbidden") e.words = "You may give and take only rights that you have, and change only people all of whose rights you have. An administrator alone invites anew who has a passkey.";
+	if (e instanceof ApiError && e.code === "forbidden") e.words = "You may give and take only rights that you have, and change only people all of whose rights you have. An administrator alone invites who has or had a passkey, or has the URN of a token.";
 	throw e;
 }
 
@@ -92,7 +92,7 @@ export function view({ session, api, query, signal, shell }) {
 		};
 		const save = h("button", { class: "main" }, "Save");
 		const node = h("form", null, p.provider && h("p", { class: "note" }, `The rights come from ${p.provider.issuer} at each sign-in: ${p.provider.values.join(", ")}.`), f.nodes,
-			h("div", { class: "buttons" }, !p.disabled && !p.provider && (p.passkeys === 0 || session.account?.person.admin) && button(p.passkeys > 0 || p.invitation ? "Invite anew" : "Invite", then(() => invite(session, p))),
+			h("div", { class: "buttons" }, !p.disabled && !p.provider && (!p.mayOwn || session.account?.person.admin) && button(p.passkeys > 0 || p.invitation ? "Invite anew" : "Invite", then(() => invite(session, p))),
 				button(p.disabled ? "Enable" : "Disable", then(async () => {
 					if (!p.disabled && !await confirm(`Disable ${p.name}?`, `${p.name} is signed out everywhere at once, and secret keys of ${p.name} stop. What ${p.name} has made stays.`, "Disable", { danger: true })) return;
 					await api.account("PATCH", `people/${p.id}`, { disabled: !p.disabled }, "id");
