@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -9,24 +10,25 @@ import (
 
 // turns limit how many reads are at work in the domains at a time, so that some connections to the store and some of the processor are
 // always left for /healthz, for writes and for who reads little. The other reads wait. The next turn is of the caller who has had one
-// the longest ago, so a caller with a thousand requests delays each of the others by one request and not by a thousand. A read has its
-// turn only until its response is known: sending it takes none.
+// the longest ago, first of all of callers who have had none since they have reads here. So a caller with a thousand requests delays each of
+// the others by one request and not by a thousand. A read has its turn only until its response is known: sending it takes none.
 type turns struct {
 	mu      sync.Mutex
 	free    int
-	number  int // of turns and of callers that have come; the order of both
+	number  int // of callers that have come and of turns, in their order
 	callers map[string]*callerTurns
 }
 
 // callerTurns are the reads of one caller, as long as there are any.
 type callerTurns struct {
+	came    int // the number of the caller's coming
+	last    int // the number of its last turn; 0 before the first one
 	running int
-	last    int             // the number of the caller's last turn; before the first one, that of its coming
 	waiting []chan struct{} // each is closed when its read has a turn; the longest waiting first
 }
 
 // readsAtATime is less than the number of connections that drivers have for reads.
-func readsAtATime() int { return max(32, 4*runtime.GOMAXPROCS(0)) }
+func readsAtATime() int { return max(16, 4*runtime.GOMAXPROCS(0)) }
 
 func newTurns(most int) *turns { return &turns{free: most, callers: map[string]*callerTurns{}} }
 
@@ -36,7 +38,7 @@ func (t *turns) begin(ctx context.Context, caller string) error {
 	c := t.callers[caller]
 	if c == nil {
 		t.number++
-		c = &callerTurns{last: t.number}
+		c = &callerTurns{came: t.number}
 		t.callers[caller] = c
 	}
 	if t.free > 0 {
@@ -82,7 +84,7 @@ func (t *turns) end(caller string) {
 	t.forget(caller, c)
 	var next *callerTurns
 	for _, c := range t.callers {
-		if len(c.waiting) > 0 && (next == nil || c.last < next.last) {
+		if len(c.waiting) > 0 && (next == nil || cmp.Or(c.last-next.last, c.came-next.came) < 0) {
 			next = c
 		}
 	}
