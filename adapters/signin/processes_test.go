@@ -2,6 +2,7 @@ package signin_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/signin"
@@ -9,7 +10,9 @@ import (
 )
 
 // What one process changes counts in the other within a second: for requests, and for streams that are open.
-func TestTwoProcesses(t *testing.T) {
+func TestTwoProcesses(t *testing.T) { synctest.Test(t, twoProcesses) }
+
+func twoProcesses(t *testing.T) {
 	db := memory.New()
 	w, elsewhere := newWorldOver(t, db, localBase), newWorldOver(t, db, localBase)
 	go w.people.Watch(t.Context(), w.streams.Recheck)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -49,32 +48,23 @@ func (v Version) sum() uint32 {
 	return crc32.Update(sum, castagnoli, v.Body)
 }
 
-// zstdCodec compresses and decompresses for all histories of a program, and is safe for concurrent use. It takes about 2 MB.
-type zstdCodec struct {
-	sync.Once
-	encoder *zstd.Encoder
-	decoder *zstd.Decoder
-}
+// The encoder and the decoder of all histories of a program are safe for concurrent use. They take 1.3 MB. They are made when the program
+// begins and not when they are first used: that may be in a test in a bubble of package synctest, and no other one could use them then.
+var encoder, decoder = newCodec()
 
-var codec zstdCodec
+// newCodec cannot fail, since the options are constants.
+func newCodec() (*zstd.Encoder, *zstd.Decoder) {
+	e, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
+	e.EncodeAll(nil, nil) // makes its channels
+	d, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(2*MaxBody))
+	return e, d
+}
 
 // compress appends the compressed data to out.
-func (c *zstdCodec) compress(out, data []byte) []byte {
-	c.Do(c.init)
-	return c.encoder.EncodeAll(data, out)
-}
+func compress(out, data []byte) []byte { return encoder.EncodeAll(data, out) }
 
 // decompress returns what compress was given.
-func (c *zstdCodec) decompress(data []byte) ([]byte, error) {
-	c.Do(c.init)
-	return c.decoder.DecodeAll(data, nil)
-}
-
-// init runs when the codec is first used. The options are constants, and nothing else can fail.
-func (c *zstdCodec) init() {
-	c.encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
-	c.decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(2*MaxBody))
-}
+func decompress(data []byte) ([]byte, error) { return decoder.DecodeAll(data, nil) }
 
 // Row is a row of a history, stored under the number of a version. Rows are never changed once they are written.
 type Row struct {
@@ -156,7 +146,7 @@ func Append(tail []byte, prev, next Version) (Change, error) {
 // makeSnapshot returns the row of a whole version.
 func makeSnapshot(v Version) []byte {
 	data := binary.AppendVarint([]byte{formatSnapshot}, v.UpdatedAt)
-	data = codec.compress(rec.AppendText(data, v.UpdatedBy), v.Body)
+	data = compress(rec.AppendText(data, v.UpdatedBy), v.Body)
 	return binary.LittleEndian.AppendUint32(data, v.sum())
 }
 
@@ -164,7 +154,7 @@ func makeSnapshot(v Version) []byte {
 func makeStep(prev, next Version) []byte {
 	edit, flags := makeEdit(prev.Body, next.Body), byte(0)
 	if len(edit) >= packedFrom {
-		if packed := codec.compress(nil, edit); len(packed) < len(edit) {
+		if packed := compress(nil, edit); len(packed) < len(edit) {
 			edit, flags = packed, flagPacked
 		}
 	}

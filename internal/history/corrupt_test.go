@@ -171,7 +171,7 @@ func TestCorruptStepsAreBounded(t *testing.T) {
 
 func TestCorruptSnapshotsAreErrors(t *testing.T) {
 	good := snapshotOf(bytes.Repeat([]byte("x"), 1000)).Data
-	bomb := append(codec.compress(bytes.Clone(good[:3]), make([]byte, MaxBody+1)), 0, 0, 0, 0)
+	bomb := append(compress(bytes.Clone(good[:3]), make([]byte, MaxBody+1)), 0, 0, 0, 0)
 	for _, tt := range []struct {
 		name string
 		data []byte

@@ -127,7 +127,7 @@ func parseSnapshot(row Row) (v Version, sum uint32, err error) {
 	in := rec.Fields{Rest: row.Data[1 : len(row.Data)-sumSize]}
 	v = Version{Number: row.Version, UpdatedAt: in.Int(), UpdatedBy: string(in.Text())}
 	if err = in.Err(); err == nil {
-		v.Body, err = codec.decompress(in.Rest)
+		v.Body, err = decompress(in.Rest)
 	}
 	if err != nil || len(v.Body) > MaxBody {
 		return v, 0, fmt.Errorf("%w: the snapshot of version %d: %v", ErrCorrupt, row.Version, err)
@@ -148,7 +148,7 @@ func follow(v Version, step []byte) (next Version, sum uint32, err error) {
 	}
 	edit, err := in.Rest, in.Err()
 	if err == nil && flags&flagPacked != 0 {
-		edit, err = codec.decompress(edit)
+		edit, err = decompress(edit)
 	}
 	if err == nil {
 		v.Body, err = applyEdit(v.Body, edit)

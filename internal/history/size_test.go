@@ -27,7 +27,7 @@ func TestStepsAreNearTheSizeOfTheEdit(t *testing.T) {
 				}
 				prev := Version{Body: p.body()}
 				for i := range 3 {
-					changed := len(codec.compress(nil, []byte(kind.edit(p, i))))
+					changed := len(compress(nil, []byte(kind.edit(p, i))))
 					next := Version{Number: prev.Number + 1, Body: p.body()}
 					if step := makeStep(prev, next); len(step) > changed*3/2+100+10*len(p.elements) {
 						t.Errorf("app of %d bytes, edit %d: step of %d bytes for a change of %d", len(next.Body), i, len(step), changed)
