@@ -66,8 +66,9 @@ type Caller struct {
 	// Key is the prefix of the API key if a program calls for a person, and empty if the person calls: a program cannot approve a release.
 	Key string
 
-	// NotOwner leaves the caller only the rights in its lists: apps that the user owns and permissions that are granted to the user by
-	// name count for nothing. The caller still belongs to the network of the user. It suits an API key that may do less than its maker.
+	// NotOwner leaves the caller only the rights in its lists: apps that the user owns and permissions that are granted
+	// to the user by name count for nothing. The caller still belongs to the network of the user. It suits an API key
+	// that may do less than its maker.
 	NotOwner bool
 
 	// PublicReviews lets a caller with TagsOnly read the reviews that pages show, in the networks of Reads. Tags may be empty then.
@@ -115,8 +116,8 @@ func (c Caller) CheckUnrestricted() error {
 	return nil
 }
 
-// Owns reports whether the caller has what a user has by name: the apps that the user owns, and the permissions that are granted to the
-// user. It is the only rule about that: no domain compares the URN of a caller with an owner itself.
+// Owns reports whether the caller has what a user has by name: the apps that the user owns, and the permissions that
+// are granted to the user. It is the only rule about that: no domain compares the URN of a caller with an owner itself.
 func (c Caller) Owns(user string) bool { return c.URN == user && !c.NotOwner }
 
 // The kinds of errors. errors.Is matches the kind of an error that a Service or the client of a remote one returns, and errors.As finds

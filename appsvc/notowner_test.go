@@ -10,7 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// A caller with NotOwner finds the same as another user with the same rights: in lists, in the bin, in the feed and among releases, too.
+// A caller with NotOwner finds the same as another user with the same rights: in lists, in the bin, in the feed and
+// among releases, too.
 func TestACallerWithNotOwnerFindsWhatItsListsCover(t *testing.T) {
 	for _, rights := range []vitrine.Caller{{}, {Reads: []string{site1}}, {Moderates: []string{site2}}} {
 		t.Run(fmt.Sprint(rights.Reads, rights.Moderates), func(t *testing.T) {

@@ -19,10 +19,11 @@ import (
 
 // Extra is an endpoint of another package, such as signin, below the base path. The handler serves it as its own: it
 // authenticates the caller, denies requests that pages of other sites send with the cookies of their visitors, checks
-// the query and the media type, limits the body, the response and the memory for them, writes errors in the usual form, and logs.
+// the query and the media type, limits the body, the response and the memory for them, writes errors in the usual form,
+// and logs.
 //
-// A GET whose path ends in a slash is a list. It has List, and every other endpoint has Serve; New returns an error for an
-// Extra with another one.
+// A GET whose path ends in a slash is a list. It has List, and every other endpoint has Serve; New returns an error for
+// an Extra with another one.
 type Extra struct {
 	Method string
 	Path   string // "/x/things/{id}"; one that ends in a slash is the same without it
@@ -31,8 +32,8 @@ type Extra struct {
 	Public bool
 	JSON   bool     // it takes a body of application/json
 	Query  []string // parameters it knows; a List also knows limit and after
-	// Serve returns the value whose JSON is the body, of at most 4 MiB; nil for an empty body. An error is one of package vitrine, or wraps
-	// ErrUnauthenticated (401) or ErrTooMany (429).
+	// Serve returns the value whose JSON is the body, of at most 4 MiB; nil for an empty body. An error is one of
+	// package vitrine, or wraps ErrUnauthenticated (401) or ErrTooMany (429).
 	Serve func(*Request) (any, error)
 	// List returns a page of a list, which NewList makes. Its errors are those of Serve.
 	List func(*Request) (List, error)
@@ -52,16 +53,20 @@ type List struct {
 	next string // the parameter after of the next page; "" on the last one
 }
 
-// NewList returns the page {name: [show(item)…]} of the items that come after the parameter after of the request. show returns nil for an
-// item that the page leaves out, and after the parameter after of a page that continues behind an item.
+// NewList returns the page {name: [show(item)…]} of the items that come after the parameter after of the request. show
+// returns nil for an item that the page leaves out, and after the parameter after of a page that continues behind an
+// item.
 //
-// The page has at most as many items as the parameter limit says (1 to 500; 100 without it). It ends earlier if it would have more than 4
-// MiB, or once 1,000 items were looked at, so it may be empty although others follow. Then the response has the Link to the next page.
-// NewList may be called again for the same request, as in the function of a View that is repeated.
-func NewList[T, W any](r *Request, name string, items iter.Seq2[T, error], after func(T) string, show func(T) (*W, error)) (List, error) {
+// The page has at most as many items as the parameter limit says (1 to 500; 100 without it). It ends earlier if it
+// would have more than 4 MiB, or once 1,000 items were looked at, so it may be empty although others follow. Then the
+// response has the Link to the next page. NewList may be called again for the same request, as in the function of a
+// View that is repeated.
+func NewList[T, W any](r *Request, name string, items iter.Seq2[T, error], after func(T) string,
+	show func(T) (*W, error)) (List, error) {
 	limit, err := paging.Limit(r.call.query.limit(), usualItems, mostItems)
 	if err != nil {
-		return List{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "limit", Reason: err.Error()}
+		return List{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "limit",
+			Reason: err.Error()}
 	}
 	list := List{body: fmt.Appendf(nil, "{%q:[", name)}
 	room, looked, last := paging.NewRoom(limit, mostBytes), 0, ""
@@ -99,18 +104,20 @@ func NewList[T, W any](r *Request, name string, items iter.Seq2[T, error], after
 
 // check returns an error for an endpoint that would have other bounds than those of the handler.
 func (e Extra) check() error {
-	list := e.Method == http.MethodGet && strings.HasSuffix(e.Path, "/")
+	list, wrong := e.Method == http.MethodGet && strings.HasSuffix(e.Path, "/"), ""
 	switch {
 	case (e.Serve == nil) == (e.List == nil):
-		return fmt.Errorf("httpapi: the Extra %s %s needs either Serve or List", e.Method, e.Path)
+		wrong = "needs either Serve or List"
 	case list && e.List == nil:
-		return fmt.Errorf("httpapi: the Extra %s %s is a list, since its path ends in a slash: it needs List in place of Serve", e.Method, e.Path)
+		wrong = "is a list, since its path ends in a slash: it needs List in place of Serve"
 	case !list && e.List != nil:
-		return fmt.Errorf("httpapi: the Extra %s %s has List: want the method GET, and a slash at the end of the path", e.Method, e.Path)
+		wrong = "has List: want the method GET, and a slash at the end of the path"
 	case slices.Contains(e.Query, "limit") || slices.Contains(e.Query, "after"):
-		return fmt.Errorf("httpapi: the Extra %s %s names limit or after, which every List knows and nothing else", e.Method, e.Path)
+		wrong = "names limit or after, which every List knows and nothing else"
+	default:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("httpapi: the Extra %s %s %s", e.Method, e.Path, wrong)
 }
 
 // ErrTooMany is the kind of an error that becomes a 429: the client has to wait.
@@ -199,7 +206,8 @@ func (e Extra) route() route {
 			return err
 		}
 		if len(c.out) > mostBytes {
-			return fmt.Errorf("the response of %s %s has %d bytes: want at most %d", e.Method, e.Path, len(c.out), mostBytes)
+			return fmt.Errorf("the response of %s %s has %d bytes: want at most %d",
+				e.Method, e.Path, len(c.out), mostBytes)
 		}
 		return nil
 	}

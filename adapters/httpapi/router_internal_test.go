@@ -20,7 +20,8 @@ func TestUnescape(t *testing.T) {
 	}
 }
 
-// Every list reserves the memory of its pages, those of other packages too. The stream of x/changes does so for each page by itself.
+// Every list reserves the memory of its pages, those of other packages too. The stream of x/changes does so for each
+// page by itself.
 func TestEveryListReservesMemory(t *testing.T) {
 	h := handler{Config: Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil),
 		Extras: []Extra{{Method: "GET", Path: "/x/things/", List: func(*Request) (List, error) { return List{}, nil }}}}}

@@ -65,8 +65,9 @@ func (s *Streams) Close() {
 	s.closing.Do(func() { close(s.closed) })
 }
 
-// Recheck makes the handler call Config.Authenticate again for the streams of some users, by URN, or for every stream if it is called
-// without one, at once instead of within a minute. A stream ends if its caller is no longer authenticated or is another one now.
+// Recheck makes the handler call Config.Authenticate again for the streams of some users, by URN, or for every stream
+// if it is called without one, at once instead of within a minute. A stream ends if its caller is no longer
+// authenticated or is another one now.
 func (s *Streams) Recheck(users ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +154,8 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 		return err
 	}
 	after = cmp.Or(c.r.Header.Get("Last-Event-Id"), after)
-	s := &stream{call: c, changed: changed, page: page, next: after, sentID: after, asked: time.Now(), user: c.by.URN, ring: make(chan struct{}, 1)}
+	s := &stream{call: c, changed: changed, page: page, next: after, sentID: after, asked: time.Now(),
+		user: c.by.URN, ring: make(chan struct{}, 1)}
 	s.behind.Store(time.Now().UnixNano())
 	all.put(s, true)
 	defer all.put(s, false)

@@ -42,12 +42,12 @@ type wireURN struct {
 
 func (k *key) wire(ctx context.Context, r storage.Reader) (*wireKey, error) {
 	used, err := lastSeen(ctx, r, "key", k.Prefix)
-	return &wireKey{ID: k.ID, Prefix: k.Prefix, chosen: k.chosen, Owner: k.owner(), CreatedAt: k.CreatedAt, By: wireURN{k.By},
-		LastUsedAt: orNull(used), Key: k.Public}, err
+	return &wireKey{ID: k.ID, Prefix: k.Prefix, chosen: k.chosen, Owner: k.owner(), CreatedAt: k.CreatedAt,
+		By: wireURN{k.By}, LastUsedAt: orNull(used), Key: k.Public}, err
 }
 
-// sees reports whether the asker may see and revoke a key: their own, a public one if they moderate everything that it reads, and an
-// administrator every one.
+// sees reports whether the asker may see and revoke a key: their own, a public one if they moderate everything that it
+// reads, and an administrator every one.
 func (a asker) sees(k *key) bool {
 	if k.Kind == kindSecret {
 		return a.rights.Admin || a.is(k.Person)
@@ -69,8 +69,8 @@ func (s *Service) keys(r *httpapi.Request) (httpapi.List, error) {
 }
 
 func (s *Service) listKeys(c *call, v storage.Reader) (httpapi.List, error) {
-	id := func(k *key) string { return k.ID }
-	return httpapi.NewList(c.Request, "keys", c.keys(c.Context(), v, c.Text("after")), id, func(k *key) (*wireKey, error) {
+	keys, id := c.keys(c.Context(), v, c.Text("after")), func(k *key) string { return k.ID }
+	return httpapi.NewList(c.Request, "keys", keys, id, func(k *key) (*wireKey, error) {
 		if !c.sees(k) {
 			return nil, nil
 		}
@@ -78,8 +78,9 @@ func (s *Service) listKeys(c *call, v storage.Reader) (httpapi.List, error) {
 	})
 }
 
-// keys yields all keys for an administrator, else one's own secret keys and the public keys of the networks in which one moderates something:
-// those before an id, the newest first. Of public keys that the asker does not see it yields only what sees looks at.
+// keys yields all keys for an administrator, else one's own secret keys and the public keys of the networks in which
+// one moderates something: those before an id, the newest first. Of public keys that the asker does not see it yields
+// only what sees looks at.
 func (a asker) keys(ctx context.Context, r storage.Reader, before string) iter.Seq2[*key, error] {
 	if a.rights.Admin {
 		return record.Map(r.Scan(ctx, newestFirst(record.Prefix(space, "key/"), before)), decoded[key])
@@ -162,7 +163,10 @@ func (k *key) index() []storage.Entry {
 	if k.Kind != kindPublic {
 		return nil
 	}
-	return []storage.Entry{entry(readingKey(networkOf(k.Reads[0]), k.ID), strings.Join(k.Reads, "\n")), entry(madeKey(networkOf(k.By), k.ID), "")}
+	return []storage.Entry{
+		entry(readingKey(networkOf(k.Reads[0]), k.ID), strings.Join(k.Reads, "\n")),
+		entry(madeKey(networkOf(k.By), k.ID), ""),
+	}
 }
 
 // newKey serves POST /x/keys/. The response has the key itself; no later one has a secret key.
@@ -197,7 +201,8 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 		}
 		secret, k.Hash = newSecret(secretPrefix)
 		k.Person = c.session.person.ID
-		if err := room(ctx, t, record.Prefix(space, "keys/", k.Person), mostSecret, "you have %d secret keys, as many as one may have: revoke one first"); err != nil {
+		if err := room(ctx, t, record.Prefix(space, "keys/", k.Person), mostSecret,
+			"you have %d secret keys, as many as one may have: revoke one first"); err != nil {
 			return nil, err
 		}
 		if err := t.Put(ctx, entry(keysKey(k.Person, k.ID), "")); err != nil {

@@ -219,7 +219,8 @@ func TestStreamsEndWithTheRights(t *testing.T) {
 	}
 }
 
-// A change of people authenticates the streams of those whom it concerns again, by another process too, and no other stream.
+// A change of people authenticates the streams of those whom it concerns again, by another process too, and no other
+// stream.
 func TestWhoseStreamsAChangeConcerns(t *testing.T) {
 	w := newWorld(t, localBase)
 	again := newWorldOver(t, w.db, localBase) // another process

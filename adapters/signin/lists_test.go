@@ -140,7 +140,8 @@ func TestWhoSeesWhichKeys(t *testing.T) {
 	}
 }
 
-// Every list of Endpoints has the bounds of the handler: a page that shows nothing of thousands says that there is more.
+// Every list of Endpoints has the bounds of the handler: a page that shows nothing of thousands says that there is
+// more.
 func TestPagesThatShowNothing(t *testing.T) {
 	w := newWorld(t, localBase)
 	admin := w.invited("Admin", signin.Rights{Admin: true})

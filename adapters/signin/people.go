@@ -64,8 +64,8 @@ func (s *Service) listPeople(c *call, v storage.Reader) (httpapi.List, error) {
 	if err != nil {
 		return httpapi.List{}, err
 	}
-	id := func(p *person) string { return p.ID }
-	return httpapi.NewList(c.Request, "people", c.people(c.Context(), v, networks, c.Text("after")), id, func(p *person) (*wirePerson, error) {
+	people, id := c.people(c.Context(), v, networks, c.Text("after")), func(p *person) string { return p.ID }
+	return httpapi.NewList(c.Request, "people", people, id, func(p *person) (*wirePerson, error) {
 		if !matches(p, words) {
 			return nil, nil
 		}
@@ -153,7 +153,9 @@ func (s *Service) names(r *httpapi.Request) (httpapi.List, error) {
 		}
 		people := record.Map(record.Load(ctx, v, found, mostURNs), decoded[person])
 		id := func(p *person) string { return p.ID }
-		return httpapi.NewList(r, "people", people, id, func(p *person) (*named, error) { return &named{p.URN, p.Name}, nil })
+		return httpapi.NewList(r, "people", people, id, func(p *person) (*named, error) {
+			return &named{p.URN, p.Name}, nil
+		})
 	})
 }
 

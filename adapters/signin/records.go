@@ -341,7 +341,8 @@ func byURN(ctx context.Context, r storage.Reader, user string) (p *person, taken
 
 // newPerson returns a person who is not stored yet, or an error if the network has as many people as it may have.
 func (s *Service) newPerson(ctx context.Context, r storage.Reader, user string) (*person, error) {
-	err := room(ctx, r, record.Prefix(space, "network/", networkOf(user)), mostPeople, "the network has %d people, as many as it may have: delete one first")
+	err := room(ctx, r, record.Prefix(space, "network/", networkOf(user)), mostPeople,
+		"the network has %d people, as many as it may have: delete one first")
 	return &person{account: account{ID: newID(), URN: user, CreatedAt: s.millis()}}, err
 }
 
@@ -433,7 +434,8 @@ func (t *tx) endSession(ctx context.Context, h hashed) error {
 }
 
 // endSessions deletes the sessions of a person for which which is true, and returns how many.
-func endSessions(ctx context.Context, t *tx, p *person, which func(hash string, s *session) bool) (ended int, err error) {
+func endSessions(ctx context.Context, t *tx, p *person, which func(hash string, s *session) bool) (ended int,
+	err error) {
 	list, err := sessionsOf(ctx, t, p.ID, 0)
 	for _, one := range list {
 		if which(one.hash, one.session) {

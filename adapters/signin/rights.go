@@ -38,8 +38,8 @@ func (r Rights) none() bool {
 	return !r.Admin && !r.Components && len(r.Moderates)+len(r.Reads)+len(r.Roles)+len(r.Groups) == 0
 }
 
-// grown returns an error if there are more rights than mostRights, and more than before. A record may have more: it was stored when there
-// was another limit, or a provider gives them.
+// grown returns an error if there are more rights than mostRights, and more than before. A record may have more: it was
+// stored when there was another limit, or a provider gives them.
 func (r Rights) grown(before Rights) error {
 	count := func(r Rights) int { return len(r.Moderates) + len(r.Reads) + len(r.Roles) + len(r.Groups) }
 	if n := count(r); n > mostRights && n > count(before) {

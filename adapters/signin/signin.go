@@ -136,9 +136,9 @@ func New(db storage.Store, o Options) (*Service, error) {
 // Origin is where people sign in, such as https://host.example; "" means nowhere.
 func (s *Service) Origin() string { return s.origin }
 
-// Watch calls fn when people, sessions or keys have changed in any process, until ctx is done. users are the URNs of those whom the changes
-// concern; without any, the changes may concern everybody. fn is called for a user once a second at most. With httpapi.Streams.Recheck as
-// fn, streams end as soon as the rights of those who read them.
+// Watch calls fn when people, sessions or keys have changed in any process, until ctx is done. users are the URNs of
+// those whom the changes concern; without any, the changes may concern everybody. fn is called for a user once a second
+// at most. With httpapi.Streams.Recheck as fn, streams end as soon as the rights of those who read them.
 func (s *Service) Watch(ctx context.Context, fn func(users ...string)) {
 	changed := s.db.Changed(space)
 	at, _, _, err := s.changedSince(ctx, 0)
@@ -192,9 +192,10 @@ func (s *Service) Watch(ctx context.Context, fn func(users ...string)) {
 	}
 }
 
-// changedSince returns the position of the last change, and the URNs of those whom the changes after a position concern. missed is true if
-// some of these are not known any more.
-func (s *Service) changedSince(ctx context.Context, after feed.Position) (last feed.Position, users []string, missed bool, err error) {
+// changedSince returns the position of the last change, and the URNs of those whom the changes after a position
+// concern. missed is true if some of these are not known any more.
+func (s *Service) changedSince(ctx context.Context, after feed.Position) (last feed.Position, users []string,
+	missed bool, err error) {
 	err = s.db.View(ctx, func(r storage.Reader) error {
 		last, users, missed = after, nil, false
 		for e, err := range (record.Feed{Space: space}).Entries(ctx, r, after, 0) {
@@ -281,7 +282,8 @@ func forbidden(format string, args ...any) error {
 
 // tooMany is the error of what would pass a limit.
 func tooMany(pointer, format string, args ...any) error {
-	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeLimit, Pointer: pointer, Reason: fmt.Sprintf(format, args...)}
+	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeLimit, Pointer: pointer,
+		Reason: fmt.Sprintf(format, args...)}
 }
 
 func wrongState(format string, args ...any) error {

@@ -54,8 +54,8 @@ func (p proxies) behind(next http.Handler) http.Handler {
 	})
 }
 
-// forwarded returns the request that a proxy has forwarded. It takes the last X-Forwarded-Proto and X-Forwarded-Host, which the proxy
-// itself has written: a client may have sent those before. It ignores invalid values.
+// forwarded returns the request that a proxy has forwarded. It takes the last X-Forwarded-Proto and X-Forwarded-Host,
+// which the proxy itself has written: a client may have sent those before. It ignores invalid values.
 func (p proxies) forwarded(r *http.Request, peer netip.Addr) *http.Request {
 	ctx := r.Context()
 	switch strings.ToLower(last(r.Header["X-Forwarded-Proto"])) {

@@ -60,7 +60,8 @@ var callers = []caller{
 	{name: "page", like: "member", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=owner", Moderates: allNetworks, Components: true,
 		Reads: []string{network + ":site=1"}, TagsOnly: true, Tags: []string{"old", "none"}}}},
 	{name: "page without tags", like: "member", Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=owner", Reads: []string{network}, TagsOnly: true}}},
-	// A secret key that was not made with owner has nothing of what its maker has by name: apps, and permissions on folders.
+	// A secret key that was not made with owner has nothing of what its maker has by name: apps, and permissions on
+	// folders.
 	{name: "key of the owner", like: "member", key: true, Principal: narrow(vitrine.Caller{URN: network + ":user=owner"})},
 	{name: "key that reads", like: "member", key: true, Principal: narrow(vitrine.Caller{URN: network + ":user=owner", Reads: []string{network + ":site=1"}})},
 	{name: "key of site 1", like: "site 1", key: true, Principal: narrow(vitrine.Caller{URN: network + ":user=owner", Moderates: []string{network + ":site=1"}})},
