@@ -28,7 +28,7 @@ func formOf(cell string) form {
 	cell = strings.TrimSpace(cell)
 	one := strings.IndexFunc(cell, unicode.IsSpace) < 0
 	switch {
-	case len(cell) > 255 || strings.IndexAny(cell, "0123456789@:") < 0:
+	case len(cell) > 255 || !strings.ContainsAny(cell, "0123456789@:"):
 		return anyForm
 	case numeric.MatchString(cell):
 		return numberForm
