@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // asOther is a user who owns nothing.
@@ -96,6 +97,10 @@ func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
 		s := start(t, dir, nil, "-db", "v.db")
 		if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", filepath.Join(good, "good")); out.status != 0 {
 			t.Fatalf("%+v", out)
+		}
+		// The server writes the secret of the feeds soon after it has begun. Then the store stays as it is.
+		for !strings.Contains(run(t, dir, nil, "export", "-db", "v.db").stdout, `"store secret"`) {
+			time.Sleep(10 * time.Millisecond)
 		}
 		fn(dir, s)
 		s.stop()
