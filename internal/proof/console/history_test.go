@@ -4,6 +4,7 @@ package console
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -200,10 +201,10 @@ func TestComponents(t *testing.T) {
 		const area = document.querySelector("dialog textarea");
 		area.value = schema;
 		area.dispatchEvent(new Event("input"));
-	}`, pollSchema)
+	}`, strings.Replace(pollSchema, `"format":"color"`, `"format":"colour"`, 1))
 	p.See(`//dialog//section[@aria-label="Preview"]` + field("Question"))
 	p.Click(`//dialog` + named("Create"))
-	p.See(`//dialog//*[contains(@class, "trouble") and contains(., "/properties/color/format")]`) // JSON Schema knows no colors
+	p.See(`//dialog//*[contains(@class, "trouble") and contains(., "/properties/color/format")]`) // of a format that nobody knows
 	p.Click(`//dialog` + named("Create all the same"))
 	p.See(`//code[.="https://cdn.example.test/poll.js"]`)
 	p.See(`//li[.//code[.="question"] and contains(., "required")]`)

@@ -56,6 +56,7 @@ func numbers(t *testing.T, l look) {
 	german.See(said("This can mean 1234 or 1,234."))
 	german.See(`//*[contains(@class, "saving") and contains(., "Not saved: what you typed is not a clear number")]`)
 	shows(german, price, "1.234")
+	german.fits()
 	german.picture(fmt.Sprintf("number-%d-%s", l.width, l.scheme))
 	if stored := string(w.latest(id).Elements[0].Config); strings.Contains(stored, "1234}") || strings.Contains(stored, "1.234}") {
 		t.Errorf("what is not clear is stored as %s", stored)
