@@ -95,11 +95,25 @@ export function itemSchemas(s) {
 	return { leading: [], items: s["items"] };
 }
 
-/** What the members that an object has ask for: that others are there, and that it is of further schemas. @param {Schema} s @param {Value | undefined} value */
+/**
+ * What the members that an object has ask for: that others are there, and that it is of further schemas. The rest is what others would
+ * ask for if they were there, by keyword.
+ * @param {Schema} s @param {Value | undefined} value
+ */
 export function dependents(s, value) {
-	const all = ["dependentRequired", "dependentSchemas", "dependencies"].flatMap((keyword) => Object.entries(objectIn(s[keyword])))
-		.filter(([name]) => isObject(value) && Object.hasOwn(value, name)).map(([, asked]) => asked);
-	return { required: all.filter(Array.isArray).flat(), schemas: all.filter((asked) => !Array.isArray(asked)) };
+	/** @type {Value[]} */
+	const all = [];
+	/** @type {Schema} */
+	const rest = {};
+	for (const keyword of ["dependentRequired", "dependentSchemas", "dependencies"]) {
+		if (!isObject(s[keyword])) continue;
+		/** @param {[string, Value]} entry */
+		const asks = ([name]) => isObject(value) && Object.hasOwn(value, name);
+		const entries = Object.entries(s[keyword]);
+		all.push(...entries.filter(asks).map(([, asked]) => asked));
+		rest[keyword] = Object.fromEntries(entries.filter((entry) => !asks(entry)));
+	}
+	return { required: all.filter(Array.isArray).flat(), schemas: all.filter((asked) => !Array.isArray(asked)), rest };
 }
 
 /**

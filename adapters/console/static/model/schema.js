@@ -155,7 +155,8 @@ export function effective(schema, root, value, depth = 0) {
 	found.forEach(join);
 	listIn(allOf).forEach(join);
 	// What the value asks for comes last, so that nothing moves away from under the person who types.
-	const { required, schemas } = dependents(s, value);
+	const { required, schemas, rest } = dependents(s, value);
+	s = { ...s, ...rest };
 	for (const asked of condition === undefined ? schemas : [value !== undefined && fits(condition, root, value) ? yes : no, ...schemas]) {
 		const { title, description, ...more } = effective(asked, root, value, depth + 1) ?? {};
 		s = combine(s, more);

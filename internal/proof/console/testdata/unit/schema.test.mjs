@@ -183,6 +183,18 @@ test("the schemas of items and of members are those of the draft", () => {
 	}
 });
 
+test("a choice that a member asks for is asked once", () => {
+	for (const keyword of ["dependencies", "dependentSchemas"]) {
+		const schema = { $schema: addresses[keyword === "dependencies" ? 4 : 2019], type: "object", [keyword]: { a: { anyOf: [{ required: ["b"], properties: { b: {} } }, { properties: { c: {} } }] } } };
+		const asked = fieldOf(schema, schema, { a: 1 });
+		assert.equal(asked.kind, "choice");
+		assert.deepEqual(asked.options.map((o) => form(fieldOf(o.value, schema, { a: 1 }))), ["object b*,a", "object c,a"]);
+		// What other members ask for is asked inside the choice too.
+		const other = { ...schema, [keyword]: { ...schema[keyword], d: { properties: { e: {} } } } };
+		assert.equal(form(fieldOf(fieldOf(other, other, { a: 1 }).options[1].value, other, { a: 1, d: 1 })), "object c,e,a,d");
+	}
+});
+
 test("values of enum are called as the schema calls them", () => {
 	for (const [schema, want] of [
 		[{ enum: ["a", "b"], enumNames: ["Ah", "Be"] }, "options Ah|Be"], [{ enum: ["a", "b"], enumNames: ["Ah"] }, "options a|b"], [{ enum: ["a", 1], enumNames: ["", 2] }, "options a|1"],
