@@ -14,10 +14,17 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// BenchmarkPatchBesidePosts patches an app while four callers add 1,000 assets at a time, with about as many terms as a request may have.
+// BenchmarkPatchBesidePosts patches an app while four callers add 1,000 assets at a time: posts of 20 words, and texts of 100 words, which have
+// about as many terms as a request may have.
 //
 //	go test ./internal/ondisk -run '^$' -bench PatchBesidePosts -benchtime 100x
 func BenchmarkPatchBesidePosts(b *testing.B) {
+	for _, words := range []int{20, 100} {
+		b.Run(fmt.Sprint(words), func(b *testing.B) { patchBesidePosts(b, words) })
+	}
+}
+
+func patchBesidePosts(b *testing.B, words int) {
 	db, _ := open(b)
 	s, apps := assets.New(db, nil), appsvc.New(db, nil)
 	app, err := apps.CreateApp(ctx, moderator, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
@@ -35,7 +42,7 @@ func BenchmarkPatchBesidePosts(b *testing.B) {
 				var in assets.ChangeAssetsRequest
 				for i := range 1000 {
 					content := []byte(`{"content":"`)
-					for range 100 {
+					for range words {
 						content = fmt.Appendf(content, "w%d ", rng.IntN(1<<(4+rng.IntN(13))))
 					}
 					in.Add = append(in.Add, assets.NewAsset{ID: fmt.Sprint(round, " ", i), Generator: assets.Generator{ID: "g"}, Content: append(content, `"}`...)})
