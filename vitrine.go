@@ -211,7 +211,7 @@ type Error struct {
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	// ID is the id of the asset that exists already, for CodeMoved; empty if the same request added it.
 	ID string `json:"id,omitempty"`
-	// Same says, for CodeExists, whether what is stored is what the request would store, so that nothing is left to do.
+	// Same reports, for CodeExists, whether the stored component equals the one in the request. Then nothing is left to do.
 	// It is nil for other codes.
 	Same *bool `json:"same,omitempty"`
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// opening is what one process has of a store that all share.
+// opening is the services of one process on a store that several processes share.
 type opening struct {
 	assets *assets.Service
 	db     storage.Store

@@ -55,7 +55,7 @@ type warner struct {
 	first   *top.List[Warning]
 	meant   map[string]string // the keyword that a name stands for, "" if none
 	named   bool              // the schema names its draft
-	old     string            // a keyword of an earlier draft in a schema that does not, "" if there is none
+	old     string            // a keyword that only an earlier draft has; "" if there is none
 }
 
 // newest are the last drafts that define a keyword.
