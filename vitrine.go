@@ -1,5 +1,6 @@
-// Package vitrine has the types that the domains share: the caller of a method with the caller's rights ([Caller]), errors and their
-// kinds ([Error]), a page of a list ([Page]) and of changes ([ChangesPage]), and the version of an app ([Version]).
+// Package vitrine has the types that the domains share: the caller of a method with the caller's rights ([Caller]),
+// errors and their kinds ([Error]), a page of a list ([Page]) and of changes ([ChangesPage]), and the version of an app
+// ([Version]).
 //
 // This creates an app, changes it, publishes the change and reads the published version:
 //
@@ -16,16 +17,18 @@
 // Each domain is a package, and none needs another:
 //
 //   - [github.com/vitrine-go/vitrine/appsvc] keeps apps and all their versions, components with schemas, and tags.
-//   - [github.com/vitrine-go/vitrine/assets] keeps posts in folders with permissions, and searches them with exact totals.
+//   - [github.com/vitrine-go/vitrine/assets] keeps posts in folders with permissions, and searches them with exact
+//     totals.
 //   - [github.com/vitrine-go/vitrine/reviews] checks and imports the reviews of an older site.
 //
-// Each has a Service, which checks the rights of the Caller, and keeps its data in a store: storage/memory, storage/sqlite or
-// storage/postgres.
+// Each has a Service, which checks the rights of the Caller, and keeps its data in a store: storage/memory,
+// storage/sqlite or storage/postgres.
 //
 //   - adapters/httpapi serves them over HTTP, and adapters/client calls such a server with the methods of a Session.
-//   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin signs people in with passkeys, and
-//     adapters/webhook delivers changes.
-//   - examples/embed is a small program with all of it and rows of its own, to begin with; examples/vitrine is the binary.
+//   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin signs people in
+//     with passkeys, and adapters/webhook delivers changes.
+//   - examples/embed is a small program with all of it and rows of its own, to begin with; examples/vitrine is the
+//     binary.
 package vitrine
 
 import (
@@ -42,19 +45,20 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Caller is a user with rights, which the embedding program has determined: a Service checks no tokens and keeps no users. It is the
-// argument after ctx, and its rights apply to that call. No method changes the slices of a Caller, so goroutines may share one.
+// Caller is a user with rights, which the embedding program has determined: a Service checks no tokens and keeps no
+// users. It is the argument after ctx, and its rights apply to that call. No method changes the slices of a Caller, so
+// goroutines may share one.
 //
-// A Caller with only a URN may create nothing, and may use the apps that it owns. Every method returns ErrInvalid for a Caller with a
-// malformed URN, so that a mistake never gives a right; the zero Caller is malformed. The package comments of the domains say what each
-// right allows there.
+// A Caller with only a URN may create nothing, and may use the apps that it owns. Every method returns ErrInvalid for a
+// Caller with a malformed URN, so that a mistake never gives a right; the zero Caller is malformed. The package
+// comments of the domains say what each right allows there.
 type Caller struct {
 	URN       string   // of the user: urn:<vendor>:<network>:user=<id>
 	Moderates []string // URNs of networks and sites; a network includes its sites
 	Reads     []string // URNs of networks and sites: the caller may read their apps, and not change them
 
-	// TagsOnly restricts the caller to appsvc's TaggedApp, for the tags in Tags and the apps of Reads. Its other rights do not
-	// count, and every other method returns ErrForbidden. The apps that it reads name no users and no groups.
+	// TagsOnly restricts the caller to appsvc's TaggedApp, for the tags in Tags and the apps of Reads. Its other rights
+	// do not count, and every other method returns ErrForbidden. The apps that it reads name no users and no groups.
 	// Such a Caller suits a token that stands in a public page.
 	TagsOnly bool
 	Tags     []string // names of tags. Tags without TagsOnly are ErrInvalid in every method
@@ -63,7 +67,8 @@ type Caller struct {
 	Groups     []string // URNs of groups; a permission of a group is for callers with exactly this URN
 	Components bool     // the caller may create and delete components
 
-	// Key is the prefix of the API key if a program calls for a person, and empty if the person calls: a program cannot approve a release.
+	// Key is the prefix of the API key if a program calls for a person, and empty if the person calls: a program cannot
+	// approve a release.
 	Key string
 
 	// NotOwner leaves the caller only the rights in its lists: apps that the user owns and permissions that are granted
@@ -71,15 +76,17 @@ type Caller struct {
 	// that may do less than its maker.
 	NotOwner bool
 
-	// PublicReviews lets a caller with TagsOnly read the reviews that pages show, in the networks of Reads. Tags may be empty then.
+	// PublicReviews lets a caller with TagsOnly read the reviews that pages show, in the networks of Reads. Tags may be
+	// empty then.
 	PublicReviews bool
 
 	// Operator gives the program itself, such as a command line, all rights over reviews. Never set it from a request.
 	Operator bool
 }
 
-// Check returns ErrInvalid for a Caller with a malformed URN or a text that is not UTF-8 or has U+0000, and for one that has Tags without
-// TagsOnly: it looks restricted, and would have all its other rights. Every method of a Service begins with it.
+// Check returns ErrInvalid for a Caller with a malformed URN or a text that is not UTF-8 or has U+0000, and for one
+// that has Tags without TagsOnly: it looks restricted, and would have all its other rights. Every method of a Service
+// begins with it.
 func (c Caller) Check() error {
 	reason := ""
 	if err := urn.CheckUser(c.URN); err != nil {
@@ -104,14 +111,16 @@ func (c Caller) Check() error {
 	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: reason}
 }
 
-// CheckUnrestricted returns the error of Check, and ErrForbidden for a Caller with TagsOnly. Every method but TaggedApp begins with it.
+// CheckUnrestricted returns the error of Check, and ErrForbidden for a Caller with TagsOnly. Every method but TaggedApp
+// begins with it.
 func (c Caller) CheckUnrestricted() error {
 	if err := c.Check(); err != nil {
 		return err
 	}
 	if c.TagsOnly {
 		return &Error{Kind: ErrForbidden, Code: CodeForbidden,
-			Reason: fmt.Sprintf("this caller may read what pages show, apps by the tags %q, and do nothing else", c.Tags)}
+			Reason: fmt.Sprintf("this caller may read what pages show, apps by the tags %q, and do nothing else",
+				c.Tags)}
 	}
 	return nil
 }
@@ -120,70 +129,79 @@ func (c Caller) CheckUnrestricted() error {
 // are granted to the user. It is the only rule about that: no domain compares the URN of a caller with an owner itself.
 func (c Caller) Owns(user string) bool { return c.URN == user && !c.NotOwner }
 
-// The kinds of errors. errors.Is matches the kind of an error that a Service or the client of a remote one returns, and errors.As finds
-// an *Error with the details. The last four kinds are those of package storage.
+// The kinds of errors. errors.Is matches the kind of an error that a Service or the client of a remote one returns, and
+// errors.As finds an *Error with the details. The last four kinds are those of package storage.
 var (
 	// ErrInvalid means that the input is malformed or breaks a limit.
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden means that the caller may see the object but lacks the right for this method, or that no such caller may call it.
+	// ErrForbidden means that the caller may see the object but lacks the right for this method, or that no such caller
+	// may call it.
 	ErrForbidden = errors.New("forbidden")
 	// ErrNotFound means that the object does not exist, or that the caller may not see it. The two cases look the same.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict means that the object has changed since the caller read it, that a test of a patch failed, or that an object to be added
-	// exists already.
+	// ErrConflict means that the object has changed since the caller read it, that a test of a patch failed, or that an
+	// object to be added exists already.
 	ErrConflict = errors.New("conflict")
 	// ErrTooLarge means that the input or the result has more bytes or items than a limit allows.
 	ErrTooLarge = errors.New("too large")
 	// ErrUnprocessable means that the request is well-formed, but cannot be applied to the stored data.
 	ErrUnprocessable = errors.New("cannot be applied")
-	// ErrGone means that a cursor of a feed of changes is no longer valid: entries after it were removed, or the feed has another identity
-	// now, as in a copy of the store.
+	// ErrGone means that a cursor of a feed of changes is no longer valid: entries after it were removed, or the feed
+	// has another identity now, as in a copy of the store.
 	ErrGone = errors.New("gone")
 
-	// ErrBusy means that the store could not reach its data in time, or that a search took too long. Nothing was written, and a retry may
-	// succeed.
+	// ErrBusy means that the store could not reach its data in time, or that a search took too long. Nothing was
+	// written, and a retry may succeed.
 	ErrBusy = storage.ErrBusy
 	// ErrFull means that the store has no room to write. Nothing was written, and reads still work.
 	ErrFull = storage.ErrFull
-	// ErrUnknown means that the store lost its connection to the data during a commit, so the write may have been committed or not. A
-	// Service does not retry it. Read the data to find out, or repeat the call with the same idempotency key.
+	// ErrUnknown means that the store lost its connection to the data during a commit, so the write may have been
+	// committed or not. A Service does not retry it. Read the data to find out, or repeat the call with the same
+	// idempotency key.
 	ErrUnknown = storage.ErrUnknown
-	// ErrClosed means that the store was closed. All calls fail from then on, and goroutines that wait for changes of a feed get this
-	// error.
+	// ErrClosed means that the store was closed. All calls fail from then on, and goroutines that wait for changes of a
+	// feed get this error.
 	ErrClosed = storage.ErrClosed
 )
 
-// The codes of errors. A code never changes, so programs can rely on it; over HTTP it is the member "code". Responses have further ones,
-// such as unauthorized, which adapters/httpapi/README.md lists.
+// The codes of errors. A code never changes, so programs can rely on it; over HTTP it is the member "code". Responses
+// have further ones, such as unauthorized, which adapters/httpapi/README.md lists.
 const (
-	CodeInvalid          = "invalid"            // ErrInvalid
-	CodeExists           = "exists"             // ErrInvalid: there is such a component; see Same
-	CodeForbidden        = "forbidden"          // ErrForbidden
-	CodeConfirm          = "needs_confirmation" // ErrForbidden: the person has to sign in again, with the passkey or at the provider
-	CodeNotFound         = "not_found"          // ErrNotFound
-	CodeStaleVersion     = "stale_version"      // ErrConflict: the app, or a component, changed meanwhile; read it and try again
-	CodeTestFailed       = "test_failed"        // ErrConflict: a test operation of a patch failed
-	CodeMoved            = "moved"              // ErrConflict: a tag or an asset is elsewhere than the request says; see PointsTo and ID
-	CodeNeedsRelease     = "needs_release"      // ErrForbidden: the tag needs approvals, so only a release moves it
-	CodeWrongState       = "wrong_state"        // ErrConflict: this cannot be done as things are, such as changing a release that was run
-	CodeNeedsApproval    = "needs_approval"     // ErrConflict: too few people have approved the release
-	CodeConflicts        = "conflicts"          // ErrConflict: moves of a release cannot be made; see Conflicts
-	CodeGone             = "gone"               // ErrGone
-	CodeTooLarge         = "too_large"          // ErrTooLarge
-	CodeNotApplicable    = "not_applicable"     // ErrUnprocessable: an operation does not apply, or the result of the patch is not an app
-	CodeRule             = "rule"               // any kind: a rule of the embedding program rejects the change; Reason is its sentence for people
-	CodeReadOnly         = "read_only"          // ErrUnprocessable: a patch changes a member that only the service writes
-	CodeUnknownComponent = "unknown_component"  // ErrUnprocessable: there is no such component
-	CodeSchema           = "schema"             // ErrUnprocessable: a config breaks its schema; see Violations
-	CodeCost             = "cost"               // ErrUnprocessable: validating a config would take too long
-	CodeLimit            = "limit"              // ErrUnprocessable: a count or a length over a limit
-	CodeKeyReused        = "key_reused"         // ErrUnprocessable: the idempotency key was used for another request
-	CodeUnavailable      = "unavailable"        // ErrBusy: a search took longer than it may
+	CodeInvalid   = "invalid"   // ErrInvalid
+	CodeExists    = "exists"    // ErrInvalid: there is such a component; see Same
+	CodeForbidden = "forbidden" // ErrForbidden
+	// ErrForbidden: the person has to sign in again, with the passkey or at the provider
+	CodeConfirm  = "needs_confirmation"
+	CodeNotFound = "not_found" // ErrNotFound
+	// ErrConflict: the app, or a component, changed meanwhile; read it and try again
+	CodeStaleVersion = "stale_version"
+	CodeTestFailed   = "test_failed" // ErrConflict: a test operation of a patch failed
+	// ErrConflict: a tag or an asset is elsewhere than the request says; see PointsTo and ID
+	CodeMoved        = "moved"
+	CodeNeedsRelease = "needs_release" // ErrForbidden: the tag needs approvals, so only a release moves it
+	// ErrConflict: this cannot be done as things are, such as changing a release that was run
+	CodeWrongState    = "wrong_state"
+	CodeNeedsApproval = "needs_approval" // ErrConflict: too few people have approved the release
+	CodeConflicts     = "conflicts"      // ErrConflict: moves of a release cannot be made; see Conflicts
+	CodeGone          = "gone"           // ErrGone
+	CodeTooLarge      = "too_large"      // ErrTooLarge
+	// ErrUnprocessable: an operation does not apply, or the result of the patch is not an app
+	CodeNotApplicable = "not_applicable"
+	// any kind: a rule of the embedding program rejects the change; Reason is its sentence for people
+	CodeRule = "rule"
+	// ErrUnprocessable: a patch changes a member that only the service writes
+	CodeReadOnly         = "read_only"
+	CodeUnknownComponent = "unknown_component" // ErrUnprocessable: there is no such component
+	CodeSchema           = "schema"            // ErrUnprocessable: a config breaks its schema; see Violations
+	CodeCost             = "cost"              // ErrUnprocessable: validating a config would take too long
+	CodeLimit            = "limit"             // ErrUnprocessable: a count or a length over a limit
+	CodeKeyReused        = "key_reused"        // ErrUnprocessable: the idempotency key was used for another request
+	CodeUnavailable      = "unavailable"       // ErrBusy: a search took longer than it may
 )
 
-// Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set; the other fields are set where they
-// apply. Over HTTP its JSON is sent with the sentence. The client of a remote service returns the same values, so a program handles both
-// alike:
+// Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set; the other fields are
+// set where they apply. Over HTTP its JSON is sent with the sentence. The client of a remote service returns the same
+// values, so a program handles both alike:
 //
 //	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeStaleVersion {
 //		… // read the app again: it is at e.Version
@@ -192,18 +210,19 @@ type Error struct {
 	Kind error  `json:"-"`    // one of the kinds above
 	Code string `json:"code"` // one of the codes above
 
-	// Pointer is the JSON pointer (RFC 6901) of the wrong value, or of a missing member, in the request body that HTTP has. If the result
-	// of a patch breaks a rule, it points into the patched document; if an operation of a patch does not apply, it points to the
-	// operation.
+	// Pointer is the JSON pointer (RFC 6901) of the wrong value, or of a missing member, in the request body that HTTP
+	// has. If the result of a patch breaks a rule, it points into the patched document; if an operation of a patch does
+	// not apply, it points to the operation.
 	Pointer string `json:"pointer,omitempty"`
 	// Parameter is the name of the wrong query parameter or header of HTTP.
 	Parameter string `json:"parameter,omitempty"`
 	// Reason is the sentence without Pointer and Parameter.
 	Reason string `json:"-"`
-	// Violations are the values in a config that break its schema, 100 at most. Their pointers are relative to the config, to which
-	// Pointer points.
+	// Violations are the values in a config that break its schema, 100 at most. Their pointers are relative to the
+	// config, to which Pointer points.
 	Violations []Violation `json:"violations,omitempty"`
-	// Version is the latest version of the app or the release, for CodeStaleVersion, CodeTestFailed, CodeMoved and CodeWrongState.
+	// Version is the latest version of the app or the release, for CodeStaleVersion, CodeTestFailed, CodeMoved and
+	// CodeWrongState.
 	Version Version `json:"version,omitzero"`
 	// PointsTo is where the tag points, for CodeMoved; zero if the app has no such tag.
 	PointsTo Version `json:"pointsTo,omitzero"`
@@ -211,8 +230,8 @@ type Error struct {
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	// ID is the id of the asset that exists already, for CodeMoved; empty if the same request added it.
 	ID string `json:"id,omitempty"`
-	// Same reports, for CodeExists, whether the stored component equals the one in the request. Then nothing is left to do.
-	// It is nil for other codes.
+	// Same reports, for CodeExists, whether the stored component equals the one in the request. Then nothing is left to
+	// do. It is nil for other codes.
 	Same *bool `json:"same,omitempty"`
 }
 
@@ -246,8 +265,8 @@ func (v Violation) String() string {
 	return v.Pointer + ": " + v.Message
 }
 
-// Conflict says why a release cannot make one of its moves. Its JSON is {"app", "tag", "pointsTo", "error", "reason"}; pointsTo is null if
-// the app has no such tag, and app and tag are left out if the conflict concerns the whole release.
+// Conflict says why a release cannot make one of its moves. Its JSON is {"app", "tag", "pointsTo", "error", "reason"};
+// pointsTo is null if the app has no such tag, and app and tag are left out if the conflict concerns the whole release.
 type Conflict struct {
 	App      string  `json:"app,omitzero"`
 	Tag      string  `json:"tag,omitzero"`
@@ -256,14 +275,16 @@ type Conflict struct {
 	Reason   string  `json:"reason"`   // a sentence
 }
 
-// ConflictMissed is the Code of a Conflict of a release that was overdue by more than a day when a process could run it.
+// ConflictMissed is the Code of a Conflict of a release that was overdue by more than a day when a process could run
+// it.
 const ConflictMissed = "missed"
 
-// Page is one page of a list. To read a whole list, repeat the request with Next as its After until Next is empty, or use the iterator
-// beside the method. A page may have fewer items than the request asks for, and only Next says whether there are more.
+// Page is one page of a list. To read a whole list, repeat the request with Next as its After until Next is empty, or
+// use the iterator beside the method. A page may have fewer items than the request asks for, and only Next says whether
+// there are more.
 //
-// Each page shows the list at the time of its call. An item that is added or changes its place between two calls may be missed or listed
-// twice.
+// Each page shows the list at the time of its call. An item that is added or changes its place between two calls may be
+// missed or listed twice.
 type Page[T any] struct {
 	Items []T
 	Next  string // goes into After of the request for the next page; "" on the last page
@@ -272,8 +293,8 @@ type Page[T any] struct {
 // Now, as the After of a request for changes, is the end of the feed at the time of the call: only later changes.
 const Now = "now"
 
-// ChangesRequest asks for entries of a feed of changes. A program stores Next of the last page that it has handled, or the cursor of the
-// last change, and continues from there after a restart.
+// ChangesRequest asks for entries of a feed of changes. A program stores Next of the last page that it has handled, or
+// the cursor of the last change, and continues from there after a restart.
 type ChangesRequest struct {
 	After string // a cursor: only entries after it; "" = from the oldest that is kept; Now = only later entries
 	Limit int    // of entries: 1 to the Limits.Page of the service, 500 by default; 0 = 100
@@ -286,9 +307,10 @@ type ChangesPage[T any] struct {
 	More    bool   `json:"more"`    // the page ends before the end of the feed, also if Changes is empty
 }
 
-// Version is the number of a version of one app: 0, 1, 2 and so on, without gaps. In JSON it is a string of decimal digits, and null for
-// the zero Version. The zero Version means "not given" in a request, and a method that needs a version returns ErrInvalid for it. So a
-// program that forgets to set a version never gets version 0 by mistake. Versions are compared with == and Compare.
+// Version is the number of a version of one app: 0, 1, 2 and so on, without gaps. In JSON it is a string of decimal
+// digits, and null for the zero Version. The zero Version means "not given" in a request, and a method that needs a
+// version returns ErrInvalid for it. So a program that forgets to set a version never gets version 0 by mistake.
+// Versions are compared with == and Compare.
 type Version struct {
 	next uint64 // the number plus one; 0 = none, math.MaxUint64 = Latest
 }
@@ -310,7 +332,8 @@ func ParseVersion(s string) (Version, error) {
 	n, err := strconv.ParseUint(s, 10, 63)
 	if err != nil || strconv.FormatUint(n, 10) != s {
 		return Version{}, &Error{Kind: ErrInvalid, Code: CodeInvalid,
-			Reason: fmt.Sprintf("%q is not a version: a version is a decimal number without leading zeros, such as 0 or 12", s)}
+			Reason: fmt.Sprintf("%q is not a version: a version is a decimal number without leading zeros, such as "+
+				"0 or 12", s)}
 	}
 	return Version{n + 1}, nil
 }
@@ -318,7 +341,8 @@ func ParseVersion(s string) (Version, error) {
 // IsZero reports whether v is the zero Version.
 func (v Version) IsZero() bool { return v == Version{} }
 
-// Number returns the number of the version, which stores keep. It is -1 for the zero Version and for Latest, which have none.
+// Number returns the number of the version, which stores keep. It is -1 for the zero Version and for Latest, which have
+// none.
 func (v Version) Number() int64 {
 	if v == Latest {
 		return -1
@@ -329,8 +353,8 @@ func (v Version) Number() int64 {
 // Next returns the version after v. The one after the zero Version is version 0, and so is the one after Latest.
 func (v Version) Next() Version { return NewVersion(v.Number() + 1) }
 
-// Compare is negative if v is lower than w, and positive if it is higher. The zero Version and Latest are equal here, and
-// lower than all others.
+// Compare is negative if v is lower than w, and positive if it is higher. The zero Version and Latest are equal here,
+// and lower than all others.
 func (v Version) Compare(w Version) int { return cmp.Compare(v.Number(), w.Number()) }
 
 // String returns the decimal form, "latest" for Latest, and "" for the zero Version.
@@ -355,7 +379,8 @@ func (v Version) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + v.String() + `"`), nil
 }
 
-// UnmarshalText reads the decimal form, as ParseVersion does. It returns ErrInvalid for anything else, also for "latest".
+// UnmarshalText reads the decimal form, as ParseVersion does. It returns ErrInvalid for anything else, also for
+// "latest".
 func (v *Version) UnmarshalText(text []byte) (err error) {
 	*v, err = ParseVersion(string(text))
 	return err

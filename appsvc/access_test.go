@@ -20,7 +20,8 @@ const network = "urn:vitrine:example.test"
 var owner = vitrine.Caller{URN: network + ":user=owner"}
 
 // admin moderates every group of these tests.
-var admin = vitrine.Caller{URN: network + ":user=admin", Moderates: []string{network, "urn:vitrine:other.test", "urn:vitrine:none.test"}, Components: true}
+var admin = vitrine.Caller{URN: network + ":user=admin",
+	Moderates: []string{network, "urn:vitrine:other.test", "urn:vitrine:none.test"}, Components: true}
 
 // moderator is a user who owns nothing and moderates these.
 func moderator(urns ...string) vitrine.Caller {
@@ -35,8 +36,10 @@ var accessCallers = map[string][]vitrine.Caller{
 	"site=2":     {moderator(site2)},
 	"site=10":    {moderator(network + ":site=10")},
 	"both-sites": {moderator(site1, site2)},
-	"strangers": {moderator("urn:vitrine:other.test"), moderator("urn:vitrine:example.test2"), moderator("urn:vitrine:example"),
-		moderator("urn:other:example.test"), moderator("urn:vitrine:EXAMPLE.test"), moderator(), manager, notOwner(owner.URN)},
+	"strangers": {moderator("urn:vitrine:other.test"), moderator("urn:vitrine:example.test2"),
+		moderator("urn:vitrine:example"),
+		moderator("urn:other:example.test"), moderator("urn:vitrine:EXAMPLE.test"), moderator(), manager,
+		notOwner(owner.URN)},
 }
 
 // notOwner is a key of a user that has nothing of the user but the right to moderate these.
@@ -114,13 +117,15 @@ var accessOperations = map[string]func(w *workshop, by vitrine.Caller, id string
 	},
 	"Patch": func(w *workshop, by vitrine.Caller, id string) error {
 		latest, _ := w.App(context.Background(), admin, id)
-		_, err := w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
+		_, err := w.Patch(context.Background(), by, id,
+			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
 			{"op":"replace","path":"/apps/0/title","value":"patched"}]`, latest.Version))
 		return err
 	},
 	"Patch of nothing": func(w *workshop, by vitrine.Caller, id string) error {
 		latest, _ := w.App(context.Background(), admin, id)
-		_, err := w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q}]`, latest.Version))
+		_, err := w.Patch(context.Background(), by, id,
+			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q}]`, latest.Version))
 		return err
 	},
 	"Restore of the latest": func(w *workshop, by vitrine.Caller, id string) error {
@@ -140,11 +145,13 @@ var accessOperations = map[string]func(w *workshop, by vitrine.Caller, id string
 		return err
 	},
 	"PutTag": func(w *workshop, by vitrine.Caller, id string) error {
-		_, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(0), Embed: true})
+		_, err := w.PutTag(context.Background(), by,
+			appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(0), Embed: true})
 		return err
 	},
 	"PutTag with a key": func(w *workshop, by vitrine.Caller, id string) error {
-		_, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "keyed", Version: vitrine.NewVersion(0), IdempotencyKey: "k"})
+		_, err := w.PutTag(context.Background(), by,
+			appsvc.PutTagRequest{AppID: id, Name: "keyed", Version: vitrine.NewVersion(0), IdempotencyKey: "k"})
 		return err
 	},
 	"DeleteTag": func(w *workshop, by vitrine.Caller, id string) error {
@@ -176,7 +183,8 @@ func eachCell(t *testing.T, table string, fn func(t *testing.T, by vitrine.Calle
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	states := strings.Fields(lines[0])
 	if len(states) != len(accessStates) || len(lines)-1 != len(accessCallers) {
-		t.Fatalf("the table has %d states and %d callers, there are %d and %d", len(states), len(lines)-1, len(accessStates), len(accessCallers))
+		t.Fatalf("the table has %d states and %d callers, there are %d and %d", len(states), len(lines)-1,
+			len(accessStates), len(accessCallers))
 	}
 	for _, line := range lines[1:] {
 		cells := strings.Fields(line)
@@ -209,7 +217,8 @@ func (w *workshop) stateApp(state string) string {
 	for _, groups := range versions[1:] {
 		w.regroup(app.ID, groups)
 	}
-	if _, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}); err != nil {
+	if _, err := w.PutTag(context.Background(), admin,
+		appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}); err != nil {
 		w.t.Fatal(err)
 	}
 	return app.ID
@@ -272,7 +281,8 @@ func TestAReaderReadsAndChangesNothing(t *testing.T) {
 	id := w.stateApp("site1")
 	by := vitrine.Caller{URN: network + ":user=reader", Reads: []string{site1}}
 	for name, operation := range accessOperations {
-		want := map[bool]error{true: vitrine.ErrForbidden}[regexp.MustCompile("^(Patch|Restore|PutTag|DeleteTag)").MatchString(name)]
+		want := map[bool]error{
+			true: vitrine.ErrForbidden}[regexp.MustCompile("^(Patch|Restore|PutTag|DeleteTag)").MatchString(name)]
 		before := w.everything(id)
 		if err := operation(w, by, id); !errors.Is(err, want) {
 			t.Errorf("%s: error %v, want %v", name, err, want)
@@ -320,7 +330,8 @@ func TestWhoMayCreateAnApp(t *testing.T) {
 	eachCell(t, mayCreate, func(t *testing.T, by vitrine.Caller, state string, want error) {
 		w := newWorkshop(t)
 		versions := accessStates[state]
-		_, err := w.CreateApp(context.Background(), by, appsvc.CreateAppRequest{Title: "x", Groups: versions[len(versions)-1]})
+		_, err := w.CreateApp(context.Background(), by,
+			appsvc.CreateAppRequest{Title: "x", Groups: versions[len(versions)-1]})
 		if !errors.Is(err, want) {
 			t.Errorf("error %v, want %v", err, want)
 		}
@@ -332,7 +343,8 @@ func TestWhoMayCreateAnApp(t *testing.T) {
 }
 
 // operators are the methods that act for no caller, and As.
-var operators = []string{"AllOutbox", "As", "Changed", "EraseDeleted", "FollowOutbox", "Outbox", "RunDue", "SetTagRules", "TagRules", "Watch"}
+var operators = []string{"AllOutbox", "As", "Changed", "EraseDeleted", "FollowOutbox", "Outbox", "RunDue",
+	"SetTagRules", "TagRules", "Watch"}
 
 // Every method takes a caller, those that will be added too.
 func TestNoMethodTakesAMalformedCaller(t *testing.T) {
@@ -341,7 +353,8 @@ func TestNoMethodTakesAMalformedCaller(t *testing.T) {
 	for name, by := range malformedCallers {
 		for i := range methods.NumMethod() {
 			method, what := methods.Method(i), methods.Type().Method(i).Name
-			// The caller of As meets the methods of the service. Watch only waits: what a caller sees is checked when it reads.
+			// The caller of As meets the methods of the service. Watch only waits: what a caller sees is checked when
+			// it reads.
 			if slices.Contains(operators, what) {
 				continue
 			}
@@ -370,7 +383,8 @@ func TestNoMethodTakesAMalformedCaller(t *testing.T) {
 func TestWhoMayManageComponents(t *testing.T) {
 	ctx := context.Background()
 	manifest := []byte(`{"name":"new","version":"1","main":"/m.js","configSchema":{}}`)
-	for name, by := range map[string]vitrine.Caller{"components": manager, "owner": owner, "network": moderator(network), "nobody": moderator()} {
+	for name, by := range map[string]vitrine.Caller{"components": manager, "owner": owner,
+		"network": moderator(network), "nobody": moderator()} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkshop(t)
 			want, wantAbsent := vitrine.ErrForbidden, vitrine.ErrForbidden // who may not delete learns nothing
@@ -384,7 +398,8 @@ func TestWhoMayManageComponents(t *testing.T) {
 			if _, err := w.Component(ctx, by, "text"); err != nil {
 				t.Errorf("everybody may read a component: %v", err)
 			}
-			if list, _, err := listed(w.ListComponents(ctx, by, appsvc.ListComponentsRequest{})); err != nil || len(list) == 0 {
+			if list, _, err := listed(w.ListComponents(ctx, by, appsvc.ListComponentsRequest{})); err != nil ||
+				len(list) == 0 {
 				t.Errorf("everybody may list components: %d, %v", len(list), err)
 			}
 		})

@@ -86,7 +86,8 @@ func TestComponentsAreListedByName(t *testing.T) {
 			}
 			for _, c := range page {
 				got = append(got, c.Name)
-				if c.Version != "2.0.0" || c.ID == "" || c.Main != "/m.js" || strings.Contains(string(c.Manifest), "configSchema") {
+				if c.Version != "2.0.0" || c.ID == "" || c.Main != "/m.js" ||
+					strings.Contains(string(c.Manifest), "configSchema") {
 					t.Errorf("%+v", c)
 				}
 			}
@@ -95,7 +96,9 @@ func TestComponentsAreListedByName(t *testing.T) {
 			t.Errorf("pages of %d bytes: %q, want %q", limits.PageBytes, got, names)
 		}
 	}
-	if list, more, err := listed(bench(t, appsvc.Limits{}).ListComponents(ctx, editor, appsvc.ListComponentsRequest{})); len(list) > 0 || more || err != nil {
+	if list, more,
+		err := listed(bench(t, appsvc.Limits{}).ListComponents(ctx, editor,
+		appsvc.ListComponentsRequest{})); len(list) > 0 || more || err != nil {
 		t.Errorf("of none: %q, %t, %v", list, more, err)
 	}
 }
@@ -115,7 +118,8 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	app := w.app()
 	patch := func(v int, op string) error {
-		_, err := w.Patch(ctx, editor, app.ID, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op))
+		_, err := w.Patch(ctx, editor, app.ID,
+			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op))
 		return err
 	}
 	checkKind(t, patch(0, `{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":2}}`), nil)
@@ -123,12 +127,14 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.component(`{"name":"text","version":"9.0.0","main":"/nine.js","configSchema":{}}`) // another one of that name
-	if now, err := w.Version(ctx, editor, app.ID, vitrine.NewVersion(0)); err != nil || string(now.Body) != string(app.Body) {
+	if now, err := w.Version(ctx, editor, app.ID, vitrine.NewVersion(0)); err != nil ||
+		string(now.Body) != string(app.Body) {
 		t.Errorf("version 0 is now %s, %v", now.Body, err)
 	}
 	for _, op := range []string{
 		`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":3}}`,
-		`{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"},{"op":"replace","path":"/apps/0/elements/2/config","value":{}}`,
+		`{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"},{"op":"replace",` +
+			`"path":"/apps/0/elements/2/config","value":{}}`,
 		`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"text","version":"1.0.0"},"config":{}}}`,
 	} {
 		checkKind(t, patch(1, op), vitrine.ErrUnprocessable)
@@ -156,10 +162,12 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"name":"kept","version":"1.0.0","id":"my-id","description":"what it does","main":"https://example.test/a.js?b=%20#c",` +
+	want := `{"name":"kept","version":"1.0.0","id":"my-id","description":"what it does",` +
+		`"main":"https://example.test/a.js?b=%20#c",` +
 		`"configSchema":{"default":{"x":1.0}},"vendor":{"n":1.10,"big":9007199254740993},"Ünï":null}`
 	read, err := w.Component(ctx, moderator(), "kept")
-	if err != nil || string(read.Manifest) != want || string(c.Manifest) != want || read.ID != "my-id" || read.Description() == nil || *read.Description() != "what it does" {
+	if err != nil || string(read.Manifest) != want || string(c.Manifest) != want || read.ID != "my-id" ||
+		read.Description() == nil || *read.Description() != "what it does" {
 		t.Errorf("it is kept as\n%s\n%s, %v\nwant\n%s", read.Manifest, c.Manifest, err, want)
 	}
 	w.addComponent("kept", "2.0.0")
@@ -167,8 +175,12 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 		t.Errorf("beside another version it is read as\n%s, %v\nwant\n%s", one.Manifest, err, want)
 	}
 
-	plain, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"plain","version":"1","main":"/m.js","configSchema":{}}`)})
-	if uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`); err != nil || !uuid.MatchString(plain.ID) {
+	plain, err := w.CreateComponent(ctx, editor,
+		appsvc.CreateComponentRequest{
+			Manifest: []byte(`{"name":"plain","version":"1","main":"/m.js","configSchema":{}}`)})
+	if uuid := regexp.MustCompile(
+		`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`); err != nil ||
+		!uuid.MatchString(plain.ID) {
 		t.Errorf("an id that was not given is %q, %v", plain.ID, err)
 	}
 	if plain.Description() != nil {
@@ -179,7 +191,8 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 func TestCreateComponentRefuses(t *testing.T) {
 	with := func(change string) string { // the members of change replace those of a good manifest
 		var manifest, changes map[string]json.RawMessage
-		_ = json.Unmarshal([]byte(`{"name":"x","version":"1","id":"i","description":"d","main":"/m.js","configSchema":{}}`), &manifest)
+		_ = json.Unmarshal(
+			[]byte(`{"name":"x","version":"1","id":"i","description":"d","main":"/m.js","configSchema":{}}`), &manifest)
 		if err := json.Unmarshal([]byte(change), &changes); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +252,8 @@ func TestCreateComponentRefuses(t *testing.T) {
 		{"a name that is no text", with(`{"name":1}`), "/name: want a string, have a number"},
 		{"a configSchema that is no object", with(`{"configSchema":true}`), "configSchema"},
 		{"a configSchema of null", with(`{"configSchema":null}`), "configSchema"},
-		{"a configSchema that fetches", with(`{"configSchema":{"$ref":"https://example.test/s"}}`), "/configSchema/$ref: "},
+		{"a configSchema that fetches", with(`{"configSchema":{"$ref":"https://example.test/s"}}`),
+			"/configSchema/$ref: "},
 		{"a name in another case", with(`{"Name":"y"}`), "Name"},
 		{"a member twice", `{"name":"x","version":"1","version":"2","main":"/m.js","configSchema":{}}`, "version"},
 		{"a member twice, unknown", `{"name":"x","version":"1","main":"/m.js","configSchema":{},"v":1,"v":2}`, "v"},
@@ -251,7 +265,8 @@ func TestCreateComponentRefuses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := bench(t, appsvc.Limits{})
-			_, err := w.CreateComponent(context.Background(), editor, appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
+			_, err := w.CreateComponent(context.Background(), editor,
+				appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
 			list, _, _ := listed(w.ListComponents(context.Background(), editor, appsvc.ListComponentsRequest{}))
 			if test.says == "" {
 				if err != nil || len(list) != 1 {
@@ -270,7 +285,9 @@ func TestCreateComponentRefuses(t *testing.T) {
 func TestAComponentExistsOnce(t *testing.T) {
 	ctx, w := context.Background(), bench(t, appsvc.Limits{})
 	create := func(id, name, version string) error {
-		_, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, `{"id":%q,"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, id, name, version)})
+		_, err := w.CreateComponent(ctx, editor,
+			appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil,
+				`{"id":%q,"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, id, name, version)})
 		return err
 	}
 	checkKind(t, create("1", "a", "1"), nil)
@@ -295,21 +312,34 @@ func TestAComponentThatExists(t *testing.T) {
 		name, manifest, pointer string
 		same                    bool
 	}{
-		{"as it is", `{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", true},
-		{"without an id", `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", true},
-		{"with null", `{"id":null,"description":null,"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", true},
-		{"in another order", `{"more":[1,2],"configSchema":{"a":1.10},"main":"/m.js","version":"1","name":"c"}`, "/version", true},
-		{"with another id", `{"id":"9","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", false},
-		{"with the id of another one", `{"id":"8","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version", false},
-		{"with another number", `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.1},"more":[1,2]}`, "/version", false},
-		{"with another list", `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[2,1]}`, "/version", false},
-		{"another version", `{"id":"7","name":"c","version":"2","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/id", false},
+		{"as it is", `{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`,
+			"/version", true},
+		{"without an id", `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`,
+			"/version", true},
+		{"with null",
+			`{"id":null,"description":null,"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},` +
+				`"more":[1,2]}`, "/version", true},
+		{"in another order", `{"more":[1,2],"configSchema":{"a":1.10},"main":"/m.js","version":"1","name":"c"}`,
+			"/version", true},
+		{"with another id", `{"id":"9","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`,
+			"/version", false},
+		{"with the id of another one",
+			`{"id":"8","name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`, "/version",
+			false},
+		{"with another number", `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.1},"more":[1,2]}`,
+			"/version", false},
+		{"with another list", `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[2,1]}`,
+			"/version", false},
+		{"another version", `{"id":"7","name":"c","version":"2","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`,
+			"/id", false},
 	} {
 		_, created := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
-		_, checked := w.CheckComponent(ctx, editor, appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(test.manifest)})
+		_, checked := w.CheckComponent(ctx, editor,
+			appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(test.manifest)})
 		for _, err := range []error{created, checked} {
 			e, ok := errors.AsType[*vitrine.Error](err)
-			if !ok || e.Kind != vitrine.ErrInvalid || e.Code != vitrine.CodeExists || e.Pointer != test.pointer || e.Same == nil || *e.Same != test.same {
+			if !ok || e.Kind != vitrine.ErrInvalid || e.Code != vitrine.CodeExists || e.Pointer != test.pointer ||
+				e.Same == nil || *e.Same != test.same {
 				t.Errorf("%s: have %#v, want it at %s, same %v", test.name, err, test.pointer, test.same)
 			}
 		}
@@ -319,7 +349,8 @@ func TestAComponentThatExists(t *testing.T) {
 // CreateComponent returns the warnings that CheckComponent gives before, and again for a repeat.
 func TestCreateComponentWarns(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	manifest := []byte(`{"name":"c","version":"1","main":"/m.js","configSchema":{"requird":["a"],"properties":{"a":{"nullable":true}}}}`)
+	manifest := []byte(`{"name":"c","version":"1","main":"/m.js","configSchema":{"requird":["a"],` +
+		`"properties":{"a":{"nullable":true}}}}`)
 	check, err := w.CheckComponent(ctx, editor, appsvc.CheckComponentRequest{Name: "c", Manifest: manifest})
 	if err != nil || len(check.Warnings) != 2 {
 		t.Fatal(check, err)
@@ -343,7 +374,8 @@ func TestAManifestHasOnlySoManyBytes(t *testing.T) {
 	}
 	_, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest(1<<20 + 1)})
 	checkKind(t, err, vitrine.ErrTooLarge)
-	if _, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest(1 << 20)}); err != nil {
+	if _, err := w.CreateComponent(ctx, editor,
+		appsvc.CreateComponentRequest{Manifest: manifest(1 << 20)}); err != nil {
 		t.Error(err)
 	}
 }
@@ -354,7 +386,9 @@ type meanwhile struct {
 	happens func()
 }
 
-func (m *meanwhile) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+func (m *meanwhile) Update(
+	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
 	if happens := m.happens; happens != nil && space == "apps" {
 		m.happens = nil
 		happens()
@@ -362,12 +396,14 @@ func (m *meanwhile) Update(ctx context.Context, space string, o storage.UpdateOp
 	return m.Store.Update(ctx, space, o, fn)
 }
 
-// forget removes what a store knows of deleted components, which it does not know of those that were deleted before it was imported. They
-// may be made again with any manifest.
+// forget removes what a store knows of deleted components, which it does not know of those that were deleted before it
+// was imported. They may be made again with any manifest.
 func forget(t *testing.T, db storage.Store) {
 	t.Helper()
 	ctx := context.Background()
-	err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error { return tx.DeleteRange(ctx, storage.Prefix("apps was/")) })
+	err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		return tx.DeleteRange(ctx, storage.Prefix("apps was/"))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,17 +428,24 @@ func TestADeletedVersionIsMadeAgainWithTheSameManifest(t *testing.T) {
 			t.Errorf("with %s: error %v", more, err)
 		}
 	}
-	again, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"id":null,"more":[1,2],"configSchema":{"a":1.10},"version":"1","main":"/m.js", "name":"c"}`)})
+	again, err := w.CreateComponent(ctx, editor,
+		appsvc.CreateComponentRequest{
+			Manifest: []byte(`{"id":null,"more":[1,2],"configSchema":{"a":1.10},"version":"1","main":"/m.js", ` +
+				`"name":"c"}`)})
 	if err != nil || again.ID != first.ID {
 		t.Errorf("with the members in another order: %+v, %v, want the id %s", again, err, first.ID)
 	}
 	if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "c"}); err != nil {
 		t.Fatal(err)
 	}
-	if again, err = w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: first.Manifest}); err != nil || string(again.Manifest) != string(first.Manifest) {
+	if again, err = w.CreateComponent(ctx, editor,
+		appsvc.CreateComponentRequest{Manifest: first.Manifest}); err != nil ||
+		string(again.Manifest) != string(first.Manifest) {
 		t.Errorf("with the manifest as it is stored: %s, %v, want %s", again.Manifest, err, first.Manifest)
 	}
-	if _, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"2","main":"/n.js","configSchema":{}}`)}); err != nil {
+	if _, err := w.CreateComponent(ctx, editor,
+		appsvc.CreateComponentRequest{
+			Manifest: []byte(`{"name":"c","version":"2","main":"/n.js","configSchema":{}}`)}); err != nil {
 		t.Errorf("another version: %v", err)
 	}
 }
@@ -414,9 +457,12 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 		name, made string
 		err        error
 	}{
-		{"with another schema", `{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{"type":"object"}}`, vitrine.ErrConflict},
-		{"with another script", `{"id":"7","name":"c","version":"1","main":"/n.js","configSchema":{}}`, vitrine.ErrConflict},
-		{"with another id", `{"id":"8","name":"c","version":"1","main":"/m.js","configSchema":{}}`, vitrine.ErrConflict},
+		{"with another schema", `{"id":"7","name":"c","version":"1","main":"/m.js","configSchema":{"type":"object"}}`,
+			vitrine.ErrConflict},
+		{"with another script", `{"id":"7","name":"c","version":"1","main":"/n.js","configSchema":{}}`,
+			vitrine.ErrConflict},
+		{"with another id", `{"id":"8","name":"c","version":"1","main":"/m.js","configSchema":{}}`,
+			vitrine.ErrConflict},
 		{"as it was", old, nil},
 		{"not at all", "", vitrine.ErrUnprocessable},
 	}
@@ -425,8 +471,10 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 			ctx, w, store := context.Background(), newWorkshop(t), &meanwhile{Store: memory.New()}
 			w.Service = appsvc.New(store, nil)
 			w.component(old)
-			element := appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"}, Config: []byte(`{"a":1}`)}
-			app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element}})
+			element := appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
+				Config: []byte(`{"a":1}`)}
+			app, err := w.CreateApp(ctx, editor,
+				appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -440,7 +488,10 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 				}
 			}
 			store.happens = exchange
-			_, err = w.Patch(ctx, editor, app.ID, []byte(`[`+testV0+`,{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"c","version":"1"},"config":{}}}]`))
+			_, err = w.Patch(ctx, editor, app.ID,
+				[]byte(`[`+testV0+
+					`,{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"c","version":"1"},`+
+					`"config":{}}}]`))
 			if !errors.Is(err, test.err) {
 				t.Errorf("patch that adds an element: error %v, want %v", err, test.err)
 			}
@@ -448,7 +499,8 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 				return
 			}
 			// The element has its manifest already. It gets the one of the component that is there now.
-			app, err = w.Patch(ctx, editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/elements/0/config/a","value":2}]`))
+			app, err = w.Patch(ctx, editor, app.ID,
+				[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/elements/0/config/a","value":2}]`))
 			if now := test.made; now == "" {
 				checkKind(t, err, vitrine.ErrUnprocessable)
 			} else if err != nil || !strings.Contains(string(app.Body), now[strings.Index(now, `"main"`):]) {

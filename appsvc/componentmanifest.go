@@ -13,9 +13,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Manifests are read in two places. CreateComponent and CheckComponent read manifests of requests: parseManifest applies all
-// rules. Audit reads stored manifests: readManifest applies all rules except the size and the configSchema, and their bytes
-// must be those that manifest.text writes.
+// Manifests are read in two places. CreateComponent and CheckComponent read manifests of requests: parseManifest
+// applies all rules. Audit reads stored manifests: readManifest applies all rules except the size and the configSchema,
+// and their bytes must be those that manifest.text writes.
 
 // manifest has the members of a component that the service knows. A manifest may have members of any other names. The
 // service keeps their values as they were sent and gives them no meaning.
@@ -37,15 +37,16 @@ type sentComponent struct {
 // parseManifest decodes a component of a request. These are all rules of manifests:
 //
 //   - It is one object of strict JSON, of at most Limits.ManifestBytes and strictjson.MaxDepth levels.
-//   - name, version and main are required strings, and configSchema is a required object. id and description are strings, null
-//     or missing. Members of any other names are kept.
-//   - A name that differs from one of these only in case, such as configschema, is rejected: it would be stored and have no effect.
+//   - name, version and main are required strings, and configSchema is a required object. id and description are
+//     strings, null or missing. Members of any other names are kept.
+//   - A name that differs from one of these only in case, such as configschema, is rejected: it would be stored and
+//     have no effect.
 //   - title is a string or missing, and headless a boolean or missing.
 //   - checkName checks name, version and id, validMain checks main, and package schemaguard checks configSchema.
 //
 // Without an id the component gets a random one. parseManifest returns ErrTooLarge if there are too many bytes, and
-// ErrInvalid, with the pointer of the member, if another rule is broken. It does not read the store: whether the id, or the
-// name and version, are taken is checked when the component is added.
+// ErrInvalid, with the pointer of the member, if another rule is broken. It does not read the store: whether the id, or
+// the name and version, are taken is checked when the component is added.
 func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 	var none sentComponent
 	if len(data) > s.limits.ManifestBytes {
@@ -56,7 +57,10 @@ func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 		return none, err
 	}
 	if !validMain(m.main) {
-		return none, invalid("/main", "%.100q is no address of a script: want an http or https URL, or a path that begins with one slash", m.main)
+		return none,
+			invalid("/main",
+				"%.100q is no address of a script: want an http or https URL, or a path that begins with one slash",
+				m.main)
 	}
 	for _, x := range extra {
 		kind, wanted := byte('"'), "a string"
@@ -93,9 +97,10 @@ func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 	return sentComponent{c, named}, err
 }
 
-// readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of main,
-// title, headless and configSchema: a configSchema must only be an object. Audit calls it for stored manifests. It also
-// returns the unknown members, in their order. It returns ErrInvalid, with the pointer of the member, if a rule is broken.
+// readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of
+// main, title, headless and configSchema: a configSchema must only be an object. Audit calls it for stored manifests.
+// It also returns the unknown members, in their order. It returns ErrInvalid, with the pointer of the member, if a rule
+// is broken.
 func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
 	m, extra, err := decodeManifest(data)
 	if err != nil {
@@ -116,14 +121,16 @@ func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error)
 	return m, extra, nil
 }
 
-// decodeManifest splits a manifest into the known members and the others, in their order. It only checks that the manifest
-// is an object of strict JSON, that the known members have the right types, and that no other name differs from a known one
-// only in case. A missing known member has its zero value. An error has the JSON pointer of the member.
+// decodeManifest splits a manifest into the known members and the others, in their order. It only checks that the
+// manifest is an object of strict JSON, that the known members have the right types, and that no other name differs
+// from a known one only in case. A missing known member has its zero value. An error has the JSON pointer of the
+// member.
 func decodeManifest(data []byte) (m manifest, extra []strictjson.Member, err error) {
 	if err := strictjson.Check(data, strictjson.MaxDepth); err != nil {
 		return m, nil, err
 	}
-	fields := map[string]any{"name": &m.name, "version": &m.version, "id": &m.id, "description": &m.description, "main": &m.main, "configSchema": &m.configSchema}
+	fields := map[string]any{"name": &m.name, "version": &m.version, "id": &m.id, "description": &m.description,
+		"main": &m.main, "configSchema": &m.configSchema}
 	members, err := strictjson.Members(data, slices.Collect(maps.Keys(fields))...)
 	if err != nil {
 		return m, nil, err
@@ -155,7 +162,8 @@ func (m manifest) text(extra []strictjson.Member) []byte {
 	if m.description != nil {
 		description = appendString(nil, *m.description)
 	}
-	known := []strictjson.Member{{Name: "name", Value: appendString(nil, m.name)}, {Name: "version", Value: appendString(nil, m.version)},
+	known := []strictjson.Member{{Name: "name", Value: appendString(nil, m.name)},
+		{Name: "version", Value: appendString(nil, m.version)},
 		{Name: "id", Value: appendString(nil, *m.id)}, {Name: "description", Value: description},
 		{Name: "main", Value: appendString(nil, m.main)}, {Name: "configSchema", Value: m.configSchema}}
 	var text []byte

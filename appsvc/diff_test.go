@@ -57,17 +57,20 @@ func anyElement(config string) appsvc.NewElement {
 }
 
 func textElement(version, config string) appsvc.NewElement {
-	return appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: version}, Config: json.RawMessage(config)}
+	return appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: version},
+		Config: json.RawMessage(config)}
 }
 
-var designer = vitrine.Caller{URN: "urn:vitrine:example.test:user=designer", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+var designer = vitrine.Caller{URN: "urn:vitrine:example.test:user=designer",
+	Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 
 // history stores the pages as the versions of a new app, and returns its id. Every element is written for every
 // version.
 func (w *workshop) history(pages ...page) string {
 	w.t.Helper()
 	first := pages[0]
-	app, err := w.CreateApp(context.Background(), designer, appsvc.CreateAppRequest{Title: first.title, Groups: first.groups, Elements: first.elements})
+	app, err := w.CreateApp(context.Background(), designer,
+		appsvc.CreateAppRequest{Title: first.title, Groups: first.groups, Elements: first.elements})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -76,7 +79,8 @@ func (w *workshop) history(pages ...page) string {
 			w.t.Fatal(err)
 		}
 		if app.Version.Number() == int64(v) { // nothing has changed
-			if app, err = w.Restore(context.Background(), designer, appsvc.RestoreRequest{AppID: app.ID, Version: app.Version}); err != nil {
+			if app, err = w.Restore(context.Background(), designer,
+				appsvc.RestoreRequest{AppID: app.ID, Version: app.Version}); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -84,8 +88,8 @@ func (w *workshop) history(pages ...page) string {
 	return app.ID
 }
 
-// replacing returns the patch that replaces title, groups and elements of a version, which has the content of before. Elements that come
-// from others keep their ids.
+// replacing returns the patch that replaces title, groups and elements of a version, which has the content of before.
+// Elements that come from others keep their ids.
 func (p page) replacing(app appsvc.App, before page) []byte {
 	content, err := app.Body.Content()
 	if err != nil {
@@ -99,14 +103,17 @@ func (p page) replacing(app appsvc.App, before page) []byte {
 			continue
 		}
 		component := string(content.Elements[i].Manifest)
-		for _, named := range [][2]string{{`{"name":` + quoted(before.elements[i].Component.Name), `{"name":` + quoted(e.Component.Name)},
+		for _, named := range [][2]string{{`{"name":` + quoted(before.elements[i].Component.Name),
+			`{"name":` + quoted(e.Component.Name)},
 			{`"version":` + quoted(before.elements[i].Component.Version), `"version":` + quoted(e.Component.Version)}} {
 			component = strings.Replace(component, named[0], named[1], 1)
 		}
-		list = append(list, map[string]any{"id": fmt.Sprint(i), "component": json.RawMessage(component), "config": e.Config})
+		list = append(list,
+			map[string]any{"id": fmt.Sprint(i), "component": json.RawMessage(component), "config": e.Config})
 	}
-	return fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%s},`+
-		`{"op":"replace","path":"/apps/0/groups","value":%s},{"op":"replace","path":"/apps/0/elements","value":%s}]`,
+	return fmt.Appendf(nil,
+		`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%s},`+
+			`{"op":"replace","path":"/apps/0/groups","value":%s},{"op":"replace","path":"/apps/0/elements","value":%s}]`,
 		app.Version.Number(), quoted(p.title), quoted(p.groups), quoted(list))
 }
 
@@ -134,7 +141,8 @@ func operations(t *testing.T, d appsvc.Diff) []string {
 	if err := json.Unmarshal(d.Patch, &ops); err != nil {
 		t.Fatalf("%s: %v", d.Patch, err)
 	}
-	if want := fmt.Sprintf(`{"op":"test","path":"/apps/0/version","value":"%s"}`, d.From); len(ops) == 0 || string(ops[0]) != want {
+	if want := fmt.Sprintf(`{"op":"test","path":"/apps/0/version","value":"%s"}`, d.From); len(ops) == 0 ||
+		string(ops[0]) != want {
 		t.Fatalf("the patch begins with %s, want %s", d.Patch[:min(80, len(d.Patch))], want)
 	}
 	out := []string{}
@@ -211,7 +219,8 @@ func TestOneChangeIsOneOperation(t *testing.T) {
 	base := func() page {
 		return newPage(
 			anyElement(`{"heading":"One","size":1,"text":"`+long+`1"}`),
-			anyElement(`{"heading":"Two","size":1,"list":["a","b","c"],"deep":{"a/b":{"m~n":[{"x":1},{"x":2}]}},"n":1.10}`),
+			anyElement(`{"heading":"Two","size":1,"list":["a","b","c"],"deep":{"a/b":{"m~n":[{"x":1},{"x":2}]}},`+
+				`"n":1.10}`),
 			textElement("1.0.0", `{"size":3}`),
 			anyElement(`{}`),
 			anyElement(`{"heading":"Five","null":null,"":"empty"}`),
@@ -223,52 +232,98 @@ func TestOneChangeIsOneOperation(t *testing.T) {
 		want   []string
 	}{
 		{"nothing", func(p *page) {}, nil},
-		{"the title", func(p *page) { p.title = "Other \"page\"" }, []string{`{"op":"replace","path":"/apps/0/title","value":"Other \"page\""}`}},
-		{"a group more", func(p *page) { p.groups = append(p.groups, site2) }, []string{`{"op":"add","path":"/apps/0/groups/1","value":"` + site2 + `"}`}},
-		{"a group in front", func(p *page) { p.groups = []string{site2, site1} }, []string{`{"op":"add","path":"/apps/0/groups/0","value":"` + site2 + `"}`}},
-		{"another group", func(p *page) { p.groups = []string{site2} }, []string{`{"op":"replace","path":"/apps/0/groups/0","value":"` + site2 + `"}`}},
-		{"a field", func(p *page) { p.elements[2].Config = json.RawMessage(`{"size":4}`) }, []string{`{"op":"replace","path":"/apps/0/elements/2/config/size","value":4}`}},
-		{"a field more", func(p *page) { p.elements[3].Config = json.RawMessage(`{"a":"x"}`) }, []string{`{"op":"add","path":"/apps/0/elements/3/config/a","value":"x"}`}},
-		{"a field less", func(p *page) { p.elements[2].Config = json.RawMessage(`{}`) }, []string{`{"op":"remove","path":"/apps/0/elements/2/config/size"}`}},
+		{"the title", func(p *page) {
+			p.title = "Other \"page\""
+		}, []string{`{"op":"replace","path":"/apps/0/title","value":"Other \"page\""}`}},
+		{"a group more", func(p *page) {
+			p.groups = append(p.groups, site2)
+		}, []string{`{"op":"add","path":"/apps/0/groups/1","value":"` + site2 + `"}`}},
+		{"a group in front", func(p *page) {
+			p.groups = []string{site2, site1}
+		}, []string{`{"op":"add","path":"/apps/0/groups/0","value":"` + site2 + `"}`}},
+		{"another group", func(p *page) {
+			p.groups = []string{site2}
+		}, []string{`{"op":"replace","path":"/apps/0/groups/0","value":"` + site2 + `"}`}},
+		{"a field", func(p *page) {
+			p.elements[2].Config = json.RawMessage(`{"size":4}`)
+		}, []string{`{"op":"replace","path":"/apps/0/elements/2/config/size","value":4}`}},
+		{"a field more", func(p *page) {
+			p.elements[3].Config = json.RawMessage(`{"a":"x"}`)
+		}, []string{`{"op":"add","path":"/apps/0/elements/3/config/a","value":"x"}`}},
+		{"a field less", func(p *page) {
+			p.elements[2].Config = json.RawMessage(`{}`)
+		}, []string{`{"op":"remove","path":"/apps/0/elements/2/config/size"}`}},
 		{"the order of fields", func(p *page) {
 			p.elements[4].Config = json.RawMessage(`{"":"empty","null":null,"heading":"F\u0069ve"}`)
 		}, nil},
 		{"the order of fields, of an element that is new", func(p *page) {
 			p.elements[4].Config = json.RawMessage(`{"":"empty","null":null,"heading":"Five"}`)
 			p.from = []int{0, 1, 2, 3, -1}
-		}, []string{`{"op":"remove","path":"/apps/0/elements/4"}`, `{"op":"add","path":"/apps/0/elements/4","value":{"component":{"name":"any","version":"1"},"config":{"":"empty","null":null,"heading":"Five"}}}`}},
-		{"the text of a number", func(p *page) { replaceIn(p, 1, "1.10", "1.1") }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/n","value":1.1}`}},
-		{"null for a value", func(p *page) { replaceIn(p, 1, "1.10", "null") }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/n","value":null}`}},
-		{"a value for null", func(p *page) { replaceIn(p, 4, `:null`, `:0`) }, []string{`{"op":"replace","path":"/apps/0/elements/4/config/null","value":0}`}},
-		{"null removed", func(p *page) { replaceIn(p, 4, `"null":null,`, ``) }, []string{`{"op":"remove","path":"/apps/0/elements/4/config/null"}`}},
-		{"a field with an empty name", func(p *page) { replaceIn(p, 4, `"empty"`, `"full"`) }, []string{`{"op":"replace","path":"/apps/0/elements/4/config/","value":"full"}`}},
-		{"a field deep inside, with names that need escapes", func(p *page) { replaceIn(p, 1, `"x":2`, `"x":3`) }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/deep/a~1b/m~0n/1/x","value":3}`}},
-		{"an item more", func(p *page) { replaceIn(p, 1, `"a","b"`, `"a","+","b"`) }, []string{`{"op":"add","path":"/apps/0/elements/1/config/list/1","value":"+"}`}},
-		{"an item less", func(p *page) { replaceIn(p, 1, `"a","b"`, `"b"`) }, []string{`{"op":"remove","path":"/apps/0/elements/1/config/list/0"}`}},
-		{"an item", func(p *page) { replaceIn(p, 1, `"b"`, `"B"`) }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/list/1","value":"B"}`}},
-		{"a list for an object", func(p *page) { replaceIn(p, 1, `["a","b","c"]`, `{"0":"a"}`) }, []string{`{"op":"replace","path":"/apps/0/elements/1/config/list","value":{"0":"a"}}`}},
+		}, []string{`{"op":"remove","path":"/apps/0/elements/4"}`,
+			`{"op":"add","path":"/apps/0/elements/4","value":{"component":{"name":"any","version":"1"},` +
+				`"config":{"":"empty","null":null,"heading":"Five"}}}`}},
+		{"the text of a number", func(p *page) {
+			replaceIn(p, 1, "1.10", "1.1")
+		}, []string{`{"op":"replace","path":"/apps/0/elements/1/config/n","value":1.1}`}},
+		{"null for a value", func(p *page) {
+			replaceIn(p, 1, "1.10", "null")
+		}, []string{`{"op":"replace","path":"/apps/0/elements/1/config/n","value":null}`}},
+		{"a value for null", func(p *page) {
+			replaceIn(p, 4, `:null`, `:0`)
+		}, []string{`{"op":"replace","path":"/apps/0/elements/4/config/null","value":0}`}},
+		{"null removed", func(p *page) {
+			replaceIn(p, 4, `"null":null,`, ``)
+		}, []string{`{"op":"remove","path":"/apps/0/elements/4/config/null"}`}},
+		{"a field with an empty name", func(p *page) {
+			replaceIn(p, 4, `"empty"`, `"full"`)
+		}, []string{`{"op":"replace","path":"/apps/0/elements/4/config/","value":"full"}`}},
+		{"a field deep inside, with names that need escapes", func(p *page) {
+			replaceIn(p, 1, `"x":2`, `"x":3`)
+		}, []string{`{"op":"replace","path":"/apps/0/elements/1/config/deep/a~1b/m~0n/1/x","value":3}`}},
+		{"an item more", func(p *page) {
+			replaceIn(p, 1, `"a","b"`, `"a","+","b"`)
+		}, []string{`{"op":"add","path":"/apps/0/elements/1/config/list/1","value":"+"}`}},
+		{"an item less", func(p *page) {
+			replaceIn(p, 1, `"a","b"`, `"b"`)
+		}, []string{`{"op":"remove","path":"/apps/0/elements/1/config/list/0"}`}},
+		{"an item", func(p *page) {
+			replaceIn(p, 1, `"b"`, `"B"`)
+		}, []string{`{"op":"replace","path":"/apps/0/elements/1/config/list/1","value":"B"}`}},
+		{"a list for an object", func(p *page) {
+			replaceIn(p, 1, `["a","b","c"]`, `{"0":"a"}`)
+		}, []string{`{"op":"replace","path":"/apps/0/elements/1/config/list","value":{"0":"a"}}`}},
 		{"three fields", func(p *page) {
 			replaceIn(p, 0, `"One"`, `"Uno"`)
 			replaceIn(p, 0, `"size":1`, `"size":2`)
 			replaceIn(p, 0, `ipsum 1`, `ipsum 2`)
 		}, []string{
-			`{"op":"replace","path":"/apps/0/elements/0/config/heading","value":"Uno"}`, `{"op":"replace","path":"/apps/0/elements/0/config/size","value":2}`,
+			`{"op":"replace","path":"/apps/0/elements/0/config/heading","value":"Uno"}`,
+			`{"op":"replace","path":"/apps/0/elements/0/config/size","value":2}`,
 			`{"op":"replace","path":"/apps/0/elements/0/config/text","value":"` + long + `2"}`,
 		}},
-		{"an element in front", func(p *page) { p.elements = slices.Insert(p.elements, 0, anyElement(`{"heading":"Zero"}`)) },
-			[]string{`{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"any","version":"1"},"config":{"heading":"Zero"}}}`}},
+		{"an element in front", func(p *page) {
+			p.elements = slices.Insert(p.elements, 0, anyElement(`{"heading":"Zero"}`))
+		},
+			[]string{`{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"any","version":"1"},` +
+				`"config":{"heading":"Zero"}}}`}},
 		{"an element at the end", func(p *page) { p.elements = append(p.elements, anyElement(`{}`)) },
-			[]string{`{"op":"add","path":"/apps/0/elements/5","value":{"component":{"name":"any","version":"1"},"config":{}}}`}},
-		{"an element less", func(p *page) { p.elements = slices.Delete(p.elements, 1, 2) }, []string{`{"op":"remove","path":"/apps/0/elements/1"}`}},
+			[]string{`{"op":"add","path":"/apps/0/elements/5","value":{"component":{"name":"any","version":"1"},` +
+				`"config":{}}}`}},
+		{"an element less", func(p *page) {
+			p.elements = slices.Delete(p.elements, 1, 2)
+		}, []string{`{"op":"remove","path":"/apps/0/elements/1"}`}},
 		{"all elements less", func(p *page) { p.elements = nil }, []string{
-			`{"op":"remove","path":"/apps/0/elements/4"}`, `{"op":"remove","path":"/apps/0/elements/3"}`, `{"op":"remove","path":"/apps/0/elements/2"}`,
+			`{"op":"remove","path":"/apps/0/elements/4"}`, `{"op":"remove","path":"/apps/0/elements/3"}`,
+			`{"op":"remove","path":"/apps/0/elements/2"}`,
 			`{"op":"remove","path":"/apps/0/elements/1"}`, `{"op":"remove","path":"/apps/0/elements/0"}`,
 		}},
 		{"four elements less", func(p *page) { p.elements = p.elements[2:3] }, []string{
 			`{"op":"remove","path":"/apps/0/elements/4"}`, `{"op":"remove","path":"/apps/0/elements/3"}`,
 			`{"op":"remove","path":"/apps/0/elements/1"}`, `{"op":"remove","path":"/apps/0/elements/0"}`,
 		}},
-		{"an element to the front", func(p *page) { p.elements = append([]appsvc.NewElement{p.elements[4]}, p.elements[:4]...) },
+		{"an element to the front", func(p *page) {
+			p.elements = append([]appsvc.NewElement{p.elements[4]}, p.elements[:4]...)
+		},
 			[]string{`{"op":"move","from":"/apps/0/elements/4","path":"/apps/0/elements/0"}`}},
 		{"an element to the end", func(p *page) { p.elements = append(p.elements[1:], p.elements[0]) },
 			[]string{`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/4"}`}},
@@ -276,31 +331,47 @@ func TestOneChangeIsOneOperation(t *testing.T) {
 			replaceIn(p, 0, `"One"`, `"Uno"`)
 			p.elements = append(p.elements[1:], p.elements[0])
 			p.from = []int{1, 2, 3, 4, 0}
-		}, []string{`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/4"}`, `{"op":"replace","path":"/apps/0/elements/4/config/heading","value":"Uno"}`}},
+		}, []string{`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/4"}`,
+			`{"op":"replace","path":"/apps/0/elements/4/config/heading","value":"Uno"}`}},
 		{"another version of a component", func(p *page) {
 			p.elements[2] = textElement("2.0.0", `{"size":"3"}`)
-		}, []string{`{"op":"replace","path":"/apps/0/elements/2/component/version","value":"2.0.0"}`, `{"op":"replace","path":"/apps/0/elements/2/config/size","value":"3"}`}},
+		}, []string{`{"op":"replace","path":"/apps/0/elements/2/component/version","value":"2.0.0"}`,
+			`{"op":"replace","path":"/apps/0/elements/2/config/size","value":"3"}`}},
 		{"another component with the same config", func(p *page) {
-			p.elements[2] = appsvc.NewElement{Component: appsvc.ComponentRef{Name: "other", Version: "1.0.0"}, Config: json.RawMessage(`{"size":3}`)}
+			p.elements[2] = appsvc.NewElement{Component: appsvc.ComponentRef{Name: "other", Version: "1.0.0"},
+				Config: json.RawMessage(`{"size":3}`)}
 		}, []string{`{"op":"replace","path":"/apps/0/elements/2/component/name","value":"other"}`}},
 		{"another element in its place", func(p *page) {
 			p.elements[0] = textElement("1.0.0", `{"size":9}`)
 			p.from = []int{-1, 1, 2, 3, 4}
-		}, []string{`{"op":"remove","path":"/apps/0/elements/0"}`, `{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"text","version":"1.0.0"},"config":{"size":9}}}`}},
+		}, []string{`{"op":"remove","path":"/apps/0/elements/0"}`,
+			`{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"text","version":"1.0.0"},` +
+				`"config":{"size":9}}}`}},
 		{"an equal element in its place", func(p *page) { p.from = []int{0, 1, -1, 3, 4} },
-			[]string{`{"op":"remove","path":"/apps/0/elements/2"}`, `{"op":"add","path":"/apps/0/elements/2","value":{"component":{"name":"text","version":"1.0.0"},"config":{"size":3}}}`}},
+			[]string{`{"op":"remove","path":"/apps/0/elements/2"}`,
+				`{"op":"add","path":"/apps/0/elements/2","value":{"component":{"name":"text","version":"1.0.0"},` +
+					`"config":{"size":3}}}`}},
 		{"a copy", func(p *page) {
 			p.elements = append(p.elements, p.elements[2])
 			p.from = []int{0, 1, 2, 3, 4, 2}
-		}, []string{`{"op":"add","path":"/apps/0/elements/5","value":{"component":{"name":"text","version":"1.0.0"},"config":{"size":3}}}`}},
-		{"one removed and one far away added", func(p *page) { p.elements = append(p.elements[1:], anyElement(`{"heading":"Six"}`)) },
-			[]string{`{"op":"remove","path":"/apps/0/elements/0"}`, `{"op":"add","path":"/apps/0/elements/4","value":{"component":{"name":"any","version":"1"},"config":{"heading":"Six"}}}`}},
+		}, []string{`{"op":"add","path":"/apps/0/elements/5","value":{"component":{"name":"text","version":"1.0.0"},` +
+			`"config":{"size":3}}}`}},
+		{"one removed and one far away added", func(p *page) {
+			p.elements = append(p.elements[1:], anyElement(`{"heading":"Six"}`))
+		},
+			[]string{`{"op":"remove","path":"/apps/0/elements/0"}`,
+				`{"op":"add","path":"/apps/0/elements/4","value":{"component":{"name":"any","version":"1"},` +
+					`"config":{"heading":"Six"}}}`}},
 		{"one inserted and its neighbour edited", func(p *page) {
 			replaceIn(p, 0, `"One"`, `"Uno"`)
 			p.elements = slices.Insert(p.elements, 0, anyElement(`{"heading":"Zero"}`))
 			p.from = []int{-1, 0, 1, 2, 3, 4}
-		}, []string{`{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"any","version":"1"},"config":{"heading":"Zero"}}}`, `{"op":"replace","path":"/apps/0/elements/1/config/heading","value":"Uno"}`}},
-		{"a name that is longer than what replaces it", func(p *page) { replaceIn(p, 3, `{}`, `{"`+strings.Repeat("~", 2000)+`":1}`) },
+		}, []string{`{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"any","version":"1"},` +
+			`"config":{"heading":"Zero"}}}`,
+			`{"op":"replace","path":"/apps/0/elements/1/config/heading","value":"Uno"}`}},
+		{"a name that is longer than what replaces it", func(p *page) {
+			replaceIn(p, 3, `{}`, `{"`+strings.Repeat("~", 2000)+`":1}`)
+		},
 			[]string{`{"op":"add","path":"/apps/0/elements/3/config/` + strings.Repeat("~0", 2000) + `","value":1}`}},
 	}
 	for _, test := range tests {
@@ -332,7 +403,8 @@ func TestDiffOfEqualElements(t *testing.T) {
 	id := w.history(newPage(anyElement(`{"a":1,"b":2}`), textElement("1.0.0", `{}`)))
 	patch := func(v int, op string) {
 		t.Helper()
-		if _, err := w.Patch(ctx, designer, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op)); err != nil {
+		if _, err := w.Patch(ctx, designer, id,
+			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -377,7 +449,8 @@ func TestDiffErrors(t *testing.T) {
 		{"a version to that is not there", designer, id, v(1), v(2), vitrine.ErrNotFound},
 		{"no such app", designer, "x", v(0), v(1), vitrine.ErrNotFound},
 		{"a stranger", moderator(site2), id, v(0), v(1), vitrine.ErrNotFound},
-		{"tags only", vitrine.Caller{URN: designer.URN, Reads: []string{site1}, TagsOnly: true}, id, v(0), v(1), vitrine.ErrForbidden},
+		{"tags only", vitrine.Caller{URN: designer.URN, Reads: []string{site1}, TagsOnly: true}, id, v(0), v(1),
+			vitrine.ErrForbidden},
 		{"a bad caller", vitrine.Caller{URN: "x"}, id, v(0), v(1), vitrine.ErrInvalid},
 		{"a reader", vitrine.Caller{URN: designer.URN + "2", Reads: []string{site1}}, id, v(0), v(1), nil},
 		{"the latest", designer, id, v(0), vitrine.Latest, nil},
@@ -435,7 +508,8 @@ func TestDiffIsAcceptedInsideALongList(t *testing.T) {
 		}
 		p := newPage(anyElement(`{"list":[` + strings.Join(list, ",") + `]}`))
 		for range 300 {
-			p.elements = append(p.elements, anyElement(fmt.Sprintf(`{"a":"%s","b":%d}`, strings.Repeat("x", 100), value)))
+			p.elements = append(p.elements,
+				anyElement(fmt.Sprintf(`{"a":"%s","b":%d}`, strings.Repeat("x", 100), value)))
 			value++
 		}
 		return p
@@ -481,8 +555,9 @@ func TestDiffOfTheDeepestConfigs(t *testing.T) {
 		others.elements = append(others.elements, anyElement(fmt.Sprintf(`{"a":%d,"b":%d}`, i+5000, i+5000)))
 	}
 	id := w.history(many, others)
-	app, err := w.Patch(context.Background(), designer, id, []byte(`[{"op":"test","path":"/apps/0/version","value":"1"},`+
-		`{"op":"replace","path":"/apps/0/elements/7","value":`+quoted(anyElement(deepest))+`}]`))
+	app, err := w.Patch(context.Background(), designer, id,
+		[]byte(`[{"op":"test","path":"/apps/0/version","value":"1"},`+
+			`{"op":"replace","path":"/apps/0/elements/7","value":`+quoted(anyElement(deepest))+`}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -543,7 +618,8 @@ func (r randomPages) value(depth int) string {
 		}
 		return "[" + strings.Join(items, ",") + "]"
 	case n < 6:
-		return []string{"1", "1.0", "1e0", "9007199254740993", "null", "true", `"1"`, `"\u0061"`, `"a"`, "-0"}[r.IntN(10)]
+		return []string{"1", "1.0", "1e0", "9007199254740993", "null", "true", `"1"`, `"\u0061"`, `"a"`,
+			"-0"}[r.IntN(10)]
 	}
 	return quoted(r.text())
 }
@@ -594,7 +670,8 @@ func (r randomPages) edited(config string) string {
 		if r.IntN(2) == 0 && value[0] == '[' {
 			var items []json.RawMessage
 			_ = json.Unmarshal(value, &items)
-			members[name] = json.RawMessage(quoted(slices.Insert(items, r.IntN(len(items)+1), json.RawMessage(r.value(2)))))
+			members[name] = json.RawMessage(
+				quoted(slices.Insert(items, r.IntN(len(items)+1), json.RawMessage(r.value(2)))))
 		} else {
 			members[name] = json.RawMessage(r.value(3))
 		}

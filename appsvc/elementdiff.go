@@ -9,9 +9,10 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// diffElements returns the operations that turn one list of elements, a, into another one, b. Elements of a without a partner in b are
-// removed, elements of b without one are added, and the fewest possible are moved. The operations come in this order: removals, moves,
-// additions, and then the changes inside elements, so that additions and changes have the indices of b.
+// diffElements returns the operations that turn one list of elements, a, into another one, b. Elements of a without a
+// partner in b are removed, elements of b without one are added, and the fewest possible are moved. The operations come
+// in this order: removals, moves, additions, and then the changes inside elements, so that additions and changes have
+// the indices of b.
 //
 // If there would be more than most operations, they are made coarser: each changed config is replaced whole, and if
 // that is not enough, all elements are replaced. Elements keep their keys in any case.
@@ -41,8 +42,8 @@ func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree
 	return replaceElements(b, from)
 }
 
-// pairElements returns for each element of b the index of its partner in a, or -1. Elements with the same key are the same
-// element. If one of the versions has no lasting keys, elements are paired by equal content, and then by index.
+// pairElements returns for each element of b the index of its partner in a, or -1. Elements with the same key are the
+// same element. If one of the versions has no lasting keys, elements are paired by equal content, and then by index.
 func pairElements(a, b []draftElement) []int {
 	lasting := !slices.ContainsFunc(slices.Concat(a, b), func(e draftElement) bool { return !lasts(e.key) })
 	name := func(e draftElement) string {
@@ -71,9 +72,9 @@ func pairElements(a, b []draftElement) []int {
 	return from
 }
 
-// moveElements returns the operations that remove, move and add elements. Removals go from the last to the first, so each
-// has its index in a. The moves put the remaining elements into the order of b. Additions go from the first to the last, so
-// each has its index in b.
+// moveElements returns the operations that remove, move and add elements. Removals go from the last to the first, so
+// each has its index in a. The moves put the remaining elements into the order of b. Additions go from the first to the
+// last, so each has its index in b.
 func moveElements(a, b []draftElement, from []int) (ops []jsontree.Op, err error) {
 	kept := slices.DeleteFunc(slices.Clone(from), func(i int) bool { return i < 0 })
 	order := slices.Sorted(slices.Values(kept)) // indices of a, in the order that the operations so far have made
@@ -131,8 +132,8 @@ func longestIncreasing(list []int) map[int]bool {
 	return out
 }
 
-// changeElement returns the operations that turn an element into its partner at a path: one for each changed field of the
-// config, or one for the whole config if there would be more than most. A changed name and a changed version of the
+// changeElement returns the operations that turn an element into its partner at a path: one for each changed field of
+// the config, or one for the whole config if there would be more than most. A changed name and a changed version of the
 // component are one operation each. There are none if only the manifest differs, or the order of members.
 func changeElement(was, is draftElement, at string, most int, d *jsontree.Differ) (ops []jsontree.Op, err error) {
 	manifestBefore, configBefore, err := was.split()
@@ -148,7 +149,8 @@ func changeElement(was, is draftElement, at string, most int, d *jsontree.Differ
 		ops = append(ops, jsontree.Op{Op: "replace", Path: at + "/component/name", Value: appendString(nil, now.Name)})
 	}
 	if before.Version != now.Version {
-		ops = append(ops, jsontree.Op{Op: "replace", Path: at + "/component/version", Value: appendString(nil, now.Version)})
+		ops = append(ops,
+			jsontree.Op{Op: "replace", Path: at + "/component/version", Value: appendString(nil, now.Version)})
 	}
 	return append(ops, d.Values(at+"/config", jsontree.New(configBefore), jsontree.New(config), most)...), nil
 }

@@ -21,7 +21,8 @@ func TestACallerWithNotOwnerFindsWhatItsListsCover(t *testing.T) {
 			for _, groups := range [][]string{{site1}, {site2}, {site1, site2}, {site1}} {
 				app, err := w.CreateApp(ctx, maker, appsvc.CreateAppRequest{Title: "Own", Groups: groups})
 				if err == nil {
-					_, err = w.PutTag(ctx, maker, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: app.Version})
+					_, err = w.PutTag(ctx, maker,
+						appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: app.Version})
 				}
 				if err == nil {
 					_, err = w.CreateRelease(ctx, maker, appsvc.CreateReleaseRequest{Name: "Own",
@@ -42,8 +43,11 @@ func TestACallerWithNotOwnerFindsWhatItsListsCover(t *testing.T) {
 				t.Fatal(err)
 			}
 			found := func(by vitrine.Caller) (out []string) {
-				note := func(what string, v any, err error) { out = append(out, fmt.Sprintf("%s: %+v, %v", what, v, err)) }
-				for _, in := range []appsvc.ListAppsRequest{{}, {Sort: appsvc.UpdatedAscending}, {Owner: owner.URN}, {Group: network}, {Query: "own"},
+				note := func(what string, v any, err error) {
+					out = append(out, fmt.Sprintf("%s: %+v, %v", what, v, err))
+				}
+				for _, in := range []appsvc.ListAppsRequest{{}, {Sort: appsvc.UpdatedAscending}, {Owner: owner.URN},
+					{Group: network}, {Query: "own"},
 					{Deleted: true}, {Deleted: true, Owner: owner.URN}} {
 					in.Summary = true
 					page, err := w.ListApps(ctx, by, in)

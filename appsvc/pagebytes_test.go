@@ -11,7 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// The JSON of a page of any list is at most Limits.PageBytes, unless it is that of one item. Pages are not much smaller either.
+// The JSON of a page of any list is at most Limits.PageBytes, unless it is that of one item. Pages are not much smaller
+// either.
 func TestNoPageHasMoreBytesThanItMay(t *testing.T) {
 	const most = 4000
 	ctx, w := context.Background(), bench(t, appsvc.Limits{PageBytes: most})
@@ -19,27 +20,35 @@ func TestNoPageHasMoreBytesThanItMay(t *testing.T) {
 	w.component(`{"name":"c","version":"1","main":"/c.js","configSchema":{},"description":"` + long + `"}`)
 	var ids []string
 	for i := range 12 {
-		w.component(fmt.Sprintf(`{"name":"c","version":"1.%d","main":"/c.js","configSchema":{},"description":%q}`, i, long))
-		w.component(fmt.Sprintf(`{"name":"c%d","version":"1","main":"/c.js","configSchema":{},"description":%q}`, i, long))
-		app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: fmt.Sprint(long, i), Groups: []string{site1}, Elements: []appsvc.NewElement{
-			{Component: appsvc.ComponentRef{Name: "c", Version: "1"}, Config: json.RawMessage(`{"text":"` + strings.Repeat("y", 150*i) + `"}`)}}})
+		w.component(fmt.Sprintf(`{"name":"c","version":"1.%d","main":"/c.js","configSchema":{},"description":%q}`, i,
+			long))
+		w.component(fmt.Sprintf(`{"name":"c%d","version":"1","main":"/c.js","configSchema":{},"description":%q}`, i,
+			long))
+		app, err := w.CreateApp(ctx, editor,
+			appsvc.CreateAppRequest{Title: fmt.Sprint(long, i), Groups: []string{site1}, Elements: []appsvc.NewElement{
+				{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
+					Config: json.RawMessage(`{"text":"` + strings.Repeat("y", 150*i) + `"}`)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, app.ID)
-		if _, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: ids[0], Version: vitrine.NewVersion(0), Note: long}); err != nil {
+		if _, err := w.Restore(ctx, editor,
+			appsvc.RestoreRequest{AppID: ids[0], Version: vitrine.NewVersion(0), Note: long}); err != nil {
 			t.Fatal(err)
 		}
 		w.putTag(ids[0], fmt.Sprint("t", i), vitrine.NewVersion(0))
 		in := appsvc.CreateReleaseRequest{Name: "r", Note: long}
 		for _, id := range ids {
-			in.Moves = append(in.Moves, appsvc.ReleaseMove{AppID: id, Tag: strings.Repeat("t", 100), To: appsvc.PointsTo(vitrine.NewVersion(0))})
+			in.Moves = append(in.Moves,
+				appsvc.ReleaseMove{AppID: id, Tag: strings.Repeat("t", 100),
+					To: appsvc.PointsTo(vitrine.NewVersion(0))})
 		}
 		if _, err := w.CreateRelease(ctx, editor, in); err != nil {
 			t.Fatal(err)
 		}
 	}
-	broken := `{"name":"c","version":"2","main":"/c.js","configSchema":{"type":"object","properties":{"text":{"type":"integer"}}}}`
+	broken := `{"name":"c","version":"2","main":"/c.js","configSchema":{"type":"object",` +
+		`"properties":{"text":{"type":"integer"}}}}`
 	for name, list := range map[string]func(after string) (any, int, string, error){
 		"apps": func(after string) (any, int, string, error) {
 			p, err := w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: after})
@@ -74,7 +83,8 @@ func TestNoPageHasMoreBytesThanItMay(t *testing.T) {
 			return p.Items, len(p.Items), p.Next, err
 		},
 		"broken elements": func(after string) (any, int, string, error) {
-			p, err := w.CheckComponent(ctx, editor, appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(broken), After: after})
+			p, err := w.CheckComponent(ctx, editor,
+				appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(broken), After: after})
 			return p.Broken, len(p.Broken), p.Next, err
 		},
 		"upgrades": func(after string) (any, int, string, error) {

@@ -15,8 +15,8 @@ import (
 // elementsPath is the JSON pointer of the elements in the document that a patch is applied to.
 const elementsPath = appPath + "/elements"
 
-// document returns this document: {"apps":[app]}, as a read returns it over HTTP. head and elements are what Body.split has returned; the
-// elements are not parsed.
+// document returns this document: {"apps":[app]}, as a read returns it over HTTP. head and elements are what Body.split
+// has returned; the elements are not parsed.
 func document(app App, head []byte, elements [][]byte) jsontree.Node {
 	app.Body = head
 	doc := jsontree.New(append(app.AppendJSON([]byte(docBegin)), docEnd...))
@@ -27,8 +27,8 @@ func document(app App, head []byte, elements [][]byte) jsontree.Node {
 // docBegin and docEnd are what the document has before and after the app.
 const docBegin, docEnd = `{"apps":[`, `]}`
 
-// The rules apply to the result of a patch, not to its operations: two patches with the same result are both allowed, or neither is.
-// They are:
+// The rules apply to the result of a patch, not to its operations: two patches with the same result are both allowed,
+// or neither is. They are:
 //
 //   - The document is still {"apps":[app]}, and of the app only title, groups and elements differ.
 //   - An element without an id is a new one, without a key: exactly {component:{name,version},config}.
@@ -38,17 +38,18 @@ const docBegin, docEnd = `{"apps":[`, `]}`
 //
 // Any other difference is ErrUnprocessable. The ids of the result are not stored: an element gets its index as id.
 
-// resultDraft applies these rules to the documents before and after a patch, and returns the draft of the next version. old
-// is the draft of the version before, and elements are the texts of its elements.
+// resultDraft applies these rules to the documents before and after a patch, and returns the draft of the next version.
+// old is the draft of the version before, and elements are the texts of its elements.
 //
-// It returns ErrUnprocessable for the first rule that is broken, with a pointer into the document: CodeReadOnly if the patch
-// has changed what only the service writes, and CodeNotApplicable if the result has not the shape of an app. It checks no limits
-// and no components; checkDraft and validateDraft do.
+// It returns ErrUnprocessable for the first rule that is broken, with a pointer into the document: CodeReadOnly if the
+// patch has changed what only the service writes, and CodeNotApplicable if the result has not the shape of an app. It
+// checks no limits and no components; checkDraft and validateDraft do.
 func resultDraft(before, after *jsontree.Node, old draft, elements [][]byte) (draft, error) {
 	apps := after.Get("apps")
 	switch {
 	case apps == nil || after.Len() != 1:
-		return draft{}, unprocessable(vitrine.CodeNotApplicable, "", `the document must stay an object with the one member "apps"`)
+		return draft{},
+			unprocessable(vitrine.CodeNotApplicable, "", `the document must stay an object with the one member "apps"`)
 	case apps.Kind() != '[' || apps.Len() != 1:
 		return draft{}, unprocessable(vitrine.CodeNotApplicable, "/apps", "must stay an array of one app")
 	case apps.At(0).Kind() != '{':
@@ -85,9 +86,10 @@ func resultDraft(before, after *jsontree.Node, old draft, elements [][]byte) (dr
 	return d, nil
 }
 
-// sameMembers returns ErrUnprocessable for the first member that only one of two objects has, or that differs and is not
-// among the free ones. It is called for the app itself, and for the manifest in an element. Values are compared as JSON Patch
-// compares them, in which the order of members does not matter, except that numbers must have the same text: 1.0 is not 1.
+// sameMembers returns ErrUnprocessable for the first member that only one of two objects has, or that differs and is
+// not among the free ones. It is called for the app itself, and for the manifest in an element. Values are compared as
+// JSON Patch compares them, in which the order of members does not matter, except that numbers must have the same text:
+// 1.0 is not 1.
 //
 // A free member may have any value, but it may not be removed. The pointer of the error begins at the object.
 func sameMembers(before, after *jsontree.Node, free ...string) error {
@@ -111,17 +113,18 @@ func sameMembers(before, after *jsontree.Node, free ...string) error {
 	return nil
 }
 
-// resultElement reads an element of a result, by the rules above. With an id it is an old element, which keptElement compares.
-// Without an id it is a new one: its component has exactly name and version, as in CreateApp, and no manifest. The element of the
-// draft is kept if neither its config nor its component differs from the old one, and written otherwise. The pointer of an error
-// begins at the element.
+// resultElement reads an element of a result, by the rules above. With an id it is an old element, which keptElement
+// compares. Without an id it is a new one: its component has exactly name and version, as in CreateApp, and no
+// manifest. The element of the draft is kept if neither its config nor its component differs from the old one, and
+// written otherwise. The pointer of an error begins at the element.
 func resultElement(element *jsontree.Node, old draft) (draftElement, error) {
 	if element.Kind() != '{' {
 		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
 	}
 	for i := range element.Len() {
 		if name := element.Name(i); name != "id" && name != "key" && name != "component" && name != "config" {
-			return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/"+jsonpointer.Escape(name), "an element has no such member")
+			return draftElement{},
+				unprocessable(vitrine.CodeNotApplicable, "/"+jsonpointer.Escape(name), "an element has no such member")
 		}
 	}
 	component, config := element.Get("component"), element.Get("config")
@@ -136,7 +139,8 @@ func resultElement(element *jsontree.Node, old draft) (draftElement, error) {
 		return keptElement(id, key, component, config, old)
 	}
 	if key != nil {
-		return draftElement{}, unprocessable(vitrine.CodeReadOnly, "/key", "a new element has no key: the service gives it one")
+		return draftElement{},
+			unprocessable(vitrine.CodeReadOnly, "/key", "a new element has no key: the service gives it one")
 	}
 	// A new element. Whether its component exists, and the config conforms to it, is checked later.
 	e := draftElement{config: config.Bytes()}
@@ -148,10 +152,10 @@ func resultElement(element *jsontree.Node, old draft) (draftElement, error) {
 	return e, nil
 }
 
-// keptElement reads an element of a result that has an id, from its members; key may be nil. The id is the index of the element in
-// the version before, so an element that the patch has moved is found again. It returns the old element itself if nothing in it has
-// changed, so that its stored text is copied. Otherwise it returns a written element, which gets the present manifest of its
-// component.
+// keptElement reads an element of a result that has an id, from its members; key may be nil. The id is the index of the
+// element in the version before, so an element that the patch has moved is found again. It returns the old element
+// itself if nothing in it has changed, so that its stored text is copied. Otherwise it returns a written element, which
+// gets the present manifest of its component.
 func keptElement(id, key, component, config *jsontree.Node, old draft) (draftElement, error) {
 	text, ok := jsontree.Text(id.Bytes())
 	if !ok {
@@ -159,11 +163,15 @@ func keptElement(id, key, component, config *jsontree.Node, old draft) (draftEle
 	}
 	index, err := strconv.Atoi(text)
 	if err != nil || index < 0 || index >= len(old.elements) || strconv.Itoa(index) != text {
-		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element", text)
+		return draftElement{},
+			unprocessable(vitrine.CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element",
+				text)
 	}
 	was := old.elements[index]
 	if key != nil && string(key.Bytes()) != `"`+was.key+`"` {
-		return draftElement{}, unprocessable(vitrine.CodeReadOnly, "/key", "the key of element %q is %q: leave it as it is, or out", text, was.key)
+		return draftElement{},
+			unprocessable(vitrine.CodeReadOnly, "/key", "the key of element %q is %q: leave it as it is, or out", text,
+				was.key)
 	}
 	manifest, wasConfig, err := was.split()
 	if err != nil {
@@ -173,7 +181,8 @@ func keptElement(id, key, component, config *jsontree.Node, old draft) (draftEle
 	if err != nil {
 		return draftElement{}, below("/component", err)
 	}
-	if before := jsontree.New(wasConfig); ref == storedRef(manifest) && jsontree.Equal(config, &before, jsontree.SameText) {
+	if before := jsontree.New(wasConfig); ref == storedRef(manifest) &&
+		jsontree.Equal(config, &before, jsontree.SameText) {
 		return was, nil
 	}
 	return draftElement{key: was.key, ref: ref, config: config.Bytes(), was: manifest}, nil
@@ -183,8 +192,8 @@ func keptElement(id, key, component, config *jsontree.Node, old draft) (draftEle
 // the old element with another name or version at most. It returns ErrUnprocessable if anything else in the manifest
 // differs: a patch only names the component, and the service copies its manifest.
 //
-// So a patch that sets another component leaves the members of the old manifest in the document. They are not stored. The pointer
-// of an error begins at the component.
+// So a patch that sets another component leaves the members of the old manifest in the document. They are not stored.
+// The pointer of an error begins at the component.
 func keptComponent(component *jsontree.Node, manifest []byte) (ref ComponentRef, err error) {
 	if component.Untouched(manifest) {
 		return storedRef(manifest), nil
@@ -192,7 +201,8 @@ func keptComponent(component *jsontree.Node, manifest []byte) (ref ComponentRef,
 	if component.Kind() != '{' {
 		return ref, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
 	}
-	if name, version := component.Get("name"), component.Get("version"); name == nil || version == nil || component.Len() > 2 {
+	if name, version := component.Get("name"), component.Get("version"); name == nil || version == nil ||
+		component.Len() > 2 {
 		before := jsontree.New(manifest)
 		if err := sameMembers(&before, component, "name", "version"); err != nil {
 			return ref, err

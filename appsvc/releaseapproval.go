@@ -47,7 +47,8 @@ func (r *reader) mayMoveAll(ctx context.Context, by vitrine.Caller, moves []Rele
 	for i, m := range moves {
 		h, err := usableHead(ctx, r, by, m.AppID)
 		if absent && errors.Is(err, vitrine.ErrNotFound) {
-			if _, err := r.head(ctx, m.AppID); errors.Is(err, vitrine.ErrNotFound) { // and not just hidden from the caller
+			// and not just hidden from the caller
+			if _, err := r.head(ctx, m.AppID); errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			}
 		}
@@ -189,10 +190,12 @@ func (a approver) mayApprove(rel release, independent bool) error {
 	case slices.Contains(rel.Authors, a.kept.URN):
 		return forbidden("who made or changed a release does not approve it: ask somebody else")
 	case a.givers.anyOf(rel.Authors...):
-		return forbidden("who made or changed the release invited this person or gave it rights, directly or through others: " +
+		return forbidden("who made or changed the release invited this person or gave it rights, directly or " +
+			"through others: " +
 			"ask somebody else")
 	case independent && a.ofAuthors.anyOf(a.kept.URN):
-		return forbidden("this person invited who made or changed the release, or gave them rights, directly or through " +
+		return forbidden("this person invited who made or changed the release, or gave them rights, directly or " +
+			"through " +
 			"others: ask somebody else")
 	}
 	return nil
@@ -215,7 +218,9 @@ func (r release) approved(ctx context.Context, tx *reader, people []approver, in
 }
 
 // ApproveRelease adds the caller's approval to a release. See Session.ApproveRelease.
-func (s *Service) ApproveRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
+func (s *Service) ApproveRelease(
+	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version,
+) (Release, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return Release{}, err
 	}

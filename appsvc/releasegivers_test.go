@@ -59,8 +59,9 @@ func chain(n int) map[string][]string {
 // approves it.
 func TestRightsAreFollowedThroughPeople(t *testing.T) {
 	for name, test := range map[string]struct {
-		gave                string // "who<giver,giver" by spaces; a name with ! is of somebody who is gone, and with ? unknown
-		counts, independent bool   // whether the approval counts, by a usual and by an independent rule
+		// "who<giver,giver" by spaces; a name with ! is of somebody who is gone, and with ? unknown
+		gave                string
+		counts, independent bool // whether the approval counts, by a usual and by an independent rule
 	}{
 		"strangers":                         {"", true, true},
 		"unknown to the program":            {"ann?< ben?<", true, true},

@@ -33,13 +33,16 @@ func TestFormats(t *testing.T) {
 		{"relative-json-pointer", "1/a", "/a"},
 		{"regex", `^(?!a)\p{L}$`, `^(?!a`},
 	} {
-		for _, draft := range []string{"http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft/2020-12/schema"} {
+		for _, draft := range []string{"http://json-schema.org/draft-04/schema#",
+			"https://json-schema.org/draft/2020-12/schema"} {
 			schema := fmt.Appendf(nil, `{"$schema":%q,"properties":{"a":{"format":%q}}}`, draft, tc.format)
 			for config, valid := range map[string]bool{tc.valid: true, tc.invalid: false} {
 				text := fmt.Appendf(nil, `{"a":%q}`, config)
 				err := asserted.validate(schema, text)
 				if have, _ := errors.AsType[violations](err); (err == nil) != valid ||
-					!valid && (len(have) != 1 || have[0] != vitrine.Violation{Pointer: "/a", Keyword: "format", Message: fmt.Sprintf("not of the format %q", tc.format)}) {
+					!valid && (len(have) != 1 ||
+						have[0] != vitrine.Violation{Pointer: "/a", Keyword: "format",
+							Message: fmt.Sprintf("not of the format %q", tc.format)}) {
 					t.Errorf("%s, %s, %q: have %v, want valid: %v", draft, tc.format, config, err, valid)
 				}
 				if err := newSchemas(nil).validate(schema, text); err != nil {
@@ -95,7 +98,8 @@ func TestFormats(t *testing.T) {
 			go func() {
 				defer all.Done()
 				for j := range 30 { // more text than the patterns of a schema may have
-					if v, err := compiled.Validate(fmt.Appendf(nil, `"%d-%d%s"`, i, j, strings.Repeat("a", 1000))); err != nil || len(v) > 0 {
+					if v, err := compiled.Validate(fmt.Appendf(nil, `"%d-%d%s"`, i, j,
+						strings.Repeat("a", 1000))); err != nil || len(v) > 0 {
 						t.Error(v, err)
 					}
 				}
@@ -145,21 +149,28 @@ func TestFormatsDecideBetweenAlternatives(t *testing.T) {
 	}{
 		{"the first", `{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `"192.0.2.1"`, ""},
 		{"the second", `{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `"::1"`, ""},
-		{"none", `{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `"?"`, `not of the format "ipv4"; not of the format "ipv6"`},
+		{"none", `{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `"?"`,
+			`not of the format "ipv4"; not of the format "ipv6"`},
 		{"two", `{"oneOf":[{"format":"hostname"},{"format":"uri-reference"},{"format":"ipv6"}]}`, `"a"`, both},
 		{"two without a format", `{"oneOf":[{},{"maxLength":1},{"format":"ipv6"}]}`, `"a"`, both},
 		{"the one without a format", `{"oneOf":[{"format":"date"},{"type":"string"}]}`, `"?"`, ""},
 		{"with a format beside none", `{"oneOf":[{"format":"date"},{"type":"string"}]}`, `"2026-01-01"`, both},
-		{"by type, and not of its format", `{"oneOf":[{"type":"string","format":"date"},{"type":"number"}]}`, `"?"`, ""},
-		{"of neither type", `{"oneOf":[{"type":"string","format":"date"},{"type":"number"}]}`, `true`, "want string, have boolean; want number, have boolean"},
-		{"behind references", `{"oneOf":[{"$ref":"#/definitions/4"},{"$ref":"#/definitions/6"}],"definitions":{"4":{"format":"ipv4"},"6":{"format":"ipv6"}}}`,
+		{"by type, and not of its format", `{"oneOf":[{"type":"string","format":"date"},{"type":"number"}]}`, `"?"`,
+			""},
+		{"of neither type", `{"oneOf":[{"type":"string","format":"date"},{"type":"number"}]}`, `true`,
+			"want string, have boolean; want number, have boolean"},
+		{"behind references",
+			`{"oneOf":[{"$ref":"#/definitions/4"},{"$ref":"#/definitions/6"}],"definitions":{"4":{"format":"ipv4"},` +
+				`"6":{"format":"ipv6"}}}`,
 			`"::1"`, ""},
 		{"below", `{"items":{"oneOf":[{"properties":{"a":{"format":"date"}}},{"properties":{"a":{"format":"time"}}}]}}`,
 			`[{"a":"2026-01-01"},{"a":"02:00:00Z"}]`, ""},
-		{"in allOf, in oneOf", `{"oneOf":[{"allOf":[{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}]},{"type":"number"}]}`, `"::1"`, ""},
+		{"in allOf, in oneOf",
+			`{"oneOf":[{"allOf":[{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}]},{"type":"number"}]}`, `"::1"`, ""},
 		{"a tie of numbers", `{"oneOf":[{"format":"ipv4"},{"format":"ipv6"}]}`, `1`, both},
 		{"no oneOf", `{"anyOf":[{"format":"ipv4"},{"format":"ipv6"}],"format":"date"}`, `"?"`, ""},
-		{"beside a oneOf", `{"properties":{"a":{"oneOf":[{"$ref":"#/definitions/4"},{"format":"ipv6"}]},"b":{"$ref":"#/definitions/4"}},
+		{"beside a oneOf",
+			`{"properties":{"a":{"oneOf":[{"$ref":"#/definitions/4"},{"format":"ipv6"}]},"b":{"$ref":"#/definitions/4"}},
 			"definitions":{"4":{"format":"ipv4"}}}`, `{"a":"::1","b":"?"}`, ""},
 	}
 	s := newSchemas(nil)
@@ -174,8 +185,10 @@ func TestFormatsDecideBetweenAlternatives(t *testing.T) {
 		}
 	}
 	t.Run("members of the alternative that fits are evaluated, no others", func(t *testing.T) {
-		schema := []byte(`{"unevaluatedProperties":false,"oneOf":[{"properties":{"a":{"format":"date"},"b":{}}},{"properties":{"a":{"format":"time"},"c":{}}}]}`)
-		for config, valid := range map[string]bool{`{"a":"2026-01-01","b":1}`: true, `{"a":"2026-01-01","c":1}`: false, `{"a":"02:00:00Z","c":1}`: true} {
+		schema := []byte(`{"unevaluatedProperties":false,"oneOf":[{"properties":{"a":{"format":"date"},"b":{}}},` +
+			`{"properties":{"a":{"format":"time"},"c":{}}}]}`)
+		for config, valid := range map[string]bool{`{"a":"2026-01-01","b":1}`: true, `{"a":"2026-01-01","c":1}`: false,
+			`{"a":"02:00:00Z","c":1}`: true} {
 			if err := s.validate(schema, []byte(config)); (err == nil) != valid {
 				t.Errorf("%s: have %v, want valid: %v", config, err, valid)
 			}
@@ -189,7 +202,8 @@ func TestFormatsDecideBetweenAlternatives(t *testing.T) {
 				break
 			}
 		}
-		deep := `{"oneOf":[{"items":{"$ref":"#"},"type":"array"},{"type":"string","format":"date"},{"type":"string","format":"time"}]}`
+		deep := `{"oneOf":[{"items":{"$ref":"#"},"type":"array"},{"type":"string","format":"date"},{"type":"string",` +
+			`"format":"time"}]}`
 		for _, test := range []struct{ schema, config string }{
 			{tie, `"?"`},
 			{tie, `"2026-01-01"`},

@@ -3,13 +3,16 @@ package appsvc
 // SchemaWarning names something in a configSchema that has no effect, or another one than its author may think.
 // CreateComponent and CheckComponent warn of these:
 //
-//   - keywords that the schema's draft ignores, such as const under draft-04, or all neighbours of a $ref before 2019-09;
+//   - keywords that the schema's draft ignores, such as const under draft-04, or all neighbours of a $ref before
+//     2019-09;
 //   - keywords without another one that they need, such as then without if;
 //   - names that look like misspelt keywords, and nullable, which is OpenAPI's;
 //   - keywords of earlier drafts, such as definitions, in a schema without $schema, which is one of draft 2020-12;
-//   - formats that JSON Schema does not define, except color, for which the console has a control, and those of SchemaOptions.Formats;
+//   - formats that JSON Schema does not define, except color, for which the console has a control, and those of
+//     SchemaOptions.Formats;
 //   - alternatives of a oneOf that differ in their formats alone;
-//   - defaults that break the schema that they stand in, so that App.WithDefaults does not add them, and defaults of required members.
+//   - defaults that break the schema that they stand in, so that App.WithDefaults does not add them, and defaults of
+//     required members.
 //
 // Annotations such as title are not reported, and neither are names that resemble no keyword.
 type SchemaWarning struct {

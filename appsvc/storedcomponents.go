@@ -36,7 +36,8 @@ func decodeComponent(e storage.Entry) (c storedComponent, err error) {
 	return c, nil
 }
 
-// digestOf returns the digest of a manifest, by which a transaction compares components without reading their manifests.
+// digestOf returns the digest of a manifest, by which a transaction compares components without reading their
+// manifests.
 func digestOf(manifest []byte) string {
 	sum := sha256.Sum256(manifest)
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
@@ -58,8 +59,8 @@ func (r *reader) componentVersions(ctx context.Context, name string) (list []sto
 	return list, nil
 }
 
-// components yields the versions of the components with names after after, by name in byte order. Those of one name are in
-// any order.
+// components yields the versions of the components with names after after, by name in byte order. Those of one name are
+// in any order.
 func (r *reader) components(ctx context.Context, after string) iter.Seq2[storedComponent, error] {
 	var from []string
 	if after != "" {
@@ -93,7 +94,8 @@ func (r *reader) vacant(ctx context.Context, c sentComponent) (out Component, er
 	switch {
 	case was != "" && was != contentDigest(c.Manifest):
 		return Component{}, invalid("/version",
-			"version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version, c.Name)
+			"version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version,
+			c.Name)
 	case id != "" && !c.named:
 		if out, err = withID(c.Manifest, id); err != nil {
 			return Component{}, err
@@ -101,7 +103,8 @@ func (r *reader) vacant(ctx context.Context, c sentComponent) (out Component, er
 		out.Warnings = c.Warnings
 	case id != "" && id != c.ID:
 		return Component{}, invalid("/id",
-			"version %q of %q was deleted, and had the id %q: want this id or none, or another version", c.Version, c.Name, id)
+			"version %q of %q was deleted, and had the id %q: want this id or none, or another version", c.Version,
+			c.Name, id)
 	}
 	taken, err := r.value(ctx, keyOf(idKind, out.ID))
 	if err != nil || taken == nil {
@@ -130,7 +133,8 @@ func (t *writer) addComponent(ctx context.Context, c Component) error {
 	if err != nil {
 		return err
 	}
-	value, err := json.Marshal(storedComponent{c.ID, c.Name, c.Version, c.Main, c.Title(), c.Description(), n, digestOf(c.Manifest)})
+	value, err := json.Marshal(storedComponent{c.ID, c.Name, c.Version, c.Main, c.Title(), c.Description(), n,
+		digestOf(c.Manifest)})
 	if err != nil {
 		return err
 	}
@@ -156,7 +160,8 @@ func (t *writer) deleteComponent(ctx context.Context, name string) error {
 		}
 		deleted := []byte(contentDigest(manifest) + " " + c.ID)
 		was = append(was, storage.Entry{Key: keyOf(wasKind, name, c.Version), Value: deleted})
-		gone = append(gone, keyOf(idKind, c.ID), keyOf(componentKind, name, c.Version), keyOf(manifestKind, name, c.Version))
+		gone = append(gone, keyOf(idKind, c.ID), keyOf(componentKind, name, c.Version),
+			keyOf(manifestKind, name, c.Version))
 	}
 	if err := t.tx.Delete(ctx, gone...); err != nil {
 		return err
@@ -182,8 +187,8 @@ type componentUser struct {
 	tags []Tag // all tags, by name
 }
 
-// users yields the apps with a version, latest or older, that has an element of a component, by id from from on. It leaves
-// out those that the caller may not read.
+// users yields the apps with a version, latest or older, that has an element of a component, by id from from on. It
+// leaves out those that the caller may not read.
 func (r *reader) users(ctx context.Context, component, from string, by vitrine.Caller) iter.Seq2[componentUser, error] {
 	return func(yield func(componentUser, error) bool) {
 		numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, component)})

@@ -42,12 +42,15 @@ func stored(t *testing.T, db storage.Store, kind string) (list []storage.Entry) 
 func put(t *testing.T, db storage.Store, list ...storage.Entry) {
 	t.Helper()
 	ctx := context.Background()
-	if err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error { return tx.Put(ctx, list...) }); err != nil {
+	if err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		return tx.Put(ctx, list...)
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// onStores runs a test on stores whose scans differ: updates read an entry as it was when the loop began, or when it reaches the entry.
+// onStores runs a test on stores whose scans differ: updates read an entry as it was when the loop began, or when it
+// reaches the entry.
 func onStores(t *testing.T, test func(t *testing.T, db storage.Store)) {
 	t.Run("early reads", func(t *testing.T) { test(t, memory.New()) })
 	t.Run("late reads", func(t *testing.T) { test(t, proof.LateReads(memory.New())) })
@@ -55,7 +58,8 @@ func onStores(t *testing.T, test func(t *testing.T, db storage.Store)) {
 
 var keys = regexp.MustCompile(`,"key":"\d+"`)
 
-// Many apps of one time, a component that few or most apps have, and large bodies. Each list is compared with what a plain sort gives.
+// Many apps of one time, a component that few or most apps have, and large bodies. Each list is compared with what a
+// plain sort gives.
 func TestListsOfManyApps(t *testing.T) { onStores(t, testListsOfManyApps) }
 
 func testListsOfManyApps(t *testing.T, db storage.Store) {
@@ -72,19 +76,25 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 			title = strings.Repeat("x", 70_000)
 		}
 		for i, c := range a.components {
-			elements = append(elements, fmt.Sprintf(`{"id":"%[1]d","key":"%[1]d","component":{"name":%[2]q,"version":"1"},"config":{}}`, i, c))
+			elements = append(elements,
+				fmt.Sprintf(`{"id":"%[1]d","key":"%[1]d","component":{"name":%[2]q,"version":"1"},"config":{}}`, i, c))
 		}
 		groups, _ := json.Marshal(a.groups)
-		return fmt.Appendf(nil, `{"title":%q,"owner":{"urn":%q},"groups":%s,"elements":[%s]}`, title, a.app.Owner, groups, strings.Join(elements, ","))
+		return fmt.Appendf(nil, `{"title":%q,"owner":{"urn":%q},"groups":%s,"elements":[%s]}`, title, a.app.Owner,
+			groups, strings.Join(elements, ","))
 	}
 	var all []listed
 	var lines [][]byte
 	add := func(a listed) {
-		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":%q,"version":%s,"owner":%q,"createdAt":%d,"updatedAt":%d,"updatedBy":"","body":%s}}`,
-			a.app.ID, a.app.Version, a.app.Owner, a.app.CreatedAt, a.app.UpdatedAt, keys.ReplaceAll(body(a), nil))) // as releases without keys have written it
+		lines = append(lines,
+			fmt.Appendf(nil,
+				`{"version":{"app":%q,"version":%s,"owner":%q,"createdAt":%d,"updatedAt":%d,"updatedBy":"","body":%s}}`,
+				// as releases without keys have written it
+				a.app.ID, a.app.Version, a.app.Owner, a.app.CreatedAt, a.app.UpdatedAt, keys.ReplaceAll(body(a), nil)))
 	}
 	for i := range 900 {
-		a := listed{appsvc.App{ID: fmt.Sprint(i), Version: vitrine.NewVersion(0), Owner: fmt.Sprint("urn:v:n:user=", i%3), CreatedAt: int64(i / 300), UpdatedAt: int64(i / 300)},
+		a := listed{appsvc.App{ID: fmt.Sprint(i), Version: vitrine.NewVersion(0),
+			Owner: fmt.Sprint("urn:v:n:user=", i%3), CreatedAt: int64(i / 300), UpdatedAt: int64(i / 300)},
 			[]string{"urn:v:n:site=" + fmt.Sprint(i%5), "urn:v:m"}, []string{"most"}}
 		if i%50 == 0 {
 			a.components = []string{"few", "most"}
@@ -102,14 +112,20 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 	s := appsvc.New(db, &appsvc.Options{Limits: appsvc.Limits{PageBytes: 64 << 20}})
 	for range 200 {
 		by := vitrine.Caller{URN: []string{"urn:v:n:user=nobody", all[rng.IntN(900)].app.Owner}[rng.IntN(2)],
-			Moderates: [][]string{nil, {"urn:v:n"}, {"urn:v:m", "urn:v:n:site=1"}, {"urn:v:n:site=1", "urn:v:n"}}[rng.IntN(4)],
-			Reads:     [][]string{nil, {"urn:v:n:site=2"}}[rng.IntN(2)]}
-		in := appsvc.ListAppsRequest{UsingComponent: []string{"", "few", "most", "none"}[rng.IntN(4)], Limit: []int{1, 50, 200}[rng.IntN(3)],
-			Sort: []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending}[rng.IntN(4)]}
+			Moderates: [][]string{nil, {"urn:v:n"}, {"urn:v:m", "urn:v:n:site=1"},
+				{"urn:v:n:site=1", "urn:v:n"}}[rng.IntN(4)],
+			Reads: [][]string{nil, {"urn:v:n:site=2"}}[rng.IntN(2)]}
+		in := appsvc.ListAppsRequest{UsingComponent: []string{"", "few", "most", "none"}[rng.IntN(4)],
+			Limit: []int{1, 50, 200}[rng.IntN(3)],
+			Sort: []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending,
+				appsvc.UpdatedDescending}[rng.IntN(4)]}
 		wanted := slices.DeleteFunc(slices.Clone(all), func(a listed) bool {
 			sees := a.app.Owner == by.URN
 			for _, g := range slices.Concat(by.Moderates, by.Reads) {
-				sees = sees || slices.ContainsFunc(a.groups, func(have string) bool { return have == g || strings.HasPrefix(have, g+":") })
+				sees = sees ||
+					slices.ContainsFunc(a.groups, func(have string) bool {
+						return have == g || strings.HasPrefix(have, g+":")
+					})
 			}
 			return !sees || in.UsingComponent != "" && !slices.Contains(a.components, in.UsingComponent)
 		})
@@ -130,7 +146,8 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 			}
 			n := min(in.Limit, len(wanted))
 			if len(got.Items) != n || (got.Next != "") != (n < len(wanted)) {
-				t.Fatalf("page %d for %+v of %+v: %d apps, next %q, want %d of %d", page, by, in, len(got.Items), got.Next, n, len(wanted))
+				t.Fatalf("page %d for %+v of %+v: %d apps, next %q, want %d of %d", page, by, in, len(got.Items),
+					got.Next, n, len(wanted))
 			}
 			for i, app := range got.Items {
 				want := wanted[i].app

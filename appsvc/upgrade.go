@@ -15,8 +15,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
-// An upgrade gives the elements of apps another version of their component. Each app is one transaction. After an upgrade
-// that has ended early, it is simply repeated: apps that have the version already are skipped.
+// An upgrade gives the elements of apps another version of their component. Each app is one transaction. After an
+// upgrade that has ended early, it is simply repeated: apps that have the version already are skipped.
 
 // UpgradeRequest names a version of a component that the apps with this component will get.
 type UpgradeRequest struct {
@@ -38,8 +38,10 @@ type UpgradedApp struct {
 	// rejected, with the keyword patch, cost, size or refused. Their pointers lead into the app, such as
 	// /elements/2/config/size.
 	Violations []vitrine.Violation `json:"violations"`
-	Diff       json.RawMessage     `json:"diff"` // from the previous version to the new one, as Diff.Patch; [] with Violations
-	Tags       []string            `json:"tags"` // names of the tags that point to a version before Version: a release can move them
+	// from the previous version to the new one, as Diff.Patch; [] with Violations
+	Diff json.RawMessage `json:"diff"`
+	// names of the tags that point to a version before Version: a release can move them
+	Tags []string `json:"tags"`
 }
 
 // The limits of one page of Upgrade; Limits.PageBytes of bodies and results is another.
@@ -50,13 +52,16 @@ const (
 )
 
 // Upgrade brings a version of a component to the apps that use it. See Session.Upgrade.
-func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequest) (out vitrine.Page[UpgradedApp], err error) {
+func (s *Service) Upgrade(
+	ctx context.Context, by vitrine.Caller, in UpgradeRequest,
+) (out vitrine.Page[UpgradedApp], err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return out, err
 	}
 	u := upgrade{s: s, by: by, in: in, ref: ComponentRef{in.Name, in.To}}
 	if len(in.Patch) > s.limits.PatchBytes {
-		return out, below("/patch", tooLarge("the patch has %d bytes; at most %d are allowed", len(in.Patch), s.limits.PatchBytes))
+		return out, below("/patch",
+			tooLarge("the patch has %d bytes; at most %d are allowed", len(in.Patch), s.limits.PatchBytes))
 	}
 	if in.Patch != nil {
 		if u.ops, err = jsontree.Decode(in.Patch, s.limits.PatchOps); err != nil {
@@ -106,11 +111,13 @@ func (s *Service) Upgrade(ctx context.Context, by vitrine.Caller, in UpgradeRequ
 	}
 }
 
-// users returns up to limit apps that use the component, with ids after from, and whether there are more. The apps are then
-// processed concurrently, so that their transactions share commits. size is the size of the page so far. The page has no room for an
-// app whose body would bring it above Limits.PageBytes: what the page says of an app is known only when the app has been upgraded, and
-// is seldom larger than its body.
-func (u *upgrade) users(ctx context.Context, from string, limit, size int) (users []componentUser, more bool, err error) {
+// users returns up to limit apps that use the component, with ids after from, and whether there are more. The apps are
+// then processed concurrently, so that their transactions share commits. size is the size of the page so far. The page
+// has no room for an app whose body would bring it above Limits.PageBytes: what the page says of an app is known only
+// when the app has been upgraded, and is seldom larger than its body.
+func (u *upgrade) users(
+	ctx context.Context, from string, limit, size int,
+) (users []componentUser, more bool, err error) {
 	err = u.s.store.view(ctx, func(r *reader) error {
 		users, more = nil, false
 		bytes := size
@@ -121,7 +128,8 @@ func (u *upgrade) users(ctx context.Context, from string, limit, size int) (user
 			if user.ID == from {
 				continue
 			}
-			if more = len(users) == min(limit, atOnce) || bytes > 0 && bytes+len(user.body) > u.s.limits.PageBytes; more {
+			if more = len(users) == min(limit, atOnce) || bytes > 0 &&
+				bytes+len(user.body) > u.s.limits.PageBytes; more {
 				return nil
 			}
 			users, bytes = append(users, user), bytes+len(user.body)
@@ -158,7 +166,8 @@ type upgrade struct {
 // prepare reads the component.
 func (u *upgrade) prepare(ctx context.Context) error {
 	err := u.s.store.view(ctx, func(r *reader) (err error) {
-		if u.manifest, err = r.value(ctx, keyOf(manifestKind, u.ref.Name, u.ref.Version)); err != nil || u.manifest != nil {
+		if u.manifest, err = r.value(ctx, keyOf(manifestKind, u.ref.Name, u.ref.Version)); err != nil ||
+			u.manifest != nil {
 			return err
 		}
 		versions, err := r.componentVersions(ctx, u.ref.Name)
@@ -200,8 +209,8 @@ func (u *upgrade) apps(ctx context.Context, users []componentUser) (out []Upgrad
 // errDryRun rolls back the writes of a dry run.
 var errDryRun = errors.New("a dry run")
 
-// app upgrades an app. If somebody else changes it meanwhile, app starts again. The result has no App if there is nothing to
-// do.
+// app upgrades an app. If somebody else changes it meanwhile, app starts again. The result has no App if there is
+// nothing to do.
 func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp, err error) {
 	for range 10 {
 		out, err = u.version(ctx, user.appHead, user.body)
@@ -226,14 +235,15 @@ func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp,
 // errVersionChanged means that an app has got another version meanwhile.
 var errVersionChanged = errors.New("the app has another version")
 
-// version adds the next version of an app with this head and body. It returns errVersionChanged if this is not the latest
-// version any more.
+// version adds the next version of an app with this head and body. It returns errVersionChanged if this is not the
+// latest version any more.
 func (u *upgrade) version(ctx context.Context, head appHead, body Body) (out UpgradedApp, err error) {
 	old, err := body.draft()
 	if err != nil {
 		return out, err
 	}
-	out = UpgradedApp{App: head.ID, Title: old.title, Version: head.Version, Elements: []string{}, Violations: []vitrine.Violation{}, Diff: json.RawMessage("[]"), Tags: []string{}}
+	out = UpgradedApp{App: head.ID, Title: old.title, Version: head.Version, Elements: []string{},
+		Violations: []vitrine.Violation{}, Diff: json.RawMessage("[]"), Tags: []string{}}
 	next := old
 	next.elements = slices.Clone(old.elements)
 	if err := u.change(&out, next.elements); err != nil || len(out.Elements) == 0 {
@@ -280,8 +290,8 @@ func (a *UpgradedApp) reject(latest vitrine.Version, pointer, keyword, reason st
 // mostViolations is the maximum number of Violations of an app.
 const mostViolations = 100
 
-// change gives the matching elements the component and their new configs. It records their ids and the violations of their
-// configs.
+// change gives the matching elements the component and their new configs. It records their ids and the violations of
+// their configs.
 func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 	for i := range elements {
 		e := &elements[i]
@@ -299,19 +309,22 @@ func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 		pointer := fmt.Sprintf("/elements/%d/config", i)
 		if u.ops != nil {
 			node := jsontree.New(config)
-			if err := node.Patch(u.ops, jsontree.Limits{Copies: u.s.limits.DocumentBytes, Work: u.s.limits.patchWork()}); err != nil {
+			if err := node.Patch(u.ops,
+				jsontree.Limits{Copies: u.s.limits.DocumentBytes, Work: u.s.limits.patchWork()}); err != nil {
 				e, rejected := errors.AsType[*vitrine.Error](err)
 				if !rejected {
 					return err
 				}
-				out.Violations = append(out.Violations, vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: e.Error()})
+				out.Violations = append(out.Violations,
+					vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: e.Error()})
 				continue
 			}
 			config = node.Bytes()
 		}
 		*e = draftElement{key: e.key, ref: u.ref, config: config, was: manifest}
 		if err := u.s.limits.checkWritten(*e); err != nil {
-			out.Violations = append(out.Violations, vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: err.Error()})
+			out.Violations = append(out.Violations,
+				vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: err.Error()})
 			continue
 		}
 		for _, v := range u.schema.violations(config) {

@@ -31,7 +31,8 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := svc.CreateApp(ctx, user("owner", site2), appsvc.CreateAppRequest{Title: "Two", Groups: []string{site2}})
+		two, err := svc.CreateApp(ctx, user("owner", site2),
+			appsvc.CreateAppRequest{Title: "Two", Groups: []string{site2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,10 +58,13 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 			return page.Changes
 		}
 		for _, w := range []watch{
-			{name: "all", by: admin}, {name: "reader", by: reader}, {name: "site2", by: user("two", site2)}, {name: "owner", by: user("owner")}, {name: "key", by: notOwner(user("owner").URN)},
-			{name: "app", by: admin, in: appsvc.ChangesRequest{AppID: one.ID}}, {name: "hidden", by: reader, in: appsvc.ChangesRequest{AppID: two.ID}},
+			{name: "all", by: admin}, {name: "reader", by: reader}, {name: "site2", by: user("two", site2)},
+			{name: "owner", by: user("owner")}, {name: "key", by: notOwner(user("owner").URN)},
+			{name: "app", by: admin, in: appsvc.ChangesRequest{AppID: one.ID}},
+			{name: "hidden", by: reader, in: appsvc.ChangesRequest{AppID: two.ID}},
 			{name: "tags", by: admin, in: appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.TagSet}}},
-			{name: "left", by: reader, in: appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.AppLeft}}}, {name: "nobody", by: user("nobody")},
+			{name: "left", by: reader, in: appsvc.ChangesRequest{Types: []appsvc.ChangeType{appsvc.AppLeft}}},
+			{name: "nobody", by: user("nobody")},
 		} {
 			next, stop := svc.Watch(w.by, w.in)
 			defer stop()
@@ -100,17 +104,29 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 			}
 		}
 		expect("nothing")
-		change(svc.Edit(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("One more"); return nil }))
+		change(svc.Edit(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+			p.SetTitle("One more")
+			return nil
+		}))
 		expect("a change of one", "all", "reader", "app")
-		change(svc.Edit(ctx, admin, two.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Two more"); return nil }))
+		change(svc.Edit(ctx, admin, two.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+			p.SetTitle("Two more")
+			return nil
+		}))
 		expect("a change of two", "all", "site2", "owner")
-		if _, err := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: two.ID, Name: "live", Version: vitrine.Latest}); err != nil {
+		if _, err := svc.PutTag(ctx, admin,
+			appsvc.PutTagRequest{AppID: two.ID, Name: "live", Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
 		expect("a tag of two", "all", "site2", "owner", "tags")
-		change(svc.Edit(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetGroups(site2); return nil }))
+		change(svc.Edit(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+			p.SetGroups(site2)
+			return nil
+		}))
 		expect("one moves", "all", "reader", "site2", "app", "left")
-		if _, err := svc.CreateComponent(ctx, admin, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"1","main":"/x.js","configSchema":{}}`)}); err != nil {
+		if _, err := svc.CreateComponent(ctx, admin,
+			appsvc.CreateComponentRequest{
+				Manifest: []byte(`{"name":"c","version":"1","main":"/x.js","configSchema":{}}`)}); err != nil {
 			t.Fatal(err)
 		}
 		expect("a component", "all", "reader", "site2", "owner", "key", "nobody")
@@ -146,7 +162,8 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		f := &follower{by: admin, done: make(chan error, 1)}
 		switch i % 4 {
 		case 1:
-			f.by = vitrine.Caller{URN: fmt.Sprintf("urn:vitrine:example.test:user=%d", i), Moderates: []string{group(i % apps)}}
+			f.by = vitrine.Caller{URN: fmt.Sprintf("urn:vitrine:example.test:user=%d", i),
+				Moderates: []string{group(i % apps)}}
 		case 2:
 			f.in.AppID = ids[i%apps]
 		case 3:
@@ -169,9 +186,13 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		go func() {
 			var err error
 			for n := 0; n < changes/apps && err == nil; n++ {
-				_, err = svc.Edit(ctx, admin, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle(fmt.Sprint("App ", n)); return nil })
+				_, err = svc.Edit(ctx, admin, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+					p.SetTitle(fmt.Sprint("App ", n))
+					return nil
+				})
 				if n%5 == 0 {
-					_, tagged := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.Latest})
+					_, tagged := svc.PutTag(ctx, admin,
+						appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.Latest})
 					err = errors.Join(err, tagged)
 				}
 			}
@@ -184,7 +205,8 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		}
 	}
 	for _, id := range ids {
-		if _, err := svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: last, Version: vitrine.Latest}); err != nil {
+		if _, err := svc.PutTag(ctx, admin,
+			appsvc.PutTagRequest{AppID: id, Name: last, Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
 		if err := svc.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: last}); err != nil {

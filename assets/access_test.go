@@ -18,7 +18,8 @@ import (
 var callers = []struct {
 	name string
 	vitrine.Caller
-}{{"moderator", moderator}, {"manager", manager}, {"writer", writer}, {"viewer", viewer}, {"member", member}, {"outsider", outsider}}
+}{{"moderator", moderator}, {"manager", manager}, {"writer", writer}, {"viewer", viewer}, {"member", member},
+	{"outsider", outsider}}
 
 // TestWhoMayDoWhat tries each operation as each kind of caller, on a folder in each state. A row has one
 // word for each caller: ok, 403 or 404.
@@ -34,11 +35,13 @@ func TestWhoMayDoWhat(t *testing.T) {
 			return err
 		},
 		"create in it": func(d *desk, by vitrine.Caller, _, path string) error {
-			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "new", Path: path}}})
+			_, err := d.ChangeFolders(ctx, by, lib,
+				assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "new", Path: path}}})
 			return err
 		},
 		"rename it": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: f, Label: text("x")}}})
+			_, err := d.ChangeFolders(ctx, by, lib,
+				assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: f, Label: text("x")}}})
 			return err
 		},
 		"delete it": func(d *desk, by vitrine.Caller, f, _ string) error {
@@ -46,7 +49,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 			return err
 		},
 		"bring it back": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: f, Deleted: flag(false)}}})
+			_, err := d.ChangeFolders(ctx, by, lib,
+				assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: f, Deleted: flag(false)}}})
 			return err
 		},
 		"read its permissions": func(d *desk, by vitrine.Caller, f, _ string) error {
@@ -58,7 +62,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 			return err
 		},
 		"add to it": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.ChangeAssets(ctx, by, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("new", "", f)}})
+			_, err := d.ChangeAssets(ctx, by, lib,
+				assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("new", "", f)}})
 			return err
 		},
 		"assign to it": func(d *desk, by vitrine.Caller, f, _ string) error {
@@ -115,17 +120,20 @@ func TestWhoMayDoWhat(t *testing.T) {
 			for i, c := range callers {
 				d := newDesk(t, assets.Limits{})
 				f, path := d.inState(row.state)
-				got := map[string]string{"ok": "ok", "forbidden": "403", "not found": "404"}[kind(operations[row.operation](d, c.Caller, f, path))]
+				got := map[string]string{"ok": "ok", "forbidden": "403",
+					"not found": "404"}[kind(operations[row.operation](d, c.Caller, f, path))]
 				if got != wants[i] {
 					t.Errorf("%s: %s, want %s", c.name, got, wants[i])
 				}
 			}
-			// What is granted to the manager by name is not granted to a key with NotOwner, which is still a member of the network.
+			// What is granted to the manager by name is not granted to a key with NotOwner, which is still a member of
+			// the network.
 			key := manager
 			key.NotOwner = true
 			d := newDesk(t, assets.Limits{})
 			f, path := d.inState(row.state)
-			got := map[string]string{"ok": "ok", "forbidden": "403", "not found": "404"}[kind(operations[row.operation](d, key, f, path))]
+			got := map[string]string{"ok": "ok", "forbidden": "403",
+				"not found": "404"}[kind(operations[row.operation](d, key, f, path))]
 			if member := wants[4]; got != member {
 				t.Errorf("a key of the manager: %s, want %s", got, member)
 			}
@@ -136,7 +144,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 // inState returns a folder in the state.
 func (d *desk) inState(state string) (id, path string) {
 	remove := func(id string) {
-		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Remove: []string{id}}); err != nil {
+		if _, err := d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Remove: []string{id}}); err != nil {
 			d.t.Fatal(err)
 		}
 	}
@@ -172,14 +181,18 @@ func TestRightsOnAssets(t *testing.T) {
 	gone, _ := d.folder("gone", "", true)
 	lost, _ := d.folder("lost", "", true, grants...)
 	ids := map[string]string{
-		"in none": d.asset("none", ""), "in an open one": d.asset("open", "", open), "in a granted one": d.asset("granted", "", granted),
-		"in both": d.asset("both", "", granted, open), "in a deleted one": d.asset("gone", "", gone), "in a deleted and a granted one": d.asset("gone2", "", gone, granted),
+		"in none": d.asset("none", ""), "in an open one": d.asset("open", "", open),
+		"in a granted one": d.asset("granted", "", granted),
+		"in both":          d.asset("both", "", granted, open), "in a deleted one": d.asset("gone", "", gone),
+		"in a deleted and a granted one":               d.asset("gone2", "", gone, granted),
 		"in a deleted one with grants and an open one": d.asset("lost", "", lost, open), "absent": "absent",
 	}
-	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{gone, lost}}); err != nil {
+	if _, err := d.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Delete: []string{gone, lost}}); err != nil {
 		t.Fatal(err)
 	}
-	for where, want := range map[string][]string{ // moderator, manager, writer, viewer, member: the status of reading and of labelling
+	// moderator, manager, writer, viewer, member: the status of reading and of labelling
+	for where, want := range map[string][]string{
 		"in none":                        {"200 200", "200 403", "200 403", "200 403", "200 403"},
 		"in an open one":                 {"200 200", "200 403", "200 403", "200 403", "200 403"},
 		"in a granted one":               {"200 200", "200 200", "200 200", "200 403", "404 404"},
@@ -192,7 +205,8 @@ func TestRightsOnAssets(t *testing.T) {
 		for i, c := range callers[:5] {
 			_, err := d.Asset(ctx, c.Caller, lib, ids[where])
 			read := map[string]string{"ok": "200", "not found": "404"}[kind(err)]
-			out, err := d.ChangeAttributes(ctx, c.Caller, lib, assets.ChangeAttributesRequest{Assets: []string{ids[where]}, Add: []assets.Attribute{{Key: "k"}}})
+			out, err := d.ChangeAttributes(ctx, c.Caller, lib,
+				assets.ChangeAttributesRequest{Assets: []string{ids[where]}, Add: []assets.Attribute{{Key: "k"}}})
 			if got := fmt.Sprint(read, " ", out.Result[0]); err != nil || got != want[i] {
 				t.Errorf("%s, %s: %s (%v), want %s", where, c.name, got, err, want[i])
 			}
@@ -211,7 +225,8 @@ func TestNobodyGrantsMoreThanTheyHold(t *testing.T) {
 	for _, op := range []assets.Operation{assets.View, assets.Edit, assets.Manage} {
 		p := []assets.Permission{{Operation: op, User: &assets.Subject{ID: "somebody"}}}
 		create := func(by vitrine.Caller) error {
-			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "mine", Path: path, Permissions: p}}})
+			_, err := d.ChangeFolders(ctx, by, lib,
+				assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "mine", Path: path, Permissions: p}}})
 			return err
 		}
 		d.want("a writer creates a folder and grants "+string(op), create(writer), "forbidden")
@@ -230,8 +245,10 @@ func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 	mine, path := d.folder("mine", "", true, edit)
 	open, _ := d.folder("open", "", true)
 	secret, _ := d.folder("secret", "", false)
-	theirs, _ := d.folder("theirs", "", true, append(grants, assets.Permission{Operation: assets.View, User: &assets.Subject{ID: "member"}})...)
-	seen := map[string]string{"in an open folder": d.asset("open", "", open), "in a folder of others": d.asset("theirs", "", theirs), "in no folder": d.asset("loose", "")}
+	theirs, _ := d.folder("theirs", "", true,
+		append(grants, assets.Permission{Operation: assets.View, User: &assets.Subject{ID: "member"}})...)
+	seen := map[string]string{"in an open folder": d.asset("open", "", open),
+		"in a folder of others": d.asset("theirs", "", theirs), "in no folder": d.asset("loose", "")}
 	hidden := d.asset("secret", "", secret)
 	assign := func(by vitrine.Caller, folder, id string) int {
 		out, err := d.AssignAssets(ctx, by, lib, assets.AssignAssetsRequest{Folder: folder, Assign: []string{id}})
@@ -244,7 +261,8 @@ func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 		if got := assign(member, mine, id); got != 403 {
 			t.Errorf("an asset %s is assigned to the editor's folder: %d, want 403", where, got)
 		}
-		out, err := d.ChangeAttributes(ctx, member, lib, assets.ChangeAttributesRequest{Assets: []string{id}, Add: []assets.Attribute{{Key: "k"}}})
+		out, err := d.ChangeAttributes(ctx, member, lib,
+			assets.ChangeAttributesRequest{Assets: []string{id}, Add: []assets.Attribute{{Key: "k"}}})
 		if err != nil || out.Result[0] != 403 {
 			t.Errorf("and then changed: %v, %v, want 403", out.Result, err)
 		}
@@ -254,13 +272,15 @@ func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 	if got := assign(member, mine, hidden); got != 404 {
 		t.Errorf("a hidden asset is assigned: %d, want 404", got)
 	}
-	_, err := d.ChangeFolders(ctx, member, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path, Inherit: flag(false),
-		Permissions: []assets.Permission{{Operation: assets.Edit, User: &assets.Subject{ID: "friend"}}}}}})
+	_, err := d.ChangeFolders(ctx, member, lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path, Inherit: flag(false),
+			Permissions: []assets.Permission{{Operation: assets.Edit, User: &assets.Subject{ID: "friend"}}}}}})
 	d.want("a folder that shares what is in it with a friend", err, "forbidden")
 
 	added, err := d.change(member, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("own", "", mine)}})
 	d.want("an asset of the editor's own", err, "ok")
-	sub, err := d.ChangeFolders(ctx, member, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path}}})
+	sub, err := d.ChangeFolders(ctx, member, lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path}}})
 	d.want("a folder without grants of its own", err, "ok")
 	if got := assign(member, sub.Folders[0].ID, added.Added[0].ID); got != 200 {
 		t.Errorf("the editor's own asset is assigned to the editor's own folder: %d, want 200", got)
@@ -293,14 +313,16 @@ func TestRevokingNeverPublishes(t *testing.T) {
 		if n := d.total(by, assets.SearchRequest{Query: "word"}); n != 0 {
 			t.Errorf("%s finds what was for one", by.URN)
 		}
-		_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Inherit: flag(true)}}})
+		_, err := d.ChangeFolders(ctx, by, lib,
+			assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Inherit: flag(true)}}})
 		d.want(by.URN+" opens it", err, "not found")
 	}
 	if f, err := d.Folder(ctx, moderator, lib, id); err != nil || f.Inherit {
 		t.Errorf("a folder that lost its last permission: %+v, %v", f, err)
 	}
 	revoke(moderator, assets.ChangePermissionsRequest{Remove: []assets.Permission{own}})
-	_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Inherit: flag(true)}}})
+	_, err := d.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Inherit: flag(true)}}})
 	if d.want("a moderator opens it", err, "ok"); d.total(viewer, assets.SearchRequest{Query: "word"}) != 1 {
 		t.Error("a folder that a moderator opened is closed")
 	}
@@ -318,16 +340,20 @@ func TestExplain(t *testing.T) {
 	closed, _ := d.folder("closed", "", false)
 	hidden, hiddenPath := d.folder("hidden", "", false)
 	gone, _ := d.folder("gone", hiddenPath, false, grants...)
-	names := map[string]string{"": "", top: "top", f: "f", open: "open", closed: "closed", hidden: "hidden", gone: "gone"}
+	names := map[string]string{"": "", top: "top", f: "f", open: "open", closed: "closed", hidden: "hidden",
+		gone: "gone"}
 	ids := map[string]string{}
 	for id, name := range names {
 		ids[name] = id
 	}
-	for name, in := range map[string][]string{"an asset in none": nil, "an asset in f": {f}, "an asset in open": {open}, "an asset in closed": {closed},
-		"an asset in gone": {gone}, "an asset in f and closed": {f, closed}, "an asset in f and gone": {f, gone}, "an asset in gone and closed": {gone, closed}} {
+	for name, in := range map[string][]string{"an asset in none": nil, "an asset in f": {f}, "an asset in open": {open},
+		"an asset in closed": {closed},
+		"an asset in gone":   {gone}, "an asset in f and closed": {f, closed}, "an asset in f and gone": {f, gone},
+		"an asset in gone and closed": {gone, closed}} {
 		ids[name] = d.asset(name, "", in...)
 	}
-	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{hidden}}); err != nil {
+	if _, err := d.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Delete: []string{hidden}}); err != nil {
 		t.Fatal(err)
 	}
 	told := func(v assets.Verdict) string { // + is allowed, the rule, of which folder
@@ -383,10 +409,13 @@ func TestExplain(t *testing.T) {
 		{manager, nil, "an asset in gone", "not found"},
 		{writer, nil, "an asset in f and closed", "+grant:top +grant:top; f +grant:top +grant:top"},
 		{viewer, nil, "an asset in f and closed", "+grant:top -none; f +grant:top -none"},
-		{manager, nil, "an asset in f and gone", "+grant:top +grant:top; f +grant:top +grant:top; gone -deleted -deleted"},
+		{manager, nil, "an asset in f and gone",
+			"+grant:top +grant:top; f +grant:top +grant:top; gone -deleted -deleted"},
 		{moderator, whom("member"), "an asset in f and closed", "-none -none; f -none -none; closed -none -none"},
-		{moderator, whom("manager"), "an asset in gone", "-deleted:hidden -deleted:hidden; gone -deleted:hidden -deleted:hidden"},
-		{moderator, whom("member"), "an asset in gone and closed", "-none -none; gone -deleted:hidden -deleted:hidden; closed -none -none"},
+		{moderator, whom("manager"), "an asset in gone",
+			"-deleted:hidden -deleted:hidden; gone -deleted:hidden -deleted:hidden"},
+		{moderator, whom("member"), "an asset in gone and closed",
+			"-none -none; gone -deleted:hidden -deleted:hidden; closed -none -none"},
 		{moderator, whom("manager"), "an asset in none", "+unfiled -none"},
 		{moderator, whom("manager"), "an asset in f", "+grant:top +grant:top; f +grant:top +grant:top"},
 	} {
@@ -409,7 +438,8 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s about %v on %s: %s, want %s", c.by.URN, c.about, c.what, got, c.want)
 		}
 	}
-	for what, in := range map[string]assets.ExplainRequest{"neither": {}, "both": {Asset: ids["an asset in none"], Folder: f}} {
+	for what, in := range map[string]assets.ExplainRequest{"neither": {},
+		"both": {Asset: ids["an asset in none"], Folder: f}} {
 		_, err := d.Explain(ctx, moderator, lib, in)
 		d.want(what, err, "invalid")
 	}
@@ -491,9 +521,11 @@ func TestAPermissionNamesOneUser(t *testing.T) {
 		}
 	}
 	id, _ := d.folder("f", "", true)
-	for _, user := range []string{"a:b", network, network + ":site=1", network + ":site=1:user=x", "urn:vitrine", ":x"} {
+	for _, user := range []string{"a:b", network, network + ":site=1", network + ":site=1:user=x", "urn:vitrine",
+		":x"} {
 		p := assets.Permission{Operation: assets.View, User: &assets.Subject{ID: user}}
-		_, err := d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: id, Create: []assets.Permission{p}})
+		_, err := d.ChangePermissions(ctx, moderator, lib,
+			assets.ChangePermissionsRequest{Folder: id, Create: []assets.Permission{p}})
 		d.want("a permission of the user "+user, err, "invalid")
 	}
 }
@@ -510,7 +542,8 @@ func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
 	for i := range 63 {
 		permissions := make([]assets.Permission, 1000)
 		for j := range permissions {
-			permissions[j] = assets.Permission{Operation: assets.View, User: &assets.Subject{ID: fmt.Sprintf("%d-%d", i, j)}}
+			permissions[j] = assets.Permission{Operation: assets.View,
+				User: &assets.Subject{ID: fmt.Sprintf("%d-%d", i, j)}}
 		}
 		if i == 0 {
 			permissions[999].User.ID = "member"
@@ -555,13 +588,15 @@ func TestPermissionsOfLostCommitsAreNotServed(t *testing.T) {
 	svc := assets.New(store, &assets.Options{NewID: func() string { id += "x"; return id }})
 	grant := func(to string) {
 		p := assets.Permission{Operation: assets.View, User: &assets.Subject{ID: to}}
-		if _, err := svc.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: folder, Create: []assets.Permission{p}}); err != nil {
+		if _, err := svc.ChangePermissions(ctx, moderator, lib,
+			assets.ChangePermissionsRequest{Folder: folder, Create: []assets.Permission{p}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, s := range []storage.Store{second, first} { // both have the folder, as a primary and its standby
 		store.Store, id = s, ""
-		out, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f", Inherit: flag(false)}}})
+		out, err := svc.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f", Inherit: flag(false)}}})
 		if err != nil || folder != "" && folder != out.Folders[0].ID {
 			t.Fatalf("%+v, %v", out, err)
 		}
@@ -585,10 +620,12 @@ func TestPermissionsChangeWithinARequest(t *testing.T) {
 	for i := range many {
 		many[i] = assets.Permission{Operation: assets.View, User: &assets.Subject{ID: fmt.Sprint(i)}}
 	}
-	id, path := d.folder("f", "", true, append(many, assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: "member"}})...)
+	id, path := d.folder("f", "", true,
+		append(many, assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: "member"}})...)
 	under, _ := d.folder("g", path, false, many...)
 	change := func(by vitrine.Caller, create, remove []assets.Permission) error {
-		_, err := d.ChangePermissions(ctx, by, lib, assets.ChangePermissionsRequest{Folder: id, Create: create, Remove: remove})
+		_, err := d.ChangePermissions(ctx, by, lib,
+			assets.ChangePermissionsRequest{Folder: id, Create: create, Remove: remove})
 		return err
 	}
 	if _, err := d.Folder(ctx, member, lib, under); !errors.Is(err, vitrine.ErrNotFound) {
@@ -599,7 +636,8 @@ func TestPermissionsChangeWithinARequest(t *testing.T) {
 	if n := d.total(member, assets.SearchRequest{}); n != 1 {
 		t.Errorf("an asset in a folder that inherits from it: a search finds %d", n)
 	}
-	inherit := assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Label: text("h")}, {ID: id, Inherit: flag(false)}, {ID: id, Inherit: flag(true)}}}
+	inherit := assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Label: text("h")},
+		{ID: id, Inherit: flag(false)}, {ID: id, Inherit: flag(true)}}}
 	if _, err := d.ChangeFolders(ctx, member, lib, inherit); err != nil {
 		t.Error(err)
 	}
@@ -637,8 +675,9 @@ func TestAnEmptyIDIsAnError(t *testing.T) {
 			}
 			return fmt.Sprint("id", made)
 		}})
-		_, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f",
-			Permissions: []assets.Permission{{Operation: assets.View, User: &assets.Subject{ID: "member"}}}}}})
+		_, err := svc.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f",
+				Permissions: []assets.Permission{{Operation: assets.View, User: &assets.Subject{ID: "member"}}}}}})
 		if err == nil || !strings.Contains(err.Error(), "Options.NewID") || made != given+1 {
 			t.Errorf("after %d of %d ids: %v, want an error that names Options.NewID", given, made, err)
 		}

@@ -23,7 +23,9 @@ type ChangedAssets struct {
 }
 
 // ChangeAssets removes and then adds assets, all or nothing. See Session.ChangeAssets.
-func (s *Service) ChangeAssets(ctx context.Context, by vitrine.Caller, lib Library, in ChangeAssetsRequest) (ChangedAssets, error) {
+func (s *Service) ChangeAssets(
+	ctx context.Context, by vitrine.Caller, lib Library, in ChangeAssetsRequest,
+) (ChangedAssets, error) {
 	// A caller without any right gets that error, whatever the request has.
 	if _, err := s.authorize(by, lib); err != nil {
 		return ChangedAssets{}, err
@@ -96,7 +98,8 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 	// request has which folder.
 	drafts = collapse(drafts)
 	added, size := []Asset{}, 0
-	// All are looked up before the first one is added, since a search sorts the changes of the index that the request has made so far.
+	// All are looked up before the first one is added, since a search sorts the changes of the index that the request
+	// has made so far.
 	parts := slices.Collect(slices.Chunk(drafts, atOnce))
 	found := make([]*index.Set, len(parts))
 	for i, part := range parts {
@@ -162,9 +165,13 @@ func (req *request) add(d draft, old assetRecord, now int64) (assetRecord, error
 	case !isNew && req.editsAsset(req.tree, old.Folders):
 		return req.replace(old, d, now)
 	case d.unfiled && !req.moderator:
-		return assetRecord{}, forbidden(d.at, "to add an asset to no folder is for moderators, and to change one that is there needs edit on one of its folders")
+		return assetRecord{},
+			forbidden(d.at,
+				"to add an asset to no folder is for moderators, and to change one that is there needs edit on one "+
+					"of its folders")
 	case !isNew:
-		return assetRecord{}, forbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
+		return assetRecord{},
+			forbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
 	}
 	return req.addNew(d, now)
 }
@@ -172,7 +179,9 @@ func (req *request) add(d draft, old assetRecord, now int64) (assetRecord, error
 // addNew stores the draft as a new asset, with the next ordinal of the library.
 func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 	if at := req.conflict(d, nil); at != "" {
-		return assetRecord{}, newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "an earlier item puts the same asset into other folders: name all of its folders in one item")
+		return assetRecord{},
+			newError(vitrine.ErrConflict, vitrine.CodeMoved, at,
+				"an earlier item puts the same asset into other folders: name all of its folders in one item")
 	}
 	if err := d.checkFolderCount(len(d.Folders), 0, req.limits); err != nil {
 		return assetRecord{}, err
@@ -181,7 +190,8 @@ func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 	req.changes.note(req.state.Last, wasAdded)
 	req.state.Count++
 	req.state.At = now
-	r := assetRecord{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: d.createdAt(now), UpdatedAt: now, Folders: d.Folders, words: req.limits.SearchedWords}
+	r := assetRecord{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: d.createdAt(now), UpdatedAt: now,
+		Folders: d.Folders, words: req.limits.SearchedWords}
 	var p parts
 	d.applyTo(&p, r.CreatedAt)
 	if err := d.checkAttributeCount(len(p.Attributes), 0, req.limits); err != nil {
@@ -196,7 +206,8 @@ func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 func (req *request) replace(old assetRecord, d draft, now int64) (assetRecord, error) {
 	if at := req.conflict(d, old.Folders); at != "" {
 		id := req.ids.encrypt(idKind, old.Ordinal)
-		conflict := newError(vitrine.ErrConflict, vitrine.CodeMoved, at, "the asset %s is in other folders already: name them too, or none that it is not in", id)
+		conflict := newError(vitrine.ErrConflict, vitrine.CodeMoved, at,
+			"the asset %s is in other folders already: name them too, or none that it is not in", id)
 		conflict.ID = id
 		return assetRecord{}, conflict
 	}

@@ -21,11 +21,13 @@ func TestFoldersNestUpTo64Levels(t *testing.T) {
 		ids, path = append(ids, id), next
 	}
 	create := func(place string) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: place}}})
+		_, err := d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: place}}})
 		return err
 	}
 	move := func(id, place string) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Path: &place}}})
+		_, err := d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Path: &place}}})
 		return err
 	}
 	d.want("level 65", create(path), "invalid")
@@ -39,7 +41,8 @@ func TestFoldersNestUpTo64Levels(t *testing.T) {
 	d.want("moving to where it is", move(ids[0], "/"), "ok")
 	d.want("moving up", move(ids[63], "/"), "ok")
 	d.want("moving without a path", move(low, ""), "invalid")
-	for _, place := range []string{"/absent", "/" + ids[1], "//" + ids[0], "/" + ids[0] + "/", "/" + ids[0] + "//" + ids[1]} {
+	for _, place := range []string{"/absent", "/" + ids[1], "//" + ids[0], "/" + ids[0] + "/",
+		"/" + ids[0] + "//" + ids[1]} {
 		d.want("a place that is none: "+place, create(place), "not found")
 	}
 	d.want("a path without a slash", create(ids[0]), "invalid")
@@ -51,17 +54,21 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	a, aPath := d.folder("a", "", true)
 	b, _ := d.folder("b", aPath, true)
 	_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
-		Create: []assets.NewFolder{{Label: "c"}}, Update: []assets.FolderChange{{ID: a, Label: text("A")}}, Delete: []string{b, "absent"}})
+		Create: []assets.NewFolder{{Label: "c"}}, Update: []assets.FolderChange{{ID: a, Label: text("A")}},
+		Delete: []string{b, "absent"}})
 	d.want("one of them absent", err, "not found")
 	page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{})
-	if list := page.Items; err != nil || len(list) != 1 || list[0].Label != "a" || !slices.Equal(list[0].Children, []string{b}) {
+	if list := page.Items; err != nil || len(list) != 1 || list[0].Label != "a" ||
+		!slices.Equal(list[0].Children, []string{b}) {
 		t.Errorf("a refused request leaves %+v, error %v", page, err)
 	}
 	changed, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
-		Create: []assets.NewFolder{{Label: "c", Path: aPath}, {Label: "c"}}, Update: []assets.FolderChange{{ID: b, Inherit: flag(false)}, {ID: a, Label: text("A")}},
+		Create: []assets.NewFolder{{Label: "c", Path: aPath}, {Label: "c"}},
+		Update: []assets.FolderChange{{ID: b, Inherit: flag(false)}, {ID: a, Label: text("A")}},
 		Delete: []string{a, b, b}, Remove: []string{a}})
 	out := changed.Folders
-	if err != nil || len(out) != 4 || out[0].Path != aPath || out[1].Path != "/" || out[2].ID != b || out[2].Inherit || out[3].ID != a || out[3].Label != "A" {
+	if err != nil || len(out) != 4 || out[0].Path != aPath || out[1].Path != "/" || out[2].ID != b || out[2].Inherit ||
+		out[3].ID != a || out[3].Label != "A" {
 		t.Fatalf("%+v, error %v", out, err)
 	}
 	for _, i := range []int{0, 2, 3} {
@@ -72,9 +79,11 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	if f, err := d.Folder(ctx, moderator, lib, out[0].ID); err != nil || !f.Deleted {
 		t.Errorf("below a deleted one: %+v, error %v", f, err)
 	}
-	_, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: a, Label: text("x")}}})
+	_, err = d.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: a, Label: text("x")}}})
 	d.want("renaming a deleted one", err, "not found")
-	changed, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b, Deleted: flag(false), Path: text("/")}}})
+	changed, err = d.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b, Deleted: flag(false), Path: text("/")}}})
 	if out = changed.Folders; err != nil || out[0].Deleted || out[0].Path != "/" {
 		t.Errorf("moved out and brought back: %+v, error %v", out, err)
 	}
@@ -103,7 +112,8 @@ func TestAFolderBelowADeletedOneCannotBeRestored(t *testing.T) {
 		_, path = d.folder("between", path, true)
 		id, _ := d.folder("f", path, true, manage("viewer"))
 		_, other := d.folder("other", "", true, manage("viewer"), manage("manager"))
-		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{top}}); err != nil {
+		if _, err := d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Delete: []string{top}}); err != nil {
 			t.Fatal(err)
 		}
 		in := assets.FolderChange{ID: id, Deleted: flag(false)}
@@ -112,7 +122,9 @@ func TestAFolderBelowADeletedOneCannotBeRestored(t *testing.T) {
 		}
 		_, err := d.ChangeFolders(ctx, c.by, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{in}})
 		d.want(c.what, err, c.want)
-		_, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: top, Deleted: flag(false)}, {ID: id, Deleted: flag(false)}}})
+		_, err = d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: top, Deleted: flag(false)},
+				{ID: id, Deleted: flag(false)}}})
 		d.want(c.what+": after the one above", err, "ok")
 	}
 }
@@ -153,7 +165,8 @@ func TestFolderOrder(t *testing.T) {
 	_, err := d.ListFolders(ctx, member, lib, assets.ListFoldersRequest{Before: want[4]})
 	d.want("a deleted folder as a cursor", err, "invalid")
 	page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{Limit: 2, Before: want[4]})
-	if err != nil || len(page.Items) != 2 || page.Items[0].ID != want[2] || page.Items[1].ID != want[3] || page.Next != want[3] {
+	if err != nil || len(page.Items) != 2 || page.Items[0].ID != want[2] || page.Items[1].ID != want[3] ||
+		page.Next != want[3] {
 		t.Errorf("before number 4: %+v, error %v", page, err)
 	}
 }
@@ -174,8 +187,10 @@ func TestFoldersByLabelAndDeletedOnes(t *testing.T) {
 	add("lost restricted winter", "", true, grants...)
 	add("below a lost winter", add("lost parent", "", true), true)
 	add("lost and below a lost one", winter+"/"+ids["lost winter"], true)
-	for _, label := range []string{"lost and below a lost one", "lost winter", "lost restricted winter", "lost parent"} {
-		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{ids[label]}}); err != nil {
+	for _, label := range []string{"lost and below a lost one", "lost winter", "lost restricted winter",
+		"lost parent"} {
+		if _, err := d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Delete: []string{ids[label]}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,17 +200,26 @@ func TestFoldersByLabelAndDeletedOnes(t *testing.T) {
 		in   assets.ListFoldersRequest
 		want []string
 	}{
-		{"a part of a label", moderator, assets.ListFoldersRequest{Label: "WINTER"}, []string{"closed winter", "Midwinter", "Winter", "Winterthur"}},
-		{"of what a viewer sees", viewer, assets.ListFoldersRequest{Label: "winter"}, []string{"Midwinter", "Winter", "Winterthur"}},
+		{"a part of a label", moderator, assets.ListFoldersRequest{Label: "WINTER"},
+			[]string{"closed winter", "Midwinter", "Winter", "Winterthur"}},
+		{"of what a viewer sees", viewer, assets.ListFoldersRequest{Label: "winter"},
+			[]string{"Midwinter", "Winter", "Winterthur"}},
 		{"of what a member sees", member, assets.ListFoldersRequest{Label: "winter"}, []string{"Winter", "Winterthur"}},
-		{"in a place", moderator, assets.ListFoldersRequest{Label: "winter", Paths: []string{"/"}}, []string{"closed winter", "Winter"}},
-		{"of ids", moderator, assets.ListFoldersRequest{Label: "mid", IDs: []string{ids["Winter"], ids["Midwinter"]}}, []string{"Midwinter"}},
-		{"as texts are compared", moderator, assets.ListFoldersRequest{Label: "WÍNTÉR"}, []string{"closed winter", "Midwinter", "Winter", "Winterthur"}},
+		{"in a place", moderator, assets.ListFoldersRequest{Label: "winter", Paths: []string{"/"}},
+			[]string{"closed winter", "Winter"}},
+		{"of ids", moderator, assets.ListFoldersRequest{Label: "mid", IDs: []string{ids["Winter"], ids["Midwinter"]}},
+			[]string{"Midwinter"}},
+		{"as texts are compared", moderator, assets.ListFoldersRequest{Label: "WÍNTÉR"},
+			[]string{"closed winter", "Midwinter", "Winter", "Winterthur"}},
 		{"no such label", moderator, assets.ListFoldersRequest{Label: "winter*"}, nil},
-		{"deleted ones", moderator, assets.ListFoldersRequest{Deleted: true}, []string{"lost and below a lost one", "lost parent", "lost restricted winter", "lost winter"}},
-		{"deleted ones by label", moderator, assets.ListFoldersRequest{Deleted: true, Label: "restricted"}, []string{"lost restricted winter"}},
-		{"deleted ones in a place", moderator, assets.ListFoldersRequest{Deleted: true, Paths: []string{winter}}, []string{"lost winter"}},
-		{"deleted ones that a manager may bring back", manager, assets.ListFoldersRequest{Deleted: true}, []string{"lost restricted winter"}},
+		{"deleted ones", moderator, assets.ListFoldersRequest{Deleted: true},
+			[]string{"lost and below a lost one", "lost parent", "lost restricted winter", "lost winter"}},
+		{"deleted ones by label", moderator, assets.ListFoldersRequest{Deleted: true, Label: "restricted"},
+			[]string{"lost restricted winter"}},
+		{"deleted ones in a place", moderator, assets.ListFoldersRequest{Deleted: true, Paths: []string{winter}},
+			[]string{"lost winter"}},
+		{"deleted ones that a manager may bring back", manager, assets.ListFoldersRequest{Deleted: true},
+			[]string{"lost restricted winter"}},
 		{"deleted ones that a writer may not bring back", writer, assets.ListFoldersRequest{Deleted: true}, nil},
 		{"deleted ones that were open", member, assets.ListFoldersRequest{Deleted: true}, nil},
 	} {
@@ -236,10 +260,17 @@ func TestFolderLimits(t *testing.T) {
 		"permissions at the limit": {assets.NewFolder{Label: "x", Permissions: group(3)}, "ok"},
 		"permissions over it":      {assets.NewFolder{Label: "x", Permissions: group(4)}, "invalid"},
 		"equal ones count once":    {assets.NewFolder{Label: "x", Permissions: append(group(3), group(3)...)}, "ok"},
-		"role at its limit":        {assets.NewFolder{Label: "x", Permissions: []assets.Permission{{Operation: "view", Role: &assets.Subject{ID: strings.Repeat("é", 512)}}}}, "ok"},
-		"role over it":             {assets.NewFolder{Label: "x", Permissions: []assets.Permission{{Operation: "view", Role: &assets.Subject{ID: strings.Repeat("é", 513)}}}}, "invalid"},
-		"an unknown operation":     {assets.NewFolder{Label: "x", Permissions: []assets.Permission{{Operation: "View", Role: &assets.Subject{ID: "r"}}}}, "invalid"},
-		"another folder's rId":     {assets.NewFolder{Label: "x", Permissions: []assets.Permission{{Operation: "view", RID: "urn:x", Role: &assets.Subject{ID: "r"}}}}, "invalid"},
+		"role at its limit": {assets.NewFolder{Label: "x",
+			Permissions: []assets.Permission{{Operation: "view", Role: &assets.Subject{ID: strings.Repeat("é", 512)}}}},
+			"ok"},
+		"role over it": {assets.NewFolder{Label: "x",
+			Permissions: []assets.Permission{{Operation: "view", Role: &assets.Subject{ID: strings.Repeat("é", 513)}}}},
+			"invalid"},
+		"an unknown operation": {assets.NewFolder{Label: "x",
+			Permissions: []assets.Permission{{Operation: "View", Role: &assets.Subject{ID: "r"}}}}, "invalid"},
+		"another folder's rId": {assets.NewFolder{Label: "x",
+			Permissions: []assets.Permission{{Operation: "view", RID: "urn:x", Role: &assets.Subject{ID: "r"}}}},
+			"invalid"},
 	} {
 		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{c.in}})
 		d.want(name, err, c.want)
@@ -261,20 +292,27 @@ func TestPermissionsCollapseAndAreRemovedByIDOrContent(t *testing.T) {
 	user := func(id, name string) assets.Permission {
 		return assets.Permission{Operation: assets.View, User: &assets.Subject{ID: id, Name: name}}
 	}
-	out := change(assets.ChangePermissionsRequest{Create: []assets.Permission{user("x", "one"), user("x", "two"), user(network+":user=x", ""), grants[0], grants[1]}})
-	if len(out) != 3 || out[0].User.Name != "one" || out[0].RType != "assetFolder" || out[0].RID != network+":library=example.test:folder="+f {
+	out := change(
+		assets.ChangePermissionsRequest{Create: []assets.Permission{user("x", "one"), user("x", "two"),
+			user(network+":user=x", ""), grants[0], grants[1]}})
+	if len(out) != 3 || out[0].User.Name != "one" || out[0].RType != "assetFolder" ||
+		out[0].RID != network+":library=example.test:folder="+f {
 		t.Fatalf("%+v", out)
 	}
 	kept := out[0]
-	if out = change(assets.ChangePermissionsRequest{Create: []assets.Permission{kept}}); len(out) != 3 || out[0].ID != kept.ID {
+	if out = change(assets.ChangePermissionsRequest{Create: []assets.Permission{kept}}); len(out) != 3 ||
+		out[0].ID != kept.ID {
 		t.Errorf("granting what is there: %+v", out)
 	}
-	if out = change(assets.ChangePermissionsRequest{Remove: []assets.Permission{{ID: "absent"}, {ID: kept.ID}, user("never", "")}}); len(out) != 2 {
+	if out = change(
+		assets.ChangePermissionsRequest{Remove: []assets.Permission{{ID: "absent"}, {ID: kept.ID},
+			user("never", "")}}); len(out) != 2 {
 		t.Errorf("removed by id: %+v", out)
 	}
 	edit := user("y", "")
 	edit.Operation = assets.Edit
-	out = change(assets.ChangePermissionsRequest{Create: []assets.Permission{edit}, Remove: []assets.Permission{grants[0], user("y", "")}})
+	out = change(assets.ChangePermissionsRequest{Create: []assets.Permission{edit},
+		Remove: []assets.Permission{grants[0], user("y", "")}})
 	if len(out) != 2 || out[0].Group == nil || out[1].Operation != assets.Edit {
 		t.Errorf("removed by content: %+v", out)
 	}
@@ -282,14 +320,16 @@ func TestPermissionsCollapseAndAreRemovedByIDOrContent(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].ID != out[0].ID {
 		t.Errorf("read again: %+v, error %v", list, err)
 	}
-	_, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Remove: []assets.Permission{{Operation: assets.View}}})
+	_, err = d.ChangePermissions(ctx, moderator, lib,
+		assets.ChangePermissionsRequest{Folder: f, Remove: []assets.Permission{{Operation: assets.View}}})
 	d.want("removing nobody's", err, "invalid")
 }
 
 func TestResourceIDsAreEscaped(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	odd := assets.Library{Network: "example.test", ID: "a:b/c%d"}
-	out, err := d.ChangeFolders(ctx, moderator, odd, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: grants[:1]}}})
+	out, err := d.ChangeFolders(ctx, moderator, odd,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: grants[:1]}}})
 	if err != nil || out.Folders[0].Permissions[0].RID != network+":library=a%3Ab%2Fc%25d:folder="+out.Folders[0].ID {
 		t.Errorf("%+v, error %v", out, err)
 	}
@@ -301,7 +341,9 @@ type countingStore struct {
 	folders int
 }
 
-func (c *countingStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+func (c *countingStore) Update(
+	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
 	return c.Store.Update(ctx, space, o, func(tx storage.Tx) error { return fn(countingTx{tx, c}) })
 }
 

@@ -18,9 +18,11 @@ import (
 // replaced by as much, but it cannot grow.
 type Limits struct {
 	Page int // items of a page; 500
-	// PageBytes is the size in bytes of a page: it ends before the item that would bring it above this, unless that is the first. 4 MiB.
+	// PageBytes is the size in bytes of a page: it ends before the item that would bring it above this, unless that is
+	// the first. 4 MiB.
 	PageBytes int
-	// ResponseBytes is the longest response to a change of more than one item, and to a request for the values of a key. 16 MiB.
+	// ResponseBytes is the longest response to a change of more than one item, and to a request for the values of a
+	// key. 16 MiB.
 	ResponseBytes int
 
 	// Items is the number of items of a request that changes assets, folders or permissions: of assets
@@ -30,17 +32,18 @@ type Limits struct {
 	// AssetIDs is the number of ids of a request that assigns assets, together, or changes attributes. 5,000.
 	AssetIDs int
 
-	Name    int // characters of a label, a generator id, a tag, an attribute's key and a library's id; 128
-	Text    int // characters of a foreign id and of an attribute's value; 1,024
-	Subject int // characters of the id and of the name of a user or role that a permission names, and of a group's URN; 512
+	Name int // characters of a label, a generator id, a tag, an attribute's key and a library's id; 128
+	Text int // characters of a foreign id and of an attribute's value; 1,024
+	// characters of the id and of the name of a user or role that a permission names, and of a group's URN; 512
+	Subject int
 
 	Content      int // bytes of an asset's content as it is sent; longer is ErrTooLarge; 256 KiB
 	Tags         int // tags of an asset; 100
 	Attributes   int // attributes of an asset, and in one list of a change of attributes; 1,000
 	AssetFolders int // folders that an asset may be in; 1,000
 	// Terms is the number of index entries that one request may store: the different words, adjacent short words, tags,
-	// folders and attributes of each asset that it adds or replaces, and the folders or attributes of each that it assigns or
-	// labels. Other writes wait while they are stored. 200,000.
+	// folders and attributes of each asset that it adds or replaces, and the folders or attributes of each that it
+	// assigns or labels. Other writes wait while they are stored. 200,000.
 	Terms int
 	// SearchedWords is the number of words of a text by which a search finds the asset: the first ones
 	// of its content, and likewise of each of its author's names. A longer text is stored as a whole.
@@ -73,9 +76,11 @@ func (l Limits) withDefaults() Limits {
 	}{
 		{&l.Page, 500}, {&l.Name, 128}, {&l.Subject, 512}, {&l.Text, 1024}, {&l.Tags, 100},
 		{&l.Attributes, 1000}, {&l.AssetFolders, 1000}, {&l.Content, 256 << 10},
-		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.Terms, 200_000}, {&l.PageBytes, 4 << 20}, {&l.ResponseBytes, 16 << 20},
+		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.Terms, 200_000},
+		{&l.PageBytes, 4 << 20}, {&l.ResponseBytes, 16 << 20},
 		{&l.SearchTags, 16}, {&l.SearchAttributes, 16}, {&l.Facets, 8}, {&l.IDs, 100},
-		{&l.Items, 1000}, {&l.AssetIDs, 5000}, {&l.SearchedWords, 20_000}, {&l.Folders, 10_000}, {&l.AllPermissions, 100_000},
+		{&l.Items, 1000}, {&l.AssetIDs, 5000}, {&l.SearchedWords, 20_000}, {&l.Folders, 10_000},
+		{&l.AllPermissions, 100_000},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value
@@ -107,7 +112,8 @@ func (s *Service) pageLimit(asked, otherwise int) (int, error) {
 // than Limits.ResponseBytes. A change of one item is always allowed, since it cannot be sent in parts.
 func (s *Service) checkResponse(items, bytes int) error {
 	if items > 1 && bytes > s.limits.ResponseBytes {
-		return invalid("", "the response to the request would have more than %d bytes: send it in parts", s.limits.ResponseBytes)
+		return invalid("", "the response to the request would have more than %d bytes: send it in parts",
+			s.limits.ResponseBytes)
 	}
 	return nil
 }

@@ -36,13 +36,16 @@ func (s *Service) Search(ctx context.Context, by vitrine.Caller, lib Library, in
 		return err
 	})
 	if err != nil && limited.Err() != nil && ctx.Err() == nil { // SearchTime is over, and the caller still waits
-		err = newError(vitrine.ErrBusy, vitrine.CodeUnavailable, "", "the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
+		err = newError(vitrine.ErrBusy, vitrine.CodeUnavailable, "",
+			"the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
 	}
 	return out, err
 }
 
 // AllAssets yields what a search finds. See Session.AllAssets.
-func (s *Service) AllAssets(ctx context.Context, by vitrine.Caller, lib Library, in SearchRequest) iter.Seq2[Asset, error] {
+func (s *Service) AllAssets(
+	ctx context.Context, by vitrine.Caller, lib Library, in SearchRequest,
+) iter.Seq2[Asset, error] {
 	in.Facets = nil // they would be counted for each page, and nobody would see them
 	return paging.All("", func(cursor string) ([]Asset, string, error) {
 		page, err := s.Search(ctx, by, lib, in.From(cursor))
@@ -208,14 +211,15 @@ func (req *request) unambiguous(f attributeFilter) error {
 	for _, other := range longer {
 		if meant, err := seen(other); err != nil || meant {
 			return cmp.Or(err, invalid("attribute",
-				"has more than one colon, and %q is a key here: want %s, or %s for a value with a colon", other.key, other, f))
+				"has more than one colon, and %q is a key here: want %s, or %s for a value with a colon", other.key,
+				other, f))
 		}
 	}
 	return nil
 }
 
-// ask adds the phrase to a query: an asset must have, in one of the sources, its words or terms of two adjacent words. With
-// typos, a similar word counts too.
+// ask adds the phrase to a query: an asset must have, in one of the sources, its words or terms of two adjacent words.
+// With typos, a similar word counts too.
 func (p phrase) ask(q *index.Query, sources []int, typos bool) {
 	for i, w := range p.words {
 		var terms []string
@@ -250,7 +254,8 @@ func (p phrase) ask(q *index.Query, sources []int, typos bool) {
 // hasPair reports whether the i-th word of the phrase and the next one have a term of their own.
 func (p phrase) hasPair(i int, sources []int) bool {
 	next := i + 1
-	return next < len(p.words) && !(p.prefix && next == len(p.words)-1) && len(sources) == 1 && sources[0] == inText && isPair(p.words[i], p.words[next])
+	return next < len(p.words) && !(p.prefix && next == len(p.words)-1) && len(sources) == 1 && sources[0] == inText &&
+		isPair(p.words[i], p.words[next])
 }
 
 // isCertain reports whether every asset found by the terms of ask contains the phrase.
@@ -336,9 +341,9 @@ func hasPhrases(phrases []phrase, sources []int) func(assetRecord) (bool, error)
 // SearchPage is a page of a search. Unlike from a Page, a reader can go on from it in both
 // directions.
 //
-// Next always leads to newer assets and Prev to older ones, whatever the order of the search. To read a search in its own order, use
-// SearchRequest.Following and From. A page that is not empty has both cursors even if nothing is there yet: new assets may be added
-// later.
+// Next always leads to newer assets and Prev to older ones, whatever the order of the search. To read a search in its
+// own order, use SearchRequest.Following and From. A page that is not empty has both cursors even if nothing is there
+// yet: new assets may be added later.
 type SearchPage struct {
 	Assets []Asset // in the order of the search
 	Total  int64   // the number of assets that the search finds, on all pages
@@ -393,7 +398,8 @@ func (p *SearchPage) UnmarshalJSON(text []byte) error {
 	}
 	facets, err := readFacets(in.Facets)
 	at := in.Paging
-	*p = SearchPage{Assets: in.Assets, Total: at.Total, Facets: facets, Prev: at.Prev, HasPrev: at.HasPrev, Next: at.Next, HasNext: at.HasNext}
+	*p = SearchPage{Assets: in.Assets, Total: at.Total, Facets: facets, Prev: at.Prev, HasPrev: at.HasPrev,
+		Next: at.Next, HasNext: at.HasNext}
 	return err
 }
 
@@ -466,7 +472,8 @@ func (req *request) behind(found *index.Set, at pageRange, first position) (bool
 	case at.ascending && first.ordinal != 0:
 		back.before = first
 	case at.ascending:
-		back.before = position{at.after.created, at.after.ordinal + 1} // with the asset of the cursor, which is not on the page
+		// with the asset of the cursor, which is not on the page
+		back.before = position{at.after.created, at.after.ordinal + 1}
 	case first.ordinal != 0:
 		back.after = first
 	default:
@@ -480,7 +487,8 @@ func (req *request) behind(found *index.Set, at pageRange, first position) (bool
 
 // position is the place of an asset in the order of a search. The zero position is no place.
 type position struct {
-	created int64 // if the search is sorted by createdAt: the time, in milliseconds since the beginning of the year 0, so it is not 0
+	// if the search is sorted by createdAt: the time, in milliseconds since the beginning of the year 0, so it is not 0
+	created int64
 	ordinal int64
 }
 
@@ -536,10 +544,11 @@ func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 	return c, nil
 }
 
-// createdBetween returns the terms of the times from from on and before before: the terms of whole days, and of single times
-// in the first and last days. A zero time is no bound.
+// createdBetween returns the terms of the times from from on and before before: the terms of whole days, and of single
+// times in the first and last days. A zero time is no bound.
 func createdBetween(from, before time.Time) []index.Span {
-	milliseconds := func(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() } // the times of assets are whole milliseconds
+	// the times of assets are whole milliseconds
+	milliseconds := func(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() }
 	first, last := int64(yearZero), int64(yearZero+dayLength*366*10_000)
 	if !from.IsZero() {
 		first = milliseconds(from)
@@ -553,15 +562,16 @@ func createdBetween(from, before time.Time) []index.Span {
 		return []index.Span{{From: createdTerm(first), To: createdTerm(last)}}
 	}
 	return []index.Span{
-		{From: createdTerm(first), To: createdTerm(firstDay)}, {From: daysTerm(firstDay), To: daysTerm(lastDay)}, {From: createdTerm(lastDay), To: createdTerm(last)},
+		{From: createdTerm(first), To: createdTerm(firstDay)}, {From: daysTerm(firstDay), To: daysTerm(lastDay)},
+		{From: createdTerm(lastDay), To: createdTerm(last)},
 	}
 }
 
 // fewSorted is the number of found assets up to which they are read and sorted; more are sorted by the index.
 const fewSorted = 100
 
-// byCreated returns the ordinals of the assets of a range that are in a set, in the order of createdAt. A nil set contains
-// all assets.
+// byCreated returns the ordinals of the assets of a range that are in a set, in the order of createdAt. A nil set
+// contains all assets.
 func (r *records) byCreated(found *index.Set, at pageRange) (list []int64, err error) {
 	if found != nil && found.Count() <= min(fewSorted, fewAssets) {
 		var all []position

@@ -50,35 +50,41 @@ func TestTheBoundsOfASearch(t *testing.T) {
 		in assets.SearchRequest
 		ok bool
 	}{
-		"16 tags":                           {assets.SearchRequest{Tags: list(16, "t")}, true},
-		"17 tags":                           {assets.SearchRequest{Tags: list(17, "t")}, false},
-		"16 attributes":                     {assets.SearchRequest{Attributes: list(16, "k")}, true},
-		"17 attributes":                     {assets.SearchRequest{Attributes: list(17, "k")}, false},
-		"8 facets":                          {assets.SearchRequest{Facets: list(8, "attribute:k")}, true},
-		"9 facets":                          {assets.SearchRequest{Facets: list(9, "attribute:k")}, false},
-		"an unknown facet":                  {assets.SearchRequest{Facets: []string{"tag"}}, false},
-		"an empty facet":                    {assets.SearchRequest{Facets: []string{""}}, false},
-		"a facet without a key":             {assets.SearchRequest{Facets: []string{"attribute:"}}, false},
-		"a facet of a key with a comma":     {assets.SearchRequest{Facets: []string{"attribute:a,b"}}, false},
-		"a key of 128":                      {assets.SearchRequest{Attributes: []string{long[:128]}, Facets: []string{"attribute:" + long[:128]}}, true},
-		"a key of 129":                      {assets.SearchRequest{Attributes: []string{long[:129]}}, false},
-		"a facet of a key of 129":           {assets.SearchRequest{Facets: []string{"attribute:" + long[:129]}}, false},
-		"an empty key":                      {assets.SearchRequest{Attributes: []string{""}}, false},
-		"an empty key with a value":         {assets.SearchRequest{Attributes: []string{":v"}}, false},
-		"a value of 1,024":                  {assets.SearchRequest{Attributes: []string{"k:" + long}}, true},
-		"a value of 1,025":                  {assets.SearchRequest{Attributes: []string{"k:" + longer}}, false},
-		"16 words, some of them prefixes":   {assets.SearchRequest{Query: strings.Repeat("ab* cd ", 8)}, true},
-		"17 words, some of them prefixes":   {assets.SearchRequest{Query: strings.Repeat("ab* cd ", 8) + "ef*"}, false},
-		"a prefix of two characters":        {assets.SearchRequest{Query: "te*"}, true},
-		"a prefix of one character":         {assets.SearchRequest{Query: "t*"}, false},
-		"a prefix of one character of Han":  {assets.SearchRequest{Query: "漢*"}, true},
-		"a prefix of one folded character":  {assets.SearchRequest{Query: "é*"}, false},
-		"the last year":                     {assets.SearchRequest{CreatedFrom: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}, true},
-		"the year 10000":                    {assets.SearchRequest{CreatedBefore: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, false},
-		"a time that begins after its end":  {assets.SearchRequest{CreatedFrom: d.now.Add(time.Hour), CreatedBefore: d.now}, true},
-		"facets, each mentioned many times": {assets.SearchRequest{Facets: []string{"tags", "tags", "via", "tags"}}, true},
+		"16 tags":                       {assets.SearchRequest{Tags: list(16, "t")}, true},
+		"17 tags":                       {assets.SearchRequest{Tags: list(17, "t")}, false},
+		"16 attributes":                 {assets.SearchRequest{Attributes: list(16, "k")}, true},
+		"17 attributes":                 {assets.SearchRequest{Attributes: list(17, "k")}, false},
+		"8 facets":                      {assets.SearchRequest{Facets: list(8, "attribute:k")}, true},
+		"9 facets":                      {assets.SearchRequest{Facets: list(9, "attribute:k")}, false},
+		"an unknown facet":              {assets.SearchRequest{Facets: []string{"tag"}}, false},
+		"an empty facet":                {assets.SearchRequest{Facets: []string{""}}, false},
+		"a facet without a key":         {assets.SearchRequest{Facets: []string{"attribute:"}}, false},
+		"a facet of a key with a comma": {assets.SearchRequest{Facets: []string{"attribute:a,b"}}, false},
+		"a key of 128": {assets.SearchRequest{Attributes: []string{long[:128]},
+			Facets: []string{"attribute:" + long[:128]}}, true},
+		"a key of 129":                     {assets.SearchRequest{Attributes: []string{long[:129]}}, false},
+		"a facet of a key of 129":          {assets.SearchRequest{Facets: []string{"attribute:" + long[:129]}}, false},
+		"an empty key":                     {assets.SearchRequest{Attributes: []string{""}}, false},
+		"an empty key with a value":        {assets.SearchRequest{Attributes: []string{":v"}}, false},
+		"a value of 1,024":                 {assets.SearchRequest{Attributes: []string{"k:" + long}}, true},
+		"a value of 1,025":                 {assets.SearchRequest{Attributes: []string{"k:" + longer}}, false},
+		"16 words, some of them prefixes":  {assets.SearchRequest{Query: strings.Repeat("ab* cd ", 8)}, true},
+		"17 words, some of them prefixes":  {assets.SearchRequest{Query: strings.Repeat("ab* cd ", 8) + "ef*"}, false},
+		"a prefix of two characters":       {assets.SearchRequest{Query: "te*"}, true},
+		"a prefix of one character":        {assets.SearchRequest{Query: "t*"}, false},
+		"a prefix of one character of Han": {assets.SearchRequest{Query: "漢*"}, true},
+		"a prefix of one folded character": {assets.SearchRequest{Query: "é*"}, false},
+		"the last year": {
+			assets.SearchRequest{CreatedFrom: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}, true},
+		"the year 10000": {
+			assets.SearchRequest{CreatedBefore: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, false},
+		"a time that begins after its end": {assets.SearchRequest{CreatedFrom: d.now.Add(time.Hour),
+			CreatedBefore: d.now}, true},
+		"facets, each mentioned many times": {assets.SearchRequest{Facets: []string{"tags", "tags", "via", "tags"}},
+			true},
 	} {
-		if _, err := d.Search(ctx, moderator, lib, c.in); c.ok && err != nil || !c.ok && !errors.Is(err, vitrine.ErrInvalid) {
+		if _, err := d.Search(ctx, moderator, lib, c.in); c.ok && err != nil || !c.ok &&
+			!errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -97,8 +103,10 @@ func TestAPrefixFindsTheWordsThatBeginWithIt(t *testing.T) {
 	d.add(newAsset("1", "Launching the launchpad"))
 	d.add(newAsset("2", "lunch 漢字 "+long))
 	for query, want := range map[string]int64{
-		"launch*": 1, "la*": 1, "LAUN*": 1, "launching*": 1, "launchings*": 0, "lu*": 1, "launch": 0, "the la*": 1, "lu* la*": 0, "漢*": 1, "字*": 1,
-		"ก": 0, "กก*": 1, long + "*": 1, long: 1, long[:477] + "*": 1, long[:300] + "*": 1, long[:477]: 0, long + "ก*": 0,
+		"launch*": 1, "la*": 1, "LAUN*": 1, "launching*": 1, "launchings*": 0, "lu*": 1, "launch": 0, "the la*": 1,
+		"lu* la*": 0, "漢*": 1, "字*": 1,
+		"ก": 0, "กก*": 1, long + "*": 1, long: 1, long[:477] + "*": 1, long[:300] + "*": 1, long[:477]: 0,
+		long + "ก*": 0,
 	} {
 		if n := d.total(member, assets.SearchRequest{Query: query}); n != want {
 			t.Errorf("%.40q of %d bytes finds %d, want %d", query, len(query), n, want)
@@ -109,16 +117,22 @@ func TestAPrefixFindsTheWordsThatBeginWithIt(t *testing.T) {
 func TestAttributesFilter(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	long := strings.Repeat("v", 1000)
-	d.label(d.add(newAsset("1", "")).ID, assets.Attribute{Key: "color", Value: "red"}, assets.Attribute{Key: "size", Value: ""})
-	d.label(d.add(newAsset("2", "")).ID, assets.Attribute{Key: "color", Value: "blue"}, assets.Attribute{Key: "color", Value: long + "1"})
-	d.label(d.add(newAsset("3", "")).ID, assets.Attribute{Key: "colors", Value: "red"}, assets.Attribute{Key: "a=b", Value: "c"})
+	d.label(d.add(newAsset("1", "")).ID, assets.Attribute{Key: "color", Value: "red"},
+		assets.Attribute{Key: "size", Value: ""})
+	d.label(d.add(newAsset("2", "")).ID, assets.Attribute{Key: "color", Value: "blue"},
+		assets.Attribute{Key: "color", Value: long + "1"})
+	d.label(d.add(newAsset("3", "")).ID, assets.Attribute{Key: "colors", Value: "red"},
+		assets.Attribute{Key: "a=b", Value: "c"})
 	for _, c := range []struct {
 		pairs []string
 		want  int64
 	}{
-		{[]string{"color:red"}, 1}, {[]string{"color"}, 2}, {[]string{"colors"}, 1}, {[]string{"size:"}, 1}, {[]string{"color:"}, 0}, {[]string{"Color"}, 0},
-		{[]string{"color", "size"}, 1}, {[]string{"color:red", "color:blue"}, 0}, {[]string{"color:blue", "color:" + long + "1"}, 1},
-		{[]string{"color:" + long + "2"}, 0}, {[]string{"colo"}, 0}, {[]string{"a=b:c"}, 1}, {[]string{"a:b=c"}, 0}, {[]string{"none"}, 0},
+		{[]string{"color:red"}, 1}, {[]string{"color"}, 2}, {[]string{"colors"}, 1}, {[]string{"size:"}, 1},
+		{[]string{"color:"}, 0}, {[]string{"Color"}, 0},
+		{[]string{"color", "size"}, 1}, {[]string{"color:red", "color:blue"}, 0},
+		{[]string{"color:blue", "color:" + long + "1"}, 1},
+		{[]string{"color:" + long + "2"}, 0}, {[]string{"colo"}, 0}, {[]string{"a=b:c"}, 1}, {[]string{"a:b=c"}, 0},
+		{[]string{"none"}, 0},
 	} {
 		if n := d.total(member, assets.SearchRequest{Attributes: c.pairs}); n != c.want {
 			t.Errorf("%.60q finds %d, want %d", c.pairs, n, c.want)
@@ -132,13 +146,17 @@ func TestKeysWithColons(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	_, hidden := d.folder("hidden", "", false)
 	hidden = hidden[strings.LastIndex(hidden, "/")+1:]
-	d.label(d.asset("1", "a"), assets.Attribute{Key: "dc:title", Value: "Harbour"}, assets.Attribute{Key: "time", Value: "12:30"})
-	d.label(d.asset("2", "b"), assets.Attribute{Key: "a:b:c", Value: "d:e"}, assets.Attribute{Key: `"q"`, Value: "x"}, assets.Attribute{Key: "dc", Value: "title:Harbour"})
+	d.label(d.asset("1", "a"), assets.Attribute{Key: "dc:title", Value: "Harbour"},
+		assets.Attribute{Key: "time", Value: "12:30"})
+	d.label(d.asset("2", "b"), assets.Attribute{Key: "a:b:c", Value: "d:e"}, assets.Attribute{Key: `"q"`, Value: "x"},
+		assets.Attribute{Key: "dc", Value: "title:Harbour"})
 	d.label(d.asset("3", "c", hidden), assets.Attribute{Key: "time:12", Value: "x"})
 	for filter, want := range map[string]string{
-		`"dc:title":Harbour`: "1", `"dc:title"`: "1", `"dc:title":`: "0", `"dc\u003atitle":Harbour`: "1", `"dc":title:Harbour`: "1", `"time":12:30`: "1",
+		`"dc:title":Harbour`: "1", `"dc:title"`: "1", `"dc:title":`: "0", `"dc\u003atitle":Harbour`: "1",
+		`"dc":title:Harbour`: "1", `"time":12:30`: "1",
 		`"a:b:c":d:e`: "1", `"\"q\"":x`: "1", `time:12:30`: "1", `none:a:b`: "0", `"none":a:b`: "0", `dc:other`: "0",
-		`dc:title:Harbour`: `"dc:title":Harbour`, `dc:title:`: `"dc:title":`, `a:b:c:d:e`: `"a:b:c":d:e`, `"dc:title"Harbour`: `"key":value`, `"dc:title`: `"key":value`, `"":x`: "empty key",
+		`dc:title:Harbour`: `"dc:title":Harbour`, `dc:title:`: `"dc:title":`, `a:b:c:d:e`: `"a:b:c":d:e`,
+		`"dc:title"Harbour`: `"key":value`, `"dc:title`: `"key":value`, `"":x`: "empty key",
 	} {
 		page, err := d.Search(ctx, member, lib, assets.SearchRequest{Attributes: []string{filter}})
 		switch {
@@ -153,7 +171,8 @@ func TestKeysWithColons(t *testing.T) {
 	_, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Attributes: []string{"time:12:30"}})
 	d.want("a key in a folder that the caller sees", err, "invalid")
 	long := "k" + strings.Repeat(":", 1000)
-	if page, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Attributes: slices.Repeat([]string{long}, 16)}); err != nil || page.Total != 0 {
+	if page, err := d.Search(ctx, moderator, lib,
+		assets.SearchRequest{Attributes: slices.Repeat([]string{long}, 16)}); err != nil || page.Total != 0 {
 		t.Errorf("many colons: %d, %v", page.Total, err)
 	}
 }
@@ -174,9 +193,12 @@ func TestTimesFilter(t *testing.T) {
 	for second := range 18 {
 		before := int64(min(3*second, 50))
 		until := int64(min(3*second+3, 50))
-		for more, want := range map[time.Duration]int64{-time.Nanosecond: before, 0: before, time.Nanosecond: until, time.Second: until} {
-			if n, rest := count(time.Time{}, at(second, more)), count(at(second, more), time.Time{}); n != want || rest != 50-want {
-				t.Errorf("%d are before %d s and %s, and %d from then on, want %d and %d", n, second, more, rest, want, 50-want)
+		for more, want := range map[time.Duration]int64{-time.Nanosecond: before, 0: before, time.Nanosecond: until,
+			time.Second: until} {
+			if n, rest := count(time.Time{}, at(second, more)), count(at(second, more), time.Time{}); n != want ||
+				rest != 50-want {
+				t.Errorf("%d are before %d s and %s, and %d from then on, want %d and %d", n, second, more, rest, want,
+					50-want)
 			}
 		}
 		if n := count(at(second, 0), at(second+1, 0)); n != until-before {
@@ -184,7 +206,8 @@ func TestTimesFilter(t *testing.T) {
 		}
 	}
 	page := d.search(member, assets.SearchRequest{CreatedFrom: at(1, 0), CreatedBefore: at(3, 0), Limit: 2})
-	page = d.search(member, assets.SearchRequest{CreatedFrom: at(1, 0), CreatedBefore: at(3, 0), Limit: 9, Until: page.Prev})
+	page = d.search(member,
+		assets.SearchRequest{CreatedFrom: at(1, 0), CreatedBefore: at(3, 0), Limit: 9, Until: page.Prev})
 	if len(page.Assets) != 4 || page.HasPrev || !page.HasNext || page.Total != 6 {
 		t.Errorf("the second page has %d assets, %+v", len(page.Assets), page)
 	}
@@ -211,11 +234,13 @@ func facetsCountWhatTheCallerSees(t *testing.T) {
 		}
 		labels := []assets.Attribute{{Key: "n", Value: fmt.Sprint(i % 4)}}
 		if i%3 == 0 { // members do not see these assets, nor that they have this key
-			labels = append(labels, assets.Attribute{Key: "hidden", Value: "a"}, assets.Attribute{Key: "hidden", Value: "b"})
+			labels = append(labels, assets.Attribute{Key: "hidden", Value: "a"},
+				assets.Attribute{Key: "hidden", Value: "b"})
 		}
 		d.label(d.add(a).ID, labels...)
 	}
-	in := assets.SearchRequest{Query: "all", Limit: 1, Facets: []string{"tags", "folder", "via", "rights", "attribute:n", "attribute", "tags"}}
+	in := assets.SearchRequest{Query: "all", Limit: 1,
+		Facets: []string{"tags", "folder", "via", "rights", "attribute:n", "attribute", "tags"}}
 	for name, by := range map[string]vitrine.Caller{"member": member, "writer": writer} {
 		page, err := d.Search(ctx, by, lib, in)
 		if err != nil {
@@ -226,17 +251,22 @@ func facetsCountWhatTheCallerSees(t *testing.T) {
 		_, got, _ := strings.Cut(string(rest.AppendJSON(nil)), `"facets":`)
 		want := map[string]string{
 			"member": fmt.Sprintf(`{"folder":[{"value":%q,"count":20}],"via":[],"rights":[],"attribute:n":[`, open) +
-				`{"value":"1","count":6},{"value":"0","count":5},{"value":"2","count":5},{"value":"3","count":4}],"attribute":[{"value":"n","count":20}]}`,
-			"writer": fmt.Sprintf(`{"folder":[{"value":%q,"count":20},{"value":%q,"count":20}],"via":[{"value":"-7","count":10}],"rights":[],"attribute:n":[`,
+				`{"value":"1","count":6},{"value":"0","count":5},{"value":"2","count":5},{"value":"3","count":4}],` +
+				`"attribute":[{"value":"n","count":20}]}`,
+			"writer": fmt.Sprintf(`{"folder":[{"value":%q,"count":20},{"value":%q,"count":20}],"via":[{"value":"-7",`+
+				`"count":10}],"rights":[],"attribute:n":[`,
 				min(open, secret), max(open, secret)) +
-				`{"value":"0","count":8},{"value":"1","count":8},{"value":"2","count":7},{"value":"3","count":7}],"attribute":[{"value":"n","count":30},{"value":"hidden","count":10}]}`,
+				`{"value":"0","count":8},{"value":"1","count":8},{"value":"2","count":7},{"value":"3","count":7}],` +
+				`"attribute":[{"value":"n","count":30},{"value":"hidden","count":10}]}`,
 		}[name]
 		if got != want+"}" {
 			t.Errorf("%s: facets %s\nwant %s", name, got, want)
 		}
 		tags := page.Facets[0].Values
 		if len(tags) != 20 || tags[0] != (assets.FacetValue{Value: "every", Count: page.Total}) || tags[1].Count != 1 ||
-			!slices.IsSortedFunc(tags[1:], func(a, b assets.FacetValue) int { return strings.Compare(a.Value, b.Value) }) {
+			!slices.IsSortedFunc(tags[1:], func(a, b assets.FacetValue) int {
+				return strings.Compare(a.Value, b.Value)
+			}) {
 			t.Errorf("%s: the most frequent tags are %v", name, tags)
 		}
 		if name == "writer" && tags[19].Value != "t18" || name == "member" && tags[1].Value != "t01" {
@@ -251,10 +281,13 @@ func facetsCountWhatTheCallerSees(t *testing.T) {
 			t.Errorf("facets %v come back as %v", page.Facets, back.Facets)
 		}
 	}
-	if page := d.search(member, assets.SearchRequest{Query: "...", Facets: []string{"via"}}); !strings.HasSuffix(string(page.AppendJSON(nil)), `"facets":{"via":[]}}`) {
+	if page := d.search(member,
+		assets.SearchRequest{Query: "...", Facets: []string{"via"}}); !strings.HasSuffix(string(page.AppendJSON(nil)),
+		`"facets":{"via":[]}}`) {
 		t.Errorf("a search that finds nothing has the facets %v", page.Facets)
 	}
-	if page := d.search(member, assets.SearchRequest{}); page.Facets != nil || strings.Contains(string(page.AppendJSON(nil)), "facets") {
+	if page := d.search(member, assets.SearchRequest{}); page.Facets != nil ||
+		strings.Contains(string(page.AppendJSON(nil)), "facets") {
 		t.Errorf("a search without facets has %v", page.Facets)
 	}
 }
@@ -269,7 +302,8 @@ func facetsOfLongValues(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	var want []assets.FacetValue
 	for i := range 24 {
-		tag, key, value := strings.Repeat("語", 120)+fmt.Sprintf("%02d", i), strings.Repeat("語", 100), strings.Repeat("v", 900)+fmt.Sprintf("%02d", i)
+		tag, key, value := strings.Repeat("語", 120)+fmt.Sprintf("%02d", i), strings.Repeat("語", 100),
+			strings.Repeat("v", 900)+fmt.Sprintf("%02d", i)
 		if i == 7 {
 			value = "short"
 		}
@@ -287,7 +321,9 @@ func facetsOfLongValues(t *testing.T) {
 		}
 		return strings.Compare(a.Value, b.Value)
 	})
-	page := d.search(member, assets.SearchRequest{Facets: []string{"attribute:k", "attribute:" + strings.Repeat("語", 100), "tags", "generator", "attribute"}})
+	page := d.search(member,
+		assets.SearchRequest{Facets: []string{"attribute:k", "attribute:" + strings.Repeat("語", 100), "tags",
+			"generator", "attribute"}})
 	for _, f := range page.Facets[:2] {
 		if !slices.Equal(f.Values, want[:20]) {
 			t.Errorf("%.20s: %.3000v", f.Name, f.Values)
@@ -299,13 +335,16 @@ func facetsOfLongValues(t *testing.T) {
 			t.Errorf("tag %d is %v", i, tags[i])
 		}
 	}
-	if last := tags[len(tags)-1]; len(tags) != 20 || last != (assets.FacetValue{Value: strings.Repeat("語", 120) + "14", Count: 1}) {
+	if last := tags[len(tags)-1]; len(tags) != 20 ||
+		last != (assets.FacetValue{Value: strings.Repeat("語", 120) + "14", Count: 1}) {
 		t.Errorf("the last of %d tags is %v", len(tags), last)
 	}
-	if got := page.Facets[3].Values; len(got) != 2 || got[0].Count != 24 || !strings.HasSuffix(got[0].Value, "1") || got[1].Count != 12 {
+	if got := page.Facets[3].Values; len(got) != 2 || got[0].Count != 24 || !strings.HasSuffix(got[0].Value, "1") ||
+		got[1].Count != 12 {
 		t.Errorf("generators: %v", got)
 	}
-	if got := page.Facets[4].Values; !slices.Equal(got, []assets.FacetValue{{Value: "k", Count: 36}, {Value: strings.Repeat("語", 100), Count: 36}}) {
+	if got := page.Facets[4].Values; !slices.Equal(got,
+		[]assets.FacetValue{{Value: "k", Count: 36}, {Value: strings.Repeat("語", 100), Count: 36}}) {
 		t.Errorf("keys: %v", got)
 	}
 }
@@ -366,7 +405,8 @@ func TestWhatFacetsRead(t *testing.T) {
 		}
 		return store.gets, store.entries
 	}
-	small, large, long := lib, assets.Library{Network: lib.Network, ID: "large"}, assets.Library{Network: lib.Network, ID: "long"}
+	small, large, long := lib, assets.Library{Network: lib.Network, ID: "large"},
+		assets.Library{Network: lib.Network, ID: "long"}
 	add(small, 10, 10, "tag")
 	add(large, 500, 100, "tag")
 	if gets, entries := facets(small); gets > 10 || entries > 20 {
@@ -378,7 +418,9 @@ func TestWhatFacetsRead(t *testing.T) {
 	}
 }
 
-func (c *readCounter) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+func (c *readCounter) Update(
+	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
 	return c.Store.Update(ctx, space, o, func(t storage.Tx) error { return fn(countingTransaction{t, c}) })
 }
 
@@ -425,7 +467,8 @@ func TestAssetsOfAListAreReadTogether(t *testing.T) {
 	}
 }
 
-// A word that is too long for a term is found as any other: as a whole, by its beginning, and as one that must not be there.
+// A word that is too long for a term is found as any other: as a whole, by its beginning, and as one that must not be
+// there.
 func TestWordsThatAreTooLongForATerm(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	long := strings.Repeat("é", 200)

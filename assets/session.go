@@ -18,9 +18,8 @@ type Session struct {
 	by      vitrine.Caller
 }
 
-// As returns a Session for this caller. The caller's rights are looked up in each call, so a
-// Session never grants a right that was revoked meanwhile, except those that the Caller itself states, such as Moderates and
-// Roles.
+// As returns a Session for this caller. The caller's rights are looked up in each call, so a Session never grants a
+// right that was revoked meanwhile, except those that the Caller itself states, such as Moderates and Roles.
 func (s *Service) As(by vitrine.Caller) *Session { return &Session{s.made(), by} }
 
 // Search returns a page of the assets that match the request and that the caller sees, with the
@@ -121,11 +120,11 @@ func (s *Session) Folder(ctx context.Context, lib Library, id string) (Folder, e
 
 // ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones.
 //
-// Deleting a folder hides it and all folders below it. It can be restored; its assets are not deleted. Purging a deleted
-// folder removes it for good, with the folders below it and the assets that are in no other folder. Only moderators may
-// purge. The files of the store then contain nothing of these assets. A purge takes many short updates after the rest of the
-// request. If it is interrupted, or returns ErrBusy because a reader keeps copies of what was removed, the same purge can be
-// requested again.
+// Deleting a folder hides it and all folders below it. It can be restored; its assets are not deleted. Purging a
+// deleted folder removes it for good, with the folders below it and the assets that are in no other folder. Only
+// moderators may purge. The files of the store then contain nothing of these assets. A purge takes many short updates
+// after the rest of the request. If it is interrupted, or returns ErrBusy because a reader keeps copies of what was
+// removed, the same purge can be requested again.
 //
 // It returns
 //
@@ -166,7 +165,9 @@ func (s *Session) Permissions(ctx context.Context, lib Library, folder string) (
 // ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed, the
 // request has more than Limits.Items, or the folder would have more than Limits.Permissions and more
 // than it had, and ErrTooLarge if that is so for the library and Limits.AllPermissions.
-func (s *Session) ChangePermissions(ctx context.Context, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
+func (s *Session) ChangePermissions(
+	ctx context.Context, lib Library, in ChangePermissionsRequest,
+) ([]Permission, error) {
 	return s.service.ChangePermissions(ctx, s.by, lib, in)
 }
 
@@ -189,7 +190,9 @@ func (s *Session) Attributes(ctx context.Context, lib Library, key string) ([]At
 // It returns ErrInvalid, and changes nothing, if an attribute is malformed, the request has more ids
 // than Limits.AssetIDs or a list of more than Limits.Attributes, the response would be longer than
 // Limits.ResponseBytes, or the assets have more terms than Limits.Terms.
-func (s *Session) ChangeAttributes(ctx context.Context, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
+func (s *Session) ChangeAttributes(
+	ctx context.Context, lib Library, in ChangeAttributesRequest,
+) (ChangedAttributes, error) {
 	return s.service.ChangeAttributes(ctx, s.by, lib, in)
 }
 
@@ -213,7 +216,9 @@ func (s *Session) Explain(ctx context.Context, lib Library, in ExplainRequest) (
 // cursor of this feed or Limit is out of range; and ErrGone if entries after the cursor were
 // removed, or if the feed has another identity, as after a restore from a backup. A follower that
 // gets ErrGone asks with vitrine.Now for a cursor, reads the whole library, and goes on from the cursor.
-func (s *Session) Changes(ctx context.Context, lib Library, in vitrine.ChangesRequest) (vitrine.ChangesPage[Event], error) {
+func (s *Session) Changes(
+	ctx context.Context, lib Library, in vitrine.ChangesRequest,
+) (vitrine.ChangesPage[Event], error) {
 	return s.service.Changes(ctx, s.by, lib, in)
 }
 

@@ -47,7 +47,8 @@ func load(t *testing.T, s *reviews.Service, file string, dry bool) {
 }
 
 func TestEveryChangeIsInTheFeed(t *testing.T) {
-	for name, store := range map[string]storage.Store{"early reads": memory.New(), "late reads": proof.LateReads(memory.New())} {
+	for name, store := range map[string]storage.Store{"early reads": memory.New(),
+		"late reads": proof.LateReads(memory.New())} {
 		t.Run(name, func(t *testing.T) {
 			s := reviews.New(store, nil)
 			if events, _ := news(t, s, ""); events != nil {
@@ -57,7 +58,8 @@ func TestEveryChangeIsInTheFeed(t *testing.T) {
 				e.By, e.Network = writer.URN, network
 				return []reviews.Event{e}
 			}
-			file := collection("YQ", single, review("1", 10, mails), by("ann", review("2", 20, ""))) + collection("YWI", single)
+			file := collection("YQ", single, review("1", 10, mails), by("ann", review("2", 20, ""))) +
+				collection("YWI", single)
 			_, start := news(t, s, vitrine.Now)
 			after := start
 			for _, step := range []struct {
@@ -67,24 +69,36 @@ func TestEveryChangeIsInTheFeed(t *testing.T) {
 			}{
 				{"a dry run", func() { load(t, s, file, true) }, nil},
 				{"an import", func() { load(t, s, file, false) },
-					event(reviews.Event{Action: reviews.ActionImported, Collections: []reviews.CollectionKey{{"s", "YQ"}, {"s", "YWI"}}, Created: 2})},
+					event(reviews.Event{Action: reviews.ActionImported,
+						Collections: []reviews.CollectionKey{{"s", "YQ"}, {"s", "YWI"}}, Created: 2})},
 				{"the same import", func() { load(t, s, file, false) }, nil},
 				{"an import that changes one review and makes another", func() {
-					load(t, s, collection("YQ", single, review("1", 11, ""), review("3", 30, ""))+collection("YWI", single), false)
+					load(t, s, collection("YQ", single, review("1", 11, ""), review("3", 30, ""))+
+						collection("YWI", single), false)
 				},
-					event(reviews.Event{Action: reviews.ActionImported, Collections: []reviews.CollectionKey{{"s", "YQ"}}, Created: 1, Updated: 1})},
+					event(reviews.Event{Action: reviews.ActionImported,
+						Collections: []reviews.CollectionKey{{"s", "YQ"}}, Created: 1, Updated: 1})},
 				{"a title", func() {
 					load(t, s, strings.Replace(collection("YWI", single), `"title":"t"`, `"title":"other"`, 1), false)
 				},
-					event(reviews.Event{Action: reviews.ActionImported, Collections: []reviews.CollectionKey{{"s", "YWI"}}})},
+					event(reviews.Event{Action: reviews.ActionImported,
+						Collections: []reviews.CollectionKey{{"s", "YWI"}}})},
 				{"a dry run of erasing", func() {
 					_, _ = s.Delete(ctx, writer, reviews.DeleteRequest{Network: network, Author: "ann", DryRun: true})
 				}, nil},
-				{"erasing nothing", func() { _, _ = s.Delete(ctx, writer, reviews.DeleteRequest{Network: network, Author: "nobody"}) }, nil},
-				{"an author", func() { _, _ = s.Delete(ctx, writer, reviews.DeleteRequest{Network: network, Author: "ann"}) },
-					event(reviews.Event{Action: reviews.ActionDeleted, Collections: []reviews.CollectionKey{{"s", "YQ"}}, Deleted: 1})},
-				{"everything", func() { _, _ = s.Delete(ctx, writer, reviews.DeleteRequest{Network: network, Everything: true}) },
-					event(reviews.Event{Action: reviews.ActionDeleted, Collections: []reviews.CollectionKey{{"s", "YQ"}, {"s", "YWI"}}, Deleted: 2})},
+				{"erasing nothing", func() {
+					_, _ = s.Delete(ctx, writer, reviews.DeleteRequest{Network: network, Author: "nobody"})
+				}, nil},
+				{"an author", func() {
+					_, _ = s.Delete(ctx, writer, reviews.DeleteRequest{Network: network, Author: "ann"})
+				},
+					event(reviews.Event{Action: reviews.ActionDeleted,
+						Collections: []reviews.CollectionKey{{"s", "YQ"}}, Deleted: 1})},
+				{"everything", func() {
+					_, _ = s.Delete(ctx, writer, reviews.DeleteRequest{Network: network, Everything: true})
+				},
+					event(reviews.Event{Action: reviews.ActionDeleted,
+						Collections: []reviews.CollectionKey{{"s", "YQ"}, {"s", "YWI"}}, Deleted: 2})},
 			} {
 				step.do()
 				var got []reviews.Event
@@ -97,23 +111,28 @@ func TestEveryChangeIsInTheFeed(t *testing.T) {
 				t.Fatalf("%+v, %v", whole, err)
 			}
 			text, err := json.Marshal(whole)
-			if err != nil || strings.Contains(string(text), "ann") || strings.Contains(strings.ToLower(string(text)), "max@") || !strings.Contains(string(text), `"type":"reviews.changed","at":`) {
+			if err != nil || strings.Contains(string(text), "ann") ||
+				strings.Contains(strings.ToLower(string(text)), "max@") ||
+				!strings.Contains(string(text), `"type":"reviews.changed","at":`) {
 				t.Errorf("%s, %v", text, err)
 			}
 			// A cursor is good in another process, and the feed has the network though its reviews are erased.
 			s = reviews.New(store, nil)
 			for n, e := range whole.Changes {
 				rest, err := s.Changes(ctx, writer, reviews.ChangesRequest{After: e.Cursor})
-				if err != nil || len(rest.Changes) != 4-n || n < 4 && !reflect.DeepEqual(rest.Changes, whole.Changes[n+1:]) {
+				if err != nil || len(rest.Changes) != 4-n || n < 4 &&
+					!reflect.DeepEqual(rest.Changes, whole.Changes[n+1:]) {
 					t.Errorf("after event %d: %+v, %v", n, rest, err)
 				}
 			}
-			if one, err := s.Changes(ctx, writer, reviews.ChangesRequest{After: start, Limit: 1}); err != nil || len(one.Changes) != 1 || !one.More {
+			if one, err := s.Changes(ctx, writer, reviews.ChangesRequest{After: start, Limit: 1}); err != nil ||
+				len(one.Changes) != 1 || !one.More {
 				t.Errorf("%+v, %v", one, err)
 			}
 			names, err := s.Networks(ctx, operator)
 			changed, err2 := s.ChangedNetworks(ctx, operator)
-			if err := errors.Join(err, err2); len(names) > 0 || !reflect.DeepEqual(changed, []string{network}) || err != nil {
+			if err := errors.Join(err, err2); len(names) > 0 || !reflect.DeepEqual(changed, []string{network}) ||
+				err != nil {
 				t.Errorf("%q, %q, %v", names, changed, err)
 			}
 		})
@@ -149,7 +168,8 @@ func TestTheFeedIsForModeratorsOfTheNetwork(t *testing.T) {
 	}
 	// A cursor belongs to its network.
 	_, next := news(t, s, "")
-	if _, err := s.Changes(ctx, operator, reviews.ChangesRequest{Network: otherNetwork, After: next}); !errors.Is(err, vitrine.ErrInvalid) {
+	if _, err := s.Changes(ctx, operator, reviews.ChangesRequest{Network: otherNetwork, After: next}); !errors.Is(err,
+		vitrine.ErrInvalid) {
 		t.Errorf("the cursor of another network: %v", err)
 	}
 	if _, err := s.ChangedNetworks(ctx, writer); !errors.Is(err, vitrine.ErrForbidden) {
@@ -170,11 +190,13 @@ func TestEntriesOfReviewsAreRemoved(t *testing.T) {
 	}
 	clock = clock.Add(time.Hour)
 	load(t, s, collection("YQ", single, review("1", 99, "")), false)
-	if _, err := s.Changes(ctx, writer, reviews.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err, vitrine.ErrGone) {
+	if _, err := s.Changes(ctx, writer, reviews.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err,
+		vitrine.ErrGone) {
 		t.Errorf("after an entry that was removed: %v", err)
 	}
 	for _, after := range []string{"", page.Next} {
-		if now, err := s.Changes(ctx, writer, reviews.ChangesRequest{After: after}); err != nil || len(now.Changes) != 1 {
+		if now, err := s.Changes(ctx, writer, reviews.ChangesRequest{After: after}); err != nil ||
+			len(now.Changes) != 1 {
 			t.Errorf("after %q: %+v, %v", after, now, err)
 		}
 	}
@@ -200,7 +222,8 @@ func TestEntriesAreBounded(t *testing.T) {
 	few := reviews.New(memory.New(), &reviews.ServiceOptions{Limits: reviews.Limits{PageBytes: 1}})
 	load(t, few, erasable(), false)
 	load(t, few, collection("YQ", single, review("5", 1, "")), false)
-	if page, err := few.Changes(ctx, writer, reviews.ChangesRequest{}); err != nil || len(page.Changes) != 1 || !page.More {
+	if page, err := few.Changes(ctx, writer, reviews.ChangesRequest{}); err != nil || len(page.Changes) != 1 ||
+		!page.More {
 		t.Errorf("a page of few bytes: %+v, %v", page, err)
 	}
 }

@@ -21,7 +21,8 @@ import (
 
 func collectionNamed(t *testing.T, s storage.Store, id string) reviews.CollectionRecord {
 	t.Helper()
-	for c, err := range reviews.New(s, nil).AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Source: "s"}) {
+	for c, err := range reviews.New(s, nil).AllCollections(ctx, operator,
+		reviews.ListCollectionsRequest{Network: network, Source: "s"}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,9 @@ func collectionNamed(t *testing.T, s storage.Store, id string) reviews.Collectio
 func TestCollectionsHaveCountsMeansAndHistograms(t *testing.T) {
 	store := memory.New()
 	two := `,"dimensions":["quality","price"]`
-	importInto(t, store, collection("YQ", two, review("1", "1,100", ""), review("2", "3,100", ""), review("3", "3,50", ""), review("4", "0,1", ""))+collection("YWI", ""), nil)
+	importInto(t, store,
+		collection("YQ", two, review("1", "1,100", ""), review("2", "3,100", ""), review("3", "3,50", ""),
+			review("4", "0,1", ""))+collection("YWI", ""), nil)
 	c := collectionNamed(t, store, "YQ")
 	want := []reviews.Dimension{
 		{Name: "quality", Mean: 2.33, Histogram: [10]int64{3}},
@@ -51,10 +54,12 @@ func TestCollectionsHaveCountsMeansAndHistograms(t *testing.T) {
 	if c := collectionNamed(t, store, "YQ"); c.Count != 3 || !slices.Equal(c.Dimensions, want) {
 		t.Errorf("%+v", c)
 	}
-	if c := collectionNamed(t, store, "YWI"); c.Count != 0 || !slices.Equal(c.Dimensions, []reviews.Dimension{{Name: "default"}}) {
+	if c := collectionNamed(t, store, "YWI"); c.Count != 0 ||
+		!slices.Equal(c.Dimensions, []reviews.Dimension{{Name: "default"}}) {
 		t.Errorf("%+v", c)
 	}
-	_, err := reviews.New(store, nil).Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ=="})
+	_, err := reviews.New(store, nil).Show(ctx, operator,
+		reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ=="})
 	if !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
@@ -65,8 +70,10 @@ func TestMeansAreExact(t *testing.T) {
 		ratings []any
 		mean    float64
 	}{
-		{[]any{1}, 1}, {[]any{1, 2}, 1.5}, {[]any{1, 1, 2}, 1.33}, {[]any{1, 2, 2}, 1.67}, {slices.Repeat([]any{100}, 7), 100},
-		{append(slices.Repeat([]any{1}, 199), 2), 1.01}, {append(slices.Repeat([]any{1}, 200), 2), 1}, // 1.005 is rounded up
+		{[]any{1}, 1}, {[]any{1, 2}, 1.5}, {[]any{1, 1, 2}, 1.33}, {[]any{1, 2, 2}, 1.67},
+		{slices.Repeat([]any{100}, 7), 100},
+		// 1.005 is rounded up
+		{append(slices.Repeat([]any{1}, 199), 2), 1.01}, {append(slices.Repeat([]any{1}, 200), 2), 1},
 	} {
 		store := memory.New()
 		var list []string
@@ -115,7 +122,8 @@ func checkExported(t *testing.T, service *reviews.Service, exported string) {
 		if err := json.Unmarshal([]byte(line), &want); err != nil {
 			t.Fatal(err)
 		}
-		c, err := service.Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: want.Source, Collection: want.ID})
+		c, err := service.Show(ctx, operator,
+			reviews.ListReviewsRequest{Network: network, Source: want.Source, Collection: want.ID})
 		if err != nil || c.Count != int64(len(want.Reviews)) {
 			t.Fatalf("%+v, want %d reviews: %v", c, len(want.Reviews), err)
 		}
@@ -150,7 +158,8 @@ func TestCollectionsComeBySourceAndID(t *testing.T) {
 	for _, limit := range []int{0, 1, 2, 24, 25, 26} {
 		for _, source := range []string{"", "s0", "s3", "s", "s9"} {
 			var got, of []string
-			for c, err := range service.AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Source: source, Limit: limit}) {
+			for c, err := range service.AllCollections(ctx, operator,
+				reviews.ListCollectionsRequest{Network: network, Source: source, Limit: limit}) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -171,8 +180,10 @@ func TestCollectionsComeBySourceAndID(t *testing.T) {
 // Times are compared as moments, whatever zone and precision they are written with.
 func TestReviewsComeLatestFirst(t *testing.T) {
 	store := memory.New()
-	times := []string{"2019-01-01T00:00:00Z", "2019-01-01T00:00:00", "2019-01-01T01:00:00+01:00", "2018-12-31T23:00:00-01:00", "2019-01-01T00:00:00.000001Z",
-		"2019-01-01T00:00:00.0000019", "2019-01-01T00:00:00.5Z", "2019-01-01T00:00:00.25+00:00", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999999-23:59",
+	times := []string{"2019-01-01T00:00:00Z", "2019-01-01T00:00:00", "2019-01-01T01:00:00+01:00",
+		"2018-12-31T23:00:00-01:00", "2019-01-01T00:00:00.000001Z",
+		"2019-01-01T00:00:00.0000019", "2019-01-01T00:00:00.5Z", "2019-01-01T00:00:00.25+00:00",
+		"0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999999-23:59",
 		"1969-12-31T23:59:59.999999Z", "1970-01-01T00:00:00Z", "2019-01-01T00:00:00.123456789012-00:01"}
 	var list []string
 	type entry struct {
@@ -197,7 +208,8 @@ func TestReviewsComeLatestFirst(t *testing.T) {
 	importInto(t, store, collection("YQ", single, list...), nil)
 	for _, limit := range []int{0, 1, 2, 3, 12, 13} {
 		n := 0
-		for r, err := range reviews.New(store, nil).AllReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: limit}) {
+		for r, err := range reviews.New(store, nil).AllReviews(ctx, operator,
+			reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: limit}) {
 			if err != nil || r.ID != want[n].id || r.Created != times[toInt(t, r.ID)] {
 				t.Fatalf("limit %d, review %d: %+v, %v, want %s", limit, n, r, err, want[n].id)
 			}
@@ -219,17 +231,23 @@ func toInt(t *testing.T, text string) (n int) {
 
 func TestACollectionOfSeveralSourcesNeedsItsSource(t *testing.T) {
 	store := memory.New()
-	importInto(t, store, collection("YQ", single, review("1", 5, ""))+strings.Replace(collection("YQ", single), `"s"`, `"other"`, 1)+collection("YWI", single), nil)
+	importInto(t, store,
+		collection("YQ", single, review("1", 5, ""))+strings.Replace(collection("YQ", single), `"s"`, `"other"`, 1)+
+			collection("YWI", single), nil)
 	service := reviews.New(store, nil)
 	for _, test := range []struct {
 		source, id string
 		err        error
-	}{{"", "YWI", nil}, {"s", "YWI", nil}, {"", "YQ", vitrine.ErrInvalid}, {"s", "YQ", nil}, {"other", "YQ", nil}, {"", "absent", vitrine.ErrNotFound}, {"none", "YQ", vitrine.ErrNotFound}, {"", "", vitrine.ErrNotFound}} {
-		_, listed := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: test.source, Collection: test.id})
-		_, read := service.Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: test.source, Collection: test.id})
+	}{{"", "YWI", nil}, {"s", "YWI", nil}, {"", "YQ", vitrine.ErrInvalid}, {"s", "YQ", nil}, {"other", "YQ", nil},
+		{"", "absent", vitrine.ErrNotFound}, {"none", "YQ", vitrine.ErrNotFound}, {"", "", vitrine.ErrNotFound}} {
+		_, listed := service.ListReviews(ctx, operator,
+			reviews.ListReviewsRequest{Network: network, Source: test.source, Collection: test.id})
+		_, read := service.Show(ctx, operator,
+			reviews.ListReviewsRequest{Network: network, Source: test.source, Collection: test.id})
 		for _, err := range []error{listed, read} {
 			var e *vitrine.Error
-			if !errors.Is(err, test.err) || test.err == vitrine.ErrInvalid && (!errors.As(err, &e) || e.Parameter != "source") {
+			if !errors.Is(err, test.err) || test.err == vitrine.ErrInvalid &&
+				(!errors.As(err, &e) || e.Parameter != "source") {
 				t.Errorf("%+v: %v", test, err)
 			}
 		}
@@ -238,36 +256,48 @@ func TestACollectionOfSeveralSourcesNeedsItsSource(t *testing.T) {
 
 func TestPagesRefuseOtherCursorsAndLimits(t *testing.T) {
 	store := memory.New()
-	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""))+collection("YWI", single, review("1", 5, ""), review("2", 5, "")), nil)
+	importInto(t, store,
+		collection("YQ", single, review("1", 5, ""), review("2", 5, ""))+
+			collection("YWI", single, review("1", 5, ""), review("2", 5, "")), nil)
 	service := reviews.New(store, nil)
-	collections, err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: 1})
+	collections,
+		err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: 1})
 	if err != nil || collections.Next == "" {
 		t.Fatal(collections, err)
 	}
-	list, err := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: 1})
+	list, err := service.ListReviews(ctx, operator,
+		reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: 1})
 	if err != nil || list.Next == "" {
 		t.Fatal(list, err)
 	}
 	for _, limit := range []int{-1, 501, 0, 1, 500} {
 		_, one := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: limit})
-		_, two := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: limit})
-		if bad := limit < 0 || limit > 500; errors.Is(one, vitrine.ErrInvalid) != bad || errors.Is(two, vitrine.ErrInvalid) != bad {
+		_, two := service.ListReviews(ctx, operator,
+			reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: limit})
+		if bad := limit < 0 || limit > 500; errors.Is(one, vitrine.ErrInvalid) != bad ||
+			errors.Is(two, vitrine.ErrInvalid) != bad {
 			t.Errorf("limit %d: %v, %v", limit, one, two)
 		}
 	}
-	for _, cursor := range []string{"x", "AAAA", list.Next, collections.Next + "A", collections.Next[1:], collections.Next + "\n"} {
-		if _, err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, After: cursor}); !errors.Is(err, vitrine.ErrInvalid) {
+	for _, cursor := range []string{"x", "AAAA", list.Next, collections.Next + "A", collections.Next[1:],
+		collections.Next + "\n"} {
+		if _, err := service.ListCollections(ctx, operator,
+			reviews.ListCollectionsRequest{Network: network, After: cursor}); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("collections after %q: %v", cursor, err)
 		}
 	}
 	for id, cursors := range map[string][]string{"YQ": {"x", collections.Next, list.Next[1:]}, "YWI": {list.Next}} {
 		for _, cursor := range cursors {
-			if _, err := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: id, After: cursor}); !errors.Is(err, vitrine.ErrInvalid) {
+			if _, err := service.ListReviews(ctx, operator,
+				reviews.ListReviewsRequest{Network: network, Collection: id, After: cursor}); !errors.Is(err,
+				vitrine.ErrInvalid) {
 				t.Errorf("reviews of %s after %q: %v", id, cursor, err)
 			}
 		}
 	}
-	if _, err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Source: "other", After: collections.Next}); !errors.Is(err, vitrine.ErrInvalid) {
+	if _, err := service.ListCollections(ctx, operator,
+		reviews.ListCollectionsRequest{Network: network, Source: "other", After: collections.Next}); !errors.Is(err,
+		vitrine.ErrInvalid) {
 		t.Errorf("a cursor of another source: %v", err)
 	}
 }
@@ -283,7 +313,8 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 	importInto(t, store, collection("YQ", single, list...), nil)
 	service := reviews.New(store, &reviews.ServiceOptions{Limits: reviews.Limits{PageBytes: 2000}})
 	for after, page := "", 1; page <= 2; page++ {
-		list, err := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", After: after})
+		list, err := service.ListReviews(ctx, operator,
+			reviews.ListReviewsRequest{Network: network, Collection: "YQ", After: after})
 		text, _ := json.Marshal(list.Items)
 		if after = list.Next; err != nil || len(list.Items) != 2 || len(text) > 2000 || (after == "") != (page == 2) {
 			t.Fatalf("page %d: %d reviews of %d bytes, next %q, %v", page, len(list.Items), len(text), list.Next, err)
@@ -294,7 +325,8 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 func TestReadingShowsNoEmail(t *testing.T) {
 	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, `,"imported_email":"ann@example.test"`)), nil)
-	page, err := reviews.New(store, nil).ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ"})
+	page, err := reviews.New(store, nil).ListReviews(ctx, operator,
+		reviews.ListReviewsRequest{Network: network, Collection: "YQ"})
 	text, _ := json.Marshal(page)
 	if err != nil || len(page.Items) != 1 || strings.Contains(string(text), "ann@") {
 		t.Errorf("%s, %v", text, err)
@@ -302,13 +334,15 @@ func TestReadingShowsNoEmail(t *testing.T) {
 }
 
 func TestDamagedCountsAreAnError(t *testing.T) {
-	for _, bad := range []string{`[{"5":2}]`, `[{"5":0}]`, `[{"0":1}]`, `[{"x":1}]`, `[null]   `, `[]       `, `         `} {
+	for _, bad := range []string{`[{"5":2}]`, `[{"5":0}]`, `[{"0":1}]`, `[{"x":1}]`, `[null]   `, `[]       `,
+		`         `} {
 		store := memory.New()
 		importInto(t, store, collection("YQ", single, review("1", 5, "")), nil)
 		if err := reviews.EditTally(store, network, reviews.Key{Source: "s", ID: "YQ"}, `[{"5":1}]`, bad); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := reviews.New(store, nil).Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ"}); err == nil {
+		if _, err := reviews.New(store, nil).Show(ctx, operator,
+			reviews.ListReviewsRequest{Network: network, Collection: "YQ"}); err == nil {
 			t.Errorf("%s is taken for counts", bad)
 		}
 	}
@@ -316,7 +350,9 @@ func TestDamagedCountsAreAnError(t *testing.T) {
 
 func TestPagesHaveNoMoreThanTheLimits(t *testing.T) {
 	store := memory.New()
-	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""))+collection("Yg", single)+collection("Yw", single), nil)
+	importInto(t, store,
+		collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""))+collection("Yg", single)+
+			collection("Yw", single), nil)
 	for _, test := range []struct {
 		limits reviews.Limits
 		asked  int
@@ -330,8 +366,11 @@ func TestPagesHaveNoMoreThanTheLimits(t *testing.T) {
 		{reviews.Limits{PageBytes: 1}, 0, 1, ""},
 	} {
 		service := reviews.New(store, &reviews.ServiceOptions{Limits: test.limits})
-		collections, one := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: test.asked})
-		list, two := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: test.asked})
+		collections,
+			one := service.ListCollections(ctx, operator,
+			reviews.ListCollectionsRequest{Network: network, Limit: test.asked})
+		list, two := service.ListReviews(ctx, operator,
+			reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: test.asked})
 		for name, page := range map[string]struct {
 			items int
 			err   error
@@ -341,7 +380,8 @@ func TestPagesHaveNoMoreThanTheLimits(t *testing.T) {
 				fault = page.err.Error()
 			}
 			if page.items != test.items || fault != test.fault {
-				t.Errorf("limits %+v, limit %d: a page of %d %s and the error %q, want %d and %q", test.limits, test.asked, page.items, name, fault, test.items, test.fault)
+				t.Errorf("limits %+v, limit %d: a page of %d %s and the error %q, want %d and %q", test.limits,
+					test.asked, page.items, name, fault, test.items, test.fault)
 			}
 		}
 	}

@@ -14,10 +14,12 @@ import (
 func TestMe(t *testing.T) {
 	s := newServer(t)
 	whole := httpapi.Principal{
-		Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test:site=1"}, Reads: []string{"urn:vitrine:example.test"},
+		Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=me",
+			Moderates: []string{"urn:vitrine:example.test:site=1"}, Reads: []string{"urn:vitrine:example.test"},
 			Roles: []string{"writer"}, Groups: []string{"urn:vitrine:example.test:group=1"}, Components: true},
 	}
-	want := client.Me{URN: whole.URN, Moderates: whole.Moderates, Reads: whole.Reads, Tags: []string{}, Roles: whole.Roles, Groups: whole.Groups, Components: true, Owner: true}
+	want := client.Me{URN: whole.URN, Moderates: whole.Moderates, Reads: whole.Reads, Tags: []string{},
+		Roles: whole.Roles, Groups: whole.Groups, Components: true, Owner: true}
 	have, err := s.client(whole, nil).Me(t.Context())
 	if left := time.Until(have.Expires); left < 50*time.Minute || left > time.Hour {
 		t.Errorf("expires in %v, want within the hour of the token", left)
@@ -28,11 +30,14 @@ func TestMe(t *testing.T) {
 	}
 	plain := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=plain"}}
 	have, err = s.client(plain, nil).Me(t.Context())
-	if err != nil || have.URN != plain.URN || have.Moderates == nil || len(have.Moderates)+len(have.Reads)+len(have.Roles)+len(have.Groups) > 0 || have.Components {
+	if err != nil || have.URN != plain.URN || have.Moderates == nil ||
+		len(have.Moderates)+len(have.Reads)+len(have.Roles)+len(have.Groups) > 0 || have.Components {
 		t.Errorf("of a caller without rights: %+v, %v", have, err)
 	}
-	page := httpapi.Principal{Caller: vitrine.Caller{URN: plain.URN, Reads: whole.Reads, TagsOnly: true, Tags: []string{"production"}}}
-	if have, err := s.client(page, nil).Me(t.Context()); !errors.Is(err, vitrine.ErrForbidden) || !reflect.DeepEqual(have, client.Me{}) {
+	page := httpapi.Principal{Caller: vitrine.Caller{URN: plain.URN, Reads: whole.Reads, TagsOnly: true,
+		Tags: []string{"production"}}}
+	if have, err := s.client(page, nil).Me(t.Context()); !errors.Is(err, vitrine.ErrForbidden) ||
+		!reflect.DeepEqual(have, client.Me{}) {
 		t.Errorf("of a delivery token: %+v, %v", have, err)
 	}
 }

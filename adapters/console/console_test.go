@@ -53,11 +53,13 @@ func TestThePageAndItsFiles(t *testing.T) {
 		{"/x/console/icon.svg", "image/svg+xml", "<svg"},
 	} {
 		r := ask(t, page, "GET", c.path)
-		if body := text(t, r); r.StatusCode != 200 || r.Header.Get("Content-Type") != c.mediaType || !strings.Contains(body, c.has) {
+		if body := text(t, r); r.StatusCode != 200 || r.Header.Get("Content-Type") != c.mediaType ||
+			!strings.Contains(body, c.has) {
 			t.Errorf("%s: %d %q, want %q in it", c.path, r.StatusCode, r.Header.Get("Content-Type"), c.has)
 		}
 	}
-	for _, path := range []string{"/other", "/x/console/", "/x/console/none.js", "/x/console/index.html", "/x/console/../console.go", "/x/console/views"} {
+	for _, path := range []string{"/other", "/x/console/", "/x/console/none.js", "/x/console/index.html",
+		"/x/console/../console.go", "/x/console/views"} {
 		if r := ask(t, page, "GET", path); r.StatusCode != 404 {
 			t.Errorf("%s: %d, want 404", path, r.StatusCode)
 		}
@@ -71,12 +73,14 @@ func TestThePageAndItsFiles(t *testing.T) {
 }
 
 func TestEveryAnswerHasThePolicy(t *testing.T) {
-	const want = "default-src 'none'; frame-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:; base-uri 'none'; " +
+	const want = "default-src 'none'; frame-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+		"img-src 'self' https:; base-uri 'none'; " +
 		"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	page := console.New(console.Config{})
 	for _, path := range []string{"/", "/x/console/main.js", "/none"} {
 		header := ask(t, page, "GET", path).Header
-		if header.Get("Content-Security-Policy") != want || header.Get("X-Content-Type-Options") != "nosniff" || header.Get("Referrer-Policy") != "no-referrer" {
+		if header.Get("Content-Security-Policy") != want || header.Get("X-Content-Type-Options") != "nosniff" ||
+			header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %v", path, header)
 		}
 	}
@@ -87,7 +91,8 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 	plain := ask(t, page, "GET", "/x/console/console.css")
 	whole := text(t, plain)
 	for _, refused := range []string{"", "identity", "gzip;q=0", "br"} {
-		if r := ask(t, page, "GET", "/x/console/console.css", "Accept-Encoding", refused); r.Header.Get("Content-Encoding") != "" || text(t, r) != whole {
+		if r := ask(t, page, "GET", "/x/console/console.css", "Accept-Encoding",
+			refused); r.Header.Get("Content-Encoding") != "" || text(t, r) != whole {
 			t.Errorf("%q is answered with %q", refused, r.Header.Get("Content-Encoding"))
 		}
 	}
@@ -99,11 +104,13 @@ func TestFilesAreCompressedAndKept(t *testing.T) {
 	if same, err := io.ReadAll(unzip); err != nil || string(same) != whole {
 		t.Errorf("the compressed file is another one: %v", err)
 	}
-	if plain.Header.Get("ETag") == zipped.Header.Get("ETag") || !strings.Contains(zipped.Header.Get("Vary"), "Accept-Encoding") {
+	if plain.Header.Get("ETag") == zipped.Header.Get("ETag") ||
+		!strings.Contains(zipped.Header.Get("Vary"), "Accept-Encoding") {
 		t.Errorf("both forms have the ETag %s", plain.Header.Get("ETag"))
 	}
 	for _, etag := range []string{plain.Header.Get("ETag"), `"x", W/` + plain.Header.Get("ETag")} {
-		if r := ask(t, page, "GET", "/x/console/console.css", "If-None-Match", etag); r.StatusCode != 304 || text(t, r) != "" {
+		if r := ask(t, page, "GET", "/x/console/console.css", "If-None-Match", etag); r.StatusCode != 304 ||
+			text(t, r) != "" {
 			t.Errorf("If-None-Match %s: %d", etag, r.StatusCode)
 		}
 	}
@@ -128,15 +135,19 @@ func TestPeopleGetThePageAndProgramsTheAPI(t *testing.T) {
 			method, path, accept string
 			page                 bool
 		}{
-			{"GET", root, browser, true}, {"HEAD", root, browser, true}, {"GET", root + "x/console/main.js", "*/*", true},
-			{"GET", root, "*/*", false}, {"GET", root, "text/html;q=0", false}, {"GET", root, "", false}, {"GET", root, "application/json", false}, {"POST", root, browser, false},
-			{"GET", root + "apps", browser, false}, {"GET", root + "x/me", browser, false}, {"GET", "/other/x/console/main.js", browser, false},
+			{"GET", root, browser, true}, {"HEAD", root, browser, true},
+			{"GET", root + "x/console/main.js", "*/*", true},
+			{"GET", root, "*/*", false}, {"GET", root, "text/html;q=0", false}, {"GET", root, "", false},
+			{"GET", root, "application/json", false}, {"POST", root, browser, false},
+			{"GET", root + "apps", browser, false}, {"GET", root + "x/me", browser, false},
+			{"GET", "/other/x/console/main.js", browser, false},
 		} {
 			r := ask(t, h, c.method, c.path, "Accept", c.accept)
 			if page := r.Header.Get("Content-Security-Policy") != ""; page != c.page {
 				t.Errorf("base %q: %s %s of %q is answered by the page: %v", base, c.method, c.path, c.accept, page)
 			}
-			if c.path == root && c.method == "GET" && !strings.Contains(strings.Join(r.Header.Values("Vary"), ","), "Accept") {
+			if c.path == root && c.method == "GET" &&
+				!strings.Contains(strings.Join(r.Header.Values("Vary"), ","), "Accept") {
 				t.Errorf("%s has no Vary: Accept", root)
 			}
 		}
@@ -158,12 +169,14 @@ func names(t *testing.T) (all []string) {
 	return all
 }
 
-// What is sent is small, has no way to make markup or script of text, and no control that takes numbers by itself: type="number" makes
-// 1999 of 19,99 and changes by the wheel.
+// What is sent is small, has no way to make markup or script of text, and no control that takes numbers by itself:
+// type="number" makes 1999 of 19,99 and changes by the wheel.
 func TestTheFilesAreSmallAndMakeNoMarkup(t *testing.T) {
 	const most, mostAtFirst = 450_000, 100_000 // bytes, before compression
-	forbidden := regexp.MustCompile(`(?i)innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|` +
-		`\beval\(|new Function|javascript:|\son[a-z]+="|style="|https?://(?:[a-z0-9-]+\.)+[a-z]{2,}|type:\s*"(?:number|range)"|valueAsNumber`)
+	forbidden := regexp.MustCompile(
+		`(?i)innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|` +
+			`\beval\(|new Function|javascript:|\son[a-z]+="|style="|https?://(?:[a-z0-9-]+\.)+[a-z]{2,` +
+			`}|type:\s*"(?:number|range)"|valueAsNumber`)
 	const allowed = "http://www.w3.org/2000/svg"
 	page := console.New(console.Config{})
 	total, bodies := 0, map[string]string{}
@@ -202,7 +215,8 @@ func TestTheFilesAreSmallAndMakeNoMarkup(t *testing.T) {
 		load(name)
 	}
 	if _, later := bodies["views/history.js"]; first >= mostAtFirst || !later || bodies["api.js"] != "" {
-		t.Errorf("the first view has %d bytes, want less than %d; left for later are %q", first, mostAtFirst, slices.Sorted(maps.Keys(bodies)))
+		t.Errorf("the first view has %d bytes, want less than %d; left for later are %q", first, mostAtFirst,
+			slices.Sorted(maps.Keys(bodies)))
 	}
 	t.Logf("%d bytes, %d of them at first", total, first)
 }

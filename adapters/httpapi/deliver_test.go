@@ -33,16 +33,20 @@ func newDelivered(t *testing.T, c httpapi.Config) *delivered {
 	ctx := t.Context()
 	d := &delivered{t: t}
 	d.svc = appsvc.New(&scripted{Store: memory.New(), view: func(context.Context) error { d.views++; return nil }}, nil)
-	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test", "urn:vitrine:other.test"}, Components: true}
+	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann",
+		Moderates: []string{"urn:vitrine:example.test", "urn:vitrine:other.test"}, Components: true}
 	for _, m := range []string{
-		`{"name":"poll","version":"1","main":"/x/demo/poll.js","title":"Poll","secret":"not for pages","configSchema":{"properties":{"size":{"default":3},"font":{"type":"object","properties":{"bold":{"default":false}}}}}}`,
+		`{"name":"poll","version":"1","main":"/x/demo/poll.js","title":"Poll","secret":"not for pages",` +
+			`"configSchema":{"properties":{"size":{"default":3},"font":{"type":"object",` +
+			`"properties":{"bold":{"default":false}}}}}}`,
 		`{"name":"count","version":"2","main":"https://cdn.example/count.js","headless":true,"configSchema":{}}`,
 	} {
 		if _, err := d.svc.CreateComponent(ctx, ann, appsvc.CreateComponentRequest{Manifest: []byte(m)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i, group := range []string{"urn:vitrine:example.test:site=a", "urn:vitrine:example.test:site=b", "urn:vitrine:other.test"} {
+	for i, group := range []string{"urn:vitrine:example.test:site=a", "urn:vitrine:example.test:site=b",
+		"urn:vitrine:other.test"} {
 		in := appsvc.CreateAppRequest{Title: fmt.Sprint("App ", i) + strings.Repeat(".", 200), Groups: []string{group}}
 		in.Elements = []appsvc.NewElement{
 			{Component: appsvc.ComponentRef{Name: "poll", Version: "1"}, Config: []byte(`{"q":1.50}`)},
@@ -66,7 +70,8 @@ func newDelivered(t *testing.T, c httpapi.Config) *delivered {
 	if d.h, err = httpapi.New(c); err != nil {
 		t.Fatal(err)
 	}
-	d.key = d.sign(vitrine.Caller{Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"production"}})
+	d.key = d.sign(vitrine.Caller{Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true,
+		Tags: []string{"production"}})
 	return d
 }
 
@@ -99,18 +104,21 @@ func TestDelivery(t *testing.T) {
 	d := newDelivered(t, httpapi.Config{PublicCache: 30 * time.Second})
 	path := "/x/public/production?app=" + d.ids[1] + "&app=" + d.ids[2] + "&app=none&app=" + d.ids[0] + "&key=" + d.key
 	answer, body := d.get(path, "Cookie", "a=b", "Origin", "https://page.example")
-	elements := `"elements":[{"key":"0.0","name":"poll","version":"1","main":"http://shop.example/x/demo/poll.js","config":{"q":1.50,"size":3,"font":{"bold":false}}},` +
+	elements := `"elements":[{"key":"0.0","name":"poll","version":"1","main":"http://shop.example/x/demo/poll.js",` +
+		`"config":{"q":1.50,"size":3,"font":{"bold":false}}},` +
 		`{"key":"0.1","name":"count","version":"2","main":"https://cdn.example/count.js","headless":true,"config":{}}]}`
 	dots := strings.Repeat(".", 200)
 	hidden := `,"error":"no app that this key may read has this id and this tag","code":"not_found"}`
-	want := `{"apps":[{"id":"` + d.ids[1] + `","tag":"production","version":"0","title":"App 1` + dots + `",` + elements + `,{"id":"` + d.ids[2] + `"` + hidden + `,{"id":"none"` + hidden +
+	want := `{"apps":[{"id":"` + d.ids[1] + `","tag":"production","version":"0","title":"App 1` + dots + `",` +
+		elements + `,{"id":"` + d.ids[2] + `"` + hidden + `,{"id":"none"` + hidden +
 		`,{"id":"` + d.ids[0] + `","tag":"production","version":"0","title":"App 0` + dots + `",` + elements + `]}`
 	if answer.StatusCode != 200 || body != want {
 		t.Errorf("%d %s\nwant %s", answer.StatusCode, body, want)
 	}
 	for name, value := range map[string]string{
-		"Cache-Control": "public, max-age=0, s-maxage=30", "Vary": "Accept-Encoding", "Access-Control-Allow-Origin": "*",
-		"Cache-Tag": "app-" + d.ids[1] + ", app-" + d.ids[2] + ", app-none, app-" + d.ids[0],
+		"Cache-Control": "public, max-age=0, s-maxage=30", "Vary": "Accept-Encoding",
+		"Access-Control-Allow-Origin": "*",
+		"Cache-Tag":                   "app-" + d.ids[1] + ", app-" + d.ids[2] + ", app-none, app-" + d.ids[0],
 	} {
 		if got := answer.Header.Get(name); got != value {
 			t.Errorf("%s: %q, want %q", name, got, value)
@@ -121,22 +129,28 @@ func TestDelivery(t *testing.T) {
 		t.Errorf("ETag %s", etag)
 	}
 	again, text := d.get(path, "If-None-Match", etag)
-	if again.StatusCode != 304 || text != "" || again.Header.Get("Etag") != etag || again.Header.Get("Cache-Control") != answer.Header.Get("Cache-Control") || again.Header.Get("Vary") != "Accept-Encoding" {
+	if again.StatusCode != 304 || text != "" || again.Header.Get("Etag") != etag ||
+		again.Header.Get("Cache-Control") != answer.Header.Get("Cache-Control") ||
+		again.Header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("asked again: %d %q %v", again.StatusCode, text, again.Header)
 	}
 	zipped, _ := d.get(path, "Accept-Encoding", "gzip")
-	if zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" || zipped.Header.Get("Etag") == etag {
+	if zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" ||
+		zipped.Header.Get("Etag") == etag {
 		t.Errorf("zipped: %v", zipped.Header)
 	}
-	if again, _ := d.get(path, "Accept-Encoding", "gzip", "If-None-Match", zipped.Header.Get("Etag")); again.StatusCode != 304 || again.Header.Get("Etag") != zipped.Header.Get("Etag") {
+	if again, _ := d.get(path, "Accept-Encoding", "gzip", "If-None-Match",
+		zipped.Header.Get("Etag")); again.StatusCode != 304 || again.Header.Get("Etag") != zipped.Header.Get("Etag") {
 		t.Errorf("the zipped one asked again: %d %v", again.StatusCode, again.Header)
 	}
 	// What changes is seen at once.
 	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}
-	if err := d.svc.DeleteTag(t.Context(), ann, appsvc.DeleteTagRequest{AppID: d.ids[0], Name: "production"}); err != nil {
+	if err := d.svc.DeleteTag(t.Context(), ann,
+		appsvc.DeleteTagRequest{AppID: d.ids[0], Name: "production"}); err != nil {
 		t.Fatal(err)
 	}
-	if changed, body := d.get(path, "If-None-Match", etag); changed.StatusCode != 200 || strings.Count(body, "not_found") != 3 {
+	if changed, body := d.get(path, "If-None-Match", etag); changed.StatusCode != 200 ||
+		strings.Count(body, "not_found") != 3 {
 		t.Errorf("after a change: %d %s", changed.StatusCode, body)
 	}
 }
@@ -144,7 +158,8 @@ func TestDelivery(t *testing.T) {
 func TestDeliveryRefuses(t *testing.T) {
 	d := newDelivered(t, httpapi.Config{PublicCache: time.Minute})
 	person := d.sign(vitrine.Caller{Moderates: []string{"urn:vitrine:example.test"}})
-	other := d.sign(vitrine.Caller{Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"staging"}})
+	other := d.sign(vitrine.Caller{Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true,
+		Tags: []string{"staging"}})
 	many := strings.Builder{}
 	for i := range 51 {
 		fmt.Fprintf(&many, "&app=%d", i)
@@ -170,15 +185,18 @@ func TestDeliveryRefuses(t *testing.T) {
 		{"?key=" + d.key + many.String(), nil, 400},
 	} {
 		answer, body := d.get("/x/public/production"+c.query, c.headers...)
-		if answer.StatusCode != c.status || answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("Cache-Tag") != "" || strings.Contains(body, d.key) {
-			t.Errorf("%.60s: %d %q %s, want %d", c.query, answer.StatusCode, answer.Header.Get("Cache-Control"), body, c.status)
+		if answer.StatusCode != c.status || answer.Header.Get("Cache-Control") != "no-store" ||
+			answer.Header.Get("Cache-Tag") != "" || strings.Contains(body, d.key) {
+			t.Errorf("%.60s: %d %q %s, want %d", c.query, answer.StatusCode, answer.Header.Get("Cache-Control"), body,
+				c.status)
 		}
 		if c.status == 401 && !strings.Contains(body, "in the query parameter key") {
 			t.Errorf("%.60s: %s does not name the key", c.query, body)
 		}
 	}
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} {
-		for _, path := range []string{"/x/public/production", "/x/public/", "/x/public/a/b/c", "/x/public/reviews/n/c", "/x/%70ublic/production"} {
+		for _, path := range []string{"/x/public/production", "/x/public/", "/x/public/a/b/c", "/x/public/reviews/n/c",
+			"/x/%70ublic/production"} {
 			w := httptest.NewRecorder()
 			d.h.ServeHTTP(w, httptest.NewRequest(method, path+one, strings.NewReader("x")))
 			if w.Code < 400 || w.Header().Get("Cache-Control") != "no-store" {
@@ -198,12 +216,16 @@ func TestDeliveryHasABound(t *testing.T) {
 	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}
 	query := ""
 	for range 6 {
-		app, err := d.svc.CreateApp(t.Context(), ann, appsvc.CreateAppRequest{Title: "Large", Groups: []string{"urn:vitrine:example.test:site=a"}, Elements: []appsvc.NewElement{
-			{Component: appsvc.ComponentRef{Name: "count", Version: "2"}, Config: []byte(`{"text":"` + strings.Repeat("x", 900<<10) + `"}`)}}})
+		app, err := d.svc.CreateApp(t.Context(), ann,
+			appsvc.CreateAppRequest{Title: "Large", Groups: []string{"urn:vitrine:example.test:site=a"},
+				Elements: []appsvc.NewElement{
+					{Component: appsvc.ComponentRef{Name: "count", Version: "2"},
+						Config: []byte(`{"text":"` + strings.Repeat("x", 900<<10) + `"}`)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.svc.PutTag(t.Context(), ann, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
+		if _, err := d.svc.PutTag(t.Context(), ann,
+			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
 		query += "&app=" + app.ID
@@ -212,7 +234,8 @@ func TestDeliveryHasABound(t *testing.T) {
 	var out struct {
 		Apps []struct{ Code, Title string }
 	}
-	if err := json.Unmarshal([]byte(body), &out); err != nil || answer.StatusCode != 200 || answer.Header.Get("Cache-Control") != "public, no-cache" {
+	if err := json.Unmarshal([]byte(body), &out); err != nil || answer.StatusCode != 200 ||
+		answer.Header.Get("Cache-Control") != "public, no-cache" {
 		t.Fatal(answer.StatusCode, answer.Header, err)
 	}
 	for i, app := range out.Apps {
@@ -225,7 +248,8 @@ func TestDeliveryHasABound(t *testing.T) {
 // An answer is used again for half a second, until something changes or the key allows something else.
 func TestDeliveryAgain(t *testing.T) {
 	d := newDelivered(t, httpapi.Config{})
-	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=page", Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"production"}}
+	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=page", Reads: []string{"urn:vitrine:example.test"},
+		TagsOnly: true, Tags: []string{"production"}}
 	revoked := false
 	c := httpapi.Config{Apps: d.svc, Log: slog.New(slog.DiscardHandler)}
 	c.Authenticate = func(r *http.Request) (httpapi.Principal, error) {
@@ -272,7 +296,8 @@ func TestDeliveryAgain(t *testing.T) {
 	by.Reads, by.Tags = []string{"urn:vitrine:example.test"}, []string{"production"}
 	want(3, 1, "with the rights back")
 	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}
-	if err := d.svc.DeleteTag(t.Context(), ann, appsvc.DeleteTagRequest{AppID: d.ids[0], Name: "production"}); err != nil {
+	if err := d.svc.DeleteTag(t.Context(), ann,
+		appsvc.DeleteTagRequest{AppID: d.ids[0], Name: "production"}); err != nil {
 		t.Fatal(err)
 	}
 	want(4, 0, "after a change")

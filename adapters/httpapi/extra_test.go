@@ -35,7 +35,8 @@ type numbered struct {
 // withExtras is a handler with endpoints of a program, whose callers are named by their tokens.
 func withExtras(t *testing.T, limits httpapi.Limits, extras ...httpapi.Extra) http.Handler {
 	t.Helper()
-	h, err := httpapi.New(httpapi.Config{Extras: extras, Limits: limits, Log: slog.New(slog.DiscardHandler), CompressFrom: -1,
+	h, err := httpapi.New(httpapi.Config{Extras: extras, Limits: limits, Log: slog.New(slog.DiscardHandler),
+		CompressFrom: -1,
 		Authenticate: func(r *http.Request) (httpapi.Principal, error) {
 			name, err := httpapi.RequestToken(r)
 			return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=" + name}}, err
@@ -56,9 +57,10 @@ func askAs(h http.Handler, caller, path string) *httptest.ResponseRecorder {
 
 // listOf is an endpoint with a list of numbers. show returns nil for one that nobody sees.
 func listOf(most int, show func(int) (*numbered, error)) httpapi.Extra {
-	return httpapi.Extra{Method: "GET", Path: "/x/things/", Status: 200, Query: []string{"q"}, List: func(r *httpapi.Request) (httpapi.List, error) {
-		return httpapi.NewList(r, "things", numbers(r, most), strconv.Itoa, show)
-	}}
+	return httpapi.Extra{Method: "GET", Path: "/x/things/", Status: 200, Query: []string{"q"},
+		List: func(r *httpapi.Request) (httpapi.List, error) {
+			return httpapi.NewList(r, "things", numbers(r, most), strconv.Itoa, show)
+		}}
 }
 
 // A page of a list looks at 1,000 items, and has up to 500 and 4 MiB. The pages together have each visible item once.
@@ -71,18 +73,25 @@ func TestThePagesOfAList(t *testing.T) {
 		pages int
 		items int
 	}{
-		"by default":          {250, "", func(i int) (*numbered, error) { return &numbered{N: i}, nil }, 3, 250},
-		"with a limit":        {1000, "?limit=500&q=x", func(i int) (*numbered, error) { return &numbered{N: i}, nil }, 2, 1000},
-		"of nobody's things":  {3500, "?limit=500", func(int) (*numbered, error) { return nil, nil }, 4, 0},
-		"with a few visible":  {3500, "", func(i int) (*numbered, error) { return map[bool]*numbered{true: {N: i}}[i%700 == 0], nil }, 4, 5},
-		"of large items":      {9, "", func(i int) (*numbered, error) { return &numbered{i, long}, nil }, 3, 9},
-		"of items too large":  {3, "", func(i int) (*numbered, error) { return &numbered{i, strings.Repeat(long, 5)}, nil }, 3, 3},
+		"by default": {250, "", func(i int) (*numbered, error) { return &numbered{N: i}, nil }, 3, 250},
+		"with a limit": {1000, "?limit=500&q=x", func(i int) (*numbered, error) {
+			return &numbered{N: i}, nil
+		}, 2, 1000},
+		"of nobody's things": {3500, "?limit=500", func(int) (*numbered, error) { return nil, nil }, 4, 0},
+		"with a few visible": {3500, "", func(i int) (*numbered, error) {
+			return map[bool]*numbered{true: {N: i}}[i%700 == 0], nil
+		}, 4, 5},
+		"of large items": {9, "", func(i int) (*numbered, error) { return &numbered{i, long}, nil }, 3, 9},
+		"of items too large": {3, "", func(i int) (*numbered, error) {
+			return &numbered{i, strings.Repeat(long, 5)}, nil
+		}, 3, 3},
 		"without any":         {0, "", func(i int) (*numbered, error) { return &numbered{N: i}, nil }, 1, 0},
 		"as long as one page": {100, "", func(i int) (*numbered, error) { return &numbered{N: i}, nil }, 1, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			looked := 0
-			h := withExtras(t, httpapi.Limits{}, listOf(c.most, func(i int) (*numbered, error) { looked++; return c.show(i) }))
+			h := withExtras(t, httpapi.Limits{},
+				listOf(c.most, func(i int) (*numbered, error) { looked++; return c.show(i) }))
 			pages, items, last := 0, 0, 0
 			for path := "/x/things" + c.query; path != ""; pages++ {
 				looked = 0
@@ -111,7 +120,8 @@ func TestThePagesOfAList(t *testing.T) {
 		})
 	}
 	h := withExtras(t, httpapi.Limits{}, listOf(1, func(int) (*numbered, error) { return nil, nil }))
-	for _, query := range []string{"limit=0", "limit=501", "limit=-1", "limit=1e2", "limit=1&limit=2", "after=1&after=2", "other=1"} {
+	for _, query := range []string{"limit=0", "limit=501", "limit=-1", "limit=1e2", "limit=1&limit=2",
+		"after=1&after=2", "other=1"} {
 		if w := askAs(h, "ann", "/x/things/?"+query); w.Code != 400 {
 			t.Errorf("%s: %d %s", query, w.Code, w.Body)
 		}
@@ -137,9 +147,10 @@ func TestTheMemoryOfLists(t *testing.T) {
 
 // A response of Serve that passes the bound of a page is a fault of the program.
 func TestALargeResponseOfAnExtra(t *testing.T) {
-	h := withExtras(t, httpapi.Limits{}, httpapi.Extra{Method: "GET", Path: "/x/thing", Status: 200, Serve: func(*httpapi.Request) (any, error) {
-		return strings.Repeat("x", 5<<20), nil
-	}})
+	h := withExtras(t, httpapi.Limits{},
+		httpapi.Extra{Method: "GET", Path: "/x/thing", Status: 200, Serve: func(*httpapi.Request) (any, error) {
+			return strings.Repeat("x", 5<<20), nil
+		}})
 	if w := askAs(h, "ann", "/x/thing"); w.Code != 500 {
 		t.Errorf("%d with %d bytes", w.Code, w.Body.Len())
 	}
@@ -158,9 +169,10 @@ func TestExtrasThatCannotBeMounted(t *testing.T) {
 		"pages by Serve":             {Method: "GET", Path: "/x/a", Serve: serve, Query: []string{"limit"}},
 		"a cursor of its own":        {Method: "GET", Path: "/x/a/", List: list, Query: []string{"after"}},
 	} {
-		_, err := httpapi.New(httpapi.Config{Extras: []httpapi.Extra{e}, Authenticate: func(*http.Request) (httpapi.Principal, error) {
-			return httpapi.Principal{}, httpapi.ErrUnauthenticated
-		}})
+		_, err := httpapi.New(httpapi.Config{Extras: []httpapi.Extra{e},
+			Authenticate: func(*http.Request) (httpapi.Principal, error) {
+				return httpapi.Principal{}, httpapi.ErrUnauthenticated
+			}})
 		if err == nil || !strings.Contains(err.Error(), e.Path) {
 			t.Errorf("%s: %v", what, err)
 		}

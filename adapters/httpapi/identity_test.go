@@ -14,7 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// sessions returns a world that accepts a session cookie as well as tokens. It looks for a token first, and ignores a bad one.
+// sessions returns a world that accepts a session cookie as well as tokens. It looks for a token first, and ignores a
+// bad one.
 func sessions(t *testing.T) (*world, func(method, path, body string, options ...option) reply) {
 	w := newWorld(t, func(c *httpapi.Config) {
 		tokens := c.Authenticate
@@ -83,7 +84,8 @@ func TestAnIdentityProviderThatIsDownIsNoBadToken(t *testing.T) {
 		}
 	})
 	r := w.send("GET", "/apps/?svctoken=down", "").want(503)
-	if r.header.Get("Retry-After") == "" || strings.Contains(r.body, "provider") || !strings.Contains(w.log.String(), "no answer from the provider") {
+	if r.header.Get("Retry-After") == "" || strings.Contains(r.body, "provider") ||
+		!strings.Contains(w.log.String(), "no answer from the provider") {
 		t.Errorf("%v %s, logged %s", r.header, r.body, w.log)
 	}
 	for _, token := range []string{"tags", "only+tags"} {
@@ -108,13 +110,15 @@ func TestADeliveryTokenReadsItsTagsWithoutPeople(t *testing.T) {
 	page.Reads, page.TagsOnly, page.Tags = []string{network}, true, []string{"production"}
 	full := w.as(editor, "GET", "/apps/"+id+"/tagged/production", "").want(200)
 	r := w.as(page, "GET", "/apps/"+id+"/tagged/production", "").want(200, `"owner":null,"groups":[],"elements":[`)
-	if strings.Contains(r.body, "urn:") || !strings.Contains(r.body, `"updatedBy":null`) || r.header.Get("ETag") == full.header.Get("ETag") {
+	if strings.Contains(r.body, "urn:") || !strings.Contains(r.body, `"updatedBy":null`) ||
+		r.header.Get("ETag") == full.header.Get("ETag") {
 		t.Errorf("ETag %s of %s", r.header.Get("ETag"), r.body)
 	}
 	w.as(page, "GET", "/apps/"+id+"/tagged/draft", "").want(403)
 	w.as(page, "GET", "/apps/"+id, "").want(403)
 	w.as(page, "GET", "/x/me", "").want(403)
-	w.as(editor, "GET", "/x/me", "").want(200, `"reads":[],"tags":[],"roles":[],"groups":[],"components":true,"owner":true,"expires":17000`)
+	w.as(editor, "GET", "/x/me", "").want(200,
+		`"reads":[],"tags":[],"roles":[],"groups":[],"components":true,"owner":true,"expires":17000`)
 }
 
 // A form of another site can send a file of any media type that an import takes, except application/x-ndjson.
@@ -135,5 +139,6 @@ func TestAnImportWithASessionIsNDJSON(t *testing.T) {
 		w.send("POST", importPath, record("YQ=="), setType(mediaType), cookie, token).want(200)
 	}
 	w.send("POST", importPath, record("YQ=="), setType("application/x-ndjson"), cookie).want(200)
-	w.send("POST", importPath, record("YQ=="), setType("application/x-ndjson"), cookie, header("Sec-Fetch-Site", "cross-site")).want(403)
+	w.send("POST", importPath, record("YQ=="), setType("application/x-ndjson"), cookie,
+		header("Sec-Fetch-Site", "cross-site")).want(403)
 }

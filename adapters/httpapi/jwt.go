@@ -41,8 +41,8 @@ type TokenOptions struct {
 	Verify [][]byte         // keys that verify too and do not sign: those that signed before
 }
 
-// NewTokens returns Tokens with a secret key that signs and verifies; opts may be nil. It returns an error if a key is too
-// short or TokenOptions.Cache is negative.
+// NewTokens returns Tokens with a secret key that signs and verifies; opts may be nil. It returns an error if a key is
+// too short or TokenOptions.Cache is negative.
 func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 	var o TokenOptions
 	if opts != nil {
@@ -57,7 +57,8 @@ func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 	t := &Tokens{now: o.Now, known: lru.New[[sha256.Size]byte, Principal](o.Cache)}
 	for _, secret := range append([][]byte{key}, o.Verify...) {
 		if len(secret) < MinKey {
-			return nil, fmt.Errorf("httpapi: a signing key of %d bytes is too short: want at least %d", len(secret), MinKey)
+			return nil, fmt.Errorf("httpapi: a signing key of %d bytes is too short: want at least %d", len(secret),
+				MinKey)
 		}
 		t.keys = append(t.keys, tokenKey{keyID(secret), bytes.Clone(secret)})
 	}
@@ -89,10 +90,12 @@ func (t *Tokens) Sign(p Principal, expires time.Time) (string, error) {
 		return "", fmt.Errorf("httpapi: %w", err)
 	}
 	if p.NotOwner {
-		return "", errors.New("httpapi: no token can say NotOwner: want a caller without it, or a key of package signin")
+		return "", errors.New(
+			"httpapi: no token can say NotOwner: want a caller without it, or a key of package signin")
 	}
 	all := jwt.MapClaims{"sub": p.URN, "exp": expires.Unix()}
-	for name, list := range map[string][]string{"moderates": p.Moderates, "reads": p.Reads, "roles": p.Roles, "groups": p.Groups} {
+	for name, list := range map[string][]string{"moderates": p.Moderates, "reads": p.Reads, "roles": p.Roles,
+		"groups": p.Groups} {
 		if len(list) > 0 {
 			all[name] = list
 		}
@@ -134,7 +137,8 @@ func (t *Tokens) Verify(token string) (Principal, error) {
 	}
 	p, err := readClaims(payload.text, now)
 	if err != nil {
-		return Principal{}, &TokenError{Reason: "the token is signed well and yet not valid: " + err.Error(), URN: p.URN}
+		return Principal{},
+			&TokenError{Reason: "the token is signed well and yet not valid: " + err.Error(), URN: p.URN}
 	}
 	t.known.Put(digest, p, 1)
 	return p, nil
@@ -146,8 +150,8 @@ type tokenKey struct {
 	secret []byte
 }
 
-// keyID is the name of a key, 16 hexadecimal digits that follow from the secret and say nothing of it. So every process with
-// the same key file uses the same names.
+// keyID is the name of a key, 16 hexadecimal digits that follow from the secret and say nothing of it. So every process
+// with the same key file uses the same names.
 func keyID(secret []byte) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte("kid"))
@@ -258,9 +262,10 @@ func (audience) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 func readClaims(text []byte, now time.Time) (Principal, error) {
 	c := claims{Expires: math.NaN(), NotBefore: -maxSeconds}
 	err := strictjson.Decode(text, &c)
-	p := Principal{Expires: timeOf(c.Expires), Caller: vitrine.Caller{URN: c.URN, Moderates: c.Moderates, Reads: c.Reads, Tags: c.Tags,
-		TagsOnly: c.Tags != nil, // also without a tag: an empty list must not widen the token
-		Roles:    c.Roles, Groups: c.Groups, Components: c.Components}}
+	p := Principal{Expires: timeOf(c.Expires),
+		Caller: vitrine.Caller{URN: c.URN, Moderates: c.Moderates, Reads: c.Reads, Tags: c.Tags,
+			TagsOnly: c.Tags != nil, // also without a tag: an empty list must not widen the token
+			Roles:    c.Roles, Groups: c.Groups, Components: c.Components}}
 	if e, ok := errors.AsType[*strictjson.Error](err); ok && e.Pointer != "" {
 		return p, fmt.Errorf("claim %s: %s", strings.TrimPrefix(e.Pointer, "/"), e.Sentence())
 	}

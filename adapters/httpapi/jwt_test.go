@@ -22,7 +22,8 @@ import (
 func TestSignedTokensComeBack(t *testing.T) {
 	w := newWorld(t)
 	for _, p := range []httpapi.Principal{editor, siteOne, stranger,
-		{Caller: vitrine.Caller{URN: "urn:vitrine:é:user=ü", Roles: []string{"a", "b"}, Groups: []string{"urn:vitrine:x"}, Moderates: []string{"urn:vitrine:x"}}}} {
+		{Caller: vitrine.Caller{URN: "urn:vitrine:é:user=ü", Roles: []string{"a", "b"},
+			Groups: []string{"urn:vitrine:x"}, Moderates: []string{"urn:vitrine:x"}}}} {
 		for range 2 { // the second time from memory
 			got, err := w.tokens.Verify(w.token(p))
 			p.Expires = got.Expires
@@ -57,7 +58,8 @@ func TestForgedTokensAreAll401AndAlike(t *testing.T) {
 	w := newWorld(t)
 	now := w.clock.Now().Unix()
 	claims := func(more string) string {
-		return fmt.Sprintf(`{"sub":"%s","moderates":["%s"],"components":true,"exp":%d%s}`, editor.URN, network, now+3600, more)
+		return fmt.Sprintf(`{"sub":"%s","moderates":["%s"],"components":true,"exp":%d%s}`, editor.URN, network,
+			now+3600, more)
 	}
 	hs256 := func(claims string) string { return forge(t, jwt.SigningMethodHS256, testKey, claims) }
 	good := hs256(claims(""))
@@ -74,7 +76,8 @@ func TestForgedTokensAreAll401AndAlike(t *testing.T) {
 		"an empty kid":         forge(t, jwt.SigningMethodHS256, testKey, claims(""), "kid", ""),
 		"a kid of null":        forge(t, jwt.SigningMethodHS256, testKey, claims(""), "kid", nil),
 		"a kid that is a list": forge(t, jwt.SigningMethodHS256, testKey, claims(""), "kid", []string{"x"}),
-		"expired, another key": forge(t, jwt.SigningMethodHS256, another, fmt.Sprintf(`{"sub":%q,"exp":%d}`, editor.URN, now)),
+		"expired, another key": forge(t, jwt.SigningMethodHS256, another,
+			fmt.Sprintf(`{"sub":%q,"exp":%d}`, editor.URN, now)),
 		"no sub, another key":  forge(t, jwt.SigningMethodHS256, another, fmt.Sprintf(`{"exp":%d}`, now+60)),
 		"no signature":         good[:strings.LastIndex(good, ".")+1],
 		"a changed signature":  good[:len(good)-2] + "AA",
@@ -122,12 +125,14 @@ func TestATokenThatIsSignedWellSaysWhyItIsRefused(t *testing.T) {
 	}
 	claims := func(more string) string { return fmt.Sprintf(`{"sub":%q,"exp":%d%s}`, editor.URN, now+60, more) }
 	sub := func(text string) string { return fmt.Sprintf(`{"sub":%s,"exp":%d}`, text, now+60) }
-	for _, good := range []string{"", `,"iss":"x","aud":["y"],"iat":1,"nbf":1,"jti":"7"`, `,"aud":"y","iat":1.5`, `,"moderates":[],"roles":[],"groups":[],"components":false`,
+	for _, good := range []string{"", `,"iss":"x","aud":["y"],"iat":1,"nbf":1,"jti":"7"`, `,"aud":"y","iat":1.5`,
+		`,"moderates":[],"roles":[],"groups":[],"components":false`,
 		fmt.Sprintf(`,"moderates":[%q,%q]`, network, network+":site=1")} {
 		send(claims(good)).want(200)
 	}
 	for name, test := range map[string]struct{ claims, why string }{
-		"expired":              {fmt.Sprintf(`{"sub":%q,"exp":%d}`, editor.URN, now), "expired at 2023-11-14T22:13:20Z"},
+		"expired": {fmt.Sprintf(`{"sub":%q,"exp":%d}`, editor.URN, now),
+			"expired at 2023-11-14T22:13:20Z"},
 		"no exp":               {fmt.Sprintf(`{"sub":%q}`, editor.URN), "claim exp"},
 		"exp null":             {fmt.Sprintf(`{"sub":%q,"exp":null}`, editor.URN), "claim exp"},
 		"exp a string":         {fmt.Sprintf(`{"sub":%q,"exp":"%d"}`, editor.URN, now+60), "claim exp"},
@@ -184,7 +189,8 @@ func TestATokenThatIsSignedWellSaysWhyItIsRefused(t *testing.T) {
 }
 
 func TestKeysCanBeChanged(t *testing.T) {
-	first, second, third := []byte("the first key, 32 bytes long...."), []byte("the second key, 32 bytes long..."), []byte("the third key, 32 bytes long....")
+	first, second, third := []byte("the first key, 32 bytes long...."), []byte("the second key, 32 bytes long..."),
+		[]byte("the third key, 32 bytes long....")
 	tokens := func(keys ...[]byte) *httpapi.Tokens {
 		tokens, err := httpapi.NewTokens(keys[0], &httpapi.TokenOptions{Verify: keys[1:]})
 		if err != nil {
@@ -200,7 +206,8 @@ func TestKeysCanBeChanged(t *testing.T) {
 		return text
 	}
 	unnamed := func(key []byte) string {
-		return forge(t, jwt.SigningMethodHS256, key, fmt.Sprintf(`{"sub":%q,"exp":%d}`, stranger.URN, time.Now().Unix()+60))
+		return forge(t, jwt.SigningMethodHS256, key,
+			fmt.Sprintf(`{"sub":%q,"exp":%d}`, stranger.URN, time.Now().Unix()+60))
 	}
 	before, between, after := tokens(first), tokens(second, first), tokens(second)
 	for name, test := range map[string]struct {
@@ -224,8 +231,8 @@ func TestKeysCanBeChanged(t *testing.T) {
 	}
 }
 
-// renamed returns a token with the header of another one, and so with the name of another key. It is not signed again, so its
-// signature is wrong.
+// renamed returns a token with the header of another one, and so with the name of another key. It is not signed again,
+// so its signature is wrong.
 func renamed(t *testing.T, header, token string) string {
 	t.Helper()
 	head, _, _ := strings.Cut(header, ".")
@@ -332,13 +339,21 @@ func TestShortKeysAndMalformedPrincipalsAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := httpapi.NewTokens(testKey, &httpapi.TokenOptions{Verify: [][]byte{make([]byte, httpapi.MinKey-1)}}); err == nil {
+	if _, err := httpapi.NewTokens(testKey,
+		&httpapi.TokenOptions{Verify: [][]byte{make([]byte, httpapi.MinKey-1)}}); err == nil {
 		t.Error("a short key that verifies was taken")
 	}
 	user := network + ":user=x"
-	for _, p := range []httpapi.Principal{{}, {Caller: vitrine.Caller{URN: "a"}}, {Caller: vitrine.Caller{URN: user + " b"}}, {Caller: vitrine.Caller{URN: user + "\nb"}}, {Caller: vitrine.Caller{URN: user + strings.Repeat("x", 512)}}, {Caller: vitrine.Caller{URN: network}},
-		{Caller: vitrine.Caller{URN: user, Moderates: []string{""}}}, {Caller: vitrine.Caller{URN: user, Moderates: []string{"urn"}}}, {Caller: vitrine.Caller{URN: user, Moderates: []string{network, "urn:vitrine"}}},
-		{Caller: vitrine.Caller{URN: user, Moderates: []string{user}}}, {Caller: vitrine.Caller{URN: user, Roles: []string{"\x00"}}}, {Caller: vitrine.Caller{URN: user, Roles: []string{"\xff"}}}, {Caller: vitrine.Caller{URN: user, Groups: []string{"\xff"}}},
+	for _, p := range []httpapi.Principal{{}, {Caller: vitrine.Caller{URN: "a"}},
+		{Caller: vitrine.Caller{URN: user + " b"}}, {Caller: vitrine.Caller{URN: user + "\nb"}},
+		{Caller: vitrine.Caller{URN: user + strings.Repeat("x", 512)}}, {Caller: vitrine.Caller{URN: network}},
+		{Caller: vitrine.Caller{URN: user, Moderates: []string{""}}},
+		{Caller: vitrine.Caller{URN: user, Moderates: []string{"urn"}}},
+		{Caller: vitrine.Caller{URN: user, Moderates: []string{network, "urn:vitrine"}}},
+		{Caller: vitrine.Caller{URN: user, Moderates: []string{user}}},
+		{Caller: vitrine.Caller{URN: user, Roles: []string{"\x00"}}},
+		{Caller: vitrine.Caller{URN: user, Roles: []string{"\xff"}}},
+		{Caller: vitrine.Caller{URN: user, Groups: []string{"\xff"}}},
 		{Caller: vitrine.Caller{URN: user, NotOwner: true}}} {
 		if text, err := tokens.Sign(p, time.Now().Add(time.Hour)); err == nil {
 			t.Errorf("signed for %+v: %s", p, text)
@@ -346,8 +361,8 @@ func TestShortKeysAndMalformedPrincipalsAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheTokenStaysSecret sends a token that is easily recognised and looks for it in everything that the handler writes:
-// responses of every kind, and the log.
+// TestTheTokenStaysSecret sends a token that is easily recognised and looks for it in everything that the handler
+// writes: responses of every kind, and the log.
 func TestTheTokenStaysSecret(t *testing.T) {
 	const canary = "canary-7f3a91"
 	leak := func(r *http.Request) (httpapi.Principal, error) {
@@ -372,11 +387,14 @@ func TestTheTokenStaysSecret(t *testing.T) {
 		w.send("POST", "/apps/?svctoken="+canary, `{"title":"x","groups":["urn:vitrine:example.test"]}`).want(201)
 	}
 	var replies []reply
-	for _, path := range []string{"/apps/?limit=1&svctoken=", "/apps/?limit=x&svctoken=", "/apps/none?svctoken=", "/nothing?svctoken=",
-		"/apps/?x=%zz&svctoken=", "/apps/versions/?appId=none&svctoken=", "/components/none?svctoken=", "/cors.html?svctoken=",
+	for _, path := range []string{"/apps/?limit=1&svctoken=", "/apps/?limit=x&svctoken=", "/apps/none?svctoken=",
+		"/nothing?svctoken=",
+		"/apps/?x=%zz&svctoken=", "/apps/versions/?appId=none&svctoken=", "/components/none?svctoken=",
+		"/cors.html?svctoken=",
 		"/openapi.json?svctoken=", "/healthz?svctoken=", "/apps//?svctoken=", "/apps?svctoken="} {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
-			for _, token := range []string{canary, canary + "-bad", canary + "-down", canary + "-panic", canary + "&svctoken=" + canary, canary + "%zz"} {
+			for _, token := range []string{canary, canary + "-bad", canary + "-down", canary + "-panic",
+				canary + "&svctoken=" + canary, canary + "%zz"} {
 				replies = append(replies, w.send(method, path+token, "{}"), broken.send(method, path+token, "{}"))
 			}
 		}
@@ -411,15 +429,19 @@ func TestAnEmbedderMayBringItsOwnTokens(t *testing.T) {
 				return httpapi.Principal{}, nil
 			}
 			if token == "told" {
-				return httpapi.Principal{}, fmt.Errorf("session: %w", &httpapi.TokenError{Reason: "the session of told has ended"})
+				return httpapi.Principal{},
+					fmt.Errorf("session: %w", &httpapi.TokenError{Reason: "the session of told has ended"})
 			}
 			if token == "vendor" {
-				return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=me", Moderates: []string{"urn:vitrine"}}}, nil
+				return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=me",
+					Moderates: []string{"urn:vitrine"}}}, nil
 			}
 			return httpapi.Principal{Caller: vitrine.Caller{URN: token, Operator: true}}, nil
 		}
 	})
-	w.send("GET", "/x/reviews/collections?network=example.test", "", header("Authorization", "svctoken "+network+":user=me")).want(403) // nobody is an operator over HTTP
+	// nobody is an operator over HTTP
+	w.send("GET", "/x/reviews/collections?network=example.test", "",
+		header("Authorization", "svctoken "+network+":user=me")).want(403)
 	w.send("GET", "/apps/", "", header("Authorization", "svctoken urn:vitrine:x:user=me")).want(200)
 	nobody := w.send("GET", "/apps/?svctoken=nobody", "").want(401)
 	for _, malformed := range []string{"me", "vendor", network} {
@@ -430,7 +452,8 @@ func TestAnEmbedderMayBringItsOwnTokens(t *testing.T) {
 	if !strings.Contains(w.log.String(), "malformed principal") {
 		t.Errorf("the log does not tell of a malformed principal: %s", w.log)
 	}
-	if r := w.send("GET", "/apps/?svctoken=told", "").want(401); r.body != `{"error":"the session of [token] has ended","code":"unauthorized"}` {
+	if r := w.send("GET", "/apps/?svctoken=told", "").want(401); r.body != `{"error":"the session of [token] has `+
+		`ended","code":"unauthorized"}` {
 		t.Errorf("the reason is told as %s", r.body)
 	}
 }

@@ -39,8 +39,8 @@ func newSlots(what string, status, total, perCaller, perNetwork int) *slots {
 		taken: map[*slot]struct{}{}, of: map[string]int{}, freed: make(chan struct{})}
 }
 
-// slot counts the slots of a kind that one request has: 0 at first, usually 1, more if it needs a lot of memory. It belongs to the
-// goroutine of the request.
+// slot counts the slots of a kind that one request has: 0 at first, usually 1, more if it needs a lot of memory. It
+// belongs to the goroutine of the request.
 type slot struct {
 	all    *slots
 	limits []slotLimit
@@ -113,9 +113,9 @@ func (x *slot) acquire(ctx context.Context, count int, patience time.Duration) e
 	}
 }
 
-// tryAcquire is acquire without waiting. If there are too few slots, it returns a channel that is closed when some become
-// free; with makeRoom, it also cuts off the slowest request that has one. The only request of a caller may have more
-// than the caller's share.
+// tryAcquire is acquire without waiting. If there are too few slots, it returns a channel that is closed when some
+// become free; with makeRoom, it also cuts off the slowest request that has one. The only request of a caller may have
+// more than the caller's share.
 func (x *slot) tryAcquire(count int, makeRoom bool) (freed <-chan struct{}, err error) {
 	s, more := x.all, count-x.count
 	if more <= 0 {
@@ -128,7 +128,9 @@ func (x *slot) tryAcquire(count int, makeRoom bool) (freed <-chan struct{}, err 
 			if makeRoom {
 				s.cutSlowest(x, l.name)
 			}
-			return s.freed, errorf(s.status, "%d %s%s are under way, as many as may be: wait until one of them has ended", n, s.what, l.whose)
+			return s.freed,
+				errorf(s.status, "%d %s%s are under way, as many as may be: wait until one of them has ended", n,
+					s.what, l.whose)
 		}
 	}
 	s.add(x, more)
@@ -150,7 +152,8 @@ func (s *slots) add(x *slot, more int) {
 	}
 }
 
-// cutSlowest cuts off the slowest of the other requests that have slots of this name, if one is slow. It is called with the lock held.
+// cutSlowest cuts off the slowest of the other requests that have slots of this name, if one is slow. It is called with
+// the lock held.
 func (s *slots) cutSlowest(x *slot, name string) {
 	var slowest *client
 	least := float64(slowRate)
@@ -187,8 +190,8 @@ func (s *slots) inUse() int {
 	return s.of[""]
 }
 
-// client is how fast the client of a request with slots sends its body or reads the response. Only the time in which the server waits for
-// it counts.
+// client is how fast the client of a request with slots sends its body or reads the response. Only the time in which
+// the server waits for it counts.
 type client struct {
 	control *http.ResponseController
 
@@ -277,7 +280,8 @@ const (
 )
 
 // errNoRoom is the response to a request for which no slot became free in time.
-var errNoRoom = errorf(http.StatusServiceUnavailable, "too many large requests are under way: there is no memory for this one at the moment, try again")
+var errNoRoom = errorf(http.StatusServiceUnavailable,
+	"too many large requests are under way: there is no memory for this one at the moment, try again")
 
 // enlarge takes slots for so many bytes in all. It returns errNoRoom if they do not become free in time.
 func (c *call) enlarge(bytes int, patience time.Duration) error {
@@ -294,7 +298,8 @@ func (c *call) enlarge(bytes int, patience time.Duration) error {
 	return nil
 }
 
-// erasePatience is how long an erasure waits for its slot. Those that have one wait for the same pass over the store, so it is soon free.
+// erasePatience is how long an erasure waits for its slot. Those that have one wait for the same pass over the store,
+// so it is soon free.
 const erasePatience = 10 * time.Second
 
 // erases takes a slot for a request that erases: the store reads all of its files, and changes wait meanwhile.
@@ -322,7 +327,8 @@ func (c *call) work() error {
 			err = c.route.call(c)
 		}
 		c.endTurn()
-		if more := workFactor*len(c.body) + len(c.out) - c.used; err == nil && len(c.out) > notLarge && more > 0 && !c.reserve(more) && !c.route.writes() {
+		if more := workFactor*len(c.body) + len(c.out) - c.used; err == nil && len(c.out) > notLarge && more > 0 &&
+			!c.reserve(more) && !c.route.writes() {
 			err = memreserve.ErrExceeded
 		}
 		if !errors.Is(err, memreserve.ErrExceeded) {

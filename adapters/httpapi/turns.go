@@ -8,10 +8,11 @@ import (
 	"sync"
 )
 
-// turns limit how many reads are at work in the domains at a time, so that some connections to the store and some of the processor are
-// always left for /healthz, for writes and for who reads little. The other reads wait. The next turn is of the caller who has had one
-// the longest ago, first of all of callers who have had none since they have reads here. So a caller with a thousand requests delays each of
-// the others by one request and not by a thousand. A read has its turn only until its response is known: sending it takes none.
+// turns limit how many reads are at work in the domains at a time, so that some connections to the store and some of
+// the processor are always left for /healthz, for writes and for who reads little. The other reads wait. The next turn
+// is of the caller who has had one the longest ago, first of all of callers who have had none since they have reads
+// here. So a caller with a thousand requests delays each of the others by one request and not by a thousand. A read has
+// its turn only until its response is known: sending it takes none.
 type turns struct {
 	mu      sync.Mutex
 	free    int
@@ -32,7 +33,8 @@ func readsAtATime() int { return max(16, 4*runtime.GOMAXPROCS(0)) }
 
 func newTurns(most int) *turns { return &turns{free: most, callers: map[string]*callerTurns{}} }
 
-// begin waits for a turn of a caller. It returns the error of ctx if ctx ends before. Else the caller of begin calls end later.
+// begin waits for a turn of a caller. It returns the error of ctx if ctx ends before. Else the caller of begin calls
+// end later.
 func (t *turns) begin(ctx context.Context, caller string) error {
 	t.mu.Lock()
 	c := t.callers[caller]

@@ -48,7 +48,8 @@ func TestCallersHaveTheirTurnsOneAfterTheOther(t *testing.T) {
 			t.Errorf("the reads of the others have ended after %s", got)
 		}
 		if n := len(ended["many"]); n != 100 || turns.free != 2 || len(turns.callers) != 0 {
-			t.Errorf("%d reads have ended, %d turns are free, and %d callers are known", n, turns.free, len(turns.callers))
+			t.Errorf("%d reads have ended, %d turns are free, and %d callers are known", n, turns.free,
+				len(turns.callers))
 		}
 	})
 }

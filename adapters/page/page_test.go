@@ -22,20 +22,27 @@ func TestFiles(t *testing.T) {
 			h.ServeHTTP(w, r)
 			return w
 		}
-		for name, mediaType := range map[string]string{"vitrine.js": "text/javascript", "preview.js": "text/javascript", "vitrine.d.ts": "text/plain", "preview.html": "text/html"} {
+		for name, mediaType := range map[string]string{"vitrine.js": "text/javascript", "preview.js": "text/javascript",
+			"vitrine.d.ts": "text/plain", "preview.html": "text/html"} {
 			w := ask(prefix + "x/" + name)
-			if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), mediaType) || w.Header().Get("Access-Control-Allow-Origin") != "*" || w.Header().Get("Cache-Control") != "public, max-age=300" {
+			if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), mediaType) ||
+				w.Header().Get("Access-Control-Allow-Origin") != "*" ||
+				w.Header().Get("Cache-Control") != "public, max-age=300" {
 				t.Errorf("%s: %d %v", name, w.Code, w.Header())
 			}
-			if again := ask(prefix+"x/"+name, "If-None-Match", w.Header().Get("ETag")); again.Code != 304 || again.Body.Len() != 0 {
+			if again := ask(prefix+"x/"+name, "If-None-Match", w.Header().Get("ETag")); again.Code != 304 ||
+				again.Body.Len() != 0 {
 				t.Errorf("%s asked again: %d", name, again.Code)
 			}
-			const want = "default-src 'none'; script-src 'self' http: https:; style-src 'unsafe-inline' https:; img-src https: http: data:; " +
-				"font-src https: http:; media-src https: http:; connect-src https: http:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+			const want = "default-src 'none'; script-src 'self' http: https:; style-src 'unsafe-inline' https:; " +
+				"img-src https: http: data:; " +
+				"font-src https: http:; media-src https: http:; connect-src https: http:; base-uri 'none'; " +
+				"form-action 'none'; frame-ancestors 'self'"
 			if policy := w.Header().Get("Content-Security-Policy"); name == "preview.html" && policy != want {
 				t.Errorf("%s: the policy is %q", name, policy)
 			}
-			if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "frame-ancestors 'self'") != (name == "preview.html") {
+			if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy,
+				"frame-ancestors 'self'") != (name == "preview.html") {
 				t.Errorf("%s: the policy is %q", name, policy)
 			}
 		}

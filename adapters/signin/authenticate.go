@@ -56,7 +56,9 @@ func (s *Service) Authenticate(r *http.Request) (httpapi.Principal, error) {
 		return s.Otherwise(r)
 	}
 	if public != httpapi.OfPage(r) {
-		return httpapi.Principal{}, fmt.Errorf("%w: a public key is for pages, as the parameter key of x/public/, and a secret one is not", httpapi.ErrUnauthenticated)
+		return httpapi.Principal{},
+			fmt.Errorf("%w: a public key is for pages, as the parameter key of x/public/, and a secret one is not",
+				httpapi.ErrUnauthenticated)
 	}
 	i, err := s.lookup(r.Context(), hashOf(token), s.loadKey)
 	if err != nil {
@@ -71,7 +73,8 @@ func (s *Service) Authenticate(r *http.Request) (httpapi.Principal, error) {
 
 // hasToken reports whether a request has a token. A cookie does not count then.
 func hasToken(r *http.Request) bool {
-	return len(r.Header["Authorization"]) > 0 || strings.Contains(r.URL.RawQuery, "svctoken") && r.URL.Query().Has("svctoken")
+	return len(r.Header["Authorization"]) > 0 || strings.Contains(r.URL.RawQuery, "svctoken") &&
+		r.URL.Query().Has("svctoken")
 }
 
 // session returns the session of a request, nil if it has no valid one.
@@ -88,7 +91,9 @@ func (s *Service) session(r *http.Request) (*identity, error) {
 
 // lookup returns what load returns for a hash, or has returned within the last second, unless people have changed
 // since. It returns nil for an identity that has ended.
-func (s *Service) lookup(ctx context.Context, hash string, load func(context.Context, storage.Reader, string) (*identity, error)) (i *identity, err error) {
+func (s *Service) lookup(
+	ctx context.Context, hash string, load func(context.Context, storage.Reader, string) (*identity, error),
+) (i *identity, err error) {
 	now := s.Now()
 	s.mu.Lock()
 	select {
@@ -140,7 +145,8 @@ func (s *Service) loadSession(ctx context.Context, r storage.Reader, hash string
 		return nil, err
 	}
 	seen = max(seen, one.CreatedAt)
-	i := &identity{person: p, session: one, hash: hash, seen: seen, idle: min(seen+sessionIdle.Milliseconds(), one.Expires)}
+	i := &identity{person: p, session: one, hash: hash, seen: seen,
+		idle: min(seen+sessionIdle.Milliseconds(), one.Expires)}
 	i.principal = httpapi.Principal{Caller: p.Rights.caller(p.URN), Expires: time.UnixMilli(i.idle)}
 	return i, nil
 }
@@ -164,7 +170,8 @@ func (s *Service) loadKey(ctx context.Context, r storage.Reader, hash string) (*
 		i.principal.Caller = k.Rights.both(p.Rights.caller(p.URN)).caller(p.URN)
 		i.principal.NotOwner = !k.owner()
 	} else {
-		i.principal.Caller = vitrine.Caller{URN: k.user(), Reads: k.Reads, TagsOnly: true, Tags: k.Tags, PublicReviews: k.Reviews}
+		i.principal.Caller = vitrine.Caller{URN: k.user(), Reads: k.Reads, TagsOnly: true, Tags: k.Tags,
+			PublicReviews: k.Reviews}
 	}
 	i.principal.Key = k.Prefix
 	if k.Expires != nil {

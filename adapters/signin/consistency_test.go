@@ -13,7 +13,8 @@ func TestAudit(t *testing.T) {
 	w := newWorld(t, localBase)
 	admin := w.invited("Admin", signin.Rights{Admin: true})
 	admin.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret"})
-	admin.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
+	admin.want(201, "POST", "/x/keys/",
+		object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
 	id := admin.want(201, "POST", "/x/people/", object{"name": "Bea"}).text("id")
 	admin.want(201, "POST", "/x/people/"+id+"/invite", object{})
 	faults := func() (n int) {
@@ -45,7 +46,8 @@ func TestAudit(t *testing.T) {
 			t.Errorf("nothing is wrong without %s", key)
 		}
 		update(func(tx storage.Tx) error {
-			return tx.Put(t.Context(), storage.Entry{Key: key, Value: []byte(value)}, storage.Entry{Key: "people other/x"})
+			return tx.Put(t.Context(), storage.Entry{Key: key, Value: []byte(value)},
+				storage.Entry{Key: "people other/x"})
 		})
 		if faults() == 0 {
 			t.Error("an unknown kind is taken")

@@ -20,9 +20,11 @@ func TestSecretKeys(t *testing.T) {
 	admin := w.invited("Admin", signin.Rights{Admin: true})
 	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
 	id := ann.id()
-	made := ann.want(201, "POST", "/x/keys/", object{"name": "import", "kind": "secret", "moderates": []string{network}})
+	made := ann.want(201, "POST", "/x/keys/",
+		object{"name": "import", "kind": "secret", "moderates": []string{network}})
 	secret := made.text("key")
-	if len(secret) != 46 || !strings.HasPrefix(secret, "vt_") || made.text("prefix") != secret[:11] || made.value("expires") == nil {
+	if len(secret) != 46 || !strings.HasPrefix(secret, "vt_") || made.text("prefix") != secret[:11] ||
+		made.value("expires") == nil {
 		t.Fatalf("the key: %s", made.body)
 	}
 	program := w.withToken(secret)
@@ -38,11 +40,13 @@ func TestSecretKeys(t *testing.T) {
 	}
 	program.want(403, "POST", "/x/people/"+ann.id()+"/invite", object{})
 	program.want(403, "GET", "/x/signin/sessions/", nil)
-	if list := ann.want(200, "GET", "/x/keys/", nil); strings.Contains(string(list.body), secret) || list.text("keys.0") != "" && list.value("keys") == nil {
+	if list := ann.want(200, "GET", "/x/keys/", nil); strings.Contains(string(list.body), secret) ||
+		list.text("keys.0") != "" && list.value("keys") == nil {
 		t.Errorf("the list: %s", list.body)
 	}
 	var list struct{ Keys []struct{ LastUsedAt *int64 } }
-	if err := json.Unmarshal(ann.send("GET", "/x/keys/", nil).body, &list); err != nil || len(list.Keys) != 1 || list.Keys[0].LastUsedAt == nil {
+	if err := json.Unmarshal(ann.send("GET", "/x/keys/", nil).body, &list); err != nil || len(list.Keys) != 1 ||
+		list.Keys[0].LastUsedAt == nil {
 		t.Errorf("the list: %+v, %v", list, err)
 	}
 	bob := w.invited("Bob", signin.Rights{Moderates: []string{network}})
@@ -68,9 +72,11 @@ func TestSecretKeys(t *testing.T) {
 func TestKeysWithAndWithoutOwner(t *testing.T) {
 	w := newWorld(t, localBase)
 	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
-	app := "/apps/" + ann.want(201, "POST", "/apps/", object{"title": "Ann's", "groups": []string{network + ":site=1"}}).text("id")
+	app := "/apps/" +
+		ann.want(201, "POST", "/apps/", object{"title": "Ann's", "groups": []string{network + ":site=1"}}).text("id")
 	rename := object{"name": "k", "kind": "secret"}
-	patch := `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Mine"}]`
+	patch := `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title",` +
+		`"value":"Mine"}]`
 	program := func(more object) (*browser, string) {
 		maps.Copy(more, rename)
 		made := ann.want(201, "POST", "/x/keys/", more)
@@ -84,7 +90,8 @@ func TestKeysWithAndWithoutOwner(t *testing.T) {
 	narrow.want(403, "DELETE", app, nil)
 	elsewhere, _ := program(object{"moderates": []string{network + ":site=2"}, "owner": false})
 	elsewhere.want(404, "GET", app, nil)
-	if me, list := elsewhere.want(200, "GET", "/x/me", nil), elsewhere.want(200, "GET", "/apps/", nil); me.text("owner") != "false" || list.text("apps") != "[]" {
+	if me, list := elsewhere.want(200, "GET", "/x/me", nil),
+		elsewhere.want(200, "GET", "/apps/", nil); me.text("owner") != "false" || list.text("apps") != "[]" {
 		t.Errorf("%s %s", me.body, list.body)
 	}
 	wide, _ := program(object{"owner": true})
@@ -95,7 +102,8 @@ func TestKeysWithAndWithoutOwner(t *testing.T) {
 	if key := ann.want(200, "GET", "/x/keys/"+id, nil); key.text("owner") != "false" {
 		t.Errorf("%s", key.body)
 	}
-	ann.want(400, "POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}, "owner": true})
+	ann.want(400, "POST", "/x/keys/",
+		object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}, "owner": true})
 
 	// A record of a key as v0.2.0 has written it.
 	key := "people key/" + id
@@ -117,27 +125,34 @@ func TestWhatKeysMayNotBe(t *testing.T) {
 	w := newWorld(t, localBase)
 	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
 	year := time.Now().AddDate(1, 0, 0).UnixMilli()
-	w.invited("Admin", signin.Rights{Admin: true}).want(201, "POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": []string{other}, "tags": []string{"live"}})
+	w.invited("Admin", signin.Rights{Admin: true}).want(201, "POST", "/x/keys/",
+		object{"name": "k", "kind": "public", "reads": []string{other}, "tags": []string{"live"}})
 	for name, c := range map[string]struct {
 		body   object
 		status int
 	}{
-		"a year":                     {object{"name": "k", "kind": "secret", "expires": year}, 201},
-		"more than a year":           {object{"name": "k", "kind": "secret", "expires": year + 86400_000}, 400},
-		"past":                       {object{"name": "k", "kind": "secret", "expires": 1000}, 400},
-		"more than the maker":        {object{"name": "k", "kind": "secret", "moderates": []string{other}}, 403},
-		"components":                 {object{"name": "k", "kind": "secret", "components": true}, 403},
-		"an unknown kind":            {object{"name": "k", "kind": "other"}, 400},
-		"no name":                    {object{"kind": "secret"}, 400},
-		"a secret one with tags":     {object{"name": "k", "kind": "secret", "tags": []string{"live"}}, 400},
-		"a public one":               {object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}}, 201},
-		"for reviews":                {object{"name": "k", "kind": "public", "reads": []string{network}, "reviews": true}, 201},
-		"that reads nothing":         {object{"name": "k", "kind": "public", "tags": []string{"live"}}, 400},
-		"that reads by no tag":       {object{"name": "k", "kind": "public", "reads": []string{network}}, 400},
-		"that moderates":             {object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}, "moderates": []string{network}}, 400},
-		"of another network":         {object{"name": "k", "kind": "public", "reads": []string{other}, "tags": []string{"live"}}, 403},
-		"of two networks":            {object{"name": "k", "kind": "public", "reads": []string{network, other}, "tags": []string{"live"}}, 400},
-		"with a pattern for a tag":   {object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"*"}}, 400},
+		"a year":                 {object{"name": "k", "kind": "secret", "expires": year}, 201},
+		"more than a year":       {object{"name": "k", "kind": "secret", "expires": year + 86400_000}, 400},
+		"past":                   {object{"name": "k", "kind": "secret", "expires": 1000}, 400},
+		"more than the maker":    {object{"name": "k", "kind": "secret", "moderates": []string{other}}, 403},
+		"components":             {object{"name": "k", "kind": "secret", "components": true}, 403},
+		"an unknown kind":        {object{"name": "k", "kind": "other"}, 400},
+		"no name":                {object{"kind": "secret"}, 400},
+		"a secret one with tags": {object{"name": "k", "kind": "secret", "tags": []string{"live"}}, 400},
+		"a public one": {object{"name": "k", "kind": "public", "reads": []string{network},
+			"tags": []string{"live"}}, 201},
+		"for reviews": {object{"name": "k", "kind": "public", "reads": []string{network},
+			"reviews": true}, 201},
+		"that reads nothing":   {object{"name": "k", "kind": "public", "tags": []string{"live"}}, 400},
+		"that reads by no tag": {object{"name": "k", "kind": "public", "reads": []string{network}}, 400},
+		"that moderates": {object{"name": "k", "kind": "public", "reads": []string{network},
+			"tags": []string{"live"}, "moderates": []string{network}}, 400},
+		"of another network": {object{"name": "k", "kind": "public", "reads": []string{other},
+			"tags": []string{"live"}}, 403},
+		"of two networks": {object{"name": "k", "kind": "public", "reads": []string{network, other},
+			"tags": []string{"live"}}, 400},
+		"with a pattern for a tag": {object{"name": "k", "kind": "public", "reads": []string{network},
+			"tags": []string{"*"}}, 400},
 		"of an administrator's kind": {object{"name": "k", "kind": "secret", "admin": true}, 400},
 	} {
 		if got := ann.send("POST", "/x/keys/", c.body); got.status != c.status {
@@ -146,14 +161,17 @@ func TestWhatKeysMayNotBe(t *testing.T) {
 	}
 }
 
-// A public key stands in a page, is good nowhere else, belongs to its network and not to its maker, and stops when it is revoked.
+// A public key stands in a page, is good nowhere else, belongs to its network and not to its maker, and stops when it
+// is revoked.
 func TestPublicKeys(t *testing.T) {
 	w := newWorld(t, localBase)
 	admin := w.invited("Admin", signin.Rights{Admin: true})
-	ann, bob := w.invited("Ann", signin.Rights{Moderates: []string{network}}), w.invited("Bob", signin.Rights{Moderates: []string{network}})
+	ann, bob := w.invited("Ann", signin.Rights{Moderates: []string{network}}),
+		w.invited("Bob", signin.Rights{Moderates: []string{network}})
 	app := ann.want(201, "POST", "/apps/", object{"title": "Hello", "groups": []string{network}}).text("id")
 	ann.want(201, "PUT", "/apps/"+app+"/tags/live", object{"appVersion": "0"})
-	made := ann.want(201, "POST", "/x/keys/", object{"name": "page", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
+	made := ann.want(201, "POST", "/x/keys/",
+		object{"name": "page", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
 	key, path := made.text("key"), "/x/keys/"+made.text("id")
 	page := w.browser()
 	got := page.want(200, "GET", "/x/public/live?app="+app+"&key="+key, nil)
@@ -264,9 +282,11 @@ func TestWhoseStreamsAChangeConcerns(t *testing.T) {
 			t.Errorf("%s concerns %q, want %q", what, users, want)
 		}
 	}
-	admin, ann := again.invited("Admin", signin.Rights{Admin: true}), again.invited("Ann", signin.Rights{Moderates: []string{network}})
+	admin, ann := again.invited("Admin", signin.Rights{Admin: true}),
+		again.invited("Ann", signin.Rights{Moderates: []string{network}})
 	adminURN, annURN := urnOf(admin), urnOf(ann)
-	public := ann.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
+	public := ann.want(201, "POST", "/x/keys/",
+		object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
 	secret := ann.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret"})
 	admin.want(200, "PATCH", "/x/people/"+ann.id(), object{"name": "Ann A."})
 	for i := range 20 { // one call at once, and one for all others
@@ -306,13 +326,17 @@ func TestSecretsAreNowhere(t *testing.T) {
 	note(b.send("POST", "/x/signin/invitation", object{"invitation": invitation}))
 	note(b.send("POST", "/x/signin/invitation", object{"invitation": invitation + "x"}))
 	note(b.accept(link))
-	for _, path := range []string{"/x/me", "/x/people/", "/x/people/" + id, "/x/keys/", "/x/signin", "/x/signin/sessions/", "/x/signin/passkeys/", "/x/people/" + invitation, "/" + key, "/x/keys/" + key, "/x/me?vt=" + key} {
+	for _, path := range []string{"/x/me", "/x/people/", "/x/people/" + id, "/x/keys/", "/x/signin",
+		"/x/signin/sessions/", "/x/signin/passkeys/", "/x/people/" + invitation, "/" + key, "/x/keys/" + key,
+		"/x/me?vt=" + key} {
 		note(admin.send("GET", path, nil))
 	}
 	note(w.withToken(key+"x").send("GET", "/x/me", nil))
 	note(w.withToken(key).send("GET", "/x/people/"+key, nil))
 	log := w.log.String()
-	for name, secret := range map[string]string{"the key": key, "the invitation": invitation, "a session": b.cookies["vitrine-8080"], "another session": admin.cookies["vitrine-8080"], "an address": "canary@"} {
+	for name, secret := range map[string]string{"the key": key, "the invitation": invitation,
+		"a session": b.cookies["vitrine-8080"], "another session": admin.cookies["vitrine-8080"],
+		"an address": "canary@"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%s is in the log: %s", name, log)
 		}

@@ -25,7 +25,9 @@ func (w *world) as(by vitrine.Caller) *browser {
 
 func (w *world) put(entries ...storage.Entry) {
 	w.t.Helper()
-	err := w.db.Update(w.t.Context(), "people", storage.UpdateOptions{Large: true}, func(t storage.Tx) error { return t.Put(w.t.Context(), entries...) })
+	err := w.db.Update(w.t.Context(), "people", storage.UpdateOptions{Large: true}, func(t storage.Tx) error {
+		return t.Put(w.t.Context(), entries...)
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -68,8 +70,9 @@ func (b *browser) listed(path, name string) (names []string, pages int) {
 // oldKey is the record of a public key as v0.2.0 has written it, with as little as it needs.
 func oldKey(i int, name string, reads ...string) storage.Entry {
 	id := fmt.Sprintf("%08d", i)
-	text, _ := json.Marshal(object{"id": id, "prefix": "pk_" + id, "name": name, "kind": "public", "reads": reads, "tags": []string{"live"},
-		"by": networkOf(reads[0]) + ":user=x", "hash": "hash" + id})
+	text, _ := json.Marshal(object{"id": id, "prefix": "pk_" + id, "name": name, "kind": "public", "reads": reads,
+		"tags": []string{"live"},
+		"by":   networkOf(reads[0]) + ":user=x", "hash": "hash" + id})
 	return storage.Entry{Key: "people key/" + id, Value: text}
 }
 
@@ -90,7 +93,8 @@ func TestWhoSeesWhichKeys(t *testing.T) {
 		ids[name] = strings.TrimPrefix(e.Key, "people key/")
 		w.put(e)
 	}
-	ann, admin := w.invited("Ann", signin.Rights{Moderates: []string{network}}), w.invited("Admin", signin.Rights{Admin: true})
+	ann, admin := w.invited("Ann", signin.Rights{Moderates: []string{network}}),
+		w.invited("Admin", signin.Rights{Admin: true})
 	ann.want(201, "POST", "/x/keys/", object{"name": "Ann's", "kind": "secret"})
 	for _, c := range []struct {
 		who  string
@@ -150,7 +154,8 @@ func TestPagesThatShowNothing(t *testing.T) {
 		all = append(all, oldKey(i, "k", network+":site=2"))
 		id := fmt.Sprintf("%08d", i)
 		text, _ := json.Marshal(object{"id": id, "urn": network + ":user=" + id, "name": "Somebody"})
-		all = append(all, storage.Entry{Key: "people person/" + id, Value: text}, storage.Entry{Key: "people network/" + network + " " + id})
+		all = append(all, storage.Entry{Key: "people person/" + id, Value: text},
+			storage.Entry{Key: "people network/" + network + " " + id})
 	}
 	w.put(all...)
 	for what, c := range map[string]struct {
@@ -202,9 +207,12 @@ func TestLimitsOfPeopleAndKeys(t *testing.T) {
 		}
 	}
 	ann.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": many(100), "tags": tags(100)})
-	limit("101 networks and sites", ann.send("POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": many(101), "tags": tags(1)}))
-	limit("101 tags", ann.send("POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": many(1), "tags": tags(101)}))
-	limit("101 of a secret key", ann.send("POST", "/x/keys/", object{"name": "k", "kind": "secret", "reads": many(60), "moderates": many(41)}))
+	limit("101 networks and sites",
+		ann.send("POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": many(101), "tags": tags(1)}))
+	limit("101 tags",
+		ann.send("POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": many(1), "tags": tags(101)}))
+	limit("101 of a secret key",
+		ann.send("POST", "/x/keys/", object{"name": "k", "kind": "secret", "reads": many(60), "moderates": many(41)}))
 	limit("101 of a person", ann.send("POST", "/x/people/", object{"name": "Bea", "reads": many(101)}))
 	bea := "/x/people/" + ann.want(201, "POST", "/x/people/", object{"name": "Bea", "reads": many(100)}).text("id")
 	limit("one more", ann.send("PATCH", bea, object{"moderates": many(1)}))
@@ -224,7 +232,8 @@ func TestLimitsOfPeopleAndKeys(t *testing.T) {
 	admin.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret"})
 
 	public := func(by *browser, network string) answer {
-		return by.send("POST", "/x/keys/", object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
+		return by.send("POST", "/x/keys/",
+			object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
 	}
 	w.remove("reading/", "made/", "indexed/")
 	w = newWorldOver(t, w.db, localBase) // a process that opens a store of v0.2.0
@@ -269,8 +278,10 @@ func TestSessionsOfAPerson(t *testing.T) {
 	var all []storage.Entry
 	for i := range 1000 {
 		hash := fmt.Sprintf("hash%04d", (i*7)%1000)
-		text, _ := json.Marshal(object{"id": fmt.Sprintf("0%04d", i), "via": "passkey", "browser": "b", "createdAt": now, "expires": now + 1e9, "person": id})
-		all = append(all, storage.Entry{Key: "people session/" + hash, Value: text}, storage.Entry{Key: "people sessions/" + id + " " + hash})
+		text, _ := json.Marshal(object{"id": fmt.Sprintf("0%04d", i), "via": "passkey", "browser": "b",
+			"createdAt": now, "expires": now + 1e9, "person": id})
+		all = append(all, storage.Entry{Key: "people session/" + hash, Value: text},
+			storage.Entry{Key: "people sessions/" + id + " " + hash})
 	}
 	w.put(all...)
 	again := w.browser()
@@ -289,7 +300,9 @@ func TestSessionsOfAPerson(t *testing.T) {
 		}
 		path, _, _ = strings.Cut(strings.TrimPrefix(a.header.Get("Link"), "<"+w.base), ">")
 	}
-	if pages != 4 || len(ids) != 1000 || !slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) || slices.Contains(ids, "00000") {
+	if pages != 4 || len(ids) != 1000 ||
+		!slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) ||
+		slices.Contains(ids, "00000") {
 		t.Errorf("%d sessions on %d pages, %q …", len(ids), pages, ids[:min(3, len(ids))])
 	}
 	again.want(204, "DELETE", "/x/signin/sessions/", nil)

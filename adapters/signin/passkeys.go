@@ -75,7 +75,9 @@ func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
 	if in.Invitation != "" {
 		c.Invitation = hashOf(in.Invitation)
 		var err error
-		p, err = view(r.Context(), s.db, func(v storage.Reader) (*person, error) { return s.invited(r.Context(), v, c.Invitation) })
+		p, err = view(r.Context(), s.db, func(v storage.Reader) (*person, error) {
+			return s.invited(r.Context(), v, c.Invitation)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -97,8 +99,9 @@ func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
 	}
 	c.Person = p.ID
 	options, data, err := s.passkeys.BeginRegistration(user{p}, webauthn.WithExclusions(p.descriptors()),
-		webauthn.WithAuthenticatorSelection(protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired,
-			RequireResidentKey: protocol.ResidentKeyRequired(), UserVerification: protocol.VerificationRequired}))
+		webauthn.WithAuthenticatorSelection(
+			protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired,
+				RequireResidentKey: protocol.ResidentKeyRequired(), UserVerification: protocol.VerificationRequired}))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +146,8 @@ func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 		if len(p.Passkeys) >= mostPasskeys {
 			return nil, "", wrongState("a person has at most %d passkeys: remove one first", mostPasskeys)
 		}
-		k = passkey{ID: base64.RawURLEncoding.EncodeToString(credential.ID), Name: in.Name, CreatedAt: s.millis(), Credential: *credential}
+		k = passkey{ID: base64.RawURLEncoding.EncodeToString(credential.ID), Name: in.Name, CreatedAt: s.millis(),
+			Credential: *credential}
 		if slices.ContainsFunc(p.Passkeys, func(o passkey) bool { return o.ID == k.ID }) {
 			return nil, "", failed("the passkey is there already")
 		}
@@ -237,7 +241,10 @@ func (s *Service) finishSignIn(r *httpapi.Request) (any, error) {
 		if p == nil {
 			return nil, "", failed("the passkey is of nobody here")
 		}
-		_, credential, err := s.passkeys.ValidatePasskeyLogin(func(_, _ []byte) (webauthn.User, error) { return user{p}, nil }, *c.Passkey, parsed)
+		_, credential,
+			err := s.passkeys.ValidatePasskeyLogin(func(_, _ []byte) (webauthn.User, error) {
+			return user{p}, nil
+		}, *c.Passkey, parsed)
 		switch {
 		case err != nil:
 			return nil, "", failed("the passkey: %w", withDetails(err))
@@ -343,7 +350,9 @@ func (s *Service) removePasskey(c *call, t *tx) (any, error) {
 	}
 	id := p.Passkeys[i].ID
 	p.Passkeys, p.HadPasskey = slices.Delete(p.Passkeys, i, i+1), true
-	if _, err := endSessions(c.Context(), t, p, func(_ string, one *session) bool { return one.Passkey == id }); err != nil {
+	if _, err := endSessions(c.Context(), t, p, func(_ string, one *session) bool {
+		return one.Passkey == id
+	}); err != nil {
 		return nil, err
 	}
 	t.unseen = append(t.unseen, seenKey("passkey", id))

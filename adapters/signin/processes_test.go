@@ -19,7 +19,8 @@ func twoProcesses(t *testing.T) {
 	admin := w.invited("Admin", signin.Rights{Admin: true})
 	admin.world = elsewhere
 	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
-	key := ann.want(201, "POST", "/x/keys/", object{"name": "page", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
+	key := ann.want(201, "POST", "/x/keys/",
+		object{"name": "page", "kind": "public", "reads": []string{network}, "tags": []string{"live"}})
 	// A ceremony that one process begins is answered to the other, and once in both.
 	asked := w.browser().want(200, "POST", "/x/signin/begin", object{})
 	shown := ann.assert(asked)

@@ -66,7 +66,8 @@ type Options struct {
 	Otherwise func(*http.Request) (httpapi.Principal, error)
 	// Provider is an OpenID Connect provider; nil for none.
 	Provider *Provider
-	// Log gets a line "access" for who signed in or failed to, was invited or changed, and for keys. nil means slog.Default().
+	// Log gets a line "access" for who signed in or failed to, was invited or changed, and for keys. nil means
+	// slog.Default().
 	Log *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -106,18 +107,21 @@ func New(db storage.Store, o Options) (*Service, error) {
 		}
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	s := &Service{Options: o, db: db, known: map[string]*identity{}, seen: map[string]int64{}, changed: db.Changed(space),
+	s := &Service{Options: o, db: db, known: map[string]*identity{}, seen: map[string]int64{},
+		changed: db.Changed(space),
 		changes: record.NewFeeds(db, changesLife)}
 	u, err := url.Parse(o.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("signin: BaseURL: %w", err)
 	}
-	if host := u.Hostname(); u.Scheme == "https" && host != "" && net.ParseIP(host) == nil || u.Scheme == "http" && host == "localhost" {
+	if host := u.Hostname(); u.Scheme == "https" && host != "" && net.ParseIP(host) == nil || u.Scheme == "http" &&
+		host == "localhost" {
 		s.origin, s.secure, s.cookie = u.Scheme+"://"+u.Host, u.Scheme == "https", "__Host-vitrine"
 		if !s.secure { // some browsers reject the prefix without TLS; cookies are for all ports of a host
 			s.cookie = "vitrine-" + u.Port()
 		}
-		s.passkeys, err = webauthn.New(&webauthn.Config{RPID: host, RPDisplayName: "Vitrine", RPOrigins: []string{s.origin},
+		s.passkeys, err = webauthn.New(&webauthn.Config{RPID: host, RPDisplayName: "Vitrine",
+			RPOrigins:             []string{s.origin},
 			AttestationPreference: protocol.PreferNoAttestation,
 			Timeouts: webauthn.TimeoutsConfig{
 				Login:        webauthn.TimeoutConfig{Enforce: true, Timeout: ceremonyLife, TimeoutUVD: ceremonyLife},
@@ -243,7 +247,8 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		public(post("/x/signin/finish", 200, s.limited(s.finishSignIn))),
 		public(post("/x/signin/link", 200, s.limited(s.followLink))),
 		public(get("/x/signin/oidc", s.asPage(s.limited(s.beginProvider)), "to", "confirm")),
-		public(get("/x/signin/oidc/callback", s.asPage(s.limited(s.finishProvider)), "code", "state", "error", "error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
+		public(get("/x/signin/oidc/callback", s.asPage(s.limited(s.finishProvider)), "code", "state", "error",
+			"error_description", "error_uri", "iss", "session_state", "scope", "authuser", "prompt", "hd")),
 		list("/x/signin/passkeys/", reads(s, s.listPasskeys)),
 		patch("/x/signin/passkeys/{id}", s.writes(s.renamePasskey)),
 		remove("/x/signin/passkeys/{id}", s.writes(s.removePasskey)),
@@ -273,7 +278,8 @@ func (s *Service) millis() int64 { return s.Now().UnixMilli() }
 
 // The errors of this package. They are those of package vitrine, so that the handler knows their status.
 func invalid(pointer, format string, args ...any) error {
-	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: pointer, Reason: fmt.Errorf(format, args...).Error()}
+	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: pointer,
+		Reason: fmt.Errorf(format, args...).Error()}
 }
 
 func forbidden(format string, args ...any) error {
@@ -317,12 +323,15 @@ func checkText(s string, most int) error {
 // need no confirmation, since they have no passkey or provider.
 func (s *Service) confirmed(i *identity) error {
 	if i != nil && i.session.Via != viaLink && s.millis()-i.session.Confirmed > confirmation.Milliseconds() {
-		return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeConfirm, Reason: "this needs the passkey, or the provider, to be shown again: confirm, and then send the request once more"}
+		return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeConfirm,
+			Reason: "this needs the passkey, or the provider, to be shown again: confirm, and then send the request " +
+				"once more"}
 	}
 	return nil
 }
 
-// KeepBase notes the BaseURL in the store, if people can sign in there, for a program that makes invitations without knowing it.
+// KeepBase notes the BaseURL in the store, if people can sign in there, for a program that makes invitations without
+// knowing it.
 func (s *Service) KeepBase(ctx context.Context) error {
 	if before, err := Base(ctx, s.db); err != nil || s.origin == "" || before == s.BaseURL {
 		return err

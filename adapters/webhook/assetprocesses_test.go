@@ -20,8 +20,8 @@ type opening struct {
 	db     storage.Store
 }
 
-// Changes of libraries reach their endpoints from a store that several processes use: one process changes, another delivers, and a third
-// goes on where that one ended.
+// Changes of libraries reach their endpoints from a store that several processes use: one process changes, another
+// delivers, and a third goes on where that one ended.
 func TestChangesOfAssetsAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	db := memory.New()
@@ -39,8 +39,9 @@ func libraryMe(network string) vitrine.Caller {
 // add adds an asset and returns its id.
 func (o opening) add(t *testing.T, network, id string) string {
 	t.Helper()
-	made, err := o.assets.ChangeAssets(t.Context(), libraryMe(network), libraryOf(network), assets.ChangeAssetsRequest{Add: []assets.NewAsset{
-		{ID: id, Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"x"}`)}}})
+	made, err := o.assets.ChangeAssets(t.Context(), libraryMe(network), libraryOf(network),
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{
+			{ID: id, Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"x"}`)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,8 @@ func (o opening) deliver(t *testing.T, got *bodies) (end func()) {
 	t.Helper()
 	d := New(o.db, Services{Assets: o.assets}, nil)
 	d.transport = got
-	if err := d.Set(t.Context(), []Endpoint{to("all"), to("a", in("urn:vitrine:a.test")), to("apps", of("app.created"))}); err != nil {
+	if err := d.Set(t.Context(),
+		[]Endpoint{to("all"), to("a", in("urn:vitrine:a.test")), to("apps", of("app.created"))}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := cancelable(t)
@@ -71,7 +73,8 @@ func deliverFrom(t *testing.T, open func() opening) {
 	old := writer.add(t, "a.test", "before")
 	got := &bodies{got: map[string][]string{}}
 	end := first.deliver(t, got)
-	from, err := writer.assets.Changes(t.Context(), libraryMe("a.test"), libraryOf("a.test"), vitrine.ChangesRequest{After: vitrine.Now})
+	from, err := writer.assets.Changes(t.Context(), libraryMe("a.test"), libraryOf("a.test"),
+		vitrine.ChangesRequest{After: vitrine.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,13 +82,17 @@ func deliverFrom(t *testing.T, open func() opening) {
 	writer.add(t, "a.test", "1")
 	writer.add(t, "b.test", "1") // in a library that is new
 	ctx, me, lib := t.Context(), libraryMe("a.test"), libraryOf("a.test")
-	if _, err := writer.assets.ChangeAttributes(ctx, me, lib, assets.ChangeAttributesRequest{Assets: []string{old}, Add: []assets.Attribute{{Key: "k", Value: "v"}}}); err != nil {
+	if _, err := writer.assets.ChangeAttributes(ctx, me, lib,
+		assets.ChangeAttributesRequest{Assets: []string{old},
+			Add: []assets.Attribute{{Key: "k", Value: "v"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writer.assets.ChangeFolders(ctx, me, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Drafts"}}}); err != nil {
+	if _, err := writer.assets.ChangeFolders(ctx, me, lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Drafts"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writer.assets.ChangeAssets(ctx, me, lib, assets.ChangeAssetsRequest{Remove: []string{old}}); err != nil {
+	if _, err := writer.assets.ChangeAssets(ctx, me, lib,
+		assets.ChangeAssetsRequest{Remove: []string{old}}); err != nil {
 		t.Fatal(err)
 	}
 	got.wait(t, "all", 5)
@@ -113,14 +120,16 @@ func deliverFrom(t *testing.T, open func() opening) {
 		}
 	}
 	if !slices.Equal(all, inB) || len(got.got["all"]) != len(inA)+len(inB) {
-		t.Errorf("of b.test came\n%s\nwant\n%s\nand %d in all", strings.Join(all, "\n"), strings.Join(inB, "\n"), len(got.got["all"]))
+		t.Errorf("of b.test came\n%s\nwant\n%s\nand %d in all", strings.Join(all, "\n"), strings.Join(inB, "\n"),
+			len(got.got["all"]))
 	}
 }
 
 // told returns the changes of a library after a cursor, as they are delivered.
 func (o opening) told(t *testing.T, network, after string) (all []string) {
 	t.Helper()
-	page, err := o.assets.Changes(t.Context(), libraryMe(network), libraryOf(network), vitrine.ChangesRequest{After: after})
+	page, err := o.assets.Changes(t.Context(), libraryMe(network), libraryOf(network),
+		vitrine.ChangesRequest{After: after})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +140,9 @@ func (o opening) told(t *testing.T, network, after string) (all []string) {
 			t.Fatal(err)
 		}
 		at := time.UnixMilli(e.At).UTC().Format("2006-01-02T15:04:05.000Z")
-		all = append(all, fmt.Sprintf(`{"type":"assets.changed","timestamp":"%s","data":%s,"library":{"network":"%s","id":"%s"}}}`, at, data[:len(data)-1], network, network))
+		all = append(all,
+			fmt.Sprintf(`{"type":"assets.changed","timestamp":"%s","data":%s,"library":{"network":"%s","id":"%s"}}}`,
+				at, data[:len(data)-1], network, network))
 	}
 	return all
 }

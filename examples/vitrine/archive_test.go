@@ -36,7 +36,8 @@ func demoArchive(t *testing.T) (dir, archive string) {
 		t.Fatalf("%+v", out)
 	}
 	out := run(t, dir, nil, "export", "-db", "v.db")
-	if entries := strings.Count(out.stdout, "\n") - 2; out.status != 0 || !strings.HasPrefix(out.stderr, fmt.Sprintf("exported %d entries\nwithout people (4) and keys (1): ", entries)) {
+	if entries := strings.Count(out.stdout, "\n") - 2; out.status != 0 ||
+		!strings.HasPrefix(out.stderr, fmt.Sprintf("exported %d entries\nwithout people (4) and keys (1): ", entries)) {
 		t.Fatalf("%+v", out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(out.stdout), 0o600); err != nil {
@@ -47,8 +48,11 @@ func demoArchive(t *testing.T) (dir, archive string) {
 
 func TestAnArchiveBecomesAStore(t *testing.T) {
 	dir, archive := demoArchive(t)
-	if out := run(t, dir, nil, "import", "-db", "w.db", "archive"); out.status != 0 || out.stdout != "" || !strings.Contains(out.stderr, "imported") ||
-		!strings.Contains(out.stderr, "made the key file w.db.key: tokens of the store that the archive is from are not valid here, unless you copy its key file over this one\n") {
+	if out := run(t, dir, nil, "import", "-db", "w.db", "archive"); out.status != 0 || out.stdout != "" ||
+		!strings.Contains(out.stderr, "imported") ||
+		!strings.Contains(out.stderr,
+			"made the key file w.db.key: tokens of the store that the archive is from are not valid here, unless "+
+				"you copy its key file over this one\n") {
 		t.Fatalf("%+v", out)
 	}
 	if out := run(t, dir, nil, "export", "-db", "w.db"); out.stdout != archive {
@@ -59,7 +63,8 @@ func TestAnArchiveBecomesAStore(t *testing.T) {
 	served.stop()
 }
 
-// What was erased is in no archive. Ids and cursors of lists stay good in the imported store; it has feeds of its own, and goes on.
+// What was erased is in no archive. Ids and cursors of lists stay good in the imported store; it has feeds of its own,
+// and goes on.
 func TestAnImportedStoreGoesOn(t *testing.T) {
 	ctx, from, to := t.Context(), memory.New(), memory.New()
 	t.Cleanup(func() { _, _ = from.Close(), to.Close() })
@@ -75,7 +80,8 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	search := assets.SearchRequest{Limit: 1}
 	found, err2 := library.Search(ctx, demoLibrary, search)
 	cursors, err3 := cursorsOf(t, from)
-	erased, err4 := stored.Delete(ctx, operator, reviews.DeleteRequest{Network: demoLibrary.Network, Author: "first-ferry"})
+	erased, err4 := stored.Delete(ctx, operator,
+		reviews.DeleteRequest{Network: demoLibrary.Network, Author: "first-ferry"})
 	if err := errors.Join(err, err2, err3, err4); err != nil || erased.Reviews == 0 {
 		t.Fatal(erased, err)
 	}
@@ -92,7 +98,8 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	want := rest(apps, library)
 
 	var text bytes.Buffer
-	if _, err := archive.Export(ctx, from, &text, notArchived(false)); err != nil || strings.Contains(text.String(), "first-ferry") {
+	if _, err := archive.Export(ctx, from, &text, notArchived(false)); err != nil ||
+		strings.Contains(text.String(), "first-ferry") {
 		t.Fatalf("the archive has what was erased, or %v", err)
 	}
 	old := withoutSecret(t, text.String())
@@ -140,11 +147,13 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	if _, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "New", Groups: []string{demoNetwork}}); err != nil {
 		t.Error(err)
 	}
-	if _, err := apps.Restore(ctx, appsvc.RestoreRequest{AppID: page.Items[0].ID, Version: vitrine.NewVersion(0)}); err != nil {
+	if _, err := apps.Restore(ctx,
+		appsvc.RestoreRequest{AppID: page.Items[0].ID, Version: vitrine.NewVersion(0)}); err != nil {
 		t.Error(err)
 	}
 	post := assets.NewAsset{ID: "new", Generator: assets.Generator{ID: "g"}, Content: []byte(`{"content":"new"}`)}
-	if _, err := library.ChangeAssets(ctx, demoLibrary, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
+	if _, err := library.ChangeAssets(ctx, demoLibrary,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
 		t.Error(err)
 	}
 	if now, err := apps.Changes(ctx, appsvc.ChangesRequest{}); err != nil || len(now.Changes) != 2 {
@@ -191,7 +200,8 @@ func withoutSecret(t *testing.T, archive string) string {
 // resummed returns an archive with the last line that belongs to its lines.
 func resummed(archive string) string {
 	lines, _, _ := strings.Cut(archive, `{"entries":`)
-	return lines + fmt.Sprintf("{\"entries\":%d,\"sha256\":\"%x\"}\n", strings.Count(lines, "\n")-1, sha256.Sum256([]byte(lines)))
+	return lines +
+		fmt.Sprintf("{\"entries\":%d,\"sha256\":\"%x\"}\n", strings.Count(lines, "\n")-1, sha256.Sum256([]byte(lines)))
 }
 
 // lineOf returns the number of the first line with a text.
@@ -203,7 +213,9 @@ func lineOf(archive, text string) int {
 func TestImportLeavesAStoreOrNothing(t *testing.T) {
 	dir, archive := demoArchive(t)
 	lie := resummed(regexp.MustCompile(`("key":"apps tag/[^"]*","value":)\d+`).ReplaceAllString(archive, "${1}999"))
-	for name, text := range map[string]string{"cut": archive[:len(archive)/2], "changed": strings.Replace(archive, `"createdAt":1`, `"createdAt":2`, 1), "none": "", "good-one": archive, "lie": lie} {
+	for name, text := range map[string]string{"cut": archive[:len(archive)/2],
+		"changed": strings.Replace(archive, `"createdAt":1`, `"createdAt":2`, 1), "none": "", "good-one": archive,
+		"lie": lie} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +228,8 @@ func TestImportLeavesAStoreOrNothing(t *testing.T) {
 		{[]string{"import", "-db", "w.db", "cut"}, 1, "cut: damaged archive: "},
 		{[]string{"import", "-db", "w.db", "changed"}, 1, "damaged"},
 		{[]string{"import", "-db", "w.db", "good"}, 1, "good: damaged archive: line 1: this is no archive"},
-		{[]string{"import", "-db", "w.db", "lie"}, 1, fmt.Sprintf("lie: damaged archive: line %d: \"apps tag/", lineOf(lie, `"key":"apps tag/`))},
+		{[]string{"import", "-db", "w.db", "lie"}, 1,
+			fmt.Sprintf("lie: damaged archive: line %d: \"apps tag/", lineOf(lie, `"key":"apps tag/`))},
 		{[]string{"import", "-db", "w.db", "none"}, 1, "none: damaged archive"},
 		{[]string{"import", "-db", "w.db", "absent"}, 1, "absent"},
 		{[]string{"import", "-db", "v.db", "good-one"}, 1, "the file exists already"},
@@ -226,7 +239,8 @@ func TestImportLeavesAStoreOrNothing(t *testing.T) {
 		{[]string{"export", "-db", "w.db"}, 1, "w.db"},
 		{[]string{"export", "-db", "memory:"}, 2, "memory"},
 	} {
-		if out := run(t, dir, nil, c.args...); out.status != c.status || out.stdout != "" || !strings.Contains(out.stderr, c.says) {
+		if out := run(t, dir, nil, c.args...); out.status != c.status || out.stdout != "" ||
+			!strings.Contains(out.stderr, c.says) {
 			t.Errorf("%v: %+v", c.args, out)
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "*w.db*")); len(left) > 0 {
@@ -242,7 +256,8 @@ func TestAStoreMovesToPostgreSQLAndBack(t *testing.T) {
 	if out := run(t, dir, nil, "import", "-db", db, "archive"); out.status != 0 {
 		t.Fatalf("%+v", out)
 	}
-	if out := run(t, dir, nil, "import", "-db", db, "archive"); out.status != 1 || !strings.Contains(out.stderr, "not empty") {
+	if out := run(t, dir, nil, "import", "-db", db, "archive"); out.status != 1 ||
+		!strings.Contains(out.stderr, "not empty") {
 		t.Errorf("a second import: %+v", out)
 	}
 	out := run(t, dir, nil, "export", "-db", db)
@@ -257,7 +272,8 @@ func TestAStoreMovesToPostgreSQLAndBack(t *testing.T) {
 	served.do(token, "GET", "/components/", "", 200)
 	served.do(token, "POST", "/apps/", oneApp, 201)
 	served.stop()
-	if out := run(t, dir, nil, "reviews", "export", "-db", db, "-network", "default"); out.status != 0 || !strings.Contains(out.stdout, `"r1"`) {
+	if out := run(t, dir, nil, "reviews", "export", "-db", db, "-network", "default"); out.status != 0 ||
+		!strings.Contains(out.stdout, `"r1"`) {
 		t.Errorf("%+v", out)
 	}
 }
@@ -269,7 +285,8 @@ func TestReadingAnEmptyDatabaseMakesNoStore(t *testing.T) {
 	for _, args := range [][]string{{"export"}, {"reviews", "export"}, {"reviews", "import", "-dry-run", "good"}} {
 		args = slices.Insert(args, len(args)-strings.Count(strings.Join(args, " "), "good"), "-db", db)
 		out := run(t, dir, nil, args...)
-		if dry := slices.Contains(args, "good"); dry && out.status != 0 || !dry && (out.status == 0 || out.stdout != "" || !strings.Contains(out.stderr, "there is no store")) {
+		if dry := slices.Contains(args, "good"); dry && out.status != 0 || !dry &&
+			(out.status == 0 || out.stdout != "" || !strings.Contains(out.stderr, "there is no store")) {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
@@ -287,8 +304,12 @@ func TestAnInterruptedImportSaysSoOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr strings.Builder
-	p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr, getenv: func(string) string { return "" }}
-	if status := p.run(ctx, []string{"import", "-db", filepath.Join(dir, "w.db"), filepath.Join(dir, "archive")}); status != 1 || stderr.String() != "vitrine: import: interrupted\n" {
+	p := &program{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr, getenv: func(string) string {
+		return ""
+	}}
+	if status := p.run(ctx,
+		[]string{"import", "-db", filepath.Join(dir, "w.db"), filepath.Join(dir, "archive")}); status != 1 ||
+		stderr.String() != "vitrine: import: interrupted\n" {
 		t.Errorf("status %d, %q", status, stderr.String())
 	}
 }
@@ -297,17 +318,22 @@ func TestAnInterruptedImportSaysSoOnce(t *testing.T) {
 func TestPostgreSQLWantsAKeyAndKeepsItsPassword(t *testing.T) {
 	db := cluster.Schema(t)
 	dir := t.TempDir()
-	if out := run(t, dir, nil, "-db", db, "-addr", "127.0.0.1:0"); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "-key-file") {
+	if out := run(t, dir, nil, "-db", db, "-addr", "127.0.0.1:0"); out.status != 2 || out.stdout != "" ||
+		!strings.Contains(out.stderr, "-key-file") {
 		t.Errorf("serve: %+v", out)
 	}
-	if out := run(t, dir, nil, append([]string{"token", "-db", db}, editor...)...); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "-key-file") {
+	if out := run(t, dir, nil, append([]string{"token", "-db", db}, editor...)...); out.status != 2 ||
+		out.stdout != "" || !strings.Contains(out.stderr, "-key-file") {
 		t.Errorf("token: %+v", out)
 	}
-	if out := run(t, dir, nil, "backup", "-db", db, "copy"); out.status != 2 || !strings.Contains(out.stderr, "export") {
+	if out := run(t, dir, nil, "backup", "-db", db, "copy"); out.status != 2 ||
+		!strings.Contains(out.stderr, "export") {
 		t.Errorf("backup: %+v", out)
 	}
-	for _, wrong := range []string{"postgres://me:canary@127.0.0.1:1/none", "postgres://me:canary@[::1/none", "postgres://me:canary@127.0.0.1:1/none?pool_max_conns=x"} {
-		if out := run(t, dir, nil, "reviews", "export", "-db", wrong); out.status != 2 || out.stdout != "" || strings.Contains(out.stderr, "canary") {
+	for _, wrong := range []string{"postgres://me:canary@127.0.0.1:1/none", "postgres://me:canary@[::1/none",
+		"postgres://me:canary@127.0.0.1:1/none?pool_max_conns=x"} {
+		if out := run(t, dir, nil, "reviews", "export", "-db", wrong); out.status != 2 || out.stdout != "" ||
+			strings.Contains(out.stderr, "canary") {
 			t.Errorf("%s: %+v", wrong, out)
 		}
 	}

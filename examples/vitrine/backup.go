@@ -31,8 +31,9 @@ func backup(f *flag.FlagSet) action {
 // checkFile returns an error if -db does not name a SQLite file, for the commands backup and restore.
 func checkFile(db string) error {
 	if inPostgres(db) {
-		return usageError{errors.New("-db: want the path of a SQLite file: for PostgreSQL use its own tools, or export, which " +
-			"makes an archive of a store of any kind")}
+		return usageError{
+			errors.New("-db: want the path of a SQLite file: for PostgreSQL use its own tools, or export, which " +
+				"makes an archive of a store of any kind")}
 	}
 	return checkReached(db)
 }
@@ -40,7 +41,8 @@ func checkFile(db string) error {
 // restore is the command restore: it puts a copy of a store, which backup has made, in the place of a store, and that
 // one aside.
 func restore(f *flag.FlagSet) action {
-	db := f.String("db", "vitrine.db", "`store`: the path of a SQLite file, which need not exist; the server must be stopped")
+	db := f.String("db", "vitrine.db",
+		"`store`: the path of a SQLite file, which need not exist; the server must be stopped")
 	return func(ctx context.Context, p *program) error {
 		if err := checkFile(*db); err != nil {
 			return err
@@ -57,7 +59,8 @@ func restore(f *flag.FlagSet) action {
 		}
 		said := fmt.Sprintf("%s has what %s has; followers of its feeds of changes begin anew", *db, f.Arg(0))
 		if aside != "" {
-			said += fmt.Sprintf(". The store that was there is %s now. To go back, stop the server, and: vitrine restore -db %s %s",
+			said += fmt.Sprintf(". The store that was there is %s now. To go back, stop the server, and: vitrine "+
+				"restore -db %s %s",
 				aside, *db, aside)
 		}
 		fmt.Fprintf(p.stderr, "vitrine: restore: %s\n", printable(said))
@@ -65,8 +68,8 @@ func restore(f *flag.FlagSet) action {
 	}
 }
 
-// withoutKeys returns a sentence: the keys are not in the copy of a store, and where they are. beside is the key file beside the store,
-// which does not exist if the keys come from elsewhere.
+// withoutKeys returns a sentence: the keys are not in the copy of a store, and where they are. beside is the key file
+// beside the store, which does not exist if the keys come from elsewhere.
 func withoutKeys(copied, beside string) string {
 	where := "what -key-file or " + keyVariable + " gives the server"
 	if _, err := os.Lstat(beside); err == nil {

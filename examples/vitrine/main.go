@@ -1,9 +1,10 @@
-// Command vitrine serves a store over HTTP, and has the commands that its operator needs: tokens, imports and exports, backups. Run it
-// with -h for its commands, and with help COMMAND for the flags of one.
+// Command vitrine serves a store over HTTP, and has the commands that its operator needs: tokens, imports and exports,
+// backups. Run it with -h for its commands, and with help COMMAND for the flags of one.
 //
-// Each command is a function of one file, such as serve in serve.go or token in token.go. It defines the flags of the command, and
-// returns what the command does once they are parsed: an action. That gets the process as a *program, so that tests can run it in their
-// own process, and returns an error; main.go turns errors into exit statuses (see program.status).
+// Each command is a function of one file, such as serve in serve.go or token in token.go. It defines the flags of the
+// command, and returns what the command does once they are parsed: an action. That gets the process as a *program, so
+// that tests can run it in their own process, and returns an error; main.go turns errors into exit statuses (see
+// program.status).
 package main
 
 import (
@@ -47,19 +48,24 @@ func commands() []command {
 		{"token", "-urn URN [FLAGS]", "", exitFailed, token,
 			"prints a signed token for the user that its flags describe"},
 		{"invite", "(-name NAME | -urn URN) [FLAGS]", "", exitFailed, invite,
-			"prints a link with which a person registers a passkey, and then signs in with the rights that its flags describe"},
+			"prints a link with which a person registers a passkey, and then signs in with the rights that its " +
+				"flags describe"},
 		{"reviews check", "[FLAGS] FILE…|-", someFiles, exitUnable, checkReviews,
 			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them"},
 		{"reviews import", "[FLAGS] FILE…|-", someFiles, exitUnable, importReviews,
-			"stores what is right in files of reviews, in the network default or the one named: exit 0 nothing but warnings, 1 errors and the rest is in, 2 could not go on"},
+			"stores what is right in files of reviews, in the network default or the one named: exit 0 nothing but " +
+				"warnings, 1 errors and the rest is in, 2 could not go on"},
 		{"reviews convert", "[FLAGS] IN.csv|- > OUT", "IN.csv (or - for standard input)", exitUnable, convertReviews,
-			"turns a table of reviews, as shops export it, into the format that import reads: exit 0 all rows, 1 some were rejected, 2 could not convert it"},
+			"turns a table of reviews, as shops export it, into the format that import reads: exit 0 all rows, 1 " +
+				"some were rejected, 2 could not convert it"},
 		{"reviews export", "[FLAGS]", "", exitUnable, exportReviews,
 			"writes all stored reviews of a network, in the format that import reads"},
 		{"reviews collections", "[FLAGS]", "", exitUnable, listCollections,
-			"prints a line for each stored collection of a network: source, id, title, how many reviews, and the mean of each dimension"},
+			"prints a line for each stored collection of a network: source, id, title, how many reviews, and the " +
+				"mean of each dimension"},
 		{"reviews delete", "-network N [FLAGS]", "", exitUnable, deleteReviews,
-			"erases stored reviews for good: a source, a collection, a review, an author's reviews, or everything in the network: exit 0 erased, 2 nothing to erase, or copies are left in the store's files"},
+			"erases stored reviews for good: a source, a collection, a review, an author's reviews, or everything " +
+				"in the network: exit 0 erased, 2 nothing to erase, or copies are left in the store's files"},
 		{"reviews rules", "", "", exitUnable, printRules,
 			"prints the rules of the format, each with an example of what is wrong and of what is right"},
 		{"reviews schema", "", "", exitUnable, printSchema,
@@ -67,15 +73,21 @@ func commands() []command {
 		{"backup", "[FLAGS] OUT", "OUT", exitFailed, backup,
 			"copies a store, which others may be using, without its key"},
 		{"restore", "-db STORE COPY", "COPY", exitFailed, restore,
-			"puts a copy that backup has made in the place of a store, which nobody may have open, after it has checked all of it; the store that was there is put aside"},
+			"puts a copy that backup has made in the place of a store, which nobody may have open, after it has " +
+				"checked all of it; the store that was there is put aside"},
 		{"check", "[FLAGS]", "", exitUnable, checkStore,
-			"says where the records of a store contradict each other, and builds its search indices anew: exit 0 nothing is wrong, 1 faults, 2 could not look"},
+			"says where the records of a store contradict each other, and builds its search indices anew: exit 0 " +
+				"nothing is wrong, 1 faults, 2 could not look"},
 		{"export", "[FLAGS]", "", exitFailed, exportStore,
-			"writes what a store holds, but its feeds of changes, as an archive that import reads into a store of any kind"},
+			"writes what a store holds, but its feeds of changes, as an archive that import reads into a store of " +
+				"any kind"},
 		{"import", "-db STORE FILE|-", aFile, exitFailed, importStore,
-			"builds a store from an archive, which may be gzipped, and checks it as the command check does; -db names a file that does not exist yet, or an empty database"},
+			"builds a store from an archive, which may be gzipped, and checks it as the command check does; -db " +
+				"names a file that does not exist yet, or an empty database"},
 		{"feed reset", "[FLAGS]", "", exitFailed, feedReset,
-			"gives the feeds of changes of a store a new identity, after a failover that has lost changes, or in an older copy that vitrine backup did not make, such as a snapshot of the disk: every earlier cursor is answered with 410"},
+			"gives the feeds of changes of a store a new identity, after a failover that has lost changes, or in an " +
+				"older copy that vitrine backup did not make, such as a snapshot of the disk: every earlier cursor " +
+				"is answered with 410"},
 		{"healthz", "[FLAGS]", "", exitFailed, healthz,
 			"exits 0 when the server at that address answers"},
 		{"version", "", "", exitFailed, version,
@@ -91,7 +103,8 @@ func (c command) flags() (*flag.FlagSet, action) {
 	return f, c.define(f)
 }
 
-// find returns the command that a command line begins with, and the arguments after its name. Without a name the command is serve.
+// find returns the command that a command line begins with, and the arguments after its name. Without a name the
+// command is serve.
 func find(args []string) (command, []string, error) {
 	all := commands()
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
@@ -125,8 +138,9 @@ type program struct {
 	variables      []string // flags that were set from the environment
 }
 
-// Exit statuses beside 0: 1 if a command failed or found its input wrong, 2 for a mistake in the command line. Commands that judge their
-// input have 2 for a failure too, so that a script can tell a bad file from a store that cannot be reached.
+// Exit statuses beside 0: 1 if a command failed or found its input wrong, 2 for a mistake in the command line. Commands
+// that judge their input have 2 for a failure too, so that a script can tell a bad file from a store that cannot be
+// reached.
 const (
 	exitFailed = 1
 	exitUsage  = 2
@@ -171,7 +185,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	case err != nil:
 		return p.status(chosen, err)
 	case asked && len(rest) > 0 && len(rest) < len(args):
-		return p.status(command{name: "help"}, usageError{fmt.Errorf("want the name of one command, have %q after it", rest[0])})
+		return p.status(command{name: "help"},
+			usageError{fmt.Errorf("want the name of one command, have %q after it", rest[0])})
 	case asked:
 		rest = []string{"-h"}
 	}

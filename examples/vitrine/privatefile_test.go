@@ -107,7 +107,8 @@ func TestFilesWithPeoplesDataFollowNoLink(t *testing.T) {
 				t.Errorf("%s: %q: %+v", what, target, out)
 			}
 			has, err := os.ReadFile(at("target"))
-			if absent := errors.Is(err, fs.ErrNotExist); absent != (target == "absent") || !absent && string(has) != target {
+			if absent := errors.Is(err, fs.ErrNotExist); absent != (target == "absent") || !absent &&
+				string(has) != target {
 				t.Errorf("%s: the target of the link has %q, %v", what, has, err)
 			}
 			_ = os.Remove(at("target"))
@@ -198,7 +199,8 @@ func TestStandardOutputThatOthersMayRead(t *testing.T) {
 		var stderr strings.Builder
 		p := newProgram(nil, "", nil, &stderr)
 		p.stdout = file
-		if p.run(t.Context(), []string{"export", "-db", "v.db"}) != 0 || file.Close() != nil || readFile(t, dir, "out") == "" {
+		if p.run(t.Context(), []string{"export", "-db", "v.db"}) != 0 || file.Close() != nil ||
+			readFile(t, dir, "out") == "" {
 			t.Errorf("%v: %s", mode, stderr.String())
 		}
 		if strings.Contains(stderr.String(), "others may read") != want {

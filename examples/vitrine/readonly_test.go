@@ -34,7 +34,8 @@ func (r reader) run(t *testing.T, dir string, args ...string) outcome {
 	command := exec.CommandContext(ctx, r.program, args...)
 	if r.mounted {
 		command = exec.CommandContext(ctx, "sh", append([]string{"-c",
-			`mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"`, dir, r.program}, args...)...)
+			`mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"`, dir, r.program},
+			args...)...)
 		command.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWUSER,
 			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
 			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}}
@@ -159,7 +160,8 @@ func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
 		var killed, half string
 		closed := state(func(dir string, s *server) {
 			killed, half = pick(dir, "", "-wal", "-shm"), pick(dir, "", "-wal")
-			for _, name := range []string{"v.db", "v.db-wal", "v.db-shm"} { // as a server of another user, whose files one may read
+			// as a server of another user, whose files one may read
+			for _, name := range []string{"v.db", "v.db-wal", "v.db-shm"} {
 				if err := os.Chmod(filepath.Join(dir, name), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -173,7 +175,8 @@ func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
 		check("killed", r, killed)
 		for _, command := range reading[:2] {
 			out := r.run(t, half, append(command, "-db", filepath.Join(half, "v.db"))...)
-			if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "v.db-wal together into a directory that can be written") {
+			if out.status != 2 || out.stdout != "" ||
+				!strings.Contains(out.stderr, "v.db-wal together into a directory that can be written") {
 				t.Errorf("a log without its index, %s: %+v", r.name, out)
 			}
 		}

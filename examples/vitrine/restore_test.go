@@ -23,7 +23,8 @@ func TestRestore(t *testing.T) {
 	restore := func(copied string) (aside string) {
 		t.Helper()
 		out := run(t, dir, nil, "restore", "-db", "v.db", copied)
-		back := regexp.MustCompile(`stop the server, and: vitrine restore -db v\.db (\S+)\n$`).FindStringSubmatch(out.stderr)
+		back := regexp.MustCompile(`stop the server, and: vitrine restore -db v\.db (\S+)\n$`).FindStringSubmatch(
+			out.stderr)
 		if out.status != 0 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 || back == nil {
 			t.Fatalf("%+v", out)
 		}
@@ -69,13 +70,15 @@ func TestRestore(t *testing.T) {
 	serve("v.db", []string{"One", "Two"}, []string{"Three"}).stop()
 
 	// Where no store is yet.
-	if out := run(t, dir, nil, "restore", "-db", "new.db", "one.db"); out.status != 0 || strings.Contains(out.stderr, "go back") {
+	if out := run(t, dir, nil, "restore", "-db", "new.db", "one.db"); out.status != 0 ||
+		strings.Contains(out.stderr, "go back") {
 		t.Errorf("%+v", out)
 	}
 	serve("new.db", []string{"One"}, []string{"Two", "Three"}).stop()
 	wrong := map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite", "none/v.db": "its directory"}
 	for db, says := range wrong {
-		if out := run(t, dir, nil, "restore", "-db", db, "one.db"); out.status != 2 || !strings.Contains(out.stderr, says) {
+		if out := run(t, dir, nil, "restore", "-db", db, "one.db"); out.status != 2 ||
+			!strings.Contains(out.stderr, says) {
 			t.Errorf("%s: %+v", db, out)
 		}
 	}
@@ -113,7 +116,8 @@ func TestACopyWithAFaultIsNotRestored(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	after, err := os.ReadFile(filepath.Join(dir, "v.db"))
-	if names, _ := filepath.Glob(filepath.Join(dir, "v.db*")); err != nil || string(after) != string(before) || len(names) != 2 {
+	if names, _ := filepath.Glob(filepath.Join(dir, "v.db*")); err != nil || string(after) != string(before) ||
+		len(names) != 2 {
 		t.Errorf("the store has changed: %q, %v", names, err)
 	}
 }

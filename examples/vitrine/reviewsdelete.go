@@ -12,8 +12,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// deleteReviews is the command reviews delete: it erases stored reviews of one network for good. It wants a flag that says which, or
-// -everything. A flag that is given and empty is an error, since a script that forgot a value would erase too much.
+// deleteReviews is the command reviews delete: it erases stored reviews of one network for good. It wants a flag that
+// says which, or -everything. A flag that is given and empty is an error, since a script that forgot a value would
+// erase too much.
 func deleteReviews(f *flag.FlagSet) action {
 	db := dbFlag(f)
 	in := reviews.DeleteRequest{}
@@ -41,7 +42,9 @@ func deleteReviews(f *flag.FlagSet) action {
 			return err
 		}
 		if in.Source+in.Collection+in.Review+in.Author+in.Email == "" && !in.Everything {
-			return usageError{errors.New("say what to erase: want one of -source, -collection, -review, -author and -email, or -everything for the whole network")}
+			return usageError{
+				errors.New("say what to erase: want one of -source, -collection, -review, -author and -email, or " +
+					"-everything for the whole network")}
 		}
 		var done reviews.Deleted
 		err = inStore(ctx, *db, func(s storage.Store) (err error) {
@@ -56,7 +59,8 @@ func deleteReviews(f *flag.FlagSet) action {
 			if in.DryRun {
 				erased = "would be erased: %s, %s; %s would move up\n"
 			}
-			_, writing := fmt.Fprintf(p.stdout, erased, count(done.Collections, "collection"), count(done.Reviews, "review"), count(done.Replies, "reply"))
+			_, writing := fmt.Fprintf(p.stdout, erased, count(done.Collections, "collection"),
+				count(done.Reviews, "review"), count(done.Replies, "reply"))
 			err = errors.Join(err, writing)
 		}
 		if errors.Is(err, reviews.ErrCopies) {

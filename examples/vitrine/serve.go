@@ -57,25 +57,38 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.baseURL, "base-url", "", baseURLUsage)
 	f.StringVar(&o.oidc, "oidc", "", oidcUsage)
 	f.StringVar(&o.keyFile, "key-file", "", keyUsage)
-	f.BoolVar(&o.newKeys, "new-keys", false, "make a new key file beside a store whose own is gone: tokens signed before are not valid any more")
-	f.StringVar(&o.tlsCert, "tls-cert", "", "`file` with the certificate for TLS and its intermediate certificates, in PEM; read again at SIGHUP")
+	f.BoolVar(&o.newKeys, "new-keys", false,
+		"make a new key file beside a store whose own is gone: tokens signed before are not valid any more")
+	f.StringVar(&o.tlsCert, "tls-cert", "",
+		"`file` with the certificate for TLS and its intermediate certificates, in PEM; read again at SIGHUP")
 	f.StringVar(&o.tlsKey, "tls-key", "", "`file` with the key of the certificate, in PEM; read again at SIGHUP")
-	f.StringVar(&o.trustProxy, "trust-proxy", "", "`networks` of proxies, separated by commas, such as 10.0.0.0/8: their X-Forwarded headers are believed")
+	f.StringVar(&o.trustProxy, "trust-proxy", "",
+		"`networks` of proxies, separated by commas, such as 10.0.0.0/8: their X-Forwarded headers are believed")
 	f.StringVar(&o.log, "log", "text", "`form` of the log on standard error: text or json")
 	f.StringVar(&o.webhooks, "webhooks", "", webhooksUsage)
 	f.StringVar(&o.webhooksAllow, "webhooks-allow", "", webhooksAllowUsage)
-	f.StringVar(&o.protectTags, "protect-tags", "", "`names` of tags, separated by commas, that only a moderator of every group of the app may set or delete; kept in the store until the flag changes them; none takes all rules away")
-	f.StringVar(&o.approve, "approve", "", "`rules` such as production=1, separated by commas: how many people must approve a release that "+
-		"moves this tag; production=1:independent: and none of them gave rights to who made it; whoever may make people can be "+
-		"two of them; kept in the store; -protect-tags without it takes them away")
+	f.StringVar(&o.protectTags, "protect-tags", "",
+		"`names` of tags, separated by commas, that only a moderator of every group of the app may set or delete; "+
+			"kept in the store until the flag changes them; none takes all rules away")
+	f.StringVar(&o.approve, "approve", "",
+		"`rules` such as production=1, separated by commas: how many people must approve a release that "+
+			"moves this tag; production=1:independent: and none of them gave rights to who made it; whoever may "+
+			"make people can be "+
+			"two of them; kept in the store; -protect-tags without it takes them away")
 	o.keepChanges, o.keepDeleted = lifetime(30*24*time.Hour), lifetime(30*24*time.Hour)
 	f.Var(&o.keepDeleted, "keep-deleted", "`duration` after which deleted apps are erased, such as 12h or 30d")
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
-	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second, "`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
-	f.Var(&o.metricsAddr, "metrics-addr", "`address` at which Prometheus reads GET /metrics, without a token; choose one that clients cannot reach")
+	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second,
+		"`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
+	f.Var(&o.metricsAddr, "metrics-addr",
+		"`address` at which Prometheus reads GET /metrics, without a token; choose one that clients cannot reach")
 	f.BoolVar(&o.accessLog, "access-log", false, "log every request to standard error")
-	f.StringVar(&o.assetNames, "asset-names", "", "`file` with the names that the console has for the numbers of assets, in JSON: {\"via\":{\"1\":\"Hashtag search\"},\"rights\":{\"2\":\"Granted\"}}")
-	f.BoolVar(&o.demo, "demo", false, "fill an empty store with sample data and print a link into the console, a token and requests to try; a store with other data is refused")
+	f.StringVar(&o.assetNames, "asset-names", "",
+		"`file` with the names that the console has for the numbers of assets, in JSON: {\"via\":{\"1\":\"Hashtag "+
+			"search\"},\"rights\":{\"2\":\"Granted\"}}")
+	f.BoolVar(&o.demo, "demo", false,
+		"fill an empty store with sample data and print a link into the console, a token and requests to try; a "+
+			"store with other data is refused")
 }
 
 // logger writes to standard error in the form of -log.
@@ -96,8 +109,8 @@ func serve(f *flag.FlagSet) action {
 	return o.serve
 }
 
-// serve serves requests until it is told to stop. It checks the flags before it opens the store, so that a mistake creates neither a
-// store nor a key. -base-path and -base-url are the exception: httpapi.New checks them.
+// serve serves requests until it is told to stop. It checks the flags before it opens the store, so that a mistake
+// creates neither a store nor a key. -base-path and -base-url are the exception: httpapi.New checks them.
 func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 	log, err := o.logger(p)
 	if err != nil {
@@ -137,7 +150,8 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 		root = "http://" + local(dialable(listener.Addr().String()))
 	}
 	base := strings.TrimRight(root+"/"+strings.Trim(o.basePath, "/"), "/")
-	people, err := signin.New(s, signin.Options{BaseURL: cmp.Or(o.baseURL, base), Otherwise: authenticate, Provider: set.provider, Log: log})
+	people, err := signin.New(s,
+		signin.Options{BaseURL: cmp.Or(o.baseURL, base), Otherwise: authenticate, Provider: set.provider, Log: log})
 	if err != nil {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
 	}
@@ -160,7 +174,9 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 	tokens.Store(set.signer)
 	// The services over the store, and the handler over the services.
 	services := webhook.Services{
-		Apps:    appsvc.New(s, &appsvc.Options{KeepChanges: time.Duration(o.keepChanges), KeepDeleted: time.Duration(o.keepDeleted), Rights: people.Rights}),
+		Apps: appsvc.New(s,
+			&appsvc.Options{KeepChanges: time.Duration(o.keepChanges), KeepDeleted: time.Duration(o.keepDeleted),
+				Rights: people.Rights}),
 		Assets:  assets.New(s, &assets.Options{KeepChanges: time.Duration(o.keepChanges)}),
 		Reviews: reviews.New(s, &reviews.ServiceOptions{KeepChanges: time.Duration(o.keepChanges)}),
 	}
@@ -169,7 +185,8 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 	figures := newMetrics()
 	handler, err := httpapi.New(httpapi.Config{
 		Apps: services.Apps, Assets: services.Assets, Reviews: services.Reviews,
-		Authenticate: people.Authenticate, Extras: people.Endpoints(), BasePath: o.basePath, BaseURL: o.baseURL, Ready: ready(s), Log: log,
+		Authenticate: people.Authenticate, Extras: people.Endpoints(), BasePath: o.basePath, BaseURL: o.baseURL,
+		Ready: ready(s), Log: log,
 		PublicCache: o.publicCache, Streams: streams, Observer: o.observer(figures, log),
 		Limits: httpapi.Limits{Memory: min(memoryAim, debug.SetMemoryLimit(-1)) / 2},
 	})
@@ -179,15 +196,18 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 	if err := setTagRules(ctx, services.Apps, set.rules, log); err != nil {
 		return err
 	}
-	// Wrap the handler: the console and the files of pages for browsers, the headers of trusted proxies, and the limits of the server.
-	site := console.Before(page.Before(handler, o.basePath), o.basePath, console.New(console.Config{AssetNames: set.names}))
+	// Wrap the handler: the console and the files of pages for browsers, the headers of trusted proxies, and the limits
+	// of the server.
+	site := console.Before(page.Before(handler, o.basePath), o.basePath,
+		console.New(console.Config{AssetNames: set.names}))
 	if sample != nil {
 		if site, err = sample.site(site, o.basePath, set.signer); err != nil {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
 	kept, err := signin.Base(ctx, s)
-	if err == nil && (o.baseURL != "" || !strings.HasPrefix(kept, "https:")) { // a second server may have another port and no TLS
+	// a second server may have another port and no TLS
+	if err == nil && (o.baseURL != "" || !strings.HasPrefix(kept, "https:")) {
 		err = people.KeepBase(ctx)
 	}
 	if err != nil {
@@ -259,10 +279,12 @@ func (o *serveFlags) serve(ctx context.Context, p *program) (err error) {
 	// Everything is ready: say so, and serve until ctx is done.
 	o.warn(log, listener.Addr())
 	if o.baseURL != "" && people.Origin() == "" {
-		log.Warn("nobody can sign in, only tokens and keys work: passkeys need a -base-url with https and the name of a host", "base-url", o.baseURL)
+		log.Warn("nobody can sign in, only tokens and keys work: passkeys need a -base-url with https and the name "+
+			"of a host", "base-url", o.baseURL)
 	}
 	log.Info("started", "version", versionText(), "store", shown(o.db), "keys", strings.Join(set.signer.KeyIDs(), " "),
-		"address", listener.Addr().String(), "tls", set.cert != nil, "connections", connectionBound(), "memory", debug.SetMemoryLimit(-1))
+		"address", listener.Addr().String(), "tls", set.cert != nil, "connections", connectionBound(), "memory",
+		debug.SetMemoryLimit(-1))
 	fmt.Fprintf(p.stdout, "serving %s\n", base)
 	if o.baseURL != "" {
 		fmt.Fprintf(p.stdout, "clients know it as %s\n", o.baseURL)
@@ -315,15 +337,17 @@ func (o *serveFlags) settings(p *program) (set settings, err error) {
 	}
 	if !p.keyIsBeside(o.db, o.keyFile) {
 		if o.newKeys {
-			return set, usageError{errors.New("-new-keys makes a key file beside a SQLite file: not with -key-file, " + keyVariable + " or another store")}
+			return set, usageError{
+				errors.New("-new-keys makes a key file beside a SQLite file: not with -key-file, " + keyVariable +
+					" or another store")}
 		}
 		set.signer, err = o.tokens(p)
 	}
 	return set, err
 }
 
-// observer is called for every request, for the access log and for the metrics if flags ask for them. It is nil if no flag does, which
-// saves the handler the work.
+// observer is called for every request, for the access log and for the metrics if flags ask for them. It is nil if no
+// flag does, which saves the handler the work.
 func (o *serveFlags) observer(figures *metrics, log *slog.Logger) httpapi.Observer {
 	var all []httpapi.Observer
 	if o.metricsAddr != "" {
@@ -342,17 +366,19 @@ func (o *serveFlags) observer(figures *metrics, log *slog.Logger) httpapi.Observ
 	}
 }
 
-// warn logs a warning if other machines can reach the address, and no flag implies TLS: none of -tls-cert, -trust-proxy and -base-url is
-// given.
+// warn logs a warning if other machines can reach the address, and no flag implies TLS: none of -tls-cert, -trust-proxy
+// and -base-url is given.
 func (o *serveFlags) warn(log *slog.Logger, addr net.Addr) {
-	if at, ok := addr.(*net.TCPAddr); ok && !at.IP.IsLoopback() && o.tlsCert == "" && o.trustProxy == "" && o.baseURL == "" {
-		log.Warn("other machines reach this address, and it has no TLS: set -tls-cert and -tls-key or, behind a proxy with TLS, -trust-proxy or -base-url",
+	if at, ok := addr.(*net.TCPAddr); ok && !at.IP.IsLoopback() && o.tlsCert == "" && o.trustProxy == "" &&
+		o.baseURL == "" {
+		log.Warn("other machines reach this address, and it has no TLS: set -tls-cert and -tls-key or, behind a "+
+			"proxy with TLS, -trust-proxy or -base-url",
 			"address", addr.String())
 	}
 }
 
-// memoryAim is the memory limit of the Go runtime, in bytes. It is a soft limit: the garbage collector works harder as the process comes
-// near it. Half of it is for bodies and responses under way.
+// memoryAim is the memory limit of the Go runtime, in bytes. It is a soft limit: the garbage collector works harder as
+// the process comes near it. Half of it is for bodies and responses under way.
 const memoryAim = 512 << 20
 
 // boundMemory sets the limit, unless GOMEMLIMIT sets one.
@@ -375,16 +401,19 @@ func (o serveFlags) tokens(p *program) (*httpapi.Tokens, error) {
 func logKeys(log *slog.Logger, before, now []string) {
 	log.Info("SIGHUP: the first key signs, all verify", "keys", strings.Join(now, " "))
 	if !slices.ContainsFunc(before, func(id string) bool { return slices.Contains(now, id) }) {
-		log.Warn("SIGHUP: no key from before is left: all tokens that were signed until now are refused", "before", strings.Join(before, " "))
+		log.Warn("SIGHUP: no key from before is left: all tokens that were signed until now are refused", "before",
+			strings.Join(before, " "))
 	}
 }
 
 // namesFlags replaces the names of settings of httpapi by the flags that they come from.
-var namesFlags = strings.NewReplacer("httpapi: BasePath ", "-base-path ", "httpapi: BaseURL ", "-base-url ", "signin: BaseURL", "-base-url", "signin: a provider needs a BaseURL with https, or http://localhost", "-oidc: people sign in at -base-url with https, or at http://localhost")
+var namesFlags = strings.NewReplacer("httpapi: BasePath ", "-base-path ", "httpapi: BaseURL ", "-base-url ",
+	"signin: BaseURL", "-base-url", "signin: a provider needs a BaseURL with https, or http://localhost",
+	"-oidc: people sign in at -base-url with https, or at http://localhost")
 
-// newServer returns a server with limits for the time that each part of a request may take, and for the size of its headers. Over HTTP/2
-// WriteTimeout resets one stream, with a frame that the client has to read. WriteByteTimeout disconnects a client that reads nothing at
-// all of its connection.
+// newServer returns a server with limits for the time that each part of a request may take, and for the size of its
+// headers. Over HTTP/2 WriteTimeout resets one stream, with a frame that the client has to read. WriteByteTimeout
+// disconnects a client that reads nothing at all of its connection.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      h,
@@ -399,12 +428,12 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// connectionBound returns how many connections may be open at a time. A request may need three descriptors more, for two files of the
-// store and a temporary one.
+// connectionBound returns how many connections may be open at a time. A request may need three descriptors more, for
+// two files of the store and a temporary one.
 func connectionBound() int { return min(mostConnections, descriptors()/4) }
 
-// listen serves until ctx ends. Then it calls stopping, accepts no more requests, and completes those that are under way. Requests that
-// take longer than lastRequests are cut off.
+// listen serves until ctx ends. Then it calls stopping, accepts no more requests, and completes those that are under
+// way. Requests that take longer than lastRequests are cut off.
 func listen(ctx context.Context, all *connections, s *http.Server, log *slog.Logger, stopping func()) error {
 	failed := make(chan error, 1)
 	go func() { failed <- all.serve(s) }()
@@ -428,8 +457,8 @@ func listen(ctx context.Context, all *connections, s *http.Server, log *slog.Log
 	return err
 }
 
-// dialable returns an address to send requests to. For an address to listen on that means every interface, such as ":8080"
-// or "0.0.0.0:8080", that is 127.0.0.1 with its port.
+// dialable returns an address to send requests to. For an address to listen on that means every interface, such as
+// ":8080" or "0.0.0.0:8080", that is 127.0.0.1 with its port.
 func dialable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {

@@ -15,8 +15,8 @@ import (
 // noTagRules is the value of -protect-tags that removes all rules.
 const noTagRules = "none"
 
-// tagRules reads the values of -protect-tags and -approve. It returns nil if neither is given, and an empty list for no rules. A name
-// that no tag can have is an error.
+// tagRules reads the values of -protect-tags and -approve. It returns nil if neither is given, and an empty list for no
+// rules. A name that no tag can have is an error.
 func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 	wrong := func(format string, args ...any) ([]appsvc.TagRule, error) {
 		return nil, usageError{fmt.Errorf(format, args...)}
@@ -38,7 +38,8 @@ func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 	if protect != "" {
 		for name := range strings.SplitSeq(protect, ",") {
 			if !appsvc.ValidTagName(name) || name == noTagRules {
-				return wrong("-protect-tags: %q cannot name a tag: want names without spaces, separated by commas, or none alone", name)
+				return wrong("-protect-tags: %q cannot name a tag: want names without spaces, separated by commas, "+
+					"or none alone", name)
 			}
 			add(name)
 		}
@@ -50,7 +51,8 @@ func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 			n, err := strconv.Atoi(count)
 			if !appsvc.ValidTagName(name) || err != nil || n < 1 || n > 10 || independent && word != "independent" {
 				return wrong("-approve: %q: want the name of a tag and how many people must approve, 1 to 10, such as "+
-					"production=1 or production=1:independent (-protect-tags without -approve takes approvals away)", item)
+					"production=1 or production=1:independent (-protect-tags without -approve takes approvals away)",
+					item)
 			}
 			rule := add(name)
 			if rule.Approvals > 0 {
@@ -59,7 +61,8 @@ func tagRules(protect, approve string) (rules []appsvc.TagRule, err error) {
 			rule.Approvals, rule.Independent = n, independent
 		}
 	}
-	slices.SortFunc(rules, func(a, b appsvc.TagRule) int { return strings.Compare(a.Name, b.Name) }) // as TagRules returns them
+	// as TagRules returns them
+	slices.SortFunc(rules, func(a, b appsvc.TagRule) int { return strings.Compare(a.Name, b.Name) })
 	return rules, nil
 }
 

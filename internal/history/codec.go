@@ -15,8 +15,8 @@ import (
 // MaxBody is how many bytes a body in a history has at most.
 const MaxBody = 64 << 20
 
-// These limits end a chain of steps; a new snapshot then begins the next chain. A read applies all steps up to the wanted version, so
-// longer chains would take longer to read, and they would save almost no space.
+// These limits end a chain of steps; a new snapshot then begins the next chain. A read applies all steps up to the
+// wanted version, so longer chains would take longer to read, and they would save almost no space.
 const (
 	maxSteps   = 128
 	spareBytes = 2 << 10 // the steps of a chain may take this and the size of its snapshot,
@@ -26,7 +26,8 @@ const (
 	maxEditor = 64 << 10 // bytes of the URN of an editor
 )
 
-// ErrCorrupt is wrapped by every error of damaged or misplaced stored bytes. It is never the fault of the caller's arguments.
+// ErrCorrupt is wrapped by every error of damaged or misplaced stored bytes. It is never the fault of the caller's
+// arguments.
 var ErrCorrupt = errors.New("history: corrupt")
 
 // Version is one version of one app. The id of the app is not in it: each history is stored under its app.
@@ -39,8 +40,8 @@ type Version struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sum returns the checksum of a stored version, over all its fields. With it, a row that was damaged, or stored under another app or
-// version, is an error and never a wrong result.
+// sum returns the checksum of a stored version, over all its fields. With it, a row that was damaged, or stored under
+// another app or version, is an error and never a wrong result.
 func (v Version) sum() uint32 {
 	fixed := binary.LittleEndian.AppendUint64(nil, uint64(v.Number))
 	fixed = binary.LittleEndian.AppendUint64(fixed, uint64(v.UpdatedAt))
@@ -48,13 +49,15 @@ func (v Version) sum() uint32 {
 	return crc32.Update(sum, castagnoli, v.Body)
 }
 
-// The encoder and the decoder of all histories of a program are safe for concurrent use. They take 1.3 MB. They are made when the program
-// begins and not when they are first used: that may be in a test in a bubble of package synctest, and no other one could use them then.
+// The encoder and the decoder of all histories of a program are safe for concurrent use. They take 1.3 MB. They are
+// made when the program begins and not when they are first used: that may be in a test in a bubble of package synctest,
+// and no other one could use them then.
 var encoder, decoder = newCodec()
 
 // newCodec cannot fail, since the options are constants.
 func newCodec() (*zstd.Encoder, *zstd.Decoder) {
-	e, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1))
+	e, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderConcurrency(1))
 	e.EncodeAll(nil, nil) // makes its channels
 	d, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(2*MaxBody))
 	return e, d
@@ -78,14 +81,16 @@ type Change struct {
 	Tail []byte // replaces the tail; nil if a chain has ended
 }
 
-// The first byte of a row or a tail is its kind and the version of its format. Each ends with the checksum of a version in four bytes.
+// The first byte of a row or a tail is its kind and the version of its format. Each ends with the checksum of a version
+// in four bytes.
 //
-// A snapshot is a whole version: the time as a varint, the length of the editor's URN and the URN, and the body, zstd compressed.
+// A snapshot is a whole version: the time as a varint, the length of the editor's URN and the URN, and the body, zstd
+// compressed.
 //
-// A pack is a run of steps of one chain, one after the other, as a row or as the tail: the number of the version that its first step leads
-// to; the bytes and the steps that its chain may still grow by; then the steps, each with its length in front, one at least. A step has
-// a byte of flags, the time less that of the version before, with flagEditor the length of the editor's URN and the URN, the edit (see
-// makeEdit) and the checksum of the version that it leads to.
+// A pack is a run of steps of one chain, one after the other, as a row or as the tail: the number of the version that
+// its first step leads to; the bytes and the steps that its chain may still grow by; then the steps, each with its
+// length in front, one at least. A step has a byte of flags, the time less that of the version before, with flagEditor
+// the length of the editor's URN and the URN, the edit (see makeEdit) and the checksum of the version that it leads to.
 const (
 	formatSnapshot = 0x12
 	formatPack     = 0x22
@@ -97,20 +102,21 @@ const (
 	packedFrom = 96 // bytes of an edit from which compression is tried
 )
 
-// Append returns the Change that stores next after prev, the latest version of a history with this tail. The first version of a history
-// needs no Append: it has no rows and an empty tail.
+// Append returns the Change that stores next after prev, the latest version of a history with this tail. The first
+// version of a history needs no Append: it has no rows and an empty tail.
 //
-// It returns an error if next's number is not the one after prev's, or if a body has more than 64 MiB or an editor's URN more than
-// 64 KiB. It returns ErrCorrupt if the tail cannot be read, or if prev is not the version at which the tail ends. It neither keeps nor
-// changes its arguments.
+// It returns an error if next's number is not the one after prev's, or if a body has more than 64 MiB or an editor's
+// URN more than 64 KiB. It returns ErrCorrupt if the tail cannot be read, or if prev is not the version at which the
+// tail ends. It neither keeps nor changes its arguments.
 func Append(tail []byte, prev, next Version) (Change, error) {
 	if prev.Number < 0 || next.Number != prev.Number+1 {
 		return Change{}, fmt.Errorf("history: version %d cannot follow version %d", next.Number, prev.Number)
 	}
 	for _, v := range []Version{prev, next} {
 		if len(v.Body) > MaxBody || len(v.UpdatedBy) > maxEditor {
-			return Change{}, fmt.Errorf("history: version %d has a body of %d bytes and an editor of %d, more than %d or %d",
-				v.Number, len(v.Body), len(v.UpdatedBy), MaxBody, maxEditor)
+			return Change{},
+				fmt.Errorf("history: version %d has a body of %d bytes and an editor of %d, more than %d or %d",
+					v.Number, len(v.Body), len(v.UpdatedBy), MaxBody, maxEditor)
 		}
 	}
 	var change Change
@@ -125,7 +131,8 @@ func Append(tail []byte, prev, next Version) (Change, error) {
 			return Change{}, err
 		}
 		if endSum(tail) != prev.sum() {
-			return Change{}, fmt.Errorf("%w: version %d is not the one that its history ends with", ErrCorrupt, prev.Number)
+			return Change{},
+				fmt.Errorf("%w: version %d is not the one that its history ends with", ErrCorrupt, prev.Number)
 		}
 	}
 	step := makeStep(prev, next)

@@ -12,8 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/record"
 )
 
-// change is the addition of an ordinal to a posting list that lacks it, or its removal from one that has it. So counts of
-// changes can be added up.
+// change is the addition of an ordinal to a posting list that lacks it, or its removal from one that has it. So counts
+// of changes can be added up.
 type change struct {
 	ordinal int64
 	gone    bool
@@ -64,9 +64,9 @@ func settled(list []change) []change {
 	return kept
 }
 
-// segment has the changes of several updates, by term: a list of entries, see appendEntry. Every 16th entry has its whole
-// term. The entries are followed by the offsets of these entries and by their number, 4 bytes each, so a term is found by
-// binary search in the encoded segment.
+// segment has the changes of several updates, by term: a list of entries, see appendEntry. Every 16th entry has its
+// whole term. The entries are followed by the offsets of these entries and by their number, 4 bytes each, so a term is
+// found by binary search in the encoded segment.
 type segment []byte
 
 const wholeTerms = 16
@@ -94,17 +94,17 @@ func (b *builder) add(term []byte, changes []change) {
 	b.last = append(b.last[:0], term...)
 }
 
-// The limits of the short form of an entry, see appendEntry. Most entries fit: their terms have one length and a few bytes
-// of changes, as those of times and origins.
+// The limits of the short form of an entry, see appendEntry. Most entries fit: their terms have one length and a few
+// bytes of changes, as those of times and origins.
 const (
 	sameBits = 6
 	mostSame = 1<<sameBits - 1
 )
 
-// appendEntry appends an entry after the entry of the term last. The lower bits of its first byte are the number of bytes
-// that its term shares with last. In the long form the upper bits are 0, and the length of the rest of the term, the rest,
-// the length of the value and the value follow. In the short form the upper bits are the length of the value less 1, and the
-// term is as long as last.
+// appendEntry appends an entry after the entry of the term last. The lower bits of its first byte are the number of
+// bytes that its term shares with last. In the long form the upper bits are 0, and the length of the rest of the term,
+// the rest, the length of the value and the value follow. In the short form the upper bits are the length of the value
+// less 1, and the term is as long as last.
 func appendEntry(b, last, term, value []byte) []byte {
 	same := common(term, last)
 	if short := len(value) - 1; 1 <= short && short <= 3 && same < min(mostSame, len(term)) && len(term) == len(last) {
@@ -141,8 +141,8 @@ type unwritten struct {
 	change
 }
 
-// segmentOf returns changes, which are in the order in which they happened, as a segment, with their number. It sorts only the different
-// terms: texts have most of their terms many times, and updates of others wait meanwhile.
+// segmentOf returns changes, which are in the order in which they happened, as a segment, with their number. It sorts
+// only the different terms: texts have most of their terms many times, and updates of others wait meanwhile.
 func segmentOf(all []unwritten) (segment, int) {
 	// The first change of each term, and the one after each change with the same term; both counted from 1, 0 = none.
 	first, next := make(map[string]int, len(all)/8), make([]int, len(all))
@@ -186,7 +186,8 @@ func (s segment) entries(term string) ([]byte, error) {
 	if n < 0 || end < 0 {
 		return nil, errDamaged
 	}
-	from := func(i int) []byte { return s[min(int(binary.LittleEndian.Uint32(s[end+4*i:])), end):end] } // the i-th whole term on
+	// the i-th whole term on
+	from := func(i int) []byte { return s[min(int(binary.LittleEndian.Uint32(s[end+4*i:])), end):end] }
 	low, high := 0, n
 	for low < high {
 		middle := (low + high) / 2
@@ -228,8 +229,8 @@ func part(b []byte) (s, rest []byte, ok bool) {
 	return rest[:n], rest[n:], true
 }
 
-// findIn returns the value of a term in entries that begin with a whole term, or nil. last is true if the entries have no
-// later term.
+// findIn returns the value of a term in entries that begin with a whole term, or nil. last is true if the entries have
+// no later term.
 func findIn(b []byte, term string) (value []byte, last bool, err error) {
 	c := cursor{rest: b}
 	for c.next(); c.ok && string(c.term) < term; {

@@ -52,7 +52,8 @@ func public(t *testing.T) (all []documented) {
 			if !strings.HasSuffix(name, "_test.go") {
 				d.note(file)
 			} else if file.Name.Name == d.name() && len(doc.Examples(file)) > 0 {
-				t.Errorf("%s has an example, which can use unexported names: put it into package %s_test", name, file.Name.Name)
+				t.Errorf("%s has an example, which can use unexported names: put it into package %s_test", name,
+					file.Name.Name)
 			}
 		}
 		if d.Package, err = doc.NewFromFiles(d.fset, files, p.ImportPath); err != nil {

@@ -29,9 +29,12 @@ func TestNoDriverIsNeededToTestWhatAProgramLinks(t *testing.T) {
 			}
 			for _, imported := range slices.Concat(linked.TestImports, linked.XTestImports) {
 				needed := append(slices.Clone(all[imported].Deps), imported)
-				driver := slices.IndexFunc(needed, func(name string) bool { return below(name, drivers) && !slices.Contains(p.Deps, name) })
+				driver := slices.IndexFunc(needed, func(name string) bool {
+					return below(name, drivers) && !slices.Contains(p.Deps, name)
+				})
 				if driver >= 0 {
-					t.Errorf("a program with %s has %s in its go.sum, since the tests of %s import %s", p.dir(), needed[driver], linked.dir(), imported)
+					t.Errorf("a program with %s has %s in its go.sum, since the tests of %s import %s", p.dir(),
+						needed[driver], linked.dir(), imported)
 				}
 			}
 		}
@@ -47,8 +50,10 @@ func TestAnEmbedderHasNoDriverInItsGoSum(t *testing.T) {
 	said(t, "git", "ls-files") // looks at all files, which the result depends on
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"go.mod": "module example.test/embedder\n\ngo 1.26.0\n\nrequire " + module + " v0.0.0\n\nreplace " + module + " => " + here + "\n",
-		"main.go": "package main\n\nimport (\n\t_ \"" + module + "/appsvc\"\n\t_ \"" + module + "/adapters/httpapi\"\n" +
+		"go.mod": "module example.test/embedder\n\ngo 1.26.0\n\nrequire " + module + " v0.0.0\n\nreplace " + module +
+			" => " + here + "\n",
+		"main.go": "package main\n\nimport (\n\t_ \"" + module + "/appsvc\"\n\t_ \"" + module +
+			"/adapters/httpapi\"\n" +
 			"\t_ \"" + module + "/storage/memory\"\n)\n\nfunc main() {}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {

@@ -23,8 +23,8 @@ const (
 )
 
 // row says what the packages at and below a directory import besides the standard library and one another. Lists have
-// spaces between their paths; a path stands for everything at and below it, or with /. for itself alone, and one of this module is
-// relative to it.
+// spaces between their paths; a path stands for everything at and below it, or with /. for itself alone, and one of
+// this module is relative to it.
 type row struct {
 	dir   string // a deeper directory goes before the one that it is in
 	may   string
@@ -35,8 +35,9 @@ type row struct {
 // A program links no server and no TLS because of a domain, and nothing of one domain because of another one.
 const (
 	noHTTP   = "net/http crypto/tls"
-	appsOnly = "net/http " + module + "/assets " + module + "/reviews " + module + "/adapters/httpapi golang.org/x/net/html"
-	domains  = "appsvc assets reviews"
+	appsOnly = "net/http " + module + "/assets " + module + "/reviews " + module +
+		"/adapters/httpapi golang.org/x/net/html"
+	domains = "appsvc assets reviews"
 )
 
 var table = []row{
@@ -44,17 +45,24 @@ var table = []row{
 	{module, "internal/urn storage/.", "", noHTTP},
 
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
-	{"appsvc", "internal storage/. github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2 github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text", "storage/memory", appsOnly + " crypto/tls"},
-	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html golang.org/x/text", "storage/memory", noHTTP},
+	{"appsvc", "internal storage/. github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2 " +
+		"github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text",
+		"storage/memory", appsOnly + " crypto/tls"},
+	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html " +
+		"golang.org/x/text", "storage/memory", noHTTP},
 	// What turns tables into the import format is apart, so that whoever only imports does not link it.
-	{"reviews/convert", "reviews internal github.com/go-json-experiment/json golang.org/x/net/html golang.org/x/text", "", noHTTP},
-	{"reviews", "internal storage/. github.com/go-json-experiment/json", "storage/memory golang.org/x/net/html", noHTTP},
+	{"reviews/convert", "reviews internal github.com/go-json-experiment/json golang.org/x/net/html golang.org/x/text",
+		"", noHTTP},
+	{"reviews", "internal storage/. github.com/go-json-experiment/json", "storage/memory golang.org/x/net/html",
+		noHTTP},
 
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
 	{"storage/memory", "storage/. github.com/tidwall/btree", "storage/storetest", noHTTP},
-	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest storage/memory", noHTTP},
-	{"storage/postgres", "storage/. github.com/jackc/pgx/v5", domains + " storage/storetest internal/cluster storage/memory adapters/httpapi", "net/http"},
+	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest storage/memory",
+		noHTTP},
+	{"storage/postgres", "storage/. github.com/jackc/pgx/v5",
+		domains + " storage/storetest internal/cluster storage/memory adapters/httpapi", "net/http"},
 	{"storage/archive", "storage/.", "storage/memory", noHTTP},
 	// The contract of a store that is bytes alone, and its suite.
 	{"storage/.", "", "storage/memory", noHTTP},
@@ -63,18 +71,28 @@ var table = []row{
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},
 	{"adapters/console", "internal", "", ""},
-	{"adapters/signin", "appsvc adapters/httpapi internal storage/. github.com/go-webauthn/webauthn github.com/coreos/go-oidc/v3 golang.org/x/oauth2 github.com/google/uuid", "storage/memory github.com/descope/virtualwebauthn github.com/golang-jwt/jwt/v5", ""},
-	{"adapters", domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight", "storage/memory github.com/santhosh-tekuri/jsonschema/v6", ""},
+	{"adapters/signin",
+		"appsvc adapters/httpapi internal storage/. github.com/go-webauthn/webauthn github.com/coreos/go-oidc/v3 " +
+			"golang.org/x/oauth2 github.com/google/uuid",
+		"storage/memory github.com/descope/virtualwebauthn github.com/golang-jwt/jwt/v5", ""},
+	{"adapters",
+		domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 " +
+			"github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight",
+		"storage/memory github.com/santhosh-tekuri/jsonschema/v6", ""},
 
 	// What domains share knows none of them. Proofs know what they prove, and nothing but tests imports them.
 	{"internal/webfile", "internal/drain internal/negotiate github.com/tdewolff/minify/v2", "", ""},
 	{"internal/mounts", "", domains + " storage adapters github.com/go-chi/chi/v5", ""},
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
-	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress", domains + " storage adapters examples/components", ""},
+	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress",
+		domains + " storage adapters examples/components", ""},
 
 	// A program puts everything together.
 	{"examples/components", "", "appsvc storage/memory", ""},
-	{"examples/vitrine", domains + " internal storage adapters examples/components github.com/schollz/progressbar/v3 golang.org/x/term github.com/prometheus/client_golang", "github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite", ""},
+	{"examples/vitrine",
+		domains + " internal storage adapters examples/components github.com/schollz/progressbar/v3 " +
+			"golang.org/x/term github.com/prometheus/client_golang",
+		"github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite", ""},
 	{"examples", domains + " internal storage adapters", "", ""},
 }
 
@@ -95,7 +113,8 @@ func (p listed) private() bool { return slices.Contains(strings.Split(p.dir(), "
 // packages are the packages of this module, with their proofs, and all that they need.
 func packages(t *testing.T) (all []listed) {
 	t.Helper()
-	for decoder := json.NewDecoder(strings.NewReader(said(t, "go", "list", "-deps", "-tags=proof", "-json", "./..."))); decoder.More(); {
+	for decoder := json.NewDecoder(
+		strings.NewReader(said(t, "go", "list", "-deps", "-tags=proof", "-json", "./..."))); decoder.More(); {
 		var p listed
 		if err := decoder.Decode(&p); err != nil {
 			t.Fatal(err)
@@ -128,7 +147,8 @@ func below(p, list string) bool {
 	})
 }
 
-// foreign reports whether p is neither of this module nor of the standard library, whose paths begin with no domain name.
+// foreign reports whether p is neither of this module nor of the standard library, whose paths begin with no domain
+// name.
 func foreign(p string) bool {
 	first, _, _ := strings.Cut(p, "/")
 	return strings.Contains(first, ".") && !below(p, module)
@@ -176,7 +196,8 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 				t.Errorf("%s links %s", p.dir(), name)
 			}
 		}
-		// A template looks up methods by their names. A program with one keeps all exported methods of all types, which nobody calls.
+		// A template looks up methods by their names. A program with one keeps all exported methods of all types, which
+		// nobody calls.
 		if slices.Contains(p.Deps, "text/template") && !below(p.dir(), "internal/proof") {
 			t.Errorf("%s links text/template, which makes every program with it a sixth larger", p.dir())
 		}
@@ -195,7 +216,8 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 	}
 }
 
-// TestImporters prints with -v who imports whom, tests left out. What only this module can import is imported by something.
+// TestImporters prints with -v who imports whom, tests left out. What only this module can import is imported by
+// something.
 func TestImporters(t *testing.T) {
 	all := packages(t)
 	importers, needed := map[string][]string{}, map[string]bool{}
@@ -249,9 +271,11 @@ func TestEveryLicenceIsPermissive(t *testing.T) {
 		}
 	}
 	// The words of MIT, BSD, ISC and Apache, and those of licences that ask for more than to be named.
-	permissive := regexp.MustCompile(`Permission is hereby granted, free of charge|Redistribution and use in source and binary forms` +
+	permissive := regexp.MustCompile(`Permission is hereby granted, free of charge|Redistribution and use in source ` +
+		`and binary forms` +
 		`|Permission to use, copy, modify, and(/or)? distribute|Apache License\s+Version 2\.0`)
-	restrictive := regexp.MustCompile(`(?i)general public license|mozilla public license|server side public|business source|commons clause`)
+	restrictive := regexp.MustCompile(`(?i)general public license|mozilla public license|server side ` +
+		`public|business source|commons clause`)
 	// A module may have the licences of code that it has taken over, too, in files with longer names.
 	own := regexp.MustCompile(`(?i)^(licen[cs]e|copying)(\.(md|txt))?$`)
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
@@ -276,7 +300,8 @@ func TestEveryLicenceIsPermissive(t *testing.T) {
 }
 
 func TestFilesAreWhereAndWhatTheyShouldBe(t *testing.T) {
-	const top = "appsvc assets reviews storage adapters examples internal vitrine.go go.mod go.sum README.md LICENSE CHANGELOG.md .ci .github .gitignore"
+	const top = "appsvc assets reviews storage adapters examples internal vitrine.go go.mod go.sum README.md " +
+		"LICENSE CHANGELOG.md .ci .github .gitignore"
 	const most = 800 // lines; a file of Go is best below 350
 	// /home/nonroot is in the container of examples/deploy.
 	machine := regexp.MustCompile(`(?m)(^|[\s"'(=` + "`" + `])(/(root|work|Users)/|/home/[^n]|[A-Z]:\\Users)\S*`)

@@ -58,7 +58,8 @@ func TestConstructorsWithoutWhatTheyNeed(t *testing.T) {
 // A method of a Service that no constructor made returns an error or panics with a sentence. It never dies of a nil
 // pointer.
 func TestZeroServicesSayWhatTheyLack(t *testing.T) {
-	by := vitrine.Caller{URN: "urn:vitrine:n.test:user=u", Moderates: []string{"urn:vitrine:n.test"}, Components: true, Operator: true}
+	by := vitrine.Caller{URN: "urn:vitrine:n.test:user=u", Moderates: []string{"urn:vitrine:n.test"}, Components: true,
+		Operator: true}
 	for _, service := range []any{&appsvc.Service{}, &assets.Service{}, &reviews.Service{}} {
 		s := reflect.ValueOf(service)
 		for i := range s.NumMethod() {
@@ -67,7 +68,8 @@ func TestZeroServicesSayWhatTheyLack(t *testing.T) {
 				func() {
 					defer func() {
 						r := recover()
-						if text, ok := r.(string); r != nil && (!ok || !strings.HasSuffix(text, "has no store: make it with New")) {
+						if text, ok := r.(string); r != nil &&
+							(!ok || !strings.HasSuffix(text, "has no store: make it with New")) {
 							t.Errorf("%s: %v", name, r)
 						}
 					}()
@@ -106,7 +108,8 @@ func callWith(method reflect.Value, by vitrine.Caller, full bool) {
 		in = append(in, at)
 	}
 	for _, out := range method.Call(in) {
-		if out.Kind() == reflect.Func && !out.IsNil() && out.Type().NumIn() == 1 && out.Type().In(0).Kind() == reflect.Func {
+		if out.Kind() == reflect.Func && !out.IsNil() && out.Type().NumIn() == 1 &&
+			out.Type().In(0).Kind() == reflect.Func {
 			out.Call([]reflect.Value{reflect.MakeFunc(out.Type().In(0), func([]reflect.Value) []reflect.Value {
 				return []reflect.Value{reflect.ValueOf(false)}
 			})})

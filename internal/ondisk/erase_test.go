@@ -19,7 +19,8 @@ func TestAnErasedAppIsInNoFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, change := range [][2]string{{"Tee mit Milch", "wet paint"}, {"Xylophone " + strings.Repeat("quagga ", 100), "Zither of a person"}} {
+	for _, change := range [][2]string{{"Tee mit Milch", "wet paint"},
+		{"Xylophone " + strings.Repeat("quagga ", 100), "Zither of a person"}} {
 		if _, err := s.Edit(ctx, moderator, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 			p.SetTitle(change[0]).Note(change[1])
 			return nil
@@ -27,7 +28,8 @@ func TestAnErasedAppIsInNoFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.PutTag(ctx, moderator, appsvc.PutTagRequest{AppID: app.ID, Name: "draft", Version: vitrine.NewVersion(0)}); err != nil {
+	if _, err := s.PutTag(ctx, moderator,
+		appsvc.PutTagRequest{AppID: app.ID, Name: "draft", Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
 	if found := filesWith(t, dir, "Xylophone"); len(found) == 0 {
@@ -51,7 +53,8 @@ func TestPurgedAssetsAreInNoFile(t *testing.T) {
 	db, dir := open(t)
 	s := assets.New(db, nil)
 	folder := func(label string) string {
-		out, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: label}}})
+		out, err := s.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: label}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +76,8 @@ func TestPurgedAssetsAreInNoFile(t *testing.T) {
 	if found := filesWith(t, dir, "secret1z"); len(found) == 0 {
 		t.Fatal("the text is in no file before")
 	}
-	if _, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{doomed}}); err != nil {
+	if _, err := s.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Delete: []string{doomed}}); err != nil {
 		t.Fatal(err)
 	}
 	out, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Purge: []string{doomed}})

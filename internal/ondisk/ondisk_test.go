@@ -1,5 +1,6 @@
-// Package ondisk tests what the domains promise about a store in a file, and has the benchmarks that read one. These tests are not in the
-// packages of the domains: a program that imports a package has the modules in its go.sum that the tests of the package need.
+// Package ondisk tests what the domains promise about a store in a file, and has the benchmarks that read one. These
+// tests are not in the packages of the domains: a program that imports a package has the modules in its go.sum that the
+// tests of the package need.
 package ondisk
 
 import (

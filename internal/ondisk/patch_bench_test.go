@@ -14,8 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 )
 
-// BenchmarkPatchBesidePosts patches an app while four callers add 1,000 assets at a time: posts of 20 words, and texts of 100 words, which have
-// about as many terms as a request may have.
+// BenchmarkPatchBesidePosts patches an app while four callers add 1,000 assets at a time: posts of 20 words, and texts
+// of 100 words, which have about as many terms as a request may have.
 //
 //	go test ./internal/ondisk -run '^$' -bench PatchBesidePosts -benchtime 100x
 func BenchmarkPatchBesidePosts(b *testing.B) {
@@ -45,9 +45,12 @@ func patchBesidePosts(b *testing.B, words int) {
 					for range words {
 						content = fmt.Appendf(content, "w%d ", rng.IntN(1<<(4+rng.IntN(13))))
 					}
-					in.Add = append(in.Add, assets.NewAsset{ID: fmt.Sprint(round, " ", i), Generator: assets.Generator{ID: "g"}, Content: append(content, `"}`...)})
+					in.Add = append(in.Add,
+						assets.NewAsset{ID: fmt.Sprint(round, " ", i), Generator: assets.Generator{ID: "g"},
+							Content: append(content, `"}`...)})
 				}
-				if _, err := s.ChangeAssets(ctx, by, assets.Library{Network: lib.Network, ID: fmt.Sprint("l", c)}, in); err != nil {
+				if _, err := s.ChangeAssets(ctx, by, assets.Library{Network: lib.Network, ID: fmt.Sprint("l", c)},
+					in); err != nil {
 					b.Error(err)
 					return
 				}

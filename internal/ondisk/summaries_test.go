@@ -42,10 +42,14 @@ func appsOfTwenty(t testing.TB) (*appsvc.Service, vitrine.Caller) {
 				t.Fatal(err)
 			}
 		}
-		elements = append(elements, appsvc.NewElement{Component: appsvc.ComponentRef{Name: name, Version: "1.0.0"}, Config: json.RawMessage(`{"text":"` + strings.Repeat("x", 500) + `"}`)})
+		elements = append(elements,
+			appsvc.NewElement{Component: appsvc.ComponentRef{Name: name, Version: "1.0.0"},
+				Config: json.RawMessage(`{"text":"` + strings.Repeat("x", 500) + `"}`)})
 	}
 	for i := range 100 {
-		app, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: fmt.Sprint("The front page of shop ", i), Groups: []string{site1}, Elements: elements})
+		app, err := svc.CreateApp(ctx, by,
+			appsvc.CreateAppRequest{Title: fmt.Sprint("The front page of shop ", i), Groups: []string{site1},
+				Elements: elements})
 		for _, tag := range []string{"production", "staging"} {
 			if err == nil {
 				_, err = svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: app.ID, Name: tag, Version: app.Version})
@@ -61,7 +65,8 @@ func appsOfTwenty(t testing.TB) (*appsvc.Service, vitrine.Caller) {
 func BenchmarkSummaries(b *testing.B) {
 	svc, by := appsOfTwenty(b)
 	for b.Loop() {
-		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{Summary: true}); err != nil || len(page.Items) != 100 {
+		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{Summary: true}); err != nil ||
+			len(page.Items) != 100 {
 			b.Fatal(err)
 		}
 	}
@@ -70,7 +75,8 @@ func BenchmarkSummaries(b *testing.B) {
 func BenchmarkSummariesOfAWord(b *testing.B) {
 	svc, by := appsOfTwenty(b)
 	for b.Loop() {
-		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{Summary: true, Query: "7 fro"}); err != nil || len(page.Items) != 11 {
+		if page, err := svc.ListApps(b.Context(), by,
+			appsvc.ListAppsRequest{Summary: true, Query: "7 fro"}); err != nil || len(page.Items) != 11 {
 			b.Fatal(len(page.Items), err)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// An update that has nothing to do with them waits for one of the large changes that many callers make, and not for all.
+// An update that has nothing to do with them waits for one of the large changes that many callers make, and not for
+// all.
 func TestAnUnrelatedUpdateHasItsTurnBetweenLargeChanges(t *testing.T) {
 	db, _ := open(t)
 	s := assets.New(db, nil)
@@ -24,10 +25,12 @@ func TestAnUnrelatedUpdateHasItsTurnBetweenLargeChanges(t *testing.T) {
 			for round := 0; stop.Load() == 0; round++ {
 				var in assets.ChangeAssetsRequest
 				for i := range 257 {
-					in.Add = append(in.Add, assets.NewAsset{ID: fmt.Sprint(round, " ", i), Generator: assets.Generator{ID: "g"},
-						Content: fmt.Appendf(nil, `{"content":"some words of a post and number%d"}`, i)})
+					in.Add = append(in.Add,
+						assets.NewAsset{ID: fmt.Sprint(round, " ", i), Generator: assets.Generator{ID: "g"},
+							Content: fmt.Appendf(nil, `{"content":"some words of a post and number%d"}`, i)})
 				}
-				if _, err := s.ChangeAssets(ctx, by, assets.Library{Network: lib.Network, ID: fmt.Sprint("l", c)}, in); err != nil {
+				if _, err := s.ChangeAssets(ctx, by, assets.Library{Network: lib.Network, ID: fmt.Sprint("l", c)},
+					in); err != nil {
 					t.Error(err)
 					return
 				}

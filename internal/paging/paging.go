@@ -1,5 +1,5 @@
-// Package paging has what all lists that come in pages share: how many items a request may ask for, when a page ends, and the
-// walk through the pages.
+// Package paging has what all lists that come in pages share: how many items a request may ask for, when a page ends,
+// and the walk through the pages.
 package paging
 
 import (
@@ -7,10 +7,10 @@ import (
 	"iter"
 )
 
-// Limit returns how many items a page may have. asked is the limit of the request. If it is 0, the request names none, and the
-// result is otherwise, the default of the list, or most if that is lower. A list whose default is 0 has pages of any number of
-// items then. Limit returns an error if asked is negative or above most; callers make it an error of their domain about the
-// parameter limit.
+// Limit returns how many items a page may have. asked is the limit of the request. If it is 0, the request names none,
+// and the result is otherwise, the default of the list, or most if that is lower. A list whose default is 0 has pages
+// of any number of items then. Limit returns an error if asked is negative or above most; callers make it an error of
+// their domain about the parameter limit.
 func Limit(asked, otherwise, most int) (int, error) {
 	if asked == 0 {
 		return min(otherwise, most), nil
@@ -21,19 +21,20 @@ func Limit(asked, otherwise, most int) (int, error) {
 	return asked, nil
 }
 
-// Room is what is left of a page. The page ends before the item that it has no room for: when it has as many items as it may have, or
-// when the item would bring it above a number of bytes. The first item always fits, so that a list comes to its end even if each item is
-// larger than a page.
+// Room is what is left of a page. The page ends before the item that it has no room for: when it has as many items as
+// it may have, or when the item would bring it above a number of bytes. The first item always fits, so that a list
+// comes to its end even if each item is larger than a page.
 type Room struct {
 	limit, most  int
 	items, bytes int // that the page has
 }
 
-// NewRoom returns the Room of a page without items, which may have limit items, 0 for any number, of most bytes together.
+// NewRoom returns the Room of a page without items, which may have limit items, 0 for any number, of most bytes
+// together.
 func NewRoom(limit, most int) Room { return Room{limit: limit, most: most} }
 
-// Takes reports whether the page has room for an item of this size, and counts the item if it has. If it has none, the item is the first
-// one of the next page.
+// Takes reports whether the page has room for an item of this size, and counts the item if it has. If it has none, the
+// item is the first one of the next page.
 func (r *Room) Takes(size int) bool {
 	if r.items > 0 && (r.Full() || r.bytes+size > r.most) {
 		return false
@@ -46,9 +47,9 @@ func (r *Room) Takes(size int) bool {
 // Full reports whether the page has as many items as it may have.
 func (r *Room) Full() bool { return r.limit > 0 && r.items >= r.limit }
 
-// All yields the items of all pages, beginning with the one after the cursor after. list returns the
-// items of a page and the cursor of the next one, "" if there is none. A page without items ends the walk, whatever its cursor
-// is. An error is yielded once, as the last pair.
+// All yields the items of all pages, beginning with the one after the cursor after. list returns the items of a page
+// and the cursor of the next one, "" if there is none. A page without items ends the walk, whatever its cursor is. An
+// error is yielded once, as the last pair.
 func All[T any](after string, list func(after string) (items []T, next string, err error)) iter.Seq2[T, error] {
 	return Sparse(after, func(after string) ([]T, string, error) {
 		items, next, err := list(after)

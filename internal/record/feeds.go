@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// MaxWalked is the maximum number of entries that are read for one page of a feed, whether or not they are on the page. It limits
-	// the work for a page.
+	// MaxWalked is the maximum number of entries that are read for one page of a feed, whether or not they are on the
+	// page. It limits the work for a page.
 	MaxWalked = 10_000
 	// defaultKeep is how long entries are kept by default.
 	defaultKeep = 30 * 24 * time.Hour
@@ -35,7 +35,8 @@ type Feeds struct {
 	added      atomic.Uint32 // how many entries this service has added, unless it keeps all
 }
 
-// NewFeeds returns the Feeds of a service on a store, which keeps entries for this time; 0 = 30 days, negative = for ever.
+// NewFeeds returns the Feeds of a service on a store, which keeps entries for this time; 0 = 30 days, negative = for
+// ever.
 func NewFeeds(db storage.Store, keep time.Duration) *Feeds {
 	return &Feeds{db: db, keep: cmp.Or(keep, defaultKeep)}
 }
@@ -50,9 +51,9 @@ func (s *Feeds) Identify(ctx context.Context) error {
 	return err
 }
 
-// Add adds entries to a feed. The first entry that a service adds, and every 64th after it, also remove up to 256 old entries of the same
-// feed; now is the time in milliseconds since the epoch. So no separate task has to remove them, and no write takes long because of it.
-// More are removed than added, so a feed that has grown gets shorter again.
+// Add adds entries to a feed. The first entry that a service adds, and every 64th after it, also remove up to 256 old
+// entries of the same feed; now is the time in milliseconds since the epoch. So no separate task has to remove them,
+// and no write takes long because of it. More are removed than added, so a feed that has grown gets shorter again.
 func (s *Feeds) Add(ctx context.Context, t storage.Tx, to Feed, now int64, entries ...feed.Entry) error {
 	if err := to.Add(ctx, t, entries...); err != nil {
 		return err
@@ -64,18 +65,22 @@ func (s *Feeds) Add(ctx context.Context, t storage.Tx, to Feed, now int64, entri
 	return to.Remove(ctx, t, now-s.keep.Milliseconds(), removeMost)
 }
 
-// errPageFull is returned by the function take of Walk if an entry does not fit on the page any more. The entry is the first one of the
-// next page.
+// errPageFull is returned by the function take of Walk if an entry does not fit on the page any more. The entry is the
+// first one of the next page.
 var errPageFull = errors.New("the page is full")
 
-// Walk reads one page of a feed. It calls take with the entries after a cursor, from the oldest stored one if after is "", and with none
-// if after is vitrine.Now. take adds an entry to the page, or skips it, and returns whether the page is full with this entry. The page
-// ends then, or when MaxWalked entries were read. cursor returns the cursor of the entry; it is a function, since computing a cursor takes
-// time and skipped entries need none. name tells the feeds of a store apart.
+// Walk reads one page of a feed. It calls take with the entries after a cursor, from the oldest stored one if after is
+// "", and with none if after is vitrine.Now. take adds an entry to the page, or skips it, and returns whether the page
+// is full with this entry. The page ends then, or when MaxWalked entries were read. cursor returns the cursor of the
+// entry; it is a function, since computing a cursor takes time and skipped entries need none. name tells the feeds of a
+// store apart.
 //
-// Walk returns the cursor of the last entry that take has added or skipped, or where it began if there is none, and whether there are
-// entries after it. Its errors are those of Seal.Open, of the store, and of take.
-func (f Feed) Walk(ctx context.Context, r storage.Reader, name, after string, take func(e feed.Entry, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
+// Walk returns the cursor of the last entry that take has added or skipped, or where it began if there is none, and
+// whether there are entries after it. Its errors are those of Seal.Open, of the store, and of take.
+func (f Feed) Walk(
+	ctx context.Context, r storage.Reader, name, after string,
+	take func(e feed.Entry, cursor func() string) (full bool, err error),
+) (next string, more bool, err error) {
 	state, err := f.State(ctx, r)
 	if err != nil {
 		return "", false, err
@@ -114,10 +119,13 @@ func (f Feed) Walk(ctx context.Context, r storage.Reader, name, after string, ta
 	return seal.Close(at), more, nil
 }
 
-// Page returns a page of a feed, as Walk reads it, with an item for each entry. item returns the item of an entry with this cursor, and
-// about how many bytes of JSON it is. The page ends at limit items, before the entry that would bring it above this number of bytes, or where memreserve has no memory for more,
-// but never before its first item.
-func Page[T any](ctx context.Context, r storage.Reader, f Feed, name, after string, limit, bytes int, item func(e feed.Entry, cursor string) (T, int, error)) (vitrine.ChangesPage[T], error) {
+// Page returns a page of a feed, as Walk reads it, with an item for each entry. item returns the item of an entry with
+// this cursor, and about how many bytes of JSON it is. The page ends at limit items, before the entry that would bring
+// it above this number of bytes, or where memreserve has no memory for more, but never before its first item.
+func Page[T any](
+	ctx context.Context, r storage.Reader, f Feed, name, after string, limit, bytes int,
+	item func(e feed.Entry, cursor string) (T, int, error),
+) (vitrine.ChangesPage[T], error) {
 	out, room := vitrine.ChangesPage[T]{Changes: []T{}}, paging.NewRoom(limit, bytes)
 	next, more, err := f.Walk(ctx, r, name, after, func(e feed.Entry, cursor func() string) (full bool, err error) {
 		made, n, err := item(e, cursor())

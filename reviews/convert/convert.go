@@ -24,19 +24,21 @@ type Request struct {
 	Scale   float64   // the best rating, above 0 and at most 100; 0 = 5
 	Dates   string    // "dmy" or "mdy": what 03/04/2019 means; "" = decided by the first 1,000 rows
 
-	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header. Until then they are in the temporary file too.
+	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header. Until then they are in the
+	// temporary file too.
 	Rejects io.Writer
 	// OnReject, if not nil, is called for each row that could not be converted.
 	OnReject func(Rejected)
 	// Progress, if not nil, is called with the number of bytes of File that were read.
 	Progress func(int64)
-	// Large, if not nil, bounds how many collections of more than 1 MiB are in memory at a time. A conversion sends a value
-	// to this channel before it loads one, and receives it afterwards.
+	// Large, if not nil, bounds how many collections of more than 1 MiB are in memory at a time. A conversion sends a
+	// value to this channel before it loads one, and receives it afterwards.
 	Large chan struct{}
-	// Spools, if not nil, bounds how many conversions have a temporary file at a time, as Large does. A table of up to 2 MiB
-	// needs none.
+	// Spools, if not nil, bounds how many conversions have a temporary file at a time, as Large does. A table of up to
+	// 2 MiB needs none.
 	Spools chan struct{}
-	// MaxSpool is the maximum size of a temporary file in bytes, which is about that of the reviews as JSON. 0 = no limit.
+	// MaxSpool is the maximum size of a temporary file in bytes, which is about that of the reviews as JSON. 0 = no
+	// limit.
 	MaxSpool int64
 	// MaxLine is the maximum length of a line of the output in bytes. 0 = 16 MiB, which every import accepts.
 	MaxLine int
@@ -44,8 +46,9 @@ type Request struct {
 
 // Rejected is a row that could not be converted.
 type Rejected struct {
-	Line   int64  `json:"line"`          // of the file, from 1, where the row begins
-	Last   int64  `json:"last,omitzero"` // where it ends, if that is a later line: a lost quote makes one of several rows
+	Line int64 `json:"line"` // of the file, from 1, where the row begins
+	// where it ends, if that is a later line: a lost quote makes one of several rows
+	Last   int64  `json:"last,omitzero"`
 	Reason string `json:"reason"`
 }
 
@@ -58,8 +61,8 @@ type Result struct {
 	Rejected      []Rejected `json:"rejected"`      // the first 100, by line
 	RejectedTotal int64      `json:"rejectedTotal"` // all of them
 
-	// Notes are sentences about the whole table that somebody should read before the import: what was decided about dates, which columns
-	// are not used, and the like.
+	// Notes are sentences about the whole table that somebody should read before the import: what was decided about
+	// dates, which columns are not used, and the like.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -78,17 +81,18 @@ type conversion struct {
 	text    *bufio.Writer // whose buffer rejects uses
 }
 
-// Convert reads a table and writes its reviews in the import format. It writes nothing to To and Rejects before it has read the whole file,
-// so a server can answer with either of them.
+// Convert reads a table and writes its reviews in the import format. It writes nothing to To and Rejects before it has
+// read the whole file, so a server can answer with either of them.
 //
-// It returns ErrInvalid if the file is not a table, if it needs a temporary file of more than MaxSpool bytes, or if Mapping,
-// Scale or Dates do not fit the file; the parameter of the error names the cause. It also returns the errors of File, To and
-// Rejects, of a temporary file, and of ctx. A row that cannot be converted is not an error.
+// It returns ErrInvalid if the file is not a table, if it needs a temporary file of more than MaxSpool bytes, or if
+// Mapping, Scale or Dates do not fit the file; the parameter of the error names the cause. It also returns the errors
+// of File, To and Rejects, of a temporary file, and of ctx. A row that cannot be converted is not an error.
 func Convert(ctx context.Context, in Request) (Result, error) {
 	c := &conversion{Request: in, result: Result{Rejected: []Rejected{}}}
 	if c.Source == "" {
 		c.Source = "import"
-		c.result.Notes = append(c.result.Notes, `source: "import", since none was given; give the same one with every file of a site`)
+		c.result.Notes = append(c.result.Notes,
+			`source: "import", since none was given; give the same one with every file of a site`)
 	}
 	if c.Scale == 0 {
 		c.Scale = 5
@@ -140,15 +144,21 @@ func (c *conversion) notes() []string {
 		notes = append(notes, d.refuted)
 	case d.ambiguous != "":
 		text, as := d.example()
-		notes = append(notes, fmt.Sprintf("dates: %s was taken for %s; dates=dmy or dates=mdy says otherwise", text, as))
+		notes = append(notes,
+			fmt.Sprintf("dates: %s was taken for %s; dates=dmy or dates=mdy says otherwise", text, as))
 	case d.order != "" && rejected:
-		notes = append(notes, fmt.Sprintf("dates: the order was decided by %s; give dates=%s with the rejected rows", d.proof, d.order))
+		notes = append(notes,
+			fmt.Sprintf("dates: the order was decided by %s; give dates=%s with the rejected rows", d.proof, d.order))
 	}
 	if c.alike > 0 {
-		notes = append(notes, fmt.Sprintf("rows that are like an earlier one: %d; all are kept, since the table has no ids: see line %s", c.alike, strings.Join(c.alikeAt, ", ")))
+		notes = append(notes,
+			fmt.Sprintf("rows that are like an earlier one: %d; all are kept, since the table has no ids: see line %s",
+				c.alike, strings.Join(c.alikeAt, ", ")))
 	}
 	if c.foreign > 0 {
-		notes = append(notes, fmt.Sprintf("line %d is not UTF-8: such cells were read as Windows-1252, so look whether their letters are right", c.foreign))
+		notes = append(notes,
+			fmt.Sprintf("line %d is not UTF-8: such cells were read as Windows-1252, so look whether their letters "+
+				"are right", c.foreign))
 	}
 	return notes
 }
@@ -234,8 +244,8 @@ func (c *conversion) entry(row row) *entry {
 	return e
 }
 
-// The columns that Rejects has in addition to those of the file. If the file has them already, it consists of rejected rows,
-// and they are left out.
+// The columns that Rejects has in addition to those of the file. If the file has them already, it consists of rejected
+// rows, and they are left out.
 const (
 	lineColumn   = "rejected_line"
 	reasonColumn = "rejected_reason"
@@ -288,7 +298,8 @@ func (c *conversion) startRejects() {
 	_ = c.rejects.Write(append(names, lineColumn, reasonColumn)) // Error returns the first error
 }
 
-// slot is one of a limited number of slots that conversions share. of has a value for each slot in use; nil means no limit.
+// slot is one of a limited number of slots that conversions share. of has a value for each slot in use; nil means no
+// limit.
 type slot struct {
 	of    chan struct{}
 	taken bool

@@ -59,12 +59,13 @@ type row struct {
 	lines int64
 	cells []string // valid until the next row is read
 	fault string
-	text  string // with a fault: the lines as they are in the file, with a cell for each column, without the last line end
-	piece bool   // all rows from line on are part of it, also if they were returned before
-	part  int    // of a row that is longer than maxRow: the number of the part, from 1; 0 = it is whole
-	more  bool   // another part follows
-	last  bool   // it is kept behind all other rejected rows, since a quote in it may not be closed
-	sure  int64  // later rows do not make those before this line doubtful
+	// with a fault: the lines as they are in the file, with a cell for each column, without the last line end
+	text  string
+	piece bool  // all rows from line on are part of it, also if they were returned before
+	part  int   // of a row that is longer than maxRow: the number of the part, from 1; 0 = it is whole
+	more  bool  // another part follows
+	last  bool  // it is kept behind all other rejected rows, since a quote in it may not be closed
+	sure  int64 // later rows do not make those before this line doubtful
 }
 
 // recent has the lines from the row on in which quotes were last read right for certain, but not many more than maxRow
@@ -162,7 +163,8 @@ func openTable(file io.Reader) (*table, error) {
 	}
 	if n := len(look.faults); n > 2 && 100*n >= len(look.sample) {
 		t.scan.lazy = true
-		t.quotes = fmt.Sprintf("quotes inside of cells are not doubled in this table, as in line %d: they are read as text",
+		t.quotes = fmt.Sprintf("quotes inside of cells are not doubled in this table, as in line %d: they are read "+
+			"as text",
 			look.faults[0])
 	}
 	t.sample = look.sample
@@ -186,10 +188,10 @@ func (t *table) readSample() {
 	}
 }
 
-// quotesAreText reports whether quotes do not enclose cells in this table, of which the sample was read. whole says that
-// head is all of it. No quote encloses a cell if no cell both begins and ends with one. A cell over several lines may do
-// so by chance, though, as in the dump of a database: then other quotes have to show it, and the lines have to be right
-// without quotes.
+// quotesAreText reports whether quotes do not enclose cells in this table, of which the sample was read. whole says
+// that head is all of it. No quote encloses a cell if no cell both begins and ends with one. A cell over several lines
+// may do so by chance, though, as in the dump of a database: then other quotes have to show it, and the lines have to
+// be right without quotes.
 func (t *table) quotesAreText(head []byte, whole bool) bool {
 	seen := t.scan.seen
 	if seen.closed > 0 || bytes.IndexByte(head, '"') < 0 || t.extra > 0 { // a file of rejected rows is always CSV
@@ -220,8 +222,8 @@ func newTable(in io.Reader, comma byte) *table {
 	return t
 }
 
-// utf16 returns the encoding of a file in UTF-16, or nil for any other file. Without a byte order mark, it is recognized by
-// the zero bytes of the first two ASCII characters.
+// utf16 returns the encoding of a file in UTF-16, or nil for any other file. Without a byte order mark, it is
+// recognized by the zero bytes of the first two ASCII characters.
 func utf16(head []byte) encoding.Encoding {
 	switch {
 	case len(head) < 4:
@@ -242,22 +244,24 @@ func foreign(head []byte) string {
 	case len(text) == 0:
 		return "the file is empty: want CSV with the names of the columns in the first row"
 	case text[0] == '{' || text[0] == '[':
-		return "this is JSON and no table: check or import it, if it has the members that vitrine reviews schema lists; otherwise make CSV of it, for instance with jq"
+		return "this is JSON and no table: check or import it, if it has the members that vitrine reviews schema " +
+			"lists; otherwise make CSV of it, for instance with jq"
 	case 4*bytes.Count(head, []byte{0}) > len(head):
 		return "this is a binary file: want CSV"
 	}
 	return ""
 }
 
-// separator returns the separator of the cells of a file: the one named by a first line with sep=, or the most frequent one
-// of the first line.
+// separator returns the separator of the cells of a file: the one named by a first line with sep=, or the most frequent
+// one of the first line.
 func separator(head []byte) byte {
 	end := bytes.IndexAny(head, "\r\n")
 	if end < 0 {
 		end = len(head)
 	}
 	first := head[:end]
-	if rest, ok := bytes.CutPrefix(bytes.ToLower(bytes.Trim(first, `"`)), []byte("sep=")); ok && len(rest) == 1 && (rest[0] == '\t' || rest[0] > ' ' && rest[0] < 0x7f && rest[0] != '"') {
+	if rest, ok := bytes.CutPrefix(bytes.ToLower(bytes.Trim(first, `"`)), []byte("sep=")); ok && len(rest) == 1 &&
+		(rest[0] == '\t' || rest[0] > ' ' && rest[0] < 0x7f && rest[0] != '"') {
 		return rest[0]
 	}
 	best, most := byte(','), 1
@@ -304,5 +308,6 @@ func (t *table) readHeader() error {
 
 // manyColumns is the error for a table with too many columns.
 func manyColumns(n int) error {
-	return invalid("", fmt.Sprintf("the table has %d columns, and at most %d can be read: take some out", n, maxColumns))
+	return invalid("",
+		fmt.Sprintf("the table has %d columns, and at most %d can be read: take some out", n, maxColumns))
 }

@@ -1,5 +1,6 @@
-// Package convert turns tables of reviews, as shops export them, into the import format of package reviews. It reads CSV in UTF-8,
-// UTF-16 or Windows-1252, with or without gzip, separated by commas, semicolons, tabs or bars, with line breaks inside quotes.
+// Package convert turns tables of reviews, as shops export them, into the import format of package reviews. It reads
+// CSV in UTF-8, UTF-16 or Windows-1252, with or without gzip, separated by commas, semicolons, tabs or bars, with line
+// breaks inside quotes.
 //
 //	mapping := convert.Mapping{
 //		"collection_id": "product_handle", "rating": "rating", "body": "body",
@@ -7,48 +8,51 @@
 //	}
 //	result, err := convert.Convert(ctx, convert.Request{File: file, To: out, Mapping: mapping, Source: "shop.example.test"})
 //
-// Look reads the beginning of a file and guesses the mapping from the names of its columns. What Convert writes, reviews.Check
-// accepts: it is checked before it is written.
+// Look reads the beginning of a file and guesses the mapping from the names of its columns. What Convert writes,
+// reviews.Check accepts: it is checked before it is written.
 //
 // # Rows
 //
 //   - The first row has the names of the columns. An optional line before it, such as "sep=;", names the separator.
-//   - A row becomes one review. Rows of the same collection become one line of the output, wherever they are in the file, and replies
-//     come after the reviews that they reply to. Collections are ordered by id.
-//   - A row that cannot be converted is rejected with all reasons, and the others go on. Request.Rejects gets it as CSV, with two more
-//     columns for its line and the reasons, so that people mend it and convert that file again. If the table is not UTF-8, or begins with
-//     a byte order mark, so does that file, since spreadsheet programs need one.
+//   - A row becomes one review. Rows of the same collection become one line of the output, wherever they are in the
+//     file, and replies come after the reviews that they reply to. Collections are ordered by id.
+//   - A row that cannot be converted is rejected with all reasons, and the others go on. Request.Rejects gets it as
+//     CSV, with two more columns for its line and the reasons, so that people mend it and convert that file again. If
+//     the table is not UTF-8, or begins with a byte order mark, so does that file, since spreadsheet programs need one.
 //   - A row must have as many cells as there are columns, of which there are at most 1,000. A row may have 1 MiB.
 //
 // # Quotes
 //
-// A cell in quotes may have separators and line breaks, and in it a quote is doubled. Where one quote is lost, the lines
-// of one row stand inside of another. Such rows are doubtful, and nothing that stands inside of a quoted cell ever becomes
-// a review:
+// A cell in quotes may have separators and line breaks, and in it a quote is doubled. Where one quote is lost, the
+// lines of one row stand inside of another. Such rows are doubtful, and nothing that stands inside of a quoted cell
+// ever becomes a review:
 //
 //   - A row is rejected if a line inside of a quoted cell looks like a row by itself: it has as many cells as there are
 //     columns, and numbers, dates, identifiers and addresses where most rows have them.
 //   - If a quote stands where none can, such as at the end of a cell that did not begin with one, a quote before it was
 //     lost. All rows from the last one whose quotes are certain to be right are rejected, as one piece.
-//   - The reason names the lines, and how many there are. Request.Rejects gets them as they are in the file. Reading goes
-//     on behind them.
+//   - The reason names the lines, and how many there are. Request.Rejects gets them as they are in the file. Reading
+//     goes on behind them.
 //   - A row of more than 1 MiB is rejected as a whole, up to where its last quote is closed, however far that is.
 //
-// In a table that has quotes, but no cell that both begins and ends with one, quotes are text. Where the first rows have
-// many quotes that are not doubled, as in a title TV 55", these are text. A note says so.
+// In a table that has quotes, but no cell that both begins and ends with one, quotes are text. Where the first rows
+// have many quotes that are not doubled, as in a title TV 55", these are text. A note says so.
 //
 // # Values
 //
-//   - A rating is a number from above 0 to Request.Scale, such as 4, 4.5 or 4,5, or it says its own scale: 4/5, "4 out of 5", 80 %, or
-//     five characters of which some are ★. It becomes an integer from 1 to 100.
-//   - A date may be in ISO 8601, in digits with the year first or last, have the name of a month, or be the seconds or milliseconds since
-//     1970. Without a zone it is UTC. The first 1,000 rows, or 256 KiB, show for each separator (03/04/2019, 03.04.2019,
-//     03-04-2019) whether the day or the month comes first: a number above 12 is a day. If no date has one, the month is first with a slash,
-//     and the day with a dot or a dash. A note names a later row that shows the opposite. Request.Dates decides for all rows.
+//   - A rating is a number from above 0 to Request.Scale, such as 4, 4.5 or 4,5, or it says its own scale: 4/5, "4 out
+//     of 5", 80 %, or five characters of which some are ★. It becomes an integer from 1 to 100.
+//   - A date may be in ISO 8601, in digits with the year first or last, have the name of a month, or be the seconds or
+//     milliseconds since 1970. Without a zone it is UTC. The first 1,000 rows, or 256 KiB, show for each separator
+//     (03/04/2019, 03.04.2019, 03-04-2019) whether the day or the month comes first: a number above 12 is a day. If no
+//     date has one, the month is first with a slash, and the day with a dot or a dash. A note names a later row that
+//     shows the opposite. Request.Dates decides for all rows.
 //   - The id of a collection becomes its Base64. The title of a collection is that of its first row, or the id.
-//   - A review without a column of ids gets one that is made from its content, so converting the file again gives the same ids.
+//   - A review without a column of ids gets one that is made from its content, so converting the file again gives the
+//     same ids.
 //   - HTML in a body is reduced to paragraphs and links. Plain text becomes a paragraph for each line.
-//   - A review has the author_id of its row if that is not empty, and otherwise the name, email and address of the author.
+//   - A review has the author_id of its row if that is not empty, and otherwise the name, email and address of the
+//     author.
 //
 // Memory does not grow with the file: rows are sorted in temporary files. The reviews of one collection, at most
 // Request.MaxLine bytes, are in memory together.

@@ -15,20 +15,21 @@ import (
 	"strings"
 )
 
-// entry is a converted review, before it becomes part of the line of its collection. The entry of a rejected row has a fault and no
-// collection, so it is sorted before all others.
+// entry is a converted review, before it becomes part of the line of its collection. The entry of a rejected row has a
+// fault and no collection, so it is sorted before all others.
 type entry struct {
 	fault      string
 	collection string // its id, as it is in the file
 	title      string // of the collection
 	id, parent string
 	created    string
-	json       string   // the members of the review except its id and its parent, without braces; of a row with a fault, see row.text
-	line       int64    // of the row
-	lines      int64    // of the row
-	part       int64    // see row
-	cells      []string // of the row, if it may still be rejected
-	size       int      // bytes in memory, about
+	// the members of the review except its id and its parent, without braces; of a row with a fault, see row.text
+	json  string
+	line  int64    // of the row
+	lines int64    // of the row
+	part  int64    // see row
+	cells []string // of the row, if it may still be rejected
+	size  int      // bytes in memory, about
 }
 
 // compareEntries orders entries by collection, and those of a collection by their line in the file.
@@ -36,14 +37,15 @@ func compareEntries(a, b *entry) int {
 	return cmp.Or(strings.Compare(a.collection, b.collection), cmp.Compare(a.line, b.line), cmp.Compare(a.part, b.part))
 }
 
-// maxChunk is the number of bytes of entries that are sorted in memory. entrySize is the size of an entry without its texts.
+// maxChunk is the number of bytes of entries that are sorted in memory. entrySize is the size of an entry without its
+// texts.
 const (
 	maxChunk  = 4 << 20
 	entrySize = 200
 )
 
-// groups sorts entries by an external merge sort: when the chunk in memory has more than maxChunk bytes, it is sorted and
-// written to a temporary file as a run, and the runs are merged at the end.
+// groups sorts entries by an external merge sort: when the chunk in memory has more than maxChunk bytes, it is sorted
+// and written to a temporary file as a run, and the runs are merged at the end.
 type groups struct {
 	slot       // for the file
 	most int64 // see Request.MaxSpool
@@ -72,7 +74,8 @@ func (g *groups) spill(ctx context.Context) (err error) {
 		if g.file, err = os.CreateTemp("", "vitrine-convert-*"); err != nil {
 			return err
 		}
-		_ = os.Remove(g.file.Name()) // the file disappears if the process is killed; where an open file cannot be removed, close removes it
+		// the file disappears if the process is killed; where an open file cannot be removed, close removes it
+		_ = os.Remove(g.file.Name())
 	}
 	slices.SortFunc(g.chunk, compareEntries)
 	out, end := bufio.NewWriterSize(g.file, 64<<10), int64(0)
@@ -92,7 +95,8 @@ func (g *groups) spill(ctx context.Context) (err error) {
 		return err
 	}
 	if g.most > 0 && end > g.most {
-		return invalid("", fmt.Sprintf("the table is too large: its reviews take more than %d bytes: convert it in parts", g.most))
+		return invalid("",
+			fmt.Sprintf("the table is too large: its reviews take more than %d bytes: convert it in parts", g.most))
 	}
 	g.runs = append(g.runs, end)
 	clear(g.chunk)
@@ -134,7 +138,8 @@ func (g *groups) merge(ctx context.Context, yield func(*entry) bool) error {
 	var sorted []*run // in the order of their next entries
 	begin := int64(0)
 	for _, end := range g.runs {
-		r := &run{in: bufio.NewReaderSize(io.NewSectionReader(g.file, begin, end-begin), max(4<<10, min(64<<10, maxChunk/len(g.runs))))}
+		r := &run{in: bufio.NewReaderSize(io.NewSectionReader(g.file, begin, end-begin),
+			max(4<<10, min(64<<10, maxChunk/len(g.runs))))}
 		if _, err := r.read(); err != nil {
 			return err
 		}
@@ -188,7 +193,8 @@ func (r *run) read() (bool, error) {
 	return true, nil
 }
 
-// encode appends the entry: the size of the rest, its numbers, and its texts, each after a zero byte, which no text contains.
+// encode appends the entry: the size of the rest, its numbers, and its texts, each after a zero byte, which no text
+// contains.
 func (e *entry) encode(out []byte) []byte {
 	begin := len(out)
 	out = append(out, 0, 0, 0, 0)
@@ -214,5 +220,6 @@ func decodeEntry(text string) *entry {
 		n, rest, _ = strings.Cut(rest, " ")
 		numbers[i], _ = strconv.ParseInt(n, 10, 64)
 	}
-	return &entry{line: numbers[0], lines: numbers[1], part: numbers[2], fault: t[1], collection: t[2], title: t[3], id: t[4], parent: t[5], created: t[6], json: t[7], cells: t[8:]}
+	return &entry{line: numbers[0], lines: numbers[1], part: numbers[2], fault: t[1], collection: t[2], title: t[3],
+		id: t[4], parent: t[5], created: t[6], json: t[7], cells: t[8:]}
 }

@@ -38,7 +38,8 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		return ""
 	}
 	_, named := p.at["review_id"]
-	e.collection, e.title, e.id, e.parent = get("collection_id"), get("collection_title"), get("review_id"), get("parent_id")
+	e.collection, e.title, e.id, e.parent = get("collection_id"), get("collection_title"), get("review_id"),
+		get("parent_id")
 	name, author, created := get("author_name"), get("author_id"), get("created")
 	var faults []string
 	fault := func(wrong bool, reason string) {
@@ -47,9 +48,11 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		}
 	}
 	fault(e.collection == "", "the id of the collection is empty: it says what is reviewed")
-	fault(base64.StdEncoding.EncodedLen(len(e.collection)) > 150, "the id of the collection is longer than 112 bytes, which would be more than 150 characters of Base64")
+	fault(base64.StdEncoding.EncodedLen(len(e.collection)) > 150,
+		"the id of the collection is longer than 112 bytes, which would be more than 150 characters of Base64")
 	fault(e.id == "" && named, "the id of the review is empty")
-	fault(name == "" && author == "", "the name of the author is empty: write one, such as Anonymous, or leave the row out")
+	fault(name == "" &&
+		author == "", "the name of the author is empty: write one, such as Anonymous, or leave the row out")
 	fault(utf8.RuneCountInString(author) > 255, "the id of the author is longer than 255 characters")
 	if e.parent == "0" { // WordPress writes 0 for a review that is no reply
 		e.parent = ""
@@ -58,7 +61,8 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	if reason != "" {
 		c.dates.refute(created, e.line)
 		if created != "" {
-			reason = fmt.Sprintf("%s in column %s: %s", quoted([]string{created}), quoted(c.header[p.at["created"]:][:1]), reason)
+			reason = fmt.Sprintf("%s in column %s: %s", quoted([]string{created}),
+				quoted(c.header[p.at["created"]:][:1]), reason)
 		}
 		faults = append(faults, reason)
 	}
@@ -151,7 +155,9 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 		}
 		size += len(e.json) + len(quoted) + len(`,{"id":,"parent_id":,}`)
 		if size > c.MaxLine-8<<10 && len(same) > 0 {
-			c.reject(e, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert and import with a higher -max-line, or convert the rejected rows as a file of their own, and import both", c.MaxLine))
+			c.reject(e, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert "+
+				"and import with a higher -max-line, or convert the rejected rows as a file of their own, and "+
+				"import both", c.MaxLine))
 			continue
 		}
 		if size > maxBatch {
@@ -167,8 +173,8 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 // maxBatch is the approximate number of bytes of lines that are checked together.
 const maxBatch = 1 << 20
 
-// assemble sorts the reviews of a collection so that replies follow their parents. It rejects reviews with a repeated id and
-// replies whose parent is missing. A repeated id that was made from content gets a number instead.
+// assemble sorts the reviews of a collection so that replies follow their parents. It rejects reviews with a repeated
+// id and replies whose parent is missing. A repeated id that was made from content gets a number instead.
 func (c *conversion) assemble(all []*entry) *collection {
 	out := &collection{id: all[0].collection, created: all[0].created}
 	_, named := c.plan.at["review_id"]
@@ -201,7 +207,8 @@ func (c *conversion) assemble(all []*entry) *collection {
 	lost := slices.Concat(slices.Collect(maps.Values(waiting))...)
 	slices.SortFunc(lost, func(a, b *entry) int { return cmp.Compare(a.line, b.line) })
 	for _, e := range lost {
-		c.reject(e, "it replies to a review that is not in this collection of the file, or was rejected: add the row of its parent")
+		c.reject(e, "it replies to a review that is not in this collection of the file, or was rejected: add the "+
+			"row of its parent")
 	}
 	for _, e := range out.reviews {
 		if out.title == "" {
@@ -217,7 +224,8 @@ func (c *conversion) assemble(all []*entry) *collection {
 
 // appendLine appends the line of a collection.
 func (w *lineWriter) appendLine(out []byte, l *collection) []byte {
-	out = appendJSON(append(out, `{"source":`...), strings.ReplaceAll(strings.ToValidUTF8(w.Source, "\ufffd"), "\x00", ""))
+	out = appendJSON(append(out, `{"source":`...),
+		strings.ReplaceAll(strings.ToValidUTF8(w.Source, "\ufffd"), "\x00", ""))
 	out = base64.StdEncoding.AppendEncode(append(out, `,"id":"`...), []byte(l.id))
 	out = appendJSON(append(out, `","title":`...), l.title)
 	out = appendJSON(append(out, `,"created":`...), l.created)
@@ -272,8 +280,8 @@ func (w *lineWriter) finish(reviews []*entry) error {
 	return w.flush()
 }
 
-// flush writes the lines. It first checks them by the rules of the format. A review that breaks one is rejected, and the
-// rest is checked again, so every check accepts what is written.
+// flush writes the lines. It first checks them by the rules of the format. A review that breaks one is rejected, and
+// the rest is checked again, so every check accepts what is written.
 func (w *lineWriter) flush() error {
 	if err := w.ctx.Err(); err != nil {
 		return err

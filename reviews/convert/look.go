@@ -15,19 +15,21 @@ type Sight struct {
 	Columns   []string   `json:"columns"`
 	Rows      [][]string `json:"rows"`    // the first five
 	Mapping   Mapping    `json:"mapping"` // guessed from the names of the columns; a field without a column is left out
-	Scale     float64    `json:"scale"`   // 5, 10 or 100: the lowest that nearly all ratings at the beginning of the file do not exceed
-	Dates     string     `json:"dates"`   // "dmy" or "mdy" if the dates show it, and otherwise ""
-	Notes     []string   `json:"notes,omitempty"`
+	// 5, 10 or 100: the lowest that nearly all ratings at the beginning of the file do not exceed
+	Scale float64  `json:"scale"`
+	Dates string   `json:"dates"` // "dmy" or "mdy" if the dates show it, and otherwise ""
+	Notes []string `json:"notes,omitempty"`
 }
 
-// Look reads the beginning of a file, 256 KiB at most, and guesses how to convert it. It returns ErrInvalid if the file is
-// not a table.
+// Look reads the beginning of a file, 256 KiB at most, and guesses how to convert it. It returns ErrInvalid if the file
+// is not a table.
 func Look(file io.Reader) (Sight, error) {
 	t, err := openTable(file)
 	if err != nil {
 		return Sight{}, err
 	}
-	s := Sight{Charset: t.charset, Separator: string(t.scan.comma), Columns: t.header, Rows: [][]string{}, Mapping: guess(t.header), Scale: 5}
+	s := Sight{Charset: t.charset, Separator: string(t.scan.comma), Columns: t.header, Rows: [][]string{},
+		Mapping: guess(t.header), Scale: 5}
 	s.Notes = t.notes(s.Mapping)
 	s.Rows = append(s.Rows, t.sample[:min(len(t.sample), 5)]...)
 	s.Dates = newDateReader(t.column(s.Mapping["created"]), "").order
@@ -66,7 +68,8 @@ func (t *table) column(name string) (cells []string) {
 }
 
 // hiding are names of columns that say whether a shop shows a row, as simpleName returns them.
-var hiding = setOf("state status curated published approved commentapproved hidden spam isspam visible visibility deleted reviewstate reviewstatus moderationstatus")
+var hiding = setOf("state status curated published approved commentapproved hidden spam isspam visible visibility " +
+	"deleted reviewstate reviewstatus moderationstatus")
 
 // notes returns notes about the columns that a mapping does not use.
 func (t *table) notes(m Mapping) (notes []string) {
@@ -81,7 +84,9 @@ func (t *table) notes(m Mapping) (notes []string) {
 		}
 		unused = append(unused, name)
 		if hiding[simpleName(name)] {
-			warnings = append(warnings, fmt.Sprintf("%q is not used, and may say which rows the shop has hidden: all are converted, so take these out first", name))
+			warnings = append(warnings,
+				fmt.Sprintf("%q is not used, and may say which rows the shop has hidden: all are converted, so take "+
+					"these out first", name))
 		}
 	}
 	if t.quotes != "" {
@@ -93,8 +98,8 @@ func (t *table) notes(m Mapping) (notes []string) {
 	return append(notes, warnings...)
 }
 
-// known has the column names of common exports, for each field the most specific first. They are compared without case, and
-// only by letters and digits.
+// known has the column names of common exports, for each field the most specific first. They are compared without case,
+// and only by letters and digits.
 //
 //	Judge.me                 title, body, rating, review_date, reviewer_name, reviewer_email, product_id, product_handle, reply
 //	                         (its template for imports, as programs that write it have it)
@@ -122,24 +127,32 @@ func (t *table) notes(m Mapping) (notes []string) {
 //	                         (translations of the names above, of no one product)
 //	Magento                  sku, nickname, summary, text (adobedocs.github.io/commerce-webapi/graphql/schema/products/mutations/create-review)
 var known = map[string]string{
-	"collection_id": "collection_id product_handle handle product_id commentpostid product_sku sku externalid product_code item_id article_id productidentifier " +
+	"collection_id": "collection_id product_handle handle product_id commentpostid product_sku sku externalid " +
+		"product_code item_id article_id productidentifier " +
 		"product_url product_number artikelnummer produktid productname artikelname produkttitel producttitle product",
-	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel product",
-	"review_id":        "review_id commentid id reviewidentifier uuid bewertungs-id",
-	"title":            "review_title title headline review_headline summary subject titel überschrift",
-	"body": "body review_content review_text reviewmessage review_body commentcontent content product_comment reviewer_review review message comment text " +
+	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel " +
+		"product",
+	"review_id": "review_id commentid id reviewidentifier uuid bewertungs-id",
+	"title":     "review_title title headline review_headline summary subject titel überschrift",
+	"body": "body review_content review_text reviewmessage review_body commentcontent content product_comment " +
+		"reviewer_review review message comment text " +
 		"review_comment service_comment bewertungstext kommentar",
-	"created": "review_created_utc review_date created_at date_created created submission_time when commentdategmt commentdate reviewdate date feedback_date " +
+	"created": "review_created_utc review_date created_at date_created created submission_time when commentdategmt " +
+		"commentdate reviewdate date feedback_date " +
 		"submitted_at review_created timestamp time datum erstellt-am",
-	"rating":        "rating review_rating review_stars review_score stars score star_rating product_rating reviewer_product_rating overall_rating service_rating bewertung sterne",
-	"author_name":   "author_name reviewer_name display_name user_nickname nickname review_username author commentauthor reviewer customer_name name user_name username kundenname autor customer kunde",
-	"author_email":  "author_email reviewer_email customer_email email commentauthoremail user_email email_address review_user_email",
+	"rating": "rating review_rating review_stars review_score stars score star_rating product_rating " +
+		"reviewer_product_rating overall_rating service_rating bewertung sterne",
+	"author_name": "author_name reviewer_name display_name user_nickname nickname review_username author " +
+		"commentauthor reviewer customer_name name user_name username kundenname autor customer kunde",
+	"author_email": "author_email reviewer_email customer_email email commentauthoremail user_email email_address " +
+		"review_user_email",
 	"author_url":    "author_url commentauthorurl reviewer_url website",
 	"parent_id":     "parent_id commentparent parent reply_to",
 	"subpart:reply": "reply review_reply shop_reply company_reply merchant_reply",
 }
 
-// guess returns a mapping by the names of the columns. A column is used once: if two fields match it, the first one gets it.
+// guess returns a mapping by the names of the columns. A column is used once: if two fields match it, the first one
+// gets it.
 func guess(header []string) Mapping {
 	m, simple, used := Mapping{}, map[string]int{}, map[int]bool{}
 	for i, name := range header {

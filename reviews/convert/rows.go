@@ -203,7 +203,8 @@ func (t *table) doubt(line, lines int64) string {
 		return fmt.Sprintf("a quote is opened in line %d and not closed before another is opened in line %d, %s%s",
 			open, at, so, mend)
 	case neverOpened:
-		return fmt.Sprintf("a cell in line %d ends with a quote that was not opened, and quotes were last right in line %d, %s"+
+		return fmt.Sprintf("a cell in line %d ends with a quote that was not opened, and quotes were last right in "+
+			"line %d, %s"+
 			"; open it, or double quotes inside of quotes", at, t.line-lines, so)
 	case doublyOpen:
 		return fmt.Sprintf("a cell in line %d begins with two quotes, and quotes were last right in line %d, %s%s",

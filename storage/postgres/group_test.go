@@ -54,7 +54,8 @@ func increment(t storage.Tx) error {
 		return err
 	}
 	n, _ := strconv.Atoi(string(values[0]))
-	return t.Put(ctx, storage.Entry{Key: "a n", Value: []byte(strconv.Itoa(n + 1))}, storage.Entry{Key: fmt.Sprintf("a log/%03d", n)})
+	return t.Put(ctx, storage.Entry{Key: "a n", Value: []byte(strconv.Itoa(n + 1))},
+		storage.Entry{Key: fmt.Sprintf("a log/%03d", n)})
 }
 
 func TestAGroupIsItsUpdatesOneAfterTheOther(t *testing.T) {
@@ -77,7 +78,8 @@ func TestAGroupIsItsUpdatesOneAfterTheOther(t *testing.T) {
 		func(tx storage.Tx) error { _ = increment(tx); panic("thrown") },
 		counted, counted,
 		func(tx storage.Tx) error { // more than fits a group
-			return errors.Join(increment(tx), tx.Put(ctx, storage.Entry{Key: "a large", Value: make([]byte, 2*groupBytes)}))
+			return errors.Join(increment(tx),
+				tx.Put(ctx, storage.Entry{Key: "a large", Value: make([]byte, 2*groupBytes)}))
 		},
 	}
 	for range 10 {
@@ -87,7 +89,8 @@ func TestAGroupIsItsUpdatesOneAfterTheOther(t *testing.T) {
 	errs := together(t, db, fns...)
 	for i, err := range errs {
 		switch {
-		case i == 0 && errors.Is(err, failure), i == 1 && err != nil && err.Error() == "panic: thrown", i > 1 && err == nil:
+		case i == 0 && errors.Is(err, failure), i == 1 && err != nil && err.Error() == "panic: thrown", i > 1 &&
+			err == nil:
 		default:
 			t.Errorf("update %d: %v", i, err)
 		}
@@ -138,7 +141,8 @@ func TestStatementsUseTheIndex(t *testing.T) {
 		if err := db.s.ask(ctx, st); err != nil {
 			t.Fatal(err)
 		}
-		if text := strings.Join(plan, "\n"); !strings.Contains(text, "Index") || strings.Contains(text, "Seq Scan") || strings.Contains(text, "Sort  ") {
+		if text := strings.Join(plan, "\n"); !strings.Contains(text, "Index") || strings.Contains(text, "Seq Scan") ||
+			strings.Contains(text, "Sort  ") {
 			t.Errorf("%+v:\n%s", p.ask, text)
 		}
 	}
@@ -190,7 +194,9 @@ func TestBuild(t *testing.T) {
 }
 
 func TestOtherTablesAreRefused(t *testing.T) {
-	for table, want := range map[string]string{"vitrine_schema": "(vitrine export -db STORE >FILE), and read it into an empty database, or an empty schema, with this one (vitrine import -db STORE FILE)", "something": `holds "something"; name an empty`} {
+	for table, want := range map[string]string{"vitrine_schema": "(vitrine export -db STORE >FILE), and read it " +
+		"into an empty database, or an empty schema, with this one (vitrine import -db STORE FILE)",
+		"something": `holds "something"; name an empty`} {
 		address := cluster.Schema(t)
 		s, err := connect(ctx, address, (*Options)(nil).orDefault())
 		if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// formatNumber is the number of the format of the tables. A release with another format writes its number in an exclusive transaction,
-// and every update reads the number.
+// formatNumber is the number of the format of the tables. A release with another format writes its number in an
+// exclusive transaction, and every update reads the number.
 const formatNumber = 3
 
-// tables creates the tables. Values above 2 KB are stored in TOAST, so that the rows stay small, and most updates stay within the page
-// of their row. Each new value of a key leaves a dead row, which autovacuum shall remove early.
+// tables creates the tables. Values above 2 KB are stored in TOAST, so that the rows stay small, and most updates stay
+// within the page of their row. Each new value of a key leaves a dead row, which autovacuum shall remove early.
 const tables = `
 	CREATE TABLE vitrine_format (number int8 NOT NULL, building text NOT NULL);
 	CREATE TABLE vitrine_space (name bytea PRIMARY KEY, number int8 NOT NULL) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.2);
@@ -34,9 +34,11 @@ var (
 	// ErrAbsent means that the database or schema has no store.
 	ErrAbsent = errors.New("there is no store")
 
-	errUnfinished = errors.New("the store is unfinished: it is still being built, or its build was stopped; build it again, which removes what is left")
-	errTaken      = errors.New("another process is building a store there")
-	errOld        = errors.New("the database has the tables of an older release: write them to an archive with that release (vitrine export -db STORE >FILE), " +
+	errUnfinished = errors.New("the store is unfinished: it is still being built, or its build was stopped; build " +
+		"it again, which removes what is left")
+	errTaken = errors.New("another process is building a store there")
+	errOld   = errors.New("the database has the tables of an older release: write them to an archive with that " +
+		"release (vitrine export -db STORE >FILE), " +
 		"and read it into an empty database, or an empty schema, with this one (vitrine import -db STORE FILE)")
 )
 
@@ -46,8 +48,8 @@ type format struct {
 	building string // the name of the Build that fills the store, "" if it is complete
 }
 
-// usable returns an error if this release cannot use the store. builder is the name of a Build that fills the store, "" for any other
-// user of it.
+// usable returns an error if this release cannot use the store. builder is the name of a Build that fills the store, ""
+// for any other user of it.
 func (f format) usable(builder string) error {
 	switch {
 	case f.number > formatNumber:
@@ -88,17 +90,18 @@ func (s *store) find(ctx context.Context) (f format, err error) {
 	return f, err
 }
 
-// find is look for a transaction that creates or drops tables. It takes a lock so that other such transactions wait; a standby rejects
-// that.
+// find is look for a transaction that creates or drops tables. It takes a lock so that other such transactions wait; a
+// standby rejects that.
 func find(ctx context.Context, tx pgx.Tx) (f format, err error) {
-	if _, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(7669874531026945)"); err != nil {
+	if _, err := tx.Exec(ctx,
+		"SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(7669874531026945)"); err != nil {
 		return f, err
 	}
 	return look(ctx, tx)
 }
 
-// look returns the format of the store in the first schema of the search path. It returns ErrAbsent if the schema has no tables, and
-// an error that says what is wrong if it has others.
+// look returns the format of the store in the first schema of the search path. It returns ErrAbsent if the schema has
+// no tables, and an error that says what is wrong if it has others.
 func look(ctx context.Context, tx pgx.Tx) (f format, err error) {
 	var schema *string
 	var here, old bool
@@ -114,7 +117,8 @@ func look(ctx context.Context, tx pgx.Tx) (f format, err error) {
 	case err != nil:
 		return f, err
 	case schema == nil:
-		return f, errors.New("the search path names no schema that is there: create it, or name another one (search_path=… in the address, Options.Schema for New)")
+		return f, errors.New("the search path names no schema that is there: create it, or name another one " +
+			"(search_path=… in the address, Options.Schema for New)")
 	case here:
 		err = tx.QueryRow(ctx, "SELECT number, building FROM vitrine_format").Scan(&f.number, &f.building)
 		return f, err
@@ -126,7 +130,8 @@ func look(ctx context.Context, tx pgx.Tx) (f format, err error) {
 			more = fmt.Sprintf(" and %d more", others-1)
 		}
 		return f, fmt.Errorf("the schema %q is no store of ours and not empty: it holds %q%s; "+
-			"name an empty database, or an empty schema (search_path=… in the address, Options.Schema for New)", *schema, one, more)
+			"name an empty database, or an empty schema (search_path=… in the address, Options.Schema for New)",
+			*schema, one, more)
 	}
 	return f, ErrAbsent
 }
@@ -142,9 +147,10 @@ func createTables(ctx context.Context, tx pgx.Tx, builder string) error {
 // undoWait limits the time in which a Build that has failed removes the store.
 const undoWait = 30 * time.Second
 
-// Build creates a store in an empty database or schema and calls fill with it. Until Build has returned nil, the store is marked as
-// unfinished, and Open refuses it. If fill fails, Build removes the store. If it cannot, or if the process is killed, the unfinished
-// store stays, and the next Build removes it and begins anew. A Build that still runs then fails.
+// Build creates a store in an empty database or schema and calls fill with it. Until Build has returned nil, the store
+// is marked as unfinished, and Open refuses it. If fill fails, Build removes the store. If it cannot, or if the process
+// is killed, the unfinished store stays, and the next Build removes it and begins anew. A Build that still runs then
+// fails.
 //
 // It returns ErrExists if there is a store already.
 func Build(ctx context.Context, address string, opts *Options, fill func(*DB) error) error {
@@ -189,17 +195,20 @@ func build(ctx context.Context, address string, o Options, fill func(*DB) error)
 		return errors.Join(filled, err, undone)
 	}
 	if err := finish(ctx, "UPDATE vitrine_format SET building = ''"); err != nil {
-		return fmt.Errorf("the store is complete, but its mark as unfinished may not have been removed: open it, and build it again if that is refused: %w", err)
+		return fmt.Errorf("the store is complete, but its mark as unfinished may not have been removed: open it, "+
+			"and build it again if that is refused: %w", err)
 	}
 	return nil
 }
 
-// begin creates the tables of a store that is marked as unfinished. If there is another unfinished store, it removes that first.
+// begin creates the tables of a store that is marked as unfinished. If there is another unfinished store, it removes
+// that first.
 func begin(ctx context.Context, tx pgx.Tx, builder string) error {
 	f, err := find(ctx, tx)
 	switch {
 	case err == nil && f.building == "":
-		return fmt.Errorf("the database is not empty: %w: name an empty one, or an empty schema in the address (search_path=…)", ErrExists)
+		return fmt.Errorf("the database is not empty: %w: name an empty one, or an empty schema in the address "+
+			"(search_path=…)", ErrExists)
 	case err == nil:
 		if _, err := tx.Exec(ctx, dropTables); err != nil {
 			return err

@@ -15,17 +15,18 @@ import (
 //
 //   - Each time the log has grown by logCopied, it copies as much as it can on a connection of its own, while
 //     writers and readers continue (PASSIVE). If updates write much more than it can copy, each one is delayed.
-//   - If the log has logShort or more, it then makes the updates of this process wait, for about patience at most. Readers
-//     that begin meanwhile do not use the log. When the older readers have ended, the log restarts (RESTART).
-//   - If the log has logLong or more, it first makes new Views wait until the running ones have ended, for longView at most:
-//     a View may take longer than an update should wait.
-//   - If the log has logFull or more, because updates write faster than that, the next commit waits until the log has restarted.
-//     So it is the last one that the log can take before.
+//   - If the log has logShort or more, it then makes the updates of this process wait, for about patience at most.
+//     Readers that begin meanwhile do not use the log. When the older readers have ended, the log restarts (RESTART).
+//   - If the log has logLong or more, it first makes new Views wait until the running ones have ended, for longView at
+//     most: a View may take longer than an update should wait.
+//   - If the log has logFull or more, because updates write faster than that, the next commit waits until the log has
+//     restarted. So it is the last one that the log can take before.
 //
-// It does not wait for a View that has run for longView already, such as a backup: the log cannot restart before that ends.
+// It does not wait for a View that has run for longView already, such as a backup: the log cannot restart before that
+// ends.
 //
-// The last step is part of the commit. The others run in a goroutine. A commit starts the goroutine when there is enough to copy; the
-// goroutine ends when the log is shorter than logLong.
+// The last step is part of the commit. The others run in a goroutine. A commit starts the goroutine when there is
+// enough to copy; the goroutine ends when the log is shorter than logLong.
 type checkpointer struct {
 	path    string
 	w       *writer
@@ -39,9 +40,10 @@ type checkpointer struct {
 	full int64      // bytes of the log at which a commit waits; belongs to the writer
 
 	running atomic.Bool
-	most    atomic.Int64 // bytes that updates may write during the running copy before each is delayed; 0 = no copy runs
-	pages   atomic.Int64 // of the log, after the last commit of this process
-	copied  atomic.Int64 // pages of the log when the last copy began
+	// bytes that updates may write during the running copy before each is delayed; 0 = no copy runs
+	most   atomic.Int64
+	pages  atomic.Int64 // of the log, after the last commit of this process
+	copied atomic.Int64 // pages of the log when the last copy began
 }
 
 // Sizes of the log, in bytes.
@@ -77,8 +79,9 @@ func (k *checkpointer) committed(pages int64) {
 	}
 }
 
-// stop makes the log restart while updates wait. It does nothing while a View runs that has taken longView: the first commit after its
-// end calls stop again. If a View or another process prevents the restart, the commit calls it that finds the log grown by logShort.
+// stop makes the log restart while updates wait. It does nothing while a View runs that has taken longView: the first
+// commit after its end calls stop again. If a View or another process prevents the restart, the commit calls it that
+// finds the log grown by logShort.
 func (k *checkpointer) stop() {
 	if _, _, age := k.readers.count(); age > longView {
 		return
@@ -100,7 +103,8 @@ func (k *checkpointer) written() int64 {
 	return (pages - copied) * k.page
 }
 
-// run works until the log is short, or until the disk fails. Then updates fail too, and a later commit starts run again.
+// run works until the log is short, or until the disk fails. Then updates fail too, and a later commit starts run
+// again.
 func (k *checkpointer) run() {
 	defer k.running.Store(false)
 	for pause := longView; ; pause = min(2*pause, 16*longView) {
@@ -151,8 +155,8 @@ func (k *checkpointer) converge() (done bool, err error) {
 	return done, err
 }
 
-// copy copies the part of the log that no reader blocks. When updates have written most bytes meanwhile, each commit is delayed. It
-// returns how many bytes are left to copy, including those that were written meanwhile.
+// copy copies the part of the log that no reader blocks. When updates have written most bytes meanwhile, each commit is
+// delayed. It returns how many bytes are left to copy, including those that were written meanwhile.
 func (k *checkpointer) copy(most int64) (left int64, err error) {
 	k.copied.Store(k.pages.Load())
 	k.most.Store(most)
@@ -169,11 +173,12 @@ func (k *checkpointer) copy(most int64) (left int64, err error) {
 	return left*k.page + k.written(), err
 }
 
-// restart copies the rest of the log and makes it restart, on the writer's connection, while all updates of this process wait. It gives
-// up after patience. The next commit writes to the beginning of the same file, and truncates it to logKept (journal_size_limit).
+// restart copies the rest of the log and makes it restart, on the writer's connection, while all updates of this
+// process wait. It gives up after patience. The next commit writes to the beginning of the same file, and truncates it
+// to logKept (journal_size_limit).
 //
-// Each attempt copies as much as it can and checks all readers. SQLite's own busy handler would wait for the same reader
-// slot all the time, which new readers may have taken over meanwhile.
+// Each attempt copies as much as it can and checks all readers. SQLite's own busy handler would wait for the same
+// reader slot all the time, which new readers may have taken over meanwhile.
 func (k *checkpointer) restart() (done bool, err error) {
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
 		done, _, err = k.checkpoint(k.w.c, "RESTART")
@@ -201,15 +206,15 @@ func (k *checkpointer) close() error {
 	return k.c.close()
 }
 
-// dialLog opens a connection for checkpoints. They wait for the disk: when the copied log is overwritten, only the file has its
-// updates.
+// dialLog opens a connection for checkpoints. They wait for the disk: when the copied log is overwritten, only the file
+// has its updates.
 func dialLog(path string, busy time.Duration) (*conn, error) {
 	return dial(path, "mode=rw", busyPragma(busy), "synchronous=FULL", "checkpoint_fullfsync=1", "trusted_schema=0")
 }
 
-// checkpoint runs a checkpoint of this mode. done is false if a reader kept a RESTART or TRUNCATE from emptying the log, or if
-// another checkpoint is running. A PASSIVE one copies what it can and is done with that, and a NOOP copies nothing. pages is how many
-// pages of the log are in use, and left how many of these are not copied yet.
+// checkpoint runs a checkpoint of this mode. done is false if a reader kept a RESTART or TRUNCATE from emptying the
+// log, or if another checkpoint is running. A PASSIVE one copies what it can and is done with that, and a NOOP copies
+// nothing. pages is how many pages of the log are in use, and left how many of these are not copied yet.
 func (c *conn) checkpoint(mode string) (done bool, pages, left int64, err error) {
 	c.broken = nil // there is no transaction to protect
 	row, err := c.row("PRAGMA wal_checkpoint(" + mode + ")")

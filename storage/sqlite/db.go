@@ -14,8 +14,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// DB is a store in an open file. Other processes may open the same file. A View is one read transaction, on one of a pool of
-// connections. All updates run on one connection, one after the other, and those that wait at the same time share a commit.
+// DB is a store in an open file. Other processes may open the same file. A View is one read transaction, on one of a
+// pool of connections. All updates run on one connection, one after the other, and those that wait at the same time
+// share a commit.
 type DB struct {
 	storage.Store // returned by storage.Checked
 	store         *store
@@ -68,8 +69,8 @@ func Open(path string, opts *Options) (*DB, error) {
 	return &DB{storage.Checked(s), s}, nil
 }
 
-// open resolves the path, builds the file if there is none, inspects it, and opens the connections. It inspects the file first, since
-// the writer's connection changes it when it sets the mode of the journal.
+// open resolves the path, builds the file if there is none, inspects it, and opens the connections. It inspects the
+// file first, since the writer's connection changes it when it sets the mode of the journal.
 func open(path string, o Options) (*store, error) {
 	path, err := realPath(path)
 	if err != nil {
@@ -101,7 +102,8 @@ func open(path string, o Options) (*store, error) {
 func inspectAndStart(path string, file fs.FileInfo, o Options) (*store, error) {
 	err := inspect(path, o.Busy, o.ReadOnly)
 	if o.ReadOnly && isUnwritable(err) && hasLog(path) {
-		return nil, fmt.Errorf("%w: SQLite cannot read the log of %s here: as a user who may, copy %s and %s-wal together into a "+
+		return nil, fmt.Errorf("%w: SQLite cannot read the log of %s here: as a user who may, copy %s and %s-wal "+
+			"together into a "+
 			"directory that can be written, and name that copy: %w", ErrUnreadable, path, path, path, err)
 	}
 	if err != nil {
@@ -130,7 +132,8 @@ func startImmutable(path string, file fs.FileInfo) *store {
 func start(path string, busy time.Duration) (_ *store, err error) {
 	wait := busyPragma(busy)
 	// With secure_delete, SQLite overwrites with zeros what an update deletes or replaces.
-	c, err := dial(path, "mode=rw", wait, "synchronous=FULL", "fullfsync=1", "checkpoint_fullfsync=1", "secure_delete=ON", "trusted_schema=0",
+	c, err := dial(path, "mode=rw", wait, "synchronous=FULL", "fullfsync=1", "checkpoint_fullfsync=1",
+		"secure_delete=ON", "trusted_schema=0",
 		"temp_store=MEMORY", "cache_size=-16384", fmt.Sprintf("journal_size_limit=%d", logKept), "wal_autocheckpoint=0")
 	if err != nil {
 		return nil, err
@@ -209,25 +212,27 @@ func (s *store) Close() error {
 	}
 	s.eraser.runs.Wait()
 	s.writer.givenUp.Wait()
-	// The connection that is closed last copies the log into the file and removes it. That is the writer's, whose settings make the
-	// copy durable before the log is removed.
+	// The connection that is closed last copies the log into the file and removes it. That is the writer's, whose
+	// settings make the copy durable before the log is removed.
 	return errors.Join(s.readers.close(), s.log.close(), s.writer.c.close())
 }
 
 // Stats are figures of an open store, for metrics. The counters begin with Open.
 type Stats struct {
-	Updates     uint64             // updates that were committed
-	Commits     uint64             // commits that they shared, each with one sync of the disk
-	Batches     [BatchSizes]uint64 // how many of them had 1 update, 2, 3 to 4, 5 to 8 and so on, and at last more than 128
-	LogBytes    int64              // of the write-ahead log after the last commit of this process, since it restarted last; the file may be longer
-	Checkpoints uint64             // how often the log was copied into the file
-	Readers     int                // connections of Views that are open; each has two descriptors
-	ReadersBusy int                // how many of these have a View
-	ReadersMost int                // how many may be open; more Views wait
+	Updates uint64 // updates that were committed
+	Commits uint64 // commits that they shared, each with one sync of the disk
+	// how many of them had 1 update, 2, 3 to 4, 5 to 8 and so on, and at last more than 128
+	Batches [BatchSizes]uint64
+	// of the write-ahead log after the last commit of this process, since it restarted last; the file may be longer
+	LogBytes    int64
+	Checkpoints uint64 // how often the log was copied into the file
+	Readers     int    // connections of Views that are open; each has two descriptors
+	ReadersBusy int    // how many of these have a View
+	ReadersMost int    // how many may be open; more Views wait
 }
 
-// BatchSizes is the number of buckets of Stats.Batches. Bucket i counts commits of at most 1<<i updates that are more than those of
-// bucket i-1; the last one has no bound.
+// BatchSizes is the number of buckets of Stats.Batches. Bucket i counts commits of at most 1<<i updates that are more
+// than those of bucket i-1; the last one has no bound.
 const BatchSizes = 9
 
 // counters are the counters of Stats.

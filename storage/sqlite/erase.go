@@ -12,12 +12,12 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// This file removes the last copies of deleted data. All updates overwrite deleted and replaced data with zeros (secure_delete), so two
-// kinds of copies are left when an update has returned:
+// This file removes the last copies of deleted data. All updates overwrite deleted and replaced data with zeros
+// (secure_delete), so two kinds of copies are left when an update has returned:
 //
 //   - The log has the pages as they were before, until it is emptied.
-//   - SQLite moves rows when it splits or joins pages, and does not overwrite the free part in the middle of a page that it
-//     writes anew. The free part may have bytes of rows that are in another page now, or deleted.
+//   - SQLite moves rows when it splits or joins pages, and does not overwrite the free part in the middle of a page
+//     that it writes anew. The free part may have bytes of rows that are in another page now, or deleted.
 
 // eraseWait is how long an update that erases waits for readers of the log.
 const eraseWait = time.Minute
@@ -29,8 +29,8 @@ const (
 	erasePause    = 750 * time.Millisecond // and how long they may write until the next attempt
 )
 
-// eraser lets updates that erase share passes over the file: each needs one that begins after its commit. While a pass runs, all updates
-// that come wait for the next one together.
+// eraser lets updates that erase share passes over the file: each needs one that begins after its commit. While a pass
+// runs, all updates that come wait for the next one together.
 type eraser struct {
 	pass func(context.Context) error // reads and overwrites the whole file
 	runs sync.WaitGroup              // the passes that have not ended
@@ -55,8 +55,8 @@ func newEraser(pass func(context.Context) error) *eraser {
 	return e
 }
 
-// wait waits for a pass that begins after the call. If ctx ends before, it returns the error of ctx, and the pass continues for the other
-// updates that wait for it.
+// wait waits for a pass that begins after the call. If ctx ends before, it returns the error of ctx, and the pass
+// continues for the other updates that wait for it.
 func (e *eraser) wait(ctx context.Context) error {
 	p := e.join()
 	defer e.leave(p)
@@ -64,7 +64,8 @@ func (e *eraser) wait(ctx context.Context) error {
 	case <-p.done:
 		return p.err
 	case <-ctx.Done():
-		return fmt.Errorf("sqlite: erase: the update is committed, and copies of what it has deleted are left: %w", ctx.Err())
+		return fmt.Errorf("sqlite: erase: the update is committed, and copies of what it has deleted are left: %w",
+			ctx.Err())
 	}
 }
 
@@ -110,9 +111,10 @@ func (e *eraser) leave(p *erasing) {
 	}
 }
 
-// erase overwrites the free parts of all pages, and then empties the log. Readers continue meanwhile, and updates wait for
-// eraseTogether pages, or for eraseBlock, at a time. If updates change pages during each run, the last run is one update. The log
-// cannot be emptied while a View of any process reads from it. If that lasts for eraseWait, erase returns ErrBusy.
+// erase overwrites the free parts of all pages, and then empties the log. Readers continue meanwhile, and updates wait
+// for eraseTogether pages, or for eraseBlock, at a time. If updates change pages during each run, the last run is one
+// update. The log cannot be emptied while a View of any process reads from it. If that lasts for eraseWait, erase
+// returns ErrBusy.
 func (s *store) erase(ctx context.Context) error {
 	changed, err := true, error(nil)
 	for run := 0; changed && err == nil; run++ {
@@ -134,8 +136,8 @@ func (s *store) erase(ctx context.Context) error {
 	return s.emptyLog(ctx)
 }
 
-// erasePages finds, in a View, the pages whose free part is not all zeros, and overwrites these parts in updates. changed is true if one
-// of the pages was changed meanwhile: its rows may be in another page now.
+// erasePages finds, in a View, the pages whose free part is not all zeros, and overwrites these parts in updates.
+// changed is true if one of the pages was changed meanwhile: its rows may be in another page now.
 func (s *store) erasePages(ctx context.Context) (changed bool, err error) {
 	r := &reader{pool: s.readers}
 	defer r.end()
@@ -209,13 +211,14 @@ type treePage struct {
 	free, content int // the free part in the middle begins at free, and ends at content
 }
 
-// mostPages is the number of pages up to which the first byte of a page tells its type. A page of a b-tree begins with its type. Free
-// pages and overflow pages of large values begin with the number of the next page, whose first byte is 0 or 1 in a file of fewer pages.
-// SQLite fills the rest of free pages with zeros (secure_delete).
+// mostPages is the number of pages up to which the first byte of a page tells its type. A page of a b-tree begins with
+// its type. Free pages and overflow pages of large values begin with the number of the next page, whose first byte is 0
+// or 1 in a file of fewer pages. SQLite fills the rest of free pages with zeros (secure_delete).
 const mostPages = 2 << 24
 
-// treePage reads a page in the file format of SQLite: a header, pointers to the cells, the free part, and the cells. The header has the
-// type, the number of cells, the offset of their content and, if there are pages below, the number of the last one.
+// treePage reads a page in the file format of SQLite: a header, pointers to the cells, the free part, and the cells.
+// The header has the type, the number of cells, the offset of their content and, if there are pages below, the number
+// of the last one.
 func (c *conn) treePage(number int64) (treePage, error) {
 	row, err := c.row("SELECT data FROM sqlite_dbpage WHERE pgno = $1", number)
 	if err != nil || row == nil { // the file has become smaller
@@ -239,15 +242,18 @@ func (c *conn) treePage(number int64) (treePage, error) {
 		p.content = 1 << 16
 	}
 	if p.free > p.content || p.content > len(data) {
-		return treePage{}, fmt.Errorf("page %d is damaged: the cells begin at %d, and the pointers to them end at %d", number, p.content, p.free)
+		return treePage{},
+			fmt.Errorf("page %d is damaged: the cells begin at %d, and the pointers to them end at %d", number,
+				p.content, p.free)
 	}
 	return p, nil
 }
 
-// emptyLog copies the log into the file and truncates it. It returns ErrBusy if others keep it from doing so for s.eraseWait.
+// emptyLog copies the log into the file and truncates it. It returns ErrBusy if others keep it from doing so for
+// s.eraseWait.
 //
-// During an attempt SQLite blocks all writers, and new readers use the file and not the log. So an attempt succeeds if all earlier
-// readers end within eraseBlock.
+// During an attempt SQLite blocks all writers, and new readers use the file and not the log. So an attempt succeeds if
+// all earlier readers end within eraseBlock.
 func (s *store) emptyLog(ctx context.Context) error {
 	c, err := dialLog(s.path, eraseBlock)
 	if err != nil {
@@ -260,12 +266,14 @@ func (s *store) emptyLog(ctx context.Context) error {
 				return err
 			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("sqlite: erase: %w: the update is committed, but the log still has copies of what it has deleted, "+
+				return fmt.Errorf("sqlite: erase: %w: the update is committed, but the log still has copies of what "+
+					"it has deleted, "+
 					"since others have read from it for %v", storage.ErrBusy, s.eraseWait)
 			}
 			select {
 			case <-ctx.Done():
-				return fmt.Errorf("sqlite: erase: the update is committed, but the log still has copies of what it has deleted: %w", ctx.Err())
+				return fmt.Errorf("sqlite: erase: the update is committed, but the log still has copies of what it "+
+					"has deleted: %w", ctx.Err())
 			case <-time.After(min(erasePause, s.eraseWait)):
 			}
 		}

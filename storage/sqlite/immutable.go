@@ -31,8 +31,9 @@ func openImmutable(path string) (*immutableFile, error) {
 		return nil, err
 	}
 	if hasLog(path) {
-		return nil, fmt.Errorf("%s has a log, %s-wal, so it is in use, or was not closed: copy it with vitrine backup, "+
-			"and use that copy", path, path)
+		return nil, fmt.Errorf(
+			"%s has a log, %s-wal, so it is in use, or was not closed: copy it with vitrine backup, "+
+				"and use that copy", path, path)
 	}
 	if err := inspect(path, 0, true); err != nil {
 		return nil, err
@@ -54,7 +55,8 @@ func (f *immutableFile) unchanged() error { return unchanged(f.path, f.opened) }
 
 func unchanged(path string, opened fs.FileInfo) error {
 	info, err := os.Stat(path)
-	if err == nil && os.SameFile(info, opened) && info.Size() == opened.Size() && info.ModTime().Equal(opened.ModTime()) &&
+	if err == nil && os.SameFile(info, opened) && info.Size() == opened.Size() &&
+		info.ModTime().Equal(opened.ModTime()) &&
 		!hasLog(path) {
 		return nil
 	}

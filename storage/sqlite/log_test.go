@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// logTest is a store in a bubble of package synctest. There no time passes while updates run, so the disk is infinitely fast: if updates
-// do not wait for the log to restart, it never does.
+// logTest is a store in a bubble of package synctest. There no time passes while updates run, so the disk is infinitely
+// fast: if updates do not wait for the log to restart, it never does.
 type logTest struct {
 	*testing.T
 	db *DB
@@ -52,7 +52,8 @@ func (t *logTest) view(do func()) {
 	}
 }
 
-// Views follow each other so that one is always running, and each takes as long as a View may take that updates wait for.
+// Views follow each other so that one is always running, and each takes as long as a View may take that updates wait
+// for.
 func TestTheLogIsBoundedWhileViewsNeverPause(t *testing.T) {
 	inBubble(t, func(t logTest) {
 		t.put()
@@ -96,7 +97,8 @@ func TestTheLogIsBoundedAfterALongView(t *testing.T) {
 			}
 			// A commit may be delayed while the log is copied, and waits for no View.
 			if n, took := t.put(), time.Since(begun); n < 100<<20 || took > 100*delay {
-				t.Errorf("beside a View that has run for a second, 100 updates have taken %v, and the log has %d MiB", took, n>>20)
+				t.Errorf("beside a View that has run for a second, 100 updates have taken %v, and the log has %d MiB",
+					took, n>>20)
 			}
 		})
 		t.put()
@@ -106,7 +108,8 @@ func TestTheLogIsBoundedAfterALongView(t *testing.T) {
 	})
 }
 
-// A reader of another process cannot be made to wait. Each update waits for it for a short time at most, and most updates not at all.
+// A reader of another process cannot be made to wait. Each update waits for it for a short time at most, and most
+// updates not at all.
 func TestUpdatesContinueWhileAnotherProcessReads(t *testing.T) {
 	inBubble(t, func(t logTest) {
 		t.put()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// pool has the connections of Views. It opens them when needed and keeps them for later Views. A connection has one View at a time,
-// since it has one snapshot.
+// pool has the connections of Views. It opens them when needed and keeps them for later Views. A connection has one
+// View at a time, since it has one snapshot.
 type pool struct {
 	dial func() (*conn, error)
 	used chan struct{} // has a token for each View that has a connection or is about to get one
@@ -26,8 +26,9 @@ type pool struct {
 // mostReaders is how many connections Views may have at a time.
 func mostReaders() int { return max(64, 8*runtime.GOMAXPROCS(0)) }
 
-// readersPages is the limit of the page caches of all Views together in KiB, and pagesOfReader the limit of one of them. SQLite
-// allocates about twice as much for them, which Go's memory limit does not count. A connection that is idle keeps its cache.
+// readersPages is the limit of the page caches of all Views together in KiB, and pagesOfReader the limit of one of
+// them. SQLite allocates about twice as much for them, which Go's memory limit does not count. A connection that is
+// idle keeps its cache.
 const (
 	readersPages  = 48 << 10
 	pagesOfReader = 2000
@@ -45,8 +46,9 @@ func newPool(dial func() (*conn, error)) *pool {
 	return p
 }
 
-// get returns a connection for a View: the idle one that was used last, whose page cache is the warmest, or a new one. It waits if all
-// are in use, and while Views may not begin. It returns the error of ctx if ctx ends before. The caller calls put later.
+// get returns a connection for a View: the idle one that was used last, whose page cache is the warmest, or a new one.
+// It waits if all are in use, and while Views may not begin. It returns the error of ctx if ctx ends before. The caller
+// calls put later.
 func (p *pool) get(ctx context.Context) (c *conn, err error) {
 	select {
 	case p.used <- struct{}{}:
@@ -90,8 +92,8 @@ func (p *pool) put(c *conn, usable bool) {
 	<-p.used
 }
 
-// pause lets no View begin until do has returned. It calls do when the running Views have ended, after limit, or when one of them has
-// run for limit.
+// pause lets no View begin until do has returned. It calls do when the running Views have ended, after limit, or when
+// one of them has run for limit.
 func (p *pool) pause(limit time.Duration, do func()) {
 	p.mu.Lock()
 	p.pauses++

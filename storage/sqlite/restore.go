@@ -197,6 +197,7 @@ func (r restoration) lockWithoutLog() (free func() error, err error) {
 			return nil, fmt.Errorf("copying the log of %s into its file: %w", r.path, err)
 		}
 	}
-	return nil, fmt.Errorf("%s is written to all the time: stop the server, and whatever else uses the store, and try again",
+	return nil, fmt.Errorf("%s is written to all the time: stop the server, and whatever else uses the store, and "+
+		"try again",
 		r.path)
 }

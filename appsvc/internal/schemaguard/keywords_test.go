@@ -11,9 +11,10 @@ import (
 	"testing"
 )
 
-// The console makes forms by a table of its own, which is JSON in a script. It must be the table of this package: the same keywords with
-// the same first drafts. The last draft of a keyword is tried, with each keyword in each draft: of the values of testdata/keywords.json
-// the bad ones are refused in those drafts, and taken in all others. The unit tests of the console try the same values on its side.
+// The console makes forms by a table of its own, which is JSON in a script. It must be the table of this package: the
+// same keywords with the same first drafts. The last draft of a keyword is tried, with each keyword in each draft: of
+// the values of testdata/keywords.json the bad ones are refused in those drafts, and taken in all others. The unit
+// tests of the console try the same values on its side.
 func TestKeywordsOfTheConsole(t *testing.T) {
 	script, err := os.ReadFile("../../../adapters/console/static/model/keywords.js")
 	if err != nil {
@@ -79,7 +80,9 @@ func TestKeywordsOfTheConsole(t *testing.T) {
 				if err := in.Decode(&decoded); err != nil {
 					t.Fatal(err)
 				}
-				isBad := slices.ContainsFunc(c.Bad, func(bad json.RawMessage) bool { return string(bad) == string(value) })
+				isBad := slices.ContainsFunc(c.Bad, func(bad json.RawMessage) bool {
+					return string(bad) == string(value)
+				})
 				found, err := compiled.Validate(&Usage{}, "", decoded)
 				if refused := len(found) > 0; err != nil || refused != (isBad && known) {
 					t.Errorf("%s in %s: %s is refused: %v, %v", c.Keyword, d, value, refused, err)

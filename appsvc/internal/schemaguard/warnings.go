@@ -19,18 +19,18 @@ type Warning struct {
 	Message string
 }
 
-// maxWarnings is how many warnings there are of one schema. maxNames is how many different names that are no keywords are
-// compared with the keywords; further ones get no warning. A comparison takes some microseconds a name.
+// maxWarnings is how many warnings there are of one schema. maxNames is how many different names that are no keywords
+// are compared with the keywords; further ones get no warning. A comparison takes some microseconds a name.
 const (
 	maxWarnings = 100
 	maxNames    = 1_000
 )
 
-// Warnings returns warnings in the order of their pointers, at most maxWarnings: of keywords that the draft of the schema ignores, names
-// that look like misspelt keywords, nullable, formats that neither JSON Schema nor f knows, defaults that break their
-// own schemas or are of required members, alternatives of oneOf that only a format tells apart, and keywords of earlier
-// drafts in a schema without $schema. There is no warning of other annotations. If Compile rejects the schema, Warnings
-// returns that *Error.
+// Warnings returns warnings in the order of their pointers, at most maxWarnings: of keywords that the draft of the
+// schema ignores, names that look like misspelt keywords, nullable, formats that neither JSON Schema nor f knows,
+// defaults that break their own schemas or are of required members, alternatives of oneOf that only a format tells
+// apart, and keywords of earlier drafts in a schema without $schema. There is no warning of other annotations. If
+// Compile rejects the schema, Warnings returns that *Error.
 func (f Formats) Warnings(schema []byte) ([]Warning, error) {
 	w := warner{formats: f, meant: map[string]string{}, first: top.New(maxWarnings, func(a, b Warning) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
@@ -68,9 +68,12 @@ var needs = map[string]string{"then": "if", "else": "if", "minContains": "contai
 
 // annotations are the keywords of any draft that assert nothing.
 var annotations = map[string]bool{
-	"$schema": true, "$id": true, "id": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true, "$vocabulary": true,
-	"$comment": true, "$defs": true, "definitions": true, "title": true, "description": true, "default": true, "examples": true,
-	"deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
+	"$schema": true, "$id": true, "id": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true,
+	"$vocabulary": true,
+	"$comment":    true, "$defs": true, "definitions": true, "title": true, "description": true, "default": true,
+	"examples":   true,
+	"deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true, "contentMediaType": true,
+	"contentSchema": true,
 }
 
 // schema adds the warnings of one subschema.
@@ -105,11 +108,13 @@ func (w *warner) keyword(object map[string]any, keyword string, d draft) string 
 			return fmt.Sprintf("%q is no keyword and has no effect; is %q meant?", shorten(keyword), meant)
 		}
 	case ref != "" && keyword != "$ref" && d < draft2019:
-		return fmt.Sprintf("%s ignores %q beside $ref; put the $ref into an allOf, or use draft 2019-09 or later", d, keyword)
+		return fmt.Sprintf("%s ignores %q beside $ref; put the $ref into an allOf, or use draft 2019-09 or later", d,
+			keyword)
 	case d < known.since:
 		return fmt.Sprintf("%s ignores %q; it came with %s", d, keyword, known.since)
 	case keyword == "$recursiveRef" && d > draft2019:
-		return fmt.Sprintf("%s has no %q: it is followed here, and other validators ignore it; $dynamicRef has taken its place", d, keyword)
+		return fmt.Sprintf("%s has no %q: it is followed here, and other validators ignore it; $dynamicRef has "+
+			"taken its place", d, keyword)
 	case keyword == "additionalItems" && d > draft2019:
 		return fmt.Sprintf("%s ignores %q; items beside prefixItems has taken its place", d, keyword)
 	case keyword == "additionalItems" && object["items"] == nil:
@@ -131,7 +136,8 @@ func (w *warner) required(object map[string]any, pointer string) {
 		property, _ := properties[name].(map[string]any)
 		if _, filled := property["default"]; filled {
 			w.first.Add(Warning{pointer + "/properties/" + jsonpointer.Escape(name) + "/default",
-				fmt.Sprintf("%q is required: an object without it is rejected, although it has a default", shorten(name))})
+				fmt.Sprintf("%q is required: an object without it is rejected, although it has a default",
+					shorten(name))})
 		}
 	}
 }
@@ -199,8 +205,8 @@ func withoutFormats(v any, found map[string]bool) any {
 	return v
 }
 
-// format returns the sentence about a format that is not known, "" for any other. The first drafts had color, which is the type of a
-// field in HTML, too.
+// format returns the sentence about a format that is not known, "" for any other. The first drafts had color, which is
+// the type of a field in HTML, too.
 func (w *warner) format(v any) string {
 	name, ok := v.(string)
 	if _, known := standard[name]; !ok || known || name == "color" || w.formats.Own[name] != nil {
@@ -220,8 +226,8 @@ func (w *warner) misspelt(name string) string {
 	return meant
 }
 
-// nearest returns the keyword that is nearest to name, "" if none is near. Many short words differ by one letter, so a short name
-// counts only if it is the plural of the keyword or has the same letters in another order.
+// nearest returns the keyword that is nearest to name, "" if none is near. Many short words differ by one letter, so a
+// short name counts only if it is the plural of the keyword or has the same letters in another order.
 func nearest(name string) string {
 	if strings.HasPrefix(name, "x-") || len(name) > 30 {
 		return ""

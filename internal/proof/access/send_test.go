@@ -102,7 +102,8 @@ func (w *world) session(c caller) string {
 }
 
 func rightsOf(c caller) signin.Rights {
-	return signin.Rights{Moderates: c.Moderates, Reads: c.Reads, Roles: c.Roles, Groups: c.Groups, Components: c.Components}
+	return signin.Rights{Moderates: c.Moderates, Reads: c.Reads, Roles: c.Roles, Groups: c.Groups,
+		Components: c.Components}
 }
 
 // give gives a person these rights and no others, and returns the secret of a link that signs in as the person.
@@ -139,16 +140,19 @@ func (w *world) post(jar *cookiejar.Jar, path string, body, to any) {
 	}
 }
 
-// key returns the secret key of a caller. It was made when its person had every right, and the person has those of the caller now: the key
-// has no others, from the next request on.
+// key returns the secret key of a caller. It was made when its person had every right, and the person has those of the
+// caller now: the key has no others, from the next request on.
 func (w *world) key(c caller) string {
 	key := fmt.Sprintf("%s %s %+v", c.URN, c.name, c.Principal)
 	if w.keys[key] == "" {
 		everything := rightsOf(c)
 		everything.Moderates, everything.Components = allNetworks, true
 		var made struct{ Key string }
-		w.post(w.signIn(c, everything), "/x/keys/", map[string]any{"name": c.name, "kind": "secret", "owner": !c.NotOwner, "components": true, "moderates": allNetworks,
-			"reads": append([]string{}, c.Reads...), "roles": append([]string{}, c.Roles...), "groups": append([]string{}, c.Groups...)}, &made)
+		w.post(w.signIn(c, everything), "/x/keys/",
+			map[string]any{"name": c.name, "kind": "secret", "owner": !c.NotOwner, "components": true,
+				"moderates": allNetworks,
+				"reads":     append([]string{}, c.Reads...), "roles": append([]string{}, c.Roles...),
+				"groups": append([]string{}, c.Groups...)}, &made)
 		w.keys[key] = made.Key
 		w.rights = ""
 	}

@@ -37,7 +37,9 @@ type crowd struct {
 
 // user is one of the callers that make up a crowd.
 func (s *server) user(i int) string {
-	return s.sign(httpapi.Principal{Caller: vitrine.Caller{URN: fmt.Sprintf("%s:user=crowd%d", network, i), Moderates: []string{network}}})
+	return s.sign(
+		httpapi.Principal{Caller: vitrine.Caller{URN: fmt.Sprintf("%s:user=crowd%d", network, i),
+			Moderates: []string{network}}})
 }
 
 // gather opens n connections and sends what text says on each.
@@ -82,8 +84,8 @@ func patience() time.Duration {
 	return time.Duration(max(1, load/float64(runtime.NumCPU())) * float64(time.Second))
 }
 
-// stays has the crowd do something every second, for as long as it stays. Beside it the server is well, and answers others
-// unless they may be refused. It returns how long /healthz took at most.
+// stays has the crowd do something every second, for as long as it stays. Beside it the server is well, and answers
+// others unless they may be refused. It returns how long /healthz took at most.
 func (c *crowd) stays(others bool, do func(i int, conn net.Conn)) (slowest time.Duration) {
 	c.s.t.Helper()
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -123,7 +125,8 @@ func (c *crowd) stays(others bool, do func(i int, conn net.Conn)) (slowest time.
 	if longest > c.most {
 		c.s.t.Errorf("a small read of another caller took %v, at most %v", longest, c.most)
 	}
-	c.s.t.Logf("%d clients: /healthz was 503 %d times of %d, and a small read of another caller took %v at most", len(c.clients), late, asks, longest)
+	c.s.t.Logf("%d clients: /healthz was 503 %d times of %d, and a small read of another caller took %v at most",
+		len(c.clients), late, asks, longest)
 	if 2*late > asks {
 		c.s.t.Errorf("/healthz was 503 %d times of %d", late, asks)
 	}
@@ -137,7 +140,8 @@ func (s *server) long() string {
 	id := s.newApp("long", `{"text":"`+strings.Repeat("0123456789abcdef", 1<<20/16)+`"}`)
 	for v := range 16 {
 		s.send("PATCH", "/apps/"+id, strings.NewReader(fmt.Sprintf(
-			`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%[1]d"}]`, v))).want(200)
+			`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title",`+
+				`"value":"%[1]d"}]`, v))).want(200)
 	}
 	return "/apps/" + id + "/versions/?limit=500"
 }
@@ -182,19 +186,23 @@ func (s *server) busy() {
 		if have, err = s.Metrics(); err != nil {
 			s.t.Fatal(err)
 		}
-		if have["vitrine_connections_open"] >= have["vitrine_connections_limit"] && have["vitrine_connections_idle"] == 0 {
+		if have["vitrine_connections_open"] >= have["vitrine_connections_limit"] &&
+			have["vitrine_connections_idle"] == 0 {
 			return
 		}
 	}
-	s.t.Fatalf("%v of %v connections are open and %v of them idle: want all, and none", have["vitrine_connections_open"], have["vitrine_connections_limit"], have["vitrine_connections_idle"])
+	s.t.Fatalf("%v of %v connections are open and %v of them idle: want all, and none",
+		have["vitrine_connections_open"], have["vitrine_connections_limit"], have["vitrine_connections_idle"])
 }
 
 // TestBodiesThatTrickle has more clients than there are connections send a byte a second of a body. The server is
 // found well all the time, also while every connection has a request under way.
 func TestBodiesThatTrickle(t *testing.T) {
 	for name, head := range map[string]string{
-		"of an app":  "POST /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n",
-		"of reviews": "POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: application/x-ndjson\r\nContent-Length: 4000000\r\n\r\n",
+		"of an app": "POST /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: " +
+			"application/json\r\nContent-Length: 4000000\r\n\r\n",
+		"of reviews": "POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: " +
+			"application/x-ndjson\r\nContent-Length: 4000000\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, "-metrics-addr", "127.0.0.1:0")

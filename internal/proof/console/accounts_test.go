@@ -53,7 +53,8 @@ func (a accounts) newcomer() (p *person, authenticator string) {
 	p = &person{newBrowser(a.t), a.world}
 	p.Resize(1280, 900)
 	p.Prelude(`performance.setResourceTimingBufferSize(100000)`)
-	p.Prelude(`addEventListener("securitypolicyviolation", (event) => (window.refusedByPolicy ??= event.violatedDirective + " " + event.blockedURI))`)
+	p.Prelude(`addEventListener("securitypolicyviolation", (event) => (window.refusedByPolicy ??= ` +
+		`event.violatedDirective + " " + event.blockedURI))`)
 	a.t.Cleanup(p.keepsToItself)
 	return p, p.Authenticator()
 }
@@ -87,7 +88,8 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 		t.Fatalf("the device has %d passkeys", n)
 	}
 	var left string
-	ada.Run(&left, `async () => location.href + JSON.stringify(sessionStorage) + JSON.stringify(localStorage) + document.cookie`)
+	ada.Run(&left,
+		`async () => location.href + JSON.stringify(sessionStorage) + JSON.stringify(localStorage) + document.cookie`)
 	if strings.Contains(left, "invite") || strings.Contains(left, "vitrine=") || strings.Contains(left, "token") {
 		t.Errorf("a secret is left in %s", left)
 	}
@@ -101,7 +103,8 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 		p.who("Ada Berg")
 		p.view("/account")
 		p.See(`//table//tr[contains(., "this one")]`)
-		p.Until(`() => document.querySelectorAll("main table tbody")[1].rows.length === 1`) // the session before has ended
+		// the session before has ended
+		p.Until(`() => document.querySelectorAll("main table tbody")[1].rows.length === 1`)
 	})
 
 	ada.view("/people")
@@ -136,7 +139,8 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 	bea.Retype(field("question"), "Cocoa?")
 	bea.saved(1)
 	ada.view("/apps/" + id + "/history")
-	ada.See(`//*[contains(@class, "line") and contains(., "Bea Lund") and contains(., "changed question of poll")]//*[starts-with(@title, "` + network + `:user=") and @data-initials="BL"]`)
+	ada.See(`//*[contains(@class, "line") and contains(., "Bea Lund") and contains(., "changed question of ` +
+		`poll")]//*[starts-with(@title, "` + network + `:user=") and @data-initials="BL"]`)
 
 	ada.view("/people")
 	ada.Click(named("Change Bea Lund"))
@@ -147,7 +151,9 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 			look();
 		});
 	}`)
-	ada.Run(new(any), `async () => document.querySelector("dialog form").addEventListener("submit", () => (window.taken = Date.now()))`)
+	ada.Run(new(any),
+		`async () => document.querySelector("dialog form").addEventListener("submit", () => (window.taken = `+
+			`Date.now()))`)
 	ada.Click(`//dialog` + named("Save"))
 	bea.See(`//*[contains(., "This app is not there any more, or you may not see it any more.")]`)
 	var taken, refused int64
@@ -170,7 +176,8 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 		_, key, _ := strings.Cut(page, `key="`)
 		key, _, _ = strings.Cut(key, `"`)
 		var address string
-		p.Run(&address, `async () => document.querySelector('dialog pre[aria-label^="Address of the JSON"]').textContent`)
+		p.Run(&address,
+			`async () => document.querySelector('dialog pre[aria-label^="Address of the JSON"]').textContent`)
 		if !strings.HasSuffix(address, "&key="+key) {
 			t.Errorf("the address %s does not end with the key of the page", address)
 		}
@@ -209,7 +216,8 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 		bea.See(`//dialog//h2[.="Sign in again"]`)
 		bea.See(`//dialog//p[.="Lost your passkey? Ask an administrator for a new link."]`)
 		bea.Click(`//dialog` + named("Sign in with a passkey"))
-		bea.See(`//dialog//*[@role="alert" and contains(., "This passkey is not known here, or its account is disabled.")]`)
+		bea.See(`//dialog//*[@role="alert" and contains(., "This passkey is not known here, or its account is ` +
+			`disabled.")]`)
 	})
 	t.Run("the last administrator stays", func(t *testing.T) {
 		p := &person{ada.For(t), w.world}
@@ -283,7 +291,8 @@ func TestOwnAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		var me struct{ Moderates []string }
-		if err := json.NewDecoder(answer.Body).Decode(&me); err != nil || answer.StatusCode != 200 || len(me.Moderates) != 1 {
+		if err := json.NewDecoder(answer.Body).Decode(&me); err != nil || answer.StatusCode != 200 ||
+			len(me.Moderates) != 1 {
 			t.Errorf("with the key: %d %v %v", answer.StatusCode, me, err)
 		}
 		answer.Body.Close()
@@ -349,8 +358,8 @@ func TestSharing(t *testing.T) {
 	q.Until(`() => fetch("x/me").then((r) => r.json()).then((me) => me.moderates.length === 1)`)
 }
 
-// A moderator is offered no form that would be refused: somebody with more rights is shown and not changed, no right is given that one does
-// not have, and nobody is given rights who may do more. Who is at work is not said to have left.
+// A moderator is offered no form that would be refused: somebody with more rights is shown and not changed, no right is
+// given that one does not have, and nobody is given rights who may do more. Who is at work is not said to have left.
 func TestNoFormThatWouldBeRefused(t *testing.T) {
 	w := newAccounts(t)
 	w.component("poll", "1.0.0", questionSchema)
@@ -364,13 +373,15 @@ func TestNoFormThatWouldBeRefused(t *testing.T) {
 	bea.See(row("Ada Berg") + `//td[contains(., "seen within the last hour")]`)
 	bea.Click(named("Look at Ada Berg"))
 	bea.See(`//dialog//p[contains(., "Ada Berg has the right to administrate, which you do not have")]`)
-	bea.Until(`() => document.querySelector("dialog") && !document.querySelector("dialog input") && ![...document.querySelectorAll("dialog button")].some((x) => /Save|Disable|Delete/.test(x.textContent))`)
+	bea.Until(`() => document.querySelector("dialog") && !document.querySelector("dialog input") && ` +
+		`![...document.querySelectorAll("dialog button")].some((x) => /Save|Disable|Delete/.test(x.textContent))`)
 	bea.Click(`//dialog` + named("Cancel"))
 	bea.Click(named("Invite somebody"))
 	bea.Type(field("Name"), "Cyn Rask")
 	bea.Type(`//fieldset[legend="Roles"]//input[@aria-label="Another of Roles"]`, "desk")
 	bea.Click(`//fieldset[legend="Roles"]` + named("Add"))
-	bea.Until(`() => document.querySelector('[aria-label="Another of Roles"]').validationMessage.includes("of the role desk")`)
+	bea.Until(`() => document.querySelector('[aria-label="Another of Roles"]').validationMessage.includes("of the ` +
+		`role desk")`)
 	bea.Click(`//dialog` + named("Cancel"))
 
 	bea.again("/apps/" + id)
@@ -442,7 +453,8 @@ func TestDemoSignsIn(t *testing.T) {
 	}
 	t.Cleanup(server.Kill)
 	link := regexp.MustCompile(`http://localhost:\S+#signin=\S+`)
-	for end := time.Now().Add(time.Minute); !link.MatchString(server.Output()) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !link.MatchString(server.Output()) &&
+		time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 	}
 	w := accounts{world: &world{t, server.URL}}
 	p, _ := w.newcomer()
@@ -496,7 +508,8 @@ func TestAccountViews(t *testing.T) {
 					q := &person{p.For(t), w.world}
 					q.Scheme(scheme)
 					q.look(string(axe))
-					if err := os.WriteFile(filepath.Join(pictures, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)), q.Picture(), 0o600); err != nil {
+					if err := os.WriteFile(filepath.Join(pictures, fmt.Sprintf("%s-%d-%s.png", name, width, scheme)),
+						q.Picture(), 0o600); err != nil {
 						t.Fatal(err)
 					}
 				})
@@ -516,7 +529,8 @@ func TestAccountViews(t *testing.T) {
 	p.Press(keyEnter) // the button has the focus
 	p.who("Ada Berg")
 	for _, name := range []string{"Bea Lund", "Cyn Rask"} {
-		w.invite("-name", name, "-email", strings.ToLower(name[:3])+"@example.test", "-moderates", network+":site=blog", "-reads", network+":site=shop", "-roles", "editors,desk")
+		w.invite("-name", name, "-email", strings.ToLower(name[:3])+"@example.test", "-moderates", network+":site=blog",
+			"-reads", network+":site=shop", "-roles", "editors,desk")
 	}
 	at := func(view, shows string, clicks ...string) func(*person, int) {
 		return func(q *person, _ int) {
@@ -557,6 +571,7 @@ func TestAccountViews(t *testing.T) {
 		q.Press(keyEnter)
 		q.See(`//dialog//h2[.="Cyn Rask"]`)
 		q.Press(keyEscape)
-		q.Until(`() => !document.querySelector("dialog") && document.activeElement.getAttribute("aria-label") === "Change Cyn Rask"`)
+		q.Until(`() => !document.querySelector("dialog") && document.activeElement.getAttribute("aria-label") === ` +
+			`"Change Cyn Rask"`)
 	})
 }

@@ -26,8 +26,8 @@ const (
 		"dependentRequired":{"phone":["prefix"]},"dependentSchemas":{"prefix":{"properties":{"country":{"type":"string"}},"required":["country"]}}}`
 )
 
-// A form shows what its schema's draft has: fields that depend on others, values by their names, times with their zones; and it lets
-// nobody type into what is read only.
+// A form shows what its schema's draft has: fields that depend on others, values by their names, times with their
+// zones; and it lets nobody type into what is read only.
 func TestFieldsOfSchemas(t *testing.T) {
 	inLooks(t, fieldsOfSchemas, look{1280, "light"}, look{360, "dark"})
 }
@@ -67,7 +67,8 @@ func fieldsOfSchemas(t *testing.T, l look) {
 	p.saved(0)
 	p.See(label("id"))
 	var open []string
-	p.Run(&open, `async () => [...document.querySelectorAll(".card .body :is(input, select, textarea)")].filter((x) => !x.readOnly && !x.disabled)
+	p.Run(&open,
+		`async () => [...document.querySelectorAll(".card .body :is(input, select, textarea)")].filter((x) => !x.readOnly && !x.disabled)
 		.map((x) => x.closest(".field").querySelector(".name").firstChild.textContent)`)
 	if got := strings.Join(open, ","); got != "When,Opens,layout,phone,prefix" {
 		t.Errorf("fields that can be changed: %s", got)
@@ -79,7 +80,8 @@ func fieldsOfSchemas(t *testing.T, l look) {
 	p.See(field("layout") + `/option[.="One row"]`)
 	shows := func(name, want string) {
 		t.Helper()
-		p.Until(`(xpath, want) => document.evaluate(xpath, document, null, 9, null).singleNodeValue?.value === want`, field(name), want)
+		p.Until(`(xpath, want) => document.evaluate(xpath, document, null, 9, null).singleNodeValue?.value === want`,
+			field(name), want)
 	}
 	says := func(name, text string) {
 		t.Helper()
@@ -110,7 +112,8 @@ func fieldsOfSchemas(t *testing.T, l look) {
 	pick("When", "2026-07-05T10:30")
 	w.stored(id, `{`+given+`,"when":"2026-07-05T10:30:00+02:00","opens":"09:30","layout":"r"}`)
 	p.Click(named("Add the zone of this computer"))
-	p.Until(`() => ![...document.querySelectorAll("button")].some((x) => x.textContent.startsWith("Add the zone") && x.checkVisibility())`)
+	p.Until(`() => ![...document.querySelectorAll("button")].some((x) => x.textContent.startsWith("Add the zone") ` +
+		`&& x.checkVisibility())`)
 	var opens string
 	p.Run(&opens, `async () => {
 		const minutes = -new Date().getTimezoneOffset();

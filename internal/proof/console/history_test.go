@@ -17,10 +17,12 @@ func TestHistoryAndDeployments(t *testing.T) {
 	for i, change := range []string{
 		`{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Is the cocoa hot?"}`,
 		`{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`,
-		`{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"countdown","version":"1.0.0"},"config":{"n":3}}}`,
+		`{"op":"add","path":"/apps/0/elements/0","value":{"component":{"name":"countdown","version":"1.0.0"},` +
+			`"config":{"n":3}}}`,
 		`{"op":"remove","path":"/apps/0/elements/2"}`,
 	} {
-		w.request(ann, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, i, change))
+		w.request(ann, "PATCH", "/apps/"+id,
+			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, i, change))
 	}
 	p := w.signIn(ann, "/apps/"+id+"/history")
 	t.Run("saves of one person fold", func(t *testing.T) {
@@ -81,7 +83,8 @@ func TestHistoryAndDeployments(t *testing.T) {
 		p.Click(named("Roll back"))
 		p.Click(`//dialog` + named("Roll back to version 4"))
 		tag("4")
-		p.See(`//article[.//button[.="Roll back" and @disabled] and contains(., "Nothing to roll back to: it has not pointed to another version.")]`)
+		p.See(`//article[.//button[.="Roll back" and @disabled] and contains(., "Nothing to roll back to: it has ` +
+			`not pointed to another version.")]`)
 	})
 	t.Run("nobody overwrites another's deployment", func(t *testing.T) {
 		p.Click(named("Move"))
@@ -131,7 +134,8 @@ func TestManyTags(t *testing.T) {
 	p := w.signIn(ann, "/apps/"+id+"/deployments")
 	p.See(`//article[@aria-label="tag119"]`)
 	p.See(`//article[@aria-label="tag000"]//p[contains(., "by ann")]`)
-	const asked = `async () => performance.getEntriesByType("resource").filter((x) => new URL(x.name).pathname.endsWith("/history")).length`
+	const asked = `async () => performance.getEntriesByType("resource").filter((x) => new ` +
+		`URL(x.name).pathname.endsWith("/history")).length`
 	var n int
 	p.Run(&n, asked)
 	if n > 60 {
@@ -139,8 +143,11 @@ func TestManyTags(t *testing.T) {
 	}
 	p.Run(new(any), `async () => document.querySelector('article[aria-label="tag119"]').scrollIntoView()`)
 	p.See(`//article[@aria-label="tag119"]//p[contains(., "by ann")]`)
-	p.Run(new(any), `async () => [...document.querySelectorAll('article[aria-label="tag119"] button')].find((x) => x.textContent === "Move").focus()`)
-	w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
+	p.Run(new(any),
+		`async () => [...document.querySelectorAll('article[aria-label="tag119"] button')].find((x) => `+
+			`x.textContent === "Move").focus()`)
+	w.request(bob, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
 	p.See(`//article[@aria-label="tag119"]//span[.="1 behind"]`)
 	w.request(bob, "PUT", "/apps/"+id+"/tags/tag118", `{"appVersion":"1"}`)
 	p.See(`//article[@aria-label="tag118"]//p[contains(., "by bob")]`)
@@ -152,7 +159,9 @@ func TestProtectedTags(t *testing.T) {
 	const blog, shop = network + ":site=blog", network + ":site=shop"
 	w := newWorld(t, "-protect-tags", "production,live")
 	id := w.newApp("Winter")
-	w.request(ann, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups","value":[%q,%q]}]`, blog, shop))
+	w.request(ann, "PATCH", "/apps/"+id,
+		fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups",`+
+			`"value":[%q,%q]}]`, blog, shop))
 	w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`)
 	w.request(ann, "PUT", "/apps/"+id+"/tags/staging", `{"appVersion":"0"}`)
 	marked := func(p *person) {
@@ -174,7 +183,9 @@ func TestProtectedTags(t *testing.T) {
 		marked(p)
 		p.See(`//article[@aria-label="production"]//p[contains(., "only a moderator of every group of the app may")]`)
 		var offered string
-		p.Run(&offered, `async () => [...document.querySelectorAll('article[aria-label="production"] button')].filter((x) => x.checkVisibility()).map((x) => x.textContent || x.ariaLabel).join(", ")`)
+		p.Run(&offered,
+			`async () => [...document.querySelectorAll('article[aria-label="production"] button')].filter((x) => `+
+				`x.checkVisibility()).map((x) => x.textContent || x.ariaLabel).join(", ")`)
 		if offered != "Show, History, Use it" {
 			t.Errorf("what is offered is %s", offered)
 		}
@@ -204,7 +215,8 @@ func TestComponents(t *testing.T) {
 	}`, strings.Replace(pollSchema, `"format":"color"`, `"format":"colour"`, 1))
 	p.See(`//dialog//section[@aria-label="Preview"]` + field("Question"))
 	p.Click(`//dialog` + named("Create"))
-	p.See(`//dialog//*[contains(@class, "trouble") and contains(., "/properties/color/format")]`) // of a format that nobody knows
+	// of a format that nobody knows
+	p.See(`//dialog//*[contains(@class, "trouble") and contains(., "/properties/color/format")]`)
 	p.Click(`//dialog` + named("Create all the same"))
 	p.See(`//code[.="https://cdn.example.test/poll.js"]`)
 	p.See(`//li[.//code[.="question"] and contains(., "required")]`)

@@ -78,7 +78,8 @@ func TestMovingByKeyboard(t *testing.T) {
 
 func movingByKeyboard(t *testing.T, l look) {
 	w := newWorld(t)
-	w.component("poll", "1.0.0", `{"type":"object","properties":{"question":{"type":"string"},"answers":{"type":"array","items":{"type":"object",
+	w.component("poll", "1.0.0",
+		`{"type":"object","properties":{"question":{"type":"string"},"answers":{"type":"array","items":{"type":"object",
 		"properties":{"text":{"type":"string"},"more":{"type":"string","maxLength":500}}}}}}`)
 	answers := `,"answers":[{"text":"0"},{"text":"1"},{"text":"2"},{"text":"3"},{"text":"4"}]`
 	var elements []string

@@ -30,7 +30,8 @@ func numbers(t *testing.T, l look) {
 	price := field("price")
 	shows := func(p *person, xpath, want string) {
 		t.Helper()
-		p.Until(`(xpath, want) => document.evaluate(xpath, document, null, 9, null).singleNodeValue?.value === want`, xpath, want)
+		p.Until(`(xpath, want) => document.evaluate(xpath, document, null, 9, null).singleNodeValue?.value === want`,
+			xpath, want)
 	}
 	shows(german, price, "1,10") // with the digits that are stored
 	shows(english, price, "1.10")
@@ -41,7 +42,8 @@ func numbers(t *testing.T, l look) {
 	w.stored(id, `{"price":19.99}`)
 	shows(english, price, "19.99")
 	for _, typed := range []struct{ text, stored, shown string }{
-		{"1.234,5", "1234.5", "1234,5"}, {"1 234", "1234", "1234"}, {"2.50", "2.50", "2,50"}, {"007", "7", "7"}, {"1.234.567,25", "1234567.25", "1234567,25"},
+		{"1.234,5", "1234.5", "1234,5"}, {"1 234", "1234", "1234"}, {"2.50", "2.50", "2,50"}, {"007", "7", "7"},
+		{"1.234.567,25", "1234567.25", "1234567,25"},
 	} {
 		german.Retype(price, typed.text+keyTab)
 		w.stored(id, `{"price":`+typed.stored+`}`)
@@ -50,7 +52,8 @@ func numbers(t *testing.T, l look) {
 
 	// What could be two numbers is none, and says so.
 	said := func(text string) string {
-		return `//*[contains(@class, "field") and contains(@class, "bad")]//*[contains(@class, "wrong") and contains(., "` + text + `")]`
+		return `//*[contains(@class, "field") and contains(@class, "bad")]//*[contains(@class, "wrong") and ` +
+			`contains(., "` + text + `")]`
 	}
 	german.Retype(price, "1.234"+keyTab)
 	german.See(said("This can mean 1234 or 1,234."))
@@ -58,7 +61,8 @@ func numbers(t *testing.T, l look) {
 	shows(german, price, "1.234")
 	german.fits()
 	german.picture(fmt.Sprintf("number-%d-%s", l.width, l.scheme))
-	if stored := string(w.latest(id).Elements[0].Config); strings.Contains(stored, "1234}") || strings.Contains(stored, "1.234}") {
+	if stored := string(w.latest(id).Elements[0].Config); strings.Contains(stored, "1234}") ||
+		strings.Contains(stored, "1.234}") {
 		t.Errorf("what is not clear is stored as %s", stored)
 	}
 	german.Retype(price, "1,234")
@@ -66,7 +70,8 @@ func numbers(t *testing.T, l look) {
 	english.Retype(price, "1,234"+keyTab)
 	english.See(said("This can mean 1234 or 1.234."))
 	english.Retype(price, "about 3"+keyTab)
-	english.See(said("This is not a number. Write digits alone, or with one point before the decimals, such as 1234.5."))
+	english.See(
+		said("This is not a number. Write digits alone, or with one point before the decimals, such as 1234.5."))
 	english.Retype(price, "1234.5"+keyTab)
 	w.stored(id, `{"price":1234.5}`)
 	english.See(`//*[contains(@class, "field") and not(contains(@class, "bad"))][.//label[starts-with(., "price")]]`)
@@ -80,7 +85,8 @@ func numbers(t *testing.T, l look) {
 		const { left, top } = input.getBoundingClientRect();
 		return { x: left + 9, y: top + 9 };
 	}`, price)
-	english.command("Input.dispatchMouseEvent", map[string]any{"type": "mouseWheel", "x": at.X, "y": at.Y, "deltaX": 0, "deltaY": 120})
+	english.command("Input.dispatchMouseEvent",
+		map[string]any{"type": "mouseWheel", "x": at.X, "y": at.Y, "deltaX": 0, "deltaY": 120})
 	english.Until(`() => scrollY > 0`)
 	shows(english, price, "1234.5")
 

@@ -43,12 +43,15 @@ func TestAReleaseByThreePeople(t *testing.T) {
 	for _, title := range []string{"Winter", "Summer"} {
 		id := w.newApp(title, poll(`{"question":"Tea?"}`))
 		ids = append(ids, id)
-		w.request(ann, "POST", "/x/releases", fmt.Sprintf(`{"name":"first of %s","moves":[{"app":%q,"tag":"production","to":"0"}]}`, title, id))
+		w.request(ann, "POST", "/x/releases",
+			fmt.Sprintf(`{"name":"first of %s","moves":[{"app":%q,"tag":"production","to":"0"}]}`, title, id))
 		var list struct{ Releases []struct{ ID string } }
 		w.reads("/x/releases?state=open", &list)
 		w.request(second, "POST", "/x/releases/"+list.Releases[0].ID+"/approve", `{"version":"0"}`)
 		w.request(third, "POST", "/x/releases/"+list.Releases[0].ID+"/run", `{"version":"1"}`)
-		w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Cocoa?"}]`)
+		w.request(ann, "PATCH", "/apps/"+id,
+			`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+				`"path":"/apps/0/elements/0/config/question","value":"Cocoa?"}]`)
 	}
 	points := func(want string) {
 		t.Helper()
@@ -71,10 +74,13 @@ func TestAReleaseByThreePeople(t *testing.T) {
 	p.Click(`//dialog//label[contains(., "All of these")]`)
 	p.Click(`//dialog` + named("Make the release"))
 	p.See(`//h1[.="Cocoa for all"]`)
-	p.See(`//*[contains(@class, "note") and contains(., "1 approval of somebody else is needed") and contains(., "who moderates") and contains(., "blog") and contains(., "You have made it")]`)
+	p.See(`//*[contains(@class, "note") and contains(., "1 approval of somebody else is needed") and contains(., ` +
+		`"who moderates") and contains(., "blog") and contains(., "You have made it")]`)
 	address := p.release()
 	var approves bool
-	if p.Run(&approves, `async () => [...document.querySelectorAll("main button")].some((x) => x.textContent === "Approve" || x.textContent === "Run now")`); approves {
+	if p.Run(&approves,
+		`async () => [...document.querySelectorAll("main button")].some((x) => x.textContent === "Approve" || `+
+			`x.textContent === "Run now")`); approves {
 		t.Error("who made the release is offered to approve it, or to run it")
 	}
 
@@ -144,11 +150,13 @@ func TestApproveIsOfferedToWhoCan(t *testing.T) {
 				if one.may {
 					one.other.Click(named("Approve"))
 					one.other.See(`//*[contains(., "Approved by")]`)
-					one.other.Until(`() => ![...document.querySelectorAll("main button")].some((x) => x.textContent === "Approve")`)
+					one.other.Until(`() => ![...document.querySelectorAll("main button")].some((x) => x.textContent ` +
+						`=== "Approve")`)
 					continue
 				}
 				one.other.See(`//*[contains(@class, "note") and contains(., "You cannot give it")]`)
-				one.other.Until(`() => ![...document.querySelectorAll("main button")].some((x) => x.textContent === "Approve")`)
+				one.other.Until(`() => ![...document.querySelectorAll("main button")].some((x) => x.textContent === ` +
+					`"Approve")`)
 			}
 		})
 	}
@@ -173,7 +181,8 @@ func (p *person) invites(name string) (link string) {
 func TestAReleaseThatCouldNotRun(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("Winter")
-	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
+	w.request(ann, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
 	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"0"}`)
 	p := w.signIn(ann, "/apps/"+id+"/deployments")
 	p.Click(named("Into a release"))
@@ -227,7 +236,8 @@ func TestUpgradeOfApps(t *testing.T) {
 // What is not live is told in the designer, and published with one button.
 func TestPublish(t *testing.T) {
 	w := newWorld(t)
-	w.request(ann, "POST", "/components", `{"name":"text","version":"1.0.0","main":"https://cdn.example.test/text.js","configSchema":{}}`)
+	w.request(ann, "POST", "/components",
+		`{"name":"text","version":"1.0.0","main":"https://cdn.example.test/text.js","configSchema":{}}`)
 	fresh := w.newApp("New", element("text", `{}`))
 	first := w.signIn(ann, "/apps/"+fresh)
 	first.See(`//*[contains(@class, "publish") and contains(., "It is not live yet")]`)
@@ -242,7 +252,9 @@ func TestPublish(t *testing.T) {
 	id := w.newApp("Winter")
 	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"0"}`)
 	for v, title := range []string{"Spring", "Summer"} {
-		w.request(ann, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%q}]`, v, title))
+		w.request(ann, "PATCH", "/apps/"+id,
+			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+				`"path":"/apps/0/title","value":%q}]`, v, title))
 	}
 	p := w.signIn(ann, "/apps/"+id)
 	p.See(`//*[contains(@class, "publish") and contains(., "2 changes are not live")]`)
@@ -290,7 +302,8 @@ func TestPublishToOtherTags(t *testing.T) {
 	for _, tag := range []string{"kiosk", "lobby"} {
 		w.request(ann, "PUT", "/apps/"+id+"/tags/"+tag, `{"appVersion":"0"}`)
 	}
-	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
+	w.request(ann, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
 	p := w.signIn(ann, "/apps/"+id)
 	p.See(`//*[contains(@class, "publish") and contains(., "1 change is not live")]`)
 	p.Click(named("Publish"))

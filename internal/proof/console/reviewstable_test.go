@@ -18,30 +18,41 @@ import (
 	"github.com/vitrine-go/vitrine/examples/components"
 )
 
-// A long run, with as many reviews as large shops have: go test -tags proof ./internal/proof/console -run TableOfAShop -v -args -reviews-rows 500000
+// A long run, with as many reviews as large shops have: go test -tags proof ./internal/proof/console -run TableOfAShop
+// -v -args -reviews-rows 500000
 var reviewsRows = flag.Int("reviews-rows", 50000, "rows of the table that TestTableOfAShop gives to the page")
 
-// faultyRows are rows that cannot be converted, each for a reason of its own, among the columns id;product;stars;name;mail;when;title;text. The
-// last of them becomes two rows, since its line break is not in quotes. The quote of f28 is not closed, so that it and the row behind it, whose text
-// has two lines, are one.
+// faultyRows are rows that cannot be converted, each for a reason of its own, among the columns
+// id;product;stars;name;mail;when;title;text. The last of them becomes two rows, since its line break is not in quotes.
+// The quote of f28 is not closed, so that it and the row behind it, whose text has two lines, are one.
 var faultyRows = []string{
-	"f1;;5;Ann;;2019-04-03;;", "f2;" + strings.Repeat("x", 113) + ";5;Ann;;2019-04-03;;", ";lamp;5;Ann;;2019-04-03;;", "0;product-0;5;Ann;;2019-04-03;;",
-	"f5;lamp;;Ann;;2019-04-03;;", "f6;lamp;0;Ann;;2019-04-03;;", "f7;lamp;6;Ann;;2019-04-03;;", "f8;lamp;gut;Ann;;2019-04-03;;", "f9;lamp;-1;Ann;;2019-04-03;;", "f10;lamp;5/0;Ann;;2019-04-03;;",
-	"f11;lamp;1e3;Ann;;2019-04-03;;", "f12;lamp;4,5,5;Ann;;2019-04-03;;", "f13;lamp;11/10;Ann;;2019-04-03;;", "f14;lamp;-;Ann;;2019-04-03;;", "f15;lamp;5;Ann;;;;",
-	"f16;lamp;5;Ann;;2019-02-30;;", "f17;lamp;5;Ann;;2019-13-01;;", "f18;lamp;5;Ann;;gestern;;", "f19;lamp;5;Ann;;2019-04-03 25:00;;", "f20;lamp;5;Ann;;2019;;", "f21;lamp;5;Ann;;31.04.2019;;",
-	"f22;lamp;5;Ann;;99.99.9999;;", "f23;lamp;5;Ann;;0000-00-00;;", "f24;lamp;5;Ann;;2019-04-03 10:00 11:00;;", "f25;lamp;5;;;2019-04-03;;", "f26;lamp;5;Ann;;2019-04-03", "f27;lamp;5;Ann;;2019-04-03;a;b;c;d",
+	"f1;;5;Ann;;2019-04-03;;", "f2;" + strings.Repeat("x", 113) + ";5;Ann;;2019-04-03;;", ";lamp;5;Ann;;2019-04-03;;",
+	"0;product-0;5;Ann;;2019-04-03;;",
+	"f5;lamp;;Ann;;2019-04-03;;", "f6;lamp;0;Ann;;2019-04-03;;", "f7;lamp;6;Ann;;2019-04-03;;",
+	"f8;lamp;gut;Ann;;2019-04-03;;", "f9;lamp;-1;Ann;;2019-04-03;;", "f10;lamp;5/0;Ann;;2019-04-03;;",
+	"f11;lamp;1e3;Ann;;2019-04-03;;", "f12;lamp;4,5,5;Ann;;2019-04-03;;", "f13;lamp;11/10;Ann;;2019-04-03;;",
+	"f14;lamp;-;Ann;;2019-04-03;;", "f15;lamp;5;Ann;;;;",
+	"f16;lamp;5;Ann;;2019-02-30;;", "f17;lamp;5;Ann;;2019-13-01;;", "f18;lamp;5;Ann;;gestern;;",
+	"f19;lamp;5;Ann;;2019-04-03 25:00;;", "f20;lamp;5;Ann;;2019;;", "f21;lamp;5;Ann;;31.04.2019;;",
+	"f22;lamp;5;Ann;;99.99.9999;;", "f23;lamp;5;Ann;;0000-00-00;;", "f24;lamp;5;Ann;;2019-04-03 10:00 11:00;;",
+	"f25;lamp;5;;;2019-04-03;;", "f26;lamp;5;Ann;;2019-04-03", "f27;lamp;5;Ann;;2019-04-03;a;b;c;d",
 	`f28;lamp;5;Ann;;2019-04-03;"Great`, "f29;lamp;5;\x00;;2019-04-03;;", "f30;lamp;5;Ann;;2019-04-03;broken\nin two;",
 }
 
-// newShopTable writes the table of a shop in Windows-1252: stars and numbers, dates in three forms, line breaks in quotes, HTML.
+// newShopTable writes the table of a shop in Windows-1252: stars and numbers, dates in three forms, line breaks in
+// quotes, HTML.
 func newShopTable(t *testing.T, rows int) string {
 	t.Helper()
 	var out strings.Builder
 	out.WriteString("id;product;stars;name;mail;when;title;text\r\n")
 	for i := range rows {
 		when := []string{"2019-%02[2]d-%02[1]dT10:00:00", "%02d.%02d.2019", "%02d/%02d/2019 14:05"}[i%3]
-		text := []string{"Schön warm.", "\"Es hält.\r\nUnd kostet 5 €; \"\"nur\"\".\"", "<p>Gut<br>und <b>schön</b>, <a href='https://shop.example.test/'>hier</a></p>", "", `"AT&amp;T &lt;3"`}[i%5]
-		fmt.Fprintf(&out, "%d;product-%d;%s;Kunde %d;kunde%d@example.test;%s;Titel „%d“;%s\r\n", i, i%200, []string{"5", "4,5", "3/5", "4 out of 5", "1"}[i%5], i%20000, i%20000, fmt.Sprintf(when, i%28+1, i%12+1), i, text)
+		text := []string{"Schön warm.", "\"Es hält.\r\nUnd kostet 5 €; \"\"nur\"\".\"",
+			"<p>Gut<br>und <b>schön</b>, <a href='https://shop.example.test/'>hier</a></p>", "",
+			`"AT&amp;T &lt;3"`}[i%5]
+		fmt.Fprintf(&out, "%d;product-%d;%s;Kunde %d;kunde%d@example.test;%s;Titel „%d“;%s\r\n", i, i%200,
+			[]string{"5", "4,5", "3/5", "4 out of 5", "1"}[i%5], i%20000, i%20000, fmt.Sprintf(when, i%28+1, i%12+1), i,
+			text)
 		if n := i / 100; i%100 == 50 && n < len(faultyRows) {
 			out.WriteString(faultyRows[n] + "\r\n")
 		}
@@ -57,8 +68,9 @@ func newShopTable(t *testing.T, rows int) string {
 	return path
 }
 
-// A person has the table that a shop has exported, and a browser: the columns are matched, the table is converted and checked, what could not be
-// converted is downloaded, and the reviews are imported, searched, read, exported, and erased by an address. The page answers all the time.
+// A person has the table that a shop has exported, and a browser: the columns are matched, the table is converted and
+// checked, what could not be converted is downloaded, and the reviews are imported, searched, read, exported, and
+// erased by an address. The page answers all the time.
 func TestTableOfAShop(t *testing.T) {
 	w := newWorld(t)
 	rows := *reviewsRows
@@ -76,7 +88,8 @@ func TestTableOfAShop(t *testing.T) {
 	p.See(`//tr[th="title"][.//option[@value="title"]]//li[.="Titel „1“"]`)
 	p.holds(field("Best rating"), "5")
 	p.holds(field("Dates"), "dmy")
-	for column, field := range map[string]string{"when": "created", "product": "collection_id", "stars": "rating", "name": "author_name", "title": "title", "text": "body", "id": "review_id"} {
+	for column, field := range map[string]string{"when": "created", "product": "collection_id", "stars": "rating",
+		"name": "author_name", "title": "title", "text": "body", "id": "review_id"} {
 		p.holds(fmt.Sprintf(`//select[@aria-label="What %s is"]`, column), field)
 	}
 	choose := func(column, field string) {
@@ -93,11 +106,13 @@ func TestTableOfAShop(t *testing.T) {
 	choose("mail", "author_email")
 	p.Retype(field("Where the reviews come from"), "shop.example.test")
 	pictures := os.Getenv("VITRINE_PICTURES")
-	if axe, err := os.ReadFile(filepath.Join(tools(t), "node_modules", "axe-core", "axe.min.js")); err == nil && pictures != "" {
+	if axe, err := os.ReadFile(filepath.Join(tools(t), "node_modules", "axe-core", "axe.min.js")); err == nil &&
+		pictures != "" {
 		for _, width := range []int{360, 1280} {
 			p.Resize(width, 900)
 			p.look(string(axe))
-			if err := os.WriteFile(filepath.Join(pictures, fmt.Sprintf("table-%d.png", width)), p.Picture(), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(pictures, fmt.Sprintf("table-%d.png", width)), p.Picture(),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -139,7 +154,8 @@ func TestTableOfAShop(t *testing.T) {
 
 	// A page of another site shows them, with a key of its own.
 	var made struct{ Key string }
-	if err := json.Unmarshal(w.request(ann, "POST", "/x/keys/", `{"name":"Shop","kind":"public","reads":["`+network+`"],"reviews":true}`), &made); err != nil {
+	if err := json.Unmarshal(w.request(ann, "POST", "/x/keys/",
+		`{"name":"Shop","kind":"public","reads":["`+network+`"],"reviews":true}`), &made); err != nil {
 		t.Fatal(err)
 	}
 	files := http.FileServerFS(components.Files)
@@ -159,10 +175,12 @@ func TestTableOfAShop(t *testing.T) {
 			const div = document.querySelector("div");
 			await mount(div, { config, signal: new AbortController().signal });
 			return div.shadowRoot.textContent;
-		}`, map[string]any{"service": w.url + "/", "network": "example.test", "collection": "cHJvZHVjdC03", "key": made.Key, "limit": 50})
+		}`, map[string]any{"service": w.url + "/", "network": "example.test", "collection": "cHJvZHVjdC03",
+			"key": made.Key, "limit": 50})
 		return text
 	}
-	if text := shown(); !strings.Contains(text, fmt.Sprintf("%d reviews", rows/200)) || !strings.Contains(text, "Kunde ") || strings.Contains(text, "@") || strings.Contains(text, "<p>") {
+	if text := shown(); !strings.Contains(text, fmt.Sprintf("%d reviews", rows/200)) ||
+		!strings.Contains(text, "Kunde ") || strings.Contains(text, "@") || strings.Contains(text, "<p>") {
 		t.Errorf("the page shows %q", text)
 	}
 	if pictures != "" {
@@ -180,7 +198,8 @@ func TestTableOfAShop(t *testing.T) {
 	var latest string
 	p.Run(&latest, `async () => document.querySelector("dialog li strong").textContent`)
 	p.Click(`//dialog//li` + named("Erase "+latest))
-	p.Click(`//dialog[.//h2[contains(., "Erase the review ` + latest + `?")] and contains(., "1 review will be erased")]` + named("Erase"))
+	p.Click(`//dialog[.//h2[contains(., "Erase the review ` + latest +
+		`?")] and contains(., "1 review will be erased")]` + named("Erase"))
 	p.See(`//dialog[.//ul and not(.//li[contains(., "` + latest + `")])]`)
 	p.Click(`//dialog` + named("Close"))
 
@@ -194,14 +213,17 @@ func TestTableOfAShop(t *testing.T) {
 	p.Click(fmt.Sprintf(`//dialog[contains(., "%d reviews will be erased")]`, written) + named("Erase"))
 	p.See(fmt.Sprintf(`//*[contains(@class, "toast") and contains(., "%d reviews erased")]`, written))
 	p.Click(named("Export"))
-	p.Until(`async (n) => window.saved.size > 1000 && (await window.saved.text()).split('"ratings"').length - 1 === n`, converted-1-written)
+	p.Until(`async (n) => window.saved.size > 1000 && (await window.saved.text()).split('"ratings"').length - 1 === n`,
+		converted-1-written)
 	var left bool
 	p.Run(&left, `async () => (await window.saved.text()).includes("kunde7@example.test")`)
 	var list struct{ Collections []struct{ Count int } }
-	if err := json.Unmarshal(w.request(ann, "GET", "/x/reviews/collections?limit=500&source=shop.example.test", ""), &list); err != nil || left || len(list.Collections) != 200 {
+	if err := json.Unmarshal(w.request(ann, "GET", "/x/reviews/collections?limit=500&source=shop.example.test", ""),
+		&list); err != nil || left || len(list.Collections) != 200 {
 		t.Errorf("%d collections, an address is left: %t, %v", len(list.Collections), left, err)
 	}
-	if text := shown(); !strings.Contains(text, fmt.Sprintf("%d reviews", rows/200-written)) || strings.Contains(text, "Titel „7“") {
+	if text := shown(); !strings.Contains(text, fmt.Sprintf("%d reviews", rows/200-written)) ||
+		strings.Contains(text, "Titel „7“") {
 		t.Errorf("the page shows %q after the erasing", text)
 	}
 }

@@ -21,17 +21,27 @@ func filled(t *testing.T) (w *world, id string) {
 	w = newWorld(t)
 	w.component("poll", "1.0.0", pollSchema)
 	w.component("countdown", "2.1.0", `{"type":"object","properties":{"until":{"type":"string","format":"date-time"}}}`)
-	id = w.newApp("Front page", poll(`{"question":"Tea or cocoa?","answers":[{"text":"Tea","weight":1.5},{"text":"Cocoa"}],"style":{"type":"picture","src":"https://images.example.test/a.png"}}`),
+	id = w.newApp("Front page",
+		poll(`{"question":"Tea or cocoa?","answers":[{"text":"Tea","weight":1.5},{"text":"Cocoa"}],`+
+			`"style":{"type":"picture","src":"https://images.example.test/a.png"}}`),
 		element("poll", `{"question":"How was it?","color":"#3b5bdb"}`))
 	w.request(ann, "POST", "/x/reviews/import", reviewLine("Ym9vdHM=", "90"))
 	folder := w.newFolder("Winter", "/")
 	w.newFolder("December", "/"+folder)
-	w.request(ann, "POST", library+"/folder/"+folder+"/permissions", `{"create":[{"operation":"edit","role":{"id":"editors"}},{"operation":"view","user":{"id":"rea"}},{"operation":"manage","group":"urn:vitrine:example.test:site=blog"}]}`)
+	w.request(ann, "POST", library+"/folder/"+folder+"/permissions",
+		`{"create":[{"operation":"edit","role":{"id":"editors"}},{"operation":"view","user":{"id":"rea"}},`+
+			`{"operation":"manage","group":"urn:vitrine:example.test:site=blog"}]}`)
 	w.request(ann, "POST", library+"/folders", `{"delete":["`+w.newFolder("November", "/")+`"]}`)
 	ids := w.add(newAsset(1, "<p>Snow at the harbour</p>", folder, "snow"), newAsset(2, "Sun", "", "sun"))
-	w.request(ann, "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%q,%q],"add":[{"key":"season","value":"winter"},{"key":"state","value":"draft"}]}`, ids[0], ids[1]))
-	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Cocoa or tea?"}]`)
-	w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"1"},{"op":"replace","path":"/apps/0/title","value":"Front page, winter"}]`)
+	w.request(ann, "POST", library+"/attributes",
+		fmt.Sprintf(`{"assets":[%q,%q],"add":[{"key":"season","value":"winter"},{"key":"state","value":"draft"}]}`,
+			ids[0], ids[1]))
+	w.request(ann, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+			`"path":"/apps/0/elements/0/config/question","value":"Cocoa or tea?"}]`)
+	w.request(bob, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"1"},{"op":"replace","path":"/apps/0/title","value":"Front `+
+			`page, winter"}]`)
 	w.request(bob, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"1"}`)
 	w.request(ann, "PUT", "/apps/"+id+"/tags/staging", `{"appVersion":"2"}`)
 	return w, id
@@ -52,11 +62,15 @@ func TestViews(t *testing.T) {
 	t.Logf("pictures of all views are in %s", pictures)
 	shop := w.newApp("Shop")
 	for i, title := range []string{"Shop, winter", "Shop, spring"} {
-		w.request(ann, "PATCH", "/apps/"+shop, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%q}]`, i, title))
+		w.request(ann, "PATCH", "/apps/"+shop,
+			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+				`"path":"/apps/0/title","value":%q}]`, i, title))
 	}
 	w.request(ann, "PUT", "/apps/"+shop+"/tags/live", `{"appVersion":"0"}`)
 	var release struct{ ID string }
-	text := w.request(ann, "POST", "/x/releases", fmt.Sprintf(`{"name":"Spring for all","note":"Before the first of March.","moves":[{"app":%q,"tag":"live","from":"1","to":"2"},{"app":%q,"tag":"next","to":"1"}]}`, shop, id))
+	text := w.request(ann, "POST", "/x/releases",
+		fmt.Sprintf(`{"name":"Spring for all","note":"Before the first of March.","moves":[{"app":%q,"tag":"live",`+
+			`"from":"1","to":"2"},{"app":%q,"tag":"next","to":"1"}]}`, shop, id))
 	if err := json.Unmarshal(text, &release); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +86,8 @@ func TestViews(t *testing.T) {
 		{"releases", "/releases", `//a[.="Spring for all"]`},
 		{"release", "/releases/" + release.ID, `//*[@role="alert"]//li`},
 		{"assets", "/assets", `//ul[@aria-label="Assets"]/li[2]`},
-		{"assetadd", "/assets/example.test/example.test/add?folder=" + w.newFolder("Spring", "/"), `//h1[.="Add assets"]/..//span[contains(., "Spring")]`},
+		{"assetadd", "/assets/example.test/example.test/add?folder=" + w.newFolder("Spring", "/"),
+			`//h1[.="Add assets"]/..//span[contains(., "Spring")]`},
 		{"assetjson", "/assets/example.test/example.test/add?by=json", `//textarea[contains(@class, "whole")]`},
 		{"assetfile", "/assets/example.test/example.test/add?by=file", named("Choose a file")},
 		{"reviews", "/reviews", `//article//*[@role="img"]`},
@@ -107,16 +122,25 @@ func TestViews(t *testing.T) {
 			shows         string
 		}{
 			{"new", "/apps", []string{named("New app")}, `//dialog//h2`},
-			{"release", "/releases", []string{named("New release"), `//dialog` + named("Choose apps")}, `//dialog//fieldset//label`},
+			{"release", "/releases", []string{named("New release"), `//dialog` + named("Choose apps")},
+				`//dialog//fieldset//label`},
 			{"edit", "/releases/" + release.ID, []string{named("Edit")}, `//dialog//fieldset//label`},
-			{"upgrade", "/components/poll", []string{named("Bring all apps to this version"), `//dialog//summary[.="Change the configs too"]`}, `//dialog//*[contains(@class, "upgrade")]/p`},
+			{"upgrade", "/components/poll",
+				[]string{named("Bring all apps to this version"), `//dialog//summary[.="Change the configs too"]`},
+				`//dialog//*[contains(@class, "upgrade")]/p`},
 			{"who", "/apps", []string{`//button[contains(@class, "who")]`}, `//dialog//h2`},
 			{"folder", "/assets", []string{named("Change the folder Winter")}, `//dialog//button[.="Permissions"]`},
-			{"permissions", "/assets", []string{named("Change the folder Winter"), `//dialog` + named("Permissions"), named("Give a permission"), named("Remove role editors")}, `//table[contains(@class, "grants")]`},
-			{"why", "/assets", []string{named("Change the folder Winter"), `//dialog` + named("Why?"), last + `//button[.="Explain"]`}, last + `//li[contains(., "roles")]`},
-			{"move", "/assets", []string{named("Change the folder Winter"), `//dialog` + named("Move")}, `//dialog//*[@role="tree"]//li`},
+			{"permissions", "/assets",
+				[]string{named("Change the folder Winter"), `//dialog` + named("Permissions"),
+					named("Give a permission"), named("Remove role editors")}, `//table[contains(@class, "grants")]`},
+			{"why", "/assets",
+				[]string{named("Change the folder Winter"), `//dialog` + named("Why?"), last + `//button[.="Explain"]`},
+				last + `//li[contains(., "roles")]`},
+			{"move", "/assets", []string{named("Change the folder Winter"), `//dialog` + named("Move")},
+				`//dialog//*[@role="tree"]//li`},
 			{"deleted", "/assets", []string{named("Deleted folders")}, named("Bring November back")},
-			{"selected", "/assets", []string{`//ul[@aria-label="Assets"]/li[1]//input`, named("Attributes")}, `//dialog//select`},
+			{"selected", "/assets", []string{`//ul[@aria-label="Assets"]/li[1]//input`, named("Attributes")},
+				`//dialog//select`},
 		} {
 			for _, width := range []int{360, 1280} {
 				p.Resize(width, 900)
@@ -135,7 +159,8 @@ func TestViews(t *testing.T) {
 						q := &person{p.For(t), w}
 						q.Scheme(scheme)
 						q.look(string(axe))
-						if err := os.WriteFile(filepath.Join(pictures, "dialog-"+name+".png"), q.Picture(), 0o600); err != nil {
+						if err := os.WriteFile(filepath.Join(pictures, "dialog-"+name+".png"), q.Picture(),
+							0o600); err != nil {
 							t.Fatal(err)
 						}
 					})
@@ -146,8 +171,8 @@ func TestViews(t *testing.T) {
 	})
 }
 
-// look fails where axe-core finds something, the page is wider than the window, a box to tick does not stand beside its label, or
-// something that nobody has touched has a red frame.
+// look fails where axe-core finds something, the page is wider than the window, a box to tick does not stand beside its
+// label, or something that nobody has touched has a red frame.
 func (p *person) look(axe string) {
 	p.T.Helper()
 	var found []struct {
@@ -167,7 +192,8 @@ func (p *person) look(axe string) {
 		}
 	}
 	var apart, red []string
-	p.Run(&apart, `async () => [...document.querySelectorAll("label input[type=checkbox], label input[type=radio]")].filter((input) => {
+	p.Run(&apart,
+		`async () => [...document.querySelectorAll("label input[type=checkbox], label input[type=radio]")].filter((input) => {
 		const text = document.createRange();
 		text.setStartAfter(input);
 		text.setEndAfter(input.closest("label").lastChild);
@@ -207,7 +233,9 @@ func TestSigningIn(t *testing.T) {
 	b.Type(`//dialog//textarea`, "nonsense"+keyTab)
 	b.Click(`//dialog` + named("Sign in"))
 	b.tells("You are not signed in, or your token has expired or was not copied whole.")
-	b.Retype(`//dialog//textarea`, w.token(httpapi.Principal{Caller: vitrine.Caller{URN: bob.URN, Reads: []string{network}, TagsOnly: true, Tags: []string{"production"}}}))
+	b.Retype(`//dialog//textarea`,
+		w.token(httpapi.Principal{Caller: vitrine.Caller{URN: bob.URN, Reads: []string{network}, TagsOnly: true,
+			Tags: []string{"production"}}}))
 	b.Click(`//dialog` + named("Sign in"))
 	b.tells("This token is for a page that shows an app.")
 	b.Retype(`//dialog//textarea`, "Bearer "+w.token(ann))

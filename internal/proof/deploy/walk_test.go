@@ -54,7 +54,8 @@ const create = `create() {
 `
 
 // scripted looks whether pages of other origins get scripts of components from a proxy.
-const scripted = "curl -s --fail --cacert /etc/vitrine/tls/cert.pem --resolve apps.example.test:443:127.0.0.1 -D - https://apps.example.test/scripts/a.js | grep -i '^access-control-allow-origin: [*]'"
+const scripted = "curl -s --fail --cacert /etc/vitrine/tls/cert.pem --resolve apps.example.test:443:127.0.0.1 -D - " +
+	"https://apps.example.test/scripts/a.js | grep -i '^access-control-allow-origin: [*]'"
 
 // restored looks whether the copy is there, follows the page a second time after a change, and then restores each store
 // that was put aside: none has lost anything.
@@ -82,14 +83,19 @@ has Later After
 
 // around are what the walk does before and after the commands of a section, beside following the page.
 var around = map[string][2]string{
-	"nginx":          {"mkdir -p /srv/vitrine/scripts; echo 'export {}' >/srv/vitrine/scripts/a.js", scripted},
-	"Caddy":          {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile", scripted + "; systemctl stop caddy"},
-	"HAProxy":        {"", "systemctl stop haproxy"},
-	"No proxy":       {"cp -p /etc/vitrine/vitrine.env /srv/", "cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart vitrine; systemctl start nginx"},
-	"Backup":         {"create Before", ""},
-	"Restore":        {"create After", restored},
-	"Change the key": {`truncate -s -1 /etc/vitrine/keys; systemctl load "$TOKEN"`, `systemctl unload; [ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
-	"Upgrade":        {"create Kept", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
+	"nginx": {"mkdir -p /srv/vitrine/scripts; echo 'export {}' >/srv/vitrine/scripts/a.js", scripted},
+	"Caddy": {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile",
+		scripted + "; systemctl stop caddy"},
+	"HAProxy": {"", "systemctl stop haproxy"},
+	"No proxy": {"cp -p /etc/vitrine/vitrine.env /srv/",
+		"cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart " +
+			"vitrine; systemctl start nginx"},
+	"Backup":  {"create Before", ""},
+	"Restore": {"create After", restored},
+	"Change the key": {`truncate -s -1 /etc/vitrine/keys; systemctl load "$TOKEN"`,
+		`systemctl unload; [ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
+	"Upgrade": {"create Kept",
+		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
 }
 
 // The commands of the README run on a clean machine, in their order.
@@ -101,7 +107,8 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 	place := t.TempDir()
 	release(t, place)
 	var script strings.Builder
-	script.WriteString("set -euo pipefail\ncd /srv\n! command -v go >/dev/null || { echo 'there is Go on this machine'; exit 1; }\n" + create)
+	script.WriteString("set -euo pipefail\ncd /srv\n! command -v go >/dev/null || { echo 'there is Go on this " +
+		"machine'; exit 1; }\n" + create)
 	seen := map[string]bool{}
 	for _, s := range sections(t) {
 		fmt.Fprintf(&script, "echo '## %s'\n%s\n", s.title, around[s.title][0])
@@ -168,7 +175,8 @@ func release(t *testing.T, place string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: title + "/" + name, Size: int64(len(text)), Mode: int64(info.Mode().Perm())}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: title + "/" + name, Size: int64(len(text)),
+			Mode: int64(info.Mode().Perm())}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write(text); err != nil {
@@ -188,7 +196,9 @@ func release(t *testing.T, place string) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(place, title+".tar.gz"), out.String())
-	write(t, filepath.Join(place, "SHA256SUMS"), fmt.Sprintf("%x  %s.tar.gz\n%x  vitrine_0.0.0_plan9_amd64.tar.gz\n", sha256.Sum256(out.Bytes()), title, sha256.Sum256(nil)))
+	write(t, filepath.Join(place, "SHA256SUMS"),
+		fmt.Sprintf("%x  %s.tar.gz\n%x  vitrine_0.0.0_plan9_amd64.tar.gz\n", sha256.Sum256(out.Bytes()), title,
+			sha256.Sum256(nil)))
 }
 
 // sudo runs a command as another user. The machine has no sudo, and its only user is root.
@@ -223,7 +233,8 @@ func walkInside(place, top string) error {
 		return err
 	}
 	local := filepath.Join(top, "usr/local/bin")
-	if err := errors.Join(os.WriteFile(filepath.Join(local, "systemctl"), self, 0o755), os.WriteFile(filepath.Join(local, "sudo"), []byte(sudo), 0o755),
+	if err := errors.Join(os.WriteFile(filepath.Join(local, "systemctl"), self, 0o755),
+		os.WriteFile(filepath.Join(local, "sudo"), []byte(sudo), 0o755),
 		os.WriteFile(filepath.Join(local, "podman"), []byte(podman), 0o755)); err != nil {
 		return err
 	}
@@ -243,14 +254,16 @@ func walkInside(place, top string) error {
 			return err
 		}
 	}
-	m := &manager{top: top, services: map[string]*service{}, checks: map[string]func(*manager, []string) (string, error){
-		"load": loaded, "unload": unloaded}}
+	m := &manager{top: top, services: map[string]*service{},
+		checks: map[string]func(*manager, []string) (string, error){
+			"load": loaded, "unload": unloaded}}
 	l, err := net.Listen("unix", top+socketPath)
 	if err != nil {
 		return err
 	}
 	go m.answer(l)
-	if text, err := m.command([]string{"start", "nginx"}); err != nil { // as after apt-get install; it has nothing on port 443 yet
+	// as after apt-get install; it has nothing on port 443 yet
+	if text, err := m.command([]string{"start", "nginx"}); err != nil {
 		return fmt.Errorf("nginx: %w: %s", err, text)
 	}
 	bash := m.process("/bin/bash /srv/script")
@@ -269,12 +282,13 @@ func walkInside(place, top string) error {
 	return err
 }
 
-// The image has what the README says of it: no root, a tree that nobody can write but /tmp and the volume, and a check of
-// its health.
+// The image has what the README says of it: no root, a tree that nobody can write but /tmp and the volume, and a check
+// of its health.
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	image := deployed(t, "Containerfile")
-	for _, line := range []string{"FROM gcr.io/distroless/static-debian12:nonroot", "COPY vitrine /usr/local/bin/vitrine", "USER 65532:65532", "VOLUME /home/nonroot",
+	for _, line := range []string{"FROM gcr.io/distroless/static-debian12:nonroot",
+		"COPY vitrine /usr/local/bin/vitrine", "USER 65532:65532", "VOLUME /home/nonroot",
 		`ENTRYPOINT ["/usr/local/bin/vitrine"]`, `CMD ["serve"]`} {
 		if !slices.Contains(strings.Split(image, "\n"), line) {
 			t.Errorf("the image does not have the line %q", line)
@@ -286,14 +300,16 @@ func TestContainer(t *testing.T) {
 	all := sections(t)
 	at := slices.IndexFunc(all, func(s section) bool { return s.title == "In a container" })
 	// An image in the format of OCI has no check, so the command has the same one.
-	instruction := regexp.MustCompile(`(?m)^HEALTHCHECK --interval=(\S+) --timeout=(\S+) --start-period=(\S+) CMD (.*)$`)
+	instruction := regexp.MustCompile(
+		`(?m)^HEALTHCHECK --interval=(\S+) --timeout=(\S+) --start-period=(\S+) CMD (.*)$`)
 	check := instruction.FindStringSubmatch(image)
 	if check == nil {
 		t.Fatalf("the image has no check of its health:\n%s", image)
 	}
 	said := fmt.Sprintf("--health-cmd '%s' --health-interval %s --health-timeout %s --health-start-period %s",
 		check[4], check[1], check[2], check[3])
-	for _, flag := range []string{said, "--restart=always", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges", "--tmpfs /tmp", "-v vitrine:/home/nonroot", "-p 127.0.0.1:8080:8080"} {
+	for _, flag := range []string{said, "--restart=always", "--read-only", "--cap-drop=all",
+		"--security-opt=no-new-privileges", "--tmpfs /tmp", "-v vitrine:/home/nonroot", "-p 127.0.0.1:8080:8080"} {
 		if at < 0 || !strings.Contains(all[at].blocks[0], flag+" ") {
 			t.Errorf("the README does not run the container with %s", flag)
 		}
@@ -327,7 +343,8 @@ func containerInside(place, top string) error {
 		return err
 	}
 	for _, dir := range []string{"/tmp", volume} {
-		if err := syscall.Mount("tmpfs", top+dir, "tmpfs", 0, fmt.Sprintf("mode=0755,uid=%d,gid=%d", user, user)); err != nil {
+		if err := syscall.Mount("tmpfs", top+dir, "tmpfs", 0,
+			fmt.Sprintf("mode=0755,uid=%d,gid=%d", user, user)); err != nil {
 			return err
 		}
 	}
@@ -339,7 +356,8 @@ func containerInside(place, top string) error {
 		return err
 	}
 	run := func(args ...string) *exec.Cmd {
-		return &exec.Cmd{Path: program, Args: append([]string{program}, args...), Dir: volume, Env: strings.Fields(string(environment)),
+		return &exec.Cmd{Path: program, Args: append([]string{program}, args...), Dir: volume,
+			Env:         strings.Fields(string(environment)),
 			SysProcAttr: &syscall.SysProcAttr{Chroot: top, Credential: &syscall.Credential{Uid: user, Gid: user}}}
 	}
 	serve := run("serve")
@@ -351,12 +369,14 @@ func containerInside(place, top string) error {
 	if err := listens("8080"); err != nil {
 		return fmt.Errorf("%w: %s", err, log.String())
 	}
-	for _, args := range [][]string{{"healthz"}, {"token", "-urn", "urn:vitrine:example.test:user=x"}, {"backup", volume + "/copy.db"}} {
+	for _, args := range [][]string{{"healthz"}, {"token", "-urn", "urn:vitrine:example.test:user=x"},
+		{"backup", volume + "/copy.db"}} {
 		if out, err := run(args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w: %s", args[0], err, out)
 		}
 	}
-	if out, err := run("backup", "/copy.db").CombinedOutput(); err == nil || !strings.Contains(string(out), "read-only file system") {
+	if out, err := run("backup", "/copy.db").CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "read-only file system") {
 		return fmt.Errorf("the tree can be written: %s, %v", out, err)
 	}
 	if err := serve.Process.Signal(syscall.SIGTERM); err != nil {

@@ -1,5 +1,5 @@
-// Package oracle compares jsontree with another library for JSON Patch. It is apart from the tests of jsontree, so that programs that use
-// appsvc do not have that library in their go.sum.
+// Package oracle compares jsontree with another library for JSON Patch. It is apart from the tests of jsontree, so that
+// programs that use appsvc do not have that library in their go.sum.
 package oracle
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// oracle returns what evanphx/json-patch makes of a patch. It differs from RFC 6902, or from what this package has decided where the
-// RFC leaves a question open, in a few cases, which skips names and TestApply has.
+// oracle returns what evanphx/json-patch makes of a patch. It differs from RFC 6902, or from what this package has
+// decided where the RFC leaves a question open, in a few cases, which skips names and TestApply has.
 func oracle(doc, patch string) (_ string, err error) {
 	defer func() {
 		if r := recover(); r != nil { // it does when null is compared with an object
@@ -41,8 +41,9 @@ func oracle(doc, patch string) (_ string, err error) {
 
 var errPanic = errors.New("the oracle panics")
 
-// skips reports whether the oracle is known to differ: it takes an empty token for the object around it, takes numbers with signs and
-// leading zeros for indices, does not know the whole document, compares numbers by text, and finds null where nothing is.
+// skips reports whether the oracle is known to differ: it takes an empty token for the object around it, takes numbers
+// with signs and leading zeros for indices, does not know the whole document, compares numbers by text, and finds null
+// where nothing is.
 func skips(op jsontree.Op) bool {
 	odd := func(pointer string) bool {
 		return slices.ContainsFunc(strings.Split(pointer+"/-", "/")[1:], func(token string) bool {
@@ -51,7 +52,8 @@ func skips(op jsontree.Op) bool {
 			return token == "" || token != "0" && token != "-" && err == nil && digits != token
 		})
 	}
-	return odd(op.Path) || op.From != "" && odd(op.From) || op.Path == "" || (op.Op == "move" || op.Op == "copy") && op.From == "" ||
+	return odd(op.Path) || op.From != "" && odd(op.From) || op.Path == "" || (op.Op == "move" || op.Op == "copy") &&
+		op.From == "" ||
 		op.Op == "move" && strings.HasPrefix(op.Path+"/", op.From+"/") ||
 		op.Op == "test" && (strings.Contains(string(op.Value), "1.0") || strings.Contains(string(op.Value), "null"))
 }
@@ -71,7 +73,8 @@ func checkOracle(t *testing.T, doc, patch string) (outcome string) {
 	}
 	if (err == nil) != (wantErr == nil) {
 		t.Errorf("%s\nwith %s: %v, want %v", doc, patch, err, wantErr)
-	} else if wanted := jsontree.New([]byte(want)); err == nil && !jsontree.Equal(&changed, &wanted, jsontree.SameText) {
+	} else if wanted := jsontree.New([]byte(want)); err == nil &&
+		!jsontree.Equal(&changed, &wanted, jsontree.SameText) {
 		t.Errorf("%s\nwith %s:\n%s, want\n%s", doc, patch, changed.Append(nil), want)
 	}
 	return fmt.Sprint(err == nil)
@@ -129,7 +132,8 @@ func randomPatch(r *rand.Rand, doc string) string {
 	for range 2 + r.IntN(8) {
 		var now any
 		_ = json.Unmarshal([]byte(doc), &now)
-		op := fmt.Sprintf(`{"op":%q,"path":%q,"from":%q,"value":%s}`, []string{"add", "remove", "replace", "move", "move", "copy", "test"}[r.IntN(7)],
+		op := fmt.Sprintf(`{"op":%q,"path":%q,"from":%q,"value":%s}`,
+			[]string{"add", "remove", "replace", "move", "move", "copy", "test"}[r.IntN(7)],
 			randomPointer(r, now), randomPointer(r, now), randomDocument(r, 2))
 		after, err := oracle(doc, "["+op+"]")
 		if err != nil && r.IntN(8) > 0 {
@@ -172,7 +176,8 @@ func FuzzAgainstTheOracle(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, doc, patch string) {
 		doc = strings.TrimSpace(doc)
-		if strictjson.Check([]byte(doc), strictjson.MaxDepth) == nil && (doc[0] == '{' || doc[0] == '[') && !strings.Contains(doc, `""`) {
+		if strictjson.Check([]byte(doc), strictjson.MaxDepth) == nil && (doc[0] == '{' || doc[0] == '[') &&
+			!strings.Contains(doc, `""`) {
 			checkOracle(t, doc, patch)
 		}
 	})
