@@ -30,8 +30,8 @@ type store struct {
 	readers *pool
 	log     *checkpointer
 	eraser  *eraser
-	// reading is true if updates return an error. If immutable is not nil as well, the store is a file as of then that
-	// nobody else has open, and there are no writer and no log.
+	// reading is true if updates return an error. If immutable is set too, the store is a file without a log: immutable
+	// describes the file at the time of Open, and writer and log are nil.
 	reading   bool
 	immutable fs.FileInfo
 	// eraseWait is how long an update that erases waits for readers of the log: eraseWait, except in tests.
