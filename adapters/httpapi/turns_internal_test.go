@@ -43,6 +43,7 @@ func TestCallersHaveTheirTurnsOneAfterTheOther(t *testing.T) {
 		time.Sleep(time.Second / 2)
 		read("one", 1)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		// In the order of their coming they would have ended after 51 seconds and more.
 		if got := fmt.Sprint(ended["some"], ended["one"]); got != "[2s 3s 4s 5s] [2s]" {
 			t.Errorf("the reads of the others have ended after %s", got)
