@@ -47,12 +47,12 @@ type draftElement struct {
 func (e draftElement) written() bool { return e.kept == nil }
 
 // giveKeys gives each element without a key a new one, of the version that the draft becomes. Of several elements with one
-// key, the first keeps it, and the others are copies. If the previous version has no keys, all elements get one.
+// key, the first keeps it, and the others are copies.
 func (d draft) giveKeys(v vitrine.Version) {
 	taken := map[string]bool{}
 	for i := range d.elements {
 		e := &d.elements[i]
-		if !lasts(e.key) || taken[e.key] {
+		if e.key == "" || taken[e.key] {
 			e.key = fmt.Sprintf("%s.%d", v, i)
 		}
 		taken[e.key] = true

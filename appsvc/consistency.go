@@ -47,7 +47,6 @@ func Maintenance(limits Limits) storage.Maintenance {
 			})
 		},
 		NotArchived: append(rec.FeedKinds(appSpace), rec.Prefix(appSpace, resultKind), rec.Prefix(appSpace, expiresKind)),
-		ImportOld:   importOld,
 	}
 }
 
@@ -349,7 +348,7 @@ func (a *audit) checkHistory(h appHead) {
 }
 
 // checkTags checks the tags of an app and their moves. A move begins where the previous one has ended, and is not earlier.
-// The first one may begin at any version: the first release recorded no moves, so a tag may already have pointed there.
+// The first one makes the tag.
 func (a *audit) checkTags(h appHead) {
 	latest := h.Version.Number()
 	at, moved, last := map[string]int64{}, map[string]bool{}, map[string]move{} // where tags point, which have moved/, and their last moves
@@ -378,7 +377,7 @@ func (a *audit) checkTags(h appHead) {
 		}
 		before, known := last[name[1]]
 		if !known {
-			before = move{At: m.At, To: m.From}
+			before = move{At: m.At, To: -1}
 			last[name[1]] = before
 		}
 		switch {

@@ -42,31 +42,17 @@ func diffElements(a, b []draftElement, most int, d *jsontree.Differ) ([]jsontree
 	return replaceElements(b, from)
 }
 
-// pairElements returns for each element of b the index of its partner in a, or -1. Elements with the same key are the
-// same element. If one of the versions has no lasting keys, elements are paired by equal content, and then by index.
+// pairElements returns for each element of b the index of its partner in a, which has the same key, or -1.
 func pairElements(a, b []draftElement) []int {
-	lasting := !slices.ContainsFunc(slices.Concat(a, b), func(e draftElement) bool { return !lasts(e.key) })
-	name := func(e draftElement) string {
-		if lasting {
-			return e.key
-		}
-		return string(e.kept)
-	}
-	byName := map[string][]int{}
+	byKey := map[string]int{}
 	for i, e := range a {
-		byName[name(e)] = append(byName[name(e)], i)
+		byKey[e.key] = i
 	}
-	from, paired := make([]int, len(b)), make([]bool, len(a))
+	from := make([]int, len(b))
 	for j, e := range b {
-		from[j] = -1
-		if same := byName[name(e)]; len(same) > 0 {
-			from[j], byName[name(e)] = same[0], same[1:]
-			paired[same[0]] = true
-		}
-	}
-	for j := range min(len(a), len(b)) {
-		if !lasting && from[j] < 0 && !paired[j] {
-			from[j] = j
+		var paired bool
+		if from[j], paired = byKey[e.key]; !paired {
+			from[j] = -1
 		}
 	}
 	return from

@@ -306,37 +306,6 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	}
 }
 
-// The first release kept the whole component as the answer.
-func TestAnAnswerOfTheFirstReleaseStillAnswers(t *testing.T) {
-	ctx, w := context.Background(), newWorkshop(t)
-	store := memory.New()
-	w.Service = appsvc.New(store, nil)
-	manifest := []byte(`{"name":"new","version":"1","main":"/m.js","configSchema":{}}`)
-	made, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	old, err := json.Marshal(made)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range stored(t, store, "answer/") {
-		var a map[string]any
-		if err := json.Unmarshal(e.Value, &a); err != nil {
-			t.Fatal(err)
-		}
-		a["Result"] = old
-		if e.Value, err = json.Marshal(a); err != nil {
-			t.Fatal(err)
-		}
-		put(t, store, e)
-	}
-	again, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
-	if err != nil || !reflect.DeepEqual(again, made) {
-		t.Errorf("answered %+v, %v\nthe first was %+v", again, err, made)
-	}
-}
-
 func TestParallelRepeatsAreDoneOnce(t *testing.T) {
 	const repeats = 16
 	for _, op := range keyedOperations {

@@ -20,8 +20,6 @@ import (
 // called its head, changes when the element moves, and the text after the head does not. The latter is copied from version
 // to version without being parsed. draft.body writes this form. Since it is fixed, a body is read with the functions of
 // package jsontree that find values and decode little.
-//
-// Versions of releases without keys were imported with the index as the key.
 
 // configName stands between the manifest and the config of a stored element.
 const configName = `,"config":`
@@ -81,13 +79,9 @@ func cutHead(element []byte, index int) (key string, kept []byte, ok bool) {
 	return string(text), kept, begins && ends && isKey(string(text))
 }
 
-// isKey reports whether a text is the key of an element: "12.3" for the fourth element of version 12, where it was created,
-// or "3" for the fourth one of a version without keys.
+// isKey reports whether a text is the key of an element: "12.3" for the fourth element of version 12, where it was created.
 func isKey(s string) bool {
-	version, index, lasting := strings.Cut(s, ".")
-	if !lasting {
-		version, index = "0", s
-	}
+	version, index, _ := strings.Cut(s, ".")
 	for _, number := range []string{version, index} {
 		if n, err := strconv.ParseInt(number, 10, 64); err != nil || n < 0 || strconv.FormatInt(n, 10) != number {
 			return false
@@ -95,9 +89,6 @@ func isKey(s string) bool {
 	}
 	return true
 }
-
-// lasts reports whether a key stays with its element in later versions. Keys of versions without keys do not.
-func lasts(key string) bool { return strings.Contains(key, ".") }
 
 // split returns the manifest and the config of a kept element. Both share its bytes. It finds the end of the manifest by scanning
 // it; nothing is decoded. It returns an error if no config follows the manifest, which no Service has stored.

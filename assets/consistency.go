@@ -41,7 +41,6 @@ func Maintenance(limits Limits) storage.Maintenance {
 		},
 		Rebuild:     rebuild,
 		NotArchived: record.FeedKinds(librarySpaces + "*"),
-		ImportOld:   importOld,
 	}
 }
 

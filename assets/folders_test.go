@@ -386,16 +386,11 @@ func TestAFolderIsStoredOnceARequest(t *testing.T) {
 
 // Folders that are below themselves, in a damaged store, give an error, and no request loops for ever.
 func TestFoldersInACircleAreAnError(t *testing.T) {
-	store := memory.New()
-	var folders []string
+	d := newRecordDesk(t)
 	for id, parent := range map[string]string{"a": "b", "b": "c", "c": "a", "d": ""} {
-		folders = append(folders, fmt.Sprintf(`{"folder":{"id":%q,"parent":%q,"label":%[1]q}}`, id, parent))
+		d.change("folder/"+id, func([]byte) []byte { return fmt.Appendf(nil, `{"id":%q,"parent":%q,"label":%[1]q}`, id, parent) })
 	}
-	err := importRows(store, lib, folders...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = assets.New(store, nil).Search(ctx, moderator, lib, assets.SearchRequest{Folder: "a"})
+	_, err := assets.New(d.db, nil).Search(ctx, moderator, lib, assets.SearchRequest{Folder: "a"})
 	if err == nil || !strings.Contains(err.Error(), "circle") {
 		t.Errorf("error %v, want one that tells the circle", err)
 	}

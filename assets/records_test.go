@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -44,15 +45,6 @@ func (d recordDesk) faults() (list []string) {
 		list = append(list, f.String())
 	}
 	return list
-}
-
-// importRows makes a library with folders and assets as an archive of format 2 has them.
-func importRows(db storage.Store, l assets.Library, rows ...string) error {
-	lines := [][]byte{fmt.Appendf(nil, `{"library":{"network":%q,"id":%q,"key":"AQAAAAAAAAAAAAAAAAAAAA=="}}`, l.Network, l.ID)}
-	for _, row := range rows {
-		lines = append(lines, []byte(row))
-	}
-	return assets.Maintenance(assets.Limits{}).ImportOld(ctx, db, lines)
 }
 
 // change replaces a value past the Service. fn gets nil if there is none, and returns nil to delete it.
@@ -149,16 +141,15 @@ func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 }
 
 func TestTheAuditFindsTwoAssetsOfOneOrigin(t *testing.T) {
-	db := memory.New()
-	row := `{"asset":{"ordinal":%d,"origin":"AQAAAAAAAAAAAAAAAAAAAA==","createdAt":0,"updatedAt":0,"folders":[],"body":{"content":{"id":"1","generator":{"id":"g"},"published":"1970-01-01T00:00:00.000Z"},"safe_tags":[]}}}`
-	if err := importRows(db, lib, fmt.Sprintf(row, 1), fmt.Sprintf(row, 2)); err != nil {
+	d := newRecordDesk(t)
+	var second []byte
+	d.change("asset/a2", func(value []byte) []byte { second = value; return value })
+	d.change("asset/a3", func([]byte) []byte { return second })
+	if err := assets.RebuildIndex(ctx, d.db, lib); err != nil {
 		t.Fatal(err)
 	}
-	var faults []string
-	for f := range assets.Maintenance(assets.Limits{}).Audit(ctx, db) {
-		faults = append(faults, f.String())
-	}
-	if want := `asset/a2": another asset has the same generator and foreign id`; !slices.ContainsFunc(faults, func(f string) bool { return strings.HasSuffix(f, want) }) {
+	faults := d.faults()
+	if want := `asset/a3": another asset has the same generator and foreign id`; !slices.ContainsFunc(faults, func(f string) bool { return strings.HasSuffix(f, want) }) {
 		t.Errorf("the faults are %q, want %q", faults, want)
 	}
 }
@@ -213,7 +204,9 @@ func TestLongNamesOfLibraries(t *testing.T) {
 	for _, id := range []string{strings.Repeat("!", 128), strings.Repeat("!", 127) + "/", strings.Repeat("𝄞", 128), strings.Repeat("𝄞", 127) + "x"} {
 		l := assets.Library{Network: strings.Repeat("n/", 100), ID: id}
 		want = append(want, l)
-		if err := importRows(db, l); err != nil {
+		network := vitrine.Caller{URN: "urn:vitrine:x:user=y", Moderates: []string{"urn:vitrine:" + l.Network}}
+		in := assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "a"}}}
+		if _, err := assets.New(db, nil).ChangeFolders(ctx, network, l, in); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,7 +37,6 @@ func Maintenance() storage.Maintenance {
 			})
 		},
 		NotArchived: append(record.FeedKinds(networkSpaces+"*"), scrubKey),
-		ImportOld:   importOld,
 	}
 }
 

@@ -17,9 +17,6 @@ type Maintenance struct {
 	Rebuild func(ctx context.Context, s Store) error
 	// NotArchived has the prefixes of the keys that archives leave out, see Without of package archive.
 	NotArchived []string
-	// ImportOld imports lines of an archive of format 2 in one update. The first line must be that of the library or collection that the
-	// others belong to, even if an earlier call had it. Audit the store at the end. It is nil for a package that had no such lines.
-	ImportOld func(ctx context.Context, s Store, lines [][]byte) error
 }
 
 // Fault is a finding of an audit: an entry that contradicts others, or that its package cannot have written.

@@ -132,22 +132,12 @@ func importStore(f *flag.FlagSet) action {
 
 // fillStore puts an archive into an empty store and audits it.
 func fillStore(ctx context.Context, s storage.Store, in *bufio.Reader) (n int64, err error) {
-	first, _ := in.Peek(len(oldHeader))
-	old := string(first) == oldHeader
-	if old {
-		n, err = importOld(ctx, s, in)
-	} else {
-		n, err = archive.Import(ctx, s, in, notArchived(true))
-	}
-	if err != nil {
+	if n, err = archive.Import(ctx, s, in, notArchived(true)); err != nil {
 		return 0, err
 	}
 	for fault, err := range audit(ctx, s) {
 		if err != nil {
 			return 0, err
-		}
-		if old {
-			return 0, fmt.Errorf("%w: %s", archive.ErrDamaged, fault)
 		}
 		line, err := archive.Line(ctx, s, fault.Key, notArchived(true))
 		return 0, errors.Join(err, fmt.Errorf("%w: line %d: %s", archive.ErrDamaged, line, fault))

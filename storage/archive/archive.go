@@ -37,8 +37,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// format is the number in the first line.
-const format = 3
+// format is the number in the first line. v0.1.0 wrote firstFormat.
+const format, firstFormat = 3, 2
 
 // maxLine is how many bytes a line has at most: the largest value in base64, and the longest key with every byte escaped.
 const maxLine = storage.MaxValue/3*4 + 6*storage.MaxKey + 100
@@ -182,6 +182,9 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 	for number := int64(1); lines.Scan() && lines.Err() == nil; number++ {
 		l, err := parseLine(lines.Bytes())
 		switch {
+		case number == 1 && err == nil && l.Vitrine == firstFormat:
+			return 0, errors.New("line 1: this is an archive of v0.1.0: import it with v0.2.0 into a new store, " +
+				"which this release opens")
 		case number == 1 && (err != nil || l.Vitrine != format):
 			return 0, fmt.Errorf("%w: line 1: this is no archive, or one of another release: want {\"vitrine\":%d}", ErrDamaged, format)
 		case err != nil:

@@ -188,7 +188,7 @@ func TestAChangedArchiveIsRefused(t *testing.T) {
 		if i < len(text)-1 { // without its last line end it is whole
 			try(text[:i])
 		}
-		try(text[:i] + string(text[i]^1) + text[i+1:])
+		try(text[:i] + string(text[i]^4) + text[i+1:])
 	}
 	lines := strings.SplitAfter(text, "\n")
 	for i := range lines[:len(lines)-1] {

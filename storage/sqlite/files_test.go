@@ -86,6 +86,7 @@ func TestFilesThatAreNoStoreAreRefusedAndStayAsTheyAre(t *testing.T) {
 		{"an empty file", nil, "is empty"},
 		{"a newer format", header(63, format+1), "is of a newer version"},
 		{"no format", header(63, 0), "is damaged"},
+		{"a store of v0.1.0", header(63, 12), "and make a store of it with v0.2.0 (vitrine import "},
 		{"a file whose end was cut off", whole[:len(whole)-8192], "damaged"},
 		{"a part of a page", whole[:len(whole)-100], "its end was cut off"},
 		{"a page that was lost", torn, "is damaged"},

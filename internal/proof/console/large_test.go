@@ -3,7 +3,6 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -149,18 +148,13 @@ func TestHundredThousandApps(t *testing.T) {
 func (s *served) fill(n int) {
 	s.t.Helper()
 	ctx := context.Background()
-	first, err := s.apps.CreateApp(ctx, caller, appsvc.CreateAppRequest{Title: "App 000000", Groups: []string{network + ":site=blog"}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	began := first.CreatedAt - time.Hour.Milliseconds()
-	lines := make([][]byte, 0, n) // of an old archive, which are imported faster than apps are made
-	for i := 1; i < n; i++ {
-		body := bytes.Replace(first.Body, []byte("App 000000"), fmt.Appendf(nil, "App %06d", i), 1)
-		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":"%08x-0000-4000-8000-000000000000","version":0,"owner":%q,"createdAt":%[3]d,"updatedAt":%[3]d,"updatedBy":%[2]q,"body":%[4]s}}`,
-			i, first.Owner, began+int64(i), body))
-	}
-	if err := appsvc.Maintenance(appsvc.Limits{}).ImportOld(ctx, s.store, lines); err != nil {
-		s.t.Fatal(err)
+	now := time.Now().Add(-time.Hour)
+	apps := appsvc.New(s.store, &appsvc.Options{Now: func() time.Time { return now }, KeepChanges: time.Second})
+	for i := range n {
+		now = now.Add(time.Millisecond)
+		in := appsvc.CreateAppRequest{Title: fmt.Sprintf("App %06d", i), Groups: []string{network + ":site=blog"}}
+		if _, err := apps.CreateApp(ctx, caller, in); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 }

@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -218,7 +218,7 @@ func BenchmarkGrowth(b *testing.B) {
 				b.Fatal(err)
 			}
 			before := e.size()
-			append10000(b, e.store, app, saves)
+			appendVersions(b, e.store, app, saves)
 			grown := e.size() - before
 			b.Run(fmt.Sprintf("%s/%dKB/old read", e.name, size>>10), func(b *testing.B) {
 				for b.Loop() {
@@ -232,21 +232,16 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-// append10000 adds versions of an app, a hundred to an update, each with another title in the first
-// element: what 10,000 patches would, in less time.
-func append10000(b *testing.B, s storage.Store, app appsvc.App, saves int) {
-	at := bytes.Index(app.Body, []byte(`"config":{"title":"`)) + len(`"config":{"title":"`)
-	var lines [][]byte // of an old archive
-	for n := 1; n <= saves; n++ {
-		body := bytes.Clone(app.Body)
-		copy(body[at:], fmt.Sprintf("%08x", rand.Uint32()))
-		lines = append(lines, fmt.Appendf(nil, `{"version":{"app":%q,"version":%d,"owner":%q,"createdAt":%d,"updatedAt":%d,"updatedBy":%[3]q,"body":%[6]s}}`,
-			app.ID, n, app.Owner, app.CreatedAt, app.UpdatedAt+int64(n)*2000, body))
-		if len(lines) == 100 {
-			if err := appsvc.Maintenance(appsvc.Limits{}).ImportOld(ctx, s, lines); err != nil {
-				b.Fatal(err)
-			}
-			lines = lines[:0]
+// appendVersions patches an app every two seconds of a clock of its own. The feed of changes stays short, so that what the
+// store grows by is the history.
+func appendVersions(b *testing.B, s storage.Store, app appsvc.App, saves int) {
+	now := time.UnixMilli(app.UpdatedAt)
+	clock := func() time.Time { return now }
+	patching := appsvc.New(s, &appsvc.Options{Now: clock, KeepChanges: time.Second})
+	for n := range saves {
+		now = now.Add(2 * time.Second)
+		if _, err := patching.Patch(ctx, me, app.ID, patch(n)); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
