@@ -42,8 +42,8 @@
 // Two controls show that the tests detect a loss: a standby that commits do not wait for, and a driver that
 // does not override the setting.
 //
-// The tests do not include a failover manager, which detects that a primary is lost, promotes a standby, and keeps
-// the old primary from coming back as a second one. The test knows at once, so the measured gap is that of the
+// The tests do not include a failover manager, such as Patroni, which detects that a primary is lost, promotes a standby, and
+// keeps the old primary from coming back as a second one. The test knows at once, so the measured gap is that of the
 // driver and of PostgreSQL alone.
 //
 // The package also tests that the caches of the processes stay correct: after one process has acknowledged a

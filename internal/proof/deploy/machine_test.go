@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -142,21 +141,4 @@ func clean(top string) error {
 	hosts := filepath.Join(top, "etc", "hosts")
 	_ = os.Remove(hosts)
 	return os.WriteFile(hosts, []byte("127.0.0.1 localhost\n::1 localhost\n"), 0o644)
-}
-
-// account finds a user in a passwd file.
-func account(top, name string) (uid, gid uint32, err error) {
-	text, err := os.ReadFile(filepath.Join(top, "etc", "passwd"))
-	if err != nil {
-		return 0, 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Split(line, ":"); len(fields) > 3 && fields[0] == name {
-			if _, err := fmt.Sscan(fields[2]+" "+fields[3], &uid, &gid); err != nil {
-				return 0, 0, err
-			}
-			return uid, gid, nil
-		}
-	}
-	return 0, 0, fmt.Errorf("there is no user %q", name)
 }

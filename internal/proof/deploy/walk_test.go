@@ -20,6 +20,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // section is a section of the README, with its blocks of commands.
@@ -83,41 +84,33 @@ has Later After
 
 // around are what the walk does before and after the commands of a section, beside following the page.
 var around = map[string][2]string{
-	"nginx": {"mkdir -p /srv/vitrine/scripts; echo 'export {}' >/srv/vitrine/scripts/a.js", scripted},
-	"Caddy": {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile",
-		scripted + "; systemctl stop caddy"},
-	"HAProxy": {"", "systemctl stop haproxy"},
-	"No proxy": {"cp -p /etc/vitrine/vitrine.env /srv/",
-		"cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart " +
-			"vitrine; systemctl start nginx"},
-	"Backup":  {"create Before", ""},
-	"Restore": {"create After", restored},
-	"Change the key": {`truncate -s -1 /etc/vitrine/keys; systemctl load "$TOKEN"`,
-		`systemctl unload; [ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
-	"Upgrade": {"create Kept",
-		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
+	"nginx":          {"mkdir -p /srv/vitrine/scripts; echo 'export {}' >/srv/vitrine/scripts/a.js", scripted},
+	"Caddy":          {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile", scripted + "; systemctl stop caddy"},
+	"HAProxy":        {"", "systemctl stop haproxy"},
+	"No proxy":       {"cp -p /etc/vitrine/vitrine.env /srv/", "cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart vitrine; systemctl start nginx"},
+	"Backup":         {"create Before", ""},
+	"Restore":        {"create After", restored},
+	"Change the key": {"truncate -s -1 /etc/vitrine/keys", `[ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
+	"Upgrade":        {"create Kept", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
 }
 
 // The commands of the README run on a clean machine, in their order.
 func TestTheREADMECanBeFollowed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"bash", "curl", "openssl", "nginx", "caddy", "haproxy", "useradd"} {
+	for _, name := range []string{"bash", "curl", "openssl", "nginx", "caddy", "haproxy", "useradd", "setpriv"} {
 		tool(t, name)
 	}
 	place := t.TempDir()
 	release(t, place)
 	var script strings.Builder
-	script.WriteString("set -euo pipefail\ncd /srv\n! command -v go >/dev/null || { echo 'there is Go on this " +
-		"machine'; exit 1; }\n" + create)
+	script.WriteString("set -euo pipefail\ncd /srv\n! command -v go >/dev/null || { echo 'there is Go on this machine'; exit 1; }\n" +
+		"systemctl start nginx\n" + create) // as after apt-get install
 	seen := map[string]bool{}
 	for _, s := range sections(t) {
 		fmt.Fprintf(&script, "echo '## %s'\n%s\n", s.title, around[s.title][0])
 		for _, block := range s.blocks {
 			for line := range strings.Lines(strings.ReplaceAll(block, "linux_amd64", "linux_"+runtime.GOARCH)) {
 				fmt.Fprintf(&script, "echo '$ %s'\n%s", strings.ReplaceAll(strings.TrimSpace(line), "'", `'\''`), line)
-			}
-			if s.title == "Change the key" {
-				script.WriteString("systemctl load \"$TOKEN\"\n")
 			}
 		}
 		if n := len(s.blocks); n > 0 {
@@ -209,6 +202,61 @@ shift 2
 exec setpriv --reuid "$user" --regid "$user" --clear-groups "$@"
 `
 
+// systemctl starts what the units say, as their user and with their variables, and returns when vitrine says that it
+// serves. Nothing else of systemd is tried here.
+const systemctl = `#!/bin/bash
+set -eu
+[ "${2-}" != --now ] || set -- start "$3"
+name=${2-}
+log=/run/$name.log
+pid=/run/$name.pid
+case "$1 $name" in
+daemon-reload* | enable* | *.timer) exit ;;
+*" nginx") start=nginx; reload='nginx -s reload' ;;
+*" caddy") start='caddy start --pidfile /run/caddy.pid --config /etc/caddy/Caddyfile'; reload=false ;;
+*" haproxy") start='haproxy -D -p /run/haproxy.pid -f /etc/haproxy/haproxy.cfg'; reload=false ;;
+*) start= ;;
+esac
+setting() { cat /etc/systemd/system/$name.service /etc/systemd/system/$name.service.d/*.conf 2>/dev/null | sed -n "s/^$1=//p"; }
+unit() {
+	user=$(setting User)
+	[ -z "$(setting StateDirectory)" ] || install -d -m "$(setting StateDirectoryMode)" -o "$user" "/var/lib/$(setting StateDirectory)"
+	rights=()
+	[ -z "$(setting AmbientCapabilities)" ] || rights=(--inh-caps +net_bind_service --ambient-caps +net_bind_service)
+	set -a
+	for file in $(setting EnvironmentFile); do . "$file"; done
+	exec setpriv --reuid "$user" --regid "$user" --clear-groups "${rights[@]}" $(setting ExecStart)
+}
+running() { [ -f $pid ] && [ -e "/proc/$(cat $pid)/exe" ]; } # nobody waits for what has ended
+told() { grep -c "$1" $log || true; }
+stop() {
+	! running || kill "$(cat $pid)"
+	while running; do sleep 0.01; done
+}
+start() {
+	running && return
+	if [ -n "$start" ]; then $start; return; fi
+	[ "$(setting Type)" != oneshot ] || { unit; return; }
+	: >$log
+	(unit) >>$log 2>&1 &
+	echo $! >$pid
+	until grep -q ^serving $log; do running || { cat $log; exit 1; }; sleep 0.01; done
+}
+case $1 in
+start | stop) $1 ;;
+restart) stop; start ;;
+reload)
+	if ! running; then start
+	elif [ -n "$start" ]; then $reload
+	else
+		before=$(told 'read again')
+		kill -HUP "$(cat $pid)"
+		until [ "$(told 'read again')" != "$before" ]; do sleep 0.01; done
+	fi ;;
+*) exit 1 ;;
+esac
+`
+
 // podman looks at what it is given, since no container can be run on the machine.
 const podman = `#!/bin/bash
 set -eu
@@ -228,15 +276,11 @@ func walkInside(place, top string) error {
 	if err := clean(top); err != nil {
 		return err
 	}
-	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		return err
-	}
 	local := filepath.Join(top, "usr/local/bin")
-	if err := errors.Join(os.WriteFile(filepath.Join(local, "systemctl"), self, 0o755),
-		os.WriteFile(filepath.Join(local, "sudo"), []byte(sudo), 0o755),
-		os.WriteFile(filepath.Join(local, "podman"), []byte(podman), 0o755)); err != nil {
-		return err
+	for name, text := range map[string]string{"systemctl": systemctl, "sudo": sudo, "podman": podman} {
+		if err := os.WriteFile(filepath.Join(local, name), []byte(text), 0o755); err != nil {
+			return err
+		}
 	}
 	files, err := filepath.Glob(filepath.Join(place, "*"))
 	if err != nil {
@@ -254,30 +298,24 @@ func walkInside(place, top string) error {
 			return err
 		}
 	}
-	m := &manager{top: top, services: map[string]*service{},
-		checks: map[string]func(*manager, []string) (string, error){
-			"load": loaded, "unload": unloaded}}
-	l, err := net.Listen("unix", top+socketPath)
+	bash := &exec.Cmd{Path: "/bin/bash", Args: []string{"bash", "/srv/script"}, Dir: "/",
+		SysProcAttr: &syscall.SysProcAttr{Chroot: top, Setsid: true},
+		Env:         []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin", "HOME=/root"}}
+	said, err := os.Create(filepath.Join(place, "said")) // a pipe would stay open as long as the proxies run
 	if err != nil {
 		return err
 	}
-	go m.answer(l)
-	// as after apt-get install; it has nothing on port 443 yet
-	if text, err := m.command([]string{"start", "nginx"}); err != nil {
-		return fmt.Errorf("nginx: %w: %s", err, text)
-	}
-	bash := m.process("/bin/bash /srv/script")
-	out, err := bash.CombinedOutput()
+	bash.Stdout, bash.Stderr = said, said
+	err = bash.Run()
+	out, readErr := os.ReadFile(said.Name())
+	err = errors.Join(err, readErr, said.Close())
 	fmt.Printf("%s", out)
 	if err == nil && !bytes.Contains(out, []byte("the end is reached")) {
 		err = errors.New("the script did not reach its end")
 	}
 	if err != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		for name, s := range m.services {
-			fmt.Printf("what %s has said:\n%s\n", name, s.log.String())
-		}
+		log, _ := os.ReadFile(filepath.Join(top, "run/vitrine.log")) // it may not have been started
+		fmt.Printf("what vitrine has said:\n%s\n", log)
 	}
 	return err
 }
@@ -327,6 +365,19 @@ func TestContainer(t *testing.T) {
 	onOwnMachine(t, "container", place)
 }
 
+// listens waits until a port can be connected to.
+func listens(port string) error {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			return conn.Close()
+		}
+		if time.Now().After(end) {
+			return err
+		}
+	}
+}
+
 // containerInside runs the program as the image does.
 func containerInside(place, top string) error {
 	const program, volume, user = "/usr/local/bin/vitrine", "/home/nonroot", 65532
@@ -361,13 +412,12 @@ func containerInside(place, top string) error {
 			SysProcAttr: &syscall.SysProcAttr{Chroot: top, Credential: &syscall.Credential{Uid: user, Gid: user}}}
 	}
 	serve := run("serve")
-	var log journal
-	serve.Stderr = &log
+	serve.Stderr = os.Stdout
 	if err := serve.Start(); err != nil {
 		return err
 	}
 	if err := listens("8080"); err != nil {
-		return fmt.Errorf("%w: %s", err, log.String())
+		return err
 	}
 	for _, args := range [][]string{{"healthz"}, {"token", "-urn", "urn:vitrine:example.test:user=x"},
 		{"backup", volume + "/copy.db"}} {
@@ -383,7 +433,7 @@ func containerInside(place, top string) error {
 		return err
 	}
 	if err := serve.Wait(); err != nil {
-		return fmt.Errorf("%w: %s", err, log.String())
+		return err
 	}
 	if out, err := run("healthz").CombinedOutput(); err == nil {
 		return fmt.Errorf("healthz finds a server that has ended: %s", out)
