@@ -79,7 +79,8 @@ func cutHead(element []byte, index int) (key string, kept []byte, ok bool) {
 	return string(text), kept, begins && ends && isKey(string(text))
 }
 
-// isKey reports whether a text is the key of an element: "12.3" for the fourth element of version 12, where it was created.
+// isKey reports whether a text is the key of an element: "12.3" for the fourth element of version 12, where it was
+// created.
 func isKey(s string) bool {
 	version, index, _ := strings.Cut(s, ".")
 	for _, number := range []string{version, index} {

@@ -388,7 +388,9 @@ func TestAFolderIsStoredOnceARequest(t *testing.T) {
 func TestFoldersInACircleAreAnError(t *testing.T) {
 	d := newRecordDesk(t)
 	for id, parent := range map[string]string{"a": "b", "b": "c", "c": "a", "d": ""} {
-		d.change("folder/"+id, func([]byte) []byte { return fmt.Appendf(nil, `{"id":%q,"parent":%q,"label":%[1]q}`, id, parent) })
+		d.change("folder/"+id, func([]byte) []byte {
+			return fmt.Appendf(nil, `{"id":%q,"parent":%q,"label":%[1]q}`, id, parent)
+		})
 	}
 	_, err := assets.New(d.db, nil).Search(ctx, moderator, lib, assets.SearchRequest{Folder: "a"})
 	if err == nil || !strings.Contains(err.Error(), "circle") {

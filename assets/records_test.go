@@ -149,7 +149,8 @@ func TestTheAuditFindsTwoAssetsOfOneOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	faults := d.faults()
-	if want := `asset/a3": another asset has the same generator and foreign id`; !slices.ContainsFunc(faults, func(f string) bool { return strings.HasSuffix(f, want) }) {
+	const want = `asset/a3": another asset has the same generator and foreign id`
+	if !slices.ContainsFunc(faults, func(f string) bool { return strings.HasSuffix(f, want) }) {
 		t.Errorf("the faults are %q, want %q", faults, want)
 	}
 }

@@ -250,7 +250,7 @@ func (f *fixture) position(name string) string { return f.record(positionKey(nam
 func (f *fixture) holder() string { return holderOf(f.t, f.record(leaseKey)) }
 
 func holderOf(t *testing.T, record string) string {
-	var l leaseRecord
+	var l struct{ Holder string }
 	if err := json.Unmarshal([]byte(record), &l); err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,14 @@ func holderOf(t *testing.T, record string) string {
 // putRecord puts a record.
 func putRecord(t *testing.T, db storage.Store, key string, value any) {
 	t.Helper()
-	if err := db.Update(t.Context(), space, storage.UpdateOptions{}, func(tx storage.Tx) error { return tx.Put(t.Context(), stored(key, value)) }); err != nil {
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(t.Context(), space, storage.UpdateOptions{}, func(tx storage.Tx) error {
+		return tx.Put(t.Context(), storage.Entry{Key: key, Value: text})
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,12 +5,30 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/lease"
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
+
+// The records of webhooks are in a space of their own:
+//
+//	lease              of the process that delivers, see package lease
+//	position/<name>    how far the deliveries to the endpoint of this name are: position
+const space = "webhooks"
+
+var leaseKey = record.Key(space, "lease/")
+
+func positionKey(name string) string { return record.Key(space, "position/", name) }
+
+// Maintenance says that no archive has records of webhooks: a copy of a store must not deliver again.
+func Maintenance() storage.Maintenance {
+	return storage.Maintenance{NotArchived: []string{space + " "}}
+}
 
 // position is the stored state of an endpoint: how far its deliveries are, and when the next attempt is due. It is
 // stored under the endpoint's name, and once it is there, only the holder of the lease writes it.
@@ -57,6 +75,15 @@ func (e Endpoint) newPosition() position {
 	return p
 }
 
+// text returns the position as it is stored. Equal positions have equal texts, since JSON sorts the members of maps.
+func (p position) text() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic("webhook: " + err.Error()) // a position has nothing that cannot be marshaled
+	}
+	return string(text)
+}
+
 // id returns the webhook-id of a change: an HMAC of the feed and its cursor. So every attempt, by whichever process,
 // has the same id, and does not reveal how many changes there are.
 func (p position) id(feed string, c change) string {
@@ -66,11 +93,7 @@ func (p position) id(feed string, c change) string {
 
 // readPosition returns the stored position of an endpoint, and reports whether there is one.
 func (d *Deliverer) readPosition(ctx context.Context, e Endpoint) (p position, found bool, err error) {
-	err = d.db.View(ctx, func(r storage.Reader) (err error) {
-		p = position{}
-		found, err = read(ctx, r, positionKey(e.Name), &p)
-		return err
-	})
+	found, err = lease.Read(ctx, d.db, positionKey(e.Name), &p)
 	if err == nil && found && p.Marks == nil {
 		err = fmt.Errorf("the record %q is damaged: it has no marks", positionKey(e.Name))
 	}
@@ -87,13 +110,8 @@ func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
 	if err := d.begin(ctx, e, &p); err != nil {
 		return err
 	}
-	return d.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
-		// If it is there by now, another process has registered the same name.
-		if known, err := read(ctx, t, positionKey(e.Name), new(position)); known || err != nil {
-			return err
-		}
-		return t.Put(ctx, stored(positionKey(e.Name), p))
-	})
+	// If it is there by now, another process has registered the same name.
+	return lease.Begin(ctx, d.db, positionKey(e.Name), p)
 }
 
 // begin brings the marks of a position in line with the scope of the endpoint. A feed that the endpoint did not get before begins with

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/lease"
 	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
@@ -121,13 +122,13 @@ func (d *Deliverer) Run(ctx context.Context) error {
 			}
 			continue
 		}
-		l := acquire(ctx, d.db, d.log)
+		l, valid := lease.Acquire(ctx, d.db, leaseKey, d.log)
 		if l == nil {
 			break
 		}
 		d.log.Info("webhooks: this process delivers")
-		d.deliver(ctx, l)
-		l.release(ctx)
+		d.deliver(ctx, valid, l)
+		l.Release(ctx)
 		if ctx.Err() == nil {
 			d.log.Warn("webhooks: another process delivers, or the store could not be reached")
 		}
@@ -135,11 +136,11 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	return nil
 }
 
-// deliver runs a worker for each endpoint until ctx is done or the lease is lost. When the endpoints change, all workers are replaced.
-// Each of the new ones waits for the one before to complete its delivery.
-func (d *Deliverer) deliver(ctx context.Context, l *lease) {
+// deliver runs a worker for each endpoint until ctx is done, or valid since the lease is lost. When the endpoints
+// change, all workers are replaced. Each of the new ones waits for the one before to complete its delivery.
+func (d *Deliverer) deliver(ctx, valid context.Context, l *lease.Lease) {
 	ended := map[string]chan struct{}{} // by the names of endpoints; closed when the last worker has ended
-	for ctx.Err() == nil && l.valid.Err() == nil {
+	for ctx.Err() == nil && valid.Err() == nil {
 		endpoints, changed := d.current()
 		stopped, stop := context.WithCancel(ctx)
 		for _, e := range endpoints {
@@ -154,13 +155,13 @@ func (d *Deliverer) deliver(ctx context.Context, l *lease) {
 				if before != nil {
 					<-before
 				}
-				w.run(stopped)
+				w.run(stopped, valid)
 			}()
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-		case <-l.valid.Done():
+		case <-valid.Done():
 		}
 		stop()
 	}

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/lease"
 )
 
 // When feeds are read, and when positions are stored.
@@ -31,7 +33,7 @@ const (
 // there is no change, the step waits for one (idle).
 type worker struct {
 	d     *Deliverer
-	lease *lease
+	lease *lease.Lease
 	e     Endpoint
 	log   *slog.Logger
 
@@ -53,14 +55,14 @@ type queue struct {
 	page       // its changes begin with the first one after the mark; more = there is more to read at once
 }
 
-// run delivers until stopped is done, which is soon after the lease is lost. A delivery that is under way is completed when stopped is
-// done, and given up when the lease is lost. After an error the worker begins anew with the stored position.
-func (w *worker) run(stopped context.Context) {
-	valid := w.lease.valid
+// run delivers until stopped is done, which is soon after valid is done, since the lease is lost. A delivery that is
+// under way is completed when stopped is done, and given up when valid is. After an error the worker begins anew with
+// the stored position.
+func (w *worker) run(stopped, valid context.Context) {
 	for failed := 0; stopped.Err() == nil; failed++ {
 		err := w.load(valid)
 		for err == nil && stopped.Err() == nil {
-			if err = w.step(stopped); err == nil {
+			if err = w.step(stopped, valid); err == nil {
 				failed = 0
 			}
 		}
@@ -72,7 +74,7 @@ func (w *worker) run(stopped context.Context) {
 		}
 	}
 	if w.stored != "" && valid.Err() == nil {
-		_ = w.save() // if this fails, some changes are delivered again
+		_ = w.save(valid) // if this fails, some changes are delivered again
 	}
 }
 
@@ -86,7 +88,7 @@ func (w *worker) load(ctx context.Context) error {
 	if !found { // the record was deleted since Set
 		p = w.e.newPosition()
 	}
-	w.stored = string(stored("", p).Value)
+	w.stored = p.text()
 	if r := w.e.receiver(); p.Receiver != r {
 		p.Receiver, p.Off, p.Failed, p.Rejected, p.Until = r, false, 0, 0, 0
 	}
@@ -94,36 +96,36 @@ func (w *worker) load(ctx context.Context) error {
 	if err := w.d.begin(ctx, w.e, &w.p); err != nil {
 		return err
 	}
-	return w.save()
+	return w.save(ctx)
 }
 
 // save stores the position if it has changed.
-func (w *worker) save() error {
-	next := stored(positionKey(w.e.Name), w.p)
-	if string(next.Value) != w.stored {
-		if err := w.lease.put(w.lease.valid, w.lease.holder, next); err != nil {
+func (w *worker) save(valid context.Context) error {
+	next := w.p.text()
+	if next != w.stored {
+		if err := w.lease.Store(valid, positionKey(w.e.Name), w.p); err != nil {
 			return err
 		}
 	}
-	w.stored, w.unsaved, w.savedAt = string(next.Value), 0, time.Now()
+	w.stored, w.unsaved, w.savedAt = next, 0, time.Now()
 	return nil
 }
 
 // step makes one attempt to deliver the next change, or waits until there is one. An endpoint that is switched off
 // waits for stopped.
-func (w *worker) step(stopped context.Context) error {
+func (w *worker) step(stopped, valid context.Context) error {
 	progress := Progress{Endpoint: w.e.Name, Disabled: w.p.Off}
 	if w.p.Off {
 		w.d.tell(progress)
 		<-stopped.Done()
 		return nil
 	}
-	q, err := w.next(w.lease.valid)
+	q, err := w.next(valid)
 	if err != nil {
 		return err
 	}
 	if w.unsaved >= storeUnsaved || w.unsaved > 0 && time.Since(w.savedAt) >= storeAfter {
-		if err := w.save(); err != nil {
+		if err := w.save(valid); err != nil {
 			return err
 		}
 	}
@@ -135,7 +137,7 @@ func (w *worker) step(stopped context.Context) error {
 		w.idle(stopped)
 		return nil
 	}
-	return w.attempt(stopped, q)
+	return w.attempt(stopped, valid, q)
 }
 
 // idle waits until a source may have a change, at most until it is time to store the position. After that time all
@@ -264,7 +266,7 @@ func (w *worker) advance(q *queue) {
 }
 
 // attempt waits until the next attempt at the first change of a queue is due, makes it, and stores the position.
-func (w *worker) attempt(stopped context.Context, q *queue) error {
+func (w *worker) attempt(stopped, valid context.Context, q *queue) error {
 	// Another machine may have stored Until, with a clock that is far ahead. So no wait is longer than the longest one that
 	// retries have.
 	due := min(time.Until(time.UnixMilli(w.p.Until)), longestWait+longestWait/5)
@@ -279,9 +281,9 @@ func (w *worker) attempt(stopped context.Context, q *queue) error {
 		return nil // step stores the position later: there may be many such changes
 	}
 	id := w.p.id(q.name, c)
-	status, err := post(w.lease.valid, w.d.transport, w.e, id, c.body())
-	if w.lease.valid.Err() != nil {
-		return w.lease.valid.Err()
+	status, err := post(valid, w.d.transport, w.e, id, c.body())
+	if valid.Err() != nil {
+		return valid.Err()
 	}
 	log := w.log.With("id", id, "type", c.Type, "attempt", w.p.Failed+1)
 	if err != nil {
@@ -290,5 +292,14 @@ func (w *worker) attempt(stopped context.Context, q *queue) error {
 		log = log.With("status", status)
 	}
 	w.observe(c, status, w.settle(q, log, status, err))
-	return w.save()
+	return w.save(valid)
+}
+
+// sleep waits for d, or returns the error of ctx when it is done before.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
 // settle waits until nobody has anything to do for a moment.
@@ -662,22 +664,22 @@ func TestStoppingCompletesADelivery(t *testing.T) {
 func TestAStoreThatFailsForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		broken := &stalledStore{Store: f.store}
+		broken := &proof.FaultyStore{Store: f.store}
 		p := f.startOn(broken, f.to, to("a"))
 		f.apps.add("apps", "tag.set", 1)
 		settle()
-		broken.fail(context.DeadlineExceeded)
+		broken.Fail(context.DeadlineExceeded)
 		f.apps.add("apps", "tag.set", 2)
 		f.apps.add("apps", "tag.set", 3)
 		time.Sleep(10 * time.Second) // the position cannot be stored: nothing more is delivered
 		f.expect("while it fails", "a:1 a:2")
-		broken.fail(nil)
+		broken.Fail(nil)
 		time.Sleep(5 * time.Second)
 		f.expect("afterwards", "a:3")
-		broken.fail(context.DeadlineExceeded)
+		broken.Fail(context.DeadlineExceeded)
 		time.Sleep(time.Minute) // longer than the lease lasts
 		f.apps.add("apps", "tag.set", 4)
-		broken.fail(nil)
+		broken.Fail(nil)
 		time.Sleep(time.Minute)
 		f.expect("after it failed longer than the lease lasts", "a:4")
 		p.end()
@@ -694,8 +696,8 @@ func TestALostLeaseIsNoFault(t *testing.T) {
 		lose()
 		stopped, stop := cancelable(t)
 		time.AfterFunc(time.Minute, stop)
-		w := worker{d: d, lease: &lease{valid: valid}, e: to("a"), log: d.log}
-		if w.run(stopped); f.log.String() != "" {
+		w := worker{d: d, e: to("a"), log: d.log}
+		if w.run(stopped, valid); f.log.String() != "" {
 			t.Errorf("log: %s", f.log)
 		}
 	})

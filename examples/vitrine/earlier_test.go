@@ -117,7 +117,12 @@ func serveEarlier(t *testing.T, db storage.Store, e earlier) *earlierServer {
 		}
 		return httpapi.Principal{Caller: earlierCallers[name]}, err
 	}
-	people, err := signin.New(db, signin.Options{BaseURL: "https://apps.example.test/", Otherwise: byToken, Now: clock, Log: quiet})
+	people, err := signin.New(db, signin.Options{
+		BaseURL:   "https://apps.example.test/",
+		Otherwise: byToken,
+		Now:       clock,
+		Log:       quiet,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,8 +214,8 @@ func (s *earlierServer) answersAsBefore(e earlier, imported bool) {
 			continue
 		}
 		w := s.send(r.By, "GET", r.Get, "")
-		if w.Code != r.Status || w.Header().Get("Link") != r.Link {
-			s.t.Errorf("%s asks for %s: %d, Link %q, want %d, %q", r.By, r.Get, w.Code, w.Header().Get("Link"), r.Status, r.Link)
+		if link := w.Header().Get("Link"); w.Code != r.Status || link != r.Link {
+			s.t.Errorf("%s asks for %s: %d, Link %q, want %d, %q", r.By, r.Get, w.Code, link, r.Status, r.Link)
 		}
 		have := any(w.Body.String())
 		want := any(r.Text)
@@ -236,8 +241,9 @@ func (s *earlierServer) goesOn(e earlier, imported bool) {
 	var app, release struct{ ID, Version, State string }
 	var apps struct{ Apps []struct{ Version string } }
 	s.do("editor", "GET", "/apps/"+e.Front, "", &apps)
-	s.do("editor", "PATCH", "/apps/"+e.Front, `[{"op":"test","path":"/apps/0/version","value":"`+apps.Apps[0].Version+`"},`+
-		`{"op":"replace","path":"/apps/0/title","value":"Zebras"}]`, nil)
+	s.do("editor", "PATCH", "/apps/"+e.Front,
+		`[{"op":"test","path":"/apps/0/version","value":"`+apps.Apps[0].Version+`"},`+
+			`{"op":"replace","path":"/apps/0/title","value":"Zebras"}]`, nil)
 	s.do("editor", "POST", "/apps/versions/restore", `{"appId":"`+e.Front+`","appVersion":"3"}`, nil)
 	s.do("editor", "PUT", "/apps/"+e.Front+"/tags/staging", `{"rollback":true}`, nil)
 	s.do("editor", "POST", "/apps/"+e.Binned+"/undelete", "", nil)
@@ -267,8 +273,8 @@ func (s *earlierServer) goesOn(e earlier, imported bool) {
 		return found.Paging.Total
 	}
 	before := total()
-	s.do("editor", "POST", library+"/assets", `{"add":[{"id":"new","generator":{"id":"g"},"content":{"content":"a harbour"},`+
-		`"folders":["`+e.Press+`"]}]}`, nil)
+	s.do("editor", "POST", library+"/assets", `{"add":[{"id":"new","generator":{"id":"g"},`+
+		`"content":{"content":"a harbour"},"folders":["`+e.Press+`"]}]}`, nil)
 	if after := total(); before == 0 || after != before+1 {
 		s.t.Errorf("%d assets are found, want one more than %d", after, before)
 	}

@@ -117,8 +117,9 @@ func (c *conn) checkMarks(path string) error {
 	case version < 1:
 		return fmt.Errorf("%s is damaged: its format is %d, want %d", path, version, format)
 	case version < format:
-		return fmt.Errorf("%s is a store of v0.1.0: write an archive with v0.1.0 (vitrine export -db %s >vitrine.archive), and make "+
-			"a store of it with v0.2.0 (vitrine import -db NEW.db vitrine.archive), which this release opens", path, path)
+		return fmt.Errorf("%s is a store of v0.1.0: write an archive with v0.1.0 "+
+			"(vitrine export -db %s >vitrine.archive), and make a store of it with v0.2.0 "+
+			"(vitrine import -db NEW.db vitrine.archive), which this release opens", path, path)
 	case version > format:
 		return fmt.Errorf("%s is of a newer version: its format is %d, this program knows up to %d", path, version, format)
 	}

@@ -1,14 +1,14 @@
-// Package crash shows that nothing that was acknowledged is lost when a server is killed, when its machine loses power, and when
-// PostgreSQL loses its primary.
+// Package crash shows that nothing that was acknowledged is lost when a server is killed, when its machine loses power,
+// and when PostgreSQL loses its primary.
 //
 // # A kill
 //
-// The example server runs on a SQLite file. Writers change apps, tags and assets over HTTP at the
-// same time, while another process imports reviews into the same file. At a random moment both are
-// killed (SIGKILL). Then the invariants of the file are checked: an integrity check, versions without gaps, tags that point
-// to versions, an index of assets equal to the assets. The next server on the file is compared with the responses that each
-// writer got. A write without a response may be there as a whole or not at all. A control shows that the tests detect a loss: a server
-// that acknowledges before it commits must fail them.
+// The example server runs on a SQLite file. Writers change apps, tags and assets over HTTP at the same time, while
+// another process imports reviews into the same file. At a random moment both are killed (SIGKILL). Then the invariants
+// of the file are checked: an integrity check, versions without gaps, tags that point to versions, an index of assets
+// equal to the assets. The next server on the file is compared with the responses that each writer got. A write without
+// a response may be there as a whole or not at all. A control shows that the tests detect a loss: a server that
+// acknowledges before it commits must fail them.
 //
 // # A loss of power
 //
@@ -42,9 +42,9 @@
 // Two controls show that the tests detect a loss: a standby that commits do not wait for, and a driver that
 // does not override the setting.
 //
-// The tests do not include a failover manager, such as Patroni, which detects that a primary is lost, promotes a standby, and
-// keeps the old primary from coming back as a second one. The test knows at once, so the measured gap is that of the
-// driver and of PostgreSQL alone.
+// The tests do not include a failover manager, such as Patroni, which detects that a primary is lost, promotes a
+// standby, and keeps the old primary from coming back as a second one. The test knows at once, so the measured gap is
+// that of the driver and of PostgreSQL alone.
 //
 // The package also tests that the caches of the processes stay correct: after one process has acknowledged a
 // write, every other one returns it.

@@ -22,7 +22,8 @@ func TestHAProxyTakesTheFileOfTheCluster(t *testing.T) {
 	}
 }
 
-// No acknowledged write is lost as long as commits wait for a standby, and the primary keeps its lease while it renews it.
+// No acknowledged write is lost as long as commits wait for a standby, and the primary keeps its lease while it renews
+// it.
 func TestPatroniWaitsForAStandbyAndKeepsItsLease(t *testing.T) {
 	text := deployed(t, "postgres/patroni.yml")
 	number := func(name string) int {
@@ -36,8 +37,8 @@ func TestPatroniWaitsForAStandbyAndKeepsItsLease(t *testing.T) {
 	if ttl, least := number("ttl"), number("loop_wait")+2*number("retry_timeout"); ttl < least {
 		t.Errorf("ttl is %d, want at least loop_wait + 2 * retry_timeout, which is %d", ttl, least)
 	}
-	for _, line := range []string{"\netcd:\n", "\n    synchronous_mode: true\n", "\n    synchronous_mode_strict: true\n",
-		"\n    failsafe_mode: true\n", "\n      use_pg_rewind: true\n"} {
+	for _, line := range []string{"\netcd:\n", "\n    synchronous_mode: true\n",
+		"\n    synchronous_mode_strict: true\n", "\n    failsafe_mode: true\n", "\n      use_pg_rewind: true\n"} {
 		if !strings.Contains(text, line) {
 			t.Errorf("patroni.yml has no line %q", strings.TrimSpace(line))
 		}

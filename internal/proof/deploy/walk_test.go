@@ -103,7 +103,8 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 	place := t.TempDir()
 	release(t, place)
 	var script strings.Builder
-	script.WriteString("set -euo pipefail\ncd /srv\n! command -v go >/dev/null || { echo 'there is Go on this machine'; exit 1; }\n" +
+	script.WriteString("set -euo pipefail\ncd /srv\n" +
+		"! command -v go >/dev/null || { echo 'there is Go on this machine'; exit 1; }\n" +
 		"systemctl start nginx\n" + create) // as after apt-get install
 	seen := map[string]bool{}
 	for _, s := range sections(t) {
@@ -217,10 +218,12 @@ daemon-reload* | enable* | *.timer) exit ;;
 *" haproxy") start='haproxy -D -p /run/haproxy.pid -f /etc/haproxy/haproxy.cfg'; reload=false ;;
 *) start= ;;
 esac
-setting() { cat /etc/systemd/system/$name.service /etc/systemd/system/$name.service.d/*.conf 2>/dev/null | sed -n "s/^$1=//p"; }
+units=/etc/systemd/system
+setting() { cat $units/$name.service $units/$name.service.d/*.conf 2>/dev/null | sed -n "s/^$1=//p"; }
 unit() {
 	user=$(setting User)
-	[ -z "$(setting StateDirectory)" ] || install -d -m "$(setting StateDirectoryMode)" -o "$user" "/var/lib/$(setting StateDirectory)"
+	state=$(setting StateDirectory)
+	[ -z "$state" ] || install -d -m "$(setting StateDirectoryMode)" -o "$user" "/var/lib/$state"
 	rights=()
 	[ -z "$(setting AmbientCapabilities)" ] || rights=(--inh-caps +net_bind_service --ambient-caps +net_bind_service)
 	set -a
