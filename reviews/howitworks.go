@@ -20,7 +20,6 @@ package reviews
 //	rules.go, schema.go, rules.md       the rules, as a list, as a JSON Schema and as a page
 //	records.go                          keys and values of what is stored
 //	consistency.go                      Maintenance: contradictions between records
-//	importold.go                        archives of the format before
 //
 // Reading a file, from its bytes to what is stored:
 //
