@@ -17,8 +17,8 @@ import (
 // patched document, and Restore from a stored body. It belongs to one call, in these states:
 //
 //   - checked: checkDraft has found no mistake in it. A draft from a stored body was checked when it was first written.
-//   - validated: validateDraft has validated the configs of its written elements, and has given these their manifests. A draft
-//     from a stored body has no written elements.
+//   - validated: validateDraft has validated the configs of its written elements, and has given these their manifests.
+//     A draft from a stored body has no written elements.
 //   - stored: addVersion has written it, in the form that draft.body returns.
 type draft struct {
 	title    string
@@ -28,8 +28,8 @@ type draft struct {
 
 // draftElement is an element of a draft: either a kept one or a written one.
 //
-//   - A kept element is stored already, at any index, with the same component and config: for Patch in the version before, and
-//     for Restore in the version that is restored. Its text is copied, and nothing in it is checked again.
+//   - A kept element is stored already, at any index, with the same component and config: for Patch in the version
+//     before, and for Restore in the version that is restored. Its text is copied, and nothing in it is checked again.
 //   - A written element is new, or has another component or config than before. Its config must conform to the
 //     component. It has ref and config at first; validateDraft adds the manifest, a copy of the component's.
 type draftElement struct {
@@ -46,8 +46,8 @@ type draftElement struct {
 // written reports whether e is a written element, and not a kept one.
 func (e draftElement) written() bool { return e.kept == nil }
 
-// giveKeys gives each element without a key a new one, of the version that the draft becomes. Of several elements with one
-// key, the first keeps it, and the others are copies.
+// giveKeys gives each element without a key a new one, of the version that the draft becomes. Of several elements with
+// one key, the first keeps it, and the others are copies.
 func (d draft) giveKeys(v vitrine.Version) {
 	taken := map[string]bool{}
 	for i := range d.elements {
@@ -102,8 +102,8 @@ func (d draft) head(of App) appHead {
 	return appHead{App: a, uses: uses}
 }
 
-// sameContent reports whether d has the content of old, a stored draft. Then a patch has changed nothing. A written element is
-// always a change, since resultDraft makes a written element only of one that differs.
+// sameContent reports whether d has the content of old, a stored draft. Then a patch has changed nothing. A written
+// element is always a change, since resultDraft makes a written element only of one that differs.
 func (d draft) sameContent(old draft) bool {
 	return d.title == old.title && slices.Equal(d.groups, old.groups) &&
 		slices.EqualFunc(d.elements, old.elements, func(e, o draftElement) bool {
@@ -111,20 +111,22 @@ func (d draft) sameContent(old draft) bool {
 		})
 }
 
-// configDepth is the maximum depth of a config. In the body of a request to create an app, a config is three levels down,
-// and the depth of a body is limited to strictjson.MaxDepth. So Patch accepts every config that CreateApp accepts.
+// configDepth is the maximum depth of a config. In the body of a request to create an app, a config is three levels
+// down, and the depth of a body is limited to strictjson.MaxDepth. So Patch accepts every config that CreateApp
+// accepts.
 const configDepth = strictjson.MaxDepth - 3
 
 // checkDraft returns ErrUnprocessable for the first mistake in the content of an app. It checks in this order:
 //
-//   - The title has 1 to Limits.Title characters, there are 1 to Limits.Groups groups, and at most Limits.Elements elements
-//     (CodeLimit).
-//   - The title is UTF-8 without U+0000. Each group is the URN of a network or a site, and is there once (CodeNotApplicable).
-//   - Each written element is well formed; see checkWritten. Kept elements are not checked again, since they were checked when
-//     they were written.
+//   - The title has 1 to Limits.Title characters, there are 1 to Limits.Groups groups, and at most Limits.Elements
+//     elements (CodeLimit).
+//   - The title is UTF-8 without U+0000. Each group is the URN of a network or a site, and is there once
+//     (CodeNotApplicable).
+//   - Each written element is well formed; see checkWritten. Kept elements are not checked again, since they were
+//     checked when they were written.
 //
-// It reads no store. So it checks neither the rights of the caller to the groups nor whether the components exist and the
-// configs conform to them: mayCreateIn, mayRegroup and validateDraft do this later.
+// It reads no store. So it checks neither the rights of the caller to the groups nor whether the components exist and
+// the configs conform to them: mayCreateIn, mayRegroup and validateDraft do this later.
 //
 // at is the JSON pointer of the draft: appPath in the document of a patch, and "" in the request of CreateApp.
 func (l Limits) checkDraft(at string, d draft) error {
@@ -166,11 +168,13 @@ func (l Limits) checkDraft(at string, d draft) error {
 	return nil
 }
 
-// checkWritten returns ErrUnprocessable unless the written element e names a component and has a config that is an object of
-// strict JSON, at most configDepth deep. The code is CodeLimit if the name or the version of the component breaks the rule of
-// checkName, and CodeNotApplicable if the config is wrong. The pointers of its errors begin at the element.
+// checkWritten returns ErrUnprocessable unless the written element e names a component and has a config that is an
+// object of strict JSON, at most configDepth deep. The code is CodeLimit if the name or the version of the component
+// breaks the rule of checkName, and CodeNotApplicable if the config is wrong. The pointers of its errors begin at the
+// element.
 func (l Limits) checkWritten(e draftElement) error {
-	for _, f := range []struct{ pointer, value string }{{"/component/name", e.ref.Name}, {"/component/version", e.ref.Version}} {
+	for _, f := range []struct{ pointer, value string }{{"/component/name", e.ref.Name},
+		{"/component/version", e.ref.Version}} {
 		if wrong := l.checkName(f.value); wrong != "" {
 			return unprocessable(vitrine.CodeLimit, f.pointer, "%s", wrong)
 		}
@@ -187,9 +191,9 @@ func (l Limits) checkWritten(e draftElement) error {
 	return nil
 }
 
-// body returns the stored form of the draft. owner is the URN of the user who created the app. Each element gets its index
-// as id. Kept elements are copied; written ones must have their manifests, which validateDraft adds. Equal drafts give equal
-// bytes: Audit relies on it.
+// body returns the stored form of the draft. owner is the URN of the user who created the app. Each element gets its
+// index as id. Kept elements are copied; written ones must have their manifests, which validateDraft adds. Equal drafts
+// give equal bytes: Audit relies on it.
 func (d draft) body(owner string) Body {
 	// The size of the text, or a little more, so that it is allocated once.
 	size := 128 + len(d.title) + len(owner)

@@ -18,23 +18,24 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Maintenance says how the records of apps are checked and archived. Its Audit yields a fault for each record that a Service with these
-// limits cannot have written; a zero limit means the default. It reads all in one View:
+// Maintenance says how the records of apps are checked and archived. Its Audit yields a fault for each record that a
+// Service with these limits cannot have written; a zero limit means the default. It reads all in one View:
 //
-//   - manifests and bodies have exactly the bytes that a Service writes, and satisfy its rules. A configSchema is not checked again, since a
-//     Service checks it whenever it uses one;
+//   - manifests and bodies have exactly the bytes that a Service writes, and satisfy its rules. A configSchema is not
+//     checked again, since a Service checks it whenever it uses one;
 //   - each version is in the history, is not older than the previous one, and was restored only from an older one;
 //   - tags point to versions, where their last moves lead, and each move begins where the previous one ends;
 //   - releases are in their lists, and have the fields that their states require;
 //   - the index entries are those that follow from the other records, and each list of apps has a unique number.
 //
-// It keeps the number of each list and component and a digest of each manifest in memory. Archives leave out the feed and the answers
-// to idempotency keys.
+// It keeps the number of each list and component and a digest of each manifest in memory. Archives leave out the feed
+// and the answers to idempotency keys.
 func Maintenance(limits Limits) storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 			return rec.Audit(ctx, db, appSpace, func(r storage.Reader, _ string) ([]storage.Fault, error) {
-				a := &audit{reader: &reader{s: newRecords(db, 0), r: &rec.Reader{Reader: r}}, ctx: ctx, limits: limits.withDefaults(),
+				a := &audit{reader: &reader{s: newRecords(db, 0), r: &rec.Reader{Reader: r}}, ctx: ctx,
+					limits:    limits.withDefaults(),
 					manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
 				a.checkNumbers()
 				a.checkComponents()
@@ -46,7 +47,8 @@ func Maintenance(limits Limits) storage.Maintenance {
 				return a.faults, a.failed
 			})
 		},
-		NotArchived: append(rec.FeedKinds(appSpace), rec.Prefix(appSpace, resultKind), rec.Prefix(appSpace, expiresKind)),
+		NotArchived: append(rec.FeedKinds(appSpace), rec.Prefix(appSpace, resultKind),
+			rec.Prefix(appSpace, expiresKind)),
 	}
 }
 
@@ -72,8 +74,8 @@ func (a *audit) fault(key, format string, args ...any) {
 	}
 }
 
-// each calls fn with the records of a kind whose names have this number of parts. If app is not "", only records of the app
-// are read. An error of fn is reported as a fault of the record.
+// each calls fn with the records of a kind whose names have this number of parts. If app is not "", only records of the
+// app are read. An error of fn is reported as a fault of the record.
 func (a *audit) each(kind string, parts int, app string, fn func(name []string, e storage.Entry) error) {
 	in := under(kind)
 	if app != "" {
@@ -177,8 +179,8 @@ func (a *audit) checkComponents() {
 	})
 }
 
-// storedManifest decodes a stored manifest. It returns an error unless the manifest satisfies the rules of CreateComponent,
-// except those of the configSchema, and has the bytes that manifest.text writes.
+// storedManifest decodes a stored manifest. It returns an error unless the manifest satisfies the rules of
+// CreateComponent, except those of the configSchema, and has the bytes that manifest.text writes.
 func (l Limits) storedManifest(text []byte) (manifest, error) {
 	m, extra, err := l.readManifest(text)
 	switch {
@@ -249,7 +251,11 @@ func (a *audit) checkVersions(h appHead) (used map[string]bool, err error) {
 		}
 		next = v
 	}
-	if of, err := h.whole(body).head(); err == nil && (of.Title != h.Title || !slices.Equal(of.Groups, h.Groups) || !slices.EqualFunc(of.uses, h.uses, func(a, b use) bool { return a.Name == b.Name && slices.Equal(a.Versions, b.Versions) })) {
+	if of, err := h.whole(body).head(); err == nil &&
+		(of.Title != h.Title || !slices.Equal(of.Groups, h.Groups) ||
+			!slices.EqualFunc(of.uses, h.uses, func(a, b use) bool {
+				return a.Name == b.Name && slices.Equal(a.Versions, b.Versions)
+			})) {
 		return nil, errors.New("title, groups or components are not those of the body")
 	}
 	switch {
@@ -291,14 +297,15 @@ func (a *audit) checkBody(app App, used map[string]bool) error {
 	return app.checkSize(a.limits.AppBytes)
 }
 
-// checkElement returns an error unless a Service could have written the stored element. Whether its config conforms to the
-// schema is not checked. The component of its manifest may have been deleted since.
+// checkElement returns an error unless a Service could have written the stored element. Whether its config conforms to
+// the schema is not checked. The component of its manifest may have been deleted since.
 func (a *audit) checkElement(e draftElement) error {
 	manifest, config, err := e.split()
 	if err != nil {
 		return err
 	}
-	if digest := sha256.Sum256(manifest); !a.manifests[digest] { // usually, another version has the same manifest and was checked already
+	// usually, another version has the same manifest and was checked already
+	if digest := sha256.Sum256(manifest); !a.manifests[digest] {
 		if _, err := a.limits.storedManifest(manifest); err != nil {
 			return fmt.Errorf("component: %w", err)
 		}
@@ -313,8 +320,8 @@ func (a *audit) checkElement(e draftElement) error {
 	return nil
 }
 
-// checkHistory checks the records of the history of an app, except the content, which was read with the versions, and its
-// notes and restorations.
+// checkHistory checks the records of the history of an app, except the content, which was read with the versions, and
+// its notes and restorations.
 func (a *audit) checkHistory(h appHead) {
 	latest := h.Version.Number()
 	check := func(kind string, wrong func(n int64, e storage.Entry) error) {
@@ -347,11 +354,12 @@ func (a *audit) checkHistory(h appHead) {
 	})
 }
 
-// checkTags checks the tags of an app and their moves. A move begins where the previous one has ended, and is not earlier.
-// The first one makes the tag.
+// checkTags checks the tags of an app and their moves. A move begins where the previous one has ended, and is not
+// earlier. The first one makes the tag.
 func (a *audit) checkTags(h appHead) {
 	latest := h.Version.Number()
-	at, moved, last := map[string]int64{}, map[string]bool{}, map[string]move{} // where tags point, which have moved/, and their last moves
+	// where tags point, which have moved/, and their last moves
+	at, moved, last := map[string]int64{}, map[string]bool{}, map[string]move{}
 	a.each(tagKind, 2, h.ID, func(name []string, e storage.Entry) error {
 		n, err := parseDecimal(e.Key, e.Value)
 		switch at[name[1]] = n; {
@@ -405,7 +413,8 @@ func (a *audit) checkTags(h appHead) {
 			to = -1
 		}
 		if m := last[tag]; m.To != to {
-			a.fault(moveKey(h.ID, tag, m.number), "the last move leads to version %d, and the tag points to %d", m.To, to)
+			a.fault(moveKey(h.ID, tag, m.number), "the last move leads to version %d, and the tag points to %d", m.To,
+				to)
 		}
 		if !moved[tag] {
 			a.fault(keyOf(movedKind, h.ID, tag), "is missing, and the tag has moves")
@@ -448,10 +457,11 @@ func (a *audit) checkEntries(h appHead, used map[string]bool) error {
 	return nil
 }
 
-// checkOthers reports records of known kinds that follow from no component and no app, and records of unknown kinds. All
-// required records were checked before.
+// checkOthers reports records of known kinds that follow from no component and no app, and records of unknown kinds.
+// All required records were checked before.
 func (a *audit) checkOthers() {
-	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind, idKind, createdKind, updatedKind, usedKind, wordKind, noteKind, listedKind, dueKind}
+	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind,
+		idKind, createdKind, updatedKind, usedKind, wordKind, noteKind, listedKind, dueKind}
 	for _, kind := range kinds {
 		n := 0
 		for _, err := range a.r.Scan(a.ctx, under(kind)) {
@@ -461,14 +471,17 @@ func (a *audit) checkOthers() {
 			}
 		}
 		if n != a.follow[kind] {
-			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n, a.follow[kind])
+			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n,
+				a.follow[kind])
 		}
 	}
 	if a.failed != nil {
 		return
 	}
 	var faults []storage.Fault
-	faults, a.failed = rec.Unknown(a.ctx, a.r, appSpace, append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, releaseKind, resultKind, expiresKind)...)
+	faults, a.failed = rec.Unknown(a.ctx, a.r, appSpace,
+		append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, releaseKind,
+			resultKind, expiresKind)...)
 	for _, f := range faults {
 		a.fault(f.Key, "%s", f.Wrong)
 	}

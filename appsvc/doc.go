@@ -111,10 +111,10 @@
 //   - Every other element must have the id of an element of the version before. Only config, component.name and
 //     component.version may differ from that element, and its component may have these two alone.
 //
-// The id of an element is its index in the list, as a string. So it names the element within one version only. Its key stays with it
-// while it is edited, moved and restored: it is the version and the index where the element first stood, such as "12.3". A patch may leave
-// the key out of an element that it keeps, and must not change it. Of several elements with one key the first keeps it; the others are
-// copies, and get one of their own, as new elements do.
+// The id of an element is its index in the list, as a string. So it names the element within one version only. Its key
+// stays with it while it is edited, moved and restored: it is the version and the index where the element first stood,
+// such as "12.3". A patch may leave the key out of an element that it keeps, and must not change it. Of several
+// elements with one key the first keeps it; the others are copies, and get one of their own, as new elements do.
 //
 // The order of members in a config does not count as a change; the text of a number does.
 //
@@ -175,8 +175,8 @@
 // validating the configs costs too much, a component was deleted, or a component was deleted and created again and a
 // config breaks its present configSchema. A diff is meant for people, so each thing that has changed is one operation:
 //
-//   - Elements are matched by their keys, so an element that was inserted, removed or moved is one operation, and each field of it
-//     that has changed besides is one.
+//   - Elements are matched by their keys, so an element that was inserted, removed or moved is one operation, and each
+//     field of it that has changed besides is one.
 //   - Configs are compared member by member, and lists in configs item by item. Strings are replaced whole.
 //   - An element that differs only in the order of members, or in its manifest because its component was deleted and
 //     created again, is unchanged.

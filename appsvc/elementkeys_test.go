@@ -33,17 +33,22 @@ func TestKeysOfElements(t *testing.T) {
 	for i, step := range []struct{ patch, want string }{
 		{`{"op":"replace","path":"` + at + `1/config/a","value":7}`, "0.0 0.1 0.2"},
 		{`{"op":"move","from":"` + at + `2","path":"` + at + `0"}`, "0.2 0.0 0.1"},
-		{`{"op":"copy","from":"` + at + `0","path":"` + at + `1"},{"op":"replace","path":"` + at + `0/config/a","value":8}`, "0.2 3.1 0.0 0.1"},
+		{`{"op":"copy","from":"` + at + `0","path":"` + at + `1"},{"op":"replace","path":"` + at +
+			`0/config/a","value":8}`, "0.2 3.1 0.0 0.1"},
 		{`{"op":"remove","path":"` + at + `0"}`, "3.1 0.0 0.1"},
-		{`{"op":"add","path":"` + at + `0","value":{"component":{"name":"any","version":"1"},"config":{}}}`, "5.0 3.1 0.0 0.1"},
-		{`{"op":"replace","path":"` + at + `0/component/name","value":"text"},{"op":"replace","path":"` + at + `0/component/version","value":"1.0.0"}`, "5.0 3.1 0.0 0.1"},
+		{`{"op":"add","path":"` + at + `0","value":{"component":{"name":"any","version":"1"},"config":{}}}`,
+			"5.0 3.1 0.0 0.1"},
+		{`{"op":"replace","path":"` + at + `0/component/name","value":"text"},{"op":"replace","path":"` + at +
+			`0/component/version","value":"1.0.0"}`, "5.0 3.1 0.0 0.1"},
 	} {
-		app, err := w.Patch(ctx, designer, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, i, step.patch))
+		app, err := w.Patch(ctx, designer, id,
+			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, i, step.patch))
 		if err != nil {
 			t.Fatal(err)
 		}
 		read, err := w.App(ctx, designer, id)
-		if got := strings.Join(keysOf(t, app), " "); err != nil || got != step.want || string(read.Body) != string(app.Body) {
+		if got := strings.Join(keysOf(t, app), " "); err != nil || got != step.want ||
+			string(read.Body) != string(app.Body) {
 			t.Errorf("after %s the keys are %s, %v, want %s", step.patch, got, err, step.want)
 		}
 	}

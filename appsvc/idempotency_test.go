@@ -28,41 +28,56 @@ type keyed struct {
 
 var keyedOperations = []keyed{
 	{"create", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
-		app, err := w.CreateApp(context.Background(), by, appsvc.CreateAppRequest{Title: choose(other, "other", "one"), Groups: []string{site1}, IdempotencyKey: key})
+		app, err := w.CreateApp(context.Background(), by,
+			appsvc.CreateAppRequest{Title: choose(other, "other", "one"), Groups: []string{site1}, IdempotencyKey: key})
 		return string(app.Body) + app.ID + app.Version.String(), err
 	}, func(*workshop, string) error { return nil }},
 	{"restore", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
-		app, err := w.Restore(context.Background(), by, appsvc.RestoreRequest{AppID: id, Version: choose(other, vitrine.NewVersion(2), vitrine.NewVersion(0)), IdempotencyKey: key})
+		app, err := w.Restore(context.Background(), by,
+			appsvc.RestoreRequest{AppID: id, Version: choose(other, vitrine.NewVersion(2), vitrine.NewVersion(0)),
+				IdempotencyKey: key})
 		return string(app.Body) + app.ID + app.Version.String(), err
 	}, func(*workshop, string) error { return nil }},
 	{"put a tag", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
-		tag, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: "live", Version: choose(other, vitrine.NewVersion(1), vitrine.NewVersion(0)), Embed: true, IdempotencyKey: key})
+		tag, err := w.PutTag(context.Background(), by,
+			appsvc.PutTagRequest{AppID: id, Name: "live",
+				Version: choose(other, vitrine.NewVersion(1), vitrine.NewVersion(0)), Embed: true, IdempotencyKey: key})
 		return fmt.Sprintf("%s of %s is %s, %s", tag.Name, tag.AppID, tag.AppVersion, textOf(tag.App)), err
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
+		_, err := w.PutTag(context.Background(), admin,
+			appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
 		return err
 	}},
 	{"put a tag of another name", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
-		tag, err := w.PutTag(context.Background(), by, appsvc.PutTagRequest{AppID: id, Name: choose(other, "other", "live"), IdempotencyKey: key, Version: vitrine.NewVersion(0)})
+		tag, err := w.PutTag(context.Background(), by,
+			appsvc.PutTagRequest{AppID: id, Name: choose(other, "other", "live"), IdempotencyKey: key,
+				Version: vitrine.NewVersion(0)})
 		return fmt.Sprintf("%s of %s is %s, %s", tag.Name, tag.AppID, tag.AppVersion, textOf(tag.App)), err
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
+		_, err := w.PutTag(context.Background(), admin,
+			appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
 		return err
 	}},
 	{"delete a tag", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
-		return "", w.DeleteTag(context.Background(), by, appsvc.DeleteTagRequest{AppID: id, Name: choose(other, "old", "live"), IdempotencyKey: key})
+		return "", w.DeleteTag(context.Background(), by,
+			appsvc.DeleteTagRequest{AppID: id, Name: choose(other, "old", "live"), IdempotencyKey: key})
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
+		_, err := w.PutTag(context.Background(), admin,
+			appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
 		return err
 	}},
 	{"create a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
-		c, err := w.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"` + choose(other, "2", "1") + `","main":"/one.js","configSchema":{}}`), IdempotencyKey: key})
+		c, err := w.CreateComponent(context.Background(), by,
+			appsvc.CreateComponentRequest{
+				Manifest: []byte(`{"name":"new","version":"` + choose(other, "2", "1") +
+					`","main":"/one.js","configSchema":{}}`), IdempotencyKey: key})
 		return fmt.Sprintf("%q", c), err
 	}, func(w *workshop, _ string) error {
 		return w.DeleteComponent(context.Background(), admin, appsvc.DeleteComponentRequest{Name: "new"})
 	}},
 	{"delete a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
-		return "", w.DeleteComponent(context.Background(), by, appsvc.DeleteComponentRequest{Name: choose(other, "text", "any"), IdempotencyKey: key})
+		return "", w.DeleteComponent(context.Background(), by,
+			appsvc.DeleteComponentRequest{Name: choose(other, "text", "any"), IdempotencyKey: key})
 	}, func(w *workshop, _ string) error {
 		w.component(`{"name":"any","version":"again","main":"/m.js","configSchema":{}}`)
 		return nil
@@ -86,7 +101,8 @@ func (w *workshop) keyedApp() string {
 	w.regroup(id, []string{site1, site2})
 	w.regroup(id, []string{site1})
 	for _, tag := range []string{"live", "old"} {
-		if _, err := w.PutTag(context.Background(), admin, appsvc.PutTagRequest{AppID: id, Name: tag, Version: vitrine.NewVersion(2)}); err != nil {
+		if _, err := w.PutTag(context.Background(), admin,
+			appsvc.PutTagRequest{AppID: id, Name: tag, Version: vitrine.NewVersion(2)}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -96,7 +112,8 @@ func (w *workshop) keyedApp() string {
 // all tells of everything that is stored.
 func (w *workshop) all() string {
 	w.t.Helper()
-	apps, _, err := unpage(w.ListApps(context.Background(), admin, appsvc.ListAppsRequest{Sort: appsvc.CreatedAscending}))
+	apps, _, err := unpage(w.ListApps(context.Background(), admin,
+		appsvc.ListAppsRequest{Sort: appsvc.CreatedAscending}))
 	list, _, err2 := listed(w.ListComponents(context.Background(), admin, appsvc.ListComponentsRequest{}))
 	feed, err3 := w.Changes(context.Background(), admin, appsvc.ChangesRequest{Limit: 500})
 	if err := errors.Join(err, err2, err3); err != nil {
@@ -191,11 +208,13 @@ func TestAKeyStandsForOneInput(t *testing.T) {
 func TestAKeyStandsForOneOperation(t *testing.T) {
 	eachKeyed(t, func(t *testing.T, w *workshop, op keyed, id, _ string) {
 		for _, another := range keyedOperations {
-			if strings.HasPrefix(another.name, "put a tag") && strings.HasPrefix(op.name, "put a tag") || another.name == op.name {
+			if strings.HasPrefix(another.name, "put a tag") && strings.HasPrefix(op.name, "put a tag") ||
+				another.name == op.name {
 				continue
 			}
 			if _, err := another.do(w, editor, id, "k", false); !errors.Is(err, vitrine.ErrUnprocessable) {
-				t.Errorf("%s with the key of %s: error %v, want %v", another.name, op.name, err, vitrine.ErrUnprocessable)
+				t.Errorf("%s with the key of %s: error %v, want %v", another.name, op.name, err,
+					vitrine.ErrUnprocessable)
 			}
 		}
 	})
@@ -220,7 +239,8 @@ func TestAKeyIsItsCallersOwnAndNoOther(t *testing.T) {
 func TestAnUpdateThatFailedIsNoAnswer(t *testing.T) {
 	w := newWorkshop(t)
 	in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, IdempotencyKey: "k",
-		Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "late", Version: "1"}, Config: []byte(`{}`)}}}
+		Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "late", Version: "1"},
+			Config: []byte(`{}`)}}}
 	if _, err := w.CreateApp(context.Background(), editor, in); !errors.Is(err, vitrine.ErrUnprocessable) {
 		t.Fatalf("error %v, want %v", err, vitrine.ErrUnprocessable)
 	}
@@ -234,8 +254,8 @@ func TestAnUpdateThatFailedIsNoAnswer(t *testing.T) {
 	}
 }
 
-// Each operation is repeated by somebody who had the right then and has not now: to use the app, to manage components, or to
-// create apps in the group.
+// Each operation is repeated by somebody who had the right then and has not now: to use the app, to manage components,
+// or to create apps in the group.
 func TestARepeatNeedsTheRightsOfToday(t *testing.T) {
 	for _, op := range keyedOperations {
 		t.Run(op.name, func(t *testing.T) {
@@ -267,20 +287,25 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	const sent = "a text that stands in the body"
 	ctx, store := context.Background(), memory.New()
 	svc := appsvc.New(store, nil)
-	app, err := svc.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: sent, Groups: []string{site1}, IdempotencyKey: "create"})
+	app, err := svc.CreateApp(ctx, editor,
+		appsvc.CreateAppRequest{Title: sent, Groups: []string{site1}, IdempotencyKey: "create"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	manifest := `{"name":"new","version":"1","main":"/m.js","description":"` + sent + `","configSchema":{}}`
-	made, err := svc.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
+	made, err := svc.CreateComponent(ctx, editor,
+		appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = svc.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Embed: true, IdempotencyKey: "tag", Version: vitrine.NewVersion(0)})
+	_, err = svc.PutTag(ctx, editor,
+		appsvc.PutTagRequest{AppID: app.ID, Name: "live", Embed: true, IdempotencyKey: "tag",
+			Version: vitrine.NewVersion(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := svc.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, IdempotencyKey: "restore", Version: vitrine.NewVersion(0)}); err != nil {
+	if _, err := svc.Restore(ctx, editor,
+		appsvc.RestoreRequest{AppID: app.ID, IdempotencyKey: "restore", Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
 	kept := 0
@@ -300,7 +325,8 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	if err := svc.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "new"}); err != nil {
 		t.Fatal(err)
 	}
-	again, err := svc.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
+	again, err := svc.CreateComponent(ctx, editor,
+		appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
 	if err != nil || !reflect.DeepEqual(again, made) {
 		t.Errorf("the repeat, when the component is gone, is answered %+v, %v\nthe first was %+v", again, err, made)
 	}

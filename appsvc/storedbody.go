@@ -16,10 +16,10 @@ import (
 //
 //	{"title":"…","owner":{"urn":"…"},"groups":["…"],"elements":[{"id":"0","key":"0.0","component":<manifest>,"config":<config>}]}
 //
-// The id of an element is its index, and the key says where it was created. So the text of an element up to the manifest,
-// called its head, changes when the element moves, and the text after the head does not. The latter is copied from version
-// to version without being parsed. draft.body writes this form. Since it is fixed, a body is read with the functions of
-// package jsontree that find values and decode little.
+// The id of an element is its index, and the key says where it was created. So the text of an element up to the
+// manifest, called its head, changes when the element moves, and the text after the head does not. The latter is copied
+// from version to version without being parsed. draft.body writes this form. Since it is fixed, a body is read with the
+// functions of package jsontree that find values and decode little.
 
 // configName stands between the manifest and the config of a stored element.
 const configName = `,"config":`
@@ -35,8 +35,8 @@ func (b Body) draft() (draft, error) {
 }
 
 // split returns a copy of a stored body with 0 in place of the elements, and the text of each element, which shares the
-// bytes of the body. The elements come last and are most of the body, so they are scanned only once. It returns an error if
-// a Service has not stored the body.
+// bytes of the body. The elements come last and are most of the body, so they are scanned only once. It returns an
+// error if a Service has not stored the body.
 func (b Body) split() (head []byte, elements [][]byte, err error) {
 	rest := jsontree.Lookup(b, "elements")
 	if elements, err = jsontree.Items(rest); err != nil {
@@ -69,8 +69,8 @@ func appendHead(dst []byte, index int, key string) []byte {
 	return append(append(append(dst, `","key":"`...), key...), `","component":`...)
 }
 
-// cutHead returns the key of a stored element, and its text after the head: the manifest, the config and the closing brace. ok is false
-// if the element does not begin with the head for this index.
+// cutHead returns the key of a stored element, and its text after the head: the manifest, the config and the closing
+// brace. ok is false if the element does not begin with the head for this index.
 func cutHead(element []byte, index int) (key string, kept []byte, ok bool) {
 	var buf [32]byte
 	begin := append(strconv.AppendInt(append(buf[:0], `{"id":"`...), int64(index), 10), `","key":"`...)
@@ -91,8 +91,9 @@ func isKey(s string) bool {
 	return true
 }
 
-// split returns the manifest and the config of a kept element. Both share its bytes. It finds the end of the manifest by scanning
-// it; nothing is decoded. It returns an error if no config follows the manifest, which no Service has stored.
+// split returns the manifest and the config of a kept element. Both share its bytes. It finds the end of the manifest
+// by scanning it; nothing is decoded. It returns an error if no config follows the manifest, which no Service has
+// stored.
 func (e draftElement) split() (manifest, config []byte, err error) {
 	manifest, rest := jsontree.Cut(e.kept)
 	config, ok := bytes.CutPrefix(rest, []byte(configName))
@@ -107,14 +108,16 @@ func storedRef(manifest []byte) ComponentRef {
 	return ComponentRef{member(manifest, "name"), member(manifest, "version")}
 }
 
-// member returns the string member of this name of a stored object, "" if it has none, or if its value is no string. It scans the
-// object up to the member, and decodes the value alone. In a manifest name and version come first, so that this is quick.
+// member returns the string member of this name of a stored object, "" if it has none, or if its value is no string. It
+// scans the object up to the member, and decodes the value alone. In a manifest name and version come first, so that
+// this is quick.
 func member(object []byte, name string) string {
 	text, _ := jsontree.Text(jsontree.Member(object, name))
 	return text
 }
 
-// texts returns the strings of an array of strings. ok is false for any other JSON, such as an array with a number in it.
+// texts returns the strings of an array of strings. ok is false for any other JSON, such as an array with a number in
+// it.
 func texts(raw []byte) (list []string, ok bool) {
 	items, err := jsontree.Items(raw)
 	out := make([]string, len(items))
@@ -128,8 +131,8 @@ func texts(raw []byte) (list []string, ok bool) {
 	return out, err == nil
 }
 
-// compact returns strict JSON without the white space between its tokens. Numbers, strings and the order of members stay. Configs
-// and manifests are stored in this form.
+// compact returns strict JSON without the white space between its tokens. Numbers, strings and the order of members
+// stay. Configs and manifests are stored in this form.
 func compact(text []byte) []byte {
 	var b bytes.Buffer
 	_ = json.Compact(&b, text) // fails for malformed JSON only

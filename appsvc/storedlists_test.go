@@ -55,7 +55,8 @@ func onStores(t *testing.T, test func(t *testing.T, db storage.Store)) {
 	t.Run("late reads", func(t *testing.T) { test(t, proof.LateReads(memory.New())) })
 }
 
-// Many apps of one time, a component that few or most apps have, and large bodies. Each list is compared with what a plain sort gives.
+// Many apps of one time, a component that few or most apps have, and large bodies. Each list is compared with what a
+// plain sort gives.
 func TestListsOfManyApps(t *testing.T) { onStores(t, testListsOfManyApps) }
 
 func testListsOfManyApps(t *testing.T, db storage.Store) {

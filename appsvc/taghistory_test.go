@@ -22,7 +22,8 @@ var nobody = vitrine.Caller{URN: network + ":user=nobody"}
 func (w *workshop) tagMoves(id, name string) []appsvc.TagMove {
 	w.t.Helper()
 	var out []appsvc.TagMove
-	for m, err := range w.AllTagMoves(context.Background(), admin, appsvc.ListTagMovesRequest{AppID: id, Name: name, Limit: 2}) {
+	for m, err := range w.AllTagMoves(context.Background(), admin,
+		appsvc.ListTagMovesRequest{AppID: id, Name: name, Limit: 2}) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -34,14 +35,16 @@ func (w *workshop) tagMoves(id, name string) []appsvc.TagMove {
 func TestAMoveHasANote(t *testing.T) {
 	ctx, w := t.Context(), newWorkshop(t)
 	id := w.tagged()
-	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(1), Note: strings.Repeat("é", 1024), IdempotencyKey: "k"}
+	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(1), Note: strings.Repeat("é", 1024),
+		IdempotencyKey: "k"}
 	if _, err := w.PutTag(ctx, admin, in); err != nil {
 		t.Fatal(err)
 	}
 	if moves := w.tagMoves(id, "live"); moves[0].Note != in.Note {
 		t.Errorf("%+v", moves)
 	}
-	for note, want := range map[string]error{"another reason": vitrine.ErrUnprocessable, in.Note + "é": vitrine.ErrInvalid, "\x00": vitrine.ErrInvalid} {
+	for note, want := range map[string]error{"another reason": vitrine.ErrUnprocessable,
+		in.Note + "é": vitrine.ErrInvalid, "\x00": vitrine.ErrInvalid} {
 		in.Note = note
 		if _, err := w.PutTag(ctx, admin, in); !errors.Is(err, want) {
 			t.Errorf("a note of %d bytes with the same key: %v, want %v", len(note), err, want)
@@ -122,7 +125,8 @@ func TestACursorOfAHistoryIsOfNoOther(t *testing.T) {
 		return page.Next
 	}
 	good := next(id, "live")
-	for _, bad := range []string{next(id, "Live"), next(other, "live"), "x", good + "=", good + "\n", good[1:], "AAAAAAAAAAAAAAAA", "1", strings.Repeat("x", 1000)} {
+	for _, bad := range []string{next(id, "Live"), next(other, "live"), "x", good + "=", good + "\n", good[1:],
+		"AAAAAAAAAAAAAAAA", "1", strings.Repeat("x", 1000)} {
 		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: "live", After: bad})
 		checkKind(t, err, vitrine.ErrInvalid)
 		if e := new(vitrine.Error); !errors.As(err, &e) || e.Parameter != "before" {
@@ -158,7 +162,8 @@ func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 			if !test.at.IsZero() {
 				w.putTag(id, "live", test.at)
 			}
-			_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: test.to, From: test.from})
+			_, err := w.PutTag(ctx, editor,
+				appsvc.PutTagRequest{AppID: id, Name: "live", Version: test.to, From: test.from})
 			if test.failed != (err != nil) {
 				t.Fatalf("error %v", err)
 			}
@@ -166,7 +171,8 @@ func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 			if test.failed {
 				want = test.at
 				e := new(vitrine.Error)
-				if !errors.As(err, &e) || e.Kind != vitrine.ErrConflict || e.Code != vitrine.CodeMoved || e.PointsTo != test.at || e.Version != v2 {
+				if !errors.As(err, &e) || e.Kind != vitrine.ErrConflict || e.Code != vitrine.CodeMoved ||
+					e.PointsTo != test.at || e.Version != v2 {
 					t.Errorf("error %#v", err)
 				}
 			}
@@ -183,7 +189,8 @@ func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 			t.Errorf("marshalled: %v", err)
 		}
 	}
-	_, err := w.PutTag(ctx, nobody, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v0, From: appsvc.PointsTo(v0)})
+	_, err := w.PutTag(ctx, nobody,
+		appsvc.PutTagRequest{AppID: id, Name: "live", Version: v0, From: appsvc.PointsTo(v0)})
 	checkKind(t, err, vitrine.ErrNotFound) // rights come before the guard
 }
 
@@ -192,7 +199,8 @@ func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 func TestAGuardedMoveCanBeRepeated(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged("live")
-	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2), From: appsvc.PointsTo(vitrine.NewVersion(1)), IdempotencyKey: "k"}
+	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2),
+		From: appsvc.PointsTo(vitrine.NewVersion(1)), IdempotencyKey: "k"}
 	for range 3 {
 		tag, err := w.PutTag(ctx, editor, in)
 		if err != nil || tag.AppVersion != in.Version {
@@ -240,7 +248,8 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 	put(t, store, others...)
 	w.putTag(id, "last", v0)
 	_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: v0})
-	if e := new(vitrine.Error); !errors.As(err, &e) || e.Kind != vitrine.ErrUnprocessable || e.Code != vitrine.CodeLimit {
+	if e := new(vitrine.Error); !errors.As(err, &e) || e.Kind != vitrine.ErrUnprocessable ||
+		e.Code != vitrine.CodeLimit {
 		t.Errorf("the name after 10,000: %v", err)
 	}
 	for _, again := range []string{"last", name(0), name(9_998)} {
@@ -251,8 +260,9 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 
 func TestATagMoveIsJSON(t *testing.T) {
 	for want, m := range map[string]appsvc.TagMove{
-		`{"at":5,"by":{"urn":"urn:a:b:user=c"},"from":"0","to":"12"}`: {At: 5, By: "urn:a:b:user=c", From: vitrine.NewVersion(0), To: vitrine.NewVersion(12)},
-		`{"at":0,"by":{"urn":""},"from":null,"to":null}`:              {},
+		`{"at":5,"by":{"urn":"urn:a:b:user=c"},"from":"0","to":"12"}`: {At: 5, By: "urn:a:b:user=c",
+			From: vitrine.NewVersion(0), To: vitrine.NewVersion(12)},
+		`{"at":0,"by":{"urn":""},"from":null,"to":null}`: {},
 	} {
 		text, err := json.Marshal(m)
 		if err != nil || string(text) != want {
@@ -266,7 +276,8 @@ func TestATagMoveIsJSON(t *testing.T) {
 }
 
 func TestATagGuardIsJSON(t *testing.T) {
-	for text, want := range map[string]appsvc.TagGuard{`null`: appsvc.NoTag(), `"0"`: appsvc.PointsTo(vitrine.NewVersion(0)), `"17"`: appsvc.PointsTo(vitrine.NewVersion(17))} {
+	for text, want := range map[string]appsvc.TagGuard{`null`: appsvc.NoTag(),
+		`"0"`: appsvc.PointsTo(vitrine.NewVersion(0)), `"17"`: appsvc.PointsTo(vitrine.NewVersion(17))} {
 		var got appsvc.TagGuard
 		if err := json.Unmarshal([]byte(text), &got); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
@@ -275,7 +286,8 @@ func TestATagGuardIsJSON(t *testing.T) {
 			t.Errorf("%s, %v; want %s", back, err, text)
 		}
 	}
-	for _, text := range []string{`""`, `"00"`, `"latest"`, `"-1"`, `0`, `true`, `{}`, `[]`, `"+1"`, `"9223372036854775808"`} {
+	for _, text := range []string{`""`, `"00"`, `"latest"`, `"-1"`, `0`, `true`, `{}`, `[]`, `"+1"`,
+		`"9223372036854775808"`} {
 		var got appsvc.TagGuard
 		if err := json.Unmarshal([]byte(text), &got); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("%s: %v", text, err)

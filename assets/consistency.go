@@ -19,8 +19,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Maintenance says how the records of libraries are checked, archived and rebuilt. Its Audit yields a fault for each record that a
-// Service with these limits cannot have written; a zero limit means the default. It reads each library in one View:
+// Maintenance says how the records of libraries are checked, archived and rebuilt. Its Audit yields a fault for each
+// record that a Service with these limits cannot have written; a zero limit means the default. It reads each library in
+// one View:
 //
 //   - the count of assets in the State is right, and no asset has a higher ordinal than State.Last;
 //   - each folder is well-formed, its parent exists, and no folder is below itself or too deep;
@@ -28,8 +29,8 @@ import (
 //   - no two assets have the same generator and foreign id;
 //   - the index has the terms that follow from the assets, and no others.
 //
-// Rebuild makes the indices anew from the assets. Meanwhile libraries can be changed, but a search in the library that is being
-// rebuilt, and adding assets to it, returns ErrBusy. Archives leave out the feeds.
+// Rebuild makes the indices anew from the assets. Meanwhile libraries can be changed, but a search in the library that
+// is being rebuilt, and adding assets to it, returns ErrBusy. Archives leave out the feeds.
 func Maintenance(limits Limits) storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
@@ -78,7 +79,8 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	if a.records, err = openRecords(ctx, lib, index.NewCache(segmentBytes), r, nil); err != nil {
 		return err
 	}
-	unknown, err := record.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, folderKind, "index/", "new/", "t/")
+	unknown, err := record.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, folderKind, "index/", "new/",
+		"t/")
 	if err != nil {
 		return err
 	}
@@ -180,8 +182,8 @@ func (a *audit) checkFolder(f folderRecord) error {
 	return nil
 }
 
-// isResource reports whether rid is the resource ID of a folder of the library, with any vendor: the records do not contain
-// the vendor of the Service.
+// isResource reports whether rid is the resource ID of a folder of the library, with any vendor: the records do not
+// contain the vendor of the Service.
 func (a *audit) isResource(rid, folder string) bool {
 	network, ok := strings.CutSuffix(rid, resourceID("", a.lib, folder))
 	return ok && strings.HasSuffix(network, ":"+a.lib.Network) && urn.CheckGroup(network) == nil
@@ -223,8 +225,8 @@ func (a *audit) checkAsset(r assetRecord) error {
 	return checkBody(r, a.limits)
 }
 
-// checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It splits the body into parts,
-// applies the rules for new assets to them, and encodes them again.
+// checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It splits the body into
+// parts, applies the rules for new assets to them, and encodes them again.
 func checkBody(r assetRecord, lim Limits) error {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -241,7 +243,8 @@ func checkBody(r assetRecord, lim Limits) error {
 		return err
 	}
 	lim.Content = len(p.Content) // a limit of what is sent
-	d, err := NewAsset{ID: from.ID, Generator: from.Generator, Content: []byte(p.Content), SafeTags: p.Tags}.draft("", lim)
+	d, err := NewAsset{ID: from.ID, Generator: from.Generator, Content: []byte(p.Content), SafeTags: p.Tags}.draft("",
+		lim)
 	if err != nil {
 		return err
 	}
@@ -275,8 +278,8 @@ func (a *audit) checkOrigins() error {
 	return cmp.Or(failed, err)
 }
 
-// indexed yields the entries that the index must have. It skips assets whose terms cannot be computed, which have a fault
-// already.
+// indexed yields the entries that the index must have. It skips assets whose terms cannot be computed, which have a
+// fault already.
 func (a *audit) indexed(yield func(index.Entry, error) bool) {
 	for r, err := range a.assetsIn(nil, pageRange{ascending: true}) {
 		if err != nil {
@@ -330,7 +333,8 @@ func rebuildIndex(ctx context.Context, db storage.Store, lib Library) error {
 				return nil
 			}
 			var entries []index.Entry
-			for e, err := range record.Map(r.assetsIn(nil, pageRange{after: position{ordinal: last}, ascending: true, limit: atOnce}), indexEntry) {
+			for e, err := range record.Map(r.assetsIn(nil,
+				pageRange{after: position{ordinal: last}, ascending: true, limit: atOnce}), indexEntry) {
 				if err != nil {
 					return err
 				}

@@ -30,7 +30,8 @@ func newRecordDesk(t *testing.T) recordDesk {
 	d := recordDesk{&desk{t: t, Service: assets.New(db, nil)}, db, record.Space("assets", lib.Network, lib.ID)}
 	folder, _ := d.folder("a", "", true)
 	for n := range 5 {
-		d.label(d.asset(fmt.Sprint(n), "some words "+fmt.Sprint("unique", n), folder), assets.Attribute{Key: "k", Value: fmt.Sprint("v", n)})
+		d.label(d.asset(fmt.Sprint(n), "some words "+fmt.Sprint("unique", n), folder),
+			assets.Attribute{Key: "k", Value: fmt.Sprint("v", n)})
 	}
 	return d
 }
@@ -107,20 +108,28 @@ func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 		{"a folder of an asset", "folder/*", gone, "which does not exist"},
 		{"a folder that is below nothing", "folder/x", is(`{"id":"x","label":"x","parent":"nowhere"}`), "nowhere"},
 		{"a folder that is below itself", "folder/x", is(`{"id":"x","label":"x","parent":"x"}`), "x"},
-		{"a word of an asset", "asset/a2", func(b []byte) []byte { return bytes.Replace(b, []byte("unique1"), []byte("unique9"), 1) }, differ},
+		{"a word of an asset", "asset/a2", func(b []byte) []byte {
+			return bytes.Replace(b, []byte("unique1"), []byte("unique9"), 1)
+		}, differ},
 		{"a library without a name", "library", gone, "is missing, or names another library"},
-		{"the name of another library", "library", is(`{"Network":"x","ID":"y"}`), "is missing, or names another library"},
+		{"the name of another library", "library", is(`{"Network":"x","ID":"y"}`),
+			"is missing, or names another library"},
 		{"no key", "current", state("key", nil), "has no key"},
 		{"an ordinal that is too high", "current", state("last", 1<<41), "want 0 to"},
 		{"no time", "current", state("at", 1<<60), "no year from 1 to 9999"},
 		{"a folder without a label", "folder/x", is(`{"id":"x","label":""}`), "label"},
 		{"a folder under another key", "folder/y", is(`{"id":"x","label":"x"}`), "is the folder"},
-		{"a permission on another folder", "folder/x", is(`{"id":"x","label":"x","permissions":[{"rId":"y"}]}`), "is not the resource of this folder"},
-		{"an asset of another generator", "asset/a2", swap(`"generator":{"id":"`, `"generator":{"id":"x`), "the origin is not that"},
-		{"a tag twice", "asset/a2", swap(`"safe_tags":[`, `"safe_tags":["a","a"`), "not in the form in which it is stored"},
+		{"a permission on another folder", "folder/x", is(`{"id":"x","label":"x","permissions":[{"rId":"y"}]}`),
+			"is not the resource of this folder"},
+		{"an asset of another generator", "asset/a2", swap(`"generator":{"id":"`, `"generator":{"id":"x`),
+			"the origin is not that"},
+		{"a tag twice", "asset/a2", swap(`"safe_tags":[`, `"safe_tags":["a","a"`),
+			"not in the form in which it is stored"},
 		{"a tag that is empty", "asset/a2", swap(`"safe_tags":[`, `"safe_tags":[""`), "/safe_tags/0"},
-		{"an attribute twice", "asset/a2", swap(`"attributes":[`, `"attributes":[{"key":"k","value":"v1"},`), "not in the form in which it is stored"},
-		{"a body in another form", "asset/a2", swap(`"safe_tags":[`, `"safe_tags": [`), "not in the form in which it is stored"},
+		{"an attribute twice", "asset/a2", swap(`"attributes":[`, `"attributes":[{"key":"k","value":"v1"},`),
+			"not in the form in which it is stored"},
+		{"a body in another form", "asset/a2", swap(`"safe_tags":[`, `"safe_tags": [`),
+			"not in the form in which it is stored"},
 		{"a content in another form", "asset/a2", swap(`{"id"`, `{ "id"`), "not in the form in which it is stored"},
 		{"an asset without a number", "asset/=72", is("1"), "is the key of no asset"},
 		{"a record of no kind", "assets/a1", is("1"), "no kind of records"},
@@ -128,13 +137,16 @@ func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 		d := newRecordDesk(t)
 		d.change(c.kind, c.fn)
 		faults := d.faults()
-		if c.want == "" && faults != nil || c.want != "" && !slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, c.want) }) {
+		if c.want == "" && faults != nil || c.want != "" &&
+			!slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, c.want) }) {
 			t.Errorf("%s: the faults are %q, want %q", c.name, faults, c.want)
 		}
 		if err := assets.RebuildIndex(ctx, d.db, lib); err != nil {
 			t.Fatal(err)
 		}
-		if faults := d.faults(); slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, " index/") }) {
+		if faults := d.faults(); slices.ContainsFunc(faults, func(f string) bool {
+			return strings.Contains(f, " index/")
+		}) {
 			t.Errorf("%s, with the index built anew: %q", c.name, faults)
 		}
 	}
@@ -202,7 +214,8 @@ func TestAnIndexIsBuiltAnewBesideChanges(t *testing.T) {
 func TestLongNamesOfLibraries(t *testing.T) {
 	db := memory.New()
 	var want []assets.Library
-	for _, id := range []string{strings.Repeat("!", 128), strings.Repeat("!", 127) + "/", strings.Repeat("𝄞", 128), strings.Repeat("𝄞", 127) + "x"} {
+	for _, id := range []string{strings.Repeat("!", 128), strings.Repeat("!", 127) + "/", strings.Repeat("𝄞", 128),
+		strings.Repeat("𝄞", 127) + "x"} {
 		l := assets.Library{Network: strings.Repeat("n/", 100), ID: id}
 		want = append(want, l)
 		network := vitrine.Caller{URN: "urn:vitrine:x:user=y", Moderates: []string{"urn:vitrine:" + l.Network}}

@@ -14,11 +14,11 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Maintenance says how the records of reviews are checked and archived. Its Audit yields a fault for each record that no import can
-// have stored. It reads each network in one View:
+// Maintenance says how the records of reviews are checked and archived. Its Audit yields a fault for each record that
+// no import can have stored. It reads each network in one View:
 //
-//   - collections and reviews are in the stored form byte by byte: otherwise the next import of the same record would report it as
-//     updated;
+//   - collections and reviews are in the stored form byte by byte: otherwise the next import of the same record would
+//     report it as updated;
 //   - every reply has its parent, no reply is its own ancestor, and counts are those of the reviews;
 //   - each collection and each review has its index records, and no record belongs to nothing.
 //
@@ -31,7 +31,8 @@ func Maintenance() storage.Maintenance {
 				if err != nil {
 					return nil, err
 				}
-				a := &audit{rows: &rows{ctx: ctx, space: space, network: network, r: r}, want: map[string]int{}, recordReader: newRecordReader()}
+				a := &audit{rows: &rows{ctx: ctx, space: space, network: network, r: r}, want: map[string]int{},
+					recordReader: newRecordReader()}
 				err = a.run()
 				return a.faults, err
 			})
@@ -139,7 +140,8 @@ func (a *audit) collection(e storage.Entry) error {
 	}
 	var counts tally
 	counts.size(in.dims)
-	// A valid record with the same number of dimensions, up to its first review. The names of the dimensions do not matter.
+	// A valid record with the same number of dimensions, up to its first review. The names of the dimensions do not
+	// matter.
 	head := `{"source":"s","title":"","created":"2000-01-01T00:00:00Z","id":"YQ==","dimensions":["default"`
 	for i := 1; i < in.dims; i++ {
 		head += `,"` + strconv.Itoa(i) + `"`
@@ -224,12 +226,13 @@ type recordReader struct {
 
 func newRecordReader() *recordReader {
 	r := &recordReader{}
-	r.check = &lineChecker{fileOptions: &fileOptions{latest: math.MaxInt64, maxLine: math.MaxInt, forImport: true, partial: true}, ids: map[string]bool{}, out: func(found lineResult) { r.found = found }}
+	r.check = &lineChecker{fileOptions: &fileOptions{latest: math.MaxInt64, maxLine: math.MaxInt, forImport: true,
+		partial: true}, ids: map[string]bool{}, out: func(found lineResult) { r.found = found }}
 	return r
 }
 
-// read joins the parts to a record, checks it, and returns what an import would store. The parts must not contain a line
-// end, since a record is one line of a file.
+// read joins the parts to a record, checks it, and returns what an import would store. The parts must not contain a
+// line end, since a record is one line of a file.
 func (r *recordReader) read(parts ...string) (*incoming, error) {
 	var line []byte
 	for _, p := range parts {

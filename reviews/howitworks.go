@@ -49,37 +49,40 @@ package reviews
 //
 // # A line in a check
 //
-//  1. Checker.Problems calls pipeline.run in the goroutine of the caller. lines.next reads a block of whole lines. A job checks it while
-//     the next block is read.
-//  2. lineChecker.check lets jsontext decide whether the line is JSON. If it is not, fault finds the place, and rejectLine reports it.
-//  3. readCollection walks over the line from left to right. collectionMember, readReview and reviewMember apply the rules of each member,
-//     and report adds a problem to lineChecker.found. If reviews comes before dimensions, dimensionsAhead counts the dimensions.
+//  1. Checker.Problems calls pipeline.run in the goroutine of the caller. lines.next reads a block of whole lines. A
+//     job checks it while the next block is read.
+//  2. lineChecker.check lets jsontext decide whether the line is JSON. If it is not, fault finds the place, and
+//     rejectLine reports it.
+//  3. readCollection walks over the line from left to right. collectionMember, readReview and reviewMember apply the
+//     rules of each member, and report adds a problem to lineChecker.found. If reviews comes before dimensions,
+//     dimensionsAhead counts the dimensions.
 //  4. The job collects the lineResults, 256 at a time.
-//  5. pipeline.drain passes the results of the jobs to fileChecker.line, in the order of the file. The fileChecker applies the rules that
-//     span lines, sorts the problems of each line, and yields them.
+//  5. pipeline.drain passes the results of the jobs to fileChecker.line, in the order of the file. The fileChecker
+//     applies the rules that span lines, sorts the problems of each line, and yields them.
 //
-// Memory: one block more than there are jobs, up to four times 256 results for each block, 1,000 problems in each lineChecker.found and
-// in fileChecker.early, about 25 bytes for each collection of the file, and one long line with the ids of its reviews.
+// Memory: one block more than there are jobs, up to four times 256 results for each block, 1,000 problems in each
+// lineChecker.found and in fileChecker.early, about 25 bytes for each collection of the file, and one long line with
+// the ids of its reviews.
 //
 // # A line in an import
 //
-//  1. Service.Import creates a pipeline with forImport set. A lineChecker then also fills an incoming: keep adds the collection, and
-//     keepReview each accepted review, both in the canonical form.
+//  1. Service.Import creates a pipeline with forImport set. A lineChecker then also fills an incoming: keep adds the
+//     collection, and keepReview each accepted review, both in the canonical form.
 //  2. importer.add is fileChecker.store, and adds the results of lines to the queue.
-//  3. At 1 MiB or 1,000 entries, commit stores the queue in one transaction, in the goroutine of Import: it reads all collections of
-//     the queue at once, and the stored ones of their reviews, and writes the differences. Meanwhile the jobs continue until their
-//     channels are full. Import commits the rest at the end of the file.
+//  3. At 1 MiB or 1,000 entries, commit stores the queue in one transaction, in the goroutine of Import: it reads all
+//     collections of the queue at once, and the stored ones of their reviews, and writes the differences. Meanwhile the
+//     jobs continue until their channels are full. Import commits the rest at the end of the file.
 //
 // # Reviews of an author in Delete
 //
-//  1. eraser.find searches the collections in a View, 1,000 at a time, and reads their reviews. A View blocks no writer. It ends with
-//     the collection in which 1,000 reviews of the author are reached.
-//  2. eraser.erase erases these in one Update. It checks again whether each review is the author's, since an import may have
-//     replaced it.
-//  3. eraser.reviews subtracts the ratings from the tally. reparent finds the replies to erased reviews, and gives them another
-//     parent.
-//  4. The next round begins after that collection, until there are no more. The error of an Update ends Delete; what earlier
-//     Updates have erased stays erased, and is counted.
+//  1. eraser.find searches the collections in a View, 1,000 at a time, and reads their reviews. A View blocks no
+//     writer. It ends with the collection in which 1,000 reviews of the author are reached.
+//  2. eraser.erase erases these in one Update. It checks again whether each review is the author's, since an import may
+//     have replaced it.
+//  3. eraser.reviews subtracts the ratings from the tally. reparent finds the replies to erased reviews, and gives them
+//     another parent.
+//  4. The next round begins after that collection, until there are no more. The error of an Update ends Delete; what
+//     earlier Updates have erased stays erased, and is counted.
 //  5. scrub removes the remains of the erased records from the files of the store.
 //
 // A dry run takes the same steps in Views, and writes nothing.
@@ -87,7 +90,8 @@ package reviews
 // # A collection in Export
 //
 //  1. Export opens one View, which is a snapshot of the network, and writes a line for each collection.
-//  2. exportCollection writes the stored bytes of the collection and of its reviews, with brackets and commas around them.
-//     Nothing is decoded. rows.inOrder has the order, with parents before their replies.
+//  2. exportCollection writes the stored bytes of the collection and of its reviews, with brackets and commas around
+//     them. Nothing is decoded. rows.inOrder has the order, with parents before their replies.
 //
-// Memory: 256 reviews of up to 16 KiB or one longer one, a buffer of 64 KiB, and the ids of all reviews of the collection.
+// Memory: 256 reviews of up to 16 KiB or one longer one, a buffer of 64 KiB, and the ids of all reviews of the
+// collection.

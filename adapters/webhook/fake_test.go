@@ -60,7 +60,8 @@ func (s *fakeSource) feeds(_ context.Context, e Endpoint) (out []feed, err error
 		if of := strings.Split(name, "/"); len(of) > 1 && e.Groups != nil && !e.covers([]string{"urn:v:" + of[1]}) {
 			continue
 		}
-		out = append(out, feed{name, func(_ context.Context, after string, _ Endpoint) (page, error) { return s.read(name, after) }})
+		out = append(out,
+			feed{name, func(_ context.Context, after string, _ Endpoint) (page, error) { return s.read(name, after) }})
 	}
 	return out, nil
 }
@@ -182,7 +183,8 @@ func (r *receivers) RoundTrip(request *http.Request) (*http.Response, error) {
 			return nil, request.Context().Err()
 		}
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: request}, nil
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")),
+		Request: request}, nil
 }
 
 func (r *receivers) set(answer func(d delivery) (int, error)) {
@@ -225,7 +227,8 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
-	f := &fixture{t: t, store: memory.New(), apps: newFakeSource("apps", "apps"), assets: newFakeSource("assets"), to: &receivers{t: t}, log: &syncBuffer{}}
+	f := &fixture{t: t, store: memory.New(), apps: newFakeSource("apps", "apps"), assets: newFakeSource("assets"),
+		to: &receivers{t: t}, log: &syncBuffer{}}
 	return f
 }
 
@@ -287,7 +290,9 @@ func (f *fixture) start(endpoints ...Endpoint) *process {
 
 func (f *fixture) startOn(store storage.Store, to http.RoundTripper, endpoints ...Endpoint) *process {
 	f.t.Helper()
-	d := New(store, Services{}, &Options{Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Observer: f.observer})
+	d := New(store, Services{},
+		&Options{Log: slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Observer: f.observer})
 	d.sources, d.transport = []source{f.apps, f.assets}, to
 	if err := d.Set(f.t.Context(), endpoints); err != nil {
 		f.t.Fatal(err)

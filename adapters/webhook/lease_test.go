@@ -44,7 +44,8 @@ func TestOneOfSeveralProcessesDelivers(t *testing.T) {
 			got = append(got, f.to.all()...)
 		}
 		// The third posted before it stood still at the store, the fourth posts again, with the same id.
-		if len(got) != 2 || got[0].n != 3 || got[1].n != 3 || got[0].id != got[1].id || got[1].at.Sub(begun) > 30*time.Second {
+		if len(got) != 2 || got[0].n != 3 || got[1].n != 3 || got[0].id != got[1].id ||
+			got[1].at.Sub(begun) > 30*time.Second {
 			t.Errorf("after %s: %+v", time.Since(begun), got)
 		}
 		f.apps.add("apps", "tag.set", 4)

@@ -39,13 +39,14 @@ type position struct {
 	// Receiver is a digest of the URL and the secrets. When it changes, Off, Failed, Rejected and Until go back to
 	// zero: they belong to the old receiver.
 	Receiver string `json:"receiver"`
-	// Marks says how far, by the name of the feed, and Scope which feeds the endpoint gets. A feed in the scope without a mark was
-	// created later, as that of a new library, and is read from its beginning.
+	// Marks says how far, by the name of the feed, and Scope which feeds the endpoint gets. A feed in the scope without
+	// a mark was created later, as that of a new library, and is read from its beginning.
 	Scope string          `json:"scope"`
 	Marks map[string]mark `json:"marks"`
 
-	Off      bool  `json:"off,omitempty"`      // the receiver returned 410
-	Failed   int   `json:"failed,omitempty"`   // attempts since one was accepted, a change was rejected too often, or the receiver changed
+	Off bool `json:"off,omitempty"` // the receiver returned 410
+	// attempts since one was accepted, a change was rejected too often, or the receiver changed
+	Failed   int   `json:"failed,omitempty"`
 	Rejected int   `json:"rejected,omitempty"` // attempts at the next change that the receiver rejected
 	Until    int64 `json:"until,omitempty"`    // the next attempt is due then, in milliseconds since the epoch
 }
@@ -59,7 +60,8 @@ type mark struct {
 	Since int64 `json:"since,omitempty"`
 }
 
-// receiver returns a digest of the URL and the secrets. It is an HMAC with the secrets as keys, so it does not reveal them.
+// receiver returns a digest of the URL and the secrets. It is an HMAC with the secrets as keys, so it does not reveal
+// them.
 func (e Endpoint) receiver() string {
 	sum := sha256.New()
 	for _, s := range e.Secrets {
@@ -114,8 +116,8 @@ func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
 	return lease.Begin(ctx, d.db, positionKey(e.Name), p)
 }
 
-// begin brings the marks of a position in line with the scope of the endpoint. A feed that the endpoint did not get before begins with
-// the changes that come, and one that it no longer gets loses its mark.
+// begin brings the marks of a position in line with the scope of the endpoint. A feed that the endpoint did not get
+// before begins with the changes that come, and one that it no longer gets loses its mark.
 func (d *Deliverer) begin(ctx context.Context, e Endpoint, p *position) error {
 	if p.Scope == e.scope() {
 		return nil

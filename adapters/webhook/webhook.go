@@ -36,8 +36,8 @@ type Options struct {
 // Deliverer delivers the changes of a store. Each process that uses the store may have one; one of them delivers at a
 // time, the one that has the lease (see Several processes). All of them need the same endpoints.
 //
-// While it delivers, it runs one worker for each endpoint. A worker reads the feeds that its endpoint gets, posts one change
-// after the other, and stores after each how far it is (see Positions).
+// While it delivers, it runs one worker for each endpoint. A worker reads the feeds that its endpoint gets, posts one
+// change after the other, and stores after each how far it is (see Positions).
 type Deliverer struct {
 	db        storage.Store
 	sources   []source
@@ -70,7 +70,8 @@ func New(db storage.Store, services Services, opts *Options) *Deliverer {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	d := &Deliverer{db: db, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{}), progress: map[string]Progress{}}
+	d := &Deliverer{db: db, transport: newTransport(o), log: o.Log, observer: o.Observer, changed: make(chan struct{}),
+		progress: map[string]Progress{}}
 	if services.Apps != nil {
 		d.sources = append(d.sources, appSource{services.Apps})
 	}
@@ -83,9 +84,9 @@ func New(db storage.Store, services Services, opts *Options) *Deliverer {
 	return d
 }
 
-// Set replaces the endpoints, also while Run runs. Their names must differ, as those that Parse returns do. An endpoint whose
-// name the store does not know gets the changes that come after Set returns; any other goes on where it was. Deliveries that
-// are under way are completed. If Set returns an error, the endpoints stay as they were.
+// Set replaces the endpoints, also while Run runs. Their names must differ, as those that Parse returns do. An endpoint
+// whose name the store does not know gets the changes that come after Set returns; any other goes on where it was.
+// Deliveries that are under way are completed. If Set returns an error, the endpoints stay as they were.
 func (d *Deliverer) Set(ctx context.Context, endpoints []Endpoint) error {
 	for _, e := range endpoints {
 		if err := d.register(ctx, e); err != nil {

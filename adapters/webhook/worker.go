@@ -28,9 +28,9 @@ const (
 // feed, or by time where there are several feeds. It reads a page of each feed ahead, attempts the first change until
 // the receiver accepts it or it is given up, and stores the position after each attempt.
 //
-// run loads the position and then calls step again and again. Each step finds the next change (next, which calls refresh and
-// fill), posts it (attempt), decides what the response means for the position (settle), and stores the position (save). If
-// there is no change, the step waits for one (idle).
+// run loads the position and then calls step again and again. Each step finds the next change (next, which calls
+// refresh and fill), posts it (attempt), decides what the response means for the position (settle), and stores the
+// position (save). If there is no change, the step waits for one (idle).
 type worker struct {
 	d     *Deliverer
 	lease *lease.Lease
@@ -161,8 +161,8 @@ func (w *worker) idle(stopped context.Context) {
 	_ = sleep(stopped, time.Until(w.readAt.Add(readEvery)))
 }
 
-// next returns the queue whose first change is the next to deliver, or nil if there is none. That is the oldest of the first
-// changes of all queues that the endpoint gets; of several with the same time, the one of the earlier queue.
+// next returns the queue whose first change is the next to deliver, or nil if there is none. That is the oldest of the
+// first changes of all queues that the endpoint gets; of several with the same time, the one of the earlier queue.
 func (w *worker) next(ctx context.Context) (first *queue, err error) {
 	if err := w.refresh(ctx); err != nil {
 		return nil, err
@@ -228,7 +228,8 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 	m := w.p.Marks[q.name]
 	read, err := q.read(ctx, m.After, w.e)
 	if errors.Is(err, errGone) && m.After != "" {
-		w.log.Warn("webhook: the feed of changes was reset, or does not go back to the last delivery: going on by time, some changes may be missing",
+		w.log.Warn("webhook: the feed of changes was reset, or does not go back to the last delivery: going on by "+
+			"time, some changes may be missing",
 			"feed", q.name, "from", time.UnixMilli(m.At).UTC())
 		w.p.Marks[q.name] = mark{At: m.At, Since: m.At - overlap.Milliseconds()}
 		w.unsaved++
@@ -267,8 +268,8 @@ func (w *worker) advance(q *queue) {
 
 // attempt waits until the next attempt at the first change of a queue is due, makes it, and stores the position.
 func (w *worker) attempt(stopped, valid context.Context, q *queue) error {
-	// Another machine may have stored Until, with a clock that is far ahead. So no wait is longer than the longest one that
-	// retries have.
+	// Another machine may have stored Until, with a clock that is far ahead. So no wait is longer than the longest one
+	// that retries have.
 	due := min(time.Until(time.UnixMilli(w.p.Until)), longestWait+longestWait/5)
 	if due > 0 && sleep(stopped, due) != nil {
 		return nil

@@ -32,7 +32,8 @@ func TestChangesAreDeliveredInOrderToThoseWhoWantThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.apps.add("apps", "app.created", 1, "urn:v:a")
-		p := f.start(to("all"), to("tags", of("tag.set")), to("site", in("urn:v:a:site=1")), to("assets", of("assets.changed")))
+		p := f.start(to("all"), to("tags", of("tag.set")), to("site", in("urn:v:a:site=1")),
+			to("assets", of("assets.changed")))
 		settle()
 		f.expect("what was before", "")
 		f.apps.add("apps", "app.updated", 2, "urn:v:a:site=1")
@@ -123,7 +124,8 @@ func TestAChangeThatNobodyIsToldOfIsDelivered(t *testing.T) {
 	})
 }
 
-// The time of the next attempt may come from a process whose clock is far ahead. No wait is longer than the longest one.
+// The time of the next attempt may come from a process whose clock is far ahead. No wait is longer than the longest
+// one.
 func TestAClockThatIsAheadDelaysNothingForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -224,7 +226,8 @@ func TestRetries(t *testing.T) {
 						t.Errorf("wait %d was %s, want %s ± 20 %%", i, d-lasts, want)
 					}
 				}
-				if len(ill) < 18 || len(ill) > 26 || ill[len(ill)-1].n != 1 || ill[len(ill)-1].at.Sub(begun) < keepTrying-longestWait*13/10 || ill[0].at.Sub(begun) > time.Second {
+				if len(ill) < 18 || len(ill) > 26 || ill[len(ill)-1].n != 1 ||
+					ill[len(ill)-1].at.Sub(begun) < keepTrying-longestWait*13/10 || ill[0].at.Sub(begun) > time.Second {
 					t.Errorf("%d attempts, the last %+v", len(ill), ill[len(ill)-1])
 				}
 				// The first change is too old then, and so is the second.
@@ -410,8 +413,8 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// An endpoint that asks for more types than before gets the changes of these from then on, and a new library is read from its
-// beginning.
+// An endpoint that asks for more types than before gets the changes of these from then on, and a new library is read
+// from its beginning.
 func TestASourceThatIsAddedBeginsWithWhatComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -460,7 +463,8 @@ func TestGroupsThatChange(t *testing.T) {
 		for _, c := range []struct {
 			groups []string
 			want   string
-		}{{[]string{"urn:v:a", "urn:v:b"}, "x:3 x:4"}, {[]string{"urn:v:b"}, "x:6"}, {nil, "x:7 x:8"}, {[]string{"urn:v:a"}, "x:9"}} {
+		}{{[]string{"urn:v:a", "urn:v:b"}, "x:3 x:4"}, {[]string{"urn:v:b"}, "x:6"}, {nil, "x:7 x:8"},
+			{[]string{"urn:v:a"}, "x:9"}} {
 			if err := p.Set(t.Context(), []Endpoint{to("x", in(c.groups...))}); err != nil {
 				t.Error(err)
 			}
@@ -626,7 +630,8 @@ func TestSecretsAreNowhere(t *testing.T) {
 		if text == "" {
 			t.Error("there is no position")
 		}
-		for what, text := range map[string]string{"the log": f.log.String(), "the store": text, "the Deliverer": fmt.Sprintf("%+v", p.endpoints[0].Secrets)} {
+		for what, text := range map[string]string{"the log": f.log.String(), "the store": text,
+			"the Deliverer": fmt.Sprintf("%+v", p.endpoints[0].Secrets)} {
 			for _, secret := range []string{"CANARY", canary[6:], "CCCCCCCC", "67 67 67"} {
 				if strings.Contains(text, secret) {
 					t.Errorf("%s holds %q: %s", what, secret, text)

@@ -22,10 +22,12 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// maintenance is how the records of each package are checked and archived. Archives have people and keys only if access is true.
+// maintenance is how the records of each package are checked and archived. Archives have people and keys only if access
+// is true.
 func maintenance(access bool) []storage.Maintenance {
 	return []storage.Maintenance{
-		appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}), reviews.Maintenance(), webhook.Maintenance(), signin.Maintenance(access),
+		appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}), reviews.Maintenance(),
+		webhook.Maintenance(), signin.Maintenance(access),
 	}
 }
 
@@ -56,7 +58,9 @@ func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 // exportStore is the command export: it writes the records of a store as an archive.
 func exportStore(f *flag.FlagSet) action {
 	db, out := dbFlag(f), outFlag(f)
-	access := f.Bool("with-access", false, "with people and keys: who has the archive has what may be done with them, as far as the SHA-256 of a secret and the public half of a passkey allow")
+	access := f.Bool("with-access", false,
+		"with people and keys: who has the archive has what may be done with them, as far as the SHA-256 of a "+
+			"secret and the public half of a passkey allow")
 	return func(ctx context.Context, p *program) error {
 		if part := partOfStore(*db, *out); part != "" {
 			return usageError{fmt.Errorf("-out names %s of -db: name another file", part)}
@@ -110,9 +114,11 @@ func importStore(f *flag.FlagSet) action {
 			}
 			return err
 		}
-		made := p.keyMaker(*db, p.getenv(variable("key-file")), ": tokens of the store that the archive is from are not valid here, unless you copy its key file over this one\n")
-		// If the process is killed, no incomplete store can be opened: a SQLite file gets its name when it is complete, and in PostgreSQL
-		// the store stays marked as unfinished until the next import begins anew.
+		made := p.keyMaker(*db, p.getenv(variable("key-file")),
+			": tokens of the store that the archive is from are not valid here, unless you copy its key file over "+
+				"this one\n")
+		// If the process is killed, no incomplete store can be opened: a SQLite file gets its name when it is complete,
+		// and in PostgreSQL the store stays marked as unfinished until the next import begins anew.
 		if inFile(*db) {
 			err = sqlite.Build(*db, func(s *sqlite.DB) error {
 				if err := fill(s); err != nil {

@@ -91,7 +91,11 @@ var table = []row{
 
 	// A program puts everything together.
 	{"examples/components", "", "appsvc storage/memory", ""},
-	{"examples/vitrine", domains + " internal storage adapters examples/components github.com/schollz/progressbar/v3 golang.org/x/term github.com/prometheus/client_golang", "github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite github.com/descope/virtualwebauthn", ""},
+	{"examples/vitrine",
+		domains + " internal storage adapters examples/components github.com/schollz/progressbar/v3 " +
+			"golang.org/x/term github.com/prometheus/client_golang",
+		"github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite " +
+			"github.com/descope/virtualwebauthn", ""},
 	{"examples", domains + " internal storage adapters", "", ""},
 }
 

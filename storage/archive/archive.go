@@ -40,7 +40,8 @@ import (
 // format is the number in the first line. v0.1.0 wrote firstFormat.
 const format, firstFormat = 3, 2
 
-// maxLine is how many bytes a line has at most: the largest value in base64, and the longest key with every byte escaped.
+// maxLine is how many bytes a line has at most: the largest value in base64, and the longest key with every byte
+// escaped.
 const maxLine = storage.MaxValue/3*4 + 6*storage.MaxKey + 100
 
 // maxUpdate is how many bytes an update of an import writes, unless one entry has more.
@@ -64,8 +65,9 @@ type line struct {
 	SHA256  string          `json:"sha256"`
 }
 
-// Without names entries that are left out, by prefixes of their keys: "apps log/" leaves out the logs of the space "apps", and
-// "assets/* log/" those of all spaces whose names begin with "assets/". "webhooks " leaves out a whole space.
+// Without names entries that are left out, by prefixes of their keys: "apps log/" leaves out the logs of the space
+// "apps", and "assets/* log/" those of all spaces whose names begin with "assets/". "webhooks " leaves out a whole
+// space.
 type Without []string
 
 // has reports whether a key is left out.
@@ -81,8 +83,8 @@ func (w Without) has(key string) bool {
 	return space == storage.IdentitySpace && key != storage.IdentitySecret
 }
 
-// Export writes the entries of one snapshot of a store, and returns how many there are. After an error, which may be one of w, the
-// archive is incomplete, and Import returns ErrDamaged for it.
+// Export writes the entries of one snapshot of a store, and returns how many there are. After an error, which may be
+// one of w, the archive is incomplete, and Import returns ErrDamaged for it.
 func Export(ctx context.Context, from storage.Store, w io.Writer, without Without) (entries int64, err error) {
 	out, sum := bufio.NewWriterSize(w, 256<<10), sha256.New()
 	lines := io.MultiWriter(out, sum)
@@ -175,7 +177,9 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 		if len(put) == 0 {
 			return nil
 		}
-		return to.Update(ctx, storage.SpaceOf(put[0].Key), large, func(t storage.Tx) error { return t.Put(ctx, put...) })
+		return to.Update(ctx, storage.SpaceOf(put[0].Key), large, func(t storage.Tx) error {
+			return t.Put(ctx, put...)
+		})
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 256<<10), maxLine)
@@ -186,12 +190,14 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 			return 0, errors.New("line 1: this is an archive of v0.1.0: import it with v0.2.0 into a new store, " +
 				"which this release opens")
 		case number == 1 && (err != nil || l.Vitrine != format):
-			return 0, fmt.Errorf("%w: line 1: this is no archive, or one of another release: want {\"vitrine\":%d}", ErrDamaged, format)
+			return 0, fmt.Errorf("%w: line 1: this is no archive, or one of another release: want {\"vitrine\":%d}",
+				ErrDamaged, format)
 		case err != nil:
 			return 0, fmt.Errorf("%w: line %d: %w", ErrDamaged, number, err)
 		case l.Entries != nil:
 			if sum := hex.EncodeToString(sum.Sum(nil)); *l.Entries != entries || l.SHA256 != sum {
-				return 0, fmt.Errorf("%w: line %d: the lines before have %d entries and the sum %s, and it says %d and %s", ErrDamaged, number, entries, sum, *l.Entries, l.SHA256)
+				return 0, fmt.Errorf("%w: line %d: the lines before have %d entries and the sum %s, and it says %d "+
+					"and %s", ErrDamaged, number, entries, sum, *l.Entries, l.SHA256)
 			}
 			if lines.Scan() {
 				return 0, fmt.Errorf("%w: line %d: something follows the last line", ErrDamaged, number+1)
@@ -262,7 +268,8 @@ func (l line) entry() (e storage.Entry, err error) {
 		e.Key = string(*l.Key64)
 	}
 	if storage.SpaceOf(e.Key) == "" || len(e.Key) > storage.MaxKey || len(e.Value) > storage.MaxValue {
-		err = fmt.Errorf("the key %.60q, of %d bytes with a value of %d, can be in no store", e.Key, len(e.Key), len(e.Value))
+		err = fmt.Errorf("the key %.60q, of %d bytes with a value of %d, can be in no store", e.Key, len(e.Key),
+			len(e.Value))
 	}
 	return e, err
 }

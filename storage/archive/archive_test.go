@@ -68,9 +68,11 @@ func export(t testing.TB, db storage.Store, without ...string) string {
 // oddEntries have every kind of key and value.
 func oddEntries() map[string]string {
 	all := map[string]string{
-		"a k": "", "a l": "null", "a m": `{"a":[1,2.50,"\u0041<b>"]}`, "a n": " 1", "a o": "1\n", "a p": "{\n}", "a q": "\"\xff\"", "a r": `{"a":1,"a":2}`,
+		"a k": "", "a l": "null", "a m": `{"a":[1,2.50,"\u0041<b>"]}`, "a n": " 1", "a o": "1\n", "a p": "{\n}",
+		"a q": "\"\xff\"", "a r": `{"a":1,"a":2}`,
 		"a s": "12", "a t": `"text"`, "a u": "\x00\xff", "a v": `{"a"`, "a w": `1,"value64":"AA=="`,
-		"a \xff\xfe": "1", "a \"\\\x01\u2028<é😀": "{}", "a  ": "1", "b/c k": "true", "b/d k": strings.Repeat(`[`, 9999) + strings.Repeat(`]`, 9999),
+		"a \xff\xfe": "1", "a \"\\\x01\u2028<é😀": "{}", "a  ": "1", "b/c k": "true",
+		"b/d k": strings.Repeat(`[`, 9999) + strings.Repeat(`]`, 9999),
 		"b/e " + strings.Repeat("\x01", storage.MaxKey-4): "1",
 		"c large": strings.Repeat("x", 3<<20),
 	}
@@ -87,7 +89,8 @@ func TestAnImportedStoreHasTheSameEntriesAndGivesTheSameArchive(t *testing.T) {
 	if again := export(t, from); again != text {
 		t.Error("a second export differs")
 	}
-	for _, line := range []string{`{"vitrine":3}`, `{"key":"a m","value":{"a":[1,2.50,"\u0041<b>"]}}`, `{"key":"a k","value64":""}`, `{"key":"a l","value":null}`} {
+	for _, line := range []string{`{"vitrine":3}`, `{"key":"a m","value":{"a":[1,2.50,"\u0041<b>"]}}`,
+		`{"key":"a k","value64":""}`, `{"key":"a l","value":null}`} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("the archive has no line %s", line)
 		}
@@ -142,7 +145,9 @@ func (t *watchedTx) Put(ctx context.Context, entries ...storage.Entry) error {
 }
 
 func TestSomeEntriesAreLeftOut(t *testing.T) {
-	db := storeWith(t, map[string]string{"a log/1": "", "a log": "", "a logs/1": "", "b/x log/1": "", "b/x k": "", "b log/1": "", "c k": "", "c/d k": ""})
+	db := storeWith(t,
+		map[string]string{"a log/1": "", "a log": "", "a logs/1": "", "b/x log/1": "", "b/x k": "", "b log/1": "",
+			"c k": "", "c/d k": ""})
 	if err := storage.EnsureIdentity(ctx, db); err != nil {
 		t.Fatal(err)
 	}
@@ -164,10 +169,12 @@ func TestSomeEntriesAreLeftOut(t *testing.T) {
 	if export(t, to, without...) != text {
 		t.Error("the imported store gives another archive")
 	}
-	if line, err := archive.Line(ctx, db, "b/x k", without); err != nil || strings.Split(text, "\n")[line-1] != `{"key":"b/x k","value64":""}` {
+	if line, err := archive.Line(ctx, db, "b/x k", without); err != nil ||
+		strings.Split(text, "\n")[line-1] != `{"key":"b/x k","value64":""}` {
 		t.Errorf("line %d, %v", line, err)
 	}
-	if _, err := archive.Import(ctx, storeWith(t, nil), strings.NewReader(export(t, db)), without); !errors.Is(err, archive.ErrDamaged) || !strings.Contains(err.Error(), `damaged archive: line 3: the key "a log/1"`) {
+	if _, err := archive.Import(ctx, storeWith(t, nil), strings.NewReader(export(t, db)), without); !errors.Is(err,
+		archive.ErrDamaged) || !strings.Contains(err.Error(), `damaged archive: line 3: the key "a log/1"`) {
 		t.Errorf("an archive with more: %v", err)
 	}
 	if _, err := archive.Import(ctx, db, strings.NewReader(text), without); !errors.Is(err, archive.ErrNotEmpty) {
@@ -180,7 +187,8 @@ func TestAChangedArchiveIsRefused(t *testing.T) {
 	text := export(t, storeWith(t, map[string]string{"a k": `{"n":1}`, "a l": "\xff", "b k": "2"}))
 	try := func(damaged string) {
 		t.Helper()
-		if _, err := archive.Import(ctx, storeWith(t, nil), strings.NewReader(damaged), nil); !errors.Is(err, archive.ErrDamaged) {
+		if _, err := archive.Import(ctx, storeWith(t, nil), strings.NewReader(damaged), nil); !errors.Is(err,
+			archive.ErrDamaged) {
 			t.Errorf("%q: %v", damaged, err)
 		}
 	}
@@ -207,21 +215,23 @@ func TestAnArchiveThatNoExportWritesIsRefused(t *testing.T) {
 		"damaged archive: line 3: the key \"a k\" comes after \"b k\"": {header, good, `{"key":"a k","value":1}`},
 		"the key \"b k\" comes after \"b k\"":                          {header, good, good},
 		"damaged archive: line 2: want a key and a value":              {header, `{"key":"b k"}`},
-		"want a key and a value, each once":                            {header, `{"key":"b k","value":1,"value64":""}`},
-		"each once":                                                    {header, `{"key":"b k","key64":"","value":1}`},
-		"can be in no store":                                           {header, `{"key":"bk","value":1}`},
-		"of 1025 bytes":                                                {header, `{"key":"b ` + strings.Repeat("k", 1023) + `","value":1}`},
-		"belongs into no archive":                                      {header, `{"key":"store name","value":1}`},
-		"\"store other\" belongs into no archive":                      {header, `{"key":"store other","value":1}`},
-		"the secret has 1 bytes, want 32":                              {header, `{"key":"store secret","value":1}`},
-		"line 2: json: unknown field":                                  {header, `{"key":"b k","value":1,"other":1}`},
-		"something follows the object":                                 {header, good + `{}`},
-		"line 2: unexpected EOF":                                       {header, `{`},
-		"line 2: illegal base64":                                       {header, `{"key":"b k","value64":"?"}`},
+		"want a key and a value, each once": {header,
+			`{"key":"b k","value":1,"value64":""}`},
+		"each once":                               {header, `{"key":"b k","key64":"","value":1}`},
+		"can be in no store":                      {header, `{"key":"bk","value":1}`},
+		"of 1025 bytes":                           {header, `{"key":"b ` + strings.Repeat("k", 1023) + `","value":1}`},
+		"belongs into no archive":                 {header, `{"key":"store name","value":1}`},
+		"\"store other\" belongs into no archive": {header, `{"key":"store other","value":1}`},
+		"the secret has 1 bytes, want 32":         {header, `{"key":"store secret","value":1}`},
+		"line 2: json: unknown field":             {header, `{"key":"b k","value":1,"other":1}`},
+		"something follows the object":            {header, good + `{}`},
+		"line 2: unexpected EOF":                  {header, `{`},
+		"line 2: illegal base64":                  {header, `{"key":"b k","value64":"?"}`},
 	} {
 		text := strings.Join(lines, "\n") + "\n"
 		text += fmt.Sprintf("{\"entries\":%d,\"sha256\":\"%x\"}\n", len(lines)-1, sha256.Sum256([]byte(text)))
-		if _, err := archive.Import(ctx, storeWith(t, nil), strings.NewReader(text), nil); !errors.Is(err, archive.ErrDamaged) || !strings.Contains(err.Error(), says) {
+		if _, err := archive.Import(ctx, storeWith(t, nil), strings.NewReader(text), nil); !errors.Is(err,
+			archive.ErrDamaged) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", lines, err, says)
 		}
 	}
@@ -248,7 +258,8 @@ func TestErrorsOfFilesAndStoresArePassedOn(t *testing.T) {
 		if _, err := archive.Export(ctx, db, &failing{left}, nil); !errors.Is(err, errDisk) {
 			t.Errorf("a writer that fails after %d bytes: %v", left, err)
 		}
-		_, err := archive.Import(ctx, storeWith(t, nil), io.MultiReader(strings.NewReader(text[:left]), &failing{}), nil)
+		_, err := archive.Import(ctx, storeWith(t, nil), io.MultiReader(strings.NewReader(text[:left]), &failing{}),
+			nil)
 		if !errors.Is(err, errDisk) || errors.Is(err, archive.ErrDamaged) {
 			t.Errorf("a reader that fails after %d bytes: %v", left, err)
 		}

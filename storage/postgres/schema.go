@@ -34,9 +34,10 @@ var (
 	// ErrAbsent means that the database or schema has no store.
 	ErrAbsent = errors.New("there is no store")
 
-	errUnfinished = errors.New("the store is unfinished: it is still being built, or its build was stopped; build it again, which removes what is left")
-	errTaken      = errors.New("another process is building a store there")
-	errOld        = errors.New("the database has the tables of v0.1.0: write an archive with v0.1.0 " +
+	errUnfinished = errors.New("the store is unfinished: it is still being built, or its build was stopped; build " +
+		"it again, which removes what is left")
+	errTaken = errors.New("another process is building a store there")
+	errOld   = errors.New("the database has the tables of v0.1.0: write an archive with v0.1.0 " +
 		"(vitrine export -db STORE >FILE), and make a store of it in an empty database, or an empty schema, " +
 		"with v0.2.0 (vitrine import -db STORE FILE), which this release opens")
 )

@@ -33,7 +33,8 @@ func namesIn(t *testing.T, dir string) (names []string) {
 func fillWith(db *DB, n int) error {
 	return db.Update(ctx, "a", storage.UpdateOptions{Large: true}, func(tx storage.Tx) error {
 		for i := range n {
-			if err := tx.Put(ctx, storage.Entry{Key: fmt.Sprintf("a %09d", i), Value: bytes.Repeat([]byte("word "), i%300)}); err != nil {
+			if err := tx.Put(ctx,
+				storage.Entry{Key: fmt.Sprintf("a %09d", i), Value: bytes.Repeat([]byte("word "), i%300)}); err != nil {
 				return err
 			}
 		}
@@ -131,7 +132,8 @@ func TestFilesThatAreNoStoreAreRefusedAndStayAsTheyAre(t *testing.T) {
 		if err := os.WriteFile(path+"-wal", []byte("log"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path, nil); err == nil || !strings.Contains(err.Error(), "is the log of a store that is gone") {
+		if _, err := Open(path, nil); err == nil ||
+			!strings.Contains(err.Error(), "is the log of a store that is gone") {
 			t.Error(err)
 		}
 	})
@@ -140,7 +142,9 @@ func TestFilesThatAreNoStoreAreRefusedAndStayAsTheyAre(t *testing.T) {
 func TestABuildThatFailsLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "vitrine.db")
 	errFailed := errors.New("failed")
-	if err := Build(path, func(db *DB) error { return errors.Join(fillWith(db, 10), errFailed) }); !errors.Is(err, errFailed) {
+	if err := Build(path, func(db *DB) error {
+		return errors.Join(fillWith(db, 10), errFailed)
+	}); !errors.Is(err, errFailed) {
 		t.Error(err)
 	}
 	if names := namesIn(t, filepath.Dir(path)); len(names) != 0 {
@@ -163,7 +167,8 @@ func TestABuildThatFailsLeavesNothing(t *testing.T) {
 	if err := Build(path, func(db *DB) error { return fillWith(db, 20) }); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("building over a store: %v", err)
 	}
-	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) || len(namesIn(t, filepath.Dir(path))) != 1 {
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) ||
+		len(namesIn(t, filepath.Dir(path))) != 1 {
 		t.Errorf("the store has changed, %v", err)
 	}
 }
@@ -235,7 +240,8 @@ func TestABackupIsOneMomentOfAStoreThatIsWrittenTo(t *testing.T) {
 			}
 			// Each update changes the first and the last entry, and one of many pages.
 			err := db.Update(ctx, "a", storage.UpdateOptions{}, func(tx storage.Tx) error {
-				return tx.Put(ctx, storage.Entry{Key: "a 0", Value: []byte{n}}, storage.Entry{Key: "a 9", Value: []byte{n}},
+				return tx.Put(ctx, storage.Entry{Key: "a 0", Value: []byte{n}},
+					storage.Entry{Key: "a 9", Value: []byte{n}},
 					storage.Entry{Key: "a 9 large", Value: bytes.Repeat([]byte{n}, 100_000)})
 			})
 			if err != nil {
@@ -252,7 +258,9 @@ func TestABackupIsOneMomentOfAStoreThatIsWrittenTo(t *testing.T) {
 				return err
 			}
 			values, err := r.Get(ctx, "a 0", "a 9", "a 9 large")
-			if err == nil && (!bytes.Equal(values[0], values[1]) || values[2] != nil && !bytes.Equal(values[2], bytes.Repeat(values[0], 100_000))) {
+			if err == nil &&
+				(!bytes.Equal(values[0], values[1]) || values[2] != nil &&
+					!bytes.Equal(values[2], bytes.Repeat(values[0], 100_000))) {
 				err = fmt.Errorf("it has %v, %v and %.9v", values[0], values[1], values[2])
 			}
 			for _, err := range r.Scan(ctx, storage.Prefix("a 000")) {

@@ -23,8 +23,8 @@ const (
 // alone is the mode of a connection that reads the file and no log, takes no lock, and creates no other file.
 const alone = "mode=ro&immutable=1"
 
-// inspect returns an error if the file at path cannot be used as a store. It changes nothing. A finding counts only if the
-// file and its log did not change meanwhile; otherwise it looks again, up to attempts times.
+// inspect returns an error if the file at path cannot be used as a store. It changes nothing. A finding counts only if
+// the file and its log did not change meanwhile; otherwise it looks again, up to attempts times.
 //
 // It reads through SQLite, since closing any other descriptor of the file would drop the locks
 // that this process may have on it. A file that is read-only passes if reading is true.
@@ -50,20 +50,23 @@ func inspect(path string, busy time.Duration, reading bool) error {
 		// A file without a log is checked alone, so that SQLite creates no other file beside it.
 		if !logged {
 			err = examine(path, alone, busy, (*conn).checkMarks, (*conn).checkSize, pages)
-		} else if err = examine(path, alone, busy, (*conn).checkMarks); err == nil || code(err)&0xff == lib.SQLITE_CORRUPT {
+		} else if err = examine(path, alone, busy, (*conn).checkMarks); err == nil ||
+			code(err)&0xff == lib.SQLITE_CORRUPT {
 			err = examine(path, "mode=ro", busy, (*conn).checkMarks, pages) // the log may have the missing pages
 		}
 		if err == nil || attempt == attempts {
 			return err
 		}
 		after, statErr := os.Stat(path)
-		if statErr == nil && logged == hasLog(path) && after.Size() == before.Size() && after.ModTime().Equal(before.ModTime()) {
+		if statErr == nil && logged == hasLog(path) && after.Size() == before.Size() &&
+			after.ModTime().Equal(before.ModTime()) {
 			return err
 		}
 	}
 }
 
-// hasLog reports whether there is a write-ahead log that is not empty. It may have commits that the file does not have yet.
+// hasLog reports whether there is a write-ahead log that is not empty. It may have commits that the file does not have
+// yet.
 func hasLog(path string) bool {
 	info, err := os.Stat(path + "-wal")
 	return err == nil && info.Size() > 0
@@ -83,8 +86,8 @@ func examine(path, mode string, busy time.Duration, checks ...func(*conn, string
 	return errors.Join(err, c.close())
 }
 
-// checkSize returns an error if a part of the last page is missing. SQLite reads zeros there, and detects only that whole pages are
-// missing.
+// checkSize returns an error if a part of the last page is missing. SQLite reads zeros there, and detects only that
+// whole pages are missing.
 func (c *conn) checkSize(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -92,7 +95,8 @@ func (c *conn) checkSize(path string) error {
 	}
 	page, err := c.value("PRAGMA page_size")
 	if err == nil && info.Size()%page != 0 {
-		err = fmt.Errorf("%s is damaged: it has %d bytes, want whole pages of %d: its end was cut off", path, info.Size(), page)
+		err = fmt.Errorf("%s is damaged: it has %d bytes, want whole pages of %d: its end was cut off", path,
+			info.Size(), page)
 	}
 	return err
 }
@@ -121,7 +125,8 @@ func (c *conn) checkMarks(path string) error {
 			"(vitrine export -db %s >vitrine.archive), and make a store of it with v0.2.0 "+
 			"(vitrine import -db NEW.db vitrine.archive), which this release opens", path, path)
 	case version > format:
-		return fmt.Errorf("%s is of a newer version: its format is %d, this program knows up to %d", path, version, format)
+		return fmt.Errorf("%s is of a newer version: its format is %d, this program knows up to %d", path, version,
+			format)
 	}
 	return nil
 }
@@ -133,8 +138,10 @@ func (c *conn) foreign(path string, id int64) error {
 	if err != nil {
 		return fmt.Errorf("%s is not a Vitrine store, or a damaged one: %w", path, err)
 	}
-	return fmt.Errorf("%s is not a Vitrine store: its application_id is %#x, want %#x%s. A store needs a file of its own: "+
-		"open a path where there is no file yet; to query both files together, ATTACH the store's file to a connection of your own", path, id, applicationID, row[0])
+	return fmt.Errorf("%s is not a Vitrine store: its application_id is %#x, want %#x%s. A store needs a file of "+
+		"its own: "+
+		"open a path where there is no file yet; to query both files together, ATTACH the store's file to a "+
+		"connection of your own", path, id, applicationID, row[0])
 }
 
 // checkPages reads every page.

@@ -35,7 +35,9 @@ func TestThousandElements(t *testing.T) {
 	p.Click(`//div[contains(@class, "status")]` + named("Undo"))
 	p.saved(4)
 	app := s.latest(id)
-	if n := len(app.Elements); n != 1000 || string(app.Elements[998].Config) != `{"question":"The last one","limit":5}` || string(app.Elements[999].Config) != `{"question":"Question 999","limit":5}` {
+	if n := len(app.Elements); n != 1000 ||
+		string(app.Elements[998].Config) != `{"question":"The last one","limit":5}` ||
+		string(app.Elements[999].Config) != `{"question":"Question 999","limit":5}` {
 		t.Errorf("%d elements, at the end %s and %s", n, app.Elements[998].Config, app.Elements[999].Config)
 	}
 	// More changes at once than the service takes operations.
@@ -58,14 +60,16 @@ func TestThousandElements(t *testing.T) {
 // A config of a mebibyte is shown and edited in place, and its history is compared.
 func TestLargeConfig(t *testing.T) {
 	s := newServed(t)
-	s.component("poll", "1.0.0", `{"type":"object","properties":{"title":{"type":"string"},"rows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"n":{"type":"number"}}}},"one":{"$ref":"#/$defs/text"},"two":{"$ref":"#/$defs/text"},"three":{"$ref":"#/$defs/text"},"four":{"$ref":"#/$defs/text"}},
+	s.component("poll", "1.0.0",
+		`{"type":"object","properties":{"title":{"type":"string"},"rows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"n":{"type":"number"}}}},"one":{"$ref":"#/$defs/text"},"two":{"$ref":"#/$defs/text"},"three":{"$ref":"#/$defs/text"},"four":{"$ref":"#/$defs/text"}},
 		"$defs":{"text":{"type":"string","maxLength":2000000}}}`)
 	rows := make([]string, 500)
 	for i := range rows {
 		rows[i] = fmt.Sprintf(`{"name":"Row %d","n":%d.10}`, i, i)
 	}
 	text := strings.Repeat(`A line of a long text.\n`, 1<<18/24)
-	config := fmt.Sprintf(`{"title":"Large","rows":[%s],"one":"1%s","two":"2%s","three":"3%s","four":"4%s"}`, strings.Join(rows, ","), text, text, text, text)
+	config := fmt.Sprintf(`{"title":"Large","rows":[%s],"one":"1%s","two":"2%s","three":"3%s","four":"4%s"}`,
+		strings.Join(rows, ","), text, text, text, text)
 	id := s.newApp("Large", poll(config))
 	p := s.signIn(ann, "/apps/"+id)
 	p.saved(0)
@@ -79,7 +83,8 @@ func TestLargeConfig(t *testing.T) {
 		area.dispatchEvent(new Event("input"));
 	}`)
 	p.saved(3)
-	want := strings.NewReplacer(`"Large"`, `"Larger"`, `"Row 499"`, `"The last row"`, `"3A line`, `"first line\n3A line`).Replace(config)
+	want := strings.NewReplacer(`"Large"`, `"Larger"`, `"Row 499"`, `"The last row"`, `"3A line`,
+		`"first line\n3A line`).Replace(config)
 	if got := string(s.latest(id).Elements[0].Config); got != want {
 		t.Errorf("the config has %d bytes, want %d", len(got), len(want))
 	}
@@ -95,7 +100,8 @@ func TestTenThousandVersions(t *testing.T) {
 	id := s.newApp("Old", poll(`{"n":0}`))
 	const versions = 10_000
 	for i := range versions {
-		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/elements/0/config/n","value":%d}]`, i, i+1)
+		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+			`"path":"/apps/0/elements/0/config/n","value":%d}]`, i, i+1)
 		if _, err := s.apps.Patch(context.Background(), caller, id, []byte(patch)); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +109,8 @@ func TestTenThousandVersions(t *testing.T) {
 	p := s.signIn(ann, "/apps/"+id+"/history")
 	p.See(`//*[@role="status" and contains(., "loaded versions")]`)
 	var first, second int
-	const lowest = `async () => Math.min(...[...document.querySelectorAll(".line .number")].map((x) => Number(x.textContent.split("–")[0])))`
+	const lowest = `async () => Math.min(...[...document.querySelectorAll(".line .number")].map((x) => ` +
+		`Number(x.textContent.split("–")[0])))`
 	p.Run(&first, lowest)
 	p.Click(named("Show more"))
 	p.Until(`async (n) => (await (`+lowest+`)()) < n`, first)
@@ -140,7 +147,9 @@ func TestHundredThousandApps(t *testing.T) {
 	p.See(`//tbody/tr[1]//a[.="The newest"]`)
 	p.view("/apps")
 	p.See(`//tbody/tr[2]`)
-	s.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"The newest, renamed"}]`)
+	s.request(bob, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"The `+
+			`newest, renamed"}]`)
 	p.See(`//tbody/tr[1]//a[.="The newest, renamed"]`)
 }
 

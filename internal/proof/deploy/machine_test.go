@@ -20,12 +20,12 @@ const (
 	placeVariable  = "VITRINE_DEPLOY_PLACE"
 )
 
-// insides are what runs on a machine of its own, by name. Each gets an empty directory for its root, in which nothing that
-// it mounts is seen from outside.
+// insides are what runs on a machine of its own, by name. Each gets an empty directory for its root, in which nothing
+// that it mounts is seen from outside.
 var insides = map[string]func(place, top string) error{"walk": walkInside, "container": containerInside}
 
-// onOwnMachine runs one of insides in this program again, with processes, mounts and a network of its own: only a loopback
-// device, on which every port is free.
+// onOwnMachine runs one of insides in this program again, with processes, mounts and a network of its own: only a
+// loopback device, on which every port is free.
 func onOwnMachine(t *testing.T, name, place string) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -46,7 +46,8 @@ func onOwnMachine(t *testing.T, name, place string) {
 	}
 }
 
-// inside is the main function of a process on a machine of its own. When it ends, the system ends all that it has started.
+// inside is the main function of a process on a machine of its own. When it ends, the system ends all that it has
+// started.
 func inside() int {
 	err := func() error {
 		top, err := os.MkdirTemp(os.Getenv(placeVariable), "root-")
@@ -86,7 +87,8 @@ func loopbackUp() error {
 	}
 	copy(request.name[:], "lo")
 	request.flags = syscall.IFF_UP | syscall.IFF_RUNNING
-	if _, _, no := syscall.Syscall(syscall.SYS_IOCTL, uintptr(socket), syscall.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); no != 0 {
+	if _, _, no := syscall.Syscall(syscall.SYS_IOCTL, uintptr(socket), syscall.SIOCSIFFLAGS,
+		uintptr(unsafe.Pointer(&request))); no != 0 {
 		return no
 	}
 	return nil
@@ -95,12 +97,14 @@ func loopbackUp() error {
 // clean makes top the root of a machine that has the programs of this one, and a directory for everything else: nothing
 // below /usr/local, so no Go, no data, and a copy of /etc.
 func clean(top string) error {
-	for _, dir := range []string{"usr", "proc", "dev", "etc", "home", "root", "tmp", "run", "srv", "var/log/nginx", "var/lib/nginx", "var/backups", "var/tmp", "var/cache", "var/spool"} {
+	for _, dir := range []string{"usr", "proc", "dev", "etc", "home", "root", "tmp", "run", "srv", "var/log/nginx",
+		"var/lib/nginx", "var/backups", "var/tmp", "var/cache", "var/spool"} {
 		if err := os.MkdirAll(filepath.Join(top, dir), 0o755); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(os.Chmod(filepath.Join(top, "tmp"), 0o1777), os.Chmod(filepath.Join(top, "var/tmp"), 0o1777)); err != nil {
+	if err := errors.Join(os.Chmod(filepath.Join(top, "tmp"), 0o1777),
+		os.Chmod(filepath.Join(top, "var/tmp"), 0o1777)); err != nil {
 		return err
 	}
 	for _, name := range []string{"bin", "sbin", "lib", "lib32", "lib64", "libx32"} {

@@ -30,8 +30,10 @@ func TestUnitsGiveFewRights(t *testing.T) {
 	}
 	write(t, tls, deployed(t, "vitrine.service"))
 	write(t, filepath.Join(tls+".d", "vitrine-tls.conf"), deployed(t, "vitrine-tls.conf"))
-	for _, file := range []string{filepath.Join(dir, "vitrine.service"), filepath.Join(dir, "vitrine-backup.service"), tls} {
-		out, err := exec.Command(analyze, "security", "--offline=true", "--no-pager", "--threshold=20", file).CombinedOutput()
+	for _, file := range []string{filepath.Join(dir, "vitrine.service"), filepath.Join(dir, "vitrine-backup.service"),
+		tls} {
+		out, err := exec.Command(analyze, "security", "--offline=true", "--no-pager", "--threshold=20",
+			file).CombinedOutput()
 		level := regexp.MustCompile(`exposure level for \S+: ([\d.]+)`).FindSubmatch(out)
 		if err != nil || level == nil {
 			t.Errorf("%s: %v\n%s", file, err, out)
@@ -57,7 +59,8 @@ func TestTheUnitForbidsNothingThatIsUsed(t *testing.T) {
 	}
 	defer manager.Close()
 	port := freePort(t)
-	s, err := program.StartServer([]string{"NOTIFY_SOCKET=" + filepath.Join(dir, "notify")}, strace, "-f", "-qq", "-o", trace, binary(t), "serve", "-db", store, "-key-file", filepath.Join(dir, "keys"),
+	s, err := program.StartServer([]string{"NOTIFY_SOCKET=" + filepath.Join(dir, "notify")}, strace, "-f", "-qq", "-o",
+		trace, binary(t), "serve", "-db", store, "-key-file", filepath.Join(dir, "keys"),
 		"-addr", "127.0.0.1:"+port, "-metrics-addr", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -67,10 +70,12 @@ func TestTheUnitForbidsNothingThatIsUsed(t *testing.T) {
 	_, large := vitrine.fill(t)
 	vitrine.do(t, "GET", "/apps/"+large, "", 200)
 	vitrine.do(t, "GET", "/healthz", "", 200)
-	long := `{"source":"s","title":"Kettle","created":"2019-01-05T09:30:00Z","id":"a2V0dGxl","dimensions":["default"],"reviews":[{"id":"1","imported_display_name":"Ada","title":"Quick","body_html":"` +
+	long := `{"source":"s","title":"Kettle","created":"2019-01-05T09:30:00Z","id":"a2V0dGxl",` +
+		`"dimensions":["default"],"reviews":[{"id":"1","imported_display_name":"Ada","title":"Quick","body_html":"` +
 		strings.Repeat("Boils. ", 500_000) + `","created":"2019-04-02T10:00:00Z","ratings":[100]}]}`
 	vitrine.do(t, "POST", "/x/reviews/import?network=example.test", long, 200)
-	if out, err := exec.Command(strace, "-f", "-qq", "-o", trace+"-backup", binary(t), "backup", "-db", store, filepath.Join(dir, "copy.db")).CombinedOutput(); err != nil {
+	if out, err := exec.Command(strace, "-f", "-qq", "-o", trace+"-backup", binary(t), "backup", "-db", store,
+		filepath.Join(dir, "copy.db")).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	child, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", s.Pid(), s.Pid()))
@@ -90,7 +95,8 @@ func TestTheUnitForbidsNothingThatIsUsed(t *testing.T) {
 		if err := syscall.Kill(pid, signal); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(time.Minute); signal == syscall.SIGHUP && !strings.Contains(s.Log(), "read again"); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); signal == syscall.SIGHUP &&
+			!strings.Contains(s.Log(), "read again"); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal(s.Log())
 			}
@@ -101,7 +107,8 @@ func TestTheUnitForbidsNothingThatIsUsed(t *testing.T) {
 	}
 	unit := map[string][]string{}
 	readUnit(deployed(t, "vitrine.service"), unit)
-	call, family := regexp.MustCompile(`^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed)`), regexp.MustCompile(`\bsocket\((AF_\w+)`)
+	call, family := regexp.MustCompile(`^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed)`),
+		regexp.MustCompile(`\bsocket\((AF_\w+)`)
 	for _, file := range []string{trace, trace + "-backup"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -128,7 +135,8 @@ func TestTheUnitForbidsNothingThatIsUsed(t *testing.T) {
 			t.Errorf("only %d calls were seen: this shows nothing", len(used))
 		}
 		for name := range used {
-			// The manager starts it with execve, and only as root does SQLite give the files beside a store to its owner.
+			// The manager starts it with execve, and only as root does SQLite give the files beside a store to its
+			// owner.
 			if !allowed[name] && name != "execve" && (name != "fchown" || os.Getuid() != 0) {
 				t.Errorf("%s: SystemCallFilter forbids %s", filepath.Base(file), name)
 			}

@@ -84,14 +84,18 @@ has Later After
 
 // around are what the walk does before and after the commands of a section, beside following the page.
 var around = map[string][2]string{
-	"nginx":          {"mkdir -p /srv/vitrine/scripts; echo 'export {}' >/srv/vitrine/scripts/a.js", scripted},
-	"Caddy":          {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile", scripted + "; systemctl stop caddy"},
-	"HAProxy":        {"", "systemctl stop haproxy"},
-	"No proxy":       {"cp -p /etc/vitrine/vitrine.env /srv/", "cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart vitrine; systemctl start nginx"},
+	"nginx": {"mkdir -p /srv/vitrine/scripts; echo 'export {}' >/srv/vitrine/scripts/a.js", scripted},
+	"Caddy": {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile",
+		scripted + "; systemctl stop caddy"},
+	"HAProxy": {"", "systemctl stop haproxy"},
+	"No proxy": {"cp -p /etc/vitrine/vitrine.env /srv/",
+		"cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart " +
+			"vitrine; systemctl start nginx"},
 	"Backup":         {"create Before", ""},
 	"Restore":        {"create After", restored},
 	"Change the key": {"truncate -s -1 /etc/vitrine/keys", `[ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
-	"Upgrade":        {"create Kept", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
+	"Upgrade": {"create Kept",
+		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
 }
 
 // The commands of the README run on a clean machine, in their order.

@@ -145,7 +145,8 @@ func writeCertificate(t *testing.T, dir string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: site}, DNSNames: []string{site},
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: site},
+		DNSNames:  []string{site},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -175,8 +176,9 @@ type server struct {
 // newServer starts Vitrine with a store in memory, as it runs behind a proxy, and with further flags.
 func newServer(t *testing.T, flags ...string) *server {
 	t.Helper()
-	p, err := program.StartServer([]string{"VITRINE_KEY=" + key}, binary(t), append([]string{"serve", "-db", "memory:", "-addr", "127.0.0.1:0",
-		"-trust-proxy", "127.0.0.1", "-access-log"}, flags...)...)
+	p, err := program.StartServer([]string{"VITRINE_KEY=" + key}, binary(t),
+		append([]string{"serve", "-db", "memory:", "-addr", "127.0.0.1:0",
+			"-trust-proxy", "127.0.0.1", "-access-log"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +193,9 @@ func signed(t *testing.T, user string, moderates ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=" + user, Moderates: moderates, Components: len(moderates) > 0}},
+	token, err := tokens.Sign(
+		httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=" + user, Moderates: moderates,
+			Components: len(moderates) > 0}},
 		time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)

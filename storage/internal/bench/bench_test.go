@@ -28,7 +28,8 @@ import (
 
 var (
 	ctx = context.Background()
-	me  = vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+	me  = vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"},
+		Components: true}
 )
 
 // engine is a store with a way to know its size.
@@ -73,7 +74,8 @@ func engines(b *testing.B) []engine {
 			if _, err := pool.Exec(ctx, "VACUUM FULL"); err != nil {
 				b.Fatal(err)
 			}
-			const sum = "SELECT sum(pg_total_relation_size(oid))::int8 FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+			const sum = "SELECT sum(pg_total_relation_size(oid))::int8 FROM pg_class WHERE relnamespace = " +
+				"current_schema()::regnamespace AND relkind = 'r'"
 			if err := pool.QueryRow(ctx, sum).Scan(&n); err != nil {
 				b.Fatal(err)
 			}
@@ -98,7 +100,10 @@ func open(b *testing.B, address string) *pgxpool.Pool {
 
 // fill makes n apps of about size bytes and returns their ids.
 func fill(b *testing.B, s *appsvc.Service, n, size int) []string {
-	_, err := s.CreateComponent(ctx, me, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"card","version":"1.0.0","main":"https://example.test/card.js","configSchema":{"type":"object"}}`)})
+	_, err := s.CreateComponent(ctx, me,
+		appsvc.CreateComponentRequest{
+			Manifest: []byte(`{"name":"card","version":"1.0.0","main":"https://example.test/card.js",` +
+				`"configSchema":{"type":"object"}}`)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -202,7 +207,9 @@ func BenchmarkPatch(b *testing.B) {
 
 // patch changes one field of an app's first element.
 func patch(version int) []byte {
-	return fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/elements/3/config/title","value":"%08x"}]`,
+	return fmt.Appendf(nil,
+		`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+			`"path":"/apps/0/elements/3/config/title","value":"%08x"}]`,
 		version, rand.Uint32())
 }
 
@@ -232,8 +239,8 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-// appendVersions patches an app every two seconds of a clock of its own. The feed of changes stays short, so that what the
-// store grows by is the history.
+// appendVersions patches an app every two seconds of a clock of its own. The feed of changes stays short, so that what
+// the store grows by is the history.
 func appendVersions(b *testing.B, s storage.Store, app appsvc.App, saves int) {
 	now := time.UnixMilli(app.UpdatedAt)
 	clock := func() time.Time { return now }
