@@ -273,7 +273,7 @@ func (c *conversion) reject(e *entry, reason string) {
 		_ = c.rejects.Write(append(cells, strconv.FormatInt(e.line, 10), reason))
 		return
 	}
-	c.rejectText(e.json + string(c.scan.comma))
+	c.rejectText(e.json)
 	_ = c.rejects.Write([]string{strconv.FormatInt(e.line, 10), reason})
 }
 

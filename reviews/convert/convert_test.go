@@ -190,7 +190,13 @@ func TestRejectedRows(t *testing.T) {
 			result.Rejected[0].Line != 3 || !strings.Contains(result.Rejected[0].Reason, c.reason) {
 			t.Errorf("%s: %.300v, %+v", name, list, result)
 		}
-		if head := "id,product,stars,date,name,title,text,rejected_line,rejected_reason\n"; !strings.HasPrefix(rejects, head) || strings.Count(rejects, "\n") != 2 || !strings.Contains(rejects, ",3,") {
+		lines := 2
+		if slices.Contains([]string{"few cells", "a quote that is open", "a row that is too big"}, name) {
+			lines = 3 // the reason stands in a row of its own
+		}
+		const head = "id,product,stars,date,name,title,text,rejected_line,rejected_reason\n"
+		if !strings.HasPrefix(rejects, head) || strings.Count(rejects, "\n") != lines ||
+			!strings.Contains(rejects, ",3,") {
 			t.Errorf("%s: the rejects are %.300q", name, rejects)
 		}
 	}

@@ -59,7 +59,7 @@ type row struct {
 	lines int64
 	cells []string // valid until the next row is read
 	fault string
-	// with a fault: the lines as they are in the file, with a cell for each column, without the last line end
+	// with a fault: the lines as they are in the file, and what must precede the cells of Rejects; see verbatim
 	text  string
 	piece bool  // all rows from line on are part of it, also if they were returned before
 	part  int   // of a row that is longer than maxRow: the number of the part, from 1; 0 = it is whole
@@ -161,7 +161,7 @@ func openTable(file io.Reader) (*table, error) {
 		}
 		look.readSample()
 	}
-	if n := len(look.faults); n > 2 && 100*n >= len(look.sample) {
+	if n := len(look.faults); look.extra == 0 && n > 2 && 100*n >= len(look.sample) {
 		t.scan.lazy = true
 		t.quotes = fmt.Sprintf("quotes inside of cells are not doubled in this table, as in line %d: they are read "+
 			"as text",

@@ -33,6 +33,8 @@
 //     lost. All rows from the last one whose quotes are certain to be right are rejected, as one piece.
 //   - The reason names the lines, and how many there are. Request.Rejects gets them as they are in the file. Reading
 //     goes on behind them.
+//   - Where a quote may be open or cells are missing, the line and the reason follow in Request.Rejects in a row of
+//     their own, which is no review. So what nobody has mended is rejected again. In that file quotes are never text.
 //   - A row of more than 1 MiB is rejected as a whole, up to where its last quote is closed, however far that is.
 //
 // In a table that has quotes, but no cell that both begins and ends with one, quotes are text. Where the first rows

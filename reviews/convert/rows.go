@@ -31,7 +31,12 @@ func (t *table) next() (row, error) {
 		if whole && t.long == 0 {
 			r.cells = t.cellsOf(r.line)
 		}
-		if t.judge(&r, whole); r.fault != "" || slices.ContainsFunc(r.cells, filled) {
+		t.judge(&r, whole)
+		cells := r.cells
+		if t.extra > 0 && len(cells) == len(t.header) { // there may be nothing but the reason of the row before
+			cells = cells[:len(cells)-t.extra]
+		}
+		if r.fault != "" || slices.ContainsFunc(cells, filled) {
 			return r, nil
 		}
 	}
@@ -161,9 +166,10 @@ func (t *table) headerFault(r *row) string {
 	case s.fault == neverClosed, s.fault == openedTwice:
 		return t.doubt(r.line, r.lines)
 	case slices.ContainsFunc(r.cells, func(name string) bool {
-		return strings.Contains(name, "\n") && strings.IndexByte(name, s.comma) >= 0
+		return strings.HasSuffix(name, "\n") || strings.Contains(name, "\n") && strings.IndexByte(name, s.comma) >= 0
 	}):
-		return "a quote is opened in it and closed in a later line, with separators in between: close it before"
+		return "a quote is opened in it and closed in a later line, with separators or nothing else in between: close " +
+			"it before"
 	}
 	return ""
 }
@@ -274,23 +280,28 @@ func (t *table) cellsOf(line int64) []string {
 	return cells
 }
 
-// verbatim returns the text of a row or a piece, of which the row that was scanned is the last, so that two more cells
-// can follow.
+// verbatim returns the text of a row or a piece, of which the row that was scanned is the last, so that the cells for its
+// line and its reason can follow. They follow in a row of their own, in their columns, if a quote may be open or cells
+// are missing: otherwise they would be taken for what is missing when the text is converted again.
 func (t *table) verbatim(raw []byte) string {
 	s, columns, count := &t.scan, len(t.header)-t.extra, t.scan.count
-	if t.extra > 0 && count == columns+t.extra && t.long == 0 {
+	certain := s.fault == noFault && t.long == 0
+	if t.extra > 0 && count == columns+t.extra && certain {
 		raw, count = raw[:len(raw)-len(t.raw)+s.mark], columns
 	}
-	text := strings.TrimSuffix(strings.TrimSuffix(t.decodeLines(raw), "\n"), "\r")
+	text, comma := strings.TrimSuffix(strings.TrimSuffix(t.decodeLines(raw), "\n"), "\r"), string(s.comma)
 	if s.text { // quotes are none for whoever reads this text again
 		var out strings.Builder
 		w := csv.NewWriter(&out)
 		w.Comma = rune(s.comma)
-		_ = w.Write(strings.Split(text, string(s.comma)))
+		_ = w.Write(strings.Split(text, comma))
 		w.Flush()
 		text = strings.TrimSuffix(out.String(), "\n")
 	}
-	return text + strings.Repeat(string(s.comma), max(columns-count, 0))
+	if certain && count >= columns {
+		return text + comma
+	}
+	return text + "\n" + strings.Repeat(comma, columns)
 }
 
 // decodeLines returns lines as UTF-8.
