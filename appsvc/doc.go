@@ -155,7 +155,8 @@
 // A rule of a tag may require approvals (SetTagRules). Only a release moves such a tag, and RunRelease needs that many
 // approvals. An approval counts if its person could run the release, has neither made nor changed it, was not invited
 // or given rights by somebody who has, directly or through others, and is not a program. If the rule is Independent,
-// nobody counts either who gave rights to somebody who has made or changed it. A change of moves removes all approvals.
+// nobody counts either who gave rights to somebody who has made or changed it, and of people who gave each other rights
+// one counts. A change of moves removes all approvals.
 //
 // Whoever may make people can be two of them: one invites two, one of these makes the release, and the other one
 // approves it. So let only those make people whom you would let release alone.

@@ -21,8 +21,9 @@ type TagRule struct {
 	Approvals int `json:"approvals"`
 	// Independent is for a tag that needs approvals. The approval of a person who has given rights to an author of the
 	// release, directly or through others, does not count then. Without it, only that of a person who was given rights
-	// by an author does not count. Two people who were given rights by the same third one are independent of each
-	// other.
+	// by an author does not count. Of two approvals, of which the person of one gave rights to that of the other,
+	// directly or through others, one counts. Two people who were given rights by the same third one are independent of
+	// each other.
 	Independent bool `json:"independent,omitzero"`
 }
 

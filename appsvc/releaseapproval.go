@@ -13,8 +13,9 @@ import (
 // by an author of the release, and is not a program. Who was invited was given rights, too. Rights are followed through
 // any number of people, also through those who are disabled or deleted: otherwise an author could invite a person who
 // invites the approver. If the rule of a tag is independent, somebody who gave rights to an author does not count
-// either. All of this is checked when the release is approved, and again when it is run, by the apps and by the rights
-// from Options.Rights at that time.
+// either, and of people who gave each other rights, in one direction or through others, one counts. All of this but the
+// last is checked when the release is approved, and all of it when it is run, by the apps and by the rights from
+// Options.Rights at that time.
 
 // needs returns how many approvals a release needs: the highest number among the rules of its tags.
 func (r release) needs(rules tagRules) (n int) {
@@ -203,18 +204,58 @@ func (a approver) mayApprove(rel release, independent bool) error {
 
 // approved returns how many approvals of a release count now. people are the approvers.
 func (r release) approved(ctx context.Context, tx *reader, people []approver, independent bool) (n int, err error) {
+	var counted []approver
 	for _, a := range people {
 		err := a.mayMoveAll(ctx, tx, r.Moves)
 		if err == nil {
 			err = a.mayApprove(r, independent)
 		}
 		if _, rejected := errors.AsType[*vitrine.Error](err); err != nil && !rejected {
-			return n, err
+			return 0, err
 		} else if err == nil {
-			n++
+			counted = append(counted, a)
 		}
 	}
-	return n, nil
+	if independent {
+		return mostIndependent(counted), nil
+	}
+	return len(counted), nil
+}
+
+// gave reports whether a gave rights to b, directly or through others.
+func (a approver) gave(b approver) bool { return b.givers.anyOf(a.kept.URN) }
+
+// mostIndependent returns the size of the largest group of these people in which nobody gave rights to another one. So
+// one more approval never counts for less. By Dilworth's theorem it is the smallest number of chains in which everybody
+// gave rights to the next one.
+func mostIndependent(people []approver) (chains int) {
+	var apart []approver // one of those who gave rights to each other in a circle
+	for _, a := range people {
+		if !slices.ContainsFunc(apart, func(b approver) bool { return a.gave(b) && b.gave(a) }) {
+			apart = append(apart, a)
+		}
+	}
+	before := map[int]int{} // who is before whom in a chain
+	var follow func(a int, tried map[int]bool) bool
+	follow = func(a int, tried map[int]bool) bool {
+		for b := range apart {
+			if b == a || tried[b] || !apart[a].gave(apart[b]) {
+				continue
+			}
+			tried[b] = true
+			if other, taken := before[b]; !taken || follow(other, tried) {
+				before[b] = a
+				return true
+			}
+		}
+		return false
+	}
+	for a := range apart {
+		if !follow(a, map[int]bool{}) {
+			chains++ // which ends with a
+		}
+	}
+	return chains
 }
 
 // ApproveRelease adds the caller's approval to a release. See Session.ApproveRelease.

@@ -96,6 +96,59 @@ func TestRightsAreFollowedThroughPeople(t *testing.T) {
 	}
 }
 
+// By an independent rule, of people who gave each other rights one counts, and one more approval never counts for less.
+// Ann makes each release, and all others approve it.
+func TestApproversAreIndependentOfEachOther(t *testing.T) {
+	for name, test := range map[string]struct {
+		gave      string // as in TestRightsAreFollowedThroughPeople
+		approvers string
+		count     int // by an independent rule; by a usual one all count
+	}{
+		"strangers":                            {"", "b c d", 3},
+		"one made the other":                   {"c<b", "b c", 1},
+		"one made the other, who was first":    {"c<b", "c b", 1},
+		"through one who is gone":              {"c<x x!<b", "b c", 1},
+		"one made two, who count":              {"c<b d<b", "b c d", 2},
+		"two made one, and count":              {"d<b,c", "b c d", 2},
+		"one made both, and approves not":      {"b<x c<x", "b c", 2},
+		"a chain":                              {"c<b d<c e<d", "c e b d", 1},
+		"two chains":                           {"c<b e<d", "b c d e", 2},
+		"each other":                           {"b<c c<b", "b c", 1},
+		"a circle, and one who was made by it": {"b<c c<d d<b e<d", "b c d e", 1},
+		"a circle, and a stranger":             {"b<c c<b", "b c d", 2},
+		"a chain has to be found anew":         {"e<b,c f<b", "b c e f", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, independent := range []bool{false, true} {
+				names, want := strings.Fields(test.approvers), test.count
+				if !independent {
+					want = len(names)
+				}
+				for needs := 1; needs <= len(names)+1; needs++ {
+					w, _ := releasing(t, appsvc.Options{Rights: giversOf(test.gave).rights})
+					rule := appsvc.TagRule{Name: "production", Approvals: needs, Independent: independent}
+					if err := w.SetTagRules(t.Context(), []appsvc.TagRule{rule}); err != nil {
+						t.Fatal(err)
+					}
+					rel := w.release(ann, to(w.tagged(), "production", 0))
+					for _, name := range names {
+						var err error
+						if rel, err = w.ApproveRelease(t.Context(), personOf(name), rel.ID, rel.Version); err != nil {
+							t.Fatal(err)
+						}
+					}
+					code := ""
+					if needs > want {
+						code = vitrine.CodeNeedsApproval
+					}
+					_, err := w.RunRelease(t.Context(), ann, rel.ID, rel.Version)
+					wantCode(t, err, code)
+				}
+			}
+		})
+	}
+}
+
 // approves checks whether the approval of somebody counts: whether the release says so, whether it is taken, and
 // whether it is enough.
 func (w *workshop) approves(by vitrine.Caller, rel appsvc.Release, want bool) {

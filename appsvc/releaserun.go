@@ -130,7 +130,11 @@ func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read f
 			return err
 		}
 		if needs := rel.needs(rules); n < needs {
-			err := conflict(vitrine.CodeNeedsApproval, rel.Version, "the release needs %s and has %d that count", approvals(needs), n)
+			format := "the release needs %s and has %d that count"
+			if rel.independent(rules) && n < len(rel.Approvals) {
+				format += ": they must be independent, and of people who gave each other rights one counts"
+			}
+			err := conflict(vitrine.CodeNeedsApproval, rel.Version, format, approvals(needs), n)
 			if due {
 				return asConflict(rel.Version, err)
 			}

@@ -103,7 +103,8 @@ export function view({ session, api, params, signal, live, shell }) {
 			h("p", null, icon("lock"), ` ${count(missing, "approval")} of somebody else ${missing === 1 ? "is" : "are"} needed.`),
 			h("p", null, "It can be given by who moderates ", all, ", has neither made nor changed the release, ",
 				"and was not given their rights by who has, directly or through others.",
-				r.independent && " Who gave them their rights cannot give it either."),
+				r.independent && " Who gave them their rights cannot give it either.",
+				r.independent && r.needs > 1 && " Of people who gave each other rights, one counts."),
 			!r.mayApprove && h("p", null, cannot(r)));
 	}
 
