@@ -35,6 +35,7 @@
 //     goes on behind them.
 //   - Where a quote may be open or cells are missing, the line and the reason follow in Request.Rejects in a row of
 //     their own, which is no review. So what nobody has mended is rejected again. In that file quotes are never text.
+//   - A table whose first row has lost a quote is refused: its columns would have the names of others.
 //   - A row of more than 1 MiB is rejected as a whole, up to where its last quote is closed, however far that is.
 //
 // In a table that has quotes, but no cell that both begins and ends with one, quotes are text. Where the first rows

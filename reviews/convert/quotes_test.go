@@ -381,8 +381,38 @@ func TestRejectsThatAreNotMended(t *testing.T) {
 			t.Errorf("mended, it is %+v, %+v\n%s", list, result, mended)
 		}
 	}
-	_, err := convert.Look(strings.NewReader("id,product,stars,date,name,title,\"text\n\",lamp,5,2019-04-03,Ann,x,y\n"))
-	if !errors.Is(err, vitrine.ErrInvalid) {
+}
+
+// A quote that is lost in the first row is found, so that no column gets the name of the one before it: rows with an
+// empty last cell would fit.
+func TestAQuoteIsLostInTheHeader(t *testing.T) {
+	const header = `"id","product","stars","date","ip","mail","name","title","text","reply"` + "\n"
+	const row = `"","lamp","5","2019-04-03","10.1.2.3","ann@example.test","Ann","fine","Good",""` + "\n"
+	for at := range header {
+		file := header[:at] + header[at+1:]
+		if header[at] != '"' {
+			continue
+		}
+		mapping := convert.Mapping{
+			"collection_id": "product", "rating": "stars", "created": "date", "author_name": "name", "body": "text",
+		}
+		for _, file := range []string{file + row, file + strings.ReplaceAll(row, `""`, "")} {
+			in := convert.Request{File: strings.NewReader(file), To: new(bytes.Buffer), Mapping: mapping}
+			result, err := convert.Convert(t.Context(), in)
+			out := in.To.(*bytes.Buffer).String()
+			if err == nil && result.Converted > 0 &&
+				(!strings.Contains(out, `"imported_display_name":"Ann"`) || !strings.Contains(out, "<p>Good</p>")) {
+				t.Errorf("%s%+v\n%s", file, result, out)
+			}
+			if err != nil && !errors.Is(err, vitrine.ErrInvalid) {
+				t.Errorf("%s%v", file, err)
+			}
+		}
+	}
+	in := convert.Request{
+		File: strings.NewReader("id,product,stars,date,name,title,\"text\n\",lamp,5,2019-04-03,Ann,x,y\n"), To: io.Discard,
+	}
+	if _, err := convert.Convert(t.Context(), in); !errors.Is(err, vitrine.ErrInvalid) {
 		t.Errorf("a quote of the header that is closed in the next line: %v", err)
 	}
 }

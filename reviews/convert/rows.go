@@ -165,13 +165,30 @@ func (t *table) headerFault(r *row) string {
 	switch {
 	case s.fault == neverClosed, s.fault == openedTwice:
 		return t.doubt(r.line, r.lines)
-	case slices.ContainsFunc(r.cells, func(name string) bool {
-		return strings.HasSuffix(name, "\n") || strings.Contains(name, "\n") && strings.IndexByte(name, s.comma) >= 0
-	}):
+	case slices.ContainsFunc(r.cells, t.lineInside):
 		return "a quote is opened in it and closed in a later line, with separators or nothing else in between: close " +
 			"it before"
+	case slices.ContainsFunc(r.cells, t.cellInside):
+		return "a quote is opened in it and not closed before another is opened: close the quote, or double quotes " +
+			"inside of quotes"
 	}
 	return ""
+}
+
+// lineInside reports whether the name of a column goes on in a line that is none of a name.
+func (t *table) lineInside(name string) bool {
+	return strings.HasSuffix(name, "\n") || strings.Contains(name, "\n") && strings.IndexByte(name, t.scan.comma) >= 0
+}
+
+// cellInside reports whether the name of a column has another cell in it: a separator, and then a quote. All later
+// columns would have the names of those before them.
+func (t *table) cellInside(name string) bool {
+	for _, cell := range strings.Split(name, string(t.scan.comma))[1:] {
+		if strings.HasPrefix(strings.TrimLeft(cell, " "), `"`) {
+			return true
+		}
+	}
+	return false
 }
 
 // wrongCount says that a row has not as many cells as there are columns.
