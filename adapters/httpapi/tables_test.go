@@ -87,7 +87,7 @@ func TestATableWithALostQuote(t *testing.T) {
 		}
 	}
 	r = w.as(editor, "POST", mapped("&rejects=true"), table, setType("text/csv")).want(200)
-	if !strings.Contains(r.body, piece+";5;") {
+	if !strings.Contains(r.body, piece+"\n;;;;;5;") { // the reason in a row of its own
 		t.Errorf("%s", r.body)
 	}
 }
