@@ -8,12 +8,14 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch and
-// Restore, which have checked the rights of the caller and the draft. They fill the members of c that describe the app
-// before the change; addVersion fills those after it. next describes the new version. It returns ErrTooLarge if the
+// addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch
+// and Restore, which have checked the rights of the caller and the draft. They fill the members of c that describe the
+// app before the change; addVersion fills those after it. next describes the new version. It returns ErrTooLarge if the
 // JSON of the app has more than most bytes, and the error of Options.Check if it rejects the change. In both cases the
 // transaction is rolled back.
-func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller, c Change, next App, d draft, most int) (App, error) {
+func (s *Service) addVersion(
+	ctx context.Context, tx *writer, by vitrine.Caller, c Change, next App, d draft, most int,
+) (App, error) {
 	d.elements = slices.Clone(d.elements) // the caller may call again
 	d.giveKeys(next.Version)
 	body := d.body(next.Owner)
@@ -22,8 +24,8 @@ func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller,
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
-	// The Change is complete before the write, so that record has all of it. Patch has set its Old. Restore sets Old only if
-	// there is an Options.Check, since nothing else reads it.
+	// The Change is complete before the write, so that record has all of it. Patch has set its Old. Restore sets Old
+	// only if there is an Options.Check, since nothing else reads it.
 	c.AppID, c.After, c.New = next.ID, h.App, body
 	c.From, c.To = c.Before.Version, next.Version
 	if err := tx.addVersion(ctx, h, body); err != nil {
@@ -35,7 +37,8 @@ func (s *Service) addVersion(ctx context.Context, tx *writer, by vitrine.Caller,
 		}
 	}
 	if c.Note != "" {
-		if err := tx.tx.Put(ctx, storage.Entry{Key: noteKey(next.ID, next.Version.Number()), Value: []byte(c.Note)}); err != nil {
+		if err := tx.tx.Put(ctx,
+			storage.Entry{Key: noteKey(next.ID, next.Version.Number()), Value: []byte(c.Note)}); err != nil {
 			return App{}, err
 		}
 	}

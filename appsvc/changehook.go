@@ -32,8 +32,8 @@ const (
 	// Change has this type.
 	AppLeft ChangeType = "app.left"
 
-	// ReleaseChanged is the type of an Event for every change of a release. No Change has this type: the tags that a release moves have
-	// Changes of their own.
+	// ReleaseChanged is the type of an Event for every change of a release. No Change has this type: the tags that a
+	// release moves have Changes of their own.
 	ReleaseChanged ChangeType = "release"
 )
 
@@ -48,9 +48,9 @@ type Change struct {
 	// AppCreated and AppUndeleted, and After for AppDeleted and AppErased. For a change of a tag the two are equal.
 	Before, After App
 
-	// Old is the content of the app's latest version before the change; set for AppUpdated, AppRestored and AppDeleted alone.
-	// New is the content of the new version, of the latest one for AppUndeleted, or of the version that a tag will point to;
-	// nil for all other changes. Body.Content reads title, groups and elements.
+	// Old is the content of the app's latest version before the change; set for AppUpdated, AppRestored and AppDeleted
+	// alone. New is the content of the new version, of the latest one for AppUndeleted, or of the version that a tag
+	// will point to; nil for all other changes. Body.Content reads title, groups and elements.
 	Old, New Body
 
 	// From and To are the versions between which the app's latest version, or the tag, moves. From is zero
@@ -70,12 +70,13 @@ type Change struct {
 	tx storage.Tx // of the change, until Options.Check returns
 }
 
-// Rows returns a transaction in which a rule of the embedding program keeps rows of its own: it reads what earlier changes have
-// written under the same name, and what it writes is committed with the change, or not at all. Keys are any bytes; together with the name
-// they have up to 1,000. Prefer texts, and the hex digits of a hash for what may be longer. Use it until Options.Check returns.
+// Rows returns a transaction in which a rule of the embedding program keeps rows of its own: it reads what earlier
+// changes have written under the same name, and what it writes is committed with the change, or not at all. Keys are
+// any bytes; together with the name they have up to 1,000. Prefer texts, and the hex digits of a hash for what may be
+// longer. Use it until Options.Check returns.
 //
-// The rows are records of the store below "apps x/<name>/". To fill the rows of a rule that comes later, write them before the first
-// Service with the rule is made, and to read them outside of Check, use the store:
+// The rows are records of the store below "apps x/<name>/". To fill the rows of a rule that comes later, write them
+// before the first Service with the rule is made, and to read them outside of Check, use the store:
 //
 //	err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
 //		return storage.Sub(tx, "apps x/titles/").Put(ctx, entries...)
@@ -89,9 +90,10 @@ func (c Change) Rows(name string) storage.Tx {
 	return storage.Sub(c.tx, rec.Prefix(appSpace, "x/"+strings.ReplaceAll(rec.Escape(name), "/", "!o")+"/"))
 }
 
-// record finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and writes
-// the change into the feed. It is the last step of the transaction: other writers that change the same thing wait by then,
-// so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled back.
+// record finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and
+// writes the change into the feed. It is the last step of the transaction: other writers that change the same thing
+// wait by then, so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled
+// back.
 func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
 	switch {
 	case c.At != 0: // the time of the move of a tag
@@ -124,17 +126,19 @@ type checkKind struct {
 // becomes an *Error with the code beside the kind. Any other error without an *Error becomes ErrForbidden, except those
 // in undecided and those of the store.
 var checkKinds = []checkKind{
-	{vitrine.ErrInvalid, vitrine.CodeRule}, {vitrine.ErrForbidden, vitrine.CodeRule}, {vitrine.ErrNotFound, vitrine.CodeNotFound}, {vitrine.ErrConflict, vitrine.CodeRule},
+	{vitrine.ErrInvalid, vitrine.CodeRule}, {vitrine.ErrForbidden, vitrine.CodeRule},
+	{vitrine.ErrNotFound, vitrine.CodeNotFound}, {vitrine.ErrConflict, vitrine.CodeRule},
 	{vitrine.ErrTooLarge, vitrine.CodeTooLarge}, {vitrine.ErrUnprocessable, vitrine.CodeRule},
 }
 
-// undecided are the errors by which Options.Check says that it could not decide. They are returned unchanged, so a caller
-// retries as it does when the store is busy.
-var undecided = []error{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown, context.Canceled, context.DeadlineExceeded}
+// undecided are the errors by which Options.Check says that it could not decide. They are returned unchanged, so a
+// caller retries as it does when the store is busy.
+var undecided = []error{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown, context.Canceled,
+	context.DeadlineExceeded}
 
-// rejectedChange is the error of a change that Options.Check rejected. errors.As finds the *Error in it;
-// errors.Is and errors.As also find the error of the check. By its type, Service.missing tells an ErrNotFound of the check
-// from one of the store.
+// rejectedChange is the error of a change that Options.Check rejected. errors.As finds the *Error in it; errors.Is and
+// errors.As also find the error of the check. By its type, Service.missing tells an ErrNotFound of the check from one
+// of the store.
 type rejectedChange struct {
 	as    *vitrine.Error // what the caller gets
 	cause error          // what Options.Check has returned

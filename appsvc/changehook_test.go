@@ -28,10 +28,11 @@ func newWatched(t *testing.T) *watched {
 
 func watchedOn(t *testing.T, store storage.Store) *watched {
 	w := &watched{workshop: newWorkshop(t)}
-	w.Service = appsvc.New(store, &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
-		w.seen, w.by = append(w.seen, c), append(w.by, by.URN)
-		return w.refuse
-	}})
+	w.Service = appsvc.New(store,
+		&appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
+			w.seen, w.by = append(w.seen, c), append(w.by, by.URN)
+			return w.refuse
+		}})
 	w.component(`{"name":"text","version":"1.0.0","main":"https://example.test/text.js","configSchema":{}}`)
 	w.component(`{"name":"any","version":"1","main":"/any.js","configSchema":{}}`)
 	w.seen, w.by = nil, nil
@@ -50,25 +51,32 @@ func ignoring[T any](_ T, err error) error { return err }
 // The steps follow one another on one app, which is at version 0 before the first.
 var steps = []step{
 	{"create an app", func(w *watched, _ appsvc.App) error {
-		return ignoring(w.CreateApp(context.Background(), editor, appsvc.CreateAppRequest{Title: "Second", Groups: []string{site1}}))
+		return ignoring(w.CreateApp(context.Background(), editor,
+			appsvc.CreateAppRequest{Title: "Second", Groups: []string{site1}}))
 	}, `app.created  -> 0 groups [] -> [` + site1 + `] titles "" -> "Second"`},
 	{"patch", func(w *watched, app appsvc.App) error {
-		return ignoring(w.Patch(context.Background(), editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
+		return ignoring(w.Patch(context.Background(), editor, app.ID,
+			[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
 	}, `app.updated 0 -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "First" -> "Winter"`},
 	{"restore", func(w *watched, app appsvc.App) error {
-		return ignoring(w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}))
+		return ignoring(w.Restore(context.Background(), editor,
+			appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}))
 	}, `app.restored 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "Winter" -> "First" of 0`},
 	{"make a tag", func(w *watched, app appsvc.App) error {
-		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(1)}))
+		return ignoring(w.PutTag(context.Background(), editor,
+			appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(1)}))
 	}, `tag.set live  -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "Winter"`},
 	{"move a tag", func(w *watched, app appsvc.App) error {
-		return ignoring(w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.Latest, Note: "why"}))
+		return ignoring(w.PutTag(context.Background(), editor,
+			appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.Latest, Note: "why"}))
 	}, `tag.set live (why) 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "First"`},
 	{"delete a tag", func(w *watched, app appsvc.App) error {
 		return w.DeleteTag(context.Background(), editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"})
 	}, `tag.deleted live 2 ->  groups [` + site1 + `] -> [` + site1 + `] titles "" -> ""`},
 	{"create a component", func(w *watched, _ appsvc.App) error {
-		return ignoring(w.CreateComponent(context.Background(), editor, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)}))
+		return ignoring(w.CreateComponent(context.Background(), editor,
+			appsvc.CreateComponentRequest{
+				Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)}))
 	}, `component.created new 3 /new.js`},
 	{"delete a component", func(w *watched, _ appsvc.App) error {
 		return w.DeleteComponent(context.Background(), editor, appsvc.DeleteComponentRequest{Name: "new"})
@@ -99,7 +107,8 @@ func say(t *testing.T, c appsvc.Change) string {
 	if c.Note != "" {
 		out += " (" + c.Note + ")"
 	}
-	out += fmt.Sprintf(" %s -> %s groups %v -> %v titles %q -> %q", c.From, c.To, c.Before.Groups, c.After.Groups, titles[0], titles[1])
+	out += fmt.Sprintf(" %s -> %s groups %v -> %v titles %q -> %q", c.From, c.To, c.Before.Groups, c.After.Groups,
+		titles[0], titles[1])
 	if !c.Restored.IsZero() {
 		out += " of " + c.Restored.String()
 	}
@@ -130,11 +139,13 @@ func TestCheckSeesEveryChange(t *testing.T) {
 				t.Fatalf("%s: %v", step.name, err)
 			}
 			if len(w.seen) != times || !slices.Equal(w.by, slices.Repeat([]string{editor.URN}, times)) {
-				t.Fatalf("%s: %d changes are checked, by %v, want %d by the editor", step.name, len(w.seen), w.by, times)
+				t.Fatalf("%s: %d changes are checked, by %v, want %d by the editor", step.name, len(w.seen), w.by,
+					times)
 			}
 			feed, err := w.Outbox(t.Context(), vitrine.ChangesRequest{Limit: 500})
 			if last := feed.Changes[len(feed.Changes)-1]; err != nil || last.At != w.seen[times-1].At {
-				t.Errorf("%s: the check sees the time %d, and the event has %d, %v", step.name, w.seen[times-1].At, last.At, err)
+				t.Errorf("%s: the check sees the time %d, and the event has %d, %v", step.name, w.seen[times-1].At,
+					last.At, err)
 			}
 			for _, c := range w.seen {
 				if got := say(t, c); got != step.want {
@@ -159,7 +170,8 @@ func TestARefusedChangeIsNotMade(t *testing.T) {
 		if !errors.Is(err, own) || !errors.Is(err, vitrine.ErrForbidden) {
 			t.Errorf("%s: %v, want the error of the check and ErrForbidden", step.name, err)
 		}
-		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Code != vitrine.CodeRule || e.Error() != own.Error() || err.Error() != own.Error() {
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Code != vitrine.CodeRule || e.Error() != own.Error() ||
+			err.Error() != own.Error() {
 			t.Errorf("%s: the error is %v, want an *Error with the check's own sentence", step.name, err)
 		}
 		if after := w.all(); after != before {
@@ -185,12 +197,14 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 		code   string // "" = no *Error
 		refuse error
 	}{
-		{"another kind", fmt.Errorf("%w: %w", vitrine.ErrUnprocessable, own), vitrine.ErrUnprocessable, vitrine.CodeRule, own},
+		{"another kind", fmt.Errorf("%w: %w", vitrine.ErrUnprocessable, own), vitrine.ErrUnprocessable,
+			vitrine.CodeRule, own},
 		{"conflict", fmt.Errorf("later: %w", vitrine.ErrConflict), vitrine.ErrConflict, vitrine.CodeRule, nil},
 		{"an Error", fmt.Errorf("rule 7: %w", exact), vitrine.ErrUnprocessable, "frozen", exact},
 		{"an Error without a kind", &vitrine.Error{Reason: "no"}, vitrine.ErrForbidden, vitrine.CodeRule, nil},
 		{"not found", fmt.Errorf("%w: %w", vitrine.ErrNotFound, own), vitrine.ErrNotFound, vitrine.CodeNotFound, own},
-		{"an Error without a code", &vitrine.Error{Kind: vitrine.ErrTooLarge, Reason: "no"}, vitrine.ErrTooLarge, vitrine.CodeTooLarge, nil},
+		{"an Error without a code", &vitrine.Error{Kind: vitrine.ErrTooLarge, Reason: "no"}, vitrine.ErrTooLarge,
+			vitrine.CodeTooLarge, nil},
 		{"busy", fmt.Errorf("directory: %w", vitrine.ErrBusy), vitrine.ErrBusy, "", nil},
 		{"canceled", context.Canceled, context.Canceled, "", nil},
 	} {
@@ -204,7 +218,8 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 		if test.kind != vitrine.ErrForbidden && errors.Is(err, vitrine.ErrForbidden) {
 			t.Errorf("%s: %v is ErrForbidden too", test.name, err)
 		}
-		if e, ok := errors.AsType[*vitrine.Error](err); ok != (test.code != "") || ok && (e.Code != test.code || e.Pointer != "") {
+		if e, ok := errors.AsType[*vitrine.Error](err); ok != (test.code != "") || ok &&
+			(e.Code != test.code || e.Pointer != "") {
 			t.Errorf("%s: the error is %#v, want the code %q", test.name, e, test.code)
 		}
 	}
@@ -232,14 +247,17 @@ func TestWhatChangesNothingIsNotChecked(t *testing.T) {
 	if _, err := w.PutTag(ctx, editor, put); err != nil {
 		t.Errorf("PutTag to where the tag points: %v", err)
 	}
-	if _, err := w.Patch(ctx, editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"First"}]`)); err != nil {
+	if _, err := w.Patch(ctx, editor, app.ID,
+		[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"First"}]`)); err != nil {
 		t.Errorf("a patch that changes nothing: %v", err)
 	}
 	stranger := vitrine.Caller{URN: "urn:vitrine:example.test:user=stranger"}
-	if err := w.DeleteTag(ctx, stranger, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}); !errors.Is(err, vitrine.ErrNotFound) {
+	if err := w.DeleteTag(ctx, stranger, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}); !errors.Is(err,
+		vitrine.ErrNotFound) {
 		t.Errorf("DeleteTag by a stranger: %v, want ErrNotFound", err)
 	}
-	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "other"}); !errors.Is(err, vitrine.ErrNotFound) {
+	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "other"}); !errors.Is(err,
+		vitrine.ErrNotFound) {
 		t.Errorf("DeleteTag of no tag: %v, want ErrNotFound", err)
 	}
 	if len(w.seen) > 0 {
@@ -247,7 +265,8 @@ func TestWhatChangesNothingIsNotChecked(t *testing.T) {
 	}
 }
 
-// Rows of a rule are committed with the change or not at all, are apart by name, and neither a list nor an audit takes them for records.
+// Rows of a rule are committed with the change or not at all, are apart by name, and neither a list nor an audit takes
+// them for records.
 func TestRowsOfARuleGoWithTheChange(t *testing.T) {
 	onStores(t, func(t *testing.T, db storage.Store) {
 		ctx, refuse := context.Background(), false
@@ -262,7 +281,8 @@ func TestRowsOfARuleGoWithTheChange(t *testing.T) {
 					seen = append(seen, fmt.Sprint(name, " ", e.Key, "=", string(e.Value)))
 				}
 			}
-			if err := c.Rows("a/b").Put(ctx, storage.Entry{Key: "last " + titleOf(c.New), Value: []byte(c.AppID)}); err != nil {
+			if err := c.Rows("a/b").Put(ctx,
+				storage.Entry{Key: "last " + titleOf(c.New), Value: []byte(c.AppID)}); err != nil {
 				return err
 			}
 			if refuse {
@@ -276,7 +296,8 @@ func TestRowsOfARuleGoWithTheChange(t *testing.T) {
 		}
 		for range 2 {
 			refuse = true
-			if _, err := s.Patch(ctx, editor, "7", []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"refused"}]`)); err == nil {
+			if _, err := s.Patch(ctx, editor, "7",
+				[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"refused"}]`)); err == nil {
 				t.Fatal("the change is not refused")
 			}
 			if want := []string{"a/b last x=7"}; !slices.Equal(seen, want) {
@@ -311,18 +332,21 @@ func TestAnErrorOfTheStoreIsNoRefusal(t *testing.T) {
 		},
 	} {
 		decides := false
-		s := appsvc.New(memory.New(), &appsvc.Options{Check: func(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
-			err := use(ctx, c.Rows("r"))
-			if decides {
-				return fmt.Errorf("%w: %w", vitrine.ErrUnprocessable, err)
-			}
-			return err
-		}})
+		s := appsvc.New(memory.New(),
+			&appsvc.Options{Check: func(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
+				err := use(ctx, c.Rows("r"))
+				if decides {
+					return fmt.Errorf("%w: %w", vitrine.ErrUnprocessable, err)
+				}
+				return err
+			}})
 		create := func() error {
-			return ignoring(s.CreateApp(t.Context(), editor, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}}))
+			return ignoring(s.CreateApp(t.Context(), editor,
+				appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}}))
 		}
 		err := create()
-		if _, refused := errors.AsType[*vitrine.Error](err); err == nil || refused || errors.Is(err, vitrine.ErrForbidden) {
+		if _, refused := errors.AsType[*vitrine.Error](err); err == nil || refused ||
+			errors.Is(err, vitrine.ErrForbidden) {
 			t.Errorf("%s: %v, want the error of the store as it is", name, err)
 		}
 		if decides = true; !errors.Is(create(), vitrine.ErrUnprocessable) {
@@ -334,13 +358,15 @@ func TestAnErrorOfTheStoreIsNoRefusal(t *testing.T) {
 // An id without characters is an error where it is used first, and nothing is stored.
 func TestAnEmptyIDIsAnError(t *testing.T) {
 	ids := []string{"a", ""}
-	s := appsvc.New(memory.New(memory.Options{NewID: func() string { id := ids[0]; ids = append(ids[1:], ""); return id }}), nil)
+	s := appsvc.New(
+		memory.New(memory.Options{NewID: func() string { id := ids[0]; ids = append(ids[1:], ""); return id }}), nil)
 	app, err := s.CreateApp(t.Context(), editor, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{
-		"app": ignoring(s.CreateApp(t.Context(), editor, appsvc.CreateAppRequest{Title: "Second", Groups: []string{site1}})),
+		"app": ignoring(s.CreateApp(t.Context(), editor,
+			appsvc.CreateAppRequest{Title: "Second", Groups: []string{site1}})),
 		"component": ignoring(s.CreateComponent(t.Context(), editor, appsvc.CreateComponentRequest{
 			Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)})),
 		"release": ignoring(s.CreateRelease(t.Context(), editor, appsvc.CreateReleaseRequest{Name: "spring",

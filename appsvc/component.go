@@ -20,7 +20,8 @@ import (
 //
 // An element copies the Manifest when it is written. So apps read the same after their components were deleted.
 //
-// A Component is a value. Its Manifest may share memory with a cache and with the store, so its bytes must not be changed.
+// A Component is a value. Its Manifest may share memory with a cache and with the store, so its bytes must not be
+// changed.
 type Component struct {
 	ID      string // unique among all components
 	Name    string
@@ -78,12 +79,15 @@ func (c Component) ConfigSchema() ([]byte, error) {
 
 // CreateComponentRequest is a version of a component to store.
 type CreateComponentRequest struct {
-	Manifest       []byte // a JSON object: name, version, main and configSchema, id and description if wanted, and any other members
+	// a JSON object: name, version, main and configSchema, id and description if wanted, and any other members
+	Manifest       []byte
 	IdempotencyKey string // "" = none
 }
 
 // CreateComponent stores a version of a component. See Session.CreateComponent.
-func (s *Service) CreateComponent(ctx context.Context, by vitrine.Caller, in CreateComponentRequest) (Component, error) {
+func (s *Service) CreateComponent(
+	ctx context.Context, by vitrine.Caller, in CreateComponentRequest,
+) (Component, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
 		return Component{}, err
 	}
@@ -172,14 +176,20 @@ type ListComponentsRequest struct {
 }
 
 // ListComponents returns a page of components, each as its latest version. See Session.ListComponents.
-func (s *Service) ListComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) (vitrine.Page[Component], error) {
+func (s *Service) ListComponents(
+	ctx context.Context, by vitrine.Caller, in ListComponentsRequest,
+) (vitrine.Page[Component], error) {
 	return list(ctx, s, by, 0, 0, func(r *reader, _ int) (vitrine.Page[Component], error) {
-		return fill(ctx, s, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string { return last.Name })
+		return fill(ctx, s, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string {
+			return last.Name
+		})
 	})
 }
 
 // AllComponents yields the latest version of each component. See Session.AllComponents.
-func (s *Service) AllComponents(ctx context.Context, by vitrine.Caller, in ListComponentsRequest) iter.Seq2[Component, error] {
+func (s *Service) AllComponents(
+	ctx context.Context, by vitrine.Caller, in ListComponentsRequest,
+) iter.Seq2[Component, error] {
 	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponents(ctx, by, in) })
 }
 

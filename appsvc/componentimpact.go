@@ -19,9 +19,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// A check of a component tells its author what a new version would break before it is created: it validates, against the new
-// configSchema, the configs of all elements with any version of the component. It checks what is or may be delivered, the
-// latest and the tagged versions of apps, and stores nothing.
+// A check of a component tells its author what a new version would break before it is created: it validates, against
+// the new configSchema, the configs of all elements with any version of the component. It checks what is or may be
+// delivered, the latest and the tagged versions of apps, and stores nothing.
 
 // The cursor of a page is a position in a fixed order: apps by id, the versions of an app from the lowest on, and the
 // elements of a version. The next page begins at this position, in the apps as they are then.
@@ -34,19 +34,20 @@ type CheckComponentRequest struct {
 }
 
 // ComponentCheck is a page of the result of CheckComponent. Apps, Versions and Elements count what was checked for this
-// page: elements with a component of the name, the versions with such elements, and their apps. An app or a version that two
-// pages share is counted in both.
+// page: elements with a component of the name, the versions with such elements, and their apps. An app or a version
+// that two pages share is counted in both.
 type ComponentCheck struct {
 	Apps     int             `json:"apps"`
 	Versions int             `json:"versions"`
 	Elements int             `json:"elements"`
 	Warnings []SchemaWarning `json:"warnings"` // in the order of their pointers, at most 100
 	Broken   []BrokenElement `json:"broken"`   // by app, version and element, at most 1,000
-	Next     string          `json:"next"`     // goes into After of the request for the rest; "" if there is no more, null in JSON
+	// goes into After of the request for the rest; "" if there is no more, null in JSON
+	Next string `json:"next"`
 }
 
-// MarshalJSON writes {"apps":…,"versions":…,"elements":…,"warnings":[…],"broken":[…],"next":…}; the lists are never null, and next is
-// null at the end.
+// MarshalJSON writes {"apps":…,"versions":…,"elements":…,"warnings":[…],"broken":[…],"next":…}; the lists are never
+// null, and next is null at the end.
 func (c ComponentCheck) MarshalJSON() ([]byte, error) {
 	type members ComponentCheck
 	w := struct {
@@ -67,20 +68,22 @@ type BrokenElement struct {
 	// because it is the latest.
 	Tags    []string `json:"tags"`
 	Element string   `json:"element"` // its id
-	// Violations are what the schema rejects, at most 100. A config that is too costly to validate has one violation, with
-	// the keyword "cost".
+	// Violations are what the schema rejects, at most 100. A config that is too costly to validate has one violation,
+	// with the keyword "cost".
 	Violations []vitrine.Violation `json:"violations"`
 }
 
-// The limits of one page of CheckComponent; Limits.PageBytes is the third. A check of a store with many apps may take long,
-// so its result comes in pages: no request takes long, and the caller sees the progress.
+// The limits of one page of CheckComponent; Limits.PageBytes is the third. A check of a store with many apps may take
+// long, so its result comes in pages: no request takes long, and the caller sees the progress.
 const (
 	maxBroken = 1000            // elements in Broken
 	checkTime = 5 * time.Second // the time after which a page ends, by the clock of Options.Now
 )
 
 // CheckComponent says which elements would not conform to a component if they had it. See Session.CheckComponent.
-func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in CheckComponentRequest) (ComponentCheck, error) {
+func (s *Service) CheckComponent(
+	ctx context.Context, by vitrine.Caller, in CheckComponentRequest,
+) (ComponentCheck, error) {
 	if err := s.AdmitCreateComponent(ctx, by); err != nil {
 		return ComponentCheck{}, err
 	}
@@ -109,7 +112,8 @@ func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in Chec
 		if _, err := r.vacant(ctx, c); err != nil {
 			return err
 		}
-		k := &checker{ctx: ctx, r: r, name: c.Name, schema: compiled, from: from, until: s.now().Add(checkTime), now: s.now,
+		k := &checker{ctx: ctx, r: r, name: c.Name, schema: compiled, from: from, until: s.now().Add(checkTime),
+			now:  s.now,
 			room: paging.NewRoom(maxBroken, s.limits.PageBytes), out: &out}
 		for user, err := range r.users(ctx, c.Name, from.app, by) {
 			if err != nil {
@@ -128,7 +132,9 @@ func (s *Service) CheckComponent(ctx context.Context, by vitrine.Caller, in Chec
 }
 
 // AllBrokenElements yields the elements that CheckComponent finds broken. See Session.AllBrokenElements.
-func (s *Service) AllBrokenElements(ctx context.Context, by vitrine.Caller, in CheckComponentRequest) iter.Seq2[BrokenElement, error] {
+func (s *Service) AllBrokenElements(
+	ctx context.Context, by vitrine.Caller, in CheckComponentRequest,
+) iter.Seq2[BrokenElement, error] {
 	return paging.Sparse(in.After, func(after string) ([]BrokenElement, string, error) {
 		in.After = after
 		found, err := s.CheckComponent(ctx, by, in)
@@ -136,8 +142,8 @@ func (s *Service) AllBrokenElements(ctx context.Context, by vitrine.Caller, in C
 	})
 }
 
-// checker validates elements and collects the broken ones, for one page of a check. It walks in the order of cursors: apps
-// by id, versions from the lowest on, elements by index.
+// checker validates elements and collects the broken ones, for one page of a check. It walks in the order of cursors:
+// apps by id, versions from the lowest on, elements by index.
 type checker struct {
 	ctx    context.Context
 	r      *reader
@@ -152,11 +158,12 @@ type checker struct {
 	out  *ComponentCheck
 }
 
-// app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several tags,
-// is checked once. In the app where the previous page ended, it continues there. full is true if the page has ended.
+// app checks the latest and the tagged versions of an app, from the lowest on. A version that is both, or has several
+// tags, is checked once. In the app where the previous page ended, it continues there. full is true if the page has
+// ended.
 //
-// Some version of the app has used the component. Its head says whether the latest version does; for tagged versions, their
-// bodies must be read.
+// Some version of the app has used the component. Its head says whether the latest version does; for tagged versions,
+// their bodies must be read.
 func (k *checker) app(user componentUser) (full bool, err error) {
 	tags := map[vitrine.Version][]string{user.Version: {}}
 	for _, tag := range user.tags {
@@ -202,13 +209,13 @@ func (k *checker) app(user componentUser) (full bool, err error) {
 	return false, nil
 }
 
-// overtime reports whether the time of the page is over. Each page checks at least one element or version, so that a check
-// always ends, however slow the machine is.
+// overtime reports whether the time of the page is over. Each page checks at least one element or version, so that a
+// check always ends, however slow the machine is.
 func (k *checker) overtime() bool { return k.at.app != "" && !k.now().Before(k.until) }
 
 // version checks the elements of a version from the index first on. in has the app, the version and its tags; a broken
-// element is added as a copy of in with its id and its violations. An element counts only when it is in the page: if there
-// is no room for it, k.at stays before it, and the next page begins with it.
+// element is added as a copy of in with its id and its violations. An element counts only when it is in the page: if
+// there is no room for it, k.at stays before it, and the next page begins with it.
 func (k *checker) version(in BrokenElement, body Body, first int) (full bool, err error) {
 	d, err := body.draft()
 	if err != nil {
@@ -253,9 +260,9 @@ func (b BrokenElement) size() int {
 	return n
 }
 
-// violations returns the violations for which a write would reject a stored config. A config that cannot be validated has
-// one violation for the whole config, with the error as its Message. Its Keyword is "cost" if validating would take too
-// long, and otherwise "", as when the engine returns an error.
+// violations returns the violations for which a write would reject a stored config. A config that cannot be validated
+// has one violation for the whole config, with the error as its Message. Its Keyword is "cost" if validating would take
+// too long, and otherwise "", as when the engine returns an error.
 func (c *compiledSchema) violations(config []byte) []vitrine.Violation {
 	err := c.validateWithin(new(schemaguard.Usage), config)
 	if err == nil {
@@ -271,8 +278,8 @@ func (c *compiledSchema) violations(config []byte) []vitrine.Violation {
 	return []vitrine.Violation{{Keyword: keyword, Message: err.Error()}}
 }
 
-// checkPosition is a position in the order of a check. The elements of the version before this index were checked, and so
-// were all lower versions of the app, and all apps before it.
+// checkPosition is a position in the order of a check. The elements of the version before this index were checked, and
+// so were all lower versions of the app, and all apps before it.
 type checkPosition struct {
 	app     string
 	version int64
@@ -284,8 +291,8 @@ func (p checkPosition) cursor(name string) string {
 	return cursor("check "+name, p.version, strconv.Itoa(p.element)+" "+p.app)
 }
 
-// parseCheckPosition decodes a cursor of a check of the component of this name; "" means the start. It returns ErrInvalid
-// for anything else.
+// parseCheckPosition decodes a cursor of a check of the component of this name; "" means the start. It returns
+// ErrInvalid for anything else.
 func parseCheckPosition(s, name string) (p checkPosition, err error) {
 	if s == "" {
 		return p, nil

@@ -26,7 +26,9 @@ func (w *workshop) textApp(by vitrine.Caller, group string, configs ...string) a
 	w.t.Helper()
 	in := appsvc.CreateAppRequest{Title: "x", Groups: []string{group}}
 	for _, config := range configs {
-		in.Elements = append(in.Elements, appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: "0"}, Config: json.RawMessage(config)})
+		in.Elements = append(in.Elements,
+			appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: "0"},
+				Config: json.RawMessage(config)})
 	}
 	app, err := w.CreateApp(context.Background(), by, in)
 	if err != nil {
@@ -38,7 +40,10 @@ func (w *workshop) textApp(by vitrine.Caller, group string, configs ...string) a
 // change builds and sends a patch.
 func (w *workshop) change(id string, fn func(p *appsvc.PatchBuilder)) {
 	w.t.Helper()
-	if _, err := w.As(admin).Edit(context.Background(), id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { fn(p); return nil }); err != nil {
+	if _, err := w.As(admin).Edit(context.Background(), id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+		fn(p)
+		return nil
+	}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -56,8 +61,10 @@ func TestACheckFindsWhatWouldBreak(t *testing.T) {
 	ctx, w := context.Background(), checking(t)
 	first := w.textApp(admin, site1, `{"size":1}`, `{"size":"1"}`, `{}`)
 	hidden := w.textApp(admin, "urn:vitrine:other.test:site=1", `{"size":"hidden"}`)
-	other, err := w.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{
-		{Component: appsvc.ComponentRef{Name: "other", Version: "1"}, Config: json.RawMessage(`{"size":"other"}`)}}})
+	other, err := w.CreateApp(ctx, admin,
+		appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{
+			{Component: appsvc.ComponentRef{Name: "other", Version: "1"},
+				Config: json.RawMessage(`{"size":"other"}`)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,19 +78,23 @@ func TestACheckFindsWhatWouldBreak(t *testing.T) {
 	w.putTag(first.ID, "production", vitrine.NewVersion(0)) // the latest, looked at once
 	w.change(first.ID, func(p *appsvc.PatchBuilder) { p.SetConfig(1, "/size", 2) })
 	before := w.everything(first.ID)
-	if err := w.DeleteComponent(ctx, admin, appsvc.DeleteComponentRequest{Name: "text"}); err != nil { // it need not exist
+	// it need not exist
+	if err := w.DeleteComponent(ctx, admin, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	by := vitrine.Caller{URN: network + ":user=builder", Reads: []string{network}, Components: true}
-	in := appsvc.CheckComponentRequest{Name: "text", Manifest: manifestOf("2", `{"properties":{"size":{"type":"integer"}},"tpye":"object"}`)}
+	in := appsvc.CheckComponentRequest{Name: "text",
+		Manifest: manifestOf("2", `{"properties":{"size":{"type":"integer"}},"tpye":"object"}`)}
 	got, err := w.CheckComponent(ctx, by, in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	violation := []vitrine.Violation{{Pointer: "/size", Keyword: "type", Message: "got string, want integer"}}
 	want := []appsvc.BrokenElement{
-		{App: first.ID, Version: vitrine.NewVersion(0), Tags: []string{"production"}, Element: "1", Violations: violation},
-		{App: was.ID, Version: vitrine.NewVersion(0), Tags: []string{"Stable", "production"}, Element: "0", Violations: violation},
+		{App: first.ID, Version: vitrine.NewVersion(0), Tags: []string{"production"}, Element: "1",
+			Violations: violation},
+		{App: was.ID, Version: vitrine.NewVersion(0), Tags: []string{"Stable", "production"}, Element: "0",
+			Violations: violation},
 	}
 	slices.SortFunc(want, func(a, b appsvc.BrokenElement) int { return strings.Compare(a.App, b.App) })
 	if len(got.Broken) == 2 {
@@ -130,12 +141,16 @@ func TestACheckRefusesWhatACreationRefuses(t *testing.T) {
 	ctx, w := context.Background(), checking(t)
 	w.component(`{"id":"taken","name":"x","version":"1","main":"/m.js","configSchema":{}}`)
 	for _, manifest := range []string{
-		``, `{`, `[]`, `{}`, `{"name":"text"}`, string(manifestOf("0", "{}")), `{"id":"taken","name":"text","version":"2","main":"/m.js","configSchema":{}}`,
-		string(manifestOf("2", `{"$ref":"http://x.test/y"}`)), string(manifestOf("2", `[]`)), string(manifestOf("2", `{"type":7}`)),
-		string(manifestOf("", `{}`)), `{"name":"text","version":"2","main":"javascript:x","configSchema":{}}`, strings.Repeat(" ", 1<<20+1),
+		``, `{`, `[]`, `{}`, `{"name":"text"}`, string(manifestOf("0", "{}")),
+		`{"id":"taken","name":"text","version":"2","main":"/m.js","configSchema":{}}`,
+		string(manifestOf("2", `{"$ref":"http://x.test/y"}`)), string(manifestOf("2", `[]`)),
+		string(manifestOf("2", `{"type":7}`)),
+		string(manifestOf("", `{}`)), `{"name":"text","version":"2","main":"javascript:x","configSchema":{}}`,
+		strings.Repeat(" ", 1<<20+1),
 	} {
 		_, created := w.CreateComponent(ctx, admin, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
-		_, checked := w.CheckComponent(ctx, admin, appsvc.CheckComponentRequest{Name: "text", Manifest: []byte(manifest)})
+		_, checked := w.CheckComponent(ctx, admin,
+			appsvc.CheckComponentRequest{Name: "text", Manifest: []byte(manifest)})
 		if created == nil || checked == nil || withoutID(created) != withoutID(checked) {
 			t.Errorf("%.80s: created %v, checked %v", manifest, created, checked)
 		}
@@ -145,7 +160,8 @@ func TestACheckRefusesWhatACreationRefuses(t *testing.T) {
 	if e := new(vitrine.Error); !errors.As(err, &e) || e.Kind != vitrine.ErrInvalid || e.Pointer != "/name" {
 		t.Errorf("another name: %v", err)
 	}
-	for _, by := range []vitrine.Caller{owner, moderator(network), {URN: network + ":user=r", Reads: []string{network}}, {URN: network + ":user=t", TagsOnly: true, Tags: []string{"a"}, Components: true}} {
+	for _, by := range []vitrine.Caller{owner, moderator(network), {URN: network + ":user=r", Reads: []string{network}},
+		{URN: network + ":user=t", TagsOnly: true, Tags: []string{"a"}, Components: true}} {
 		_, err := w.CheckComponent(ctx, by, appsvc.CheckComponentRequest{Name: "text", Manifest: good})
 		checkKind(t, err, vitrine.ErrForbidden)
 	}
@@ -167,11 +183,14 @@ func TestACheckOfACostlyConfig(t *testing.T) {
 	if len(got.Broken) != 1 {
 		t.Fatalf("%+v", got.Broken)
 	}
-	if b := got.Broken[0]; b.Element != "0" || len(b.Violations) != 1 || b.Violations[0].Keyword != "cost" || b.Violations[0].Pointer != "" {
+	if b := got.Broken[0]; b.Element != "0" || len(b.Violations) != 1 || b.Violations[0].Keyword != "cost" ||
+		b.Violations[0].Pointer != "" {
 		t.Errorf("%+v", got.Broken)
 	}
 	w.component(string(manifest))
-	_, err = w.Patch(ctx, admin, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2"}]`))
+	_, err = w.Patch(ctx, admin, app.ID,
+		[]byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+			`"path":"/apps/0/elements/0/component/version","value":"2"}]`))
 	if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeCost {
 		t.Errorf("the write says %v", err)
 	}
@@ -207,7 +226,8 @@ func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 			break
 		}
 	}
-	if pages != 1 || elements != 1403 || len(places) != 1401 || !slices.IsSorted(places) || len(slices.Compact(places)) != 1401 {
+	if pages != 1 || elements != 1403 || len(places) != 1401 || !slices.IsSorted(places) ||
+		len(slices.Compact(places)) != 1401 {
 		t.Errorf("%d answers more, %d elements, %d broken", pages, elements, len(places))
 	}
 	other := manifestOf("2", "{}")
@@ -236,7 +256,8 @@ func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 func TestACheckEndsAfterFiveSeconds(t *testing.T) {
 	ctx, w := context.Background(), checking(t)
 	store := memory.New()
-	w.Service = appsvc.New(store, &appsvc.Options{Now: func() time.Time { w.clock = w.clock.Add(time.Second); return w.clock }})
+	w.Service = appsvc.New(store,
+		&appsvc.Options{Now: func() time.Time { w.clock = w.clock.Add(time.Second); return w.clock }})
 	w.component(string(manifestOf("0", "{}")))
 	for range 3 {
 		id := w.textApp(admin, site1, slices.Repeat([]string{`{}`}, 7)...).ID
@@ -259,7 +280,8 @@ func TestACheckEndsAfterFiveSeconds(t *testing.T) {
 			break
 		}
 	}
-	if elements != 42 || len(places) != 42 || !slices.IsSorted(places) || len(slices.Compact(places)) != 42 || answers < 8 {
+	if elements != 42 || len(places) != 42 || !slices.IsSorted(places) || len(slices.Compact(places)) != 42 ||
+		answers < 8 {
 		t.Errorf("%d elements in %d answers, %d broken", elements, answers, len(places))
 	}
 }

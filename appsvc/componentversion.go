@@ -13,8 +13,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// latestOf returns the latest of some versions of a component: the highest one if all are semantic versions, otherwise the one created
-// last. Of versions that are equal in the order of semantic versions, such as 1.0.0+a and 1.0.0+b, the one created last is the highest.
+// latestOf returns the latest of some versions of a component: the highest one if all are semantic versions, otherwise
+// the one created last. Of versions that are equal in the order of semantic versions, such as 1.0.0+a and 1.0.0+b, the
+// one created last is the highest.
 func latestOf(versions []storedComponent) storedComponent {
 	byNumber := func(a, b storedComponent) int { return cmp.Compare(a.Number, b.Number) }
 	if slices.ContainsFunc(versions, func(c storedComponent) bool { return !isSemver(c.Version) }) {
@@ -25,8 +26,8 @@ func latestOf(versions []storedComponent) storedComponent {
 	})
 }
 
-// isSemver reports whether v is a complete semantic version, such as 1.2.0, 1.2.0-beta or 1.2.0+a. The library also accepts
-// "1" and "1.2", which are incomplete.
+// isSemver reports whether v is a complete semantic version, such as 1.2.0, 1.2.0-beta or 1.2.0+a. The library also
+// accepts "1" and "1.2", which are incomplete.
 func isSemver(v string) bool {
 	core, _, _ := strings.Cut(v, "+")
 	core, _, _ = strings.Cut(core, "-")
@@ -41,7 +42,9 @@ type ListComponentVersionsRequest struct {
 }
 
 // ListComponentVersions returns a page of the versions of a component. See Session.ListComponentVersions.
-func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest) (vitrine.Page[Component], error) {
+func (s *Service) ListComponentVersions(
+	ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest,
+) (vitrine.Page[Component], error) {
 	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Component], err error) {
 		versions, err := r.componentVersions(ctx, in.Name)
 		if err == nil && len(versions) == 0 {
@@ -54,7 +57,8 @@ func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, 
 		if in.After != "" {
 			at := slices.IndexFunc(versions, func(c storedComponent) bool { return c.Version == in.After })
 			if at < 0 {
-				return page, invalidParameter("after", "component %q has no version %q to go on after", in.Name, in.After)
+				return page,
+					invalidParameter("after", "component %q has no version %q to go on after", in.Name, in.After)
 			}
 			versions = versions[at+1:]
 		}
@@ -65,7 +69,9 @@ func (s *Service) ListComponentVersions(ctx context.Context, by vitrine.Caller, 
 				}
 			}
 		}
-		return fill(ctx, s, limit, items, func(c Component) int { return len(c.Manifest) }, func(last Component) string { return last.Version })
+		return fill(ctx, s, limit, items, func(c Component) int {
+			return len(c.Manifest)
+		}, func(last Component) string { return last.Version })
 	})
 }
 
@@ -88,7 +94,9 @@ func (c storedComponent) listed() Component {
 }
 
 // AllComponentVersions yields the versions of a component. See Session.AllComponentVersions.
-func (s *Service) AllComponentVersions(ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest) iter.Seq2[Component, error] {
+func (s *Service) AllComponentVersions(
+	ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest,
+) iter.Seq2[Component, error] {
 	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponentVersions(ctx, by, in) })
 }
 
@@ -108,8 +116,8 @@ func (s *Service) ComponentVersion(ctx context.Context, by vitrine.Caller, name,
 	})
 }
 
-// noComponentVersion returns ErrNotFound for a component without such a version, or that does not exist. Components are not
-// secret, so the error may name both.
+// noComponentVersion returns ErrNotFound for a component without such a version, or that does not exist. Components are
+// not secret, so the error may name both.
 func noComponentVersion(name, version string) error {
 	return notFound("component %q has no version %q", name, version)
 }

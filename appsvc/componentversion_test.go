@@ -18,8 +18,10 @@ func componentService(t *testing.T, limits appsvc.Limits, versions ...string) (*
 	svc := appsvc.New(memory.New(), &appsvc.Options{NewID: func() string { return "made" }, Limits: limits})
 	by := vitrine.Caller{URN: "urn:vitrine:example.test:user=a", Components: true}
 	for i, v := range versions {
-		manifest := fmt.Sprintf(`{"id":"id%d","name":"c","version":%q,"main":"/%s.js","configSchema":{"title":"%s"},"description":"the %s one"}`, i, v, v, v, v)
-		if _, err := svc.CreateComponent(context.Background(), by, appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
+		manifest := fmt.Sprintf(`{"id":"id%d","name":"c","version":%q,"main":"/%s.js","configSchema":{"title":"%s"},`+
+			`"description":"the %s one"}`, i, v, v, v, v)
+		if _, err := svc.CreateComponent(context.Background(), by,
+			appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +36,8 @@ func TestVersionsOfAComponentAreListedNewestFirst(t *testing.T) {
 		t.Fatalf("have %d of 3 and next %q, %v", len(page.Items), page.Next, err)
 	}
 	const want = `{"id":"id3","name":"c","version":"3","main":"/3.js","description":"the 3 one"}`
-	if first := page.Items[0]; string(first.Manifest) != want || first.ID != "id3" || *first.Description() != "the 3 one" {
+	if first := page.Items[0]; string(first.Manifest) != want || first.ID != "id3" ||
+		*first.Description() != "the 3 one" {
 		t.Errorf("have %+v with %s, want the manifest %s", first, first.Manifest, want)
 	}
 	var all []string
@@ -71,10 +74,12 @@ func TestListComponentVersionsRefuses(t *testing.T) {
 		want error
 		says string
 	}{
-		{"a name that no component has", appsvc.ListComponentVersionsRequest{Name: "d"}, vitrine.ErrNotFound, `there is no component named "d"`},
+		{"a name that no component has", appsvc.ListComponentVersionsRequest{Name: "d"}, vitrine.ErrNotFound,
+			`there is no component named "d"`},
 		{"no name", appsvc.ListComponentVersionsRequest{}, vitrine.ErrNotFound, `there is no component named ""`},
 		{"a limit of 501", appsvc.ListComponentVersionsRequest{Name: "c", Limit: 501}, vitrine.ErrInvalid, "limit: "},
-		{"a version to go on after that is not there", appsvc.ListComponentVersionsRequest{Name: "c", After: "2"}, vitrine.ErrInvalid, "after: "},
+		{"a version to go on after that is not there", appsvc.ListComponentVersionsRequest{Name: "c", After: "2"},
+			vitrine.ErrInvalid, "after: "},
 	} {
 		_, err := svc.ListComponentVersions(context.Background(), by, c.in)
 		if !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), c.says) {

@@ -24,11 +24,14 @@ func auditedStore(t *testing.T) storage.Store {
 	manifest := `{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js","configSchema":{}}`
 	_, err := svc.CreateComponent(ctx, admin, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
 	for i := 0; i < 2 && err == nil; i++ {
-		_, err = svc.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "App", Groups: []string{site1}, IdempotencyKey: fmt.Sprint("key", i)})
+		_, err = svc.CreateApp(ctx, admin,
+			appsvc.CreateAppRequest{Title: "App", Groups: []string{site1}, IdempotencyKey: fmt.Sprint("key", i)})
 	}
 	const id = "00000000-0000-4000-8000-000000000002"
 	for i := 0; i < 2 && err == nil; i++ {
-		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"poll","version":"1.0.0"},"config":{"n":%d}}}]`, i, i)
+		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"add",`+
+			`"path":"/apps/0/elements/-","value":{"component":{"name":"poll","version":"1.0.0"},"config":{"n":%d}}}]`,
+			i, i)
 		_, err = svc.Patch(ctx, admin, id, []byte(patch))
 	}
 	if err == nil {
@@ -60,33 +63,40 @@ func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
 	const first, second = "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-000000000003"
 	whole := func(body string) string { return body + "\x00\x00\x00\x00" } // a value of body/ without a history
 	const body = `{"title":"App","owner":{"urn":"` + network + `:user=admin"},"groups":["` + site1 + `"],"elements":[]}`
-	for name, c := range map[string]struct{ key, old, new, says string }{ // an old text is replaced, "" is the whole value; new "-" deletes
+	// an old text is replaced, "" is the whole value; new "-" deletes
+	for name, c := range map[string]struct{ key, old, new, says string }{
 		"no counter":               {"counter", "", "-", "want 1 to 0"},
 		"one number for two lists": {"list/owner x", "", "2", "has the number 2"},
 		"a number that is none":    {"list/owner x", "", "x", "damaged"},
 
-		"no manifest":                   {"manifest/poll 1.0.0", "", "-", "its manifest"},
-		"a manifest of another":         {"manifest/poll 1.0.0", "1.0.0", "1.0.1", "not the same in the manifest"},
-		"a manifest in another form":    {"manifest/poll 1.0.0", `{"name"`, `{ "name"`, "not in the form"},
-		"a manifest too many":           {"manifest/poll 2.0.0", "", "{}", "2 entries, and 1"},
-		"no id of a component":          {"id/00000000-0000-4000-8000-000000000001", "", "-", "is missing"},
-		"an id of no component":         {"id/none", "", "", "2 entries, and 1"},
-		"a component of another name":   {"component/poll 1.0.0", `"name":"poll"`, `"name":"poly"`, `is version "1.0.0" of "poly"`},
-		"a component that cannot be":    {"component/poll 1.0.0", `"name"`, `"name`, "damaged"},
-		"the number of a list":          {"component/poll 1.0.0", `"number":1`, `"number":2`, "has the number 2"},
-		"a component under two names":   {"component/poll 2.0.0", "", `{"id":"00000000-0000-4000-8000-000000000001","name":"poll","version":"2.0.0","number":1}`, "its manifest"},
-		"a number above the counter":    {"component/poll 1.0.0", `"number":1`, `"number":99`, "want 1 to "},
-		"no head":                       {"head/" + first, "", "-", "and 0 follow"},
-		"a head that is none":           {"head/" + first, "{", "", "damaged"},
-		"an app without a body":         {"body/" + second, "", "-", "the body is missing"},
-		"a body in two places":          {"large/" + second, "", body, "in two places"},
-		"a body that is cut":            {"body/" + second, "\x00", "\xff", "damaged"},
-		"another owner":                 {"head/" + second, `"owner":"` + network + `:user=admin"`, `"owner":"urn:vitrine:a:user=b"`, "owner is another"},
-		"older than the version before": {"head/" + first, `"updatedAt":17`, `"updatedAt":16`, "updatedAt is later than in the version after it"},
-		"older than the app":            {"head/" + second, `"updatedAt":17`, `"updatedAt":16`, "version 0 is older than the app"},
+		"no manifest":                {"manifest/poll 1.0.0", "", "-", "its manifest"},
+		"a manifest of another":      {"manifest/poll 1.0.0", "1.0.0", "1.0.1", "not the same in the manifest"},
+		"a manifest in another form": {"manifest/poll 1.0.0", `{"name"`, `{ "name"`, "not in the form"},
+		"a manifest too many":        {"manifest/poll 2.0.0", "", "{}", "2 entries, and 1"},
+		"no id of a component":       {"id/00000000-0000-4000-8000-000000000001", "", "-", "is missing"},
+		"an id of no component":      {"id/none", "", "", "2 entries, and 1"},
+		"a component of another name": {"component/poll 1.0.0", `"name":"poll"`, `"name":"poly"`,
+			`is version "1.0.0" of "poly"`},
+		"a component that cannot be": {"component/poll 1.0.0", `"name"`, `"name`, "damaged"},
+		"the number of a list":       {"component/poll 1.0.0", `"number":1`, `"number":2`, "has the number 2"},
+		"a component under two names": {"component/poll 2.0.0", "",
+			`{"id":"00000000-0000-4000-8000-000000000001","name":"poll","version":"2.0.0","number":1}`, "its manifest"},
+		"a number above the counter": {"component/poll 1.0.0", `"number":1`, `"number":99`, "want 1 to "},
+		"no head":                    {"head/" + first, "", "-", "and 0 follow"},
+		"a head that is none":        {"head/" + first, "{", "", "damaged"},
+		"an app without a body":      {"body/" + second, "", "-", "the body is missing"},
+		"a body in two places":       {"large/" + second, "", body, "in two places"},
+		"a body that is cut":         {"body/" + second, "\x00", "\xff", "damaged"},
+		"another owner": {"head/" + second, `"owner":"` + network + `:user=admin"`,
+			`"owner":"urn:vitrine:a:user=b"`, "owner is another"},
+		"older than the version before": {"head/" + first, `"updatedAt":17`, `"updatedAt":16`,
+			"updatedAt is later than in the version after it"},
+		"older than the app": {"head/" + second, `"updatedAt":17`, `"updatedAt":16`,
+			"version 0 is older than the app"},
 		"a version that is not there":   {"head/" + second, `"version":0`, `"version":1`, "version"},
 		"groups that are not the app's": {"head/" + second, site1, network, "not those of the body"},
-		"components that are none":      {"head/" + second, `"components":`, `"components":[{"name":"poll","versions":["1.0.0"]}],"x":`, "not those of the body"},
+		"components that are none": {"head/" + second, `"components":`,
+			`"components":[{"name":"poll","versions":["1.0.0"]}],"x":`, "not those of the body"},
 		"another title":                 {"head/" + second, `"title":"App"`, `"title":"Ape"`, "not those of the body"},
 		"a word of no title":            {"word/ape " + second, "", "", `"apps word/"`},
 		"an app that is there, deleted": {"deleted/" + second, "", `{"version":0,"deletedAt":1}`, "there and deleted"},
@@ -101,22 +111,26 @@ func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
 		"an element that is none": {"body/" + second, "", whole(strings.Replace(body, `"elements":[]`,
 			`"elements":[{"id":"0","key":"0.0","component":{"name":"poll"},"config":{}}]`, 1)), "element 0: component"},
 
-		"a history above the latest":       {"history/" + first + " a9", "", "x", "the latest version is 3"},
-		"a history of no app":              {"history/none a0", "", "x", "2 entries, and 1"},
-		"a history without its beginning":  {"history/" + first + " a0", "", "-", "version"},
-		"restored from itself":             {"restored/" + first + " a3", "", "3", "want an older one"},
-		"restored, and not there":          {"restored/" + first + " a4", "", "1", "want an older one, and the latest is 3"},
-		"a tag of no version":              {"tag/" + first + " live", "", "4", "the latest is 3"},
-		"a tag that is elsewhere":          {"tag/" + first + " live", "", "2", "the last move leads to version 1, and the tag points to 2"},
-		"a tag that is gone":               {"tag/" + first + " live", "", "-", "and the tag points to -1"},
-		"a tag of another name":            {"tag/" + first + " a/b", "", "0", "no tag can have this name"},
-		"a tag of no app":                  {"tag/none live", "", "0", "and 1 follow"},
-		"a tag that has moved in secret":   {"moved/" + first + " live", "", "-", "is missing, and the tag has moves"},
-		"a tag that has not moved":         {"moved/" + first + " other", "", "", "no moves of the tag"},
-		"a move from elsewhere":            {"move/" + first + " live a2", `"from":0`, `"from":2`, "comes from version 2, and the move before leads to 0"},
-		"a move to where it is":            {"move/" + first + " live a2", `"to":1`, `"to":0`, "the same"},
-		"a move to no version":             {"move/" + first + " live a2", `"to":1`, `"to":9`, "the latest is 3"},
-		"a move before the one before":     {"move/" + first + " live a2", `"at":17`, `"at":16`, "earlier than that of the move before"},
+		"a history above the latest":      {"history/" + first + " a9", "", "x", "the latest version is 3"},
+		"a history of no app":             {"history/none a0", "", "x", "2 entries, and 1"},
+		"a history without its beginning": {"history/" + first + " a0", "", "-", "version"},
+		"restored from itself":            {"restored/" + first + " a3", "", "3", "want an older one"},
+		"restored, and not there": {"restored/" + first + " a4", "", "1",
+			"want an older one, and the latest is 3"},
+		"a tag of no version": {"tag/" + first + " live", "", "4", "the latest is 3"},
+		"a tag that is elsewhere": {"tag/" + first + " live", "", "2",
+			"the last move leads to version 1, and the tag points to 2"},
+		"a tag that is gone":             {"tag/" + first + " live", "", "-", "and the tag points to -1"},
+		"a tag of another name":          {"tag/" + first + " a/b", "", "0", "no tag can have this name"},
+		"a tag of no app":                {"tag/none live", "", "0", "and 1 follow"},
+		"a tag that has moved in secret": {"moved/" + first + " live", "", "-", "is missing, and the tag has moves"},
+		"a tag that has not moved":       {"moved/" + first + " other", "", "", "no moves of the tag"},
+		"a move from elsewhere": {"move/" + first + " live a2", `"from":0`, `"from":2`,
+			"comes from version 2, and the move before leads to 0"},
+		"a move to where it is": {"move/" + first + " live a2", `"to":1`, `"to":0`, "the same"},
+		"a move to no version":  {"move/" + first + " live a2", `"to":1`, `"to":9`, "the latest is 3"},
+		"a move before the one before": {"move/" + first + " live a2", `"at":17`, `"at":16`,
+			"earlier than that of the move before"},
 		"a move that is missing":           {"move/" + first + " live a1", "", "-", "want the number 1"},
 		"a move that is none":              {"move/" + first + " live a2", "{", "", "damaged"},
 		"not in a list by update":          {"updated/", "", "-", "is missing"},

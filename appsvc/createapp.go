@@ -32,7 +32,8 @@ func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateApp
 	for _, e := range in.Elements {
 		d.elements = append(d.elements, draftElement{ref: e.Component, config: e.Config})
 	}
-	// What is checked without the store comes first: the content, and then the rights. A repeat is checked in the same way.
+	// What is checked without the store comes first: the content, and then the rights. A repeat is checked in the same
+	// way.
 	if err := s.limits.checkDraft("", d); err != nil {
 		return App{}, asInvalid(err)
 	}
@@ -57,13 +58,14 @@ func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateApp
 			return App{}, err
 		}
 		now := s.millis()
-		first := App{ID: id, Version: vitrine.NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now, UpdatedBy: by.URN}
+		first := App{ID: id, Version: vitrine.NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now,
+			UpdatedBy: by.URN}
 		return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, first, d, s.limits.AppBytes)
 	})
 }
 
-// asInvalid returns an error of checkDraft as ErrInvalid. CreateApp needs it: the whole draft is in the request there, so
-// the request is wrong. In Patch the request may be right by itself, and its result breaks a rule.
+// asInvalid returns an error of checkDraft as ErrInvalid. CreateApp needs it: the whole draft is in the request there,
+// so the request is wrong. In Patch the request may be right by itself, and its result breaks a rule.
 func asInvalid(err error) error {
 	e, ok := errors.AsType[*vitrine.Error](err)
 	if !ok || e.Kind != vitrine.ErrUnprocessable {

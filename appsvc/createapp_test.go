@@ -23,7 +23,8 @@ func TestCreateApp(t *testing.T) {
 		t.Errorf("id = %q, want a UUID of version 4", app.ID)
 	}
 	manifest := func(name, version, id, main, rest string) string {
-		return fmt.Sprintf(`{"name":%q,"version":%q,"id":%q,"description":null,"main":%q,%s}`, name, version, id, main, rest)
+		return fmt.Sprintf(`{"name":%q,"version":%q,"id":%q,"description":null,"main":%q,%s}`, name, version, id, main,
+			rest)
 	}
 	text, err := w.Component(context.Background(), editor, "text")
 	if err != nil || text.Version != "2.0.0" {
@@ -39,10 +40,16 @@ func TestCreateApp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `{"id":"` + app.ID + `","version":"0","createdAt":1700000000000,"updatedAt":1700000000000,"updatedBy":{"urn":"` + editor.URN + `"},` +
+	want := `{"id":"` + app.ID +
+		`","version":"0","createdAt":1700000000000,"updatedAt":1700000000000,"updatedBy":{"urn":"` + editor.URN +
+		`"},` +
 		`"title":"First","owner":{"urn":"` + editor.URN + `"},"groups":["` + site1 + `"],"elements":[` +
-		`{"id":"0","key":"0.0","component":` + manifest("text", "1.0.0", ids[0].ID, "https://example.test/text.js", `"configSchema":{"type":"object","properties":{"size":{"type":"integer"}}},"vendor":{"a":1.10}`) + `,"config":{"size":1}},` +
-		`{"id":"1","key":"0.1","component":` + manifest("any", "1", ids[1].ID, "/any.js", `"configSchema":{}`) + `,"config":{"n":1.10,"big":9007199254740993,"list":["a","b"]}}]}`
+		`{"id":"0","key":"0.0","component":` +
+		manifest("text", "1.0.0", ids[0].ID, "https://example.test/text.js",
+			`"configSchema":{"type":"object","properties":{"size":{"type":"integer"}}},"vendor":{"a":1.10}`) +
+		`,"config":{"size":1}},` +
+		`{"id":"1","key":"0.1","component":` + manifest("any", "1", ids[1].ID, "/any.js", `"configSchema":{}`) +
+		`,"config":{"n":1.10,"big":9007199254740993,"list":["a","b"]}}]}`
 	if got := string(app.AppendJSON(nil)); got != want {
 		t.Errorf("the app reads\n%s, want\n%s", got, want)
 	}
@@ -50,7 +57,8 @@ func TestCreateApp(t *testing.T) {
 
 func TestCreateAppRefuses(t *testing.T) {
 	element := func(name, version, config string) appsvc.NewElement {
-		return appsvc.NewElement{Component: appsvc.ComponentRef{Name: name, Version: version}, Config: json.RawMessage(config)}
+		return appsvc.NewElement{Component: appsvc.ComponentRef{Name: name, Version: version},
+			Config: json.RawMessage(config)}
 	}
 	groups := func(n int) (out []string) {
 		for i := range n {
@@ -72,16 +80,30 @@ func TestCreateAppRefuses(t *testing.T) {
 		{"nothing wrong", func(*appsvc.CreateAppRequest) {}, nil, ""},
 		{"no title", func(a *appsvc.CreateAppRequest) { a.Title = "" }, vitrine.ErrInvalid, "title"},
 		{"a title at the limit", func(a *appsvc.CreateAppRequest) { a.Title = strings.Repeat("é", 1024) }, nil, ""},
-		{"a title over the limit", func(a *appsvc.CreateAppRequest) { a.Title = strings.Repeat("é", 1025) }, vitrine.ErrInvalid, "title"},
-		{"a title that is no UTF-8", func(a *appsvc.CreateAppRequest) { a.Title = "\xff" }, vitrine.ErrInvalid, "title"},
-		{"a group that is no UTF-8", func(a *appsvc.CreateAppRequest) { a.Groups = []string{network + ":site=\xff"} }, vitrine.ErrInvalid, "groups/0"},
+		{"a title over the limit", func(a *appsvc.CreateAppRequest) {
+			a.Title = strings.Repeat("é", 1025)
+		}, vitrine.ErrInvalid, "title"},
+		{"a title that is no UTF-8", func(a *appsvc.CreateAppRequest) {
+			a.Title = "\xff"
+		}, vitrine.ErrInvalid, "title"},
+		{"a group that is no UTF-8", func(a *appsvc.CreateAppRequest) {
+			a.Groups = []string{network + ":site=\xff"}
+		}, vitrine.ErrInvalid, "groups/0"},
 		{"no groups", func(a *appsvc.CreateAppRequest) { a.Groups = nil }, vitrine.ErrInvalid, "groups"},
-		{"a malformed group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, "site 1"} }, vitrine.ErrInvalid, "groups/1"},
-		{"a user as a group", func(a *appsvc.CreateAppRequest) { a.Groups = []string{editor.URN} }, vitrine.ErrInvalid, "groups/0"},
-		{"a group twice", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, site1} }, vitrine.ErrInvalid, "groups/1"},
+		{"a malformed group", func(a *appsvc.CreateAppRequest) {
+			a.Groups = []string{site1, "site 1"}
+		}, vitrine.ErrInvalid, "groups/1"},
+		{"a user as a group", func(a *appsvc.CreateAppRequest) {
+			a.Groups = []string{editor.URN}
+		}, vitrine.ErrInvalid, "groups/0"},
+		{"a group twice", func(a *appsvc.CreateAppRequest) {
+			a.Groups = []string{site1, site1}
+		}, vitrine.ErrInvalid, "groups/1"},
 		{"as many groups as allowed", func(a *appsvc.CreateAppRequest) { a.Groups = groups(100) }, nil, ""},
 		{"a group too many", func(a *appsvc.CreateAppRequest) { a.Groups = groups(101) }, vitrine.ErrInvalid, "groups"},
-		{"a group of others", func(a *appsvc.CreateAppRequest) { a.Groups = []string{site1, "urn:vitrine:other.test"} }, vitrine.ErrForbidden, "other.test"},
+		{"a group of others", func(a *appsvc.CreateAppRequest) {
+			a.Groups = []string{site1, "urn:vitrine:other.test"}
+		}, vitrine.ErrForbidden, "other.test"},
 		{"no elements", func(a *appsvc.CreateAppRequest) { a.Elements = nil }, nil, ""},
 		{"as many elements as allowed", func(a *appsvc.CreateAppRequest) {
 			a.Elements = make([]appsvc.NewElement, 1000)
@@ -89,17 +111,33 @@ func TestCreateAppRefuses(t *testing.T) {
 				a.Elements[i] = element("any", "1", `{}`)
 			}
 		}, nil, ""},
-		{"an element too many", func(a *appsvc.CreateAppRequest) { a.Elements = make([]appsvc.NewElement, 1001) }, vitrine.ErrInvalid, "elements"},
-		{"no component", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("", "1", `{}`)} }, vitrine.ErrInvalid, "elements/0/component/name"},
-		{"no component version", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "", `{}`)} }, vitrine.ErrInvalid, "elements/0/component/version"},
-		{"no config", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", ``)} }, vitrine.ErrInvalid, "elements/0/config"},
-		{"a config of null", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", `null`)} }, vitrine.ErrInvalid, "elements/0/config"},
+		{"an element too many", func(a *appsvc.CreateAppRequest) {
+			a.Elements = make([]appsvc.NewElement, 1001)
+		}, vitrine.ErrInvalid, "elements"},
+		{"no component", func(a *appsvc.CreateAppRequest) {
+			a.Elements = []appsvc.NewElement{element("", "1", `{}`)}
+		}, vitrine.ErrInvalid, "elements/0/component/name"},
+		{"no component version", func(a *appsvc.CreateAppRequest) {
+			a.Elements = []appsvc.NewElement{element("any", "", `{}`)}
+		}, vitrine.ErrInvalid, "elements/0/component/version"},
+		{"no config", func(a *appsvc.CreateAppRequest) {
+			a.Elements = []appsvc.NewElement{element("any", "1", ``)}
+		}, vitrine.ErrInvalid, "elements/0/config"},
+		{"a config of null", func(a *appsvc.CreateAppRequest) {
+			a.Elements = []appsvc.NewElement{element("any", "1", `null`)}
+		}, vitrine.ErrInvalid, "elements/0/config"},
 		{"a config that is no JSON", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{"a":1,"a":2}`)}
 		}, vitrine.ErrInvalid, `/elements/0/config/a: duplicate member name "a"`},
-		{"a config as deep as allowed", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", deep(61))} }, nil, ""},
-		{"a config too deep", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("any", "1", deep(62))} }, vitrine.ErrInvalid, "elements/0/config"},
-		{"an unknown component", func(a *appsvc.CreateAppRequest) { a.Elements = []appsvc.NewElement{element("none", "1", `{}`)} }, vitrine.ErrUnprocessable, "/elements/0/component: there is no component"},
+		{"a config as deep as allowed", func(a *appsvc.CreateAppRequest) {
+			a.Elements = []appsvc.NewElement{element("any", "1", deep(61))}
+		}, nil, ""},
+		{"a config too deep", func(a *appsvc.CreateAppRequest) {
+			a.Elements = []appsvc.NewElement{element("any", "1", deep(62))}
+		}, vitrine.ErrInvalid, "elements/0/config"},
+		{"an unknown component", func(a *appsvc.CreateAppRequest) {
+			a.Elements = []appsvc.NewElement{element("none", "1", `{}`)}
+		}, vitrine.ErrUnprocessable, "/elements/0/component: there is no component"},
 		{"an unknown component version", func(a *appsvc.CreateAppRequest) {
 			a.Elements = []appsvc.NewElement{element("any", "1", `{}`), element("any", "2", `{}`)}
 		}, vitrine.ErrUnprocessable, "/elements/1/component: there is no component"},
@@ -124,15 +162,22 @@ func TestCreateAppRefuses(t *testing.T) {
 		{"a config that is not too costly by itself", func(a *appsvc.CreateAppRequest) {
 			a.Elements = append(a.Elements, element("branching", "1", `{"a":1,"b":2,"c":3,"d":4}`))
 		}, nil, ""},
-		{"a bad key", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = "a b" }, vitrine.ErrInvalid, "Idempotency-Key"},
-		{"a key over the limit", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = strings.Repeat("k", 256) }, vitrine.ErrInvalid, "Idempotency-Key"},
-		{"a key at the limit", func(a *appsvc.CreateAppRequest) { a.IdempotencyKey = strings.Repeat("k", 255) }, nil, ""},
+		{"a bad key", func(a *appsvc.CreateAppRequest) {
+			a.IdempotencyKey = "a b"
+		}, vitrine.ErrInvalid, "Idempotency-Key"},
+		{"a key over the limit", func(a *appsvc.CreateAppRequest) {
+			a.IdempotencyKey = strings.Repeat("k", 256)
+		}, vitrine.ErrInvalid, "Idempotency-Key"},
+		{"a key at the limit", func(a *appsvc.CreateAppRequest) {
+			a.IdempotencyKey = strings.Repeat("k", 255)
+		}, nil, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorkshop(t)
 			w.component(`{"name":"branching","version":"1","main":"/b.js","configSchema":` + branching(10) + `}`)
-			in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element("any", "1", `{}`)}}
+			in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1},
+				Elements: []appsvc.NewElement{element("any", "1", `{}`)}}
 			tt.edit(&in)
 			_, err := w.CreateApp(context.Background(), moderator, in)
 			if !errors.Is(err, tt.err) || err != nil && !strings.Contains(err.Error(), tt.says) {
@@ -156,8 +201,10 @@ func branching(n int) string {
 }
 
 func TestParseVersion(t *testing.T) {
-	for s, want := range map[string]vitrine.Version{"0": vitrine.NewVersion(0), "1": vitrine.NewVersion(1), "10": vitrine.NewVersion(10), "9223372036854775807": vitrine.NewVersion(int64(math.MaxInt64)),
-		"": {}, "-1": {}, "+1": {}, "01": {}, "1.0": {}, "1e3": {}, " 1": {}, "٣": {}, "9223372036854775808": {}, "latest": {}} {
+	for s, want := range map[string]vitrine.Version{"0": vitrine.NewVersion(0), "1": vitrine.NewVersion(1),
+		"10": vitrine.NewVersion(10), "9223372036854775807": vitrine.NewVersion(int64(math.MaxInt64)),
+		"": {}, "-1": {}, "+1": {}, "01": {}, "1.0": {}, "1e3": {}, " 1": {}, "٣": {}, "9223372036854775808": {},
+		"latest": {}} {
 		got, err := vitrine.ParseVersion(s)
 		if (err == nil) != (!want.IsZero()) || err == nil && (got != want || got.String() != s) {
 			t.Errorf("ParseVersion(%q) = %v, %v", s, got, err)

@@ -9,7 +9,8 @@ import (
 )
 
 // The head of a deleted app is at another key, deleted/, and the app is in lists of deleted apps. All its other records
-// stay, so it can be restored completely; a method that asks for the head of an app finds none. Erasing removes all records.
+// stay, so it can be restored completely; a method that asks for the head of an app finds none. Erasing removes all
+// records.
 
 // wrongState returns the error of a change that the state of the app does not allow.
 func wrongState(current vitrine.Version, format string, args ...any) error {
@@ -66,9 +67,9 @@ func (t *writer) replaceHead(ctx context.Context, last, next appHead) error {
 	return t.tx.Put(ctx, storage.Entry{Key: to, Value: stored})
 }
 
-// deletedHead returns the head of a deleted app that the caller could change. It returns ErrConflict with CodeWrongState if
-// the app is not deleted and the caller may change it, and otherwise ErrNotFound, or ErrForbidden if the caller may only
-// read it.
+// deletedHead returns the head of a deleted app that the caller could change. It returns ErrConflict with
+// CodeWrongState if the app is not deleted and the caller may change it, and otherwise ErrNotFound, or ErrForbidden if
+// the caller may only read it.
 func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (appHead, error) {
 	stored, err := r.value(ctx, keyOf(deletedKind, id))
 	if err != nil {
@@ -126,9 +127,9 @@ func (s *Service) EraseApp(ctx context.Context, by vitrine.Caller, id string) er
 	return s.scrub(ctx)
 }
 
-// EraseDeleted erases the apps that were deleted longer ago than Options.KeepDeleted, and returns how many. The embedding
-// program calls it from time to time; it does nothing if KeepDeleted is 0. Options.Check gets each erasure as a change of
-// the zero Caller. An app that it rejects stays, the others are erased, and the error names it.
+// EraseDeleted erases the apps that were deleted longer ago than Options.KeepDeleted, and returns how many. The
+// embedding program calls it from time to time; it does nothing if KeepDeleted is 0. Options.Check gets each erasure as
+// a change of the zero Caller. An app that it rejects stays, the others are erased, and the error names it.
 func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
 	if s.keepDeleted <= 0 {
 		return 0, nil
@@ -179,7 +180,8 @@ func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may f
 			return err
 		}
 		gone := append(head.indexKeys(), keyOf(deletedKind, id), keyOf(bodyKind, id), keyOf(largeKind, id))
-		for e, err := range tx.r.Scan(ctx, under(listKind, ofComponent)) { // the components of its older versions are not known
+		// the components of its older versions are not known
+		for e, err := range tx.r.Scan(ctx, under(listKind, ofComponent)) {
 			if err != nil {
 				return err
 			}

@@ -37,13 +37,18 @@ func newBinned(t *testing.T, db storage.Store) *binned {
 		}})
 	app, err := b.CreateApp(ctx, owner, appsvc.CreateAppRequest{Title: "Café au lait", Groups: []string{site1}})
 	if errors.Is(err, vitrine.ErrForbidden) {
-		app, err = b.CreateApp(ctx, moderator(site1, site2), appsvc.CreateAppRequest{Title: "Café au lait", Groups: []string{site1, site2}})
+		app, err = b.CreateApp(ctx, moderator(site1, site2),
+			appsvc.CreateAppRequest{Title: "Café au lait", Groups: []string{site1, site2}})
 	}
 	if err == nil {
-		_, err = b.Patch(ctx, moderator(site1), app.ID, []byte(`[`+testV0+`,{"op":"add","path":"/note","value":"wet paint"},{"op":"replace","path":"/apps/0/title","value":"Tee mit Milch"}]`))
+		_, err = b.Patch(ctx, moderator(site1), app.ID,
+			[]byte(`[`+testV0+
+				`,{"op":"add","path":"/note","value":"wet paint"},{"op":"replace","path":"/apps/0/title",`+
+				`"value":"Tee mit Milch"}]`))
 	}
 	if err == nil {
-		_, err = b.PutTag(ctx, moderator(site1), appsvc.PutTagRequest{AppID: app.ID, Name: "draft", Version: vitrine.NewVersion(0)})
+		_, err = b.PutTag(ctx, moderator(site1),
+			appsvc.PutTagRequest{AppID: app.ID, Name: "draft", Version: vitrine.NewVersion(0)})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -75,21 +80,24 @@ func testDeletedApp(t *testing.T, db storage.Store) {
 	if err := b.DeleteApp(ctx, stranger, b.id); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("a stranger deletes: %v", err)
 	}
-	if err := b.DeleteApp(ctx, vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}, b.id); !errors.Is(err, vitrine.ErrForbidden) {
+	if err := b.DeleteApp(ctx, vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}, b.id); !errors.Is(err,
+		vitrine.ErrForbidden) {
 		t.Errorf("a reader deletes: %v", err)
 	}
 	if err := b.DeleteApp(ctx, by, b.id); err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{
-		"app":                    second(b.App(ctx, by, b.id)),
-		"version":                second(b.Version(ctx, by, b.id, vitrine.NewVersion(0))),
-		"tagged":                 second(b.TaggedApp(ctx, by, b.id, "draft")),
-		"history":                second(b.ListHistory(ctx, by, appsvc.ListHistoryRequest{AppID: b.id})),
-		"patch":                  second(b.Patch(ctx, by, b.id, []byte(`[`+testV0+`]`))),
-		"delete":                 b.DeleteApp(ctx, by, b.id),
-		"put tag":                second(b.PutTag(ctx, by, appsvc.PutTagRequest{AppID: b.id, Name: "x", Version: vitrine.NewVersion(0)})),
-		"undelete by a reader":   second(b.UndeleteApp(ctx, vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}, b.id)),
+		"app":     second(b.App(ctx, by, b.id)),
+		"version": second(b.Version(ctx, by, b.id, vitrine.NewVersion(0))),
+		"tagged":  second(b.TaggedApp(ctx, by, b.id, "draft")),
+		"history": second(b.ListHistory(ctx, by, appsvc.ListHistoryRequest{AppID: b.id})),
+		"patch":   second(b.Patch(ctx, by, b.id, []byte(`[`+testV0+`]`))),
+		"delete":  b.DeleteApp(ctx, by, b.id),
+		"put tag": second(b.PutTag(ctx, by,
+			appsvc.PutTagRequest{AppID: b.id, Name: "x", Version: vitrine.NewVersion(0)})),
+		"undelete by a reader": second(b.UndeleteApp(ctx,
+			vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}, b.id)),
 		"undelete by a stranger": second(b.UndeleteApp(ctx, stranger, b.id)),
 	} {
 		if !errors.Is(err, vitrine.ErrNotFound) {
@@ -103,15 +111,18 @@ func testDeletedApp(t *testing.T, db storage.Store) {
 		t.Errorf("tags %v, %v", tags, err)
 	}
 	for _, summary := range []bool{false, true} {
-		list, _, err := unpage(b.ListApps(ctx, by, appsvc.ListAppsRequest{Summary: summary, Deleted: true, Query: "TEE"}))
+		list, _, err := unpage(b.ListApps(ctx, by,
+			appsvc.ListAppsRequest{Summary: summary, Deleted: true, Query: "TEE"}))
 		if err != nil || len(list) != 1 || list[0].ID != b.id || list[0].Title != "Tee mit Milch" {
 			t.Fatalf("deleted apps: %v, %v", list, err)
 		}
-		if a := list[0]; summary && (a.DeletedAt == 0 || a.DeletedBy != by.URN || a.ErasesAt != a.DeletedAt+3_600_000 || len(a.Tags) != 1) {
+		if a := list[0]; summary &&
+			(a.DeletedAt == 0 || a.DeletedBy != by.URN || a.ErasesAt != a.DeletedAt+3_600_000 || len(a.Tags) != 1) {
 			t.Errorf("summary %+v", a)
 		}
 	}
-	if list, _, _ := unpage(b.ListApps(ctx, vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}, appsvc.ListAppsRequest{Deleted: true})); len(list) != 0 {
+	if list, _, _ := unpage(b.ListApps(ctx, vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}},
+		appsvc.ListAppsRequest{Deleted: true})); len(list) != 0 {
 		t.Errorf("a reader lists deleted apps: %v", list)
 	}
 	if faults := auditOf(t, db); faults != nil {
@@ -151,7 +162,8 @@ func TestAnAppWithAProtectedTagIsNotDeleted(t *testing.T) {
 		if err := b.SetTagRules(ctx, []appsvc.TagRule{{Name: "live", Protected: true}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.PutTag(ctx, moderator(network), appsvc.PutTagRequest{AppID: b.id, Name: "live", Version: vitrine.Latest}); err != nil {
+		if _, err := b.PutTag(ctx, moderator(network),
+			appsvc.PutTagRequest{AppID: b.id, Name: "live", Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.DeleteApp(ctx, moderator(network), b.id); code(err) != vitrine.CodeWrongState {
@@ -229,7 +241,8 @@ func TestTheFeedOfADeletedApp(t *testing.T) {
 		steps(b.EraseApp(ctx, all, b.id))
 		want(all, next, "app.deleted", "app.deleted", "app.erased")
 		out, err := b.Outbox(ctx, vitrine.ChangesRequest{})
-		if err != nil || len(out.Changes) != 7 || out.Changes[1].Note != "" || !slices.Equal(out.Changes[6].Groups, []string{site1, site2}) {
+		if err != nil || len(out.Changes) != 7 || out.Changes[1].Note != "" ||
+			!slices.Equal(out.Changes[6].Groups, []string{site1, site2}) {
 			t.Errorf("outbox %+v, %v", out, err)
 		}
 	})
@@ -270,7 +283,8 @@ func TestARuleSeesDeletions(t *testing.T) {
 			if c.Type == refuse {
 				return errors.New("no")
 			}
-			seen = append(seen, fmt.Sprint(c.Type, " ", c.Before.Title, " ", c.After.Title, " ", len(c.Old) > 0, " ", len(c.New) > 0))
+			seen = append(seen,
+				fmt.Sprint(c.Type, " ", c.Before.Title, " ", c.After.Title, " ", len(c.Old) > 0, " ", len(c.New) > 0))
 			return nil
 		}
 		for _, step := range []struct {
@@ -289,7 +303,8 @@ func TestARuleSeesDeletions(t *testing.T) {
 				t.Errorf("%s is refused", step.of)
 			}
 		}
-		want := []string{"app.deleted Tee mit Milch  true false", "app.undeleted  Tee mit Milch false true", "app.deleted Tee mit Milch  true false", "app.erased Tee mit Milch  false false"}
+		want := []string{"app.deleted Tee mit Milch  true false", "app.undeleted  Tee mit Milch false true",
+			"app.deleted Tee mit Milch  true false", "app.erased Tee mit Milch  false false"}
 		if !slices.Equal(seen, want) {
 			t.Errorf("the rule has seen %q, want %q", seen, want)
 		}
@@ -303,7 +318,8 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op := fmt.Sprintf(`{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace","path":"/apps/0/title","value":%%q}`, now.Version)
+	op := fmt.Sprintf(`{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace","path":"/apps/0/title",`+
+		`"value":%%q}`, now.Version)
 	long := strings.Repeat("é", 1024)
 	for patch, want := range map[string]string{
 		`{"op":"add","path":"/note","value":"` + long + `x"}`:                                             "/0/value",
@@ -318,16 +334,21 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 			t.Errorf("%.60s: error %v at %v, want one at %s", patch, err, e, want)
 		}
 	}
-	if app, err := w.Patch(ctx, admin, id, []byte(`[{"op":"add","path":"/note","value":"nothing"},`+fmt.Sprintf(op, now.Title)+`]`)); err != nil || app.Version != now.Version {
+	if app, err := w.Patch(ctx, admin, id,
+		[]byte(`[{"op":"add","path":"/note","value":"nothing"},`+fmt.Sprintf(op, now.Title)+`]`)); err != nil ||
+		app.Version != now.Version {
 		t.Errorf("a patch that only notes: %v, %v", app.Version, err)
 	}
-	if _, err := w.Patch(ctx, admin, id, []byte(`[{"op":"add","path":"/note","value":"`+long+`"},`+fmt.Sprintf(op, "New")+`]`)); err != nil {
+	if _, err := w.Patch(ctx, admin, id,
+		[]byte(`[{"op":"add","path":"/note","value":"`+long+`"},`+fmt.Sprintf(op, "New")+`]`)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Restore(ctx, admin, appsvc.RestoreRequest{AppID: id, Version: now.Version, Note: long + "x"}); code(err) != vitrine.CodeInvalid {
+	if _, err := w.Restore(ctx, admin,
+		appsvc.RestoreRequest{AppID: id, Version: now.Version, Note: long + "x"}); code(err) != vitrine.CodeInvalid {
 		t.Errorf("a long note of a restore: %v", err)
 	}
-	if _, err := w.Restore(ctx, admin, appsvc.RestoreRequest{AppID: id, Version: now.Version, Note: "back again"}); err != nil {
+	if _, err := w.Restore(ctx, admin,
+		appsvc.RestoreRequest{AppID: id, Version: now.Version, Note: "back again"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.Edit(ctx, admin, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
@@ -344,7 +365,8 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 		}
 		notes = append(notes, e.Note)
 	}
-	if want := []string{"by hand", "back again", long}; !slices.Equal(notes[:3], want) || strings.Join(notes[3:], "") != "" {
+	if want := []string{"by hand", "back again", long}; !slices.Equal(notes[:3], want) ||
+		strings.Join(notes[3:], "") != "" {
 		t.Errorf("notes %.40q", notes)
 	}
 	page, err := w.Changes(ctx, admin, appsvc.ChangesRequest{AppID: id})
@@ -354,4 +376,5 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 }
 
 // stranger moderates another network.
-var stranger = vitrine.Caller{URN: "urn:vitrine:other.test:user=stranger", Moderates: []string{"urn:vitrine:other.test"}}
+var stranger = vitrine.Caller{URN: "urn:vitrine:other.test:user=stranger",
+	Moderates: []string{"urn:vitrine:other.test"}}

@@ -20,9 +20,10 @@ type Delivery struct {
 	Title    string             `json:"title"`
 	Elements []DeliveredElement `json:"elements"`
 
-	// Err is the reason why the app cannot be shown; then only ID is set. It wraps ErrNotFound if the app or the tag does
-	// not exist or the caller may not read it, always with the same sentence; ErrUnprocessable with CodeCost if its configs
-	// with their defaults are too large; and, from a server, ErrTooLarge if the response had no room for it.
+	// Err is the reason why the app cannot be shown; then only ID is set. It wraps ErrNotFound if the app or the tag
+	// does not exist or the caller may not read it, always with the same sentence; ErrUnprocessable with CodeCost if
+	// its configs with their defaults are too large; and, from a server, ErrTooLarge if the response had no room for
+	// it.
 	Err error `json:"-"`
 
 	updatedAt int64
@@ -30,10 +31,11 @@ type Delivery struct {
 
 // DeliveredElement is an element of a Delivery.
 type DeliveredElement struct {
-	Key      string         `json:"key"`               // unchanged while the element is edited, moved or restored
-	Name     string         `json:"name"`              // of the component
-	Version  string         `json:"version"`           // of the component
-	Main     string         `json:"main"`              // address of the component's script: a URL, or a path on the host that delivers it
+	Key     string `json:"key"`     // unchanged while the element is edited, moved or restored
+	Name    string `json:"name"`    // of the component
+	Version string `json:"version"` // of the component
+	// address of the component's script: a URL, or a path on the host that delivers it
+	Main     string         `json:"main"`
 	Headless bool           `json:"headless,omitzero"` // the component shows nothing
 	Config   jsontext.Value `json:"config"`            // with the defaults of the component's schema
 }
@@ -124,14 +126,16 @@ func deliveryOf(ctx context.Context, app App) (Delivery, error) {
 	err = json.Unmarshal(app.Body, &in)
 	d := Delivery{ID: app.ID, Version: app.Version, Title: in.Title, updatedAt: app.UpdatedAt}
 	for _, e := range in.Elements {
-		d.Elements = append(d.Elements, DeliveredElement{e.Key, e.Component.Name, e.Component.Version, e.Component.Main, string(e.Component.Headless) == "true", e.Config})
+		d.Elements = append(d.Elements,
+			DeliveredElement{e.Key, e.Component.Name, e.Component.Version, e.Component.Main,
+				string(e.Component.Headless) == "true", e.Config})
 	}
 	return d, err
 }
 
-// AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "elements": [{"key", "name", "version",
-// "main", "headless", "config"}]}, or {"id", "error", "code"}. headless is only written if it is true. root is the scheme
-// and the host, such as https://host.example, of scripts whose address is a path.
+// AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "elements": [{"key", "name",
+// "version", "main", "headless", "config"}]}, or {"id", "error", "code"}. headless is only written if it is true. root
+// is the scheme and the host, such as https://host.example, of scripts whose address is a path.
 func (d Delivery) AppendJSON(dst []byte, root string) []byte {
 	dst = appendString(append(dst, `{"id":`...), d.ID)
 	if e, ok := errors.AsType[*vitrine.Error](d.Err); ok {

@@ -23,9 +23,9 @@ func (s *Service) TaggedApp(ctx context.Context, by vitrine.Caller, appID, name 
 	return *tag.App, nil
 }
 
-// withoutPeople returns the app without its owner, its editor and its groups, as callers with TagsOnly read it: a public
-// page does not reveal who works on it. The elements are copied unchanged. The JSON has the same members as that of any app:
-// owner and updatedBy are null, and groups is empty. The result is not a version of the store.
+// withoutPeople returns the app without its owner, its editor and its groups, as callers with TagsOnly read it: a
+// public page does not reveal who works on it. The elements are copied unchanged. The JSON has the same members as that
+// of any app: owner and updatedBy are null, and groups is empty. The result is not a version of the store.
 func (a App) withoutPeople() (App, error) {
 	// The elements are at the end of a body, so the rest of the body from there can be appended as a whole.
 	title, elements := jsontree.Member(a.Body, "title"), jsontree.Lookup(a.Body, "elements")

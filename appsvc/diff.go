@@ -13,7 +13,8 @@ import (
 
 // Two versions are compared as drafts, whose elements are encoded texts. diffWithin compares the titles as a whole, the
 // groups as a list, and the elements by their keys (elementdiff.go). Configs are compared member by member with package
-// jsontree. If Patch would reject the operations as too much work, Limits.diff compares again with fewer operations allowed.
+// jsontree. If Patch would reject the operations as too much work, Limits.diff compares again with fewer operations
+// allowed.
 //
 // ListHistory compares neighbouring versions in the same way (history.go), and leaves out the values.
 
@@ -27,8 +28,8 @@ type Diff struct {
 	Patch json.RawMessage `json:"patch"`
 }
 
-// AppendJSON appends {"from":…,"to":…,"patch":[…]} to dst. The patch is copied, not encoded again, so that numbers keep their
-// text.
+// AppendJSON appends {"from":…,"to":…,"patch":[…]} to dst. The patch is copied, not encoded again, so that numbers keep
+// their text.
 func (d Diff) AppendJSON(dst []byte) []byte {
 	dst = append(append(dst, `{"from":"`...), d.From.String()...)
 	dst = append(append(dst, `","to":"`...), d.To.String()...)
@@ -86,8 +87,8 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, id string, from, 
 	return Diff{before.Version, after.Version, appendPatch(nil, append([]jsontree.Op{test}, ops...))}, nil
 }
 
-// diff returns the operations that turn the content a into b, without the test of the version. There are at most as many
-// as Patch accepts besides the test: Limits.PatchOps less one, and fewer if the work of applying them would exceed
+// diff returns the operations that turn the content a into b, without the test of the version. There are at most as
+// many as Patch accepts besides the test: Limits.PatchOps less one, and fewer if the work of applying them would exceed
 // Limits.patchWork. The fewest that diffWithin needs are always allowed.
 func (l Limits) diff(a, b draft, d *jsontree.Differ) ([]jsontree.Op, error) {
 	ops, err := diffWithin(a, b, l.PatchOps-1, d)
@@ -103,9 +104,9 @@ func (l Limits) diff(a, b draft, d *jsontree.Differ) ([]jsontree.Op, error) {
 	return ops, nil
 }
 
-// diffWithin is diff with at most most operations, or with the minimum: one for each of title, groups and elements, and one
-// for each element whose config is too deep for a list. The groups get at most half of the operations, and the elements the
-// rest, so that many changed groups do not make the elements coarse.
+// diffWithin is diff with at most most operations, or with the minimum: one for each of title, groups and elements, and
+// one for each element whose config is too deep for a list. The groups get at most half of the operations, and the
+// elements the rest, so that many changed groups do not make the elements coarse.
 func diffWithin(a, b draft, most int, d *jsontree.Differ) (ops []jsontree.Op, err error) {
 	if a.title != b.title {
 		ops = append(ops, jsontree.Op{Op: "replace", Path: appPath + "/title", Value: appendString(nil, b.title)})

@@ -37,7 +37,8 @@ func largePages() map[string][2]page {
 	small := func() page {
 		p := newPage()
 		for i := range 1000 {
-			p.elements = append(p.elements, anyElement(fmt.Sprintf(`{"a":%d,"b":%d,"c":"%x"}`, i%3, r.IntN(5), r.Uint64())))
+			p.elements = append(p.elements,
+				anyElement(fmt.Sprintf(`{"a":%d,"b":%d,"c":"%x"}`, i%3, r.IntN(5), r.Uint64())))
 		}
 		return p
 	}
@@ -58,7 +59,8 @@ func largePages() map[string][2]page {
 	shuffled := func() page {
 		p := newPage()
 		for i := range 1000 {
-			p.elements = append(p.elements, anyElement(fmt.Sprintf(`{"a":%d,"text":"%s"}`, i, strings.Repeat("x", 16000))))
+			p.elements = append(p.elements,
+				anyElement(fmt.Sprintf(`{"a":%d,"text":"%s"}`, i, strings.Repeat("x", 16000))))
 		}
 		r.Shuffle(1000, func(i, j int) { p.elements[i], p.elements[j] = p.elements[j], p.elements[i] })
 		return p
@@ -67,7 +69,8 @@ func largePages() map[string][2]page {
 	words := func() string { return fmt.Sprint(r.Uint32()) }
 	return map[string][2]page{
 		"objects": {objects(), objects()}, "digits": {list(digits), list(digits)}, "words": {list(words), list(words)},
-		"small": {small(), small()}, "nested": {nested(1), nested(2)}, "members": {members(), members()}, "shuffled": {shuffled(), shuffled()},
+		"small": {small(), small()}, "nested": {nested(1), nested(2)}, "members": {members(), members()},
+		"shuffled": {shuffled(), shuffled()},
 	}
 }
 
@@ -75,11 +78,15 @@ func largePages() map[string][2]page {
 func BenchmarkDiffOfLargeVersions(b *testing.B) {
 	ctx := context.Background()
 	for name, pair := range largePages() {
-		s := appsvc.New(memory.New(), &appsvc.Options{Limits: appsvc.Limits{PatchBytes: 64 << 20, DocumentBytes: 64 << 20}})
-		if _, err := s.CreateComponent(ctx, designer, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"any","version":"1","main":"/any.js","configSchema":{}}`)}); err != nil {
+		s := appsvc.New(memory.New(),
+			&appsvc.Options{Limits: appsvc.Limits{PatchBytes: 64 << 20, DocumentBytes: 64 << 20}})
+		if _, err := s.CreateComponent(ctx, designer,
+			appsvc.CreateComponentRequest{
+				Manifest: []byte(`{"name":"any","version":"1","main":"/any.js","configSchema":{}}`)}); err != nil {
 			b.Fatal(err)
 		}
-		app, err := s.CreateApp(ctx, designer, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: pair[0].elements})
+		app, err := s.CreateApp(ctx, designer,
+			appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: pair[0].elements})
 		if err != nil {
 			b.Fatal(name, err)
 		}

@@ -86,7 +86,8 @@ func ExampleService_Patch() {
 func ExampleService_PutTag() {
 	apps, me, app := example()
 	ctx := context.Background()
-	_, err := apps.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.NewVersion(0)})
+	_, err := apps.PutTag(ctx, me,
+		appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.NewVersion(0)})
 	fmt.Println(err)
 	live, err := apps.TaggedApp(ctx, me, app.ID, "production")
 	fmt.Println(live.Version, err)
@@ -99,7 +100,8 @@ func ExampleService_RunRelease() {
 	apps, me, app := example()
 	ctx := context.Background()
 	release, err := apps.CreateRelease(ctx, me, appsvc.CreateReleaseRequest{Name: "spring", Moves: []appsvc.ReleaseMove{
-		{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)}, // and up to 199 more, made at the same moment
+		// and up to 199 more, made at the same moment
+		{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)},
 	}})
 	if err != nil {
 		panic(err)
@@ -127,7 +129,8 @@ func ExampleService_ListApps_summary() {
 
 func ExampleService_Restore() {
 	apps, me, app := example()
-	again, err := apps.Restore(context.Background(), me, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
+	again, err := apps.Restore(context.Background(), me,
+		appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
 	fmt.Println(again.Version, string(again.Body) == string(app.Body), err)
 	// Output: 1 true <nil>
 }
@@ -135,12 +138,13 @@ func ExampleService_Restore() {
 // Only leads may move the tag production.
 func ExampleOptions_check() {
 	leads := []string{"urn:vitrine:example.test:user=lead"}
-	apps := appsvc.New(memory.New(), &appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
-		if c.Tag == "production" && !slices.Contains(leads, by.URN) {
-			return errors.New("only leads may move production")
-		}
-		return nil
-	}})
+	apps := appsvc.New(memory.New(),
+		&appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
+			if c.Tag == "production" && !slices.Contains(leads, by.URN) {
+				return errors.New("only leads may move production")
+			}
+			return nil
+		}})
 
 	ctx := context.Background()
 	moderates := []string{"urn:vitrine:example.test"}
@@ -173,7 +177,8 @@ func ExampleNewSchemaEngine() {
 			},
 		},
 	})
-	schema, err := engine.Compile([]byte(`{"properties": {"mail": {"format": "email"}, "article": {"format": "article-number"}}}`))
+	schema, err := engine.Compile(
+		[]byte(`{"properties": {"mail": {"format": "email"}, "article": {"format": "article-number"}}}`))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -14,26 +14,29 @@ import (
 // change (a transactional outbox): so there is no change without an entry, and no entry of a change that was rolled
 // back. A call that changes nothing adds no entry.
 //
-// All callers read the same entries but each sees only some of them: the changes of components, and those of the apps that
-// it may read at the time of reading. Rights are checked when the feed is read, since they may have changed since the entry
-// was written. The stored entry has the groups that an app has left, so that their readers learn that they must forget the
-// app.
+// All callers read the same entries but each sees only some of them: the changes of components, and those of the apps
+// that it may read at the time of reading. Rights are checked when the feed is read, since they may have changed since
+// the entry was written. The stored entry has the groups that an app has left, so that their readers learn that they
+// must forget the app.
 
 // feedName distinguishes the cursors of this feed from those of other feeds of the store.
 const feedName = "apps"
 
-// ChangesRequest asks for entries of the feed of changes. A program stores Next of the last page that it has handled, or the
-// Cursor of the last event, and continues from there after a restart. A cursor does not depend on Types, AppID, Limit or the
-// caller, so these may change.
+// ChangesRequest asks for entries of the feed of changes. A program stores Next of the last page that it has handled,
+// or the Cursor of the last event, and continues from there after a restart. A cursor does not depend on Types, AppID,
+// Limit or the caller, so these may change.
 type ChangesRequest struct {
-	After string       // a cursor: only entries after it; "" = from the oldest that is kept; vitrine.Now = only later entries
+	// a cursor: only entries after it; "" = from the oldest that is kept; vitrine.Now = only later entries
+	After string
 	Types []ChangeType // only these; nil = all
 	AppID string       // only changes of this app; "" = all
 	Limit int          // 1 to 500; 0 = 100
 }
 
 // Changes returns a page of the feed of changes. See Session.Changes.
-func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequest) (vitrine.ChangesPage[Event], error) {
+func (s *Service) Changes(
+	ctx context.Context, by vitrine.Caller, in ChangesRequest,
+) (vitrine.ChangesPage[Event], error) {
 	wanted := typesOf(in.Types)
 	return view(ctx, s, by, func(r *reader) (out vitrine.ChangesPage[Event], err error) {
 		limit, err := s.limits.pageLimit(in.Limit, 100)
@@ -47,7 +50,8 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 		}
 		out.Changes = []Event{}
 		v := viewer{r: r, by: by, heads: map[string]appHead{}}
-		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (full bool, err error) {
+		out.Next, out.More,
+			err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (full bool, err error) {
 			if in.AppID != "" && change.AppID != in.AppID {
 				return false, nil
 			}
@@ -64,17 +68,18 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 	})
 }
 
-// viewer decides which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app once.
+// viewer decides which changes a caller sees, by the rights that it has in one snapshot. It reads the head of each app
+// once.
 type viewer struct {
 	r     *reader
 	by    vitrine.Caller
 	heads map[string]appHead // the zero head for an app that does not exist
 }
 
-// sees returns the change as an event for the caller. ok is false if the caller does not see it. Everybody sees changes of
-// components. Whoever may read every app of a release sees its changes. Whoever may read an app now sees its changes.
-// Otherwise a change that removed the app from a group which the caller moderates or reads becomes AppLeft, with only the id
-// of the app and the time.
+// sees returns the change as an event for the caller. ok is false if the caller does not see it. Everybody sees changes
+// of components. Whoever may read every app of a release sees its changes. Whoever may read an app now sees its
+// changes. Otherwise a change that removed the app from a group which the caller moderates or reads becomes AppLeft,
+// with only the id of the app and the time.
 func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
 	if change.Type == ReleaseChanged {
 		rel, err := v.r.storedRelease(ctx, change.Release)
@@ -129,9 +134,9 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesReque
 	}
 }
 
-// Changed returns a channel that is closed when the feed may have new entries: within 10 ms after a change by this process,
-// and within 500 ms after one by another process. It may be closed without a change. Take the channel, then read the feed,
-// and then wait.
+// Changed returns a channel that is closed when the feed may have new entries: within 10 ms after a change by this
+// process, and within 500 ms after one by another process. It may be closed without a change. Take the channel, then
+// read the feed, and then wait.
 func (s *Service) Changed() <-chan struct{} { return s.made().store.changed() }
 
 // OutboxEvent is a change with the groups of its app. Its type is that of the change, so it is never AppLeft.
@@ -145,7 +150,9 @@ type OutboxEvent struct {
 
 // Outbox returns a page of the feed with the changes of all apps. It takes no Caller: it is for programs that deliver
 // changes for the operator of the store, such as adapters/webhook. Its cursors and errors are those of Changes.
-func (s *Service) Outbox(ctx context.Context, in vitrine.ChangesRequest) (out vitrine.ChangesPage[OutboxEvent], err error) {
+func (s *Service) Outbox(
+	ctx context.Context, in vitrine.ChangesRequest,
+) (out vitrine.ChangesPage[OutboxEvent], err error) {
 	limit, err := s.limits.pageLimit(in.Limit, 100)
 	if err != nil {
 		return out, err
@@ -179,27 +186,30 @@ func (s *Service) Outbox(ctx context.Context, in vitrine.ChangesRequest) (out vi
 	return out, nil
 }
 
-// AllOutbox yields the changes of all apps from in.After up to the end of the feed. The first error is the last pair. Like
-// Outbox, it is for a program that acts for the operator.
+// AllOutbox yields the changes of all apps from in.After up to the end of the feed. The first error is the last pair.
+// Like Outbox, it is for a program that acts for the operator.
 func (s *Service) AllOutbox(ctx context.Context, in vitrine.ChangesRequest) iter.Seq2[OutboxEvent, error] {
 	return feed.All(in.After, s.outboxPages(ctx, in.Limit))
 }
 
-// FollowOutbox yields the changes of all apps from in.After on, and waits for more. It ends with an error as its last pair:
-// that of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After.
+// FollowOutbox yields the changes of all apps from in.After on, and waits for more. It ends with an error as its last
+// pair: that of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After.
 func (s *Service) FollowOutbox(ctx context.Context, in vitrine.ChangesRequest) iter.Seq2[OutboxEvent, error] {
 	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
 	return feed.Follow(ctx, in.After, changed, s.outboxPages(ctx, in.Limit))
 }
 
 // outboxPages returns Outbox as a function of the cursor alone.
-func (s *Service) outboxPages(ctx context.Context, limit int) func(after string) (vitrine.ChangesPage[OutboxEvent], error) {
+func (s *Service) outboxPages(
+	ctx context.Context, limit int,
+) func(after string) (vitrine.ChangesPage[OutboxEvent], error) {
 	return func(after string) (vitrine.ChangesPage[OutboxEvent], error) {
 		return s.Outbox(ctx, vitrine.ChangesRequest{After: after, Limit: limit})
 	}
 }
 
-// noteOf returns the note of the version of an entry. The feed does not contain notes, so that they are erased with the app.
+// noteOf returns the note of the version of an entry. The feed does not contain notes, so that they are erased with the
+// app.
 func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
 	if !change.noted {
 		return "", nil
@@ -208,13 +218,15 @@ func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
 	return string(note), err
 }
 
-// walkFeed calls take with each entry after a cursor, until take returns full or 10,000 entries were read. It returns the
-// cursor at which it has stopped, and whether there are more entries. Encrypting a cursor takes time, so take gets a
-// function that makes the cursor of its entry, and calls it only for entries that it returns.
+// walkFeed calls take with each entry after a cursor, until take returns full or 10,000 entries were read. It returns
+// the cursor at which it has stopped, and whether there are more entries. Encrypting a cursor takes time, so take gets
+// a function that makes the cursor of its entry, and calls it only for entries that it returns.
 //
 // It returns ErrInvalid if the text is not a cursor of this feed, and ErrGone if the feed has another identity than the
 // cursor, or if entries after the cursor were removed.
-func walkFeed(ctx context.Context, r *reader, after string, take func(change record, cursor func() string) (full bool, err error)) (next string, more bool, err error) {
+func walkFeed(
+	ctx context.Context, r *reader, after string, take func(change record, cursor func() string) (full bool, err error),
+) (next string, more bool, err error) {
 	return r.s.feed.Walk(ctx, r.r, feedName, after, func(e feed.Entry, cursor func() string) (bool, error) {
 		change, err := readRecord(e)
 		if err != nil {

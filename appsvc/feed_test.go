@@ -23,7 +23,8 @@ var (
 	ofSite1  = vitrine.Caller{URN: "urn:vitrine:example.test:user=one", Moderates: []string{site1}}
 	ofSite2  = vitrine.Caller{URN: "urn:vitrine:example.test:user=two", Moderates: []string{site2}}
 	readers1 = vitrine.Caller{URN: "urn:vitrine:example.test:user=three", Reads: []string{site1}}
-	ofBoth   = vitrine.Caller{URN: "urn:vitrine:example.test:user=four", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+	ofBoth   = vitrine.Caller{URN: "urn:vitrine:example.test:user=four",
+		Moderates: []string{"urn:vitrine:example.test"}, Components: true}
 )
 
 // follower reads a feed page by page.
@@ -91,7 +92,8 @@ func (w *workshop) patch(by vitrine.Caller, id, op string) {
 	w.t.Helper()
 	app, err := w.App(context.Background(), by, id)
 	if err == nil {
-		_, err = w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},%s]`, app.Version, op))
+		_, err = w.Patch(context.Background(), by, id,
+			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},%s]`, app.Version, op))
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -103,29 +105,34 @@ func TestTheFeedHasEveryChangeOnce(t *testing.T) {
 	ctx := context.Background()
 	w.clock = w.clock.Add(time.Second)
 	f := newFollower(w, ofBoth)
-	app, err := w.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}, IdempotencyKey: "k"})
+	app, err := w.CreateApp(ctx, ofSite1,
+		appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}, IdempotencyKey: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}, IdempotencyKey: "k"}); err != nil {
+	if _, err := w.CreateApp(ctx, ofSite1,
+		appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}, IdempotencyKey: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	w.patch(ofSite1, app.ID, `{"op":"replace","path":"/apps/0/title","value":"Second"}`)
 	w.patch(ofSite1, app.ID, `{"op":"replace","path":"/apps/0/title","value":"Second"}`) // no change
 	for range 2 {
-		if _, err := w.Restore(ctx, ofSite1, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0), IdempotencyKey: "r"}); err != nil {
+		if _, err := w.Restore(ctx, ofSite1,
+			appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0), IdempotencyKey: "r"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, v := range []int{0, 0, 2} {
-		if _, err := w.PutTag(ctx, ofBoth, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.NewVersion(v)}); err != nil {
+		if _, err := w.PutTag(ctx, ofBoth,
+			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.NewVersion(v)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); !errors.Is(err, vitrine.ErrNotFound) {
+	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); !errors.Is(err,
+		vitrine.ErrNotFound) {
 		t.Fatal(err)
 	}
 	w.component(`{"name":"clock","version":"3","main":"/c.js","configSchema":{}}`)
@@ -148,12 +155,14 @@ func TestTheFeedHasEveryChangeOnce(t *testing.T) {
 	f.check()
 	newFollower(w, ofBoth)
 
-	for types, from := range map[appsvc.ChangeType][]int{appsvc.TagSet: {3, 4}, appsvc.AppCreated: {0}, appsvc.AppLeft: {}, appsvc.ComponentDeleted: {7}} {
+	for types, from := range map[appsvc.ChangeType][]int{appsvc.TagSet: {3, 4}, appsvc.AppCreated: {0},
+		appsvc.AppLeft: {}, appsvc.ComponentDeleted: {7}} {
 		var some []string
 		for _, i := range from {
 			some = append(some, want[i])
 		}
-		(&follower{t: t, s: w.Service, by: ofBoth, in: appsvc.ChangesRequest{After: firstAfter(t, w), Types: []appsvc.ChangeType{types}}}).check(some...)
+		(&follower{t: t, s: w.Service, by: ofBoth,
+			in: appsvc.ChangesRequest{After: firstAfter(t, w), Types: []appsvc.ChangeType{types}}}).check(some...)
 	}
 	one := &follower{t: t, s: w.Service, by: ofBoth, in: appsvc.ChangesRequest{AppID: app.ID, Limit: 500}}
 	one.check(want[:6]...)
@@ -194,19 +203,23 @@ func TestTheFeedIsReadByTheRightsOfNow(t *testing.T) {
 	moved, changed := `{"type":"app.updated",`+by+of+`,"version":"1"}`, `{"type":"app.updated",`+by+of+`,"version":"2"}`
 	two.check(moved, changed)
 	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w)}}).check(left)
-	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w), Types: []appsvc.ChangeType{appsvc.AppUpdated}}}).check()
-	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w), Types: []appsvc.ChangeType{appsvc.AppLeft}}}).check(left)
+	(&follower{t: t, s: w.Service, by: ofSite1,
+		in: appsvc.ChangesRequest{After: firstAfter(t, w), Types: []appsvc.ChangeType{appsvc.AppUpdated}}}).check()
+	(&follower{t: t, s: w.Service, by: ofSite1,
+		in: appsvc.ChangesRequest{After: firstAfter(t, w), Types: []appsvc.ChangeType{appsvc.AppLeft}}}).check(left)
 
 	w.patch(ofBoth, app.ID, `{"op":"add","path":"/apps/0/groups/-","value":"`+site1+`"}`)
 	back := `{"type":"app.updated",` + by + of + `,"version":"3"}`
 	one.check(back) // what it has passed does not come back
-	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w)}}).check(made, moved, changed, back)
+	(&follower{t: t, s: w.Service, by: ofSite1, in: appsvc.ChangesRequest{After: firstAfter(t, w)}}).check(made, moved,
+		changed, back)
 
 	outbox, err := w.Outbox(ctx, vitrine.ChangesRequest{After: firstAfter(t, w)})
 	if err != nil || len(outbox.Changes) != 4 {
 		t.Fatalf("%+v, %v", outbox, err)
 	}
-	if e := outbox.Changes[1]; e.Type != appsvc.AppUpdated || !slices.Equal(e.Groups, []string{site2}) || !slices.Equal(e.Left, []string{site1}) {
+	if e := outbox.Changes[1]; e.Type != appsvc.AppUpdated || !slices.Equal(e.Groups, []string{site2}) ||
+		!slices.Equal(e.Left, []string{site1}) {
 		t.Errorf("%+v", e)
 	}
 	if e := outbox.Changes[0]; !slices.Equal(e.Groups, []string{site1}) || e.Left != nil || e.By != ofBoth.URN {
@@ -261,7 +274,8 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 	ctx := context.Background()
 	create := func() {
 		t.Helper()
-		if _, err := s.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
+		if _, err := s.CreateApp(ctx, ofSite1,
+			appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -286,7 +300,8 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 		}
 	}
 	for _, after := range []string{"", page.Next} {
-		if now, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: after}); err != nil || len(now.Changes) != 1 {
+		if now, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: after}); err != nil ||
+			len(now.Changes) != 1 {
 			t.Errorf("after %q: %+v, %v", after, now, err)
 		}
 	}
@@ -346,12 +361,13 @@ func (s duringView) View(ctx context.Context, fn func(storage.Reader) error) err
 	return s.Store.View(ctx, fn)
 }
 
-// The list of types is read once, and not for each entry of the feed: a request may name a type tens of thousands of times. A list
-// that changes as soon as the entries are read shows it.
+// The list of types is read once, and not for each entry of the feed: a request may name a type tens of thousands of
+// times. A list that changes as soon as the entries are read shows it.
 func TestTheTypesOfARequestAreReadOnce(t *testing.T) {
 	apps := memory.New()
 	ctx := context.Background()
-	if _, err := appsvc.New(apps, nil).CreateApp(ctx, ofBoth, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
+	if _, err := appsvc.New(apps, nil).CreateApp(ctx, ofBoth,
+		appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -46,19 +46,29 @@ func TestWhoMayChangeGroups(t *testing.T) {
 		{"the owner exchanges one", owner, []string{site1}, []string{site2}, vitrine.ErrForbidden},
 		{"the owner narrows one", owner, []string{network}, []string{site1}, vitrine.ErrForbidden},
 		{"a moderator adds a group of theirs", moderator(site1, site2), []string{site1}, []string{site1, site2}, nil},
-		{"a moderator adds a group of others", moderator(site1), []string{site1}, []string{site1, site2}, vitrine.ErrForbidden},
+		{"a moderator adds a group of others", moderator(site1), []string{site1}, []string{site1, site2},
+			vitrine.ErrForbidden},
 		{"a moderator widens a group", moderator(site1), []string{site1}, []string{network}, vitrine.ErrForbidden},
-		{"a moderator takes theirs away and keeps that of others", moderator(site1), []string{site1, site2}, []string{site2}, nil},
-		{"a moderator takes that of others away and keeps theirs", moderator(site1), []string{site1, site2}, []string{site1}, vitrine.ErrForbidden},
-		{"a moderator exchanges that of others for another of theirs", moderator(site1, site10), []string{site1, site2}, []string{site1, site10}, vitrine.ErrForbidden},
-		{"a moderator adds a group of theirs and takes that of others away", moderator(site1, site10), []string{site1, site2}, []string{site10, site1}, vitrine.ErrForbidden},
-		{"a moderator of one site takes the network away", moderator(site1), []string{site1, network}, []string{site1}, vitrine.ErrForbidden},
-		{"a moderator of site 1 takes site 10 away", moderator(site1), []string{site1, site10}, []string{site1}, vitrine.ErrForbidden},
-		{"a moderator of the network takes a site away", moderator(network), []string{site1, site2}, []string{site1}, nil},
-		{"a moderator of both exchanges one for the other", moderator(site1, site2), []string{site1}, []string{site2}, nil},
+		{"a moderator takes theirs away and keeps that of others", moderator(site1), []string{site1, site2},
+			[]string{site2}, nil},
+		{"a moderator takes that of others away and keeps theirs", moderator(site1), []string{site1, site2},
+			[]string{site1}, vitrine.ErrForbidden},
+		{"a moderator exchanges that of others for another of theirs", moderator(site1, site10), []string{site1, site2},
+			[]string{site1, site10}, vitrine.ErrForbidden},
+		{"a moderator adds a group of theirs and takes that of others away", moderator(site1, site10),
+			[]string{site1, site2}, []string{site10, site1}, vitrine.ErrForbidden},
+		{"a moderator of one site takes the network away", moderator(site1), []string{site1, network}, []string{site1},
+			vitrine.ErrForbidden},
+		{"a moderator of site 1 takes site 10 away", moderator(site1), []string{site1, site10}, []string{site1},
+			vitrine.ErrForbidden},
+		{"a moderator of the network takes a site away", moderator(network), []string{site1, site2}, []string{site1},
+			nil},
+		{"a moderator of both exchanges one for the other", moderator(site1, site2), []string{site1}, []string{site2},
+			nil},
 		{"the owner takes that of others away", owner, []string{site2, network}, []string{site2}, nil},
 		{"a moderator of the network adds a site", moderator(network), []string{site1}, []string{site1, site10}, nil},
-		{"a moderator of site 1 adds site 10", moderator(site1), []string{site1}, []string{site1, site10}, vitrine.ErrForbidden},
+		{"a moderator of site 1 adds site 10", moderator(site1), []string{site1}, []string{site1, site10},
+			vitrine.ErrForbidden},
 		{"somebody else", moderator(), []string{site1}, []string{site1, site2}, vitrine.ErrNotFound},
 	}
 	for _, test := range tests {
@@ -84,7 +94,8 @@ func TestARestoredVersionGivesItsGroupsRightsAgain(t *testing.T) {
 	if _, err := w.App(ctx, moderator(site1), id); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("before: %v", err)
 	}
-	if _, err := w.Restore(ctx, moderator(site1, site2), appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
+	if _, err := w.Restore(ctx, moderator(site1, site2),
+		appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Version(ctx, moderator(site1), id, vitrine.NewVersion(1)); err != nil {

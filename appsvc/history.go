@@ -12,26 +12,28 @@ import (
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
-// A page of the history compares each of its versions with the previous one, so the work for a page is that of many diffs.
-// It is limited in three ways: bodies are read one after the other, with two in memory at a time; the steps of all
-// comparisons together are limited; and each body is parsed only once, mostly by comparing it with its neighbour, from which
-// it differs little.
+// A page of the history compares each of its versions with the previous one, so the work for a page is that of many
+// diffs. It is limited in three ways: bodies are read one after the other, with two in memory at a time; the steps of
+// all comparisons together are limited; and each body is parsed only once, mostly by comparing it with its neighbour,
+// from which it differs little.
 
-// HistoryEntry describes a version of an app: who made it, when, and what changed. It has no content, so that a page of the history stays
-// small however large the app is. Changes help people to find a version; Diff returns the whole difference.
+// HistoryEntry describes a version of an app: who made it, when, and what changed. It has no content, so that a page of
+// the history stays small however large the app is. Changes help people to find a version; Diff returns the whole
+// difference.
 type HistoryEntry struct {
-	Version      vitrine.Version `json:"version"`
-	UpdatedAt    int64           `json:"updatedAt"`     // milliseconds since the epoch
-	UpdatedBy    string          `json:"updatedBy"`     // URN of the user who made the version
-	RestoredFrom vitrine.Version `json:"restoredFrom"`  // the version whose content Restore stored again; the zero Version = made by a patch, or version 0
+	Version   vitrine.Version `json:"version"`
+	UpdatedAt int64           `json:"updatedAt"` // milliseconds since the epoch
+	UpdatedBy string          `json:"updatedBy"` // URN of the user who made the version
+	// the version whose content Restore stored again; the zero Version = made by a patch, or version 0
+	RestoredFrom vitrine.Version `json:"restoredFrom"`
 	Note         string          `json:"note,omitzero"` // "" = none
 	Tags         []string        `json:"tags"`          // names of the tags that point to the version now, sorted
 
 	// Changes are the operations of the Diff from the version before, without the version test and without values:
 	// at most 20, which take at most 1,024 bytes as JSON. Version 0 has none.
 	Changes []HistoryChange `json:"changes"`
-	// ChangesTruncated is true if Changes is incomplete. It is empty then if comparing the versions would exceed the limit of
-	// steps for one version, or for each 50 requested entries: about 50 ms of work.
+	// ChangesTruncated is true if Changes is incomplete. It is empty then if comparing the versions would exceed the
+	// limit of steps for one version, or for each 50 requested entries: about 50 ms of work.
 	ChangesTruncated bool `json:"changesTruncated"`
 }
 
@@ -48,7 +50,8 @@ const (
 	historyChanges = 20         // operations of one version
 	historyBytes   = 1 << 10    // of these operations, as JSON
 	historySteps   = 25_000_000 // of one comparison, and of all for each 50 versions that are asked for: about 50 ms
-	historyPages   = 16         // a page ends when it has read bodies of this many times Limits.PageBytes, the newest not counted
+	// a page ends when it has read bodies of this many times Limits.PageBytes, the newest not counted
+	historyPages = 16
 )
 
 // MarshalJSON writes {"version":…,"updatedAt":…,"updatedBy":{"urn":…},"restoredFrom":…,"note":…,"tags":[…],
@@ -89,7 +92,9 @@ func (in ListHistoryRequest) Below() (vitrine.Version, error) {
 }
 
 // ListHistory returns a page of the history of an app. See Session.ListHistory.
-func (s *Service) ListHistory(ctx context.Context, by vitrine.Caller, in ListHistoryRequest) (vitrine.Page[HistoryEntry], error) {
+func (s *Service) ListHistory(
+	ctx context.Context, by vitrine.Caller, in ListHistoryRequest,
+) (vitrine.Page[HistoryEntry], error) {
 	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[HistoryEntry], err error) {
 		before, err := in.Below()
 		if err == nil {
@@ -103,17 +108,21 @@ func (s *Service) ListHistory(ctx context.Context, by vitrine.Caller, in ListHis
 }
 
 // AllHistory yields the history of an app. See Session.AllHistory.
-func (s *Service) AllHistory(ctx context.Context, by vitrine.Caller, in ListHistoryRequest) iter.Seq2[HistoryEntry, error] {
+func (s *Service) AllHistory(
+	ctx context.Context, by vitrine.Caller, in ListHistoryRequest,
+) iter.Seq2[HistoryEntry, error] {
 	return all(&in.After, func() (vitrine.Page[HistoryEntry], error) { return s.ListHistory(ctx, by, in) })
 }
 
-// historyPage returns up to limit entries of versions below before. Each version is compared with the previous one, so one
-// version more than entries is read. The page also ends when the bodies that were read, except the newest, have historyPages
-// times PageBytes. Two bodies are in memory at a time.
+// historyPage returns up to limit entries of versions below before. Each version is compared with the previous one, so
+// one version more than entries is read. The page also ends when the bodies that were read, except the newest, have
+// historyPages times PageBytes. Two bodies are in memory at a time.
 //
-// A page with Next ends with an entry whose changes are known. The version that it was compared with, which was read last, is the
-// first one of the next page, and is read again then.
-func (s *Service) historyPage(ctx context.Context, r *reader, app string, before vitrine.Version, limit int) (vitrine.Page[HistoryEntry], error) {
+// A page with Next ends with an entry whose changes are known. The version that it was compared with, which was read
+// last, is the first one of the next page, and is read again then.
+func (s *Service) historyPage(
+	ctx context.Context, r *reader, app string, before vitrine.Version, limit int,
+) (vitrine.Page[HistoryEntry], error) {
 	tags, err := tagNames(ctx, r, app)
 	if err != nil {
 		return vitrine.Page[HistoryEntry]{}, err
@@ -160,8 +169,8 @@ func (s *Service) historyPage(ctx context.Context, r *reader, app string, before
 	return page, nil
 }
 
-// tagNames returns the names of the tags that point to each version of an app, sorted. It reads all tags of the app, of which
-// there are at most Limits.Tags.
+// tagNames returns the names of the tags that point to each version of an app, sorted. It reads all tags of the app, of
+// which there are at most Limits.Tags.
 func tagNames(ctx context.Context, r *reader, id string) (map[vitrine.Version][]string, error) {
 	out := map[vitrine.Version][]string{}
 	for t, err := range r.tags(ctx, tagsAfter(id, "", 0)) {
@@ -173,9 +182,9 @@ func tagNames(ctx context.Context, r *reader, id string) (map[vitrine.Version][]
 	return out, nil
 }
 
-// changeLog compares each version with the previous one, from the newest to the oldest. Each version is parsed once: it is
-// first the older one of a comparison, and then the newer one of the next. historyPage creates one for a page, calls begin
-// with the newest body, and then since with each older one.
+// changeLog compares each version with the previous one, from the newest to the oldest. Each version is parsed once: it
+// is first the older one of a comparison, and then the newer one of the next. historyPage creates one for a page, calls
+// begin with the newest body, and then since with each older one.
 type changeLog struct {
 	limits Limits
 	left   int   // the remaining steps of the page; 0 = none
@@ -188,10 +197,10 @@ func (c *changeLog) begin(body Body) (err error) {
 	return err
 }
 
-// since returns the changes from the version with this body to c.newer, which is the next newer version, and sets c.newer
-// for the next call. truncated is true if changes are missing: because of the limits of an entry, or because the comparison
-// had too many steps. Then there are none. When the page has no steps left, all further calls return none without a
-// comparison.
+// since returns the changes from the version with this body to c.newer, which is the next newer version, and sets
+// c.newer for the next call. truncated is true if changes are missing: because of the limits of an entry, or because
+// the comparison had too many steps. Then there are none. When the page has no steps left, all further calls return
+// none without a comparison.
 func (c *changeLog) since(body Body) (changes []HistoryChange, truncated bool, err error) {
 	if c.left <= 0 {
 		return nil, true, nil
@@ -208,7 +217,8 @@ func (c *changeLog) since(body Body) (changes []HistoryChange, truncated bool, e
 	if err != nil || differ.Steps < 0 {
 		return nil, true, err
 	}
-	// The operations that fit, in their order, without values. Size counts a comma after each, and the last one has none.
+	// The operations that fit, in their order, without values. Size counts a comma after each, and the last one has
+	// none.
 	size := len("[]")
 	for _, op := range ops {
 		op.Value = nil

@@ -30,7 +30,8 @@ func ExampleService_Diff() {
 	d, err := apps.Diff(ctx, me, app.ID, live.AppVersion, vitrine.Latest)
 	fmt.Println(string(d.Patch), err)
 	// Output:
-	// [{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}] <nil>
+	// [{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}]
+	// <nil>
 }
 
 func ExampleService_AllHistory() {
@@ -40,7 +41,8 @@ func ExampleService_AllHistory() {
 		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)); err != nil {
 		panic(err)
 	}
-	if _, err := apps.Restore(ctx, me, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}); err != nil {
+	if _, err := apps.Restore(ctx, me,
+		appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}); err != nil {
 		panic(err)
 	}
 	for e, err := range apps.AllHistory(ctx, me, appsvc.ListHistoryRequest{AppID: app.ID}) {

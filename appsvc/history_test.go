@@ -38,7 +38,8 @@ func TestHistory(t *testing.T) {
 	id := w.app().ID
 	w.clock = w.clock.Add(time.Minute)
 	must(w.Patch(ctx, editor, id, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Second"},`+
-		`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"},{"op":"add","path":"/apps/0/elements/0/config/a~1b","value":[1]}]`)))
+		`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"},{"op":"add",`+
+		`"path":"/apps/0/elements/0/config/a~1b","value":[1]}]`)))
 	must(w.Restore(ctx, designer, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}))
 	must(w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: id, Version: vitrine.Latest}))
 	for _, name := range []string{"production", "a", "Z"} {
@@ -48,16 +49,23 @@ func TestHistory(t *testing.T) {
 	w.putTag(id, "moved", vitrine.NewVersion(1))
 	w.putTag(id, "moved", vitrine.NewVersion(2))
 
-	const byEditor, byDesigner = `{"urn":"urn:vitrine:example.test:user=editor"}`, `{"urn":"urn:vitrine:example.test:user=designer"}`
+	const byEditor, byDesigner = `{"urn":"urn:vitrine:example.test:user=editor"}`,
+		`{"urn":"urn:vitrine:example.test:user=designer"}`
 	want := []string{
-		fmt.Sprintf(`{"version":"3","updatedAt":%d,"updatedBy":%s,"restoredFrom":"2","tags":[],"changes":[],"changesTruncated":false}`, start+180_000, byEditor),
-		fmt.Sprintf(`{"version":"2","updatedAt":%d,"updatedBy":%s,"restoredFrom":"0","tags":["Z","a","moved","production"],`+
-			`"changes":[{"op":"replace","path":"/apps/0/title"},{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"},`+
-			`{"op":"remove","path":"/apps/0/elements/1/config/a~1b"}],"changesTruncated":false}`, start+120_000, byDesigner),
+		fmt.Sprintf(`{"version":"3","updatedAt":%d,"updatedBy":%s,"restoredFrom":"2","tags":[],"changes":[],`+
+			`"changesTruncated":false}`, start+180_000, byEditor),
+		fmt.Sprintf(`{"version":"2","updatedAt":%d,"updatedBy":%s,"restoredFrom":"0","tags":["Z","a","moved",`+
+			`"production"],`+
+			`"changes":[{"op":"replace","path":"/apps/0/title"},{"op":"move","from":"/apps/0/elements/1",`+
+			`"path":"/apps/0/elements/0"},`+
+			`{"op":"remove","path":"/apps/0/elements/1/config/a~1b"}],"changesTruncated":false}`, start+120_000,
+			byDesigner),
 		fmt.Sprintf(`{"version":"1","updatedAt":%d,"updatedBy":%s,"restoredFrom":null,"tags":[],`+
-			`"changes":[{"op":"replace","path":"/apps/0/title"},{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"},`+
+			`"changes":[{"op":"replace","path":"/apps/0/title"},{"op":"move","from":"/apps/0/elements/1",`+
+			`"path":"/apps/0/elements/0"},`+
 			`{"op":"add","path":"/apps/0/elements/0/config/a~1b"}],"changesTruncated":false}`, start+60_000, byEditor),
-		fmt.Sprintf(`{"version":"0","updatedAt":%d,"updatedBy":%s,"restoredFrom":null,"tags":["first"],"changes":[],"changesTruncated":false}`, start, byEditor),
+		fmt.Sprintf(`{"version":"0","updatedAt":%d,"updatedBy":%s,"restoredFrom":null,"tags":["first"],"changes":[],`+
+			`"changesTruncated":false}`, start, byEditor),
 	}
 	page := w.entries(appsvc.ListHistoryRequest{AppID: id})
 	var got []string
@@ -113,7 +121,9 @@ func TestPagesOfHistory(t *testing.T) {
 				}
 				in.After = p.Next
 			}
-			if want := all[max(0, count-before):]; !slices.EqualFunc(got, want, func(a, b appsvc.HistoryEntry) bool { return reflect.DeepEqual(a, b) }) {
+			if want := all[max(0, count-before):]; !slices.EqualFunc(got, want, func(a, b appsvc.HistoryEntry) bool {
+				return reflect.DeepEqual(a, b)
+			}) {
 				t.Errorf("limit %d, before %d: %d entries, want %d", limit, before, len(got), len(want))
 			}
 		}
@@ -138,11 +148,14 @@ func TestHistoryErrors(t *testing.T) {
 		{"no cursor", designer, appsvc.ListHistoryRequest{AppID: id, After: "x"}, vitrine.ErrInvalid},
 		{"no such app", designer, appsvc.ListHistoryRequest{AppID: "x"}, vitrine.ErrNotFound},
 		{"a stranger", moderator(site2), appsvc.ListHistoryRequest{AppID: id}, vitrine.ErrNotFound},
-		{"a reader", vitrine.Caller{URN: designer.URN + "2", Reads: []string{site1}}, appsvc.ListHistoryRequest{AppID: id}, nil},
-		{"tags only", vitrine.Caller{URN: designer.URN, Reads: []string{site1}, TagsOnly: true}, appsvc.ListHistoryRequest{AppID: id}, vitrine.ErrForbidden},
+		{"a reader", vitrine.Caller{URN: designer.URN + "2", Reads: []string{site1}},
+			appsvc.ListHistoryRequest{AppID: id}, nil},
+		{"tags only", vitrine.Caller{URN: designer.URN, Reads: []string{site1}, TagsOnly: true},
+			appsvc.ListHistoryRequest{AppID: id}, vitrine.ErrForbidden},
 		{"a bad caller", vitrine.Caller{URN: "x"}, appsvc.ListHistoryRequest{AppID: id}, vitrine.ErrInvalid},
 	} {
-		if page, err := w.ListHistory(ctx, test.by, test.in); !errors.Is(err, test.want) || err == nil && len(page.Items) != 1 {
+		if page, err := w.ListHistory(ctx, test.by, test.in); !errors.Is(err, test.want) || err == nil &&
+			len(page.Items) != 1 {
 			t.Errorf("%s: %+v, %v, want %v", test.name, page, err, test.want)
 		}
 	}
@@ -155,14 +168,16 @@ func TestHistoryTruncatesChanges(t *testing.T) {
 		for i := range count {
 			members = append(members, fmt.Sprintf(`"%s%02d":%d`, name, i, value))
 		}
-		return newPage(anyElement("{" + strings.Join(append(members, `"x":"`+strings.Repeat("x", 8000)+`"`), ",") + "}"))
+		return newPage(
+			anyElement("{" + strings.Join(append(members, `"x":"`+strings.Repeat("x", 8000)+`"`), ",") + "}"))
 	}
 	check := func(name string, from, to page, want int, truncated bool) {
 		t.Helper()
 		w := newWorkshop(t)
 		e := w.entries(appsvc.ListHistoryRequest{AppID: w.history(from, to)}).Items[0]
 		if n := len(quoted(e.Changes)); len(e.Changes) != want || e.ChangesTruncated != truncated || n > 1024 {
-			t.Errorf("%s: %d changes of %d bytes, truncated %t; want %d, %t", name, len(e.Changes), n, e.ChangesTruncated, want, truncated)
+			t.Errorf("%s: %d changes of %d bytes, truncated %t; want %d, %t", name, len(e.Changes), n,
+				e.ChangesTruncated, want, truncated)
 		}
 	}
 	many := newPage()
@@ -183,7 +198,8 @@ func TestHistoryTruncatesChanges(t *testing.T) {
 		{"1,031 bytes", 10, strings.Repeat("n", 48), 9, true},
 		{"a change of more than 1,024 bytes", 1, strings.Repeat("n", 1000), 0, true},
 	} {
-		check(test.name, numbers(test.count, 1, test.field), numbers(test.count, 2, test.field), test.want, test.truncated)
+		check(test.name, numbers(test.count, 1, test.field), numbers(test.count, 2, test.field), test.want,
+			test.truncated)
 	}
 }
 
@@ -218,7 +234,8 @@ func TestAPageOfHistoryIsBounded(t *testing.T) {
 	if len(page.Items) != 6 || page.Next != "" {
 		t.Errorf("%d entries, next %q, want 6 and none", len(page.Items), page.Next)
 	}
-	if again := w.entries(appsvc.ListHistoryRequest{AppID: id, Before: vitrine.NewVersion(3), Limit: 1}).Items[0]; len(again.Changes) != 2 || again.ChangesTruncated {
+	if again := w.entries(appsvc.ListHistoryRequest{AppID: id, Before: vitrine.NewVersion(3),
+		Limit: 1}).Items[0]; len(again.Changes) != 2 || again.ChangesTruncated {
 		t.Errorf("alone, the changes of version 2 are %+v", again)
 	}
 }
@@ -248,10 +265,13 @@ func TestAComparisonOfALongPageIsBounded(t *testing.T) {
 		return newPage(anyElement(`{"list":[` + strings.Repeat("1,", 450_000) + last + `]}`))
 	}
 	w := newLimitedWorkshop(t, appsvc.Limits{PatchBytes: 64 << 20})
-	page := w.entries(appsvc.ListHistoryRequest{AppID: w.history(list("2"), list("3"), newPage(anyElement(`{"n":1}`)), newPage(anyElement(`{"n":2}`))), Limit: 500})
+	page := w.entries(
+		appsvc.ListHistoryRequest{AppID: w.history(list("2"), list("3"), newPage(anyElement(`{"n":1}`)),
+			newPage(anyElement(`{"n":2}`))), Limit: 500})
 	for i, truncated := range []bool{false, false, true, false} {
 		if e := page.Items[i]; e.ChangesTruncated != truncated || truncated && len(e.Changes) > 0 {
-			t.Errorf("version %s: %d changes, truncated %t, want %t", e.Version, len(e.Changes), e.ChangesTruncated, truncated)
+			t.Errorf("version %s: %d changes, truncated %t, want %t", e.Version, len(e.Changes), e.ChangesTruncated,
+				truncated)
 		}
 	}
 }
@@ -309,8 +329,10 @@ func TestHistoryAgreesWithDiff(t *testing.T) {
 				}
 				ops = append(ops, op)
 			}
-			if n := len(e.Changes); n > len(ops) || !slices.Equal(e.Changes, ops[:n]) || e.ChangesTruncated != (n < len(ops)) {
-				t.Fatalf("seed %d, version %d: changes %+v, truncated %t, want %+v", seed, v, e.Changes, e.ChangesTruncated, ops)
+			if n := len(e.Changes); n > len(ops) || !slices.Equal(e.Changes, ops[:n]) ||
+				e.ChangesTruncated != (n < len(ops)) {
+				t.Fatalf("seed %d, version %d: changes %+v, truncated %t, want %+v", seed, v, e.Changes,
+					e.ChangesTruncated, ops)
 			}
 		}
 	}
@@ -326,13 +348,15 @@ func TestPagesOfHistoryAreSmall(t *testing.T) {
 		}
 		p := newPage()
 		for range 20 {
-			p.elements = append(p.elements, anyElement(fmt.Sprintf(`{%s,"text":"%s"}`, strings.Join(members, ","), strings.Repeat("x", 2000))))
+			p.elements = append(p.elements,
+				anyElement(fmt.Sprintf(`{%s,"text":"%s"}`, strings.Join(members, ","), strings.Repeat("x", 2000))))
 		}
 		pages = append(pages, p)
 	}
 	w := newWorkshop(t)
 	id := w.history(pages...)
-	if got := w.entries(appsvc.ListHistoryRequest{AppID: id}); len(got.Items) != 50 || len(quoted(got.Items)) >= 64<<10 || len(quoted(got.Items)) < 48<<10 {
+	if got := w.entries(appsvc.ListHistoryRequest{AppID: id}); len(got.Items) != 50 ||
+		len(quoted(got.Items)) >= 64<<10 || len(quoted(got.Items)) < 48<<10 {
 		t.Errorf("%d entries of %d bytes", len(got.Items), len(quoted(got.Items)))
 	}
 }

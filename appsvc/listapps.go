@@ -25,8 +25,8 @@ const (
 
 var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, UpdatedDescending}
 
-// ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that the
-// caller may read, the one created last first. An app must satisfy all conditions.
+// ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that
+// the caller may read, the one created last first. An app must satisfy all conditions.
 type ListAppsRequest struct {
 	Summary        bool   // without the bodies of apps, so that the list is small and quick; see [App]
 	Sort           Sort   // "" = CreatedDescending
@@ -45,7 +45,8 @@ const mostQueryWords = 16
 
 // query returns the query of the request. none is true if it cannot find anything.
 func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, none bool, err error) {
-	q = appQuery{by: by, deleted: in.Deleted, component: ComponentRef{in.UsingComponent, in.UsingVersion}, group: in.Group, owner: in.Owner,
+	q = appQuery{by: by, deleted: in.Deleted, component: ComponentRef{in.UsingComponent, in.UsingVersion},
+		group: in.Group, owner: in.Owner,
 		sort: cmp.Or(in.Sort, CreatedDescending), words: titleWords(in.Query)}
 	switch {
 	case !slices.Contains(sorts, q.sort):

@@ -35,10 +35,12 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 		deleted bool
 	}
 	var apps []known
-	words := [][]string{{"Frühling", "fruhling"}, {"FRONT", "front"}, {"Straße", "strasse"}, {"漢字", "漢", "字"}, {"a_b-1", "a", "b", "1"}, {"Øre", "ore"}}
+	words := [][]string{{"Frühling", "fruhling"}, {"FRONT", "front"}, {"Straße", "strasse"}, {"漢字", "漢", "字"},
+		{"a_b-1", "a", "b", "1"}, {"Øre", "ore"}}
 	owners := []vitrine.Caller{all, moderator(network)}
 	for i := range 60 {
-		k := known{group: []string{network, site1, site2}[i%3], version: []string{"", "1", "2"}[rng.IntN(3)], deleted: rng.IntN(4) == 0}
+		k := known{group: []string{network, site1, site2}[i%3], version: []string{"", "1", "2"}[rng.IntN(3)],
+			deleted: rng.IntN(4) == 0}
 		title := ""
 		for _, w := range words {
 			if rng.IntN(3) == 0 {
@@ -48,12 +50,16 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 		}
 		in := appsvc.CreateAppRequest{Title: "x" + title, Groups: []string{k.group}}
 		if k.version != "" {
-			in.Elements = []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "poll", Version: k.version}, Config: json.RawMessage(`{}`)}}
+			in.Elements = []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "poll", Version: k.version},
+				Config: json.RawMessage(`{}`)}}
 		}
 		var err error
 		k.app, err = svc.CreateApp(ctx, owners[rng.IntN(2)], in)
 		if err == nil && rng.IntN(3) == 0 { // the words of the title before are gone
-			if k.app, err = svc.Edit(ctx, all, k.app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Ganz anders"); return nil }); err == nil {
+			if k.app, err = svc.Edit(ctx, all, k.app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+				p.SetTitle("Ganz anders")
+				return nil
+			}); err == nil {
 				k.words = []string{"ganz", "anders"}
 			}
 		}
@@ -67,9 +73,12 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 	}
 	for range 300 {
 		pick := func(list ...string) string { return list[rng.IntN(len(list))] }
-		in := appsvc.ListAppsRequest{Summary: pick("", "summary") != "", Sort: appsvc.Sort(pick("", "createdAt", "updatedAt", "-updatedAt")), Limit: 1 + rng.IntN(40),
-			Group: pick("", "", network, site1, network+":site=10"), Owner: pick("", "", all.URN, owners[1].URN, "urn:v:x:user=none"), UsingComponent: pick("", "poll", "none"),
-			Deleted: rng.IntN(3) == 0, Query: pick("", "", "f", "FRO stra", "fruhling", "字", "b 1", "øR", "nothing", "ganz", "x")}
+		in := appsvc.ListAppsRequest{Summary: pick("", "summary") != "",
+			Sort: appsvc.Sort(pick("", "createdAt", "updatedAt", "-updatedAt")), Limit: 1 + rng.IntN(40),
+			Group: pick("", "", network, site1, network+":site=10"),
+			Owner: pick("", "", all.URN, owners[1].URN, "urn:v:x:user=none"), UsingComponent: pick("", "poll", "none"),
+			Deleted: rng.IntN(3) == 0,
+			Query:   pick("", "", "f", "FRO stra", "fruhling", "字", "b 1", "øR", "nothing", "ganz", "x")}
 		if in.UsingComponent != "" {
 			in.UsingVersion = pick("", "1", "2")
 		}
@@ -77,14 +86,20 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 		var want []string
 		for _, k := range apps {
 			inGroup := func(g string) bool { return g == k.group || g == network }
-			may := by.URN == all.URN || by.URN == k.app.Owner || slices.ContainsFunc(by.Moderates, inGroup) || !k.deleted && slices.ContainsFunc(by.Reads, inGroup)
-			fits := k.deleted == in.Deleted && (in.Group == "" || inGroup(in.Group)) && (in.Owner == "" || in.Owner == k.app.Owner) &&
-				(in.UsingComponent == "" || in.UsingComponent == "poll" && k.version != "" && (in.UsingVersion == "" || in.UsingVersion == k.version))
-			for _, q := range map[string][]string{"FRO stra": {"fro", "stra"}, "øR": {"or"}, "b 1": {"b", "1"}, "": nil}[in.Query] {
+			may := by.URN == all.URN || by.URN == k.app.Owner || slices.ContainsFunc(by.Moderates, inGroup) ||
+				!k.deleted && slices.ContainsFunc(by.Reads, inGroup)
+			fits := k.deleted == in.Deleted && (in.Group == "" || inGroup(in.Group)) &&
+				(in.Owner == "" || in.Owner == k.app.Owner) &&
+				(in.UsingComponent == "" || in.UsingComponent == "poll" && k.version != "" &&
+					(in.UsingVersion == "" || in.UsingVersion == k.version))
+			for _, q := range map[string][]string{"FRO stra": {"fro", "stra"}, "øR": {"or"}, "b 1": {"b", "1"},
+				"": nil}[in.Query] {
 				fits = fits && slices.ContainsFunc(k.words, func(w string) bool { return strings.HasPrefix(w, q) })
 			}
-			if one := map[string]bool{"f": true, "fruhling": true, "字": true, "nothing": true, "ganz": true}; one[in.Query] {
-				fits = fits && slices.ContainsFunc(k.words, func(w string) bool { return strings.HasPrefix(w, in.Query) })
+			if one := map[string]bool{"f": true, "fruhling": true, "字": true, "nothing": true,
+				"ganz": true}; one[in.Query] {
+				fits = fits &&
+					slices.ContainsFunc(k.words, func(w string) bool { return strings.HasPrefix(w, in.Query) })
 			}
 			if in.Query == "x" {
 				fits = fits && k.app.Title[0] == 'x'
@@ -108,7 +123,8 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 				}
 				return a.CreatedAt
 			}
-			if down := in.Sort == "" || in.Sort[0] == '-'; last.ID != "" && (down && at(last) < at(app) || !down && at(last) > at(app)) {
+			if down := in.Sort == "" || in.Sort[0] == '-'; last.ID != "" &&
+				(down && at(last) < at(app) || !down && at(last) > at(app)) {
 				t.Errorf("%+v: not in order", in)
 			}
 			last, got = app, append(got, app.ID)

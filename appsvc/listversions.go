@@ -16,8 +16,8 @@ type ListVersionsRequest struct {
 }
 
 // Below returns the lower one of Before and After: the page has only versions below it. The cursor of this list is the
-// number of the last version of a page, so both have the same meaning. It returns Before if After is "", and ErrInvalid if
-// After is not a cursor of this list.
+// number of the last version of a page, so both have the same meaning. It returns Before if After is "", and ErrInvalid
+// if After is not a cursor of this list.
 func (in ListVersionsRequest) Below() (vitrine.Version, error) {
 	if in.After == "" {
 		return in.Before, nil
@@ -33,7 +33,9 @@ func (in ListVersionsRequest) Below() (vitrine.Version, error) {
 }
 
 // ListVersions returns a page of the versions of an app. See Session.ListVersions.
-func (s *Service) ListVersions(ctx context.Context, by vitrine.Caller, in ListVersionsRequest) (vitrine.Page[App], error) {
+func (s *Service) ListVersions(
+	ctx context.Context, by vitrine.Caller, in ListVersionsRequest,
+) (vitrine.Page[App], error) {
 	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[App], err error) {
 		before, err := in.Below()
 		if err == nil {
@@ -42,7 +44,9 @@ func (s *Service) ListVersions(ctx context.Context, by vitrine.Caller, in ListVe
 		if err != nil {
 			return page, err
 		}
-		return fill(ctx, s, limit, r.versionsBelow(ctx, in.AppID, before, limit+1), App.size, func(last App) string { return last.Version.String() })
+		return fill(ctx, s, limit, r.versionsBelow(ctx, in.AppID, before, limit+1), App.size, func(last App) string {
+			return last.Version.String()
+		})
 	})
 }
 

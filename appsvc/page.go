@@ -25,7 +25,9 @@ func view[T any](ctx context.Context, s *Service, by vitrine.Caller, read func(*
 }
 
 // update returns the result of change in one transaction, for a caller whose rights are not limited to tags.
-func update[T any](ctx context.Context, s *Service, by vitrine.Caller, change func(*writer) (T, error)) (out T, err error) {
+func update[T any](
+	ctx context.Context, s *Service, by vitrine.Caller, change func(*writer) (T, error),
+) (out T, err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return out, err
 	}
@@ -39,9 +41,12 @@ func update[T any](ctx context.Context, s *Service, by vitrine.Caller, change fu
 	return out, err
 }
 
-// list returns the page that read makes in one View, for a caller who may read lists. asked is the Limit of the request; if
-// it is 0, read gets otherwise or Limits.Page, whichever is lower. 0 means any number of items.
-func list[T any](ctx context.Context, s *Service, by vitrine.Caller, asked, otherwise int, read func(r *reader, limit int) (vitrine.Page[T], error)) (page vitrine.Page[T], err error) {
+// list returns the page that read makes in one View, for a caller who may read lists. asked is the Limit of the
+// request; if it is 0, read gets otherwise or Limits.Page, whichever is lower. 0 means any number of items.
+func list[T any](
+	ctx context.Context, s *Service, by vitrine.Caller, asked, otherwise int,
+	read func(r *reader, limit int) (vitrine.Page[T], error),
+) (page vitrine.Page[T], err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return page, err
 	}
@@ -55,7 +60,9 @@ func list[T any](ctx context.Context, s *Service, by vitrine.Caller, asked, othe
 // fill returns a page of the first items of a list: limit of them, or any number if limit is 0, of Limits.PageBytes
 // together. If the list has more items, next returns the cursor after the last one. fill returns
 // memreserve.ErrExceeded if the request may use no more memory.
-func fill[T any](ctx context.Context, s *Service, limit int, items iter.Seq2[T, error], size func(T) int, next func(last T) string) (page vitrine.Page[T], err error) {
+func fill[T any](
+	ctx context.Context, s *Service, limit int, items iter.Seq2[T, error], size func(T) int, next func(last T) string,
+) (page vitrine.Page[T], err error) {
 	room := paging.NewRoom(limit, s.limits.PageBytes)
 	for item, err := range items {
 		if err == nil && !room.Takes(size(item)) {
@@ -73,8 +80,8 @@ func fill[T any](ctx context.Context, s *Service, limit int, items iter.Seq2[T, 
 	return page, nil
 }
 
-// all yields the items of all pages from *after on, which is After of the request. page returns the page of the request. The
-// first error is the last pair.
+// all yields the items of all pages from *after on, which is After of the request. page returns the page of the
+// request. The first error is the last pair.
 func all[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq2[T, error] {
 	return paging.All(*after, func(at string) ([]T, string, error) {
 		*after = at
@@ -92,8 +99,8 @@ func sparse[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq
 	})
 }
 
-// pageLimit returns the maximum number of items of a page: asked or, if that is 0, otherwise or Limits.Page, whichever is
-// lower. It returns ErrInvalid, for the parameter limit, if asked is negative or above Limits.Page.
+// pageLimit returns the maximum number of items of a page: asked or, if that is 0, otherwise or Limits.Page, whichever
+// is lower. It returns ErrInvalid, for the parameter limit, if asked is negative or above Limits.Page.
 func (l Limits) pageLimit(asked, otherwise int) (int, error) {
 	limit, err := paging.Limit(asked, otherwise, l.Page)
 	if err != nil {

@@ -14,12 +14,14 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-var allSorts = []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending, appsvc.UpdatedDescending}
+var allSorts = []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, appsvc.UpdatedAscending,
+	appsvc.UpdatedDescending}
 
 // titledApp creates an app without elements.
 func (w *workshop) titledApp(title string) appsvc.App {
 	w.t.Helper()
-	app, err := w.CreateApp(context.Background(), editor, appsvc.CreateAppRequest{Title: title, Groups: []string{site1}})
+	app, err := w.CreateApp(context.Background(), editor,
+		appsvc.CreateAppRequest{Title: title, Groups: []string{site1}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -89,7 +91,8 @@ func TestAppsAreListedNewestFirstUnlessAskedOtherwise(t *testing.T) {
 	w := newWorkshop(t)
 	w.titledApps(7)
 	unasked := w.walk(editor, appsvc.ListAppsRequest{Limit: 2}, func() {})
-	if newest := w.walk(editor, appsvc.ListAppsRequest{Sort: appsvc.CreatedDescending}, func() {}); !slices.Equal(unasked, newest) {
+	if newest := w.walk(editor, appsvc.ListAppsRequest{Sort: appsvc.CreatedDescending},
+		func() {}); !slices.Equal(unasked, newest) {
 		t.Errorf("%v, want %v", unasked, newest)
 	}
 	_, _, err := unpage(w.ListApps(context.Background(), editor, appsvc.ListAppsRequest{Sort: "title"}))
@@ -101,7 +104,8 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 	w.titledApps(501)
 	app := w.titledApp("versions")
 	for range 500 {
-		if _, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}); err != nil {
+		if _, err := w.Restore(ctx, editor,
+			appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,7 +121,8 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 		if len(apps) != test.apps || (next == "") != (err != nil) {
 			t.Errorf("limit %d: %d apps, next %q; want %d", test.limit, len(apps), next, test.apps)
 		}
-		versions, more, err := listed(w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID, Limit: test.limit}))
+		versions, more,
+			err := listed(w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID, Limit: test.limit}))
 		checkKind(t, err, test.err)
 		if len(versions) != test.versions || more != (err == nil) {
 			t.Errorf("limit %d: %d versions, more %t; want %d", test.limit, len(versions), more, test.versions)
@@ -137,14 +142,18 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 			t.Errorf("limit %d: the walk ends before version %d", limit, next)
 		}
 	}
-	if page, more, err := listed(w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID, Before: vitrine.NewVersion(0)})); len(page) > 0 || more || err != nil {
+	if page, more,
+		err := listed(w.ListVersions(ctx, editor,
+		appsvc.ListVersionsRequest{AppID: app.ID, Before: vitrine.NewVersion(0)})); len(page) > 0 || more ||
+		err != nil {
 		t.Errorf("before version 0: %d, %t, %v", len(page), more, err)
 	}
 }
 
 func TestTheLastPageSaysSo(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	if apps, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{})); len(apps) > 0 || next != "" || err != nil {
+	if apps, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{})); len(apps) > 0 || next != "" ||
+		err != nil {
 		t.Errorf("of none: %d apps, %q, %v", len(apps), next, err)
 	}
 	w.titledApps(3)
@@ -193,7 +202,8 @@ func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 		t.Errorf("the cursor itself: %v", err)
 	}
 	encode := base64.RawURLEncoding.EncodeToString
-	for _, after := range []string{"x", " ", next[:5], next + "=", next + " ", "\n" + next, strings.ToUpper(next) + "!", "ä", "\x00",
+	for _, after := range []string{"x", " ", next[:5], next + "=", next + " ", "\n" + next, strings.ToUpper(next) + "!",
+		"ä", "\x00",
 		encode([]byte("12345678")), encode([]byte("12345678\xff")), encode([]byte("12345678a\x00b"))} {
 		_, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: after}))
 		checkKind(t, err, vitrine.ErrInvalid)
@@ -204,7 +214,8 @@ func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 	for i := range next {
 		changed := []byte(next)
 		changed[i] = map[bool]byte{true: 'B', false: 'A'}[changed[i] == 'A']
-		if _, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: string(changed)})); !errors.Is(err, vitrine.ErrInvalid) {
+		if _, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: string(changed)})); !errors.Is(err,
+			vitrine.ErrInvalid) {
 			t.Errorf("changed at %d: %v", i, err)
 		}
 	}

@@ -20,13 +20,14 @@ import (
 //	validateDraft        validates the configs of the changed elements against their components
 //	storePatch           an Update: checks that version, rights and components are still the same, and stores the version
 //
-// Only storePatch keeps other writers waiting. It does not check the result or validate the configs again: both checks depend
-// only on the version and the components, which are the same.
+// Only storePatch keeps other writers waiting. It does not check the result or validate the configs again: both checks
+// depend only on the version and the components, which are the same.
 
 // appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
 
-// patchFactor is how much memory applying a patch takes, in sizes of the app's body. Patch reserves it before it applies anything.
+// patchFactor is how much memory applying a patch takes, in sizes of the app's body. Patch reserves it before it
+// applies anything.
 const patchFactor = 4
 
 // Patch applies a JSON Patch to the latest version of an app. See Session.Patch.
@@ -53,7 +54,9 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 		return last.App, nil
 	}
 	if !sameGroups(last.head.Groups, content.groups) { // storePatch checks this again; here such a patch costs little
-		err := s.store.view(ctx, func(r *reader) error { return s.mayRegroup(ctx, r, by, appPath+"/groups", last.head, content.groups) })
+		err := s.store.view(ctx, func(r *reader) error {
+			return s.mayRegroup(ctx, r, by, appPath+"/groups", last.head, content.groups)
+		})
 		if err != nil {
 			return App{}, err
 		}
@@ -65,7 +68,8 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 		})
 		return next, err
 	}
-	// If the elements had these components before, their copied manifests are used. The transaction checks that they are still valid.
+	// If the elements had these components before, their copied manifests are used. The transaction checks that they
+	// are still valid.
 	if manifests, ok := content.knownManifests(); ok {
 		if valid, err := s.validateDraftWith(manifests, appPath, content); err == nil {
 			next, err := store(valid)
@@ -83,14 +87,16 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 
 // storePatch stores d as the version after head. It checks in this order:
 //
-//  1. The caller may still change the app. A caller that has lost this right meanwhile gets ErrNotFound, or ErrForbidden if it
-//     may still read the app, and does not learn the new version from an ErrConflict.
+//  1. The caller may still change the app. A caller that has lost this right meanwhile gets ErrNotFound, or
+//     ErrForbidden if it may still read the app, and does not learn the new version from an ErrConflict.
 //  2. The app has still the version of head; otherwise ErrConflict with CodeStaleVersion.
 //  3. The caller may change the groups as d does; otherwise ErrForbidden.
 //  4. The components that d was validated against are the same; otherwise a componentChanged.
 //  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge.
 //  6. Options.Check allows the change; otherwise its error.
-func (s *Service) storePatch(ctx context.Context, tx *writer, by vitrine.Caller, head appHead, d draft, note string) (App, error) {
+func (s *Service) storePatch(
+	ctx context.Context, tx *writer, by vitrine.Caller, head appHead, d draft, note string,
+) (App, error) {
 	used := d.used()
 	if err := tx.readAhead(ctx, head.ID, by.URN, used); err != nil {
 		return App{}, err
@@ -112,8 +118,11 @@ func (s *Service) storePatch(ctx context.Context, tx *writer, by vitrine.Caller,
 	return s.addVersion(ctx, tx, by, change, s.nextVersion(last.head, by), d, s.limits.DocumentBytes)
 }
 
-// versionToPatch returns what AdmitChange has read for this request if the patch is for that version, else the result of readLatest.
-func (s *Service) versionToPatch(ctx context.Context, by vitrine.Caller, id string, p parsedPatch) (keptVersion, error) {
+// versionToPatch returns what AdmitChange has read for this request if the patch is for that version, else the result
+// of readLatest.
+func (s *Service) versionToPatch(
+	ctx context.Context, by vitrine.Caller, id string, p parsedPatch,
+) (keptVersion, error) {
 	a, _ := ctx.Value(admissionKey{}).(*keptVersion)
 	if a != nil && a.ID == id && mayUse(by, a.head) && p.checkVersion(a.Version) == nil {
 		last := *a
@@ -123,8 +132,8 @@ func (s *Service) versionToPatch(ctx context.Context, by vitrine.Caller, id stri
 	return s.readLatest(ctx, by, id)
 }
 
-// readLatest reads the latest version of an app, to change it. It returns ErrNotFound if the caller may not read the app, and
-// ErrForbidden if it may only read it.
+// readLatest reads the latest version of an app, to change it. It returns ErrNotFound if the caller may not read the
+// app, and ErrForbidden if it may only read it.
 func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (last keptVersion, err error) {
 	err = s.store.view(ctx, func(r *reader) error {
 		last, err = r.latest(ctx, id)
@@ -135,15 +144,17 @@ func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) 
 
 // staleVersion is the error of a patch that tests another version than the app has.
 func staleVersion(tested string, current vitrine.Version) error {
-	return conflict(vitrine.CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q", tested, current)
+	return conflict(vitrine.CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q",
+		tested, current)
 }
 
-// applyPatch applies a patch to app. It returns the content of the result, and whether it differs from that of app. It returns
-// ErrConflict if a test fails, ErrUnprocessable if the operations do not apply or the result is not allowed, and
-// ErrTooLarge if the operations copy or do too much.
+// applyPatch applies a patch to app. It returns the content of the result, and whether it differs from that of app. It
+// returns ErrConflict if a test fails, ErrUnprocessable if the operations do not apply or the result is not allowed,
+// and ErrTooLarge if the operations copy or do too much.
 //
-// A patch for another version is rejected before any operation is applied: operations before the test could fail first, or could write the
-// version that is then tested. If a patch has several tests of the version, all of them must succeed.
+// A patch for another version is rejected before any operation is applied: operations before the test could fail first,
+// or could write the version that is then tested. If a patch has several tests of the version, all of them must
+// succeed.
 func (s *Service) applyPatch(app App, p parsedPatch) (content draft, differs bool, err error) {
 	if err := p.checkVersion(app.Version); err != nil {
 		return draft{}, false, err
@@ -157,7 +168,8 @@ func (s *Service) applyPatch(app App, p parsedPatch) (content draft, differs boo
 		return draft{}, false, err
 	}
 	before, after := document(app, body, elements), document(app, body, elements)
-	if err := after.Patch(p.ops, jsontree.Limits{Copies: s.limits.DocumentBytes, Work: s.limits.patchWork()}); err != nil {
+	if err := after.Patch(p.ops,
+		jsontree.Limits{Copies: s.limits.DocumentBytes, Work: s.limits.patchWork()}); err != nil {
 		if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeTestFailed {
 			e.Version = app.Version
 		}
@@ -173,8 +185,8 @@ func (s *Service) applyPatch(app App, p parsedPatch) (content draft, differs boo
 	return d, !d.sameContent(old), nil
 }
 
-// patchWork is the limit of the work of applying one patch, which jsontree.Limits counts. A thousand operations that each need the whole
-// of a large document exceed it.
+// patchWork is the limit of the work of applying one patch, which jsontree.Limits counts. A thousand operations that
+// each need the whole of a large document exceed it.
 func (l Limits) patchWork() int { return 5 * l.DocumentBytes }
 
 // versionPath is the JSON pointer of the version in the document. Every patch must test it.
@@ -200,9 +212,10 @@ func (p parsedPatch) checkVersion(current vitrine.Version) error {
 	return nil
 }
 
-// decodePatch parses a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or Limits.PatchOps, and ErrInvalid if it
-// is no JSON Patch or has no test of the version with a string: a version is a string in JSON, so a test with another value always fails.
-// Any operation may be the test. decodePatch does not know the app, and so does not run the test.
+// decodePatch parses a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or Limits.PatchOps,
+// and ErrInvalid if it is no JSON Patch or has no test of the version with a string: a version is a string in JSON, so
+// a test with another value always fails. Any operation may be the test. decodePatch does not know the app, and so does
+// not run the test.
 func (s *Service) decodePatch(patch []byte) (p parsedPatch, err error) {
 	if len(patch) > s.limits.PatchBytes {
 		return p, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
@@ -228,7 +241,9 @@ func (s *Service) decodePatch(patch []byte) (p parsedPatch, err error) {
 		}
 	}
 	if p.tested == nil {
-		return p, invalid("", "the patch needs a test of %s whose value is a string: the version that the patch was made for, such as \"3\"", versionPath)
+		return p, invalid("",
+			"the patch needs a test of %s whose value is a string: the version that the patch was made for, such as "+
+				"\"3\"", versionPath)
 	}
 	return p, nil
 }

@@ -51,7 +51,8 @@ func newLimitedWorkshop(t *testing.T, limits appsvc.Limits) *workshop {
 
 func (w *workshop) component(manifest string) {
 	w.t.Helper()
-	if _, err := w.CreateComponent(context.Background(), editor, appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
+	if _, err := w.CreateComponent(context.Background(), editor,
+		appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -64,7 +65,8 @@ func (w *workshop) app() appsvc.App {
 		Groups: []string{site1},
 		Elements: []appsvc.NewElement{
 			{Component: appsvc.ComponentRef{Name: "text", Version: "1.0.0"}, Config: json.RawMessage(`{"size":1}`)},
-			{Component: appsvc.ComponentRef{Name: "any", Version: "1"}, Config: json.RawMessage(`{"n":1.10,"big":9007199254740993,"list":["a","b"]}`)},
+			{Component: appsvc.ComponentRef{Name: "any", Version: "1"},
+				Config: json.RawMessage(`{"n":1.10,"big":9007199254740993,"list":["a","b"]}`)},
 		},
 	})
 	if err != nil {
@@ -85,98 +87,213 @@ func TestPatch(t *testing.T) {
 		want        []string // parts of the new body
 		same        bool     // it makes no version
 	}{
-		{name: "the title", patch: op(`{"op":"replace","path":"/apps/0/title","value":"Second"}`), want: []string{`"title":"Second"`, `"size":1`}},
-		{name: "a config", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":2}}`), want: []string{`"config":{"size":2}`}},
-		{name: "inside a config", patch: op(`{"op":"add","path":"/apps/0/elements/1/config/list/-","value":"c"}`), want: []string{`{"n":1.10,"big":9007199254740993,"list":["a","b","c"]}`}},
-		{name: "the text of a number", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config/n","value":1.1}`), want: []string{`"n":1.1,`}},
-		{name: "a component's version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"},{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), want: []string{`text2.js`, `"size":"L"`}},
-		{name: "a component by name and version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/name","value":"any"},{"op":"replace","path":"/apps/0/elements/0/component/version","value":"1"}`), want: []string{`"id":"0","key":"0.0","component":{"name":"any"`}},
-		{name: "a new element", patch: op(`{"op":"add","path":"/apps/0/elements/0","value":` + element + `}`), want: []string{`[{"id":"0","key":"1.0","component":{"name":"text"`, `"size":7`, `{"id":"1","key":"0.0","component":{"name":"text"`, `"id":"2"`}},
-		{name: "an element removed", patch: op(`{"op":"remove","path":"/apps/0/elements/0"}`), want: []string{`"elements":[{"id":"0","key":"0.1","component":{"name":"any"`}},
-		{name: "all elements removed", patch: op(`{"op":"replace","path":"/apps/0/elements","value":[]}`), want: []string{`"elements":[]`}},
-		{name: "elements exchanged", patch: op(`{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`), want: []string{`[{"id":"0","key":"0.1","component":{"name":"any"`, `{"id":"1","key":"0.0","component":{"name":"text"`}},
-		{name: "an element copied", patch: op(`{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"},{"op":"replace","path":"/apps/0/elements/2/config/size","value":5}`), want: []string{`"size":1`, `{"id":"2","key":"1.2","component":{"name":"text"`, `"size":5`}},
-		{name: "an element without its key", patch: op(`{"op":"remove","path":"/apps/0/elements/0/key"},{"op":"replace","path":"/apps/0/elements/0/config/size","value":5}`), want: []string{`[{"id":"0","key":"0.0"`, `"size":5`}},
-		{name: "an element replaced by a new one", patch: op(`{"op":"replace","path":"/apps/0/elements/1","value":` + element + `}`), want: []string{`"size":7`}},
-		{name: "the version test at the end", patch: `[{"op":"replace","path":"/apps/0/title","value":"Second"},` + testV0 + `]`, want: []string{`"title":"Second"`}},
-		{name: "title and elements at once", patch: op(`{"op":"replace","path":"/apps/0/title","value":"S"},{"op":"remove","path":"/apps/0/elements/1"}`), want: []string{`"title":"S"`}},
+		{name: "the title", patch: op(`{"op":"replace","path":"/apps/0/title","value":"Second"}`),
+			want: []string{`"title":"Second"`, `"size":1`}},
+		{name: "a config", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":2}}`),
+			want: []string{`"config":{"size":2}`}},
+		{name: "inside a config", patch: op(`{"op":"add","path":"/apps/0/elements/1/config/list/-","value":"c"}`),
+			want: []string{`{"n":1.10,"big":9007199254740993,"list":["a","b","c"]}`}},
+		{name: "the text of a number", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config/n","value":1.1}`),
+			want: []string{`"n":1.1,`}},
+		{name: "a component's version",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"},` +
+				`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`),
+			want: []string{`text2.js`, `"size":"L"`}},
+		{name: "a component by name and version",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/name","value":"any"},{"op":"replace",` +
+				`"path":"/apps/0/elements/0/component/version","value":"1"}`),
+			want: []string{`"id":"0","key":"0.0","component":{"name":"any"`}},
+		{name: "a new element", patch: op(`{"op":"add","path":"/apps/0/elements/0","value":` + element + `}`),
+			want: []string{`[{"id":"0","key":"1.0","component":{"name":"text"`, `"size":7`,
+				`{"id":"1","key":"0.0","component":{"name":"text"`, `"id":"2"`}},
+		{name: "an element removed", patch: op(`{"op":"remove","path":"/apps/0/elements/0"}`),
+			want: []string{`"elements":[{"id":"0","key":"0.1","component":{"name":"any"`}},
+		{name: "all elements removed", patch: op(`{"op":"replace","path":"/apps/0/elements","value":[]}`),
+			want: []string{`"elements":[]`}},
+		{name: "elements exchanged", patch: op(`{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`),
+			want: []string{`[{"id":"0","key":"0.1","component":{"name":"any"`,
+				`{"id":"1","key":"0.0","component":{"name":"text"`}},
+		{name: "an element copied",
+			patch: op(`{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"},{"op":"replace",` +
+				`"path":"/apps/0/elements/2/config/size","value":5}`),
+			want: []string{`"size":1`, `{"id":"2","key":"1.2","component":{"name":"text"`, `"size":5`}},
+		{name: "an element without its key",
+			patch: op(`{"op":"remove","path":"/apps/0/elements/0/key"},{"op":"replace",` +
+				`"path":"/apps/0/elements/0/config/size","value":5}`),
+			want: []string{`[{"id":"0","key":"0.0"`, `"size":5`}},
+		{name: "an element replaced by a new one",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/1","value":` + element + `}`),
+			want:  []string{`"size":7`}},
+		{name: "the version test at the end",
+			patch: `[{"op":"replace","path":"/apps/0/title","value":"Second"},` + testV0 + `]`,
+			want:  []string{`"title":"Second"`}},
+		{name: "title and elements at once",
+			patch: op(`{"op":"replace","path":"/apps/0/title","value":"S"},{"op":"remove","path":"/apps/0/elements/1"}`), want: []string{`"title":"S"`}},
 
 		{name: "nothing but the test", patch: `[` + testV0 + `]`, same: true},
 		{name: "the same title", patch: op(`{"op":"replace","path":"/apps/0/title","value":"First"}`), same: true},
-		{name: "the same config, reordered", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":{"list":["a","b"],"big":9007199254740993,"n":1.10}}`), same: true},
-		{name: "elements moved there and back", patch: op(`{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"},{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`), same: true},
+		{name: "the same config, reordered",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":{"list":["a","b"],` +
+				`"big":9007199254740993,"n":1.10}}`), same: true},
+		{name: "elements moved there and back",
+			patch: op(`{"op":"move","from":"/apps/0/elements/1","path":"/apps/0/elements/0"},{"op":"move",` +
+				`"from":"/apps/0/elements/1","path":"/apps/0/elements/0"}`), same: true},
 
-		{name: "no version test", patch: `[{"op":"replace","path":"/apps/0/title","value":"x"}]`, err: vitrine.ErrInvalid, says: "/apps/0/version"},
+		{name: "no version test", patch: `[{"op":"replace","path":"/apps/0/title","value":"x"}]`,
+			err: vitrine.ErrInvalid, says: "/apps/0/version"},
 		{name: "an empty patch", patch: `[]`, err: vitrine.ErrInvalid},
-		{name: "a version test of null", patch: `[{"op":"test","path":"/apps/0/version","value":null}]`, err: vitrine.ErrInvalid},
-		{name: "a version test of a number", patch: `[{"op":"test","path":"/apps/0/version","value":0}]`, err: vitrine.ErrInvalid},
-		{name: "a version test without value", patch: `[{"op":"test","path":"/apps/0/version"}]`, err: vitrine.ErrInvalid},
-		{name: "a version test by another path", patch: `[{"op":"test","path":"/apps/00/version","value":"0"}]`, err: vitrine.ErrInvalid},
-		{name: "a stale version", patch: `[{"op":"test","path":"/apps/0/version","value":"7"}]`, err: vitrine.ErrConflict, says: `"7"`},
-		{name: "two version tests, one stale", patch: op(`{"op":"test","path":"/apps/0/version","value":"1"}`), err: vitrine.ErrConflict},
-		{name: "replace, then test", patch: `[{"op":"replace","path":"/apps/0/version","value":"9"},{"op":"test","path":"/apps/0/version","value":"9"}]`, err: vitrine.ErrConflict},
-		{name: "a shadow app", patch: `[{"op":"add","path":"/apps/0","value":{"version":"9"}},{"op":"test","path":"/apps/0/version","value":"9"}]`, err: vitrine.ErrConflict},
-		{name: "another test fails", patch: op(`{"op":"test","path":"/apps/0/title","value":"x"},{"op":"replace","path":"/apps/0/title","value":"y"}`), err: vitrine.ErrConflict},
-		{name: "a second app", patch: op(`{"op":"copy","from":"/apps/0","path":"/apps/-"}`), err: vitrine.ErrUnprocessable, says: "/apps"},
+		{name: "a version test of null", patch: `[{"op":"test","path":"/apps/0/version","value":null}]`,
+			err: vitrine.ErrInvalid},
+		{name: "a version test of a number", patch: `[{"op":"test","path":"/apps/0/version","value":0}]`,
+			err: vitrine.ErrInvalid},
+		{name: "a version test without value", patch: `[{"op":"test","path":"/apps/0/version"}]`,
+			err: vitrine.ErrInvalid},
+		{name: "a version test by another path", patch: `[{"op":"test","path":"/apps/00/version","value":"0"}]`,
+			err: vitrine.ErrInvalid},
+		{name: "a stale version", patch: `[{"op":"test","path":"/apps/0/version","value":"7"}]`,
+			err: vitrine.ErrConflict, says: `"7"`},
+		{name: "two version tests, one stale", patch: op(`{"op":"test","path":"/apps/0/version","value":"1"}`),
+			err: vitrine.ErrConflict},
+		{name: "replace, then test",
+			patch: `[{"op":"replace","path":"/apps/0/version","value":"9"},{"op":"test","path":"/apps/0/version",` +
+				`"value":"9"}]`, err: vitrine.ErrConflict},
+		{name: "a shadow app",
+			patch: `[{"op":"add","path":"/apps/0","value":{"version":"9"}},{"op":"test","path":"/apps/0/version",` +
+				`"value":"9"}]`, err: vitrine.ErrConflict},
+		{name: "another test fails",
+			patch: op(`{"op":"test","path":"/apps/0/title","value":"x"},{"op":"replace","path":"/apps/0/title",` +
+				`"value":"y"}`), err: vitrine.ErrConflict},
+		{name: "a second app", patch: op(`{"op":"copy","from":"/apps/0","path":"/apps/-"}`),
+			err: vitrine.ErrUnprocessable, says: "/apps"},
 		{name: "no app left", patch: op(`{"op":"remove","path":"/apps/0"}`), err: vitrine.ErrUnprocessable},
 		{name: "a member beside apps", patch: op(`{"op":"add","path":"/x","value":1}`), err: vitrine.ErrUnprocessable},
-		{name: "a member of the app", patch: op(`{"op":"add","path":"/apps/0/x","value":1}`), err: vitrine.ErrUnprocessable, says: "/apps/0/x"},
-		{name: "an index that is not canonical", patch: op(`{"op":"replace","path":"/apps/0/elements/00/config","value":{}}`), err: vitrine.ErrUnprocessable},
-		{name: "index -1", patch: op(`{"op":"replace","path":"/apps/-1/title","value":"x"}`), err: vitrine.ErrUnprocessable},
-		{name: "an operation that does not apply", patch: op(`{"op":"remove","path":"/apps/0/elements/9"}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/9"},
-		{name: "a config against its schema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/0/config: does not conform to"},
-		{name: "a config against its schema says where", patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`), err: vitrine.ErrUnprocessable, says: "/size"},
-		{name: "a new component with the old config", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"}`), err: vitrine.ErrUnprocessable, says: "/size"},
-		{name: "an unknown component version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"3"}`), err: vitrine.ErrUnprocessable, says: `/apps/0/elements/0/component: there is no component "text" version "3"`},
-		{name: "a config that is no object", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":[1]}`), err: vitrine.ErrUnprocessable, says: "elements/1/config"},
-		{name: "a config of null", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":null}`), err: vitrine.ErrUnprocessable},
-		{name: "no config", patch: op(`{"op":"remove","path":"/apps/0/elements/1/config"}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/1/config"},
-		{name: "no component", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component"}`), err: vitrine.ErrUnprocessable},
-		{name: "no id, the rest kept", patch: op(`{"op":"remove","path":"/apps/0/elements/1/id"}`), err: vitrine.ErrUnprocessable},
-		{name: "main", patch: op(`{"op":"replace","path":"/apps/0/elements/1/component/main","value":"evil.js"}`), err: vitrine.ErrUnprocessable, says: "/component/main"},
-		{name: "main removed", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component/main"}`), err: vitrine.ErrUnprocessable, says: "/component/main"},
-		{name: "main with another version", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"},{"op":"replace","path":"/apps/0/elements/0/config","value":{}},{"op":"replace","path":"/apps/0/elements/0/component/main","value":"https://example.test/text2.js"}`), err: vitrine.ErrUnprocessable, says: "/component/main"},
-		{name: "configSchema", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/configSchema","value":{}}`), err: vitrine.ErrUnprocessable},
-		{name: "an open member of the manifest", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/vendor/a","value":1.1}`), err: vitrine.ErrUnprocessable, says: "vendor"},
-		{name: "a member more in a component", patch: op(`{"op":"add","path":"/apps/0/elements/1/component/x","value":1}`), err: vitrine.ErrUnprocessable},
-		{name: "a member more in an element", patch: op(`{"op":"add","path":"/apps/0/elements/1/x","value":1}`), err: vitrine.ErrUnprocessable},
-		{name: "an element's id changed", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"0"}`), err: vitrine.ErrUnprocessable},
-		{name: "an element's id unknown", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"2"}`), err: vitrine.ErrUnprocessable, says: `"2"`},
-		{name: "an element's id a number", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":1}`), err: vitrine.ErrUnprocessable},
-		{name: "a new element with an id", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"id":"2","component":{"name":"any","version":"1"},"config":{}}}`), err: vitrine.ErrUnprocessable},
-		{name: "an element with another key", patch: op(`{"op":"replace","path":"/apps/0/elements/0/key","value":"0.1"}`), err: vitrine.ErrUnprocessable},
-		{name: "a key that is no string", patch: op(`{"op":"replace","path":"/apps/0/elements/0/key","value":0}`), err: vitrine.ErrUnprocessable},
-		{name: "a new element with a key", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"key":"1.2","component":{"name":"any","version":"1"},"config":{}}}`), err: vitrine.ErrUnprocessable},
-		{name: "a new element with main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"/any.js"},"config":{}}}`), err: vitrine.ErrUnprocessable},
-		{name: "a component version that is no text", patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":1}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/0/component/version: want a string, have a number"},
-		{name: "a new element with a main", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1","main":"/m.js"},"config":{}}}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/2/component/main: unknown member"},
-		{name: "a new element that is no object", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":null}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements/2"},
-		{name: "elements no array", patch: op(`{"op":"replace","path":"/apps/0/elements","value":{}}`), err: vitrine.ErrUnprocessable, says: "/apps/0/elements"},
-		{name: "elements null", patch: op(`{"op":"replace","path":"/apps/0/elements","value":null}`), err: vitrine.ErrUnprocessable},
-		{name: "elements removed", patch: op(`{"op":"remove","path":"/apps/0/elements"}`), err: vitrine.ErrUnprocessable},
-		{name: "a title too long", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("é", 1025) + `"}`), err: vitrine.ErrUnprocessable, says: "title"},
-		{name: "a title at the limit", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("é", 1024) + `"}`)},
-		{name: "an empty title", patch: op(`{"op":"replace","path":"/apps/0/title","value":""}`), err: vitrine.ErrUnprocessable, says: "title"},
-		{name: "a title of null", patch: op(`{"op":"replace","path":"/apps/0/title","value":null}`), err: vitrine.ErrUnprocessable},
-		{name: "a title of a number", patch: op(`{"op":"replace","path":"/apps/0/title","value":1}`), err: vitrine.ErrUnprocessable},
-		{name: "no groups", patch: op(`{"op":"replace","path":"/apps/0/groups","value":[]}`), err: vitrine.ErrUnprocessable, says: "groups"},
-		{name: "a group twice", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site1 + `"}`), err: vitrine.ErrUnprocessable, says: "groups/1"},
-		{name: "a malformed group", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"site 2"}`), err: vitrine.ErrUnprocessable, says: "groups/1"},
-		{name: "a group that one does not moderate", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site2 + `"}`), err: vitrine.ErrForbidden, says: site2},
-		{name: "too large a patch", patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("x", 1<<20) + `"}`), err: vitrine.ErrTooLarge},
+		{name: "a member of the app", patch: op(`{"op":"add","path":"/apps/0/x","value":1}`),
+			err: vitrine.ErrUnprocessable, says: "/apps/0/x"},
+		{name: "an index that is not canonical",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/00/config","value":{}}`),
+			err:   vitrine.ErrUnprocessable},
+		{name: "index -1", patch: op(`{"op":"replace","path":"/apps/-1/title","value":"x"}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "an operation that does not apply", patch: op(`{"op":"remove","path":"/apps/0/elements/9"}`),
+			err: vitrine.ErrUnprocessable, says: "/apps/0/elements/9"},
+		{name: "a config against its schema",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`),
+			err:   vitrine.ErrUnprocessable, says: "/apps/0/elements/0/config: does not conform to"},
+		{name: "a config against its schema says where",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":"L"}}`),
+			err:   vitrine.ErrUnprocessable, says: "/size"},
+		{name: "a new component with the old config",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"}`),
+			err:   vitrine.ErrUnprocessable, says: "/size"},
+		{name: "an unknown component version",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"3"}`),
+			err:   vitrine.ErrUnprocessable,
+			says:  `/apps/0/elements/0/component: there is no component "text" version "3"`},
+		{name: "a config that is no object",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":[1]}`), err: vitrine.ErrUnprocessable,
+			says: "elements/1/config"},
+		{name: "a config of null", patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":null}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "no config", patch: op(`{"op":"remove","path":"/apps/0/elements/1/config"}`),
+			err: vitrine.ErrUnprocessable, says: "/apps/0/elements/1/config"},
+		{name: "no component", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component"}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "no id, the rest kept", patch: op(`{"op":"remove","path":"/apps/0/elements/1/id"}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "main", patch: op(`{"op":"replace","path":"/apps/0/elements/1/component/main","value":"evil.js"}`),
+			err: vitrine.ErrUnprocessable, says: "/component/main"},
+		{name: "main removed", patch: op(`{"op":"remove","path":"/apps/0/elements/1/component/main"}`),
+			err: vitrine.ErrUnprocessable, says: "/component/main"},
+		{name: "main with another version",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"2.0.0"},` +
+				`{"op":"replace","path":"/apps/0/elements/0/config","value":{}},{"op":"replace",` +
+				`"path":"/apps/0/elements/0/component/main","value":"https://example.test/text2.js"}`),
+			err: vitrine.ErrUnprocessable, says: "/component/main"},
+		{name: "configSchema",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/configSchema","value":{}}`),
+			err:   vitrine.ErrUnprocessable},
+		{name: "an open member of the manifest",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/vendor/a","value":1.1}`),
+			err:   vitrine.ErrUnprocessable, says: "vendor"},
+		{name: "a member more in a component",
+			patch: op(`{"op":"add","path":"/apps/0/elements/1/component/x","value":1}`), err: vitrine.ErrUnprocessable},
+		{name: "a member more in an element", patch: op(`{"op":"add","path":"/apps/0/elements/1/x","value":1}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "an element's id changed", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"0"}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "an element's id unknown", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":"2"}`),
+			err: vitrine.ErrUnprocessable, says: `"2"`},
+		{name: "an element's id a number", patch: op(`{"op":"replace","path":"/apps/0/elements/1/id","value":1}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "a new element with an id",
+			patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"id":"2","component":{"name":"any",` +
+				`"version":"1"},"config":{}}}`), err: vitrine.ErrUnprocessable},
+		{name: "an element with another key",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/key","value":"0.1"}`), err: vitrine.ErrUnprocessable},
+		{name: "a key that is no string", patch: op(`{"op":"replace","path":"/apps/0/elements/0/key","value":0}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "a new element with a key",
+			patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"key":"1.2","component":{"name":"any",` +
+				`"version":"1"},"config":{}}}`), err: vitrine.ErrUnprocessable},
+		{name: "a new element with main",
+			patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1",` +
+				`"main":"/any.js"},"config":{}}}`), err: vitrine.ErrUnprocessable},
+		{name: "a component version that is no text",
+			patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":1}`),
+			err:   vitrine.ErrUnprocessable,
+			says:  "/apps/0/elements/0/component/version: want a string, have a number"},
+		{name: "a new element with a main",
+			patch: op(`{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"any","version":"1",` +
+				`"main":"/m.js"},"config":{}}}`), err: vitrine.ErrUnprocessable,
+			says: "/apps/0/elements/2/component/main: unknown member"},
+		{name: "a new element that is no object", patch: op(`{"op":"add","path":"/apps/0/elements/-","value":null}`),
+			err: vitrine.ErrUnprocessable, says: "/apps/0/elements/2"},
+		{name: "elements no array", patch: op(`{"op":"replace","path":"/apps/0/elements","value":{}}`),
+			err: vitrine.ErrUnprocessable, says: "/apps/0/elements"},
+		{name: "elements null", patch: op(`{"op":"replace","path":"/apps/0/elements","value":null}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "elements removed", patch: op(`{"op":"remove","path":"/apps/0/elements"}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "a title too long",
+			patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("é", 1025) + `"}`),
+			err:   vitrine.ErrUnprocessable, says: "title"},
+		{name: "a title at the limit",
+			patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("é", 1024) + `"}`)},
+		{name: "an empty title", patch: op(`{"op":"replace","path":"/apps/0/title","value":""}`),
+			err: vitrine.ErrUnprocessable, says: "title"},
+		{name: "a title of null", patch: op(`{"op":"replace","path":"/apps/0/title","value":null}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "a title of a number", patch: op(`{"op":"replace","path":"/apps/0/title","value":1}`),
+			err: vitrine.ErrUnprocessable},
+		{name: "no groups", patch: op(`{"op":"replace","path":"/apps/0/groups","value":[]}`),
+			err: vitrine.ErrUnprocessable, says: "groups"},
+		{name: "a group twice", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site1 + `"}`),
+			err: vitrine.ErrUnprocessable, says: "groups/1"},
+		{name: "a malformed group", patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"site 2"}`),
+			err: vitrine.ErrUnprocessable, says: "groups/1"},
+		{name: "a group that one does not moderate",
+			patch: op(`{"op":"add","path":"/apps/0/groups/-","value":"` + site2 + `"}`), err: vitrine.ErrForbidden,
+			says: site2},
+		{name: "too large a patch",
+			patch: op(`{"op":"replace","path":"/apps/0/title","value":"` + strings.Repeat("x", 1<<20) + `"}`),
+			err:   vitrine.ErrTooLarge},
 		{name: "too many operations", patch: op(strings.Repeat(testV0+",", 999) + testV0), err: vitrine.ErrTooLarge},
-		{name: "as many operations as allowed", patch: op(strings.Repeat(testV0+",", 997) + `{"op":"replace","path":"/apps/0/title","value":"S"}`), want: []string{`"title":"S"`}},
+		{name: "as many operations as allowed",
+			patch: op(strings.Repeat(testV0+",", 997) + `{"op":"replace","path":"/apps/0/title","value":"S"}`),
+			want:  []string{`"title":"S"`}},
 		{name: "no JSON", patch: `[`, err: vitrine.ErrInvalid},
 		{name: "null", patch: `null`, err: vitrine.ErrInvalid},
 	}
-	for _, path := range []string{"/id", "/version", "/owner", "/owner/urn", "/createdAt", "/updatedAt", "/updatedBy", "/updatedBy/urn"} {
+	for _, path := range []string{"/id", "/version", "/owner", "/owner/urn", "/createdAt", "/updatedAt", "/updatedBy",
+		"/updatedBy/urn"} {
 		tests = append(tests, struct {
 			name, patch string
 			err         error
 			says        string
 			want        []string
 			same        bool
-		}{name: "read-only " + path, patch: op(`{"op":"replace","path":"/apps/0` + path + `","value":"x"}`), err: vitrine.ErrUnprocessable, says: strings.Join(strings.Split(path, "/")[:2], "/")})
+		}{name: "read-only " + path, patch: op(`{"op":"replace","path":"/apps/0` + path + `","value":"x"}`),
+			err: vitrine.ErrUnprocessable, says: strings.Join(strings.Split(path, "/")[:2], "/")})
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -204,7 +321,8 @@ func TestPatch(t *testing.T) {
 				}
 				return
 			}
-			if got.Version.Number() != 1 || got.UpdatedAt != before.UpdatedAt+1000 || got.CreatedAt != before.CreatedAt || !bytes.Equal(now.Body, got.Body) {
+			if got.Version.Number() != 1 || got.UpdatedAt != before.UpdatedAt+1000 ||
+				got.CreatedAt != before.CreatedAt || !bytes.Equal(now.Body, got.Body) {
 				t.Errorf("got %+v, stored %+v", got, now)
 			}
 			for _, part := range tt.want {
@@ -212,7 +330,8 @@ func TestPatch(t *testing.T) {
 					t.Errorf("no %s in %s", part, got.Body)
 				}
 			}
-			if old, err := w.Version(ctx, editor, before.ID, vitrine.NewVersion(0)); err != nil || !bytes.Equal(old.Body, before.Body) {
+			if old, err := w.Version(ctx, editor, before.ID, vitrine.NewVersion(0)); err != nil ||
+				!bytes.Equal(old.Body, before.Body) {
 				t.Errorf("version 0 is now %s, %v", old.Body, err)
 			}
 		})
@@ -223,7 +342,8 @@ func TestPatchOfTheWholeDocument(t *testing.T) {
 	w := newWorkshop(t)
 	app := w.app()
 	doc := strings.Replace(fmt.Sprintf(`{"apps":[%s]}`, app.AppendJSON(nil)), `"title":"First"`, `"title":"Second"`, 1)
-	got, err := w.Patch(context.Background(), editor, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"","value":`+doc+`}]`))
+	got, err := w.Patch(context.Background(), editor, app.ID,
+		[]byte(`[`+testV0+`,{"op":"replace","path":"","value":`+doc+`}]`))
 	if err != nil || !strings.Contains(string(got.Body), `"title":"Second"`) {
 		t.Errorf("got %s, %v", got.Body, err)
 	}
@@ -245,7 +365,8 @@ func TestPatchLosesNoUpdate(t *testing.T) {
 					break
 				}
 				_, err = w.Patch(ctx, editor, app.ID, fmt.Appendf(nil,
-					`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"add","path":"/apps/0/elements/1/config/list/-","value":"x"}]`, now.Version))
+					`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"add",`+
+						`"path":"/apps/0/elements/1/config/list/-","value":"x"}]`, now.Version))
 				if err == nil {
 					won++
 				} else if !errors.Is(err, vitrine.ErrConflict) {
@@ -275,8 +396,8 @@ func listed[T any](p vitrine.Page[T], err error) (items []T, more bool, _ error)
 	return p.Items, p.Next != "", err
 }
 
-// What AdmitChange has read serves one patch of the version that it read: the app is read once, and no patch is judged by an older version
-// than it tests.
+// What AdmitChange has read serves one patch of the version that it read: the app is read once, and no patch is judged
+// by an older version than it tests.
 func TestAPatchUsesWhatItsAdmissionHasRead(t *testing.T) {
 	views := 0
 	w, db := newWorkshop(t), memory.New()
@@ -284,7 +405,10 @@ func TestAPatchUsesWhatItsAdmissionHasRead(t *testing.T) {
 	id := w.history(newPage())
 	other := moderator(site2)
 	rename := func(ctx context.Context, by vitrine.Caller, version int) error {
-		_, err := w.Patch(ctx, by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%d"}]`, version, version))
+		_, err := w.Patch(ctx, by, id,
+			fmt.Appendf(nil,
+				`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title",`+
+					`"value":"%d"}]`, version, version))
 		return err
 	}
 	admit := func() context.Context {

@@ -15,16 +15,16 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
-// PatchBuilder builds a JSON Patch for one version of an app, beginning with the version test that
-// Service.Patch requires. Each method that changes the app adds one operation, and SetComponent two. Later operations see the effect of
-// earlier ones, so indices are those of the elements at that moment.
+// PatchBuilder builds a JSON Patch for one version of an app, beginning with the version test that Service.Patch
+// requires. Each method that changes the app adds one operation, and SetComponent two. Later operations see the effect
+// of earlier ones, so indices are those of the elements at that moment.
 //
 //	p := appsvc.NewPatchBuilder(app).SetTitle("Spring").SetConfig(0, "/color", "green").RemoveElement(2)
 //	patch, err := p.Bytes()
 //
 // It applies each operation to a copy of the app, so a mistake is found where it is made. After the first mistake, such
-// as an index that is out of range, the methods do nothing; Err and Bytes return the mistake. The service may still reject the patch: a
-// PatchBuilder knows no limits, schemas or rights.
+// as an index that is out of range, the methods do nothing; Err and Bytes return the mistake. The service may still
+// reject the patch: a PatchBuilder knows no limits, schemas or rights.
 //
 // NewPatchBuilder makes one for one patch: EditApp makes a new one for each attempt. It is not safe for concurrent use.
 type PatchBuilder struct {
@@ -54,10 +54,10 @@ func (p *PatchBuilder) SetGroups(groups ...string) *PatchBuilder {
 	return p.set(appPath+"/groups", groups)
 }
 
-// SetConfig sets a value in the config of an element. It replaces an existing member or item and adds a
-// missing member; "-" as the last token, or the number of items, appends to a list. The object or list around the value must exist. The
-// pointer is a JSON pointer that starts at the config; "" replaces the whole config. The value is encoded by encoding/json; a
-// json.RawMessage is copied.
+// SetConfig sets a value in the config of an element. It replaces an existing member or item and adds a missing member;
+// "-" as the last token, or the number of items, appends to a list. The object or list around the value must exist. The
+// pointer is a JSON pointer that starts at the config; "" replaces the whole config. The value is encoded by
+// encoding/json; a json.RawMessage is copied.
 func (p *PatchBuilder) SetConfig(element int, pointer string, value any) *PatchBuilder {
 	p.call = fmt.Sprintf("SetConfig(%d, %q)", element, pointer)
 	return p.pinned(pointer).set(elementPath(element)+"/config"+pointer, value)
@@ -170,8 +170,8 @@ func (p *PatchBuilder) write(op, path string, value any) *PatchBuilder {
 	return p.do(jsontree.Op{Op: op, Path: path, Value: text})
 }
 
-// do adds an operation, after applying it to the document. If it does not apply, do keeps the mistake. After a first mistake it does
-// nothing. There are no limits: the patch is the program's own, and the service limits it.
+// do adds an operation, after applying it to the document. If it does not apply, do keeps the mistake. After a first
+// mistake it does nothing. There are no limits: the patch is the program's own, and the service limits it.
 func (p *PatchBuilder) do(op jsontree.Op) *PatchBuilder {
 	if p.err != nil {
 		return p
@@ -187,8 +187,8 @@ func (p *PatchBuilder) do(op jsontree.Op) *PatchBuilder {
 	return p
 }
 
-// fail keeps the first mistake, with the call and the number of its operation, counted from 0 without the test of the version. Err and
-// Bytes return it.
+// fail keeps the first mistake, with the call and the number of its operation, counted from 0 without the test of the
+// version. Err and Bytes return it.
 func (p *PatchBuilder) fail(err error) *PatchBuilder {
 	if p.err == nil {
 		p.err = fmt.Errorf("operation %d of the patch, %s: %w", len(p.ops), p.call, err)
@@ -204,9 +204,10 @@ func (p *PatchBuilder) makes(app App) bool {
 		return false
 	}
 	is := doc.Apps[0]
-	return is.Title == want.Title && slices.Equal(is.Groups, want.Groups) && slices.EqualFunc(is.Elements, want.Elements, func(a, b Element) bool {
-		return a.Component == b.Component && bytes.Equal(compact(a.Config), compact(b.Config))
-	})
+	return is.Title == want.Title && slices.Equal(is.Groups, want.Groups) &&
+		slices.EqualFunc(is.Elements, want.Elements, func(a, b Element) bool {
+			return a.Component == b.Component && bytes.Equal(compact(a.Config), compact(b.Config))
+		})
 }
 
 // Patcher reads and patches apps for one caller. Session implements it, and so does the client of a remote service.
@@ -218,24 +219,29 @@ type Patcher interface {
 
 // Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed the app
 // meanwhile; see EditApp. See Session.Edit.
-func (s *Service) Edit(ctx context.Context, by vitrine.Caller, id string, fn func(App, *PatchBuilder) error) (App, error) {
+func (s *Service) Edit(
+	ctx context.Context, by vitrine.Caller, id string, fn func(App, *PatchBuilder) error,
+) (App, error) {
 	return EditApp(ctx, s.As(by), id, fn)
 }
 
 const (
-	editAttempts = 10                     // how often EditApp reads and sends before it gives up on a busy app
-	editPause    = 100 * time.Millisecond // before it sends a patch again whose outcome is unknown, and longer each time
+	editAttempts = 10 // how often EditApp reads and sends before it gives up on a busy app
+	// before it sends a patch again whose outcome is unknown, and longer each time
+	editPause = 100 * time.Millisecond
 )
 
 // EditApp reads the latest version of an app, lets fn build a patch for it, and sends the patch. It returns the new
 // version. If fn adds no operation, it sends nothing and returns the version that it read.
 //
-// If Patch returns ErrConflict, for instance because somebody else has changed the app, EditApp starts over with the latest version. If the
-// app has not changed meanwhile and Patch returns ErrConflict again, EditApp returns that: a rule of a program rejects the change.
+// If Patch returns ErrConflict, for instance because somebody else has changed the app, EditApp starts over with the
+// latest version. If the app has not changed meanwhile and Patch returns ErrConflict again, EditApp returns that: a
+// rule of a program rejects the change.
 //
-// If Patch returns ErrUnknown, the change may have been made. EditApp sends the same patch again, which tests the version and so cannot be
-// applied twice, and checks whether the next version has its content. So fn may be called up to ten times, but its change is made once.
-// After ten attempts EditApp returns the last error. It returns any other error, also one of fn, at once.
+// If Patch returns ErrUnknown, the change may have been made. EditApp sends the same patch again, which tests the
+// version and so cannot be applied twice, and checks whether the next version has its content. So fn may be called up
+// to ten times, but its change is made once. After ten attempts EditApp returns the last error. It returns any other
+// error, also one of fn, at once.
 func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBuilder) error) (App, error) {
 	var before vitrine.Version // of the app in the attempt before
 	for attempt := 1; ; attempt++ {

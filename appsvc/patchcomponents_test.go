@@ -10,15 +10,17 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// A Service that has patched with a component answers as a new Service does when another one has deleted the component, or
-// replaced it by one that takes other configs.
+// A Service that has patched with a component answers as a new Service does when another one has deleted the component,
+// or replaced it by one that takes other configs.
 func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 	ctx := context.Background()
 	store := memory.New()
 	other := appsvc.New(store, nil)
 	create := func(kind string) {
 		t.Helper()
-		manifest := fmt.Appendf(nil, `{"name":"text","version":"1","main":"/m.js","configSchema":{"type":"object","properties":{"size":{"type":%q}}}}`, kind)
+		manifest := fmt.Appendf(nil,
+			`{"name":"text","version":"1","main":"/m.js","configSchema":{"type":"object",`+
+				`"properties":{"size":{"type":%q}}}}`, kind)
 		if _, err := other.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +34,8 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 	}
 	create("integer")
 	made, err := other.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "t", Groups: []string{site1},
-		Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "text", Version: "1"}, Config: json.RawMessage(`{"size":0}`)}}})
+		Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "text", Version: "1"},
+			Config: json.RawMessage(`{"size":0}`)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +44,11 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Patch(ctx, editor, made.ID, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace","path":"/apps/0/elements/0/config/size","value":%s}]`,
-			now.Version.String(), size))
+		return s.Patch(ctx, editor, made.ID,
+			fmt.Appendf(nil,
+				`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace",`+
+					`"path":"/apps/0/elements/0/config/size","value":%s}]`,
+				now.Version.String(), size))
 	}
 	for name, c := range map[string]struct {
 		meanwhile func()
@@ -95,7 +101,8 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 					t.Fatal(err, err2, err3)
 				}
 				var stored, want map[string]any
-				if json.Unmarshal(content.Elements[0].Manifest, &stored) != nil || json.Unmarshal(now.Manifest, &want) != nil || fmt.Sprint(stored) != fmt.Sprint(want) {
+				if json.Unmarshal(content.Elements[0].Manifest, &stored) != nil ||
+					json.Unmarshal(now.Manifest, &want) != nil || fmt.Sprint(stored) != fmt.Sprint(want) {
 					t.Errorf("the element has the manifest %s, want %s", content.Elements[0].Manifest, now.Manifest)
 				}
 			}

@@ -119,7 +119,8 @@ func moderatesAll(c vitrine.Caller, h appHead) bool {
 // latest version in the transaction of the write or, for a repeat with an idempotency key, in that of the repeat.
 func (t TagRule) mayMove(by vitrine.Caller, h appHead) error {
 	if t.Protected && !moderatesAll(by, h) {
-		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or delete it", t.Name)
+		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or "+
+			"delete it", t.Name)
 	}
 	return nil
 }
@@ -145,7 +146,9 @@ func (t TagRule) mayMoveAlone(by vitrine.Caller, h appHead) error {
 
 // mayMoveTag applies the rule of a tag to a caller, and returns the head of the app and the rules. A rollback needs no
 // release. It returns the errors of usableHead, mayMove and mayMoveAlone.
-func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name string, rollback bool) (h appHead, rules tagRules, err error) {
+func mayMoveTag(
+	ctx context.Context, r *reader, by vitrine.Caller, app, name string, rollback bool,
+) (h appHead, rules tagRules, err error) {
 	if err = r.r.Ahead(ctx, keyOf(headKind, app), keyOf(rulesKind), keyOf(tagKind, app, name)); err != nil {
 		return h, rules, err
 	}
@@ -168,7 +171,9 @@ func mayMoveTag(ctx context.Context, r *reader, by vitrine.Caller, app, name str
 // a protected tag, the caller must moderate all of its present groups. The order of groups does not matter. at is the
 // JSON pointer of the groups in the request, or "". mayRegroup must be called in the transaction that changes the
 // groups, since tags may change until then.
-func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, at string, h appHead, groups []string) error {
+func (s *Service) mayRegroup(
+	ctx context.Context, r *reader, by vitrine.Caller, at string, h appHead, groups []string,
+) error {
 	if sameGroups(h.Groups, groups) {
 		return nil
 	}
@@ -187,7 +192,8 @@ func (s *Service) mayRegroup(ctx context.Context, r *reader, by vitrine.Caller, 
 	}
 	tag, err := r.protectedTag(ctx, h.ID)
 	if err == nil && tag != "" {
-		rejected := forbidden("the app has the protected tag %q: only a moderator of every group of the app may change its groups", tag)
+		rejected := forbidden("the app has the protected tag %q: only a moderator of every group of the app may "+
+			"change its groups", tag)
 		rejected.Pointer = at
 		return rejected
 	}

@@ -60,7 +60,8 @@ func TestTagsSayThatTheyAreProtected(t *testing.T) {
 	id := w.appIn(site1)
 	want := map[string]bool{"live-eu": true, "production": true, "staging": false}
 	for name := range want {
-		for _, version := range []vitrine.Version{vitrine.NewVersion(0), vitrine.NewVersion(0), vitrine.Latest} { // created, left, moved
+		// created, left, moved
+		for _, version := range []vitrine.Version{vitrine.NewVersion(0), vitrine.NewVersion(0), vitrine.Latest} {
 			tag, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: version})
 			if err != nil || tag.Protected != want[name] {
 				t.Errorf("PutTag of %s: protected %v, %v", name, tag.Protected, err)
@@ -94,22 +95,25 @@ func TestWhoMayMoveAProtectedTag(t *testing.T) {
 		groups []string
 		want   error
 	}{
-		"a moderator of the network":           {moderator(network), both, nil},
-		"a moderator of every group":           {moderator(both...), both, nil},
-		"a moderator of the only group":        {moderator(site1), []string{site1}, nil},
-		"a moderator of one group":             {moderator(site1), both, vitrine.ErrForbidden},
-		"the owner":                            {owner, both, vitrine.ErrForbidden},
-		"the owner, who moderates one group":   {vitrine.Caller{URN: owner.URN, Moderates: []string{site1}}, both, vitrine.ErrForbidden},
+		"a moderator of the network":    {moderator(network), both, nil},
+		"a moderator of every group":    {moderator(both...), both, nil},
+		"a moderator of the only group": {moderator(site1), []string{site1}, nil},
+		"a moderator of one group":      {moderator(site1), both, vitrine.ErrForbidden},
+		"the owner":                     {owner, both, vitrine.ErrForbidden},
+		"the owner, who moderates one group": {vitrine.Caller{URN: owner.URN, Moderates: []string{site1}}, both,
+			vitrine.ErrForbidden},
 		"the owner, who moderates every group": {vitrine.Caller{URN: owner.URN, Moderates: both}, both, nil},
 		"a moderator of a site of the network": {moderator(site1), []string{network, site1}, vitrine.ErrForbidden},
-		"a reader":                             {vitrine.Caller{URN: network + ":user=r", Reads: []string{network}}, both, vitrine.ErrForbidden},
-		"nobody":                               {nobody, both, vitrine.ErrNotFound},
+		"a reader": {vitrine.Caller{URN: network + ":user=r", Reads: []string{network}},
+			both, vitrine.ErrForbidden},
+		"nobody": {nobody, both, vitrine.ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := protecting(t)
 			id := w.appIn(test.groups...)
 			put := func(by vitrine.Caller, name string, v vitrine.Version, from appsvc.TagGuard, key string) error {
-				_, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: v, From: from, IdempotencyKey: key})
+				_, err := w.PutTag(ctx, by,
+					appsvc.PutTagRequest{AppID: id, Name: name, Version: v, From: from, IdempotencyKey: key})
 				return err
 			}
 			for _, tag := range []string{"production", "live-2"} {
@@ -118,14 +122,17 @@ func TestWhoMayMoveAProtectedTag(t *testing.T) {
 				checkKind(t, put(test.by, tag, v0, appsvc.TagGuard{}, ""), test.want) // though it would not move
 				checkKind(t, put(test.by, tag, v1, appsvc.TagGuard{}, ""), test.want)
 				if test.want != nil {
-					checkKind(t, put(test.by, tag, v1, appsvc.NoTag(), ""), test.want)                       // rights come before the guard
-					checkKind(t, put(test.by, tag, vitrine.NewVersion(9), appsvc.TagGuard{}, ""), test.want) // and before the version
+					// rights come before the guard
+					checkKind(t, put(test.by, tag, v1, appsvc.NoTag(), ""), test.want)
+					// and before the version
+					checkKind(t, put(test.by, tag, vitrine.NewVersion(9), appsvc.TagGuard{}, ""), test.want)
 					checkKind(t, w.AdmitTagChange(ctx, test.by, id, tag), test.want)
 				}
 				checkKind(t, w.DeleteTag(ctx, test.by, appsvc.DeleteTagRequest{AppID: id, Name: tag}), test.want)
 			}
 			if test.want != nil {
-				checkKind(t, w.DeleteTag(ctx, test.by, appsvc.DeleteTagRequest{AppID: id, Name: "live-absent"}), test.want)
+				checkKind(t, w.DeleteTag(ctx, test.by, appsvc.DeleteTagRequest{AppID: id, Name: "live-absent"}),
+					test.want)
 			}
 			for _, tag := range []string{"Production", "staging"} { // which are not protected
 				if test.want != vitrine.ErrNotFound && test.by.Reads == nil {
@@ -139,9 +146,13 @@ func TestWhoMayMoveAProtectedTag(t *testing.T) {
 func TestGroupsStayWhileATagIsProtected(t *testing.T) {
 	ctx := context.Background()
 	both := []string{site1, site2}
-	half := vitrine.Caller{URN: owner.URN, Moderates: []string{site1, "urn:vitrine:other.test:site=1"}} // owns the app too
+	// owns the app too
+	half := vitrine.Caller{URN: owner.URN, Moderates: []string{site1, "urn:vitrine:other.test:site=1"}}
 	regroup := func(w *workshop, by vitrine.Caller, id string, groups ...string) error {
-		_, err := w.As(by).Edit(ctx, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetGroups(groups...); return nil })
+		_, err := w.As(by).Edit(ctx, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+			p.SetGroups(groups...)
+			return nil
+		})
 		return err
 	}
 	restore := func(w *workshop, by vitrine.Caller, id string, v int) error {
@@ -154,10 +165,12 @@ func TestGroupsStayWhileATagIsProtected(t *testing.T) {
 	w.putTag(id, "staging", vitrine.NewVersion(0))
 	checkKind(t, regroup(w, half, id, site1), nil) // nothing is protected yet
 	checkKind(t, regroup(w, admin, id, both...), nil)
-	if _, err := w.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "production", Version: vitrine.NewVersion(0)}); err != nil {
+	if _, err := w.PutTag(ctx, admin,
+		appsvc.PutTagRequest{AppID: id, Name: "production", Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
-	for _, groups := range [][]string{{site1}, {site2}, {site2, "urn:vitrine:other.test:site=1"}, {site1, site2, "urn:vitrine:other.test:site=1"}, {"urn:vitrine:other.test:site=1"}} {
+	for _, groups := range [][]string{{site1}, {site2}, {site2, "urn:vitrine:other.test:site=1"},
+		{site1, site2, "urn:vitrine:other.test:site=1"}, {"urn:vitrine:other.test:site=1"}} {
 		err := regroup(w, half, id, groups...)
 		checkKind(t, err, vitrine.ErrForbidden)
 		if e := new(vitrine.Error); !errors.As(err, &e) || !strings.HasPrefix(e.Pointer, "/apps/0/groups") {
@@ -202,7 +215,8 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := &meanwhile{Store: store, happens: func() {
-		if _, err := free.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
+		if _, err := free.PutTag(ctx, admin,
+			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
 			t.Error(err)
 		}
 	}}
@@ -210,7 +224,8 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 	if err := free.SetTagRules(ctx, []appsvc.TagRule{{Name: "production", Protected: true}}); err != nil {
 		t.Fatal(err)
 	}
-	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups","value":[%q]}]`, site1)
+	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+		`"path":"/apps/0/groups","value":[%q]}]`, site1)
 	_, err = svc.Patch(ctx, owner, app.ID, []byte(patch))
 	checkKind(t, err, vitrine.ErrForbidden)
 }
@@ -228,10 +243,12 @@ func TestRulesOfTagsAreInTheStore(t *testing.T) {
 		}
 	}
 	check()
-	if err := w.SetTagRules(ctx, []appsvc.TagRule{{Name: "production", Approvals: 2}, {Name: "live", Protected: true}}); err != nil {
+	if err := w.SetTagRules(ctx,
+		[]appsvc.TagRule{{Name: "production", Approvals: 2}, {Name: "live", Protected: true}}); err != nil {
 		t.Fatal(err)
 	}
-	check(appsvc.TagRule{Name: "live", Protected: true}, appsvc.TagRule{Name: "production", Protected: true, Approvals: 2})
+	check(appsvc.TagRule{Name: "live", Protected: true},
+		appsvc.TagRule{Name: "production", Protected: true, Approvals: 2})
 	id := w.appIn(site1)
 	for name, want := range map[string]string{"live": "", "production": vitrine.CodeNeedsRelease, "staging": ""} {
 		_, err := other.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.Latest})
@@ -242,10 +259,12 @@ func TestRulesOfTagsAreInTheStore(t *testing.T) {
 		checkKind(t, err, vitrine.ErrNotFound)
 	}
 	err := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "production"})
-	if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeNeedsRelease || e.Kind != vitrine.ErrForbidden {
+	if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeNeedsRelease ||
+		e.Kind != vitrine.ErrForbidden {
 		t.Errorf("DeleteTag: %v", err)
 	}
-	for _, bad := range [][]appsvc.TagRule{{{Name: "-"}}, {{}}, {{Name: "a"}, {Name: "a"}}, {{Name: "a", Approvals: -1}}, {{Name: "a", Approvals: 11}}} {
+	for _, bad := range [][]appsvc.TagRule{{{Name: "-"}}, {{}}, {{Name: "a"}, {Name: "a"}},
+		{{Name: "a", Approvals: -1}}, {{Name: "a", Approvals: 11}}} {
 		checkKind(t, w.SetTagRules(ctx, bad), vitrine.ErrInvalid)
 	}
 	checkKind(t, w.SetTagRules(ctx, nil), nil)
@@ -331,7 +350,8 @@ func TestRollBack(t *testing.T) {
 	}
 }
 
-// A roll back goes to where the tag pointed when that was the present state, whatever moves and roll backs came between.
+// A roll back goes to where the tag pointed when that was the present state, whatever moves and roll backs came
+// between.
 func TestRandomRollBacks(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	w.Service = appsvc.New(memory.New(), nil)

@@ -16,12 +16,14 @@ func (s *Service) Version(ctx context.Context, by vitrine.Caller, id string, v v
 	return s.versionFor(ctx, by, false, id, v, "")
 }
 
-// versionFor returns a version of an app, if the caller may read the app, or with change may change it. Restore and PutTag read the version
-// that they need with it. Head and version come from one snapshot. The right is checked
-// before the version is looked for, so that a caller without it does not learn which versions exist. The errors come in this
-// order: those of Caller.check, ErrInvalid for the zero Version, those of the right, and ErrNotFound for a version that the app
-// does not have, with this pointer.
-func (s *Service) versionFor(ctx context.Context, by vitrine.Caller, change bool, id string, v vitrine.Version, pointer string) (app App, err error) {
+// versionFor returns a version of an app, if the caller may read the app, or with change may change it. Restore and
+// PutTag read the version that they need with it. Head and version come from one snapshot. The right is checked before
+// the version is looked for, so that a caller without it does not learn which versions exist. The errors come in this
+// order: those of Caller.check, ErrInvalid for the zero Version, those of the right, and ErrNotFound for a version that
+// the app does not have, with this pointer.
+func (s *Service) versionFor(
+	ctx context.Context, by vitrine.Caller, change bool, id string, v vitrine.Version, pointer string,
+) (app App, err error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Versions that were rolled back leave nothing in a cache or in the history, whether bodies are large or small and whoever reads.
+// Versions that were rolled back leave nothing in a cache or in the history, whether bodies are large or small and
+// whoever reads.
 func TestVersionsReadAsTheyWereWritten(t *testing.T) {
 	onStores(t, func(t *testing.T, db storage.Store) {
 		ctx, rng := context.Background(), rand.New(rand.NewPCG(5, 6))
@@ -39,7 +40,10 @@ func TestVersionsReadAsTheyWereWritten(t *testing.T) {
 			if refused {
 				title += " refused"
 			}
-			_, err := s.Patch(ctx, editor, app.ID, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%q}]`, len(titles)-1, title))
+			_, err := s.Patch(ctx, editor, app.ID,
+				fmt.Appendf(nil,
+					`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title",`+
+						`"value":%q}]`, len(titles)-1, title))
 			if refused != errors.Is(err, errRefused) || !refused && err != nil {
 				t.Fatalf("patch %d, refused %t: %v", i, refused, err)
 			}
@@ -58,7 +62,8 @@ func TestVersionsReadAsTheyWereWritten(t *testing.T) {
 					}
 					content, err := got.Body.Content()
 					if err != nil || got.Version != vitrine.NewVersion(n) || content.Title != titles[n] {
-						t.Fatalf("version %d after patch %d is version %s with %d bytes, %v, want %d bytes", n, i, got.Version, len(content.Title), err, len(titles[n]))
+						t.Fatalf("version %d after patch %d is version %s with %d bytes, %v, want %d bytes", n, i,
+							got.Version, len(content.Title), err, len(titles[n]))
 					}
 				}
 			}
@@ -74,8 +79,10 @@ func TestComponentsWithLongNamesAreInTheirOrder(t *testing.T) {
 		names := []string{"a", long + "a", long + "b", long + "é", long + "\U0001f601", "\U0001f601"}
 		for _, i := range []int{3, 0, 5, 2, 1, 4} {
 			for _, version := range []string{"2.0.0", "1.0.0"} {
-				manifest := fmt.Appendf(nil, `{"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, names[i], version)
-				if _, err := s.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+				manifest := fmt.Appendf(nil, `{"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, names[i],
+					version)
+				if _, err := s.CreateComponent(ctx, editor,
+					appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -57,18 +57,19 @@ const (
 // with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move. The members
 // independent and mayApprove are there only if they are true.
 type Release struct {
-	ID        string             `json:"id"`
-	Version   vitrine.Version    `json:"version"` // counts its changes, from 0 on
-	Name      string             `json:"name"`
-	Note      string             `json:"note"`
-	State     ReleaseState       `json:"state"`
-	At        int64              `json:"at"` // when it is run; 0 = no time is set
-	Moves     []ReleaseMove      `json:"moves"`
-	By        string             `json:"by"` // URN of the user who made it
-	CreatedAt int64              `json:"createdAt"`
-	UpdatedAt int64              `json:"updatedAt"`
-	Approvals []Approval         `json:"approvals"`
-	Needs     int                `json:"needs"`     // the number of approvals that it needs, by the present rules of its tags
+	ID        string          `json:"id"`
+	Version   vitrine.Version `json:"version"` // counts its changes, from 0 on
+	Name      string          `json:"name"`
+	Note      string          `json:"note"`
+	State     ReleaseState    `json:"state"`
+	At        int64           `json:"at"` // when it is run; 0 = no time is set
+	Moves     []ReleaseMove   `json:"moves"`
+	By        string          `json:"by"` // URN of the user who made it
+	CreatedAt int64           `json:"createdAt"`
+	UpdatedAt int64           `json:"updatedAt"`
+	Approvals []Approval      `json:"approvals"`
+	// the number of approvals that it needs, by the present rules of its tags
+	Needs     int                `json:"needs"`
 	RanAt     int64              `json:"ranAt"`     // when its moves were made; 0 = not yet
 	Conflicts []vitrine.Conflict `json:"conflicts"` // why the last attempt to run it made no move
 
@@ -178,8 +179,9 @@ func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in Creat
 			return err
 		}
 		now := s.millis()
-		rel := release{Release: Release{ID: id, Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note, At: in.At, Moves: moves,
-			By: by.URN, CreatedAt: now, UpdatedAt: now}, releaseRest: releaseRest{Authors: []string{by.URN}}}
+		rel := release{Release: Release{ID: id, Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note, At: in.At,
+			Moves: moves,
+			By:    by.URN, CreatedAt: now, UpdatedAt: now}, releaseRest: releaseRest{Authors: []string{by.URN}}}
 		rel.schedule(by, in.At)
 		kept.ID = rel.ID
 		out, err = s.storeRelease(ctx, tx, by, release{}, rel)
@@ -300,7 +302,9 @@ func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in Updat
 }
 
 // CancelRelease ends a release that was not run. See Session.CancelRelease.
-func (s *Service) CancelRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
+func (s *Service) CancelRelease(
+	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version,
+) (Release, error) {
 	return s.changeRelease(ctx, by, id, seen, func(_ *writer, rel *release) error {
 		rel.schedule(by, 0)
 		rel.State = ReleaseCancelled
@@ -309,7 +313,9 @@ func (s *Service) CancelRelease(ctx context.Context, by vitrine.Caller, id strin
 }
 
 // changeRelease changes a release that is open or scheduled, for a caller who may make all its moves.
-func (s *Service) changeRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, change func(*writer, *release) error) (Release, error) {
+func (s *Service) changeRelease(
+	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, change func(*writer, *release) error,
+) (Release, error) {
 	return update(ctx, s, by, func(tx *writer) (Release, error) {
 		was, err := tx.releaseToChange(ctx, by, id, seen, ReleaseOpen, ReleaseScheduled)
 		if err != nil {
@@ -331,7 +337,9 @@ var errUnchanged = errors.New("nothing changes")
 
 // releaseToChange returns a release in one of some states. It returns ErrNotFound if the caller may not see it,
 // ErrForbidden if the caller could not make all its moves, and ErrConflict if its version or its state is another one.
-func (r *reader) releaseToChange(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, states ...ReleaseState) (release, error) {
+func (r *reader) releaseToChange(
+	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, states ...ReleaseState,
+) (release, error) {
 	rel, err := r.releaseFor(ctx, by, id)
 	if err == nil {
 		err = r.mayMoveAll(ctx, by, rel.Moves, "", true)
@@ -349,7 +357,8 @@ func (r release) is(v vitrine.Version, states ...ReleaseState) error {
 	case v.IsZero() || v == vitrine.Latest:
 		return invalid("/version", "missing: want the version of the release that you have seen")
 	case v != r.Version:
-		return conflict(vitrine.CodeStaleVersion, r.Version, "the release is at version %q, and not at version %q: look at it again", r.Version, v)
+		return conflict(vitrine.CodeStaleVersion, r.Version,
+			"the release is at version %q, and not at version %q: look at it again", r.Version, v)
 	case !slices.Contains(states, r.State):
 		return conflict(vitrine.CodeWrongState, r.Version, "the release is %s: want one that is %s", r.State, states[0])
 	}
@@ -358,7 +367,9 @@ func (r release) is(v vitrine.Version, states ...ReleaseState) error {
 
 // storeRelease stores a release in place of its earlier form, with the next version, and adds some entries and the
 // entry of the release to the feed.
-func (s *Service) storeRelease(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, entries ...feed.Entry) (Release, error) {
+func (s *Service) storeRelease(
+	ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, entries ...feed.Entry,
+) (Release, error) {
 	entry, err := s.putRelease(ctx, tx, by, was, &rel)
 	if err == nil {
 		err = s.store.feeds.Add(ctx, tx.tx, s.store.feed, s.millis(), append(entries, entry)...)
@@ -413,7 +424,9 @@ type ListReleasesRequest struct {
 const maxScanned = 1000
 
 // ListReleases returns a page of the releases that the caller may see, newest first. See Session.ListReleases.
-func (s *Service) ListReleases(ctx context.Context, by vitrine.Caller, in ListReleasesRequest) (vitrine.Page[Release], error) {
+func (s *Service) ListReleases(
+	ctx context.Context, by vitrine.Caller, in ListReleasesRequest,
+) (vitrine.Page[Release], error) {
 	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Release], err error) {
 		if in.State != "" && !slices.Contains(releaseStates, in.State) {
 			return page, invalidParameter("state", "there is no state %q: want one of %q", in.State, releaseStates)
@@ -475,6 +488,8 @@ func (r Release) size() int {
 }
 
 // AllReleases yields the releases that the caller may see, newest first. See Session.AllReleases.
-func (s *Service) AllReleases(ctx context.Context, by vitrine.Caller, in ListReleasesRequest) iter.Seq2[Release, error] {
+func (s *Service) AllReleases(
+	ctx context.Context, by vitrine.Caller, in ListReleasesRequest,
+) iter.Seq2[Release, error] {
 	return sparse(&in.After, func() (vitrine.Page[Release], error) { return s.ListReleases(ctx, by, in) })
 }

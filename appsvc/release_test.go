@@ -67,11 +67,15 @@ func TestAReleaseMovesAllItsTagsAtOnce(t *testing.T) {
 	ctx := context.Background()
 	w, _ := releasing(t, appsvc.Options{})
 	a, b := w.tagged("live"), w.tagged("live")
-	rel := w.release(ann, to(a, "live", 2), to(b, "new", 0), appsvc.ReleaseMove{AppID: b, Tag: "live", To: appsvc.NoTag()})
+	rel := w.release(ann, to(a, "live", 2), to(b, "new", 0),
+		appsvc.ReleaseMove{AppID: b, Tag: "live", To: appsvc.NoTag()})
 	v := vitrine.NewVersion[int]
 	at := func(n int) appsvc.TagGuard { return appsvc.PointsTo(v(n)) }
-	want := []appsvc.ReleaseMove{{AppID: a, Tag: "live", From: at(1), To: at(2)}, {AppID: b, Tag: "new", From: appsvc.NoTag(), To: at(0)}, {AppID: b, Tag: "live", From: at(1), To: appsvc.NoTag()}}
-	if rel.State != appsvc.ReleaseOpen || rel.Version != v(0) || !reflect.DeepEqual(rel.Moves, want) || rel.By != ann.URN {
+	want := []appsvc.ReleaseMove{{AppID: a, Tag: "live", From: at(1), To: at(2)},
+		{AppID: b, Tag: "new", From: appsvc.NoTag(), To: at(0)},
+		{AppID: b, Tag: "live", From: at(1), To: appsvc.NoTag()}}
+	if rel.State != appsvc.ReleaseOpen || rel.Version != v(0) || !reflect.DeepEqual(rel.Moves, want) ||
+		rel.By != ann.URN {
 		t.Fatalf("%+v", rel)
 	}
 	if w.tagVersion(a, "live") != v(1) {
@@ -125,7 +129,8 @@ func TestAReleaseMovesAllItsTagsAtOnce(t *testing.T) {
 			tags++
 		}
 	}
-	if !slices.Equal(states, []appsvc.ReleaseState{appsvc.ReleaseOpen, appsvc.ReleaseDone, appsvc.ReleaseCancelled}) || tags != 6 {
+	if !slices.Equal(states, []appsvc.ReleaseState{appsvc.ReleaseOpen, appsvc.ReleaseDone, appsvc.ReleaseCancelled}) ||
+		tags != 6 {
 		t.Errorf("events of states %q, and %d of tags", states, tags)
 	}
 }
@@ -174,14 +179,16 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	wantCode(t, err, vitrine.CodeConflicts)
 	_, err = w.RunRelease(ctx, ann, rel.ID, rel.Version)
 	e := wantCode(t, err, vitrine.CodeConflicts)
-	if len(e.Conflicts) != 2 || e.Conflicts[0].Tag != "next" || e.Conflicts[1].App != b || e.Conflicts[1].PointsTo != v(0) || e.Conflicts[1].Code != vitrine.CodeMoved {
+	if len(e.Conflicts) != 2 || e.Conflicts[0].Tag != "next" || e.Conflicts[1].App != b ||
+		e.Conflicts[1].PointsTo != v(0) || e.Conflicts[1].Code != vitrine.CodeMoved {
 		t.Fatalf("conflicts %+v", e.Conflicts)
 	}
 	if w.tagVersion(a, "live") != v(1) {
 		t.Error("a tag was moved")
 	}
 	now, err := w.Release(ctx, ann, rel.ID)
-	if err != nil || now.State != appsvc.ReleaseOpen || !reflect.DeepEqual(now.Conflicts, e.Conflicts) || now.Version != e.Version {
+	if err != nil || now.State != appsvc.ReleaseOpen || !reflect.DeepEqual(now.Conflicts, e.Conflicts) ||
+		now.Version != e.Version {
 		t.Fatalf("%+v, %v", now, err)
 	}
 	_, err = w.RunRelease(ctx, ann, rel.ID, rel.Version) // which nobody has seen with its conflicts
@@ -190,7 +197,8 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	w.putTag(b, "live", v(1))
 	refuse = "next"
 	_, err = w.RunRelease(ctx, ann, now.ID, now.Version)
-	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" || !strings.Contains(e.Conflicts[0].Reason, "Friday") {
+	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" ||
+		!strings.Contains(e.Conflicts[0].Reason, "Friday") {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
 	refuse = ""
@@ -242,20 +250,25 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 	if e := wantCode(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/0/to" {
 		t.Error(err)
 	}
-	_, err = w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move, to(other, "live", 0)}})
+	_, err = w.CreateRelease(ctx, ann,
+		appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move, to(other, "live", 0)}})
 	if e := wantCode(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/1" {
 		t.Error(err)
 	}
 	reader := personOf("reader")
 	reader.Reads = []string{site2}
-	_, err = w.CreateRelease(ctx, reader, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move, to(other, "live", 0)}})
+	_, err = w.CreateRelease(ctx, reader,
+		appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move, to(other, "live", 0)}})
 	if e := wantCode(t, err, vitrine.CodeForbidden); e.Pointer != "/moves/1" || !strings.Contains(e.Reason, other) {
 		t.Error(err)
 	}
 	owns := vitrine.Caller{URN: owner.URN} // owns the other app, and may not move its protected tags
-	_, err = w.CreateRelease(ctx, owns, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{to(other, "production", 0)}})
+	_, err = w.CreateRelease(ctx, owns,
+		appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{to(other, "production", 0)}})
 	wantCode(t, err, vitrine.CodeForbidden)
-	full, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Name: strings.Repeat("ä", 128), Note: strings.Repeat("ä", 4096), Moves: many[:200], At: now + 90*24*3600*1000})
+	full, err := w.CreateRelease(ctx, ann,
+		appsvc.CreateReleaseRequest{Name: strings.Repeat("ä", 128), Note: strings.Repeat("ä", 4096), Moves: many[:200],
+			At: now + 90*24*3600*1000})
 	if err != nil || full.State != appsvc.ReleaseScheduled {
 		t.Fatal(err)
 	}
@@ -267,7 +280,8 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 		t.Errorf("%v, %v", err, err2)
 	}
 	// Who may see it.
-	for by, want := range map[*vitrine.Caller]string{&nobody: vitrine.CodeNotFound, &reader: "", &owns: vitrine.CodeNotFound, &admin: ""} {
+	for by, want := range map[*vitrine.Caller]string{&nobody: vitrine.CodeNotFound, &reader: "",
+		&owns: vitrine.CodeNotFound, &admin: ""} {
 		_, err := w.Release(ctx, *by, first.ID)
 		wantCode(t, err, want)
 		page, err := w.ListReleases(ctx, *by, appsvc.ListReleasesRequest{})
@@ -365,7 +379,8 @@ func TestApproval(t *testing.T) {
 	update := func(by vitrine.Caller, change func(*appsvc.UpdateReleaseRequest)) {
 		t.Helper()
 		now, _ := w.Release(ctx, ann, rel.ID)
-		in := appsvc.UpdateReleaseRequest{ID: rel.ID, Version: now.Version, Name: now.Name, Note: now.Note, Moves: now.Moves}
+		in := appsvc.UpdateReleaseRequest{ID: rel.ID, Version: now.Version, Name: now.Name, Note: now.Note,
+			Moves: now.Moves}
 		change(&in)
 		if _, err := w.UpdateRelease(ctx, by, in); err != nil {
 			t.Fatal(err)
@@ -386,7 +401,8 @@ func TestApproval(t *testing.T) {
 	_, err := w.ApproveRelease(ctx, cat, rel.ID, rel.Version) // before the approval
 	wantCode(t, err, vitrine.CodeStaleVersion)
 	approve(ben, "") // changes nothing
-	if now, _ := w.Release(ctx, ann, rel.ID); len(now.Approvals) != 1 || now.Version != vitrine.NewVersion(1) || now.Approvals[0].By != ben.URN {
+	if now, _ := w.Release(ctx, ann, rel.ID); len(now.Approvals) != 1 || now.Version != vitrine.NewVersion(1) ||
+		now.Approvals[0].By != ben.URN {
 		t.Errorf("%+v", now)
 	}
 	disabled[ben.URN] = true
@@ -395,7 +411,8 @@ func TestApproval(t *testing.T) {
 	inviters[ben.URN] = ann.URN
 	run(cat, vitrine.CodeNeedsApproval)
 	inviters[ben.URN] = ""
-	update(ben, func(in *appsvc.UpdateReleaseRequest) { in.At = w.clock.UnixMilli() + 1000 }) // approvals stay, since the moves are the same
+	// approvals stay, since the moves are the same
+	update(ben, func(in *appsvc.UpdateReleaseRequest) { in.At = w.clock.UnixMilli() + 1000 })
 	if now, _ := w.Release(ctx, ann, rel.ID); len(now.Approvals) != 1 || now.State != appsvc.ReleaseScheduled {
 		t.Errorf("%+v", now)
 	}
@@ -423,12 +440,13 @@ func TestApproval(t *testing.T) {
 func TestSchedule(t *testing.T) {
 	ctx := context.Background()
 	disabled := false
-	w, store := releasing(t, appsvc.Options{Rights: func(_ context.Context, urn string) (vitrine.Caller, []string, error) {
-		if disabled {
-			return vitrine.Caller{}, nil, vitrine.ErrForbidden
-		}
-		return vitrine.Caller{}, nil, vitrine.ErrNotFound
-	}})
+	w, store := releasing(t,
+		appsvc.Options{Rights: func(_ context.Context, urn string) (vitrine.Caller, []string, error) {
+			if disabled {
+				return vitrine.Caller{}, nil, vitrine.ErrForbidden
+			}
+			return vitrine.Caller{}, nil, vitrine.ErrNotFound
+		}})
 	other := appsvc.New(store, &appsvc.Options{Now: func() time.Time { return w.clock }})
 	id := w.tagged("live")
 	v := vitrine.NewVersion[int]
@@ -446,7 +464,8 @@ func TestSchedule(t *testing.T) {
 	}
 	schedule := func(after time.Duration, move appsvc.ReleaseMove) appsvc.Release {
 		t.Helper()
-		rel, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}, At: w.clock.Add(after).UnixMilli()})
+		rel, err := w.CreateRelease(ctx, ann,
+			appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}, At: w.clock.Add(after).UnixMilli()})
 		if err != nil || rel.State != appsvc.ReleaseScheduled {
 			t.Fatal(rel, err)
 		}
@@ -513,7 +532,8 @@ func TestSchedule(t *testing.T) {
 	rel = w.release(ann, to(id, "live", 1))
 	wantCode(t, w.DeleteApp(ctx, ann, id), "")
 	_, err := w.RunRelease(ctx, ann, rel.ID, rel.Version)
-	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Code != vitrine.CodeNotFound {
+	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 ||
+		e.Conflicts[0].Code != vitrine.CodeNotFound {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
 	_, err = w.Release(ctx, nobody, rel.ID) // a deleted app counts as it was
@@ -523,7 +543,8 @@ func TestSchedule(t *testing.T) {
 	}
 	// A change takes the time back, and so does cancelling.
 	rel = schedule(time.Minute, to(id, "live", 1))
-	now, err := w.UpdateRelease(ctx, ann, appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Moves: []appsvc.ReleaseMove{to(id, "live", 1)}})
+	now, err := w.UpdateRelease(ctx, ann,
+		appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Moves: []appsvc.ReleaseMove{to(id, "live", 1)}})
 	if err != nil || now.State != appsvc.ReleaseOpen || now.At != 0 {
 		t.Fatalf("%+v, %v", now, err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// A release does not run for somebody who has lost the right to its moves, also where the app is hidden from them by then, and an approval
-// of such a person does not count.
+// A release does not run for somebody who has lost the right to its moves, also where the app is hidden from them by
+// then, and an approval of such a person does not count.
 func TestReleasesOfPeopleWhoLostTheirRights(t *testing.T) {
 	const network = "urn:vitrine:example.test"
 	const site, other = network + ":site=1", network + ":site=2"
@@ -43,15 +43,17 @@ func TestReleasesOfPeopleWhoLostTheirRights(t *testing.T) {
 					by.URN = urn
 					return by, nil, nil
 				}})
-			if err := apps.SetTagRules(ctx, []appsvc.TagRule{{Name: "production", Approvals: test.approvals}}); err != nil {
+			if err := apps.SetTagRules(ctx,
+				[]appsvc.TagRule{{Name: "production", Approvals: test.approvals}}); err != nil {
 				t.Fatal(err)
 			}
 			app, err := apps.CreateApp(ctx, owner, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			release, err := apps.CreateRelease(ctx, editor, appsvc.CreateReleaseRequest{Name: "release", At: now.Add(time.Minute).UnixMilli(),
-				Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)}}})
+			release, err := apps.CreateRelease(ctx, editor,
+				appsvc.CreateReleaseRequest{Name: "release", At: now.Add(time.Minute).UnixMilli(),
+					Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)}}})
 			if err == nil && test.approvals > 0 {
 				_, err = apps.ApproveRelease(ctx, approver, release.ID, release.Version)
 			}
@@ -59,7 +61,10 @@ func TestReleasesOfPeopleWhoLostTheirRights(t *testing.T) {
 				t.Fatal(err)
 			}
 			if test.groups != site {
-				if _, err := apps.Edit(ctx, owner, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetGroups(test.groups); return nil }); err != nil {
+				if _, err := apps.Edit(ctx, owner, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+					p.SetGroups(test.groups)
+					return nil
+				}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -11,8 +11,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// A run is prepared in a View, which finds the last moves of the tags and the present rights of people, and then carried out
-// in one Update. The Update checks the state and the version of the release, so only one of several processes runs it.
+// A run is prepared in a View, which finds the last moves of the tags and the present rights of people, and then
+// carried out in one Update. The Update checks the state and the version of the release, so only one of several
+// processes runs it.
 
 // missedAfter is the maximum delay of a scheduled release.
 const missedAfter = 24 * time.Hour
@@ -28,7 +29,9 @@ func (s *Service) RunRelease(ctx context.Context, by vitrine.Caller, id string, 
 }
 
 // UndoRelease rolls all moves of a release back. See Session.UndoRelease.
-func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
+func (s *Service) UndoRelease(
+	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version,
+) (Release, error) {
 	return update(ctx, s, by, func(tx *writer) (Release, error) {
 		was, err := tx.releaseToChange(ctx, by, id, seen, ReleaseDone)
 		if err != nil {
@@ -40,9 +43,9 @@ func (s *Service) UndoRelease(ctx context.Context, by vitrine.Caller, id string,
 	})
 }
 
-// RunDue runs the releases whose time has come, each once, whichever processes call it. A program calls it every second from
-// one loop. A release that cannot be run, or that is more than a day late, is open then, and its Conflicts have the reasons.
-// RunDue returns the error of the store or of Options.Rights; a later call retries.
+// RunDue runs the releases whose time has come, each once, whichever processes call it. A program calls it every second
+// from one loop. A release that cannot be run, or that is more than a day late, is open then, and its Conflicts have
+// the reasons. RunDue returns the error of the store or of Options.Rights; a later call retries.
 func (s *Service) RunDue(ctx context.Context) error {
 	const atOnce = 100
 	for {
@@ -79,9 +82,11 @@ func (s *Service) runDue(ctx context.Context, id string) error {
 	return ignore(err, errUnchanged)
 }
 
-// run runs the release that read returns, or returns the error of read. by is the caller who runs it, or nil to run it with
-// the rights of whoever has scheduled it.
-func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read func(context.Context, *reader) (release, error)) (out Release, err error) {
+// run runs the release that read returns, or returns the error of read. by is the caller who runs it, or nil to run it
+// with the rights of whoever has scheduled it.
+func (s *Service) run(
+	ctx context.Context, id string, by *vitrine.Caller, read func(context.Context, *reader) (release, error),
+) (out Release, err error) {
 	var seen release
 	var known lastMoves
 	err = s.store.view(ctx, func(r *reader) (err error) {
@@ -115,7 +120,9 @@ func (s *Service) run(ctx context.Context, id string, by *vitrine.Caller, read f
 		}
 		if due {
 			if s.millis()-rel.At >= missedAfter.Milliseconds() {
-				return conflicting(rel.Version, vitrine.Conflict{Code: vitrine.ConflictMissed, Reason: "its time was over for more than a day when a process came to run it"})
+				return conflicting(rel.Version,
+					vitrine.Conflict{Code: vitrine.ConflictMissed,
+						Reason: "its time was over for more than a day when a process came to run it"})
 			}
 			if err := scheduler.mayMoveAll(ctx, tx.reader, rel.Moves); err != nil {
 				return asConflict(rel.Version, err)
@@ -161,7 +168,8 @@ func conflicting(v vitrine.Version, list ...vitrine.Conflict) error {
 	return err
 }
 
-// asConflict returns the error of a rule as a conflict of the whole release. Errors of the store are returned unchanged.
+// asConflict returns the error of a rule as a conflict of the whole release. Errors of the store are returned
+// unchanged.
 func asConflict(v vitrine.Version, err error) error {
 	if e, rejected := errors.AsType[*vitrine.Error](err); rejected {
 		return conflicting(v, vitrine.Conflict{Code: e.Code, Reason: e.Error()})
@@ -171,7 +179,9 @@ func asConflict(v vitrine.Version, err error) error {
 
 // reopen stores why a release of this version could not be run, and returns its new version. A release that was changed
 // meanwhile stays as it is.
-func (s *Service) reopen(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, list []vitrine.Conflict) (v vitrine.Version, err error) {
+func (s *Service) reopen(
+	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, list []vitrine.Conflict,
+) (v vitrine.Version, err error) {
 	err = s.store.update(ctx, func(tx *writer) error {
 		was, err := tx.storedRelease(ctx, id)
 		if v = was.Version; err != nil || was.Version != seen {
@@ -236,14 +246,18 @@ func (last lastMoves) now(ctx context.Context, r *reader, app, tag string) (move
 
 // plan returns the moves of a release, or with undo their rollbacks, and the conflicts of those that cannot be made. It
 // leaves out moves to the version where the tag points already.
-func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bool) (plan []plannedMove, conflicts []vitrine.Conflict, err error) {
+func (r *reader) plan(
+	ctx context.Context, rel release, known lastMoves, undo bool,
+) (plan []plannedMove, conflicts []vitrine.Conflict, err error) {
 	for _, m := range rel.Moves {
 		at, err := r.pointsTo(ctx, m.AppID, m.Tag)
 		if err != nil {
 			return nil, nil, err
 		}
 		reject := func(code, format string, args ...any) {
-			conflicts = append(conflicts, vitrine.Conflict{App: m.AppID, Tag: m.Tag, PointsTo: at, Code: code, Reason: fmt.Sprintf(format, args...)})
+			conflicts = append(conflicts,
+				vitrine.Conflict{App: m.AppID, Tag: m.Tag, PointsTo: at, Code: code,
+					Reason: fmt.Sprintf(format, args...)})
 		}
 		h, err := r.head(ctx, m.AppID)
 		if errors.Is(err, vitrine.ErrNotFound) {
@@ -259,18 +273,22 @@ func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bo
 		if at != from {
 			switch {
 			case at.IsZero():
-				reject(vitrine.CodeMoved, "the tag %q of app %q is not there, and should point to version %q", m.Tag, m.AppID, from)
+				reject(vitrine.CodeMoved, "the tag %q of app %q is not there, and should point to version %q", m.Tag,
+					m.AppID, from)
 			case from.IsZero():
-				reject(vitrine.CodeMoved, "the tag %q of app %q points to version %q, and should not be there", m.Tag, m.AppID, at)
+				reject(vitrine.CodeMoved, "the tag %q of app %q points to version %q, and should not be there", m.Tag,
+					m.AppID, at)
 			default:
-				reject(vitrine.CodeMoved, "the tag %q of app %q points to version %q, and not to version %q", m.Tag, m.AppID, at, from)
+				reject(vitrine.CodeMoved, "the tag %q of app %q points to version %q, and not to version %q", m.Tag,
+					m.AppID, at, from)
 			}
 			continue
 		}
 		if m.From == m.To {
 			continue
 		}
-		p := plannedMove{head: h, tag: m.Tag, move: move{From: m.From.at.Number(), To: m.To.at.Number(), Release: rel.ID}}
+		p := plannedMove{head: h, tag: m.Tag,
+			move: move{From: m.From.at.Number(), To: m.To.at.Number(), Release: rel.ID}}
 		if p.last, err = known.now(ctx, r, m.AppID, m.Tag); err == nil && undo {
 			p.move, err = r.rollback(ctx, h, m.Tag, p.last, rel.ID)
 		}
@@ -285,10 +303,12 @@ func (r *reader) plan(ctx context.Context, rel release, known lastMoves, undo bo
 	return plan, conflicts, nil
 }
 
-// carryOut makes the moves of rel if its state is ReleaseDone, or rolls them back if it is ReleaseCancelled, and stores rel
-// in place of was. If one of them cannot be made, it returns ErrConflict with CodeConflicts, and the transaction must be
-// rolled back.
-func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, known lastMoves) (Release, error) {
+// carryOut makes the moves of rel if its state is ReleaseDone, or rolls them back if it is ReleaseCancelled, and stores
+// rel in place of was. If one of them cannot be made, it returns ErrConflict with CodeConflicts, and the transaction
+// must be rolled back.
+func (s *Service) carryOut(
+	ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, known lastMoves,
+) (Release, error) {
 	ahead := tx.s.feed.Keys(by.URN)
 	for _, m := range rel.Moves {
 		ahead = append(ahead, keyOf(headKind, m.AppID), keyOf(tagKind, m.AppID, m.Tag), known.next(m.AppID, m.Tag))
@@ -316,7 +336,8 @@ func (s *Service) carryOut(ctx context.Context, tx *writer, by vitrine.Caller, w
 			err = s.allowed(ctx, tx, by, c)
 		}
 		if e, rejected := errors.AsType[*vitrine.Error](err); rejected {
-			conflicts = append(conflicts, vitrine.Conflict{App: p.head.ID, Tag: p.tag, PointsTo: c.From, Code: e.Code, Reason: e.Error()})
+			conflicts = append(conflicts,
+				vitrine.Conflict{App: p.head.ID, Tag: p.tag, PointsTo: c.From, Code: e.Code, Reason: e.Error()})
 		} else if err != nil {
 			return Release{}, err
 		}

@@ -49,7 +49,8 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 		if err := take(s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")); err != nil {
 			return err
 		}
-		return memreserve.Reserve(ctx, 2*len(old.Body)) // for the new version and for the response, before anything is written
+		// for the new version and for the response, before anything is written
+		return memreserve.Reserve(ctx, 2*len(old.Body))
 	}
 	// A repeat returns its result only if the caller may still use the app.
 	write.may = func(ctx context.Context, r *reader) error {
@@ -61,7 +62,8 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 		if err != nil {
 			return App{}, err
 		}
-		if in.Version == vitrine.Latest && old.Version != head.Version { // the app has another version since it was read
+		// the app has another version since it was read
+		if in.Version == vitrine.Latest && old.Version != head.Version {
 			last, err := tx.latest(ctx, in.AppID)
 			if err := take(last.App, err); err != nil {
 				return App{}, err
@@ -83,8 +85,8 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 	return restored, missing("/appId", err)
 }
 
-// missing adds the JSON pointer of the member of the request that names the app to an ErrNotFound that names no version.
-// Other errors are returned unchanged, including an ErrNotFound of Options.Check.
+// missing adds the JSON pointer of the member of the request that names the app to an ErrNotFound that names no
+// version. Other errors are returned unchanged, including an ErrNotFound of Options.Check.
 func missing(app string, err error) error {
 	if _, rejected := errors.AsType[*rejectedChange](err); rejected {
 		return err

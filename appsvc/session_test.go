@@ -83,7 +83,8 @@ func TestValuesGoIntoTheDocumentedJSONAndBack(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(componentAgain, component) {
 		t.Errorf("%s comes back as %+v, %v", text, componentAgain, err)
 	}
-	for _, text := range []string{`{}`, `{"id":"a"}`, `{"id":"a","version":"0"}`, `{"id":"a","version":"x","title":"","owner":null,"groups":[],"elements":[]}`} {
+	for _, text := range []string{`{}`, `{"id":"a"}`, `{"id":"a","version":"0"}`,
+		`{"id":"a","version":"x","title":"","owner":null,"groups":[],"elements":[]}`} {
 		if json.Unmarshal([]byte(text), &again) == nil {
 			t.Errorf("%s passes for an app", text)
 		}
@@ -102,7 +103,8 @@ func TestRequestsWithoutAVersionAreInvalid(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if page, err := w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID}); err != nil || len(page.Items) != 1 {
+	if page, err := w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID}); err != nil ||
+		len(page.Items) != 1 {
 		t.Errorf("the newest page has %d versions, %v", len(page.Items), err)
 	}
 }

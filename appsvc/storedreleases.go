@@ -70,7 +70,9 @@ func (r release) listedIn() (keys []string) {
 func dueKey(at int64, id string) string { return keyOf(dueKind, rec.Number(at), id) }
 
 // putRelease stores a release in place of its earlier form, with the next version, and returns its entry for the feed.
-func (s *Service) putRelease(ctx context.Context, tx *writer, by vitrine.Caller, was release, rel *release) (e feed.Entry, err error) {
+func (s *Service) putRelease(
+	ctx context.Context, tx *writer, by vitrine.Caller, was release, rel *release,
+) (e feed.Entry, err error) {
 	if rel.Number == 0 {
 		if rel.Number, err = tx.giveNumber(ctx); err != nil {
 			return e, err
@@ -119,7 +121,8 @@ func (r *reader) storedRelease(ctx context.Context, id string) (rel release, err
 // decodeRelease decodes the record of a release. It returns ErrNotFound for a nil value.
 func decodeRelease(e storage.Entry) (rel release, err error) {
 	if e.Value == nil {
-		return rel, notFound("no release has this id") // the same sentence as for a hidden release, so that the two cannot be told apart
+		// the same sentence as for a hidden release, so that the two cannot be told apart
+		return rel, notFound("no release has this id")
 	}
 	var stored storedRelease
 	if err := json.Unmarshal(e.Value, &stored); err != nil {
@@ -177,9 +180,11 @@ func (r *reader) shown(ctx context.Context, rel release) (Release, error) {
 	return rel.Release, err
 }
 
-// releases yields releases of a state or an app, newest first, with numbers below before; 0 means no limit. With both, it
-// yields those of the app.
-func (r *reader) releases(ctx context.Context, state ReleaseState, app string, before int64, expect int) iter.Seq2[release, error] {
+// releases yields releases of a state or an app, newest first, with numbers below before; 0 means no limit. With both,
+// it yields those of the app.
+func (r *reader) releases(
+	ctx context.Context, state ReleaseState, app string, before int64, expect int,
+) iter.Seq2[release, error] {
 	in := under(listedKind, allReleases, "")
 	switch {
 	case app != "":
@@ -191,7 +196,9 @@ func (r *reader) releases(ctx context.Context, state ReleaseState, app string, b
 	if before > 0 {
 		in.To = in.From + rec.Number(before)
 	}
-	ids := rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (string, error) { return keyOf(releaseKind, string(e.Value)), nil })
+	ids := rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (string, error) {
+		return keyOf(releaseKind, string(e.Value)), nil
+	})
 	return rec.Map(rec.Load(ctx, r.r, ids, min(expect+1, atOnce)), decodeRelease)
 }
 

@@ -11,7 +11,8 @@ import (
 	rec "github.com/vitrine-go/vitrine/internal/record"
 )
 
-// A tag is one record of the store: an app, a name and a version. PutTag and DeleteTag take these steps in one transaction:
+// A tag is one record of the store: an app, a name and a version. PutTag and DeleteTag take these steps in one
+// transaction:
 //
 //	mayMoveTag                  check the rights of the caller, by the latest version of the app and the rules of the store
 //	pointsTo, TagGuard.verify   read where the tag points, and compare it with what the caller expects (PutTag)
@@ -19,15 +20,16 @@ import (
 //
 // PutTag reads the version before the transaction, which then finds it in the cache, since a version never changes.
 
-// Tag is a named pointer to a version of an app, such as "production" for the version that is delivered. It can be moved
-// to any version, and it does not move by itself when the app changes. An app has up to Limits.Tags tags, by default 1,000.
+// Tag is a named pointer to a version of an app, such as "production" for the version that is delivered. It can be
+// moved to any version, and it does not move by itself when the app changes. An app has up to Limits.Tags tags, by
+// default 1,000.
 type Tag struct {
 	AppID      string          `json:"appId"`
 	Name       string          `json:"name"`
 	AppVersion vitrine.Version `json:"appVersion"`
 
-	// Protected reports whether only a moderator of every group of the app may create, move or delete the tag, and Approvals how many
-	// people must approve a move. The service sets both by the rules of the store (SetTagRules).
+	// Protected reports whether only a moderator of every group of the app may create, move or delete the tag, and
+	// Approvals how many people must approve a move. The service sets both by the rules of the store (SetTagRules).
 	Protected bool `json:"protected,omitzero"`
 	Approvals int  `json:"approvals,omitzero"`
 
@@ -119,12 +121,13 @@ func (s *Service) Tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Ta
 	return s.tag(ctx, by, in)
 }
 
-// tag is Tag for a caller who may be restricted to some tags. It checks in this order: whether the caller may read the app
-// (ErrNotFound), whether it may read this tag (ErrForbidden), and whether the app has the tag (ErrNotFound). So a restricted
-// caller does not learn which other tags the app has.
+// tag is Tag for a caller who may be restricted to some tags. It checks in this order: whether the caller may read the
+// app (ErrNotFound), whether it may read this tag (ErrForbidden), and whether the app has the tag (ErrNotFound). So a
+// restricted caller does not learn which other tags the app has.
 func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (out Tag, err error) {
 	err = s.store.view(ctx, func(r *reader) error {
-		if err := r.r.Ahead(ctx, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name), keyOf(rulesKind)); err != nil {
+		if err := r.r.Ahead(ctx, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name),
+			keyOf(rulesKind)); err != nil {
 			return err
 		}
 		h, err := readableHead(ctx, r, by, in.AppID)
@@ -171,8 +174,8 @@ type PutTagRequest struct {
 	IdempotencyKey string          // "" = none
 }
 
-// keptTag is the stored result of PutTag for a repeat. Even if the tag was moved since, the repeat returns the version of
-// the first call. The names of the fields are in the store, so they must not change.
+// keptTag is the stored result of PutTag for a repeat. Even if the tag was moved since, the repeat returns the version
+// of the first call. The names of the fields are in the store, so they must not change.
 type keptTag struct {
 	AppID, Name string
 	AppVersion  int64
@@ -214,8 +217,8 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		head, rules, err = mayMoveTag(ctx, r, by, in.AppID, in.Name, in.Rollback)
 		return err
 	}
-	// prepare reads the version, which stays in the cache for the transaction. Rights are checked before the content of the
-	// request.
+	// prepare reads the version, which stays in the cache for the transaction. Rights are checked before the content of
+	// the request.
 	prepare := func() error {
 		if err := s.store.view(ctx, func(r *reader) error { return write.may(ctx, r) }); err != nil || in.Rollback {
 			return err
@@ -276,9 +279,11 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	return out, err
 }
 
-// moveTag moves, creates or deletes a tag of the app with this head, adds the move to its history, and finishes the change.
-// last is the previous move.
-func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h appHead, name string, m, last move) error {
+// moveTag moves, creates or deletes a tag of the app with this head, adds the move to its history, and finishes the
+// change. last is the previous move.
+func (s *Service) moveTag(
+	ctx context.Context, tx *writer, by vitrine.Caller, h appHead, name string, m, last move,
+) error {
 	c, err := s.placeTag(ctx, tx, by, h, name, m, last)
 	if err != nil {
 		return err
@@ -286,11 +291,14 @@ func (s *Service) moveTag(ctx context.Context, tx *writer, by vitrine.Caller, h 
 	return s.record(ctx, tx, by, c)
 }
 
-// placeTag stores a move of a tag, and returns the change. last is the previous move. The move gets the next number, even
-// after the tag was deleted. Its time is now unless it is set, and never before that of last, even if the clock was set
-// back.
-func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h appHead, name string, m, last move) (Change, error) {
-	c := Change{Type: TagSet, AppID: h.ID, Before: h.App, After: h.App, From: versionOrNone(m.From), To: versionOrNone(m.To), Tag: name,
+// placeTag stores a move of a tag, and returns the change. last is the previous move. The move gets the next number,
+// even after the tag was deleted. Its time is now unless it is set, and never before that of last, even if the clock
+// was set back.
+func (s *Service) placeTag(
+	ctx context.Context, tx *writer, by vitrine.Caller, h appHead, name string, m, last move,
+) (Change, error) {
+	c := Change{Type: TagSet, AppID: h.ID, Before: h.App, After: h.App, From: versionOrNone(m.From),
+		To: versionOrNone(m.To), Tag: name,
 		Rollback: m.Rollback, Release: m.Release, Note: m.Note}
 	switch {
 	case c.To.IsZero():
@@ -314,9 +322,9 @@ func (s *Service) placeTag(ctx context.Context, tx *writer, by vitrine.Caller, h
 	return c, tx.addMove(ctx, h.ID, name, m)
 }
 
-// checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its transaction, for
-// a tag that the app does not have. last is the last move of the tag; its number is 0 if the app never had a tag of this name.
-// There are two limits:
+// checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its
+// transaction, for a tag that the app does not have. last is the last move of the tag; its number is 0 if the app never
+// had a tag of this name. There are two limits:
 //
 //   - Limits.Tags, for the tags that the app has now;
 //   - Limits.TagNames, for all names of tags that it has ever had. It only applies to a new name. Moves are kept for
@@ -331,7 +339,8 @@ func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move)
 		names[tag.Name] = true
 	}
 	if n := len(names); n >= l.Tags {
-		return unprocessable(vitrine.CodeLimit, "", "the app has %d tags, which is as many as an app can have: move or delete one", n)
+		return unprocessable(vitrine.CodeLimit, "",
+			"the app has %d tags, which is as many as an app can have: move or delete one", n)
 	}
 	if last.number > 0 {
 		return nil
@@ -349,14 +358,16 @@ func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move)
 		}
 	}
 	if ever >= l.TagNames {
-		return unprocessable(vitrine.CodeLimit, "", "the app has had tags of %d names, which is as many as an app can ever have: use one of these names", ever)
+		return unprocessable(vitrine.CodeLimit, "",
+			"the app has had tags of %d names, which is as many as an app can ever have: use one of these names", ever)
 	}
 	return nil
 }
 
 // badTagName returns the error of an invalid name of a tag.
 func badTagName(pointer, name string) error {
-	return invalid(pointer, "%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", name)
+	return invalid(pointer,
+		"%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", name)
 }
 
 // DeleteTagRequest names a tag to remove.

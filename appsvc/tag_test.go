@@ -16,7 +16,8 @@ func (w *workshop) tagged(names ...string) string {
 	w.t.Helper()
 	id := w.titledApp("x").ID
 	for range 2 {
-		if _, err := w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
+		if _, err := w.Restore(context.Background(), editor,
+			appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -28,7 +29,8 @@ func (w *workshop) tagged(names ...string) string {
 
 func (w *workshop) putTag(id, name string, v vitrine.Version) {
 	w.t.Helper()
-	if _, err := w.PutTag(context.Background(), editor, appsvc.PutTagRequest{AppID: id, Name: name, Version: v}); err != nil {
+	if _, err := w.PutTag(context.Background(), editor,
+		appsvc.PutTagRequest{AppID: id, Name: name, Version: v}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -45,13 +47,15 @@ func (w *workshop) tagVersion(id, name string) vitrine.Version {
 func TestPutTagCreatesAndMoves(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged()
-	for _, v := range []vitrine.Version{vitrine.NewVersion(1), vitrine.NewVersion(0), vitrine.NewVersion(2), vitrine.NewVersion(2), vitrine.Latest} {
+	for _, v := range []vitrine.Version{vitrine.NewVersion(1), vitrine.NewVersion(0), vitrine.NewVersion(2),
+		vitrine.NewVersion(2), vitrine.Latest} {
 		tag, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v, Embed: true})
 		want := v
 		if v == vitrine.Latest {
 			want = vitrine.NewVersion(2)
 		}
-		if err != nil || tag.AppID != id || tag.Name != "live" || tag.AppVersion != want || tag.App == nil || tag.App.Version != want {
+		if err != nil || tag.AppID != id || tag.Name != "live" || tag.AppVersion != want || tag.App == nil ||
+			tag.App.Version != want {
 			t.Errorf("put at %s: %+v, %v", v, tag, err)
 		}
 		if got := w.tagVersion(id, "live"); got != want {
@@ -88,7 +92,8 @@ func TestTagsStayWhereTheyAre(t *testing.T) {
 	w := newWorkshop(t)
 	id, other := w.tagged("live"), w.tagged("live")
 	w.regroup(id, []string{site1, site2})
-	if _, err := w.Restore(context.Background(), admin, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
+	if _, err := w.Restore(context.Background(), admin,
+		appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
 	w.putTag(other, "live", vitrine.NewVersion(0))
@@ -103,7 +108,8 @@ func TestDeleteTag(t *testing.T) {
 	for _, want := range []error{nil, vitrine.ErrNotFound} {
 		checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "live"}), want)
 	}
-	if w.tagVersion(id, "live") != (vitrine.Version{}) || w.tagVersion(id, "Live").Number() != 1 || w.tagVersion(id, "live2").Number() != 1 {
+	if w.tagVersion(id, "live") != (vitrine.Version{}) || w.tagVersion(id, "Live").Number() != 1 ||
+		w.tagVersion(id, "live2").Number() != 1 {
 		t.Error("another tag is gone, or the one is still there")
 	}
 }
@@ -112,7 +118,8 @@ func TestTagNames(t *testing.T) {
 	ctx := context.Background()
 	for name, valid := range map[string]bool{
 		"a": true, "_": true, "0": true, "A.b-c_d": true, "a..": true, "a-": true, strings.Repeat("x", 128): true,
-		"": false, ".": false, "..": false, "-a": false, ".a": false, "a b": false, "a/b": false, "a%2Fb": false, "ä": false, "aä": false,
+		"": false, ".": false, "..": false, "-a": false, ".a": false, "a b": false, "a/b": false, "a%2Fb": false,
+		"ä": false, "aä": false,
 		"a\n": false, "\na": false, "a\x00": false, "\xff": false, "a:b": false, strings.Repeat("x", 129): false,
 	} {
 		w := newWorkshop(t)
@@ -199,9 +206,13 @@ func TestTagsNamed(t *testing.T) {
 		want []appsvc.Tag
 		err  error
 	}{
-		{"in the order asked for", []string{second, first}, []appsvc.Tag{tag(second, vitrine.NewVersion(2)), tag(first, vitrine.NewVersion(1))}, nil},
-		{"each once", []string{first, second, first}, []appsvc.Tag{tag(first, vitrine.NewVersion(1)), tag(second, vitrine.NewVersion(2))}, nil},
-		{"without those that have none, are hidden or absent", []string{without, hidden, absentID, "", "versions", first}, []appsvc.Tag{tag(first, vitrine.NewVersion(1))}, nil},
+		{"in the order asked for", []string{second, first},
+			[]appsvc.Tag{tag(second, vitrine.NewVersion(2)), tag(first, vitrine.NewVersion(1))}, nil},
+		{"each once", []string{first, second, first},
+			[]appsvc.Tag{tag(first, vitrine.NewVersion(1)), tag(second, vitrine.NewVersion(2))}, nil},
+		{"without those that have none, are hidden or absent",
+			[]string{without, hidden, absentID, "", "versions", first}, []appsvc.Tag{tag(first, vitrine.NewVersion(1))},
+			nil},
 		{"nothing at all", []string{hidden}, nil, nil},
 		{"of a hundred", many, []appsvc.Tag{tag(second, vitrine.NewVersion(2))}, nil},
 		{"of a hundred and one", append(many, first), nil, vitrine.ErrInvalid},

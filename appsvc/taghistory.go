@@ -10,9 +10,9 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// The history of a tag is a list of moves, numbered from 1 without gaps: the To of each is the From of the next. A tag that
-// is deleted and created again continues its list. Moves are never removed, so checkTags limits the number of names that
-// tags of an app may ever have.
+// The history of a tag is a list of moves, numbered from 1 without gaps: the To of each is the From of the next. A tag
+// that is deleted and created again continues its list. Moves are never removed, so checkTags limits the number of
+// names that tags of an app may ever have.
 
 // TagMove is an entry in the history of a tag: the tag was created, moved or deleted. Moves are written in
 // the transaction that moves the tag, and are kept for good, also when the tag is deleted.
@@ -27,7 +27,8 @@ type TagMove struct {
 	Note     string `json:"note,omitzero"`     // of the request that made it; "" = none
 }
 
-// MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}, and "rollback", "release" and "note" where they apply; a zero Version is null.
+// MarshalJSON writes {"at":…,"by":{"urn":…},"from":…,"to":…}, and "rollback", "release" and "note" where they apply; a
+// zero Version is null.
 func (m TagMove) MarshalJSON() ([]byte, error) {
 	type members TagMove
 	return json.Marshal(struct {
@@ -58,7 +59,9 @@ type ListTagMovesRequest struct {
 }
 
 // ListTagMoves returns a page of the history of a tag, newest first. See Session.ListTagMoves.
-func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTagMovesRequest) (vitrine.Page[TagMove], error) {
+func (s *Service) ListTagMoves(
+	ctx context.Context, by vitrine.Caller, in ListTagMovesRequest,
+) (vitrine.Page[TagMove], error) {
 	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[TagMove], err error) {
 		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
 			return page, err
@@ -79,7 +82,8 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 				page.Next = cursor(history, m.number+1, "")
 				break
 			}
-			page.Items = append(page.Items, TagMove{m.At, m.By, versionOrNone(m.From), versionOrNone(m.To), m.Rollback, m.Release, m.Note})
+			page.Items = append(page.Items,
+				TagMove{m.At, m.By, versionOrNone(m.From), versionOrNone(m.To), m.Rollback, m.Release, m.Note})
 		}
 		if len(page.Items) > 0 || in.After != "" {
 			return page, nil
@@ -93,6 +97,8 @@ func (s *Service) ListTagMoves(ctx context.Context, by vitrine.Caller, in ListTa
 }
 
 // AllTagMoves yields the history of a tag, newest first. See Session.AllTagMoves.
-func (s *Service) AllTagMoves(ctx context.Context, by vitrine.Caller, in ListTagMovesRequest) iter.Seq2[TagMove, error] {
+func (s *Service) AllTagMoves(
+	ctx context.Context, by vitrine.Caller, in ListTagMovesRequest,
+) iter.Seq2[TagMove, error] {
 	return all(&in.After, func() (vitrine.Page[TagMove], error) { return s.ListTagMoves(ctx, by, in) })
 }

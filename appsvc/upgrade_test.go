@@ -33,20 +33,25 @@ func (w *workshop) upgradeAll(by vitrine.Caller, in appsvc.UpgradeRequest) (all 
 func TestUpgrade(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	size := func(v string) appsvc.NewElement {
-		return appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: "1.0.0"}, Config: json.RawMessage(`{"size":` + v + `}`)}
+		return appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: "1.0.0"},
+			Config: json.RawMessage(`{"size":` + v + `}`)}
 	}
 	create := func(group string, elements ...appsvc.NewElement) string {
-		app, err := w.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "x", Groups: []string{group}, Elements: elements})
+		app, err := w.CreateApp(ctx, admin,
+			appsvc.CreateAppRequest{Title: "x", Groups: []string{group}, Elements: elements})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return app.ID
 	}
-	good, none := create(site1, size("1"), size("1")), create(site1, appsvc.NewElement{Component: appsvc.ComponentRef{Name: "any", Version: "1"}, Config: json.RawMessage(`{}`)})
+	good, none := create(site1, size("1"), size("1")),
+		create(site1,
+			appsvc.NewElement{Component: appsvc.ComponentRef{Name: "any", Version: "1"}, Config: json.RawMessage(`{}`)})
 	bad := create(site1, size("1"), size("2"))
 	hidden := create(site2, size("1"))
 	w.putTag(good, "live", vitrine.NewVersion(0))
-	in := appsvc.UpgradeRequest{Name: "text", To: "2.0.0", Patch: []byte(`[{"op":"test","path":"/size","value":1},{"op":"replace","path":"/size","value":"L"}]`)}
+	in := appsvc.UpgradeRequest{Name: "text", To: "2.0.0",
+		Patch: []byte(`[{"op":"test","path":"/size","value":1},{"op":"replace","path":"/size","value":"L"}]`)}
 	dry := in
 	dry.DryRun = true
 	would := w.upgradeAll(ann, dry)
@@ -60,11 +65,13 @@ func TestUpgrade(t *testing.T) {
 	for _, app := range done {
 		switch app.App {
 		case good:
-			if app.Version != vitrine.NewVersion(1) || !slices.Equal(app.Elements, []string{"0", "1"}) || len(app.Violations) > 0 || !slices.Equal(app.Tags, []string{"live"}) {
+			if app.Version != vitrine.NewVersion(1) || !slices.Equal(app.Elements, []string{"0", "1"}) ||
+				len(app.Violations) > 0 || !slices.Equal(app.Tags, []string{"live"}) {
 				t.Errorf("%+v", app)
 			}
 			now, _ := w.App(ctx, admin, good)
-			if text := string(now.Body); !strings.Contains(text, `text2.js`) || strings.Count(text, `{"size":"L"}`) != 2 {
+			if text := string(now.Body); !strings.Contains(text, `text2.js`) ||
+				strings.Count(text, `{"size":"L"}`) != 2 {
 				t.Errorf("%s", text)
 			}
 			d, err := w.Diff(ctx, admin, good, vitrine.NewVersion(0), vitrine.NewVersion(1))
@@ -72,7 +79,9 @@ func TestUpgrade(t *testing.T) {
 				t.Errorf("diff %s, want %s", app.Diff, d.Patch)
 			}
 		case bad:
-			if app.Version != vitrine.NewVersion(0) || len(app.Violations) != 1 || app.Violations[0].Pointer != "/elements/1/config" || app.Violations[0].Keyword != "patch" || string(app.Diff) != "[]" {
+			if app.Version != vitrine.NewVersion(0) || len(app.Violations) != 1 ||
+				app.Violations[0].Pointer != "/elements/1/config" || app.Violations[0].Keyword != "patch" ||
+				string(app.Diff) != "[]" {
 				t.Errorf("%+v", app)
 			}
 			if now, _ := w.App(ctx, admin, bad); now.Version != vitrine.NewVersion(0) {
@@ -86,10 +95,12 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("again: %+v", again)
 	}
 	// Without the patch the schema refuses the configs.
-	if found := w.upgradeAll(ann, appsvc.UpgradeRequest{Name: "text", To: "2.0.0"}); len(found) != 1 || len(found[0].Violations) != 2 || found[0].Violations[1].Pointer != "/elements/1/config/size" {
+	if found := w.upgradeAll(ann, appsvc.UpgradeRequest{Name: "text", To: "2.0.0"}); len(found) != 1 ||
+		len(found[0].Violations) != 2 || found[0].Violations[1].Pointer != "/elements/1/config/size" {
 		t.Errorf("%+v", found)
 	}
-	if found := w.upgradeAll(ann, appsvc.UpgradeRequest{Name: "text", To: "2.0.0", From: []string{"3.0.0"}}); len(found) > 0 {
+	if found := w.upgradeAll(ann,
+		appsvc.UpgradeRequest{Name: "text", To: "2.0.0", From: []string{"3.0.0"}}); len(found) > 0 {
 		t.Errorf("%+v", found)
 	}
 	reader := vitrine.Caller{URN: network + ":user=r", Reads: []string{site1}}
@@ -114,17 +125,21 @@ func TestUpgradeOfManyApps(t *testing.T) { onStores(t, upgradeManyApps) }
 func upgradeManyApps(t *testing.T, store storage.Store) {
 	ctx, w := context.Background(), newWorkshop(t)
 	refused := ""
-	w.Service = appsvc.New(store, &appsvc.Options{Check: func(_ context.Context, _ vitrine.Caller, c appsvc.Change) error {
-		if c.AppID == refused && c.Type == appsvc.AppUpdated {
-			return errors.New("frozen")
-		}
-		return nil
-	}})
+	w.Service = appsvc.New(store,
+		&appsvc.Options{Check: func(_ context.Context, _ vitrine.Caller, c appsvc.Change) error {
+			if c.AppID == refused && c.Type == appsvc.AppUpdated {
+				return errors.New("frozen")
+			}
+			return nil
+		}})
 	w.component(`{"name":"c","version":"1","main":"/c.js","configSchema":{}}`)
 	w.component(`{"name":"c","version":"2","main":"/c.js","configSchema":{}}`)
 	var ids []string
 	for n := range 250 {
-		app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: fmt.Sprint(n), Groups: []string{site1}, Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "c", Version: "1"}, Config: json.RawMessage(`{}`)}}})
+		app, err := w.CreateApp(ctx, editor,
+			appsvc.CreateAppRequest{Title: fmt.Sprint(n), Groups: []string{site1},
+				Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
+					Config: json.RawMessage(`{}`)}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,8 @@ func ExampleOptions() {
 	})
 	network := "urn:vitrine:example.test"
 	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
-	app, err := apps.CreateApp(context.Background(), me, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{network}})
+	app, err := apps.CreateApp(context.Background(), me,
+		appsvc.CreateAppRequest{Title: "Front page", Groups: []string{network}})
 	fmt.Println(app.ID, app.CreatedAt, err)
 	// Output: 00000000-0000-4000-8000-000000000001 1700000000000 <nil>
 }

@@ -28,7 +28,9 @@ func TestTheMetaOfVersions(t *testing.T) {
 			return w.Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
 		}},
 		{"a patch when the clock was set back", -time.Hour, time.Hour, func() (appsvc.App, error) {
-			return w.Patch(ctx, by, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace","path":"/apps/0/title","value":"z"}]`))
+			return w.Patch(ctx, by, app.ID,
+				[]byte(`[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace","path":"/apps/0/title",`+
+					`"value":"z"}]`))
 		}},
 		{"a restore when the clock was set back", -2 * time.Hour, time.Hour, func() (appsvc.App, error) {
 			return w.Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(1)})

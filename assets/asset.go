@@ -15,17 +15,18 @@ import (
 // Asset is an asset as a caller sees it: a post or a picture with its author, tags and attributes,
 // in any number of folders.
 //
-// The content stays in JSON, since services send many members that this package does not know. To read it, decode Body, which is one
-// compact object:
+// The content stays in JSON, since services send many members that this package does not know. To read it, decode Body,
+// which is one compact object:
 //
 //	{"content":{…},"safe_tags":["…"],"via":1,"rights":2,"attributes":[{"key":"…","value":"…"}]}
 //
-// The members via, rights and attributes are there only if the asset has them. The content may have HTML, which is stored
-// as it was sent: sanitize it before you put it into a page.
+// The members via, rights and attributes are there only if the asset has them. The content may have HTML, which is
+// stored as it was sent: sanitize it before you put it into a page.
 type Asset struct {
-	ID        string   // opaque, and valid in its library only
-	Library   string   // id of the library
-	CreatedAt int64    // when it was first published, in milliseconds since the epoch: NewAsset.CreatedAt, or the time of adding
+	ID      string // opaque, and valid in its library only
+	Library string // id of the library
+	// when it was first published, in milliseconds since the epoch: NewAsset.CreatedAt, or the time of adding
+	CreatedAt int64
 	UpdatedAt int64    // when ChangeAssets last changed it, in milliseconds since the epoch
 	Folders   []Folder // those of its folders that the caller sees, without children and permissions
 	Body      []byte   // do not change it: others may share it
@@ -88,7 +89,8 @@ func (a *Asset) UnmarshalJSON(text []byte) error {
 	if in.ID == "" || body.Content == nil {
 		return errors.New("an asset lacks its id or its content")
 	}
-	*a = Asset{ID: in.ID, Library: in.Library.ID, CreatedAt: in.CreatedAt.UnixMilli(), UpdatedAt: in.UpdatedAt.UnixMilli(), Body: in.Body}
+	*a = Asset{ID: in.ID, Library: in.Library.ID, CreatedAt: in.CreatedAt.UnixMilli(),
+		UpdatedAt: in.UpdatedAt.UnixMilli(), Body: in.Body}
 	if len(in.Folders) > 0 {
 		a.Folders = in.Folders
 	}
@@ -153,8 +155,8 @@ func (req *request) asset(r assetRecord) Asset {
 	return a
 }
 
-// put stores an asset. before and after are sorted: the terms that it loses and the terms that it gets. before is empty for
-// a new asset. put returns ErrInvalid if the request would add more than Limits.Terms to the index.
+// put stores an asset. before and after are sorted: the terms that it loses and the terms that it gets. before is empty
+// for a new asset. put returns ErrInvalid if the request would add more than Limits.Terms to the index.
 func (req *request) put(r assetRecord, before, after []string) error {
 	for _, t := range after {
 		switch t[0] {
@@ -164,7 +166,9 @@ func (req *request) put(r assetRecord, before, after []string) error {
 		}
 	}
 	if req.terms > req.limits.Terms {
-		return invalid("", "the assets that the request stores have more than %d different words, tags, folders and attributes, each counted once an asset: send it in parts",
+		return invalid("",
+			"the assets that the request stores have more than %d different words, tags, folders and attributes, "+
+				"each counted once an asset: send it in parts",
 			req.limits.Terms)
 	}
 	req.wrote = true

@@ -56,14 +56,18 @@ func TestAddingAgain(t *testing.T) {
 
 	again := newAsset("x", "second text", f2, f1)
 	again.Via = new(int64)
-	out, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{again, newAsset("y", "other", f2), again, newAsset("x", "second text", f2)}})
+	out, err := d.change(moderator,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{again, newAsset("y", "other", f2), again,
+			newAsset("x", "second text", f2)}})
 	d.want("another content", err, "ok")
 	got := bodyOf(t, out.Added[0])
-	if len(out.Added) != 2 || out.Added[0].ID != first.Added[0].ID || out.Added[1].ID == out.Added[0].ID || len(out.Added[0].Folders) != 2 || got.Content.Content != "second text" ||
+	if len(out.Added) != 2 || out.Added[0].ID != first.Added[0].ID || out.Added[1].ID == out.Added[0].ID ||
+		len(out.Added[0].Folders) != 2 || got.Content.Content != "second text" ||
 		!slices.Equal(got.Tags, []string{"a", "b"}) || *got.Via != 0 || *got.Rights != 2 {
 		t.Errorf("adding again returns %s", out.Added[0].AppendJSON(nil))
 	}
-	if got.CreatedAt != "2023-11-14T22:13:20.000Z" || got.Content.Published != got.CreatedAt || got.UpdatedAt != "2023-11-14T22:13:21.000Z" {
+	if got.CreatedAt != "2023-11-14T22:13:20.000Z" || got.Content.Published != got.CreatedAt ||
+		got.UpdatedAt != "2023-11-14T22:13:21.000Z" {
 		t.Errorf("created %s, published %s, updated %s", got.CreatedAt, got.Content.Published, got.UpdatedAt)
 	}
 	for query, want := range map[string]int64{"first": 0, "second": 1, "text": 1, "": 2} {
@@ -93,7 +97,8 @@ func TestAddingAgainElsewhereIsAConflict(t *testing.T) {
 	f2, _ := d.folder("2", "", true)
 	f3, _ := d.folder("3", "", true)
 	gone, _ := d.folder("gone", "", true)
-	filed, both, loose, away := d.asset("filed", "first", f1), d.asset("both", "first", f1, f2), d.asset("loose", "first"), d.asset("away", "first", gone)
+	filed, both, loose, away := d.asset("filed", "first", f1), d.asset("both", "first", f1, f2),
+		d.asset("loose", "first"), d.asset("away", "first", gone)
 	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{gone}}); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +110,9 @@ func TestAddingAgainElsewhereIsAConflict(t *testing.T) {
 	}{
 		{"another folder", []assets.NewAsset{newAsset("filed", "", f2)}, filed, "/add/0"},
 		{"another folder for one of two", []assets.NewAsset{newAsset("both", "", f1, f3)}, both, "/add/0"},
-		{"another folder in the last item", []assets.NewAsset{newAsset("new", "", f1), newAsset("filed", ""), newAsset("filed", "", f3)}, filed, "/add/2"},
+		{"another folder in the last item",
+			[]assets.NewAsset{newAsset("new", "", f1), newAsset("filed", ""), newAsset("filed", "", f3)}, filed,
+			"/add/2"},
 		{"another folder than the deleted one", []assets.NewAsset{newAsset("away", "", f1)}, away, "/add/0"},
 		{"two folders in two items", []assets.NewAsset{newAsset("new", "", f1), newAsset("new", "", f2)}, "", "/add/1"},
 		{"its folder", []assets.NewAsset{newAsset("filed", "", f1)}, "", ""},
@@ -113,14 +120,16 @@ func TestAddingAgainElsewhereIsAConflict(t *testing.T) {
 		{"no folder", []assets.NewAsset{newAsset("both", "")}, "", ""},
 		{"its folder and another", []assets.NewAsset{newAsset("filed", "", f2, f1)}, "", ""},
 		{"a folder for what is in none", []assets.NewAsset{newAsset("loose", "", f2)}, "", ""},
-		{"more folders in each item", []assets.NewAsset{newAsset("new", "", f1), newAsset("new", "", f1, f2), newAsset("new", "", f2)}, "", ""},
+		{"more folders in each item",
+			[]assets.NewAsset{newAsset("new", "", f1), newAsset("new", "", f1, f2), newAsset("new", "", f2)}, "", ""},
 	} {
 		_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: c.add})
 		if c.at == "" {
 			d.want(c.what, err, "ok")
 			continue
 		}
-		if d.want(c.what, err, "conflict"); err != nil && (!strings.Contains(err.Error(), c.at+": ") || !strings.Contains(err.Error(), c.id)) {
+		if d.want(c.what, err, "conflict"); err != nil &&
+			(!strings.Contains(err.Error(), c.at+": ") || !strings.Contains(err.Error(), c.id)) {
 			t.Errorf("%s: %v", c.what, err)
 		}
 	}
@@ -147,9 +156,11 @@ func TestAssetRequestsAreAtomic(t *testing.T) {
 	granted, _ := d.folder("granted", "", true, grants...)
 	mine, public := d.asset("mine", "", granted), d.asset("public", "")
 	for what, in := range map[string]assets.ChangeAssetsRequest{
-		"a removal that is forbidden": {Add: []assets.NewAsset{newAsset("new", "", granted)}, Remove: []string{mine, public}},
-		"an addition that is":         {Add: []assets.NewAsset{newAsset("new", "", granted), newAsset("public", "", granted)}, Remove: []string{mine}},
-		"no folder":                   {Add: []assets.NewAsset{newAsset("new", "", granted), newAsset("none", "")}},
+		"a removal that is forbidden": {Add: []assets.NewAsset{newAsset("new", "", granted)},
+			Remove: []string{mine, public}},
+		"an addition that is": {Add: []assets.NewAsset{newAsset("new", "", granted), newAsset("public", "", granted)},
+			Remove: []string{mine}},
+		"no folder": {Add: []assets.NewAsset{newAsset("new", "", granted), newAsset("none", "")}},
 	} {
 		_, err := d.change(writer, in)
 		d.want(what, err, "forbidden")
@@ -161,8 +172,10 @@ func TestAssetRequestsAreAtomic(t *testing.T) {
 	if d.want("a removal", err, "ok"); !slices.Equal(out.Removed, []string{mine}) {
 		t.Errorf("removed %v", out.Removed)
 	}
-	out, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("public", "")}, Remove: []string{public}})
-	if d.want("removed and added", err, "ok"); out.Added[0].ID == public || !slices.Equal(out.Removed, []string{public}) {
+	out, err = d.change(moderator,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("public", "")}, Remove: []string{public}})
+	if d.want("removed and added", err, "ok"); out.Added[0].ID == public ||
+		!slices.Equal(out.Removed, []string{public}) {
 		t.Errorf("what is removed and added in one request keeps its id %s", public)
 	}
 }
@@ -216,7 +229,8 @@ func TestPagesSayWhatIsOnBothSides(t *testing.T) {
 		"the newest two":             {assets.SearchRequest{Limit: 2}, true, false, 2},
 	} {
 		p := d.search(member, c.in)
-		if p.HasPrev != c.hasPrev || p.HasNext != c.hasNext || len(p.Assets) != c.found || (p.Next == "") != (c.found == 0) {
+		if p.HasPrev != c.hasPrev || p.HasNext != c.hasNext || len(p.Assets) != c.found ||
+			(p.Next == "") != (c.found == 0) {
 			t.Errorf("%s: %d assets, %+v", name, len(p.Assets), p)
 		}
 	}
@@ -263,12 +277,14 @@ func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
 			}
 			d.want("reading the default library", read(member, lib), "ok")
 			d.want("a member writes", write(d, member, other), "not found")
-			_, err := d.ChangeAssets(ctx, moderator, other, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "", "absent")}})
+			_, err := d.ChangeAssets(ctx, moderator, other,
+				assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "", "absent")}})
 			d.want("a moderator fails to write", err, "not found")
 			d.want("reading it then", read(moderator, other), "not found")
 			d.want("a moderator writes", write(d, moderator, other), "ok")
 			d.want("a member reads", read(member, other), "ok")
-			_, err = d.ChangeFolders(ctx, moderator, other, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}})
+			_, err = d.ChangeFolders(ctx, moderator, other,
+				assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}})
 			d.want("the moderator creates a folder", err, "ok")
 			list, err := d.ListFolders(ctx, member, other, assets.ListFoldersRequest{})
 			if err != nil || len(list.Items) != 1 {
@@ -300,8 +316,10 @@ func TestAPageEndsWhenItIsLarge(t *testing.T) {
 	d.folder("f", "", true)
 	d.folder("g", "", true)
 	list, err := d.ListFolders(ctx, member, lib, assets.ListFoldersRequest{})
-	if page := d.search(member, assets.SearchRequest{}); len(page.Assets) != 1 || len(list.Items) != 1 || list.Next != list.Items[0].ID || err != nil {
-		t.Errorf("a page has %d assets and a list %d folders, want one at least and at most", len(page.Assets), len(list.Items))
+	if page := d.search(member, assets.SearchRequest{}); len(page.Assets) != 1 || len(list.Items) != 1 ||
+		list.Next != list.Items[0].ID || err != nil {
+		t.Errorf("a page has %d assets and a list %d folders, want one at least and at most", len(page.Assets),
+			len(list.Items))
 	}
 }
 
@@ -309,7 +327,8 @@ func TestFolderTreeFindsThroughTheFoldersSeen(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	top, topPath := d.folder("top", "", true)
 	middle, middlePath := d.folder("middle", topPath, false)
-	low, _ := d.folder("low", middlePath, true, assets.Permission{Operation: assets.View, User: &assets.Subject{ID: "viewer"}})
+	low, _ := d.folder("low", middlePath, true,
+		assets.Permission{Operation: assets.View, User: &assets.Subject{ID: "viewer"}})
 	d.asset("t", "", top)
 	d.asset("m", "", middle)
 	d.asset("l", "", low)
@@ -319,8 +338,10 @@ func TestFolderTreeFindsThroughTheFoldersSeen(t *testing.T) {
 		tree, folder, in string
 		want             int64
 	}{
-		{moderator, top, "", "", 4}, {moderator, middle, "", "", 3}, {moderator, "", middle, "", 2}, {moderator, top, low, "", 2},
-		{viewer, top, "", "", 3}, {viewer, low, "", "", 2}, {member, top, "", "", 1}, {member, "", "", "", 1}, {viewer, "", "", "", 3},
+		{moderator, top, "", "", 4}, {moderator, middle, "", "", 3}, {moderator, "", middle, "", 2},
+		{moderator, top, low, "", 2},
+		{viewer, top, "", "", 3}, {viewer, low, "", "", 2}, {member, top, "", "", 1}, {member, "", "", "", 1},
+		{viewer, "", "", "", 3},
 	} {
 		if n := d.total(c.by, assets.SearchRequest{FolderTree: c.tree, Folder: c.folder}); n != c.want {
 			t.Errorf("%s finds %d in tree %q, folder %q; want %d", c.by.URN, n, c.tree, c.folder, c.want)
@@ -403,7 +424,8 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 		}
 		before = step.want
 	}
-	if _, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{other}, Add: a("k=é", "k=5", "k=10", "k=Z")}); err != nil {
+	if _, err := d.ChangeAttributes(ctx, moderator, lib,
+		assets.ChangeAttributesRequest{Assets: []string{other}, Add: a("k=é", "k=5", "k=10", "k=Z")}); err != nil {
 		t.Fatal(err)
 	}
 	values, err := d.Attributes(ctx, member, lib, "k")
@@ -420,7 +442,9 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 		_, err := d.ChangeAttributes(ctx, moderator, lib, bad)
 		d.want(what, err, "invalid")
 	}
-	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{id}, Add: []assets.Attribute{{Key: strings.Repeat("é", 128), Value: strings.Repeat("é", 1024)}}})
+	_, err = d.ChangeAttributes(ctx, moderator, lib,
+		assets.ChangeAttributesRequest{Assets: []string{id},
+			Add: []assets.Attribute{{Key: strings.Repeat("é", 128), Value: strings.Repeat("é", 1024)}}})
 	d.want("key and value at their limits", err, "ok")
 }
 
@@ -429,7 +453,8 @@ func TestSearchFilters(t *testing.T) {
 	one, two := int64(1), int64(2)
 	in := newAsset("1", "Hello <b>World</b> #tag")
 	in.SafeTags, in.Via, in.Rights = []string{"a", "b", "A"}, &one, &two
-	in.Content = json.RawMessage(`{"content":"Hello <b>World</b> #tag","attributedTo":{"username":"Nick_42","displayName":"Zoë 漢字"}}`)
+	in.Content = json.RawMessage(`{"content":"Hello <b>World</b> #tag","attributedTo":{"username":"Nick_42",` +
+		`"displayName":"Zoë 漢字"}}`)
 	out, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 	if err != nil || len(out.Added) != 1 {
 		t.Fatal(err)
@@ -439,32 +464,34 @@ func TestSearchFilters(t *testing.T) {
 		in   assets.SearchRequest
 		want int64
 	}{
-		"a word":                    {assets.SearchRequest{Query: "HELLO"}, 2},
-		"two words":                 {assets.SearchRequest{Query: "world hello"}, 1},
-		"a tag":                     {assets.SearchRequest{Query: "#Tag"}, 1},
-		"a username":                {assets.SearchRequest{Query: "@nick_42"}, 1},
-		"half a username":           {assets.SearchRequest{Query: "42"}, 1},
-		"a display name":            {assets.SearchRequest{Query: "zoe"}, 1},
-		"Han":                       {assets.SearchRequest{Query: "字"}, 1},
-		"Han in another order":      {assets.SearchRequest{Query: "字漢"}, 0},
-		"Han, apart":                {assets.SearchRequest{Query: "字 漢"}, 1},
-		"half a word":               {assets.SearchRequest{Query: "hell"}, 0},
-		"a tag's name in the HTML":  {assets.SearchRequest{Query: "b"}, 0},
-		"nothing to look for":       {assets.SearchRequest{Query: " -"}, 0},
-		"an empty query":            {assets.SearchRequest{Query: ""}, 2},
-		"the foreign id":            {assets.SearchRequest{Query: "2"}, 0},
-		"a safe tag":                {assets.SearchRequest{Tags: []string{"a"}}, 1},
-		"safe tags":                 {assets.SearchRequest{Tags: []string{"a", "A", "b", "a"}}, 1},
-		"safe tags, one missing":    {assets.SearchRequest{Tags: []string{"a", "c"}}, 0},
-		"a safe tag as a word":      {assets.SearchRequest{Query: "a"}, 0},
-		"the generator":             {assets.SearchRequest{Generator: "g"}, 2},
-		"another generator":         {assets.SearchRequest{Generator: "G"}, 0},
-		"via":                       {assets.SearchRequest{Via: &one}, 1},
-		"another via":               {assets.SearchRequest{Via: &two}, 0},
-		"rights":                    {assets.SearchRequest{Rights: &two}, 1},
-		"via of what has none":      {assets.SearchRequest{Via: new(int64)}, 0},
-		"all together":              {assets.SearchRequest{Query: "hello", Tags: []string{"b"}, Generator: "g", Via: &one, Rights: &two}, 1},
-		"all together, but another": {assets.SearchRequest{Query: "only", Tags: []string{"b"}, Generator: "g", Via: &one, Rights: &two}, 0},
+		"a word":                   {assets.SearchRequest{Query: "HELLO"}, 2},
+		"two words":                {assets.SearchRequest{Query: "world hello"}, 1},
+		"a tag":                    {assets.SearchRequest{Query: "#Tag"}, 1},
+		"a username":               {assets.SearchRequest{Query: "@nick_42"}, 1},
+		"half a username":          {assets.SearchRequest{Query: "42"}, 1},
+		"a display name":           {assets.SearchRequest{Query: "zoe"}, 1},
+		"Han":                      {assets.SearchRequest{Query: "字"}, 1},
+		"Han in another order":     {assets.SearchRequest{Query: "字漢"}, 0},
+		"Han, apart":               {assets.SearchRequest{Query: "字 漢"}, 1},
+		"half a word":              {assets.SearchRequest{Query: "hell"}, 0},
+		"a tag's name in the HTML": {assets.SearchRequest{Query: "b"}, 0},
+		"nothing to look for":      {assets.SearchRequest{Query: " -"}, 0},
+		"an empty query":           {assets.SearchRequest{Query: ""}, 2},
+		"the foreign id":           {assets.SearchRequest{Query: "2"}, 0},
+		"a safe tag":               {assets.SearchRequest{Tags: []string{"a"}}, 1},
+		"safe tags":                {assets.SearchRequest{Tags: []string{"a", "A", "b", "a"}}, 1},
+		"safe tags, one missing":   {assets.SearchRequest{Tags: []string{"a", "c"}}, 0},
+		"a safe tag as a word":     {assets.SearchRequest{Query: "a"}, 0},
+		"the generator":            {assets.SearchRequest{Generator: "g"}, 2},
+		"another generator":        {assets.SearchRequest{Generator: "G"}, 0},
+		"via":                      {assets.SearchRequest{Via: &one}, 1},
+		"another via":              {assets.SearchRequest{Via: &two}, 0},
+		"rights":                   {assets.SearchRequest{Rights: &two}, 1},
+		"via of what has none":     {assets.SearchRequest{Via: new(int64)}, 0},
+		"all together": {assets.SearchRequest{Query: "hello", Tags: []string{"b"}, Generator: "g",
+			Via: &one, Rights: &two}, 1},
+		"all together, but another": {assets.SearchRequest{Query: "only", Tags: []string{"b"}, Generator: "g",
+			Via: &one, Rights: &two}, 0},
 	} {
 		if n := d.total(member, c.in); n != c.want {
 			t.Errorf("%s: %d, want %d", name, n, c.want)

@@ -23,14 +23,19 @@ type AssignedAssets struct {
 }
 
 // AssignAssets takes assets out of a folder and puts assets into it. See Session.AssignAssets.
-func (s *Service) AssignAssets(ctx context.Context, by vitrine.Caller, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
+func (s *Service) AssignAssets(
+	ctx context.Context, by vitrine.Caller, lib Library, in AssignAssetsRequest,
+) (AssignedAssets, error) {
 	sent := size{lists: []listSize{{"/assign", len(in.Assign)}, {"/remove", len(in.Remove)}}, limit: s.limits.AssetIDs}
 	return update(ctx, s, by, lib, sent, func(req *request) (out AssignedAssets, err error) {
 		n, err := req.folderToFill("", in.Folder)
 		if err != nil {
 			return out, err
 		}
-		if out.Remove, err = req.eachAsset(in.Remove, func(r assetRecord) (int, error) { return req.takeOut(r, n.ID) }); err != nil {
+		if out.Remove,
+			err = req.eachAsset(in.Remove, func(r assetRecord) (int, error) {
+			return req.takeOut(r, n.ID)
+		}); err != nil {
 			return out, err
 		}
 		out.Assign, err = req.eachAsset(in.Assign, func(r assetRecord) (int, error) { return req.putInto(r, n.ID) })
@@ -47,7 +52,8 @@ func (req *request) takeOut(r assetRecord, folder string) (int, error) {
 	case len(r.Folders) == 1 && !req.moderator: // in no folder, the asset would be visible to every member
 		return statusForbidden, nil
 	}
-	return statusOK, req.refile(r, slices.DeleteFunc(slices.Clone(r.Folders), func(id string) bool { return id == folder }))
+	return statusOK,
+		req.refile(r, slices.DeleteFunc(slices.Clone(r.Folders), func(id string) bool { return id == folder }))
 }
 
 // putInto puts an asset, which the caller sees, into a folder, on which the caller has edit. It
@@ -56,7 +62,8 @@ func (req *request) putInto(r assetRecord, folder string) (int, error) {
 	switch in := slices.Contains(r.Folders, folder); {
 	case in:
 		return statusOK, nil
-	case !req.editsAsset(req.tree, r.Folders): // otherwise the caller could change any asset by putting it into this folder first
+	// otherwise the caller could change any asset by putting it into this folder first
+	case !req.editsAsset(req.tree, r.Folders):
 		return statusForbidden, nil
 	case len(r.Folders) >= req.limits.AssetFolders:
 		return statusInvalid, nil
@@ -79,8 +86,9 @@ const (
 	statusNotFound  = 404
 )
 
-// ItemStatus is the status of one asset, a number that HTTP has for the same: 200 if the asset is now as the request asks, 400 if it would
-// exceed a limit, 403 if the caller sees it and may not change it, 404 if the caller sees no such asset.
+// ItemStatus is the status of one asset, a number that HTTP has for the same: 200 if the asset is now as the request
+// asks, 400 if it would exceed a limit, 403 if the caller sees it and may not change it, 404 if the caller sees no such
+// asset.
 type ItemStatus struct {
 	ID     string `json:"id"`
 	Status int    `json:"status"`

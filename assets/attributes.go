@@ -56,17 +56,21 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 }
 
 // ChangeAttributes changes the attributes of assets. Each asset has a status of its own. See Session.ChangeAttributes.
-func (s *Service) ChangeAttributes(ctx context.Context, by vitrine.Caller, lib Library, in ChangeAttributesRequest) (ChangedAttributes, error) {
+func (s *Service) ChangeAttributes(
+	ctx context.Context, by vitrine.Caller, lib Library, in ChangeAttributesRequest,
+) (ChangedAttributes, error) {
 	if _, err := s.authorize(by, lib); err != nil {
 		return ChangedAttributes{}, err
 	}
-	err := cmp.Or(checkAttributes("/add", in.Add, s.limits), checkAttributes("/set", in.Set, s.limits), checkAttributes("/remove", in.Remove, s.limits))
+	err := cmp.Or(checkAttributes("/add", in.Add, s.limits), checkAttributes("/set", in.Set, s.limits),
+		checkAttributes("/remove", in.Remove, s.limits))
 	if err != nil {
 		return ChangedAttributes{}, err
 	}
 	// All that depends on the request alone is done before the transaction, while nobody waits.
 	ready := in.prepare()
-	sent := size{lists: []listSize{{"/assets", len(in.Assets)}}, limit: s.limits.AssetIDs, more: len(in.Add) + len(in.Set) + len(in.Remove)}
+	sent := size{lists: []listSize{{"/assets", len(in.Assets)}}, limit: s.limits.AssetIDs,
+		more: len(in.Add) + len(in.Set) + len(in.Remove)}
 	return update(ctx, s, by, lib, sent, func(req *request) (out ChangedAttributes, err error) {
 		size := 0
 		statuses, err := req.eachAsset(in.Assets, func(r assetRecord) (int, error) {
@@ -104,8 +108,8 @@ func checkAttributes(at string, list []Attribute, lim Limits) error {
 	return nil
 }
 
-// changeAttributes changes the attributes of an asset, and stores it if that changed anything. It returns the asset as it is then, or the
-// zero assetRecord if it is as it was, and its status.
+// changeAttributes changes the attributes of an asset, and stores it if that changed anything. It returns the asset as
+// it is then, or the zero assetRecord if it is as it was, and its status.
 func (req *request) changeAttributes(r assetRecord, c attributeChange) (assetRecord, int, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -161,6 +165,8 @@ func (in ChangeAttributesRequest) prepare() attributeChange {
 // that is removed and added again keeps its place, so a request that changes nothing returns an
 // equal list. New ones are at the end.
 func (c attributeChange) apply(have []Attribute) []Attribute {
-	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool { return !c.added[a] && (c.drop[a] || c.replaced[a.Key]) })
+	have = slices.DeleteFunc(slices.Clone(have), func(a Attribute) bool {
+		return !c.added[a] && (c.drop[a] || c.replaced[a.Key])
+	})
 	return unique(append(have, c.add...))
 }

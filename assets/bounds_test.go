@@ -63,11 +63,15 @@ func (d *desk) changes(folder string) map[string]func(ctx context.Context, n, m 
 				Update: slices.Repeat([]assets.FolderChange{{ID: folder, Label: text("y")}}, m)})
 		},
 		"/update /delete of folders": func(ctx context.Context, n, m int) error {
-			return change(ctx, assets.ChangeFoldersRequest{Update: slices.Repeat([]assets.FolderChange{{ID: folder, Deleted: flag(false)}}, n),
-				Delete: slices.Repeat([]string{folder}, m)})
+			return change(ctx,
+				assets.ChangeFoldersRequest{
+					Update: slices.Repeat([]assets.FolderChange{{ID: folder, Deleted: flag(false)}}, n),
+					Delete: slices.Repeat([]string{folder}, m)})
 		},
 		"/delete /remove of folders": func(ctx context.Context, n, m int) error {
-			return change(ctx, assets.ChangeFoldersRequest{Delete: slices.Repeat([]string{folder}, n), Remove: slices.Repeat([]string{folder}, m)})
+			return change(ctx,
+				assets.ChangeFoldersRequest{Delete: slices.Repeat([]string{folder}, n),
+					Remove: slices.Repeat([]string{folder}, m)})
 		},
 		"/create /remove of permissions": func(ctx context.Context, n, m int) error {
 			return grant(ctx, assets.ChangePermissionsRequest{Create: list(n, role), Remove: list(m, role)})
@@ -99,15 +103,19 @@ func TestTheItemsOfARequestAreBounded(t *testing.T) {
 			want string
 		}{
 			{limit, 0, "ok"}, {limit + 1, 0, lists[0] + " invalid"},
-			{2, limit - 2, "ok"}, {2, limit - 1, second + " invalid"}, {0, limit, "ok"}, {0, limit + 1, second + " invalid"},
+			{2, limit - 2, "ok"}, {2, limit - 1, second + " invalid"}, {0, limit, "ok"},
+			{0, limit + 1, second + " invalid"},
 		} {
-			_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: folder, Deleted: flag(false)}}})
+			_, err := d.ChangeFolders(ctx, moderator, lib,
+				assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: folder, Deleted: flag(false)}}})
 			d.want("restoring the folder", err, "ok")
 			err = change(ctx, c.n, c.m)
 			if got := at(err); got != c.want {
 				t.Errorf("%s: %d and %d items: %s (%v), want %s", name, c.n, c.m, got, err, c.want)
 			}
-			if err != nil && !strings.Contains(err.Error(), fmt.Sprintf("the request has %d items, at most %d are allowed", c.n+c.m, limit)) {
+			if err != nil &&
+				!strings.Contains(err.Error(),
+					fmt.Sprintf("the request has %d items, at most %d are allowed", c.n+c.m, limit)) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -139,7 +147,8 @@ func TestARequestEndsWithItsContext(t *testing.T) {
 			// The store looks at the context too, but fewer times than there are items.
 			looks := 99
 			if err := change(countdown{ctx, &looks}, c[0], c[1]); !errors.Is(err, context.Canceled) {
-				t.Errorf("%s, %d and %d items: %v after %d looks at the context, want it to be canceled", name, c[0], c[1], err, 99-looks)
+				t.Errorf("%s, %d and %d items: %v after %d looks at the context, want it to be canceled", name, c[0],
+					c[1], err, 99-looks)
 			}
 		}
 	}
@@ -149,7 +158,8 @@ func TestTheFoldersOfALibraryAreBounded(t *testing.T) {
 	store := memory.New()
 	d := &desk{t: t, Service: assets.New(store, &assets.Options{Limits: assets.Limits{Folders: 3}})}
 	create := func(n int) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: slices.Repeat([]assets.NewFolder{{Label: "x"}}, n)})
+		_, err := d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Create: slices.Repeat([]assets.NewFolder{{Label: "x"}}, n)})
 		return err
 	}
 	change := func(what, want string, in assets.ChangeFoldersRequest) {
@@ -163,21 +173,26 @@ func TestTheFoldersOfALibraryAreBounded(t *testing.T) {
 	id, path := d.folder("a", "", true)
 	d.want("two more", create(2), "ok")
 	err := create(1)
-	if got := at(err); got != "/create/0 invalid" || !strings.Contains(err.Error(), "the library would have more than 3 folders, counting deleted ones") {
+	if got := at(err); got != "/create/0 invalid" ||
+		!strings.Contains(err.Error(), "the library would have more than 3 folders, counting deleted ones") {
 		t.Errorf("a fourth: %s, %v", got, err)
 	}
 	change("deleting one", "ok", assets.ChangeFoldersRequest{Delete: []string{id}})
 	d.want("a fourth, with one of them deleted", create(1), "invalid")
-	change("restoring it", "ok", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Deleted: flag(false)}}})
-	_, err = d.ChangeFolders(ctx, writer, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path}}})
+	change("restoring it", "ok",
+		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Deleted: flag(false)}}})
+	_, err = d.ChangeFolders(ctx, writer, lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path}}})
 	d.want("by somebody who may not", err, "forbidden")
 	other := assets.Library{Network: lib.Network, ID: "other"}
-	if _, err := d.ChangeFolders(ctx, moderator, other, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}}); err != nil {
+	if _, err := d.ChangeFolders(ctx, moderator, other,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}}); err != nil {
 		t.Errorf("in another library: %v", err)
 	}
 	// A library that has more than a lowered limit can be used, and does not grow.
 	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Folders: 2}})
-	change("renaming in a library above the limit", "ok", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Label: text("b")}}})
+	change("renaming in a library above the limit", "ok",
+		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Label: text("b")}}})
 	d.want("one more above the limit", create(1), "invalid")
 	if page, err := d.ListFolders(ctx, member, lib, assets.ListFoldersRequest{}); err != nil || len(page.Items) != 3 {
 		t.Errorf("a library above the limit lists %d folders, want 3; error %v", len(page.Items), err)
@@ -187,7 +202,8 @@ func TestTheFoldersOfALibraryAreBounded(t *testing.T) {
 func TestATextIsFoundByItsFirstWords(t *testing.T) {
 	d := newDesk(t, assets.Limits{SearchedWords: 4})
 	in := newAsset("1", "one one two three four")
-	in.Content = []byte(`{"content":"one <b>one</b> two three four","attributedTo":{"displayName":"a b c d e","username":"v w x y z"}}`)
+	in.Content = []byte(`{"content":"one <b>one</b> two three four","attributedTo":{"displayName":"a b c d e",` +
+		`"username":"v w x y z"}}`)
 	id := d.add(in).ID
 	found := func(words string) (out string) {
 		for _, w := range strings.Fields(words) {
@@ -285,17 +301,21 @@ func TestThePermissionsOfALibraryAreBounded(t *testing.T) {
 		return out
 	}
 	create := func(where assets.Library, n int) (folder string, err error) {
-		out, err := d.ChangeFolders(ctx, moderator, where, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: roles(0, n)}}})
+		out, err := d.ChangeFolders(ctx, moderator, where,
+			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: roles(0, n)}}})
 		if err != nil {
 			return "", err
 		}
 		return out.Folders[0].ID, nil
 	}
 	change := func(folder string, create, remove []assets.Permission) error {
-		_, err := d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: folder, Create: create, Remove: remove})
+		_, err := d.ChangePermissions(ctx, moderator, lib,
+			assets.ChangePermissionsRequest{Folder: folder, Create: create, Remove: remove})
 		return err
 	}
-	_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: roles(0, 3)}, {Label: "x", Permissions: roles(0, 3)}}})
+	_, err := d.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: roles(0, 3)},
+			{Label: "x", Permissions: roles(0, 3)}}})
 	if got := at(err); got != "/create/1/permissions too large" {
 		t.Errorf("two folders with 3: %s", got)
 	}
@@ -304,7 +324,8 @@ func TestThePermissionsOfALibraryAreBounded(t *testing.T) {
 	second, err := create(lib, 1)
 	d.want("a folder with 1", err, "ok")
 	_, err = create(lib, 2)
-	if got := at(err); got != "/create/0/permissions too large" || !strings.Contains(err.Error(), "the folders of the library would have 6 permissions, at most 5 are allowed") {
+	if got := at(err); got != "/create/0/permissions too large" ||
+		!strings.Contains(err.Error(), "the folders of the library would have 6 permissions, at most 5 are allowed") {
 		t.Errorf("a folder with 2 beside 4: %s, %v", got, err)
 	}
 	if got := at(change(second, roles(1, 3), nil)); got != "/create too large" {

@@ -20,7 +20,8 @@ type ChangeFoldersRequest struct {
 	Update []FolderChange `json:"update"`
 	Delete []string       `json:"delete"` // ids
 	Remove []string       `json:"remove"` // another name of Delete; both count
-	// Purge has the ids of deleted folders to remove for good, with all folders below them and the assets that are in no other folder.
+	// Purge has the ids of deleted folders to remove for good, with all folders below them and the assets that are in
+	// no other folder.
 	Purge []string `json:"purge,omitzero"`
 }
 
@@ -48,9 +49,10 @@ type FolderChange struct {
 
 // ChangedFolders is the result of a ChangeFoldersRequest.
 type ChangedFolders struct {
-	Folders []Folder `json:"folders"` // those that the request creates, updates or deletes, in its order, each once, as they are after it
-	// Purged is how much was removed for good. Folders includes those below the named ones. Assets excludes those that are also in other
-	// folders: they stay there.
+	// those that the request creates, updates or deletes, in its order, each once, as they are after it
+	Folders []Folder `json:"folders"`
+	// Purged is how much was removed for good. Folders includes those below the named ones. Assets excludes those that
+	// are also in other folders: they stay there.
 	Purged struct {
 		Folders int64 `json:"folders"`
 		Assets  int64 `json:"assets"`
@@ -59,7 +61,9 @@ type ChangedFolders struct {
 
 // ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones. See
 // Session.ChangeFolders.
-func (s *Service) ChangeFolders(ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
+func (s *Service) ChangeFolders(
+	ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest,
+) (ChangedFolders, error) {
 	out, err := update(ctx, s, by, lib, in.size(s.limits), func(req *request) (out ChangedFolders, err error) {
 		req.cloneTree()
 		changed, err := req.changeFolders(in)
@@ -90,7 +94,8 @@ func (in ChangeFoldersRequest) size(lim Limits) size {
 	for _, f := range in.Create {
 		permissions += len(f.Permissions)
 	}
-	return size{lists: []listSize{{"/create", len(in.Create)}, {"/update", len(in.Update)}, {"/delete", len(in.Delete)}, {"/remove", len(in.Remove)}, {"/purge", len(in.Purge)}},
+	return size{lists: []listSize{{"/create", len(in.Create)}, {"/update", len(in.Update)}, {"/delete", len(in.Delete)},
+		{"/remove", len(in.Remove)}, {"/purge", len(in.Purge)}},
 		limit: lim.Items, more: permissions}
 }
 
@@ -163,7 +168,8 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 		return nil, err
 	}
 	if len(req.tree.nodes) >= req.limits.Folders {
-		return nil, invalid(at, "the library would have more than %d folders, counting deleted ones", req.limits.Folders)
+		return nil, invalid(at, "the library would have more than %d folders, counting deleted ones",
+			req.limits.Folders)
 	}
 	return req.stageFolder(f), nil
 }
@@ -308,7 +314,9 @@ func (req *request) storeFolders(list []*node) error {
 // purge removes deleted folders in many updates, so that other writes can run in between: first the assets, then their
 // remains in the index and in the files of the store, and then the folders. So an interrupted purge can be repeated. It
 // returns how many folders and assets it has removed.
-func (s *Service) purge(ctx context.Context, by vitrine.Caller, lib Library, ids []string) (folders, assets int64, err error) {
+func (s *Service) purge(
+	ctx context.Context, by vitrine.Caller, lib Library, ids []string,
+) (folders, assets int64, err error) {
 	end, err := s.turns.take(ctx, by.URN)
 	if err != nil {
 		return 0, 0, err
@@ -336,8 +344,9 @@ func (s *Service) purge(ctx context.Context, by vitrine.Caller, lib Library, ids
 	return folders, assets, err
 }
 
-// foldersToPurge returns the folders with these ids and all folders below them, each once, parents first. It returns ErrForbidden if the
-// caller is no moderator, ErrNotFound if there is no such folder, and ErrInvalid if one is not deleted.
+// foldersToPurge returns the folders with these ids and all folders below them, each once, parents first. It returns
+// ErrForbidden if the caller is no moderator, ErrNotFound if there is no such folder, and ErrInvalid if one is not
+// deleted.
 func (req *request) foldersToPurge(ids []string) (found []*node, err error) {
 	for i, id := range ids {
 		at := fmt.Sprintf("/purge/%d", i)
@@ -358,8 +367,8 @@ func (req *request) foldersToPurge(ids []string) (found []*node, err error) {
 	return unique(found), nil
 }
 
-// purgeAssets takes a batch of assets out of the folders and removes those that are in no other folder. It returns how many
-// it has removed, and whether there are more.
+// purgeAssets takes a batch of assets out of the folders and removes those that are in no other folder. It returns how
+// many it has removed, and whether there are more.
 func (req *request) purgeAssets(ids []string) (removed int64, more bool, err error) {
 	folders, err := req.foldersToPurge(ids)
 	if err != nil {

@@ -52,8 +52,11 @@ func TestContentThatBreaksARuleIsRefusedAtItsPlace(t *testing.T) {
 		attachment(`"url":{"href":"https:///x"}`):                 "/attachment/0/url/href",
 		attachment(`"url":{"href":"https:\\\\x.example"}`):        "/attachment/0/url/href",
 	} {
-		_, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{{ID: "1", Generator: assets.Generator{ID: "g"}, Content: []byte(content)}}})
-		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Pointer != "/add/0/content"+place {
+		_, err := d.ChangeAssets(ctx, moderator, lib,
+			assets.ChangeAssetsRequest{
+				Add: []assets.NewAsset{{ID: "1", Generator: assets.Generator{ID: "g"}, Content: []byte(content)}}})
+		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid ||
+			e.Pointer != "/add/0/content"+place {
 			t.Errorf("%s: %+v, want an error at /add/0/content%s", content, e, place)
 		}
 	}

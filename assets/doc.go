@@ -14,10 +14,11 @@
 // AllAssets, ListFolders and AllFolders. Assets, folders, permissions, attributes, events and a
 // SearchPage marshal to the JSON of the HTTP API and back.
 //
-// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called: over HTTP,
-// httpapi.Config takes a type of the program that has a *Service inside and checks first.
+// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called:
+// over HTTP, httpapi.Config takes a type of the program that has a *Service inside and checks first.
 //
-// An app that shows an asset keeps what it shows, such as the URL and the text, and not the id: a page may not read assets.
+// An app that shows an asset keeps what it shows, such as the URL and the text, and not the id: a page may not read
+// assets.
 //
 // # Errors
 //
@@ -81,20 +82,21 @@
 // have a term are intersected with those that the search finds. So it counts only assets that the
 // caller sees. The facet of folders leaves out those that the caller does not see.
 //
-//   - Words are folded, in assets and in searches: case does not matter, and neither do diacritics
-//     of Latin, Greek and Cyrillic letters, marks of Arabic and points of Hebrew ones, ligatures, and the compatible forms of
-//     Unicode, such as letters of full width. The strokes of đ, ħ, ł, ø and ŧ count as diacritics.
-//     Soft hyphens, marks of direction and the skin tones of emoji are left out.
+//   - Words are folded, in assets and in searches: case does not matter, and neither do diacritics of Latin, Greek and
+//     Cyrillic letters, marks of Arabic and points of Hebrew ones, ligatures, and the compatible forms of Unicode, such
+//     as letters of full width. The strokes of đ, ħ, ł, ø and ŧ count as diacritics. Soft hyphens, marks of direction
+//     and the skin tones of emoji are left out.
 //   - Each character of Han, Hiragana and Katakana is a word of its own. The length mark ー counts
 //     as Katakana. An emoji is a word, whatever it is joined from.
-//   - "some words" in quotes are a phrase: they are adjacent in one text, in this order. A quote that is not closed reaches to the
-//     end, and one behind a letter or digit begins no phrase. A run of Han, kana or Hangul is a phrase without quotes.
-//     The last word of a phrase may end in *.
-//   - A - at the beginning or behind a space excludes the word, the prefix or the phrase behind it. A query needs a word that is not excluded.
-//   - The index has no places of words. It has adjacent words that are both short, as common ones are; any other phrase is looked for in all
-//     assets that have its words.
-//   - With Typos a word of 4 letters or more also finds words one edit away, and one of 8 letters or more also finds words two
-//     edits away. Digits are no letters.
+//   - "some words" in quotes are a phrase: they are adjacent in one text, in this order. A quote that is not closed
+//     reaches to the end, and one behind a letter or digit begins no phrase. A run of Han, kana or Hangul is a phrase
+//     without quotes. The last word of a phrase may end in *.
+//   - A - at the beginning or behind a space excludes the word, the prefix or the phrase behind it. A query needs a
+//     word that is not excluded.
+//   - The index has no places of words. It has adjacent words that are both short, as common ones are; any other phrase
+//     is looked for in all assets that have its words.
+//   - With Typos a word of 4 letters or more also finds words one edit away, and one of 8 letters or more also finds
+//     words two edits away. Digits are no letters.
 //   - In the text that is searched, the markup of an inline HTML element (<b>, <a>, <span> …) is
 //     removed, and that of any other element becomes a space. So one word may be partly bold, and
 //     the words of two paragraphs stay apart.
@@ -103,10 +105,12 @@
 //     words: foo*bar is two words.
 //   - CreatedFrom and CreatedBefore limit the search to assets that were first published in this time. A zero time
 //     sets no limit. If both are given and CreatedFrom is not the earlier one, nothing is found.
-//   - The order of a library is that of adding. With the Sort createdAt, a search is sorted by Asset.CreatedAt. A cursor keeps the sort
-//     of its search, so the next request need not name it again; naming another one is [vitrine.ErrInvalid].
+//   - The order of a library is that of adding. With the Sort createdAt, a search is sorted by Asset.CreatedAt. A
+//     cursor keeps the sort of its search, so the next request need not name it again; naming another one is
+//     [vitrine.ErrInvalid].
 //   - ForeignID finds an asset by its identity: the id of the content in the service that Generator names.
-//   - An attribute whose key has a colon cannot be searched for, and no facet has a key with a comma: these are separators.
+//   - An attribute whose key has a colon cannot be searched for, and no facet has a key with a comma: these are
+//     separators.
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
 //     keys of attributes.
 //   - A search that takes longer than Limits.SearchTime, by default two seconds, is [vitrine.ErrBusy].

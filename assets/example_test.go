@@ -15,7 +15,8 @@ func ExampleService() {
 	ctx := context.Background()
 	svc := assets.New(memory.New(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
+	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo",
+		Moderates: []string{"urn:vitrine:example.test"}}
 	reader := vitrine.Caller{URN: "urn:vitrine:example.test:user=rea"}
 
 	made, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
@@ -27,8 +28,10 @@ func ExampleService() {
 		log.Fatal(err)
 	}
 	_, err = svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
-		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"<p>Crème <b>brûlée</b></p>"}`)},
-		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Creme, not yet"}`), Folders: []string{made.Folders[0].ID}},
+		{ID: "1", Generator: assets.Generator{ID: "blog.example"},
+			Content: []byte(`{"content":"<p>Crème <b>brûlée</b></p>"}`)},
+		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Creme, not yet"}`),
+			Folders: []string{made.Folders[0].ID}},
 	}})
 	if err != nil {
 		log.Fatal(err)
@@ -40,7 +43,8 @@ func ExampleService() {
 		}
 		fmt.Println(page.Total)
 	}
-	why, err := svc.Explain(ctx, moderator, lib, assets.ExplainRequest{Folder: made.Folders[0].ID, About: &vitrine.Caller{URN: "rea"}})
+	why, err := svc.Explain(ctx, moderator, lib,
+		assets.ExplainRequest{Folder: made.Folders[0].ID, About: &vitrine.Caller{URN: "rea"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,16 +60,21 @@ func ExampleService_Search() {
 	ctx := context.Background()
 	svc := assets.New(memory.New(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}}
+	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo",
+		Moderates: []string{"urn:vitrine:example.test"}}
 	_, err := svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
-		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Launching in Berlin"}`), SafeTags: []string{"city", "event"}},
-		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"The launch party"}`), SafeTags: []string{"event"}},
-		{ID: "3", Generator: assets.Generator{ID: "photos.example"}, Content: []byte(`{"content":"Lunch"}`), SafeTags: []string{"food"}},
+		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Launching in Berlin"}`),
+			SafeTags: []string{"city", "event"}},
+		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"The launch party"}`),
+			SafeTags: []string{"event"}},
+		{ID: "3", Generator: assets.Generator{ID: "photos.example"}, Content: []byte(`{"content":"Lunch"}`),
+			SafeTags: []string{"food"}},
 	}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	page, err := svc.Search(ctx, moderator, lib, assets.SearchRequest{Query: "lau*", Limit: 1, Facets: []string{"tags", "generator"}})
+	page, err := svc.Search(ctx, moderator, lib,
+		assets.SearchRequest{Query: "lau*", Limit: 1, Facets: []string{"tags", "generator"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,10 +92,12 @@ func ExampleService_Search() {
 func ExampleError() {
 	svc := assets.New(memory.New(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	library := svc.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
+	library := svc.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=mo",
+		Moderates: []string{"urn:vitrine:example.test"}})
 
 	_, err := library.ChangeAssets(context.Background(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
-		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"attachment":[{"version":"1.0","type":"song"}]}`)},
+		{ID: "1", Generator: assets.Generator{ID: "blog.example"},
+			Content: []byte(`{"attachment":[{"version":"1.0","type":"song"}]}`)},
 	}})
 	if e, ok := errors.AsType[*vitrine.Error](err); ok {
 		fmt.Println(e.Code)
@@ -103,8 +114,10 @@ func ExampleError() {
 func ExampleSession_AllFolders() {
 	svc := assets.New(memory.New(), nil)
 	ctx, lib := context.Background(), assets.Library{Network: "example.test", ID: "example.test"}
-	library := svc.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=mo", Moderates: []string{"urn:vitrine:example.test"}})
-	_, err := library.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "b"}, {Label: "C"}, {Label: "a"}}})
+	library := svc.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=mo",
+		Moderates: []string{"urn:vitrine:example.test"}})
+	_, err := library.ChangeFolders(ctx, lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "b"}, {Label: "C"}, {Label: "a"}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,14 +14,15 @@ type ExplainRequest struct {
 	Asset  string // id
 	Folder string // id
 
-	// About is whom a moderator asks about; nil = the caller. Only its URN, Roles and Groups count, at most 100 roles and 100 groups: the
-	// verdicts are those on a member of the network who moderates nothing. Its URN may also be the id of a user, or "" for anybody with
-	// these roles and groups. A Service does not know who has which, so the request has to say it.
+	// About is whom a moderator asks about; nil = the caller. Only its URN, Roles and Groups count, at most 100 roles
+	// and 100 groups: the verdicts are those on a member of the network who moderates nothing. Its URN may also be the
+	// id of a user, or "" for anybody with these roles and groups. A Service does not know who has which, so the
+	// request has to say it.
 	About *vitrine.Caller
 }
 
-// maxAbout is the number of roles, and of groups, that somebody may have who is asked about. Each of them is compared with every
-// permission.
+// maxAbout is the number of roles, and of groups, that somebody may have who is asked about. Each of them is compared
+// with every permission.
 const maxAbout = 100
 
 // Explanation says what somebody may do with an asset or a folder: one verdict for each operation.
@@ -33,8 +34,8 @@ type Explanation struct {
 	View   Verdict  `json:"view"`
 	Edit   Verdict  `json:"edit"`
 	Manage *Verdict `json:"manage,omitempty"` // nil for an asset, which has no permissions of its own, and in Folders
-	// Folders are the verdicts on the folders of an asset that the caller may read. Whoever may view or edit one of the folders may
-	// view or edit the asset. A folder has none.
+	// Folders are the verdicts on the folders of an asset that the caller may read. Whoever may view or edit one of the
+	// folders may view or edit the asset. A folder has none.
 	Folders []Explanation `json:"folders,omitzero"`
 }
 
@@ -93,7 +94,8 @@ func (req *request) somebody(w vitrine.Caller) (member, error) {
 	}
 	// A user is given by id or by URN, and is the same member in both cases. Without a user, the member
 	// has only the roles and the groups.
-	m := member{Caller: vitrine.Caller{Roles: w.Roles, Groups: w.Groups}, network: req.network, id: w.URN, best: map[*node]*Permission{}}
+	m := member{Caller: vitrine.Caller{Roles: w.Roles, Groups: w.Groups}, network: req.network, id: w.URN,
+		best: map[*node]*Permission{}}
 	if strings.Contains(w.URN, ":") {
 		if err := urn.CheckUser(w.URN); err != nil {
 			return member{}, invalid("user", "an id has no colon, and as a URN %s", err)
@@ -136,7 +138,8 @@ func (req *request) explainAsset(who member, id string) (Explanation, error) {
 		if err != nil {
 			continue
 		}
-		out.Folders = append(out.Folders, Explanation{ID: id, View: req.verdict(who, n, levelView), Edit: req.verdict(who, n, levelEdit)})
+		out.Folders = append(out.Folders,
+			Explanation{ID: id, View: req.verdict(who, n, levelView), Edit: req.verdict(who, n, levelEdit)})
 	}
 	// The asset itself: one folder that allows an operation is enough. Moderators, and assets in no
 	// folder, have rules of their own.

@@ -17,17 +17,22 @@ import (
 // and folders without regard to who may see them.
 
 // Changes returns a page of the feed of changes of a library. See Session.Changes.
-func (s *Service) Changes(ctx context.Context, by vitrine.Caller, lib Library, in vitrine.ChangesRequest) (vitrine.ChangesPage[Event], error) {
+func (s *Service) Changes(
+	ctx context.Context, by vitrine.Caller, lib Library, in vitrine.ChangesRequest,
+) (vitrine.ChangesPage[Event], error) {
 	return view(ctx, s, by, lib, func(req *request) (vitrine.ChangesPage[Event], error) {
 		if !req.moderator {
-			return vitrine.ChangesPage[Event]{}, forbidden("", "the feed of changes of a library is for moderators of its network")
+			return vitrine.ChangesPage[Event]{},
+				forbidden("", "the feed of changes of a library is for moderators of its network")
 		}
 		return s.feedPage(req.records, in, s.limits.PageBytes)
 	})
 }
 
 // Follow yields the entries of the feed of changes of a library, and waits for more. See Session.Follow.
-func (s *Service) Follow(ctx context.Context, by vitrine.Caller, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {
+func (s *Service) Follow(
+	ctx context.Context, by vitrine.Caller, lib Library, in vitrine.ChangesRequest,
+) iter.Seq2[Event, error] {
 	return feed.Follow(ctx, in.After, s.changedAfter, func(after string) (vitrine.ChangesPage[Event], error) {
 		in.After = after
 		return s.Changes(ctx, by, lib, in)
@@ -40,20 +45,22 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, lib Library, in
 // and then wait, so that no change between reading and waiting is missed.
 func (s *Service) Changed() <-chan struct{} { return s.made().db.Changed(librarySpaces) }
 
-// AllOutbox yields the entries of a library's feed from in.After up to its end. An error is the last pair. Like Outbox, it
-// is for a program that acts for the operator of the store.
+// AllOutbox yields the entries of a library's feed from in.After up to its end. An error is the last pair. Like Outbox,
+// it is for a program that acts for the operator of the store.
 func (s *Service) AllOutbox(ctx context.Context, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {
 	return feed.All(in.After, s.outboxPages(ctx, lib, in.Limit))
 }
 
-// FollowOutbox yields the entries of a library's feed as Outbox returns them, and waits for more. It ends with an error as
-// its last pair: one of Outbox, or that of ctx when ctx is done.
+// FollowOutbox yields the entries of a library's feed as Outbox returns them, and waits for more. It ends with an error
+// as its last pair: one of Outbox, or that of ctx when ctx is done.
 func (s *Service) FollowOutbox(ctx context.Context, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {
 	return feed.Follow(ctx, in.After, s.changedAfter, s.outboxPages(ctx, lib, in.Limit))
 }
 
 // outboxPages returns Outbox as a function of the cursor alone.
-func (s *Service) outboxPages(ctx context.Context, lib Library, limit int) func(after string) (vitrine.ChangesPage[Event], error) {
+func (s *Service) outboxPages(
+	ctx context.Context, lib Library, limit int,
+) func(after string) (vitrine.ChangesPage[Event], error) {
 	return func(after string) (vitrine.ChangesPage[Event], error) {
 		return s.Outbox(ctx, lib, vitrine.ChangesRequest{After: after, Limit: limit})
 	}
@@ -65,7 +72,9 @@ func (s *Service) changedAfter(after string) (string, <-chan struct{}) { return 
 // Outbox is Changes for a program that delivers changes for the operator of the store, such as
 // adapters/webhook. It asks for no rights, and returns an empty page of a library that does not
 // exist. Its pages end at 256 KiB, whatever Limits.PageBytes is.
-func (s *Service) Outbox(ctx context.Context, lib Library, in vitrine.ChangesRequest) (out vitrine.ChangesPage[Event], err error) {
+func (s *Service) Outbox(
+	ctx context.Context, lib Library, in vitrine.ChangesRequest,
+) (out vitrine.ChangesPage[Event], err error) {
 	if err := s.made().feeds.Identify(ctx); err != nil {
 		return out, err
 	}
@@ -91,11 +100,12 @@ func (s *Service) feedPage(r *records, in vitrine.ChangesRequest, bytes int) (vi
 	}
 	// Entries name assets by their ordinals. Callers get ids, made with the library's key.
 	ids, name := newIDCipher(r.state.Key), fmt.Sprintf("assets %q %q", r.lib.Network, r.lib.ID)
-	return record.Page(r.ctx, r.r, r.feed(), name, in.After, limit, bytes, func(e feed.Entry, cursor string) (Event, int, error) {
-		event, err := readChanges(e, ids)
-		event.Cursor = cursor
-		return event, event.size(), err
-	})
+	return record.Page(r.ctx, r.r, r.feed(), name, in.After, limit, bytes,
+		func(e feed.Entry, cursor string) (Event, int, error) {
+			event, err := readChanges(e, ids)
+			event.Cursor = cursor
+			return event, event.size(), err
+		})
 }
 
 // addToFeed adds the entry of what the request has changed to the feed, in the transaction of the

@@ -69,35 +69,47 @@ func TestARequestHasOneEntryInTheFeed(t *testing.T) {
 		}
 	}
 	by := moderator.URN
-	check("adding", assets.Event{By: by, Folders: []string{folder}}, assets.Event{By: by, Added: []string{a}}, assets.Event{By: by, Added: []string{b}})
+	check("adding", assets.Event{By: by, Folders: []string{folder}}, assets.Event{By: by, Added: []string{a}},
+		assets.Event{By: by, Added: []string{b}})
 	changed := newAsset("a", "z")
-	out, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: []string{b, "none"}, Add: []assets.NewAsset{changed, newAsset("c", "w")}})
+	out, err := d.ChangeAssets(ctx, moderator, lib,
+		assets.ChangeAssetsRequest{Remove: []string{b, "none"}, Add: []assets.NewAsset{changed, newAsset("c", "w")}})
 	must(out, err)
-	check("changing", assets.Event{By: by, Added: []string{out.Added[1].ID}, Changed: []string{a}, Removed: []string{b}})
+	check("changing",
+		assets.Event{By: by, Added: []string{out.Added[1].ID}, Changed: []string{a}, Removed: []string{b}})
 	c := out.Added[1].ID
 	must(d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{changed}}))
 	must(d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: []string{b}}))
 	check("what changes nothing")
 	must(d.AssignAssets(ctx, manager, lib, assets.AssignAssetsRequest{Folder: folder, Assign: []string{a, c, "none"}}))
 	check("what one may not do")
-	must(d.AssignAssets(ctx, moderator, lib, assets.AssignAssetsRequest{Folder: folder, Assign: []string{a, c, "none", a}}))
+	must(d.AssignAssets(ctx, moderator, lib,
+		assets.AssignAssetsRequest{Folder: folder, Assign: []string{a, c, "none", a}}))
 	check("assigning", assets.Event{By: by, Changed: []string{a, c}})
 	label := assets.ChangeAttributesRequest{Assets: []string{a, c}, Add: []assets.Attribute{{Key: "k", Value: "v"}}}
 	must(d.ChangeAttributes(ctx, writer, lib, label))
 	must(d.ChangeAttributes(ctx, writer, lib, label))
 	check("labelling", assets.Event{By: writer.URN, Changed: []string{a, c}})
-	must(d.ChangePermissions(ctx, manager, lib, assets.ChangePermissionsRequest{Folder: folder, Create: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}}))
-	must(d.ChangePermissions(ctx, manager, lib, assets.ChangePermissionsRequest{Folder: folder, Create: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}}))
+	must(d.ChangePermissions(ctx, manager, lib,
+		assets.ChangePermissionsRequest{Folder: folder,
+			Create: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}}))
+	must(d.ChangePermissions(ctx, manager, lib,
+		assets.ChangePermissionsRequest{Folder: folder,
+			Create: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}}))
 	check("granting", assets.Event{By: manager.URN, Folders: []string{folder}})
 	name := "two"
-	made, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "in", Path: path}}, Update: []assets.FolderChange{{ID: folder, Label: &name}}})
+	made, err := d.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "in", Path: path}},
+			Update: []assets.FolderChange{{ID: folder, Label: &name}}})
 	must(made, err)
 	check("folders", assets.Event{By: by, Folders: []string{folder, made.Folders[0].ID}})
-	must(d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: folder, Label: &name}}}))
+	must(d.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: folder, Label: &name}}}))
 	check("a folder as it is")
 	must(d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{folder}}))
 	check("deleting", assets.Event{By: by, Folders: []string{folder}})
-	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}, {Label: ""}}}); err == nil {
+	if _, err := d.ChangeFolders(ctx, moderator, lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}, {Label: ""}}}); err == nil {
 		t.Fatal("no error")
 	}
 	check("what is refused as a whole")
@@ -117,7 +129,8 @@ func TestTheFeedOfALibraryIsForModerators(t *testing.T) {
 	other := assets.Library{Network: lib.Network, ID: "other"}
 	_, err := d.Changes(ctx, moderator, other, vitrine.ChangesRequest{})
 	d.want("a library that does not exist", err, "not found")
-	if _, err := d.ChangeAssets(ctx, moderator, other, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("a", "x")}}); err != nil {
+	if _, err := d.ChangeAssets(ctx, moderator, other,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("a", "x")}}); err != nil {
 		t.Fatal(err)
 	}
 	one, err := d.Changes(ctx, moderator, lib, vitrine.ChangesRequest{})
@@ -154,7 +167,8 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 	s := assets.New(db, &assets.Options{Now: func() time.Time { return clock }, KeepChanges: time.Hour})
 	add := func(n int) {
 		t.Helper()
-		if _, err := s.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(fmt.Sprint(n), "x")}}); err != nil {
+		if _, err := s.ChangeAssets(ctx, moderator, lib,
+			assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(fmt.Sprint(n), "x")}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,11 +181,13 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 	}
 	clock = clock.Add(time.Hour)
 	add(64)
-	if _, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err, vitrine.ErrGone) {
+	if _, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err,
+		vitrine.ErrGone) {
 		t.Errorf("after an entry that was removed: %v", err)
 	}
 	for _, after := range []string{"", page.Next} {
-		if now, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: after}); err != nil || len(now.Changes) != 1 {
+		if now, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: after}); err != nil ||
+			len(now.Changes) != 1 {
 			t.Errorf("after %q: %+v, %v", after, now, err)
 		}
 	}
@@ -179,7 +195,8 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: page.Next})
-	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrGone || e.Code != vitrine.CodeGone || e.Parameter != "after" {
+	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrGone || e.Code != vitrine.CodeGone ||
+		e.Parameter != "after" {
 		t.Errorf("after a reset: %v", err)
 	}
 }
@@ -215,7 +232,8 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	for i := range 20 {
 		add := newAsset(fmt.Sprint("again", i), "x")
-		if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{add}}); err != nil {
+		if _, err := d.ChangeAssets(ctx, moderator, lib,
+			assets.ChangeAssetsRequest{Add: []assets.NewAsset{add}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -77,7 +77,8 @@ func newAsset(foreign, content string, folders ...string) assets.NewAsset {
 // asset adds an asset and returns its id.
 func (d *desk) asset(foreign, content string, folders ...string) string {
 	d.t.Helper()
-	out, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(foreign, content, folders...)}})
+	out, err := d.ChangeAssets(ctx, moderator, lib,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(foreign, content, folders...)}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -101,7 +102,8 @@ func (d *desk) total(by vitrine.Caller, in assets.SearchRequest) int64 {
 
 // kind names the sentinel of an error.
 func kind(err error) string {
-	for name, sentinel := range map[string]error{"invalid": vitrine.ErrInvalid, "forbidden": vitrine.ErrForbidden, "not found": vitrine.ErrNotFound,
+	for name, sentinel := range map[string]error{"invalid": vitrine.ErrInvalid, "forbidden": vitrine.ErrForbidden,
+		"not found": vitrine.ErrNotFound,
 		"too large": vitrine.ErrTooLarge, "conflict": vitrine.ErrConflict} {
 		if errors.Is(err, sentinel) {
 			return name

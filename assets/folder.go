@@ -15,9 +15,8 @@ import (
 // on folders say who may see and change the assets in them. An asset may be in many folders, and a
 // folder is in one other folder or at the top level.
 //
-// Folders come with more or less detail, and JSON leaves out what is nil. ListFolders and Service.Folder fill all fields,
-// ChangeFolders all except Children, and the folders of an asset have neither Children nor
-// Permissions.
+// Folders come with more or less detail, and JSON leaves out what is nil. ListFolders and Service.Folder fill all
+// fields, ChangeFolders all except Children, and the folders of an asset have neither Children nor Permissions.
 type Folder struct {
 	ID string `json:"id"`
 	// Path is the full path of its parent: "/" for a folder at the top level, and "/12/15" for a
@@ -110,12 +109,16 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 }
 
 // ListFolders returns a page of the folders that the caller sees, by label. See Session.ListFolders.
-func (s *Service) ListFolders(ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest) (vitrine.Page[Folder], error) {
+func (s *Service) ListFolders(
+	ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest,
+) (vitrine.Page[Folder], error) {
 	return view(ctx, s, by, lib, func(req *request) (vitrine.Page[Folder], error) { return req.folders(in) })
 }
 
 // AllFolders yields the folders that the caller sees, by label. See Session.AllFolders.
-func (s *Service) AllFolders(ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest) iter.Seq2[Folder, error] {
+func (s *Service) AllFolders(
+	ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest,
+) iter.Seq2[Folder, error] {
 	return paging.All("", func(after string) ([]Folder, string, error) {
 		page, err := s.ListFolders(ctx, by, lib, in.From(after))
 		return page.Items, page.Next, err
@@ -187,7 +190,8 @@ func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, e
 	if paths == nil && in.IDs == nil && in.Label == "" && !in.Deleted {
 		paths = []string{"/"}
 	}
-	parents := map[*node]bool{} // whose children are asked for; nil is the top level. A path that leads nowhere finds nothing
+	// whose children are asked for; nil is the top level. A path that leads nowhere finds nothing
+	parents := map[*node]bool{}
 	for _, path := range paths {
 		if n, ok := req.tree.at(path); ok {
 			parents[n] = true
@@ -196,8 +200,10 @@ func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, e
 	label := fold(in.Label)
 	for n := range req.tree.all {
 		switch {
-		case paths != nil && !parents[n.parent], in.IDs != nil && !slices.Contains(in.IDs, n.ID), !strings.Contains(n.order, label),
-			after != nil && compareNodes(n, after) <= 0, !req.lists(in, n): // the rights are checked last, since that takes longest
+		case paths != nil && !parents[n.parent], in.IDs != nil &&
+			!slices.Contains(in.IDs, n.ID), !strings.Contains(n.order, label),
+			// the rights are checked last, since that takes longest
+			after != nil && compareNodes(n, after) <= 0, !req.lists(in, n):
 		case before != nil && compareNodes(n, before) >= 0:
 			behind = true
 		default:

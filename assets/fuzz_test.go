@@ -17,8 +17,10 @@ func FuzzContent(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"content":"<b>x</b>","more":[1.10,{"a":null}]}`, ` { "id" : 1 , "published":{} ,"generator":[]} `,
 		`{"attachment":[{"version":"1.0","type":"photo","url":{"href":"https://x.example"},"provider_url":"http://y"}]}`,
-		`{"attributedTo":{"username":"u","icon":{"url":{"href":"http://x"}}},"socialnet":{"retweets":-1}}`, `{"content":null}`,
-		`{"Content":1}`, `{"a":1,"a":2}`, `[`, `{"x":"\ud800"}`, `{"x":"\u0000"}`, "{\"\xff\":1}", `{"attachment":[{"version":"1.0","type":"link","link":{"href":"java\tscript:x"}}]}`,
+		`{"attributedTo":{"username":"u","icon":{"url":{"href":"http://x"}}},"socialnet":{"retweets":-1}}`,
+		`{"content":null}`,
+		`{"Content":1}`, `{"a":1,"a":2}`, `[`, `{"x":"\ud800"}`, `{"x":"\u0000"}`, "{\"\xff\":1}",
+		`{"attachment":[{"version":"1.0","type":"link","link":{"href":"java\tscript:x"}}]}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -60,7 +62,8 @@ func FuzzContent(f *testing.F) {
 // Any search returns a page or ErrInvalid. A query of one plain word finds the asset with that word, whatever
 // is around the word in the text.
 func FuzzQuery(f *testing.F) {
-	for _, seed := range []string{"a", `"`, "NEAR(a b)", "*", "col:x", "-a", "^a", "\x00", "\xff", "漢字", "é", " ", "a b c d e f g h i j k l m n o p q"} {
+	for _, seed := range []string{"a", `"`, "NEAR(a b)", "*", "col:x", "-a", "^a", "\x00", "\xff", "漢字", "é", " ",
+		"a b c d e f g h i j k l m n o p q"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
@@ -80,7 +83,8 @@ func FuzzQuery(f *testing.F) {
 				t.Errorf("beside %q the word is found %d times", query, n)
 			}
 		}
-		if page, err := d.Search(ctx, member, lib, assets.SearchRequest{Query: query + " plainword"}); err == nil && !strings.ContainsAny(query, "<&\x00-﹣－") {
+		if page, err := d.Search(ctx, member, lib, assets.SearchRequest{Query: query + " plainword"}); err == nil &&
+			!strings.ContainsAny(query, "<&\x00-﹣－") {
 			if len(page.Assets) != 1 || page.Total != 1 {
 				t.Errorf("a text finds itself %d times: %q", page.Total, query)
 			}

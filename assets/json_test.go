@@ -27,11 +27,13 @@ func TestValuesSurviveARoundTripThroughJSON(t *testing.T) {
 	f, _ := d.folder("news", "", false, grants...)
 	in := newAsset("1", "words", f)
 	in.SafeTags, in.Via = []string{"hot"}, new(int64)
-	added, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in, newAsset("2", "")}})
+	added, err := d.ChangeAssets(ctx, moderator, lib,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{in, newAsset("2", "")}})
 	d.want("adding", err, "ok")
 	roundTrip(t, added)
 	id := added.Added[0].ID
-	labelled, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{id, "none"}, Add: []assets.Attribute{{Key: "k", Value: "v"}}})
+	labelled, err := d.ChangeAttributes(ctx, moderator, lib,
+		assets.ChangeAttributesRequest{Assets: []string{id, "none"}, Add: []assets.Attribute{{Key: "k", Value: "v"}}})
 	d.want("labelling", err, "ok")
 	roundTrip(t, labelled)
 	roundTrip(t, d.search(moderator, assets.SearchRequest{Limit: 1}))
@@ -49,14 +51,16 @@ func TestValuesSurviveARoundTripThroughJSON(t *testing.T) {
 	permissions, err := d.Permissions(ctx, moderator, lib, f)
 	d.want("the permissions", err, "ok")
 	roundTrip(t, permissions)
-	assigned, err := d.AssignAssets(ctx, moderator, lib, assets.AssignAssetsRequest{Folder: f, Assign: []string{id, "none"}, Remove: []string{}})
+	assigned, err := d.AssignAssets(ctx, moderator, lib,
+		assets.AssignAssetsRequest{Folder: f, Assign: []string{id, "none"}, Remove: []string{}})
 	d.want("assigning", err, "ok")
 	roundTrip(t, assigned)
 	roundTrip(t, []assets.Attribute{{Key: "k", Value: ""}})
 }
 
 func TestUnmarshalRefusesJSONThatIsNoAsset(t *testing.T) {
-	for _, text := range []string{`{}`, `{"id":"a"}`, `{"content":{}}`, `[]`, `{"id":"a","content":{},"createdAt":"yesterday"}`} {
+	for _, text := range []string{`{}`, `{"id":"a"}`, `{"content":{}}`, `[]`,
+		`{"id":"a","content":{},"createdAt":"yesterday"}`} {
 		if err := json.Unmarshal([]byte(text), new(assets.Asset)); err == nil {
 			t.Errorf("%s is read as an asset", text)
 		}
@@ -70,7 +74,8 @@ func TestIteratorsYieldEverythingOnce(t *testing.T) {
 		d.folder(name, "", true)
 	}
 	s := d.As(member)
-	for what, in := range map[string]assets.SearchRequest{"newest first": {Limit: 2}, "oldest first": {Limit: 2, Order: "asc"}, "in one page": {}} {
+	for what, in := range map[string]assets.SearchRequest{"newest first": {Limit: 2},
+		"oldest first": {Limit: 2, Order: "asc"}, "in one page": {}} {
 		seen := map[string]bool{}
 		for a, err := range s.AllAssets(ctx, lib, in) {
 			d.want(what, err, "ok")

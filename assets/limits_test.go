@@ -19,7 +19,8 @@ func TestTheResponseHasAnAssetOnceHoweverOftenItIsAdded(t *testing.T) {
 	first.SafeTags, first.Via, first.Rights = []string{"a"}, &one, &one
 	second.SafeTags, second.Via = []string{"b"}, &two
 	third.Rights = &two
-	out, err := d.change(writer, assets.ChangeAssetsRequest{Add: []assets.NewAsset{first, newAsset("y", "other", f1), second, third}})
+	out, err := d.change(writer,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{first, newAsset("y", "other", f1), second, third}})
 	if d.want("three times one asset", err, "ok"); len(out.Added) != 2 {
 		t.Fatalf("%d assets are in the response, want 2", len(out.Added))
 	}
@@ -27,7 +28,8 @@ func TestTheResponseHasAnAssetOnceHoweverOftenItIsAdded(t *testing.T) {
 	for _, f := range out.Added[0].Folders {
 		folders = append(folders, f.ID)
 	}
-	if got.Content.Content != "third" || !slices.Equal(got.Tags, []string{"b"}) || *got.Via != 2 || *got.Rights != 2 || !slices.Equal(folders, []string{f1, f2}) {
+	if got.Content.Content != "third" || !slices.Equal(got.Tags, []string{"b"}) || *got.Via != 2 || *got.Rights != 2 ||
+		!slices.Equal(folders, []string{f1, f2}) {
 		t.Errorf("the first mentioned is %s", out.Added[0].AppendJSON(nil))
 	}
 	if other := bodyOf(t, out.Added[1]); other.Content.ID != "y" {
@@ -38,7 +40,8 @@ func TestTheResponseHasAnAssetOnceHoweverOftenItIsAdded(t *testing.T) {
 			t.Errorf("%q finds %d, want %d", query, n, want)
 		}
 	}
-	_, err = d.change(writer, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("z", ""), newAsset("z", "", f1)}})
+	_, err = d.change(writer,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("z", ""), newAsset("z", "", f1)}})
 	d.want("first without a folder, which is for moderators", err, "forbidden")
 }
 
@@ -51,7 +54,8 @@ func TestTheResponseToAChangeIsBounded(t *testing.T) {
 		return list
 	}
 	_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: posts(3)})
-	if d.want("a response that is too long", err, "invalid"); err != nil && !strings.Contains(err.Error(), "more than 3600 bytes: send it in parts") {
+	if d.want("a response that is too long", err, "invalid"); err != nil &&
+		!strings.Contains(err.Error(), "more than 3600 bytes: send it in parts") {
 		t.Error(err)
 	}
 	if n := d.total(moderator, assets.SearchRequest{}); n != 0 {
@@ -59,11 +63,13 @@ func TestTheResponseToAChangeIsBounded(t *testing.T) {
 	}
 	out, err := d.change(moderator, assets.ChangeAssetsRequest{Add: posts(2)})
 	d.want("a response that fits", err, "ok")
-	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("long", strings.Repeat("x", 4000))}})
+	_, err = d.change(moderator,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("long", strings.Repeat("x", 4000))}})
 	d.want("one asset, which has no parts", err, "ok")
 
 	ids := []string{out.Added[0].ID, out.Added[1].ID}
-	label := assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "k", Value: strings.Repeat("v", 1000)}}}
+	label := assets.ChangeAttributesRequest{Assets: ids,
+		Add: []assets.Attribute{{Key: "k", Value: strings.Repeat("v", 1000)}}}
 	_, err = d.ChangeAttributes(ctx, moderator, lib, label)
 	d.want("attributes that make the response too long", err, "invalid")
 	if values, err := d.Attributes(ctx, moderator, lib, "k"); err != nil || len(values) != 0 {
@@ -77,14 +83,18 @@ func TestTheResponseToAChangeIsBounded(t *testing.T) {
 func TestTheResponseToAChangeOfFoldersIsBounded(t *testing.T) {
 	d := newDesk(t, assets.Limits{PageBytes: 3000, ResponseBytes: 3000})
 	folder := func(label string) assets.NewFolder {
-		return assets.NewFolder{Label: label, Permissions: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r", Name: strings.Repeat("x", 512)}}}}
+		return assets.NewFolder{Label: label,
+			Permissions: []assets.Permission{{Operation: assets.View,
+				Role: &assets.Subject{ID: "r", Name: strings.Repeat("x", 512)}}}}
 	}
 	create := func(n int) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: slices.Repeat([]assets.NewFolder{folder("f")}, n)})
+		_, err := d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Create: slices.Repeat([]assets.NewFolder{folder("f")}, n)})
 		return err
 	}
 	d.want("a response that is too long", create(4), "invalid")
-	if list, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{}); err != nil || len(list.Items) != 0 {
+	if list, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{}); err != nil ||
+		len(list.Items) != 0 {
 		t.Errorf("folders of a refused request are kept: %d, error %v", len(list.Items), err)
 	}
 	d.want("a response that fits", create(3), "ok")
@@ -100,7 +110,8 @@ func TestContentIsBounded(t *testing.T) {
 	_, err := d.change(moderator, content(256<<10))
 	d.want("as long as is allowed", err, "ok")
 	_, err = d.change(moderator, content(256<<10+1))
-	if d.want("one byte more", err, "too large"); err != nil && !strings.Contains(err.Error(), "/add/0/content: has 262145 bytes, at most 262144 are allowed") {
+	if d.want("one byte more", err, "too large"); err != nil &&
+		!strings.Contains(err.Error(), "/add/0/content: has 262145 bytes, at most 262144 are allowed") {
 		t.Error(err)
 	}
 	less := newDesk(t, assets.Limits{Content: 100})
@@ -125,7 +136,8 @@ func TestTheAttributesOfAnAssetAreBounded(t *testing.T) {
 		{"up to the limit", assets.ChangeAttributesRequest{Assets: []string{full}, Add: a("1", "2", "3")}, []int{200}},
 		{"one more", assets.ChangeAttributesRequest{Assets: []string{full, empty}, Add: a("4")}, []int{400, 200}},
 		{"one it has", assets.ChangeAttributesRequest{Assets: []string{full}, Add: a("3")}, []int{200}},
-		{"one for another", assets.ChangeAttributesRequest{Assets: []string{full}, Remove: a("1"), Add: a("4")}, []int{200}},
+		{"one for another", assets.ChangeAttributesRequest{Assets: []string{full}, Remove: a("1"), Add: a("4")},
+			[]int{200}},
 	} {
 		out, err := d.ChangeAttributes(ctx, moderator, lib, step.in)
 		if err != nil || !slices.Equal(out.Result, step.want) {
@@ -136,9 +148,11 @@ func TestTheAttributesOfAnAssetAreBounded(t *testing.T) {
 	if got := bodyOf(t, asset).Attributes; err != nil || !slices.Equal(got, a("2", "3", "4")) {
 		t.Errorf("the attributes are %v, error %v", got, err)
 	}
-	for what, in := range map[string]assets.ChangeAttributesRequest{"add": {Add: a("1", "2", "3", "4")}, "set": {Set: a("1", "2", "3", "4")}, "remove": {Remove: a("1", "2", "3", "4")}} {
+	for what, in := range map[string]assets.ChangeAttributesRequest{"add": {Add: a("1", "2", "3", "4")},
+		"set": {Set: a("1", "2", "3", "4")}, "remove": {Remove: a("1", "2", "3", "4")}} {
 		_, err := d.ChangeAttributes(ctx, moderator, lib, in)
-		if d.want("a list over the limit", err, "invalid"); err != nil && !strings.Contains(err.Error(), what+": has 4 attributes, at most 3") {
+		if d.want("a list over the limit", err, "invalid"); err != nil &&
+			!strings.Contains(err.Error(), what+": has 4 attributes, at most 3") {
 			t.Error(err)
 		}
 	}
@@ -161,7 +175,8 @@ func TestTheFoldersOfAnAssetAreBounded(t *testing.T) {
 		{"those it is in", "ok", []assets.NewAsset{newAsset("1", "new", f[0])}},
 	} {
 		_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: step.add})
-		if d.want(step.name, err, step.want); err != nil && !strings.Contains(err.Error(), "folders: the asset would be in 3 folders, at most 2") {
+		if d.want(step.name, err, step.want); err != nil &&
+			!strings.Contains(err.Error(), "folders: the asset would be in 3 folders, at most 2") {
 			t.Errorf("%s: %v", step.name, err)
 		}
 	}
@@ -173,7 +188,8 @@ func TestTheFoldersOfAnAssetAreBounded(t *testing.T) {
 	}{
 		{"assigned to one more", f[2], assets.AssignAssetsRequest{Assign: []string{id}}, 400},
 		{"to one it is in", f[1], assets.AssignAssetsRequest{Assign: []string{id}}, 200},
-		{"after it is taken out of one", f[1], assets.AssignAssetsRequest{Assign: []string{id}, Remove: []string{id}}, 200},
+		{"after it is taken out of one", f[1], assets.AssignAssetsRequest{Assign: []string{id}, Remove: []string{id}},
+			200},
 	} {
 		step.in.Folder = step.folder
 		out, err := d.AssignAssets(ctx, moderator, lib, step.in)
@@ -233,12 +249,14 @@ func TestPermissionsOverALoweredLimitCanStillBeRevoked(t *testing.T) {
 	}
 	_, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Create: grants[:1]})
 	d.want("one more is granted", err, "invalid")
-	out, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Remove: grants[1:2], Create: grants[:1]})
+	out, err = d.ChangePermissions(ctx, moderator, lib,
+		assets.ChangePermissionsRequest{Folder: f, Remove: grants[1:2], Create: grants[:1]})
 	if d.want("one is granted in place of another", err, "ok"); len(out) != 2 || *out[1].Role != *grants[0].Role {
 		t.Errorf("the folder has the permissions %v, want the third and the first", out)
 	}
-	_, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Remove: grants[2:], Create: append(grants[1:2:2],
-		assets.Permission{Operation: assets.View, Role: &assets.Subject{ID: "other"}})})
+	_, err = d.ChangePermissions(ctx, moderator, lib,
+		assets.ChangePermissionsRequest{Folder: f, Remove: grants[2:], Create: append(grants[1:2:2],
+			assets.Permission{Operation: assets.View, Role: &assets.Subject{ID: "other"}})})
 	d.want("two are granted in place of one", err, "invalid")
 }
 
@@ -252,7 +270,8 @@ func TestFoldersOverALoweredDepthCanStillBeMovedUp(t *testing.T) {
 	_, other := d.folder("5", second, true)
 	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Depth: 2}})
 	move := func(to string) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: third, Path: &to}}})
+		_, err := d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: third, Path: &to}}})
 		return err
 	}
 	d.want("from the third level to a fourth", move(other), "invalid")
@@ -279,28 +298,40 @@ func TestAPageHasNoMoreItemsThanTheLimit(t *testing.T) {
 func TestTheTermsThatARequestStoresAreBounded(t *testing.T) {
 	d := newDesk(t, assets.Limits{Terms: 10})
 	f, _ := d.folder("1", "", true)
-	// Each asset has its words, counted once, its generator, and a folder or none. Adjacent short words would count together, too.
-	_, err := d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "aaaaa bbbbb ccccc aaaaa AAAAA"), newAsset("2", "aaaaa bbbbb ccccc")}})
+	// Each asset has its words, counted once, its generator, and a folder or none. Adjacent short words would count
+	// together, too.
+	_, err := d.change(moderator,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "aaaaa bbbbb ccccc aaaaa AAAAA"),
+			newAsset("2", "aaaaa bbbbb ccccc")}})
 	d.want("ten terms", err, "ok")
-	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("3", "aaaaa bbbbb ccccc"), newAsset("4", "aaaaa bbbbb ccccc ddddd")}})
+	_, err = d.change(moderator,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("3", "aaaaa bbbbb ccccc"),
+			newAsset("4", "aaaaa bbbbb ccccc ddddd")}})
 	d.want("eleven", err, "invalid")
-	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("3", "aaaaa bbbbb ccccc ddddd eeeee fffff ggggg hhhhh iiiii")}})
+	_, err = d.change(moderator,
+		assets.ChangeAssetsRequest{
+			Add: []assets.NewAsset{newAsset("3", "aaaaa bbbbb ccccc ddddd eeeee fffff ggggg hhhhh iiiii")}})
 	d.want("eleven of one asset", err, "invalid")
 	if n := d.total(moderator, assets.SearchRequest{}); n != 2 {
 		t.Errorf("%d assets are there after refused requests, want 2", n)
 	}
-	_, err = d.change(moderator, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "aaaaa bbbbb ccccc aaaaa AAAAA"), newAsset("2", "aaaaa bbbbb ccccc"), newAsset("3", "")}})
+	_, err = d.change(moderator,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "aaaaa bbbbb ccccc aaaaa AAAAA"),
+			newAsset("2", "aaaaa bbbbb ccccc"), newAsset("3", "")}})
 	d.want("repeats that change nothing, and a new one", err, "ok")
 
 	var ids []string
 	for _, a := range d.search(moderator, assets.SearchRequest{}).Assets {
 		ids = append(ids, a.ID)
 	}
-	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "k"}}})
+	_, err = d.ChangeAttributes(ctx, moderator, lib,
+		assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "k"}}})
 	d.want("an attribute of each", err, "ok")
-	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "l"}}})
+	_, err = d.ChangeAttributes(ctx, moderator, lib,
+		assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "l"}}})
 	d.want("another one, with four terms of each together", err, "invalid")
-	_, err = d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: ids[:2], Add: []assets.Attribute{{Key: "l"}}})
+	_, err = d.ChangeAttributes(ctx, moderator, lib,
+		assets.ChangeAttributesRequest{Assets: ids[:2], Add: []assets.Attribute{{Key: "l"}}})
 	d.want("another one of two assets", err, "ok")
 	_, err = d.AssignAssets(ctx, moderator, lib, assets.AssignAssetsRequest{Folder: f, Assign: ids})
 	d.want("a folder", err, "ok")
@@ -314,7 +345,8 @@ func TestTheValuesOfAKeyAreBounded(t *testing.T) {
 		for i := range n {
 			list = append(list, assets.Attribute{Key: "k", Value: fmt.Sprintf("%079d", i)}) // 100 bytes each
 		}
-		_, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{id}, Set: list[:1], Add: list})
+		_, err := d.ChangeAttributes(ctx, moderator, lib,
+			assets.ChangeAttributesRequest{Assets: []string{id}, Set: list[:1], Add: list})
 		return err
 	}
 	for n, want := range map[int]string{10: "ok", 11: "invalid"} {

@@ -43,14 +43,16 @@ func (h *history) lookAtFolders(by modelCaller) {
 		} else if absent := h.errorOf(h.svc.Folder(ctx, by.Caller, h.lib, "absent")); err.Error() != absent.Error() {
 			h.t.Fatalf("a hidden folder reads %q, an absent one %q", err, absent)
 		}
-		list, err := h.svc.ListFolders(ctx, by.Caller, h.lib, assets.ListFoldersRequest{Paths: []string{h.model.path(f)}})
+		list, err := h.svc.ListFolders(ctx, by.Caller, h.lib,
+			assets.ListFoldersRequest{Paths: []string{h.model.path(f)}})
 		h.compare("ListFolders", err, nil)
 		h.checkList(list.Items, h.model.children(by, id))
 		why, err := h.svc.Explain(ctx, by.Caller, h.lib, assets.ExplainRequest{Folder: id})
 		if h.compare("Explain", err, want); err == nil {
 			alive, right := h.model.alive(f), h.model.right(by, f)
 			for i, allowed := range []bool{alive && right >= 1, alive && right >= 2, right >= 3} {
-				if got := []assets.Verdict{why.View, why.Edit, *why.Manage}[i]; got.Allowed != allowed || got.Rule == "" {
+				if got := []assets.Verdict{why.View, why.Edit, *why.Manage}[i]; got.Allowed != allowed ||
+					got.Rule == "" {
 					h.t.Fatalf("Explain(%s) for %s: %+v; want %v for the %d.", id, by.URN, got, allowed, i)
 				}
 			}
@@ -78,13 +80,15 @@ func (h *history) checkFolder(by modelCaller, got assets.Folder, f *modelFolder,
 	if p := h.model.parent(f); p != nil {
 		path = h.model.path(p)
 	}
-	if got.ID != f.id || got.Path != path || got.Label != f.label || got.Inherit != f.inherit || got.Deleted == h.model.alive(f) {
+	if got.ID != f.id || got.Path != path || got.Label != f.label || got.Inherit != f.inherit ||
+		got.Deleted == h.model.alive(f) {
 		h.t.Fatalf("folder %+v, want %+v in %s", got, *f, path)
 	}
 	if full && !slices.Equal(got.Children, h.model.children(by, f.id)) {
 		h.t.Fatalf("children %v of %s for %s, want %v", got.Children, f.id, by.URN, h.model.children(by, f.id))
 	}
-	if manages := h.model.right(by, f) == 3; (got.Permissions != nil) != manages || manages && len(got.Permissions) != len(f.grants) {
+	if manages := h.model.right(by, f) == 3; (got.Permissions != nil) != manages || manages &&
+		len(got.Permissions) != len(f.grants) {
 		h.t.Fatalf("permissions %v of %s for %s, want %v", got.Permissions, f.id, by.URN, f.grants)
 	}
 }
@@ -134,7 +138,8 @@ func (h *history) checkAsset(by modelCaller, got assets.Asset, a *modelAsset) {
 		h.t.Fatal(err)
 	}
 	c := body.Content
-	if got.CreatedAt != a.created || c.ID != a.foreign || c.Generator.ID != a.generator || c.Published != body.CreatedAt || c.Extra != "1.5" || body.Via != a.via ||
+	if got.CreatedAt != a.created || c.ID != a.foreign || c.Generator.ID != a.generator ||
+		c.Published != body.CreatedAt || c.Extra != "1.5" || body.Via != a.via ||
 		!sameSet(body.Tags, a.tags) || !sameSet(body.Attributes, a.attributes) {
 		h.t.Fatalf("asset %s, want %+v", got.AppendJSON(nil), a)
 	}
@@ -167,7 +172,8 @@ func (h *history) search() (s modelSearch) {
 	}
 	s.Typos = h.IntN(3) == 0
 	if h.IntN(3) == 0 {
-		s.In = [][]string{{"text"}, {"attachments"}, {"attributes", "text"}, {"text", "attachments", "text"}, {"attributes"}, {"attachments", "text", "attributes"}}[h.IntN(6)]
+		s.In = [][]string{{"text"}, {"attachments"}, {"attributes", "text"}, {"text", "attachments", "text"},
+			{"attributes"}, {"attachments", "text", "attributes"}}[h.IntN(6)]
 	}
 	between := func() string { return pick(h.randomData, []string{" ", ",", "#", " *"}) }
 	if h.IntN(2) == 0 {
@@ -242,7 +248,9 @@ func (h *history) search() (s modelSearch) {
 		s.CreatedBefore = h.time()
 	}
 	s.Facets = h.some(4, func() string {
-		return pick(h.randomData, []string{"generator", "tags", "via", "rights", "folder", "attribute:k", "attribute:K", "attribute:many", "attribute:none"})
+		return pick(h.randomData,
+			[]string{"generator", "tags", "via", "rights", "folder", "attribute:k", "attribute:K", "attribute:many",
+				"attribute:none"})
 	})
 	return s
 }
@@ -258,7 +266,8 @@ func (h *history) anAsset() *modelAsset {
 // time returns a time near those at which assets are added, or some weeks earlier.
 func (h *history) time() time.Time {
 	weeks := time.Duration(max(0, h.IntN(8)-4)) * 12 * 24 * time.Hour // mostly the same
-	return time.UnixMilli(1_700_000_000_000 + h.Int64N(1100) - 50).Add(time.Duration(h.IntN(2))*time.Microsecond - weeks)
+	return time.UnixMilli(1_700_000_000_000 +
+		h.Int64N(1100) - 50).Add(time.Duration(h.IntN(2))*time.Microsecond - weeks)
 }
 
 func (h *history) lookFor(by modelCaller, m modelSearch) {

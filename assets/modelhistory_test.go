@@ -49,8 +49,10 @@ func agreesWithItsModel(t *testing.T) {
 const depth = 4
 
 var foundWords = map[string][]string{ // each word as it is written
-	"red": {"red", "Red", "<b>RED</b>"}, "redder": {"redder", "Re<i>dder</i>"}, longWord + "1": {longWord + "1"}, longWord + "2": {longWord + "2"},
-	"cafe": {"café", "cafe\u0301", "CAF&Eacute;"}, "漢": {"漢", "X漢"}, "rot": {"#rot", "@rot_"}, "launch": {"launch", "Laun\u00adch"}, "lunch": {"lunch"}, "lanuch": {"lanuch"},
+	"red": {"red", "Red", "<b>RED</b>"}, "redder": {"redder", "Re<i>dder</i>"}, longWord + "1": {longWord + "1"},
+	longWord + "2": {longWord + "2"},
+	"cafe":         {"café", "cafe\u0301", "CAF&Eacute;"}, "漢": {"漢", "X漢"}, "rot": {"#rot", "@rot_"},
+	"launch": {"launch", "Laun\u00adch"}, "lunch": {"lunch"}, "lanuch": {"lanuch"},
 	"celebrating": {"celebrating"}, "clebratign": {"clebratign"}, "🙂": {"🙂"}, "coeur": {"cœur"},
 }
 
@@ -82,7 +84,8 @@ func newHistory(t *testing.T, s storage.Store, seed uint64) *history {
 	}
 	urn := "urn:vitrine:" + h.lib.Network
 	for i, name := range []string{"ann", "bob", "cy", "mod"} {
-		c := modelCaller{Caller: vitrine.Caller{URN: urn + ":user=" + name}, is: []string{"user " + name}, moderator: name == "mod"}
+		c := modelCaller{Caller: vitrine.Caller{URN: urn + ":user=" + name}, is: []string{"user " + name},
+			moderator: name == "mod"}
 		if c.moderator {
 			c.Moderates = []string{"urn:other:x", urn}
 		}
@@ -150,8 +153,10 @@ func (h *history) act() {
 // permissions returns random grants in both forms.
 func (h *history) permissions() (list []assets.Permission, grants []modelGrant) {
 	for range h.IntN(3) {
-		p := assets.Permission{Operation: pick(h.randomData, []assets.Operation{assets.View, assets.Edit, assets.Manage})}
-		g := modelGrant{right: slices.Index([]assets.Operation{"", assets.View, assets.Edit, assets.Manage}, p.Operation)}
+		p := assets.Permission{Operation: pick(h.randomData,
+			[]assets.Operation{assets.View, assets.Edit, assets.Manage})}
+		g := modelGrant{right: slices.Index([]assets.Operation{"", assets.View, assets.Edit, assets.Manage},
+			p.Operation)}
 		urn := "urn:vitrine:" + h.lib.Network
 		switch h.IntN(4) {
 		case 0:
@@ -274,7 +279,8 @@ func (h *history) updateFolder(by modelCaller) {
 	if in.Deleted != nil {
 		next.deleted = *in.Deleted
 	}
-	got, err := h.svc.ChangeFolders(ctx, by.Caller, h.lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{in}})
+	got, err := h.svc.ChangeFolders(ctx, by.Caller, h.lib,
+		assets.ChangeFoldersRequest{Update: []assets.FolderChange{in}})
 	h.compare(fmt.Sprintf("update folder %s", in.ID), err, want)
 	if want == nil {
 		*f = next
@@ -305,11 +311,14 @@ func (h *history) permit(by modelCaller) {
 	create, granted := h.permissions()
 	remove, revoked := h.permissions()
 	want := h.manage(by, f, false)
-	got, err := h.svc.ChangePermissions(ctx, by.Caller, h.lib, assets.ChangePermissionsRequest{Folder: id, Create: create, Remove: remove})
+	got, err := h.svc.ChangePermissions(ctx, by.Caller, h.lib,
+		assets.ChangePermissionsRequest{Folder: id, Create: create, Remove: remove})
 	h.compare("change permissions", err, want)
 	if want == nil {
 		had := len(f.grants)
-		f.grants = slices.DeleteFunc(slices.Clone(f.grants), func(g modelGrant) bool { return slices.Contains(revoked, g) })
+		f.grants = slices.DeleteFunc(slices.Clone(f.grants), func(g modelGrant) bool {
+			return slices.Contains(revoked, g)
+		})
 		for _, g := range granted {
 			if !slices.Contains(f.grants, g) {
 				f.grants = append(f.grants, g)
@@ -324,8 +333,9 @@ func (h *history) permit(by modelCaller) {
 
 func (h *history) add(by modelCaller) {
 	a := &modelAsset{
-		generator: pick(h.randomData, []string{"g.example", "G.example"}), foreign: fmt.Sprint(h.IntN(12)), texts: map[string][][]string{},
-		tags: map[string]bool{}, folders: map[string]bool{}, attributes: map[assets.Attribute]bool{},
+		generator: pick(h.randomData, []string{"g.example", "G.example"}), foreign: fmt.Sprint(h.IntN(12)),
+		texts: map[string][][]string{},
+		tags:  map[string]bool{}, folders: map[string]bool{}, attributes: map[assets.Attribute]bool{},
 	}
 	in := assets.NewAsset{ID: a.foreign, Generator: assets.Generator{ID: a.generator}, Folders: h.some(2, h.folder)}
 	text := func(where string, most int) (written string) {
@@ -342,8 +352,10 @@ func (h *history) add(by modelCaller) {
 		return written
 	}
 	in.Content, _ = json.Marshal(map[string]any{
-		"content": text("text", 5), "extra": 1.5, "attributedTo": map[string]string{"username": text("text", 2), "displayName": text("text", 2)},
-		"attachment": []any{map[string]string{"version": "1.0", "type": "photo", "title": text("attachments", 3)}, map[string]string{"version": "1.0", "type": "link"}},
+		"content": text("text", 5), "extra": 1.5,
+		"attributedTo": map[string]string{"username": text("text", 2), "displayName": text("text", 2)},
+		"attachment": []any{map[string]string{"version": "1.0", "type": "photo", "title": text("attachments", 3)},
+			map[string]string{"version": "1.0", "type": "link"}},
 	})
 	if h.IntN(2) == 0 {
 		in.SafeTags = h.some(2, h.tag)
@@ -355,7 +367,9 @@ func (h *history) add(by modelCaller) {
 		a.via = 1 + h.Int64N(2)
 		in.Via = &a.via
 	}
-	i := slices.IndexFunc(h.model.assets, func(b *modelAsset) bool { return b.generator == a.generator && b.foreign == a.foreign })
+	i := slices.IndexFunc(h.model.assets, func(b *modelAsset) bool {
+		return b.generator == a.generator && b.foreign == a.foreign
+	})
 	if h.IntN(2) == 0 && (i < 0 || !h.steady) {
 		at := h.time()
 		in.CreatedAt = &at
@@ -377,7 +391,8 @@ func (h *history) add(by modelCaller) {
 			want = vitrine.ErrForbidden
 		}
 	}
-	if want == nil && (i < 0 && len(in.Folders) == 0 && !by.moderator || i >= 0 && !h.model.edits(by, h.model.assets[i])) {
+	if want == nil &&
+		(i < 0 && len(in.Folders) == 0 && !by.moderator || i >= 0 && !h.model.edits(by, h.model.assets[i])) {
 		want = vitrine.ErrForbidden
 	}
 	if want == nil && i >= 0 && h.model.elsewhere(by, h.model.assets[i], a) {
@@ -431,7 +446,9 @@ func (h *history) remove(by modelCaller) {
 	got, err := h.svc.ChangeAssets(ctx, by.Caller, h.lib, assets.ChangeAssetsRequest{Remove: ids})
 	h.compare("remove assets", err, want)
 	if want == nil {
-		h.model.assets = slices.DeleteFunc(h.model.assets, func(a *modelAsset) bool { return slices.Contains(removed, a.id) })
+		h.model.assets = slices.DeleteFunc(h.model.assets, func(a *modelAsset) bool {
+			return slices.Contains(removed, a.id)
+		})
 		if !slices.Equal(got.Removed, removed) {
 			h.t.Fatalf("removed %v, want %v", got.Removed, removed)
 		}
@@ -489,7 +506,8 @@ func (h *history) attribute() assets.Attribute {
 	if h.IntN(2) == 0 { // many values
 		return assets.Attribute{Key: "many", Value: fmt.Sprint(h.IntN(60))}
 	}
-	return assets.Attribute{Key: pick(h.randomData, []string{"k", "K"}), Value: pick(h.randomData, []string{"", "1", "é", "1=2", longValue + "1", longValue + "2"})}
+	return assets.Attribute{Key: pick(h.randomData, []string{"k", "K"}),
+		Value: pick(h.randomData, []string{"", "1", "é", "1=2", longValue + "1", longValue + "2"})}
 }
 
 func (h *history) label(by modelCaller) {

@@ -22,8 +22,8 @@ const (
 	Manage Operation = "manage" // change the folder itself and its permissions
 )
 
-// Subject is a user or a role. The ID alone decides. The Name is for people; it is stored and returned as it was sent, and may be
-// empty.
+// Subject is a user or a role. The ID alone decides. The Name is for people; it is stored and returned as it was sent,
+// and may be empty.
 type Subject struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -41,8 +41,9 @@ type Permission struct {
 	Operation Operation `json:"operation"`
 	RID       string    `json:"rId"` // the resource: the URN of the folder
 	Role      *Subject  `json:"role"`
-	Group     *string   `json:"group"` // URN of a group; callers with exactly this URN among their groups have the permission
-	User      *Subject  `json:"user"`  // ID: the id in the user's URN, which has no colon, or the whole URN
+	// URN of a group; callers with exactly this URN among their groups have the permission
+	Group *string  `json:"group"`
+	User  *Subject `json:"user"` // ID: the id in the user's URN, which has no colon, or the whole URN
 }
 
 // clone returns a copy that shares nothing with p.
@@ -130,7 +131,8 @@ func checkSubject(p Permission, at string, lim Limits) error {
 			continue
 		}
 		named++
-		if err := cmp.Or(checkName(at+"/"+s.field+"/id", s.ID, lim.Subject), checkText(at+"/"+s.field+"/name", s.Name, lim.Subject)); err != nil {
+		if err := cmp.Or(checkName(at+"/"+s.field+"/id", s.ID, lim.Subject),
+			checkText(at+"/"+s.field+"/name", s.Name, lim.Subject)); err != nil {
 			return err
 		}
 	}
@@ -190,11 +192,14 @@ func grantKeyOf(p Permission, network string) grantKey {
 type ChangePermissionsRequest struct {
 	Folder string       `json:"-"` // id; over HTTP in the path
 	Create []Permission `json:"create"`
-	Remove []Permission `json:"remove"` // one with an ID removes that permission; one without removes those that grant the same
+	// one with an ID removes that permission; one without removes those that grant the same
+	Remove []Permission `json:"remove"`
 }
 
 // Permissions returns the permissions that a folder itself has. See Session.Permissions.
-func (s *Service) Permissions(ctx context.Context, by vitrine.Caller, lib Library, folder string) ([]Permission, error) {
+func (s *Service) Permissions(
+	ctx context.Context, by vitrine.Caller, lib Library, folder string,
+) ([]Permission, error) {
 	return view(ctx, s, by, lib, func(req *request) ([]Permission, error) {
 		n, err := req.folderToRead("", folder)
 		if err != nil {
@@ -208,7 +213,9 @@ func (s *Service) Permissions(ctx context.Context, by vitrine.Caller, lib Librar
 }
 
 // ChangePermissions changes the permissions of a folder and returns those it has then. See Session.ChangePermissions.
-func (s *Service) ChangePermissions(ctx context.Context, by vitrine.Caller, lib Library, in ChangePermissionsRequest) ([]Permission, error) {
+func (s *Service) ChangePermissions(
+	ctx context.Context, by vitrine.Caller, lib Library, in ChangePermissionsRequest,
+) ([]Permission, error) {
 	sent := size{lists: []listSize{{"/create", len(in.Create)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
 	return update(ctx, s, by, lib, sent, func(req *request) ([]Permission, error) {
 		req.cloneTree()
@@ -242,7 +249,8 @@ func (req *request) revoke(f folderRecord, list []Permission) ([]Permission, err
 			ids[p.ID] = true
 			continue
 		}
-		if err := checkPermission(p, fmt.Sprintf("/remove/%d", i), resourceID(req.network, req.lib, f.ID), req.limits); err != nil {
+		if err := checkPermission(p, fmt.Sprintf("/remove/%d", i), resourceID(req.network, req.lib, f.ID),
+			req.limits); err != nil {
 			return nil, err
 		}
 		keys[grantKeyOf(p, req.network)] = true
@@ -256,8 +264,8 @@ func (req *request) revoke(f folderRecord, list []Permission) ([]Permission, err
 // that grant the same are kept once. at is the pointer to list in the request, and folder is the id
 // of the folder.
 //
-// The caller must have manage on the folder, or on the parent of a new one. Since manage includes all operations, nobody can
-// grant more than they have.
+// The caller must have manage on the folder, or on the parent of a new one. Since manage includes all operations,
+// nobody can grant more than they have.
 //
 // It returns ErrInvalid if a permission is malformed.
 func (req *request) grant(at, folder string, have, list []Permission) ([]Permission, error) {
@@ -295,7 +303,9 @@ func (req *request) checkPermissionCount(at string, n, before int) error {
 		return invalid(at, "the folder would have %d permissions, at most %d are allowed", n, req.limits.Permissions)
 	}
 	if all := req.tree.permissions; !withinLimit(all-before+n, all, req.limits.AllPermissions) {
-		return newError(vitrine.ErrTooLarge, vitrine.CodeTooLarge, at, "the folders of the library would have %d permissions, at most %d are allowed: grant them on a folder above, or to a role or a group",
+		return newError(vitrine.ErrTooLarge, vitrine.CodeTooLarge, at,
+			"the folders of the library would have %d permissions, at most %d are allowed: grant them on a folder "+
+				"above, or to a role or a group",
 			all-before+n, req.limits.AllPermissions)
 	}
 	return nil

@@ -34,9 +34,11 @@ func TestWhoMayPurgeWhat(t *testing.T) {
 	d.want("one that is not there", err, "not found")
 	_, err = d.purge(moderator, purge(f, f, f, f))
 	d.want("too many", err, "invalid")
-	_, err = d.purge(moderator, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}, Purge: []string{"none"}})
+	_, err = d.purge(moderator,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}, Purge: []string{"none"}})
 	d.want("with a new folder", err, "not found")
-	if page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{}); err != nil || len(page.Items) != 0 {
+	if page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{}); err != nil ||
+		len(page.Items) != 0 {
 		t.Errorf("the folders are %+v after a refused request, %v", page.Items, err)
 	}
 	out, err := d.purge(moderator, purge(below))
@@ -65,7 +67,8 @@ func (f *failing) Update(ctx context.Context, space string, o storage.UpdateOpti
 	return f.Store.Update(ctx, space, o, fn)
 }
 
-// A purge takes assets along with their folders, in portions, and what it has not done yet is done when it is asked for again.
+// A purge takes assets along with their folders, in portions, and what it has not done yet is done when it is asked for
+// again.
 func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
 	const many = 450
 	fill := func(db storage.Store) (d *desk, doomed, kept string) {
@@ -86,7 +89,8 @@ func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
 		if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: add}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{doomed}}); err != nil {
+		if _, err := d.ChangeFolders(ctx, moderator, lib,
+			assets.ChangeFoldersRequest{Delete: []string{doomed}}); err != nil {
 			t.Fatal(err)
 		}
 		return d, doomed, kept
@@ -94,7 +98,8 @@ func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
 	check := func(db storage.Store, d *desk, doomed, kept string) {
 		t.Helper()
 		d.Service = assets.New(db, nil)
-		if n, in := d.total(moderator, assets.SearchRequest{Query: "confidential"}), d.total(moderator, assets.SearchRequest{Folder: kept}); n != many/3 || in != n {
+		if n, in := d.total(moderator, assets.SearchRequest{Query: "confidential"}),
+			d.total(moderator, assets.SearchRequest{Folder: kept}); n != many/3 || in != n {
 			t.Errorf("%d assets are left, and %d in the other folder, want %d", n, in, many/3)
 		}
 		_, err := d.Folder(ctx, moderator, lib, doomed)

@@ -44,7 +44,9 @@ type request struct {
 
 // view returns the result of fn on a snapshot of the library, for a request that only reads. It returns the errors of
 // authorize and load, and those of fn.
-func view[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library, fn func(*request) (T, error)) (out T, err error) {
+func view[T any](
+	ctx context.Context, s *Service, by vitrine.Caller, lib Library, fn func(*request) (T, error),
+) (out T, err error) {
 	err = s.onSnapshot(ctx, by, lib, false, func(req *request) (err error) {
 		if err = req.load(); err == nil {
 			out, err = fn(req)
@@ -54,9 +56,11 @@ func view[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library
 	return out, err
 }
 
-// onSnapshot runs fn on a snapshot of the library. fn must call load first. change is true if the caller wants to change the
-// library: for a moderator about to create it, a missing library is then no error.
-func (s *Service) onSnapshot(ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error) error {
+// onSnapshot runs fn on a snapshot of the library. fn must call load first. change is true if the caller wants to
+// change the library: for a moderator about to create it, a missing library is then no error.
+func (s *Service) onSnapshot(
+	ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error,
+) error {
 	m, err := s.made().authorize(by, lib)
 	if err == nil {
 		err = s.feeds.Identify(ctx)
@@ -73,11 +77,13 @@ func (s *Service) onSnapshot(ctx context.Context, by vitrine.Caller, lib Library
 	})
 }
 
-// update returns the result of fn in a transaction on the library, for a request that changes it. Nothing is committed if fn
-// returns an error. If fn has written something, or if the request creates the library, update also stores the State. If fn
-// has changed something, update adds an entry to the feed. It returns ErrInvalid if the request has too many items. A heavy
-// request waits while the caller has another one under way.
-func update[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Library, in size, fn func(*request) (T, error)) (out T, err error) {
+// update returns the result of fn in a transaction on the library, for a request that changes it. Nothing is committed
+// if fn returns an error. If fn has written something, or if the request creates the library, update also stores the
+// State. If fn has changed something, update adds an entry to the feed. It returns ErrInvalid if the request has too
+// many items. A heavy request waits while the caller has another one under way.
+func update[T any](
+	ctx context.Context, s *Service, by vitrine.Caller, lib Library, in size, fn func(*request) (T, error),
+) (out T, err error) {
 	if _, err := s.authorize(by, lib); err != nil {
 		return out, err
 	}
@@ -103,7 +109,9 @@ func update[T any](ctx context.Context, s *Service, by vitrine.Caller, lib Libra
 }
 
 // updateAs is update without limits and without a result.
-func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
+func (s *Service) updateAs(
+	ctx context.Context, by vitrine.Caller, lib Library, o storage.UpdateOptions, fn func(*request) error,
+) error {
 	m, err := s.made().authorize(by, lib)
 	if err == nil {
 		err = s.feeds.Identify(ctx)
@@ -112,7 +120,8 @@ func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, 
 		return err
 	}
 	space := spaceOf(lib)
-	ahead := append(record.Feed{Space: space}.Keys(by.URN), record.Key(space, stateKind), index.Index{Space: space}.Key())
+	ahead := append(record.Feed{Space: space}.Keys(by.URN), record.Key(space, stateKind),
+		index.Index{Space: space}.Key())
 	return record.Update(ctx, s.db, space, o, func(t *record.Tx) error {
 		if err := t.Ahead(ctx, ahead...); err != nil {
 			return err
@@ -138,7 +147,8 @@ func (s *Service) updateAs(ctx context.Context, by vitrine.Caller, lib Library, 
 	})
 }
 
-// load reads the folders of the library. It returns ErrNotFound if the library does not exist and the request does not create it.
+// load reads the folders of the library. It returns ErrNotFound if the library does not exist and the request does not
+// create it.
 func (req *request) load() (err error) {
 	if req.first = !wasWritten(req.state); req.first {
 		if req.creates, err = req.createsLibrary(); err != nil {
@@ -157,9 +167,9 @@ func (req *request) load() (err error) {
 	return err
 }
 
-// Admit checks whether the caller may ask anything at all about a library. It does not read the store, so it does not tell
-// whether the library exists. Every other method checks the same first. A server calls Admit before it reads the body of a
-// request, so that a caller without rights cannot make it keep a large one in memory.
+// Admit checks whether the caller may ask anything at all about a library. It does not read the store, so it does not
+// tell whether the library exists. Every other method checks the same first. A server calls Admit before it reads the
+// body of a request, so that a caller without rights cannot make it keep a large one in memory.
 //
 // It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed,
 // and ErrForbidden if the caller does not belong to the network or has TagsOnly set, or if the
@@ -198,7 +208,9 @@ func (s *Service) AdmitChangePermissions(ctx context.Context, by vitrine.Caller,
 }
 
 // authorizeChange applies, on a snapshot, the rules of a change that do not depend on its body.
-func (s *Service) authorizeChange(ctx context.Context, by vitrine.Caller, lib Library, rules func(*request) error) error {
+func (s *Service) authorizeChange(
+	ctx context.Context, by vitrine.Caller, lib Library, rules func(*request) error,
+) error {
 	return s.onSnapshot(ctx, by, lib, true, func(req *request) error {
 		if err := req.load(); err != nil {
 			return err
@@ -245,7 +257,8 @@ func (s size) check() error {
 	before := 0
 	for _, l := range s.lists {
 		if before += l.items; before > s.limit {
-			return invalid(l.at, "the request has %d items, at most %d are allowed: send it in parts", s.items(), s.limit)
+			return invalid(l.at, "the request has %d items, at most %d are allowed: send it in parts", s.items(),
+				s.limit)
 		}
 	}
 	return nil

@@ -40,7 +40,9 @@ func (s *slowStore) View(ctx context.Context, fn func(storage.Reader) error) err
 	return s.Store.View(ctx, func(r storage.Reader) error { return fn(slowReader{r, s}) })
 }
 
-func (s *slowStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+func (s *slowStore) Update(
+	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
 	if err := pause(ctx, s.update); err != nil {
 		return err
 	}
@@ -92,7 +94,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// onSlowStore returns a service that has cached nothing, on a library with a folder, and an asset in the pages of its index, in a slow store.
+// onSlowStore returns a service that has cached nothing, on a library with a folder, and an asset in the pages of its
+// index, in a slow store.
 func onSlowStore(t *testing.T) (*assets.Service, *slowStore) {
 	store := memory.New()
 	d := &desk{t: t, Service: assets.New(store, nil)}
@@ -103,7 +106,8 @@ func onSlowStore(t *testing.T) (*assets.Service, *slowStore) {
 	}
 	slow := &slowStore{Store: store}
 	svc := assets.New(slow, nil)
-	if _, err := svc.Outbox(ctx, lib, vitrine.ChangesRequest{}); err != nil { // it has found out the identity of the store
+	// it has found out the identity of the store
+	if _, err := svc.Outbox(ctx, lib, vitrine.ChangesRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	return svc, slow
@@ -126,7 +130,8 @@ func TestTheFoldersAreReadOnceForAllWhoWait(t *testing.T) {
 		want    error   // of the first reader
 	}{
 		{name: "all wait", reads: 1, seconds: 10},
-		{name: "the first reader leaves", patient: 3 * time.Second, reads: 2, seconds: 13, want: context.DeadlineExceeded},
+		{name: "the first reader leaves", patient: 3 * time.Second, reads: 2, seconds: 13,
+			want: context.DeadlineExceeded},
 		{name: "the first reader fails", failing: 1, reads: 2, seconds: 20, want: errRead},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,7 +157,8 @@ func TestTheFoldersAreReadOnceForAllWhoWait(t *testing.T) {
 				synctest.Wait() // until it reads
 				for range 20 {
 					all.Go(func() {
-						if seconds, err := await(func() error { return list(ctx) }); err != nil || seconds != c.seconds {
+						if seconds, err := await(func() error { return list(ctx) }); err != nil ||
+							seconds != c.seconds {
 							t.Errorf("one who waits: %v after %v s, want no error after %v s", err, seconds, c.seconds)
 						}
 					})
@@ -160,7 +166,9 @@ func TestTheFoldersAreReadOnceForAllWhoWait(t *testing.T) {
 				all.Go(func() {
 					ctx, cancel := context.WithTimeout(ctx, time.Second)
 					defer cancel()
-					if seconds, err := await(func() error { return list(ctx) }); !errors.Is(err, context.DeadlineExceeded) || seconds != 1 {
+					if seconds, err := await(func() error {
+						return list(ctx)
+					}); !errors.Is(err, context.DeadlineExceeded) || seconds != 1 {
 						t.Errorf("one who waits for a second: %v after %v s", err, seconds)
 					}
 				})
@@ -192,7 +200,9 @@ func TestTheFoldersThatAreKeptAreBounded(t *testing.T) {
 		{1, 6_000, 0, 0, 0},
 	} {
 		inMemory := memory.New()
-		store := &slowStore{Store: inMemory, permissions: slices.Repeat([]assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}, c.permissions)}
+		store := &slowStore{Store: inMemory,
+			permissions: slices.Repeat([]assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}},
+				c.permissions)}
 		filling, svc := assets.New(inMemory, nil), assets.New(store, nil)
 		library := func(i int) assets.Library { return assets.Library{Network: lib.Network, ID: fmt.Sprint(i)} }
 		list := func(i int) {
@@ -201,7 +211,8 @@ func TestTheFoldersThatAreKeptAreBounded(t *testing.T) {
 			}
 		}
 		for i := range c.libraries {
-			if _, err := filling.ChangeFolders(ctx, moderator, library(i), assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f"}}}); err != nil {
+			if _, err := filling.ChangeFolders(ctx, moderator, library(i),
+				assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f"}}}); err != nil {
 				t.Fatal(err)
 			}
 			list(i)
@@ -239,8 +250,10 @@ func TestReadingTheFoldersIsNoPartOfASearch(t *testing.T) {
 				_, err := svc.Search(ctx, member, lib, assets.SearchRequest{Query: "x"})
 				return err
 			})
-			if !errors.Is(err, c.want) || seconds != c.seconds || err != nil && !strings.Contains(err.Error(), "the search takes longer than 2s") {
-				t.Errorf("%v for the snapshot, 10s for the folders, %v to count: %v after %v s, want %v after %v s", c.snapshot, c.count, err, seconds, c.want, c.seconds)
+			if !errors.Is(err, c.want) || seconds != c.seconds || err != nil &&
+				!strings.Contains(err.Error(), "the search takes longer than 2s") {
+				t.Errorf("%v for the snapshot, 10s for the folders, %v to count: %v after %v s, want %v after %v s",
+					c.snapshot, c.count, err, seconds, c.want, c.seconds)
 			}
 		})
 	}
@@ -254,7 +267,8 @@ func TestACallerMakesOneHeavyChangeAtATime(t *testing.T) {
 			ctx, cancel := context.WithTimeout(ctx, patient)
 			defer cancel()
 			took, err := await(func() error {
-				_, err := svc.ChangeAttributes(ctx, by, lib, assets.ChangeAttributesRequest{Assets: slices.Repeat([]string{"none"}, items)})
+				_, err := svc.ChangeAttributes(ctx, by, lib,
+					assets.ChangeAttributesRequest{Assets: slices.Repeat([]string{"none"}, items)})
 				return err
 			})
 			if !errors.Is(err, want) || took != seconds {

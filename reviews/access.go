@@ -9,13 +9,13 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// Admit returns nil if the caller may import, export, list and erase the reviews of this network, and otherwise the error
-// that every method returns. A server calls Admit before it reads the body of a request. Admit does not read the store, so a
-// network without reviews is like any other.
+// Admit returns nil if the caller may import, export, list and erase the reviews of this network, and otherwise the
+// error that every method returns. A server calls Admit before it reads the body of a request. Admit does not read the
+// store, so a network without reviews is like any other.
 //
-// It returns ErrInvalid if the network is not a name or the caller is malformed, and ErrForbidden if the caller has TagsOnly set
-// or does not moderate urn:<vendor>:<network> itself. A site of the network is not enough. For an operator, only the name of the
-// network is checked.
+// It returns ErrInvalid if the network is not a name or the caller is malformed, and ErrForbidden if the caller has
+// TagsOnly set or does not moderate urn:<vendor>:<network> itself. A site of the network is not enough. For an
+// operator, only the name of the network is checked.
 func (s *Service) Admit(by vitrine.Caller, network string) error {
 	if err := checkNetwork(network); err != nil {
 		return err
@@ -34,10 +34,10 @@ func (s *Service) Admit(by vitrine.Caller, network string) error {
 	return nil
 }
 
-// NetworkOf returns the name of the one network that the caller moderates as a whole, for a request that names none. Sites,
-// and networks of other vendors, do not count. It returns ErrForbidden if there is no such network or the caller has
-// TagsOnly set, and ErrInvalid if the caller is malformed or moderates several networks: the request must then name one. It
-// ignores Caller.Operator.
+// NetworkOf returns the name of the one network that the caller moderates as a whole, for a request that names none.
+// Sites, and networks of other vendors, do not count. It returns ErrForbidden if there is no such network or the caller
+// has TagsOnly set, and ErrInvalid if the caller is malformed or moderates several networks: the request must then name
+// one. It ignores Caller.Operator.
 func (s *Service) NetworkOf(by vitrine.Caller) (string, error) {
 	if err := by.CheckUnrestricted(); err != nil {
 		return "", err
@@ -53,16 +53,18 @@ func (s *Service) NetworkOf(by vitrine.Caller) (string, error) {
 	// Without a network, the caller has no right. With several, the request must name one.
 	switch len(networks) {
 	case 0:
-		return "", forbidden("only a moderator of a whole network may import, export, list or delete its reviews, and the caller moderates none")
+		return "", forbidden("only a moderator of a whole network may import, export, list or delete its reviews, " +
+			"and the caller moderates none")
 	case 1:
 		return networks[0], nil
 	}
-	return "", invalid("network", "the caller moderates %d networks, so the request must name one of them", len(networks))
+	return "", invalid("network", "the caller moderates %d networks, so the request must name one of them",
+		len(networks))
 }
 
-// authorizedNetwork returns the network of a request if the caller may access it: the named one or, without a name, the only
-// one that the caller moderates. It returns the errors of Admit and NetworkOf, and ErrInvalid if an operator names no
-// network.
+// authorizedNetwork returns the network of a request if the caller may access it: the named one or, without a name, the
+// only one that the caller moderates. It returns the errors of Admit and NetworkOf, and ErrInvalid if an operator names
+// no network.
 func (s *Service) authorizedNetwork(by vitrine.Caller, named string) (string, error) {
 	if named != "" {
 		return named, s.Admit(by, named)
@@ -73,8 +75,8 @@ func (s *Service) authorizedNetwork(by vitrine.Caller, named string) (string, er
 	return s.NetworkOf(by)
 }
 
-// Networks returns the names of the networks that have collections, in ascending order of their bytes. It returns ErrForbidden
-// unless the caller is an operator, since a moderator of one network is not told which others there are.
+// Networks returns the names of the networks that have collections, in ascending order of their bytes. It returns
+// ErrForbidden unless the caller is an operator, since a moderator of one network is not told which others there are.
 func (s *Service) Networks(ctx context.Context, by vitrine.Caller) ([]string, error) {
 	return s.networks(ctx, by, false)
 }

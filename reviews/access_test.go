@@ -32,14 +32,18 @@ var admissions = []struct {
 }{
 	{"an operator", operator, nil},
 	{"a moderator of the network", moderator("urn:vitrine:example.test"), nil},
-	{"a moderator of the network and more", moderator("urn:vitrine:other.test", "urn:vitrine:example.test:site=1", "urn:vitrine:example.test"), nil},
-	{"a moderator who is a user of another network", vitrine.Caller{URN: "urn:vitrine:other.test:user=1", Moderates: []string{"urn:vitrine:example.test"}}, nil},
+	{"a moderator of the network and more",
+		moderator("urn:vitrine:other.test", "urn:vitrine:example.test:site=1", "urn:vitrine:example.test"), nil},
+	{"a moderator who is a user of another network",
+		vitrine.Caller{URN: "urn:vitrine:other.test:user=1", Moderates: []string{"urn:vitrine:example.test"}}, nil},
 	{"nobody", vitrine.Caller{}, vitrine.ErrInvalid},
 	{"a moderator of nothing", moderator(), vitrine.ErrForbidden},
 	{"a moderator of a site", moderator("urn:vitrine:example.test:site=1"), vitrine.ErrForbidden},
 	{"a moderator of another network", moderator("urn:vitrine:other.test"), vitrine.ErrForbidden},
-	{"a moderator of a network whose name is the start of it", moderator("urn:vitrine:example.te"), vitrine.ErrForbidden},
-	{"a moderator of a network whose name begins with it", moderator("urn:vitrine:example.test.org"), vitrine.ErrForbidden},
+	{"a moderator of a network whose name is the start of it", moderator("urn:vitrine:example.te"),
+		vitrine.ErrForbidden},
+	{"a moderator of a network whose name begins with it", moderator("urn:vitrine:example.test.org"),
+		vitrine.ErrForbidden},
 	{"a moderator of the network in other letters", moderator("urn:vitrine:Example.test"), vitrine.ErrForbidden},
 	{"a moderator of another vendor's network", moderator("urn:other:example.test"), vitrine.ErrForbidden},
 	{"a moderator of an empty URN", moderator(""), vitrine.ErrInvalid},
@@ -47,9 +51,14 @@ var admissions = []struct {
 	{"a moderator of a vendor", moderator("urn:vitrine"), vitrine.ErrInvalid},
 	{"a moderator of a vendor, with a colon", moderator("urn:vitrine:"), vitrine.ErrInvalid},
 	{"a moderator of a user", moderator(user), vitrine.ErrInvalid},
-	{"a moderator of a malformed URN beside the network", moderator("urn:vitrine:example.test", "urn"), vitrine.ErrInvalid},
-	{"a network as the user", vitrine.Caller{URN: "urn:vitrine:example.test", Moderates: []string{"urn:vitrine:example.test"}}, vitrine.ErrInvalid},
-	{"a site as the user", vitrine.Caller{URN: "urn:vitrine:example.test:site=1", Moderates: []string{"urn:vitrine:example.test"}}, vitrine.ErrInvalid},
+	{"a moderator of a malformed URN beside the network", moderator("urn:vitrine:example.test", "urn"),
+		vitrine.ErrInvalid},
+	{"a network as the user",
+		vitrine.Caller{URN: "urn:vitrine:example.test", Moderates: []string{"urn:vitrine:example.test"}},
+		vitrine.ErrInvalid},
+	{"a site as the user",
+		vitrine.Caller{URN: "urn:vitrine:example.test:site=1", Moderates: []string{"urn:vitrine:example.test"}},
+		vitrine.ErrInvalid},
 	{"no user", vitrine.Caller{Moderates: []string{"urn:vitrine:example.test"}}, vitrine.ErrInvalid},
 }
 
@@ -97,7 +106,8 @@ func methods(s *reviews.Service, by vitrine.Caller, network string) map[string]f
 			return err
 		},
 		"AllReviews": func() error {
-			for _, err := range s.AllReviews(ctx, by, reviews.ListReviewsRequest{Network: network, Collection: recordKey.ID}) {
+			for _, err := range s.AllReviews(ctx, by,
+				reviews.ListReviewsRequest{Network: network, Collection: recordKey.ID}) {
 				return err
 			}
 			return errors.New("there is nothing")
@@ -133,7 +143,8 @@ func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
 		want error
 	}{
 		{"a moderator of one network", moderator("urn:vitrine:example.test", "urn:vitrine:other.test:site=1"), nil},
-		{"a moderator of two networks", moderator("urn:vitrine:example.test", "urn:vitrine:other.test"), vitrine.ErrInvalid},
+		{"a moderator of two networks", moderator("urn:vitrine:example.test", "urn:vitrine:other.test"),
+			vitrine.ErrInvalid},
 		{"a moderator of none", moderator(), vitrine.ErrForbidden},
 		{"an operator", operator, vitrine.ErrInvalid},
 	} {
@@ -147,7 +158,8 @@ func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
 			}
 		}
 	}
-	other, err := service.Import(ctx, moderator("urn:vitrine:other.test"), reviews.ImportRequest{File: strings.NewReader(record)})
+	other, err := service.Import(ctx, moderator("urn:vitrine:other.test"),
+		reviews.ImportRequest{File: strings.NewReader(record)})
 	if err != nil || other.Created != 1 {
 		t.Errorf("an import without a name reaches another network than that of the caller: %+v, %v", other, err)
 	}
@@ -155,7 +167,8 @@ func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
 
 func TestTheNameOfANetworkIsOneSegmentOfAURN(t *testing.T) {
 	service := reviews.New(memory.New(), nil)
-	for _, name := range []string{":", "urn:vitrine:example.test", "example.test:site=1", "example.test:", "a b", "a\nb", "a\x00", "\xff", strings.Repeat("x", 600)} {
+	for _, name := range []string{":", "urn:vitrine:example.test", "example.test:site=1", "example.test:", "a b",
+		"a\nb", "a\x00", "\xff", strings.Repeat("x", 600)} {
 		by := moderator("urn:vitrine:example.test")
 		for method, call := range methods(service, by, name) {
 			if err := call(); !errors.Is(err, vitrine.ErrInvalid) {
@@ -178,7 +191,8 @@ func TestNetworkOfReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
 	}{
 		{moderator("urn:vitrine:example.test"), "example.test", nil},
 		{moderator("urn:vitrine:example.test", "urn:vitrine:example.test"), "example.test", nil},
-		{moderator("urn:vitrine:example.test", "urn:vitrine:other.test:site=1", "urn:other:third.test"), "example.test", nil},
+		{moderator("urn:vitrine:example.test", "urn:vitrine:other.test:site=1", "urn:other:third.test"), "example.test",
+			nil},
 		{moderator("urn:vitrine:example.test", "urn:vitrine:other.test"), "", vitrine.ErrInvalid},
 		{moderator(), "", vitrine.ErrForbidden},
 		{moderator("urn:vitrine:example.test:site=1"), "", vitrine.ErrForbidden},
@@ -211,14 +225,16 @@ func TestOnlyAnOperatorListsNetworks(t *testing.T) {
 	store := memory.New()
 	service := reviews.New(store, nil)
 	for _, name := range []string{"b", "a", "b"} {
-		if _, err := service.Import(ctx, operator, reviews.ImportRequest{Network: name, File: strings.NewReader(record)}); err != nil {
+		if _, err := service.Import(ctx, operator,
+			reviews.ImportRequest{Network: name, File: strings.NewReader(record)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if names, err := service.Networks(ctx, operator); !slices.Equal(names, []string{"a", "b"}) || err != nil {
 		t.Errorf("%q, %v", names, err)
 	}
-	if names, err := service.Networks(ctx, moderator("urn:vitrine:a")); names != nil || !errors.Is(err, vitrine.ErrForbidden) {
+	if names, err := service.Networks(ctx, moderator("urn:vitrine:a")); names != nil ||
+		!errors.Is(err, vitrine.ErrForbidden) {
 		t.Errorf("a moderator: %q, %v", names, err)
 	}
 }
@@ -228,17 +244,20 @@ func TestNetworksDoNotShowInEachOther(t *testing.T) {
 	titled := func(name string) string { return strings.ReplaceAll(record, `"title":"t"`, `"title":"`+name+`"`) }
 	names := []string{network, otherNetwork, "example.test.org"}
 	for _, name := range names {
-		if r, err := service.Import(ctx, operator, reviews.ImportRequest{Network: name, File: strings.NewReader(titled(name))}); err != nil || r.Created != 1 {
+		if r, err := service.Import(ctx, operator,
+			reviews.ImportRequest{Network: name, File: strings.NewReader(titled(name))}); err != nil || r.Created != 1 {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
 	}
 	for _, name := range names {
 		c, err := service.Show(ctx, operator, reviews.ListReviewsRequest{Network: name, Collection: recordKey.ID})
 		collections, err2 := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: name})
-		list, err3 := service.ListReviews(ctx, operator, reviews.ListReviewsRequest{Network: name, Collection: recordKey.ID})
+		list, err3 := service.ListReviews(ctx, operator,
+			reviews.ListReviewsRequest{Network: name, Collection: recordKey.ID})
 		var out bytes.Buffer
 		err4 := service.Export(ctx, operator, name, &out)
-		if err := errors.Join(err, err2, err3, err4); err != nil || len(collections.Items) != 1 || len(list.Items) != 1 {
+		if err := errors.Join(err, err2, err3, err4); err != nil || len(collections.Items) != 1 ||
+			len(list.Items) != 1 {
 			t.Fatalf("%s: %+v, %+v, %v", name, collections.Items, list.Items, err)
 		}
 		if c.Title != name || collections.Items[0].Title != name || list.Items[0].Title != name {
@@ -274,7 +293,8 @@ func TestAnImportDoesNotWaitForThatOfAnotherNetwork(t *testing.T) {
 		done <- err
 	}()
 	<-file.reached
-	report, err := service.Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record)})
+	report, err := service.Import(ctx, operator,
+		reviews.ImportRequest{Network: network, File: strings.NewReader(record)})
 	if err != nil || report.Created != report.Reviews {
 		t.Errorf("%+v, %v", report, err)
 	}

@@ -58,18 +58,21 @@ func allRejected() map[string]string {
 		many[i] = review(fmt.Sprint(i), 0, "")
 	}
 	return map[string]string{
-		"one review":                       collection("YQ", single, bad),
-		"reviews before dimensions":        reviewsFirst(collection("YQ", single, bad, bad)),
-		"no dimensions":                    collection("YQ", "", bad),
-		"a reply to a rejected review":     collection("YQ", single, bad, review("2", 5, `,"parent_id":"1"`)),
-		"no objects":                       collection("YQ", single, "7", "{}"),
-		"many reviews":                     collection("YQ", single, many...),
-		"large reviews":                    collection("YQ", single, refusedLarge("1"), bad, refusedLarge("2")),
-		"large reviews before dimensions":  reviewsFirst(collection("YQ", single, refusedLarge("1"), refusedLarge("2"), bad)),
-		"a large collection":               strings.Replace(collection("YQ", single, bad), `"source":"s"`, `"source":"`+large+`"`, 1),
+		"one review":                   collection("YQ", single, bad),
+		"reviews before dimensions":    reviewsFirst(collection("YQ", single, bad, bad)),
+		"no dimensions":                collection("YQ", "", bad),
+		"a reply to a rejected review": collection("YQ", single, bad, review("2", 5, `,"parent_id":"1"`)),
+		"no objects":                   collection("YQ", single, "7", "{}"),
+		"many reviews":                 collection("YQ", single, many...),
+		"large reviews":                collection("YQ", single, refusedLarge("1"), bad, refusedLarge("2")),
+		"large reviews before dimensions": reviewsFirst(collection("YQ", single, refusedLarge("1"), refusedLarge("2"),
+			bad)),
+		"a large collection": strings.Replace(collection("YQ", single, bad), `"source":"s"`,
+			`"source":"`+large+`"`, 1),
 		"a large title and a large review": titled(collection("YQ", single, refusedLarge("1")), large),
-		"a large review that is a reply":   collection("YQ", single, bad, review("2", 5, `,"parent_id":"1","subparts":{"s":"`+large+`"}`)),
-		"a large review that is repeated":  collection("YQ", single, refusedLarge("1"), largeReview("1")),
+		"a large review that is a reply": collection("YQ", single, bad,
+			review("2", 5, `,"parent_id":"1","subparts":{"s":"`+large+`"}`)),
+		"a large review that is repeated": collection("YQ", single, refusedLarge("1"), largeReview("1")),
 	}
 }
 
@@ -86,10 +89,12 @@ func TestACollectionWhoseReviewsWereAllRejectedIsNotMade(t *testing.T) {
 				if out := export(t, store); out != "" {
 					t.Errorf("exported: %.200s", out)
 				}
-				for c, err := range reviews.New(store, nil).AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network}) {
+				for c, err := range reviews.New(store, nil).AllCollections(ctx, operator,
+					reviews.ListCollectionsRequest{Network: network}) {
 					t.Errorf("listed: %.200v, %v", c, err)
 				}
-				_, err := reviews.New(store, nil).Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ"})
+				_, err := reviews.New(store, nil).Show(ctx, operator,
+					reviews.ListReviewsRequest{Network: network, Collection: "YQ"})
 				if !errors.Is(err, vitrine.ErrNotFound) {
 					t.Errorf("%v, want ErrNotFound", err)
 				}
@@ -144,7 +149,8 @@ func TestOneAcceptedReviewMakesItsCollection(t *testing.T) {
 					store := memory.New()
 					importInto(t, store, stored, nil)
 					r := dryAndReal(t, store, order(file), o)
-					c, err := reviews.New(store, nil).Show(ctx, operator, reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ"})
+					c, err := reviews.New(store, nil).Show(ctx, operator,
+						reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ"})
 					if err != nil || c.Title != "NEW" || c.Count != 1 || r.Created != 1 || r.Rejected != r.Reviews-1 {
 						t.Errorf("%s, buffer %d: %v, %+v, %v", name, buffer, counts(r), c, err)
 					}
@@ -158,10 +164,12 @@ func TestOneAcceptedReviewMakesItsCollection(t *testing.T) {
 func TestACollectionWithoutReviewsIsMade(t *testing.T) {
 	for _, buffer := range []int{32, 1 << 20} {
 		o := *reviews.WithBuffer(reviews.Options{}, buffer)
-		for _, line := range []string{collection("YQ", single), collection("YQ", ""), reviewsFirst(collection("YQ", single)), reviewsFirst(collection("YQ", ""))} {
+		for _, line := range []string{collection("YQ", single), collection("YQ", ""),
+			reviewsFirst(collection("YQ", single)), reviewsFirst(collection("YQ", ""))} {
 			store := memory.New()
 			for _, title := range []string{"OLD", "NEW"} {
-				file := titled(line, title) + collection("YWI", single, review("1", 0, "")) // what comes behind is another line
+				// what comes behind is another line
+				file := titled(line, title) + collection("YWI", single, review("1", 0, ""))
 				dryAndReal(t, store, file, o)
 				sameRecords(t, export(t, store), titled(line, title))
 			}

@@ -21,8 +21,10 @@ func TestBlankLinesLoseNoRecord(t *testing.T) {
 		if i%200 == 0 {
 			file.WriteString(strings.Repeat("\n", 12*buffer))
 		}
-		fmt.Fprintf(&file, `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"%s","dimensions":["default"],"reviews":[`+
-			`{"id":"r","imported_display_name":"N","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[50]}]}`+"\n", base64.StdEncoding.EncodeToString(fmt.Append(nil, i)))
+		fmt.Fprintf(&file,
+			`{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"%s","dimensions":["default"],"reviews":[`+
+				`{"id":"r","imported_display_name":"N","title":"t","body_html":"","created":"2020-01-02T03:04:05Z",`+
+				`"ratings":[50]}]}`+"\n", base64.StdEncoding.EncodeToString(fmt.Append(nil, i)))
 	}
 	for _, workers := range []int{1, 4} {
 		for range 2 { // which block is done first is a matter of chance
@@ -32,10 +34,12 @@ func TestBlankLinesLoseNoRecord(t *testing.T) {
 				t.Fatal(problem, err)
 			}
 			if r := checker.Report(); r.Collections != count || r.Reviews != count {
-				t.Fatalf("%d workers: check finds %d collections and %d reviews, want %d", workers, r.Collections, r.Reviews, count)
+				t.Fatalf("%d workers: check finds %d collections and %d reviews, want %d", workers, r.Collections,
+					r.Reviews, count)
 			}
 			service := reviews.New(memory.New(), nil)
-			r, err := service.Import(context.Background(), vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: network, File: bytes.NewReader(file.Bytes()), Options: *o})
+			r, err := service.Import(context.Background(), vitrine.Caller{Operator: true},
+				reviews.ImportRequest{Network: network, File: bytes.NewReader(file.Bytes()), Options: *o})
 			if err != nil || r.Created != count {
 				t.Fatalf("%d workers: import creates %d reviews, want %d: %v", workers, r.Created, count, err)
 			}

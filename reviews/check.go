@@ -8,32 +8,33 @@ import (
 	"time"
 )
 
-// Options say how a file is read, by a check or an import, and who is told of its progress. The zero value works. Only MaxLine and Now
-// change which problems are found.
+// Options say how a file is read, by a check or an import, and who is told of its progress. The zero value works. Only
+// MaxLine and Now change which problems are found.
 type Options struct {
 	Workers int // goroutines that check lines; 0 or less: one for each core, eight at most
 	MaxLine int // bytes of a line at most (rule line-too-long); 0: 32 MiB, or Limits.Line in an import
 
-	// LongLines, if not nil, bounds how many lines of more than 1 MiB are in memory at a time. A check or an import sends a
-	// value to this channel before it reads such a line, and receives it afterwards. A server passes one channel, whose
-	// capacity is the limit, to all imports. Waiting for the channel ends with the context of the import.
+	// LongLines, if not nil, bounds how many lines of more than 1 MiB are in memory at a time. A check or an import
+	// sends a value to this channel before it reads such a line, and receives it afterwards. A server passes one
+	// channel, whose capacity is the limit, to all imports. Waiting for the channel ends with the context of the
+	// import.
 	LongLines chan struct{}
 
-	// Now is the clock of the rule created-future. It is called once, when reading begins. nil: the clock of the store of an
-	// import, else time.Now.
+	// Now is the clock of the rule created-future. It is called once, when reading begins. nil: the clock of the store
+	// of an import, else time.Now.
 	Now func() time.Time
 
-	// Progress, if not nil, is called after each block of the file (512 KiB) with the bytes that were read of the file as it was given,
-	// compressed or not, and the counts so far. A program that knows the size of the file computes a percentage. It is called by the
-	// goroutine that ranges over Checker.Problems or has called Import, so it may use the variables of that goroutine without a lock. A
-	// slow Progress slows the check down.
+	// Progress, if not nil, is called after each block of the file (512 KiB) with the bytes that were read of the file
+	// as it was given, compressed or not, and the counts so far. A program that knows the size of the file computes a
+	// percentage. It is called by the goroutine that ranges over Checker.Problems or has called Import, so it may use
+	// the variables of that goroutine without a lock. A slow Progress slows the check down.
 	Progress func(bytes int64, counts Counts)
 
 	buffer int // bytes of a block; defaultBuffer. Tests set it, so that short lines count as long.
 }
 
-// Checker checks one file, once. Range over Problems to read the file, then call Report for the counts. It is used by one
-// goroutine, and checks the lines on several.
+// Checker checks one file, once. Range over Problems to read the file, then call Report for the counts. It is used by
+// one goroutine, and checks the lines on several.
 type Checker struct {
 	file    io.Reader // nil once a loop over Problems has begun
 	options Options
@@ -41,8 +42,8 @@ type Checker struct {
 }
 
 // Check returns a Checker of a file in the import format: NDJSON with one collection on each line, uncompressed or
-// compressed with gzip. It reads nothing yet. A check stores nothing and needs no store. Only Service.Import applies the two
-// rules about stored reviews, stored-dimensions and overwrite; so does its dry run. o may be nil.
+// compressed with gzip. It reads nothing yet. A check stores nothing and needs no store. Only Service.Import applies
+// the two rules about stored reviews, stored-dimensions and overwrite; so does its dry run. o may be nil.
 //
 // The memory of a check does not grow with the file or its problems, except for about 25 bytes for each collection. The
 // longest line is in memory, with the ids of its reviews.
@@ -55,13 +56,13 @@ func Check(file io.Reader, o *Options) *Checker {
 	return c
 }
 
-// Problems reads the file and yields its problems in the order of their offsets, and then the warnings about the whole file.
-// If a line has more than a thousand problems, each thousand of them is in this order. It yields all problems, not only the
-// first thousand that Report keeps.
+// Problems reads the file and yields its problems in the order of their offsets, and then the warnings about the whole
+// file. If a line has more than a thousand problems, each thousand of them is in this order. It yields all problems,
+// not only the first thousand that Report keeps.
 //
-// If the file could not be read to its end, the last pair has an error: that of the reader, or that of a damaged gzip file.
-// Lines before the error are checked. If the loop ends early, no more of the file is read. A second loop over problems of
-// the same Checker yields only an error.
+// If the file could not be read to its end, the last pair has an error: that of the reader, or that of a damaged gzip
+// file. Lines before the error are checked. If the loop ends early, no more of the file is read. A second loop over
+// problems of the same Checker yields only an error.
 func (c *Checker) Problems() iter.Seq2[Problem, error] {
 	return func(yield func(Problem, error) bool) {
 		if c.file == nil {
@@ -80,6 +81,6 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 	}
 }
 
-// Report returns the counts of what has been read so far, and the first thousand problems in it. It may also be called inside
-// the loop over Problems. Created, Updated and Unchanged are 0, and DryRun is true.
+// Report returns the counts of what has been read so far, and the first thousand problems in it. It may also be called
+// inside the loop over Problems. Created, Updated and Unchanged are 0, and DryRun is true.
 func (c *Checker) Report() Report { return c.checker.report }

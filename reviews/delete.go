@@ -16,8 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// DeleteRequest is the request of Delete. Network is required, and at least one of the other members. These combinations are
-// allowed, and what each erases:
+// DeleteRequest is the request of Delete. Network is required, and at least one of the other members. These
+// combinations are allowed, and what each erases:
 //
 //	Source                          the collections of the source
 //	Collection [Source]             the collection
@@ -28,7 +28,8 @@ import (
 type DeleteRequest struct {
 	Network string // the network whose reviews are erased
 
-	// Source erases the collections of this source. With Collection, Review, Author or Email, only this source is searched for them.
+	// Source erases the collections of this source. With Collection, Review, Author or Email, only this source is
+	// searched for them.
 	Source string
 	// Collection erases the collection with this id. Without Source, only one source of the network may have this id.
 	Collection string
@@ -36,8 +37,8 @@ type DeleteRequest struct {
 	Review string
 	// Author erases only the reviews with this author_id, in the Collection, the Source or the whole network.
 	Author string
-	// Email erases only the reviews with this imported_email, in the Collection, the Source or the whole network. Upper and lower case
-	// do not differ. With Author too, a review is erased that has one of the two.
+	// Email erases only the reviews with this imported_email, in the Collection, the Source or the whole network. Upper
+	// and lower case do not differ. With Author too, a review is erased that has one of the two.
 	Email string
 	// Everything erases all collections of the network. Source, Collection, Review, Author and Email are "" then.
 	Everything bool
@@ -53,9 +54,9 @@ type Deleted struct {
 	Replies     int64 `json:"replies"` // remaining reviews that had replied to an erased one
 }
 
-// maxErased limits what one transaction erases, since other writers of the network may have to wait for it: that many whole
-// collections or, of an author, that many reviews, counted after each collection. The reviews of one collection are always
-// erased together.
+// maxErased limits what one transaction erases, since other writers of the network may have to wait for it: that many
+// whole collections or, of an author, that many reviews, counted after each collection. The reviews of one collection
+// are always erased together.
 const maxErased = 1000
 
 // Delete permanently erases reviews, or collections with their reviews. See Session.Delete.
@@ -84,27 +85,31 @@ func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteReques
 	return e.done, err
 }
 
-// check returns ErrInvalid unless the request says exactly one thing to erase. A request with only a Network is rejected, so
-// that a program that forgets to set the other members does not erase the network.
+// check returns ErrInvalid unless the request says exactly one thing to erase. A request with only a Network is
+// rejected, so that a program that forgets to set the other members does not erase the network.
 func (in DeleteRequest) check() error {
 	parts := in.Source + in.Collection + in.Review + in.Author + in.Email
 	switch {
 	case parts == "" && !in.Everything:
-		return invalid("", "say what to erase: a source, a collection, a review, an author, an e-mail address, or everything")
+		return invalid("",
+			"say what to erase: a source, a collection, a review, an author, an e-mail address, or everything")
 	case parts != "" && in.Everything:
-		return invalid("", "everything names all there is: leave out source, collection, review, author and email, or leave out everything")
+		return invalid("",
+			"everything names all there is: leave out source, collection, review, author and email, or leave out "+
+				"everything")
 	case in.Review != "" && in.Author != "":
 		return invalid("author", "a review and an author exclude each other")
 	case in.Review != "" && in.Email != "":
 		return invalid("email", "a review and an e-mail address exclude each other")
 	case in.Review != "" && in.Collection == "":
-		return invalid("collection", "review needs collection, since the id of a review is unique in its collection alone")
+		return invalid("collection",
+			"review needs collection, since the id of a review is unique in its collection alone")
 	}
 	return nil
 }
 
-// eraser carries out one request. Each of its transactions erases whole collections, or reviews of some collections together
-// with their share of the tally, so that counts and means are right between two transactions too.
+// eraser carries out one request. Each of its transactions erases whole collections, or reviews of some collections
+// together with their share of the tally, so that counts and means are right between two transactions too.
 type eraser struct {
 	ctx     context.Context
 	service *Service
@@ -119,8 +124,8 @@ type target struct {
 	ids []string // of reviews; nil for the collection as a whole
 }
 
-// run repeats two steps: find targets in a View, which blocks no writer, and erase them in an Update. There is no index of
-// people: every import would pay for it, and people are erased rarely.
+// run repeats two steps: find targets in a View, which blocks no writer, and erase them in an Update. There is no index
+// of people: every import would pay for it, and people are erased rarely.
 func (e *eraser) run() error {
 	after := CollectionKey{}
 	for more := true; more; {
@@ -140,8 +145,9 @@ func (e *eraser) run() error {
 	return nil
 }
 
-// find searches the collection of the request, or those of its source or of the network after a key, until it has found at
-// least maxErased collections or reviews to erase. It returns them, and whether there may be more after the last of them.
+// find searches the collection of the request, or those of its source or of the network after a key, until it has found
+// at least maxErased collections or reviews to erase. It returns them, and whether there may be more after the last of
+// them.
 func (e *eraser) find(s *rows, after CollectionKey) (found []target, more bool, err error) {
 	list := s.byKey(e.in.Source, after, maxErased)
 	if e.in.Collection != "" {
@@ -177,14 +183,15 @@ func (e *eraser) find(s *rows, after CollectionKey) (found []target, more bool, 
 	return found, false, nil
 }
 
-// wants returns whether the request erases a review: the review has the requested id, or the author_id, byte by byte, or the
-// imported_email, ignoring case. data is the record of the review. imported_display_name is never compared, since it does
-// not identify anybody.
+// wants returns whether the request erases a review: the review has the requested id, or the author_id, byte by byte,
+// or the imported_email, ignoring case. data is the record of the review. imported_display_name is never compared,
+// since it does not identify anybody.
 func (e *eraser) wants(data []byte) bool {
 	if e.in.Review != "" {
 		return true
 	}
-	author, email := e.in.Author != "" && bytes.Contains(data, []byte(`"author_id":`)), e.in.Email != "" && bytes.Contains(data, []byte(`"imported_email":`))
+	author, email := e.in.Author != "" && bytes.Contains(data, []byte(`"author_id":`)), e.in.Email != "" &&
+		bytes.Contains(data, []byte(`"imported_email":`))
 	if !author && !email {
 		return false // skip decoding for most reviews
 	}
@@ -228,10 +235,11 @@ func (e *eraser) erase(found []target) (err error) {
 	if e.in.DryRun {
 		err = view(e.ctx, e.service.db, e.in.Network, fn)
 	} else {
-		err = e.service.change(e.ctx, e.by, e.in.Network, storage.UpdateOptions{Large: true}, func(s *rows) (Event, error) {
-			err := fn(s)
-			return Event{Action: ActionDeleted, Deleted: done.Reviews}, err
-		})
+		err = e.service.change(e.ctx, e.by, e.in.Network, storage.UpdateOptions{Large: true},
+			func(s *rows) (Event, error) {
+				err := fn(s)
+				return Event{Action: ActionDeleted, Deleted: done.Reviews}, err
+			})
 	}
 	if err == nil {
 		e.done.Collections += done.Collections
@@ -242,8 +250,8 @@ func (e *eraser) erase(found []target) (err error) {
 }
 
 // reviews erases those of the reviews with these ids that still exist and match the request, since an import may have
-// replaced a review after it was found. Replies to the erased reviews get another parent, and the tally of the collection is
-// stored without the erased reviews.
+// replaced a review after it was found. Replies to the erased reviews get another parent, and the tally of the
+// collection is stored without the erased reviews.
 func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 	parents := map[string]string{} // the parent of each erased review; "" for none
 	var erased []row
@@ -284,9 +292,9 @@ func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 	return s.putCollection(c)
 }
 
-// reparent gives each remaining reply to an erased review another parent: its nearest ancestor that remains, or none. It
-// returns the number of these replies. erased has the parent of each erased review. If 3 replies to 2 and 2 to 1, and 2 is
-// erased, then 3 replies to 1; if 1 and 2 are erased, 3 is no reply any more.
+// reparent gives each remaining reply to an erased review another parent: its nearest ancestor that remains, or none.
+// It returns the number of these replies. erased has the parent of each erased review. If 3 replies to 2 and 2 to 1,
+// and 2 is erased, then 3 replies to 1; if 1 and 2 are erased, 3 is no reply any more.
 func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count int64, err error) {
 	list, err := s.list(c)
 	if err != nil {
@@ -322,11 +330,11 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 	return int64(len(replies)), nil
 }
 
-// staying returns the new parent of a reply: its parent if that remains, or else its nearest ancestor that does; "" if there
-// is none. erased has the parent of each erased review.
+// staying returns the new parent of a reply: its parent if that remains, or else its nearest ancestor that does; "" if
+// there is none. erased has the parent of each erased review.
 //
-// A damaged store may have replies in a circle. Then no review becomes its own parent, and the search ends after as many
-// steps as there are erased reviews.
+// A damaged store may have replies in a circle. Then no review becomes its own parent, and the search ends after as
+// many steps as there are erased reviews.
 func staying(erased map[string]string, reply, parent string) string {
 	for range len(erased) + 1 {
 		if parent == reply {

@@ -29,7 +29,8 @@ const mails = `,"imported_email":"Max@Example.test"`
 
 // erasable is a file with two sources, whose first has two collections.
 func erasable() string {
-	return collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`), by("ann", review("3", 30, `,"parent_id":"2"`)), by("bob", review("4", 40, `,"parent_id":"3"`))) +
+	return collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`),
+		by("ann", review("3", 30, `,"parent_id":"2"`)), by("bob", review("4", 40, `,"parent_id":"3"`))) +
 		collection("YWI", single, by("ann", review("1", 50, "")), by("Ann", review("2", 60, ""))) +
 		from("t", collection("YQ", single, by("ann", review("1", 70, "")), review("9", 80, mails)))
 }
@@ -43,52 +44,84 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 		error error
 	}{
 		{"a review", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "4"}, reviews.Deleted{Reviews: 1},
-			collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`), by("ann", review("3", 30, `,"parent_id":"2"`))) +
+			collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`),
+				by("ann", review("3", 30, `,"parent_id":"2"`))) +
 				after(erasable(), 1), nil},
-		{"a review with a reply, which moves up", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "2"}, reviews.Deleted{Reviews: 1, Replies: 1},
-			collection("YQ", single, by("ann", review("1", 10, "")), by("ann", review("3", 30, `,"parent_id":"1"`)), by("bob", review("4", 40, `,"parent_id":"3"`))) +
+		{"a review with a reply, which moves up", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "2"},
+			reviews.Deleted{Reviews: 1, Replies: 1},
+			collection("YQ", single, by("ann", review("1", 10, "")), by("ann", review("3", 30, `,"parent_id":"1"`)),
+				by("bob", review("4", 40, `,"parent_id":"3"`))) +
 				after(erasable(), 1), nil},
-		{"the first review of a thread", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1"}, reviews.Deleted{Reviews: 1, Replies: 1},
-			collection("YQ", single, review("2", 20, ""), by("ann", review("3", 30, `,"parent_id":"2"`)), by("bob", review("4", 40, `,"parent_id":"3"`))) +
+		{"the first review of a thread", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1"},
+			reviews.Deleted{Reviews: 1, Replies: 1},
+			collection("YQ", single, review("2", 20, ""), by("ann", review("3", 30, `,"parent_id":"2"`)),
+				by("bob", review("4", 40, `,"parent_id":"3"`))) +
 				after(erasable(), 1), nil},
-		{"the last review of a collection", reviews.DeleteRequest{Collection: "YWI", Author: "Ann"}, reviews.Deleted{Reviews: 1},
-			line(erasable(), 0) + collection("YWI", single, by("ann", review("1", 50, ""))) + after(erasable(), 2), nil},
-		{"an author in a collection", reviews.DeleteRequest{Source: "s", Collection: "YQ", Author: "ann"}, reviews.Deleted{Reviews: 2, Replies: 2},
-			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) + after(erasable(), 1), nil},
-		{"an author in a source", reviews.DeleteRequest{Source: "s", Author: "ann"}, reviews.Deleted{Reviews: 3, Replies: 2},
+		{"the last review of a collection", reviews.DeleteRequest{Collection: "YWI", Author: "Ann"},
+			reviews.Deleted{Reviews: 1},
+			line(erasable(), 0) + collection("YWI", single, by("ann", review("1", 50, ""))) + after(erasable(), 2),
+			nil},
+		{"an author in a collection", reviews.DeleteRequest{Source: "s", Collection: "YQ", Author: "ann"},
+			reviews.Deleted{Reviews: 2, Replies: 2},
+			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) +
+				after(erasable(), 1), nil},
+		{"an author in a source", reviews.DeleteRequest{Source: "s", Author: "ann"},
+			reviews.Deleted{Reviews: 3, Replies: 2},
 			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) +
 				collection("YWI", single, by("Ann", review("2", 60, ""))) + after(erasable(), 2), nil},
 		{"an author in the network", reviews.DeleteRequest{Author: "ann"}, reviews.Deleted{Reviews: 4, Replies: 2},
 			collection("YQ", single, review("2", 20, ""), by("bob", review("4", 40, `,"parent_id":"2"`))) +
-				collection("YWI", single, by("Ann", review("2", 60, ""))) + from("t", collection("YQ", single, review("9", 80, mails))), nil},
-		{"an address in the network, in another case", reviews.DeleteRequest{Email: "MAX@example.test"}, reviews.Deleted{Reviews: 1},
-			line(erasable(), 0) + line(erasable(), 1) + from("t", collection("YQ", single, by("ann", review("1", 70, "")))), nil},
-		{"an author and an address", reviews.DeleteRequest{Email: "max@example.test", Author: "bob"}, reviews.Deleted{Reviews: 2},
-			collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`), by("ann", review("3", 30, `,"parent_id":"2"`))) +
+				collection("YWI", single, by("Ann", review("2", 60, ""))) +
+				from("t", collection("YQ", single, review("9", 80, mails))), nil},
+		{"an address in the network, in another case", reviews.DeleteRequest{Email: "MAX@example.test"},
+			reviews.Deleted{Reviews: 1},
+			line(erasable(), 0) + line(erasable(), 1) +
+				from("t", collection("YQ", single, by("ann", review("1", 70, "")))), nil},
+		{"an author and an address", reviews.DeleteRequest{Email: "max@example.test", Author: "bob"},
+			reviews.Deleted{Reviews: 2},
+			collection("YQ", single, by("ann", review("1", 10, "")), review("2", 20, `,"parent_id":"1"`),
+				by("ann", review("3", 30, `,"parent_id":"2"`))) +
 				line(erasable(), 1) + from("t", collection("YQ", single, by("ann", review("1", 70, "")))), nil},
-		{"an address of nobody", reviews.DeleteRequest{Email: "max@example"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
-		{"a review and an address", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1", Email: "max@example.test"}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
-		{"an author who wrote nothing", reviews.DeleteRequest{Author: "nobody"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
-		{"an author who wrote nothing in the collection", reviews.DeleteRequest{Collection: "YWI", Author: "bob"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
-		{"a collection", reviews.DeleteRequest{Source: "s", Collection: "YQ"}, reviews.Deleted{Collections: 1, Reviews: 4}, after(erasable(), 1), nil},
-		{"a collection whose id one source has", reviews.DeleteRequest{Collection: "YWI"}, reviews.Deleted{Collections: 1, Reviews: 2}, line(erasable(), 0) + after(erasable(), 2), nil},
-		{"a source", reviews.DeleteRequest{Source: "s"}, reviews.Deleted{Collections: 2, Reviews: 6}, after(erasable(), 2), nil},
-		{"a source that has nothing", reviews.DeleteRequest{Source: "none"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
+		{"an address of nobody", reviews.DeleteRequest{Email: "max@example"}, reviews.Deleted{}, erasable(),
+			vitrine.ErrNotFound},
+		{"a review and an address",
+			reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1", Email: "max@example.test"},
+			reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
+		{"an author who wrote nothing", reviews.DeleteRequest{Author: "nobody"}, reviews.Deleted{}, erasable(),
+			vitrine.ErrNotFound},
+		{"an author who wrote nothing in the collection", reviews.DeleteRequest{Collection: "YWI", Author: "bob"},
+			reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
+		{"a collection", reviews.DeleteRequest{Source: "s", Collection: "YQ"},
+			reviews.Deleted{Collections: 1, Reviews: 4}, after(erasable(), 1), nil},
+		{"a collection whose id one source has", reviews.DeleteRequest{Collection: "YWI"},
+			reviews.Deleted{Collections: 1, Reviews: 2}, line(erasable(), 0) + after(erasable(), 2), nil},
+		{"a source", reviews.DeleteRequest{Source: "s"}, reviews.Deleted{Collections: 2, Reviews: 6},
+			after(erasable(), 2), nil},
+		{"a source that has nothing", reviews.DeleteRequest{Source: "none"}, reviews.Deleted{}, erasable(),
+			vitrine.ErrNotFound},
 		{"everything", reviews.DeleteRequest{Everything: true}, reviews.Deleted{Collections: 3, Reviews: 8}, "", nil},
 
-		{"a review that is not there", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "99"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
-		{"a collection that is not there", reviews.DeleteRequest{Source: "s", Collection: "absent"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
-		{"an author in a collection that is not there", reviews.DeleteRequest{Collection: "absent", Author: "ann"}, reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
-		{"a collection of two sources", reviews.DeleteRequest{Collection: "YQ"}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
-		{"a review without its collection", reviews.DeleteRequest{Source: "s", Review: "1"}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
-		{"a review and an author", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1", Author: "ann"}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
+		{"a review that is not there", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "99"},
+			reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
+		{"a collection that is not there", reviews.DeleteRequest{Source: "s", Collection: "absent"}, reviews.Deleted{},
+			erasable(), vitrine.ErrNotFound},
+		{"an author in a collection that is not there", reviews.DeleteRequest{Collection: "absent", Author: "ann"},
+			reviews.Deleted{}, erasable(), vitrine.ErrNotFound},
+		{"a collection of two sources", reviews.DeleteRequest{Collection: "YQ"}, reviews.Deleted{}, erasable(),
+			vitrine.ErrInvalid},
+		{"a review without its collection", reviews.DeleteRequest{Source: "s", Review: "1"}, reviews.Deleted{},
+			erasable(), vitrine.ErrInvalid},
+		{"a review and an author", reviews.DeleteRequest{Source: "s", Collection: "YQ", Review: "1", Author: "ann"},
+			reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
 		{"nothing", reviews.DeleteRequest{}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
-		{"everything of a source", reviews.DeleteRequest{Source: "s", Everything: true}, reviews.Deleted{}, erasable(), vitrine.ErrInvalid},
+		{"everything of a source", reviews.DeleteRequest{Source: "s", Everything: true}, reviews.Deleted{}, erasable(),
+			vitrine.ErrInvalid},
 	} {
 		store := memory.New()
 		service := reviews.New(store, nil)
 		importInto(t, store, erasable(), nil)
-		if _, err := service.Import(ctx, operator, reviews.ImportRequest{Network: otherNetwork, File: strings.NewReader(erasable())}); err != nil {
+		if _, err := service.Import(ctx, operator,
+			reviews.ImportRequest{Network: otherNetwork, File: strings.NewReader(erasable())}); err != nil {
 			t.Fatal(err)
 		}
 		test.in.Network = network
@@ -97,7 +130,8 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 		before := export(t, store)
 		done, err := service.Delete(ctx, operator, dry)
 		if done != test.done || !errors.Is(err, test.error) || export(t, store) != before {
-			t.Errorf("%s, in a dry run: %+v, %v, want %+v, %v; the store was changed: %v", test.name, done, err, test.done, test.error, export(t, store) != before)
+			t.Errorf("%s, in a dry run: %+v, %v, want %+v, %v; the store was changed: %v", test.name, done, err,
+				test.done, test.error, export(t, store) != before)
 		}
 		done, err = service.Delete(ctx, operator, test.in)
 		if done != test.done || !errors.Is(err, test.error) {
@@ -114,7 +148,8 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: what is left is imported anew as %+v", test.name, again)
 		}
 		var other strings.Builder
-		if err := service.Export(ctx, operator, otherNetwork, &other); err != nil || strings.Count(other.String(), `"ratings"`) != 8 {
+		if err := service.Export(ctx, operator, otherNetwork, &other); err != nil ||
+			strings.Count(other.String(), `"ratings"`) != 8 {
 			t.Errorf("%s: another network is left with %s, %v", test.name, &other, err)
 		}
 		// What was erased comes back when it is imported again.
@@ -123,7 +158,8 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: the file imported again: %+v", test.name, back.Counts)
 		}
 	}
-	if _, err := reviews.New(memory.New(), nil).Delete(ctx, moderator("urn:vitrine:example.test"), reviews.DeleteRequest{Everything: true}); !errors.Is(err, vitrine.ErrInvalid) {
+	if _, err := reviews.New(memory.New(), nil).Delete(ctx, moderator("urn:vitrine:example.test"),
+		reviews.DeleteRequest{Everything: true}); !errors.Is(err, vitrine.ErrInvalid) {
 		t.Errorf("without a network, though the caller moderates only one: %v", err)
 	}
 }
@@ -137,7 +173,8 @@ func after(file string, n int) string { return strings.Join(strings.SplitAfter(f
 func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 	var file strings.Builder
 	for i := range 1100 {
-		file.WriteString(collection(fmt.Sprintf("%08d", i), single, by("ann", review("1", 5, "")), by("bob", review("2", 7, ""))))
+		file.WriteString(collection(fmt.Sprintf("%08d", i), single, by("ann", review("1", 5, "")),
+			by("bob", review("2", 7, ""))))
 	}
 	store := memory.New()
 	service := reviews.New(retrying{store}, nil)
@@ -150,13 +187,16 @@ func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 			t.Errorf("in a dry run of %+v: %+v, %v", in, done, err)
 		}
 	}
-	if done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Author: "ann"}); err != nil || done != (reviews.Deleted{Reviews: 1100}) {
+	if done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Author: "ann"}); err != nil ||
+		done != (reviews.Deleted{Reviews: 1100}) {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if left := export(t, store); strings.Count(left, "\n") != 1100 || strings.Contains(left, "ann") || strings.Count(left, "bob") != 1100 {
+	if left := export(t, store); strings.Count(left, "\n") != 1100 || strings.Contains(left, "ann") ||
+		strings.Count(left, "bob") != 1100 {
 		t.Error("more or less is left")
 	}
-	if done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Source: "s"}); err != nil || done != (reviews.Deleted{Collections: 1100, Reviews: 1100}) {
+	if done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Source: "s"}); err != nil ||
+		done != (reviews.Deleted{Collections: 1100, Reviews: 1100}) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if names, err := service.Networks(ctx, operator); len(names) != 0 || err != nil {
@@ -171,7 +211,9 @@ type heldStore struct {
 	scrubbed int
 }
 
-func (s *heldStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+func (s *heldStore) Update(
+	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
 	if !o.Erase {
 		return s.Store.Update(ctx, space, o, fn)
 	}
@@ -188,21 +230,25 @@ func TestDeleteTellsOfCopiesThatAreLeft(t *testing.T) {
 	service := reviews.New(store, nil)
 	importInto(t, store, erasable(), nil)
 	in := reviews.DeleteRequest{Network: network, Author: "bob"}
-	if _, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Author: "bob", DryRun: true}); err != nil || store.scrubbed != 0 {
+	if _, err := service.Delete(ctx, operator,
+		reviews.DeleteRequest{Network: network, Author: "bob", DryRun: true}); err != nil || store.scrubbed != 0 {
 		t.Errorf("a dry run: %v, and the files were scrubbed %d times", err, store.scrubbed)
 	}
 	done, err := service.Delete(ctx, operator, in)
-	if done != (reviews.Deleted{Reviews: 1}) || !errors.Is(err, reviews.ErrCopies) || !errors.Is(err, vitrine.ErrBusy) || errors.Is(err, vitrine.ErrNotFound) {
+	if done != (reviews.Deleted{Reviews: 1}) || !errors.Is(err, reviews.ErrCopies) ||
+		!errors.Is(err, vitrine.ErrBusy) || errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if strings.Contains(export(t, store), "bob") {
 		t.Error("nothing was erased")
 	}
-	if done, err = service.Delete(ctx, operator, in); done != (reviews.Deleted{}) || !errors.Is(err, reviews.ErrCopies) {
+	if done, err = service.Delete(ctx, operator, in); done != (reviews.Deleted{}) ||
+		!errors.Is(err, reviews.ErrCopies) {
 		t.Errorf("again, while there are copies: %+v, %v", done, err)
 	}
 	store.held, store.scrubbed = false, 0
-	if _, err = service.Delete(ctx, operator, in); !errors.Is(err, vitrine.ErrNotFound) || errors.Is(err, reviews.ErrCopies) || store.scrubbed != 1 {
+	if _, err = service.Delete(ctx, operator, in); !errors.Is(err, vitrine.ErrNotFound) ||
+		errors.Is(err, reviews.ErrCopies) || store.scrubbed != 1 {
 		t.Errorf("again: %v, and the files were scrubbed %d times", err, store.scrubbed)
 	}
 }

@@ -36,7 +36,8 @@ func (s retrying) Update(ctx context.Context, space string, o storage.UpdateOpti
 
 func statistics(t *testing.T, store storage.Store) []reviews.Dimension {
 	t.Helper()
-	page, err := reviews.New(store, nil).ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network})
+	page, err := reviews.New(store, nil).ListCollections(ctx, operator,
+		reviews.ListCollectionsRequest{Network: network})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("%v, %v", page.Items, err)
 	}
@@ -47,12 +48,17 @@ func statistics(t *testing.T, store storage.Store) []reviews.Dimension {
 func TestDimensionsAreMetByName(t *testing.T) {
 	// A text that looks like the member is not taken for it.
 	looksSo := func(line string) string {
-		return strings.NewReplacer(`"body_html":"b"`, `"body_html":"\"ratings\":[7,7,7],\"dimensions\":[\"x\"]"`, `"title":"t"`, `"title":"\"dimensions\":[\"x\"]"`).Replace(line)
+		return strings.NewReplacer(`"body_html":"b"`, `"body_html":"\"ratings\":[7,7,7],\"dimensions\":[\"x\"]"`,
+			`"title":"t"`, `"title":"\"dimensions\":[\"x\"]"`).Replace(line)
 	}
-	stored := looksSo(collection("YQ", `,"dimensions":["price","quality","caf\u00e9"]`, review("1", "10,90,50", ""), review("2", "9,100,1", "")))
-	shuffled := looksSo(collection("YQ", `,"dimensions":["quality","café","price"]`, review("1", "90,50,10", ""), review("2", "100,1,9", "")))
-	changed := looksSo(collection("YQ", `,"dimensions":["café","price","quality"]`, review("1", "50,10,90", ""), review("2", "2,10,99", ""), review("3", "3,30,60", "")))
-	result := looksSo(collection("YQ", `,"dimensions":["price","quality","caf\u00e9"]`, review("1", "10,90,50", ""), review("2", "10,99,2", ""), review("3", "30,60,3", "")))
+	stored := looksSo(collection("YQ", `,"dimensions":["price","quality","caf\u00e9"]`, review("1", "10,90,50", ""),
+		review("2", "9,100,1", "")))
+	shuffled := looksSo(collection("YQ", `,"dimensions":["quality","café","price"]`, review("1", "90,50,10", ""),
+		review("2", "100,1,9", "")))
+	changed := looksSo(collection("YQ", `,"dimensions":["café","price","quality"]`, review("1", "50,10,90", ""),
+		review("2", "2,10,99", ""), review("3", "3,30,60", "")))
+	result := looksSo(collection("YQ", `,"dimensions":["price","quality","caf\u00e9"]`, review("1", "10,90,50", ""),
+		review("2", "10,99,2", ""), review("3", "30,60,3", "")))
 	for _, buffer := range []int{150, 1 << 20} { // a line in parts, and a line in one block
 		o := *reviews.WithBuffer(reviews.Options{}, buffer)
 		plain := memory.New()
@@ -60,21 +66,25 @@ func TestDimensionsAreMetByName(t *testing.T) {
 		before, counted := export(t, plain), statistics(t, plain)
 		checkCounts(t, dryAndReal(t, plain, shuffled, o), 1, 1, 2, 0, 0, 2, 0, 0, 0)
 		if export(t, plain) != before || !reflect.DeepEqual(statistics(t, plain), counted) {
-			t.Errorf("buffer %d: the same scores in another order have changed the store:\n%s%s", buffer, export(t, plain), before)
+			t.Errorf("buffer %d: the same scores in another order have changed the store:\n%s%s", buffer,
+				export(t, plain), before)
 		}
 		store := retrying{plain}
 		for _, updated := range []int64{1, 0} {
-			checkCounts(t, importInto(t, store, changed, &reviews.ImportRequest{Options: o}), 1, 1, 3, updated, updated, 3-2*updated, 0, 0, 0)
+			checkCounts(t, importInto(t, store, changed, &reviews.ImportRequest{Options: o}), 1, 1, 3, updated, updated,
+				3-2*updated, 0, 0, 0)
 			sameRecords(t, export(t, plain), result)
 		}
-		want := []reviews.Dimension{{Name: "price", Mean: 16.67}, {Name: "quality", Mean: 83}, {Name: "café", Mean: 18.33}}
+		want := []reviews.Dimension{{Name: "price", Mean: 16.67}, {Name: "quality", Mean: 83},
+			{Name: "café", Mean: 18.33}}
 		for i, got := range statistics(t, store) {
 			if got.Histogram = [10]int64{}; got != want[i] {
 				t.Errorf("buffer %d: %+v, want %+v", buffer, got, want[i])
 			}
 		}
 		// An erased review takes its scores along: counts and rows agree.
-		if _, err := reviews.New(store, nil).Delete(ctx, operator, reviews.DeleteRequest{Network: network, Source: "s", Collection: "YQ", Review: "2"}); err != nil {
+		if _, err := reviews.New(store, nil).Delete(ctx, operator,
+			reviews.DeleteRequest{Network: network, Source: "s", Collection: "YQ", Review: "2"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := statistics(t, store)[0]; got.Mean != 20 {

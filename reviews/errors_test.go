@@ -15,7 +15,8 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	s := reviews.New(memory.New(), nil)
 	member := moderator("urn:vitrine:example.test")
 	nameOf := func(by vitrine.Caller) error { _, err := s.NetworkOf(by); return err }
-	_, noCollection := s.Show(ctx, member, reviews.ListReviewsRequest{Network: "example.test", Source: "s", Collection: "YQ"})
+	_, noCollection := s.Show(ctx, member,
+		reviews.ListReviewsRequest{Network: "example.test", Source: "s", Collection: "YQ"})
 	_, notListed := s.Networks(ctx, member)
 	for _, c := range []struct {
 		what string
@@ -23,19 +24,28 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		want vitrine.Error
 	}{
 		{"a URN in place of a network", s.Admit(member, "urn:vitrine:a"),
-			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network", Reason: `"urn:vitrine:a" is not the name of a network: want the name alone, without colons, and not its URN`}},
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network",
+				Reason: `"urn:vitrine:a" is not the name of a network: want the name alone, without colons, and not ` +
+					`its URN`}},
 		{"several networks to choose from", nameOf(moderator("urn:vitrine:a", "urn:vitrine:b")),
-			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network", Reason: "the caller moderates 2 networks, so the request must name one of them"}},
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network",
+				Reason: "the caller moderates 2 networks, so the request must name one of them"}},
 		{"a caller who is none", s.Admit(vitrine.Caller{URN: "nobody"}, "example.test"),
-			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
+			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid",
+				Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
 		{"a network of others", s.Admit(member, "other.test"),
-			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Reason: "the reviews of a network are for moderators of the whole network, here urn:vitrine:other.test"}},
+			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
+				Reason: "the reviews of a network are for moderators of the whole network, here urn:vitrine:other.test"}},
 		{"no network to choose from", nameOf(moderator()),
-			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Reason: "only a moderator of a whole network may import, export, list or delete its reviews, and the caller moderates none"}},
+			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
+				Reason: "only a moderator of a whole network may import, export, list or delete its reviews, and " +
+					"the caller moderates none"}},
 		{"the list of networks", notListed,
-			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden", Reason: "the networks of a store are listed for its operator"}},
+			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
+				Reason: "the networks of a store are listed for its operator"}},
 		{"a collection that is not there", noCollection,
-			vitrine.Error{Kind: vitrine.ErrNotFound, Code: "not_found", Reason: `the network has no collection "YQ" of "s"`}},
+			vitrine.Error{Kind: vitrine.ErrNotFound, Code: "not_found",
+				Reason: `the network has no collection "YQ" of "s"`}},
 	} {
 		e, ok := errors.AsType[*vitrine.Error](c.err)
 		if !ok || !reflect.DeepEqual(*e, c.want) {

@@ -13,8 +13,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-const exampleFile = `{"source":"example.test","title":"A lamp","created":"2019-01-01T00:00:00Z","id":"bGFtcA==","dimensions":["default"],"reviews":[` +
-	`{"id":"1","imported_display_name":"Visitor","title":"Bright","body_html":"<p>Very bright.</p>","created":"2019-02-03T04:05:06Z","ratings":[80]},` +
+const exampleFile = `{"source":"example.test","title":"A lamp","created":"2019-01-01T00:00:00Z","id":"bGFtcA==",` +
+	`"dimensions":["default"],"reviews":[` +
+	`{"id":"1","imported_display_name":"Visitor","title":"Bright","body_html":"<p>Very bright.</p>",` +
+	`"created":"2019-02-03T04:05:06Z","ratings":[80]},` +
 	`{"id":"2","imported_display_name":"Visitor","title":"Heavy","body_html":"<p>Too heavy.</p>","created":"2019-02-30T04:05:06Z","ratings":[20]}]}
 `
 
@@ -27,16 +29,16 @@ func ExampleCheck() {
 		fmt.Println(problem)
 	}
 	fmt.Println(checker.Report().Reviews, "reviews,", checker.Report().Rejected, "rejected")
-	// Output:
-	// line 1, column 374, collection bGFtcA==, review 2, /reviews/1/created: error: there is no such day; this month has 28 days (timestamp): "2019-02-30T04:05:06Z"
-	// 2 reviews, 1 rejected
+	// Output: line 1, column 374, collection bGFtcA==, review 2, /reviews/1/created: error: there is no such day; this
+	// month has 28 days (timestamp): "2019-02-30T04:05:06Z" 2 reviews, 1 rejected
 }
 
 func ExampleService_Import() {
 	service := reviews.New(memory.New(), nil)
 	operator := vitrine.Caller{Operator: true}
 	for range 2 {
-		report, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)})
+		report, err := service.Import(context.Background(), operator,
+			reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -49,7 +51,8 @@ func ExampleService_Import() {
 
 func ExampleSession() {
 	service := reviews.New(memory.New(), nil)
-	session := service.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
+	session := service.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=1",
+		Moderates: []string{"urn:vitrine:example.test"}})
 	in := reviews.ImportRequest{File: strings.NewReader(exampleFile), DryRun: true}
 	in.Problem = func(p reviews.Problem) { fmt.Println(p.Pointer, p.Rule) }
 	report, err := session.Import(context.Background(), in)
@@ -67,22 +70,27 @@ func ExampleSession() {
 
 func ExampleService_Export() {
 	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
-	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
+	if _, err := service.Import(context.Background(), operator,
+		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
 	if err := service.Export(context.Background(), operator, "example.test", os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// {"created":"2019-01-01T00:00:00Z","dimensions":["default"],"id":"bGFtcA==","source":"example.test","title":"A lamp","reviews":[{"body_html":"<p>Very bright.</p>","created":"2019-02-03T04:05:06Z","id":"1","imported_display_name":"Visitor","ratings":[80],"title":"Bright"}]}
+	// {"created":"2019-01-01T00:00:00Z","dimensions":["default"],"id":"bGFtcA==","source":"example.test","title":"A
+	// lamp","reviews":[{"body_html":"<p>Very
+	// bright.</p>","created":"2019-02-03T04:05:06Z","id":"1","imported_display_name":"Visitor","ratings":[80],"title":"Bright"}]}
 }
 
 func ExampleService_Show() {
 	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
-	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
+	if _, err := service.Import(context.Background(), operator,
+		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	lamp, err := service.Show(context.Background(), operator, reviews.ListReviewsRequest{Network: "example.test", Collection: "bGFtcA=="})
+	lamp, err := service.Show(context.Background(), operator,
+		reviews.ListReviewsRequest{Network: "example.test", Collection: "bGFtcA=="})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -92,11 +100,14 @@ func ExampleService_Show() {
 
 func ExampleSession_AllReviews() {
 	service := reviews.New(memory.New(), nil)
-	session := service.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=1", Moderates: []string{"urn:vitrine:example.test"}})
-	if _, err := session.Import(context.Background(), reviews.ImportRequest{File: strings.NewReader(exampleFile)}); err != nil {
+	session := service.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=1",
+		Moderates: []string{"urn:vitrine:example.test"}})
+	if _, err := session.Import(context.Background(),
+		reviews.ImportRequest{File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	for review, err := range session.AllReviews(context.Background(), reviews.ListReviewsRequest{Collection: "bGFtcA=="}) {
+	for review, err := range session.AllReviews(context.Background(),
+		reviews.ListReviewsRequest{Collection: "bGFtcA=="}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -107,10 +118,12 @@ func ExampleSession_AllReviews() {
 
 func ExampleService_Delete() {
 	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
-	if _, err := service.Import(context.Background(), operator, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
+	if _, err := service.Import(context.Background(), operator,
+		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	done, err := service.Delete(context.Background(), operator, reviews.DeleteRequest{Network: "example.test", Collection: "bGFtcA==", Review: "1"})
+	done, err := service.Delete(context.Background(), operator,
+		reviews.DeleteRequest{Network: "example.test", Collection: "bGFtcA==", Review: "1"})
 	fmt.Println(done.Reviews, "erased", err)
 	// Output: 1 erased <nil>
 }

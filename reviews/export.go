@@ -24,7 +24,8 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, network string,
 	out, began := bufio.NewWriterSize(w, 64<<10), false
 	err = view(ctx, s.made().db, network, func(r *rows) error {
 		if began { // the store has lost the snapshot and has called this function again with another one
-			return fmt.Errorf("%w: the snapshot was lost while the export was written: repeat the export", vitrine.ErrBusy)
+			return fmt.Errorf("%w: the snapshot was lost while the export was written: repeat the export",
+				vitrine.ErrBusy)
 		}
 		began = true
 		for c, err := range r.all() {
@@ -43,14 +44,14 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, network string,
 	return out.Flush()
 }
 
-// exportCollection writes the line of a collection: the stored fields, with reviews as the last member. The fields and the
-// data of reviews are already JSON in the canonical form, so they are joined and not encoded again:
+// exportCollection writes the line of a collection: the stored fields, with reviews as the last member. The fields and
+// the data of reviews are already JSON in the canonical form, so they are joined and not encoded again:
 //
 //	fields         {"created":"…","id":"bGFtcA==", … }
 //	line written   {"created":"…","id":"bGFtcA==", … ,"reviews":[<data of a review>,<data of the next>]}
 //
-// It keeps the ids of all reviews, and a few reviews at a time, in memory. Errors of out need no check here: a bufio.Writer
-// returns its first error from every later call.
+// It keeps the ids of all reviews, and a few reviews at a time, in memory. Errors of out need no check here: a
+// bufio.Writer returns its first error from every later call.
 func exportCollection(r *rows, c stored, out *bufio.Writer) error {
 	out.Write(bytes.TrimSuffix(c.fields, []byte("}")))
 	between := `,"reviews":[`

@@ -28,19 +28,22 @@ const (
 	ActionDeleted  Action = "deleted"  // Delete
 )
 
-// Event is an entry of the feed of changes: what one transaction of Import or Delete has changed. A large import has several
-// transactions. In JSON it is
+// Event is an entry of the feed of changes: what one transaction of Import or Delete has changed. A large import has
+// several transactions. In JSON it is
 //
 //	{"cursor": "…", "type": "reviews.changed", "at": 1700000000000, "by": {"urn": "urn:…"}, "network": "example.test", "action": "imported",
 //	 "collections": [{"source": "example.test", "id": "bGFtcA=="}], "collectionsTruncated": false, "created": 2, "updated": 0, "deleted": 0}
 type Event struct {
-	Cursor  string `json:"cursor,omitzero"` // goes into ChangesRequest.After, to read on after this entry; left out by adapters/webhook
-	At      int64  `json:"at"`              // milliseconds since the epoch
-	By      string `json:"by"`              // URN of the caller; "" for an operator without one, and then left out of the JSON
+	// goes into ChangesRequest.After, to read on after this entry; left out by adapters/webhook
+	Cursor string `json:"cursor,omitzero"`
+	At     int64  `json:"at"` // milliseconds since the epoch
+	// URN of the caller; "" for an operator without one, and then left out of the JSON
+	By      string `json:"by"`
 	Network string `json:"network"`
 	Action  Action `json:"action"`
 
-	// Collections are those that were made, changed or deleted, or had a review that was. The list ends after 4 KiB of sources and ids.
+	// Collections are those that were made, changed or deleted, or had a review that was. The list ends after 4 KiB of
+	// sources and ids.
 	Collections          []CollectionKey `json:"collections"`
 	CollectionsTruncated bool            `json:"collectionsTruncated"` // there were more
 
@@ -96,7 +99,9 @@ func (e *Event) name(changed []CollectionKey) {
 
 // change calls fn with the rows of a network in a transaction, and adds the event that fn returns to the feed if fn has
 // changed a collection. fn sets the action and the counts of the event.
-func (s *Service) change(ctx context.Context, by vitrine.Caller, network string, o storage.UpdateOptions, fn func(*rows) (Event, error)) error {
+func (s *Service) change(
+	ctx context.Context, by vitrine.Caller, network string, o storage.UpdateOptions, fn func(*rows) (Event, error),
+) error {
 	return update(ctx, s.made().db, network, o, func(r *rows) error {
 		e, err := fn(r)
 		if err != nil || len(r.changed) == 0 {
@@ -115,13 +120,16 @@ func (s *Service) change(ctx context.Context, by vitrine.Caller, network string,
 // ChangesRequest is the request of Changes and Follow.
 type ChangesRequest struct {
 	Network string // "" = the only one that the caller moderates
-	After   string // a cursor: only entries after it; "" = from the oldest that is kept; vitrine.Now = only later entries
-	Limit   int    // 1 to Limits.Page, which is 500 by default; 0 = 100
+	// a cursor: only entries after it; "" = from the oldest that is kept; vitrine.Now = only later entries
+	After string
+	Limit int // 1 to Limits.Page, which is 500 by default; 0 = 100
 }
 
 // Changes returns a page of the feed of changes of a network, in the order in which the changes were committed. See
 // Session.Changes.
-func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequest) (out vitrine.ChangesPage[Event], err error) {
+func (s *Service) Changes(
+	ctx context.Context, by vitrine.Caller, in ChangesRequest,
+) (out vitrine.ChangesPage[Event], err error) {
 	network, err := s.authorizedNetwork(by, in.Network)
 	if err != nil {
 		return out, err
@@ -134,7 +142,8 @@ func (s *Service) Changes(ctx context.Context, by vitrine.Caller, in ChangesRequ
 		return out, err
 	}
 	err = view(ctx, s.made().db, network, func(r *rows) error {
-		out, err = record.Page(ctx, r.r, record.Feed{Space: r.space}, fmt.Sprintf("reviews %q", network), in.After, limit, s.limits.PageBytes,
+		out, err = record.Page(ctx, r.r, record.Feed{Space: r.space}, fmt.Sprintf("reviews %q", network), in.After,
+			limit, s.limits.PageBytes,
 			func(stored feed.Entry, cursor string) (e Event, size int, err error) {
 				err = json.Unmarshal(stored.Data, &e)
 				e.Cursor = cursor
@@ -154,13 +163,13 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesReque
 	})
 }
 
-// Changed returns a channel that is closed when the feed of some network may have new entries: within 10 ms after a change by
-// this process, and within 500 ms after one by another process. It may be closed without a change. Take the channel, then read
-// the feed, and then wait.
+// Changed returns a channel that is closed when the feed of some network may have new entries: within 10 ms after a
+// change by this process, and within 500 ms after one by another process. It may be closed without a change. Take the
+// channel, then read the feed, and then wait.
 func (s *Service) Changed() <-chan struct{} { return s.made().db.Changed(networkSpaces) }
 
-// ChangedNetworks returns the names of the networks that may have entries in their feeds: those of Networks, and those whose
-// reviews were all erased. It returns ErrForbidden unless the caller is an operator.
+// ChangedNetworks returns the names of the networks that may have entries in their feeds: those of Networks, and those
+// whose reviews were all erased. It returns ErrForbidden unless the caller is an operator.
 func (s *Service) ChangedNetworks(ctx context.Context, by vitrine.Caller) ([]string, error) {
 	return s.networks(ctx, by, true)
 }

@@ -43,17 +43,20 @@ func TestTimesMayBeFourteenHoursAhead(t *testing.T) {
 		"2025-12-31T00:00:00-23:59":           false,
 	} {
 		file := strings.Replace(record, "2020-01-02T03:04:05Z", created, 1)
-		if got := warned(t, check(t, []byte(file), o)); slices.Contains(got, "created-future") != future || len(got) > 1 {
+		if got := warned(t, check(t, []byte(file), o)); slices.Contains(got, "created-future") != future ||
+			len(got) > 1 {
 			t.Errorf("%s: %v, want a warning: %t", created, got, future)
 		}
 	}
 }
 
-// Reviews before the dimensions are judged after the rest of the line, and yet the first time in the file is the one that is named.
+// Reviews before the dimensions are judged after the rest of the line, and yet the first time in the file is the one
+// that is named.
 func TestTheFirstValueIsNamedInWhateverOrderTheyAreJudged(t *testing.T) {
 	file := strings.ReplaceAll(reviewsFirst(collection("YQ", single, review("1", 50, ""))), "2020-", "9999-")
 	problems := check(t, []byte(file), nil)
-	if len(problems) != 1 || problems[0].Offset != int64(strings.Index(file, `"9999-`)) || !strings.Contains(problems[0].Message, "the first of 2") {
+	if len(problems) != 1 || problems[0].Offset != int64(strings.Index(file, `"9999-`)) ||
+		!strings.Contains(problems[0].Message, "the first of 2") {
 		t.Errorf("%v", problems)
 	}
 }
@@ -73,8 +76,10 @@ func TestWarningsAboutTheFileAreTheSameHoweverItIsRead(t *testing.T) {
 		if i%13 == 6 {
 			email = `"none"`
 		}
-		fmt.Fprintf(&file, `{"source":"s%d","title":"t","created":"2020-01-02T03:04:05Z","id":%q,"dimensions":["default"],"reviews":[`+
-			`{"id":"1","title":"t","body_html":"","created":%q,"ratings":[%d],"imported_display_name":"n","imported_email":%s}]}`+"\n", i, id, created, i%5+1, email)
+		fmt.Fprintf(&file,
+			`{"source":"s%d","title":"t","created":"2020-01-02T03:04:05Z","id":%q,"dimensions":["default"],"reviews":[`+
+				`{"id":"1","title":"t","body_html":"","created":%q,"ratings":[%d],"imported_display_name":"n",`+
+				`"imported_email":%s}]}`+"\n", i, id, created, i%5+1, email)
 	}
 	file.WriteString("no JSON\n")
 	var first reviews.Report
@@ -111,17 +116,19 @@ func TestAReportHasRoomForWarningsAboutTheFile(t *testing.T) {
 		file += strings.Replace(strings.Replace(numbered(i), "[50]", "[5]", 1), `"YQ=="`, `"kettle"`, 1) + "\n"
 	}
 	r := importInto(t, memory.New(), record+"\n"+file, nil)
-	if r.Errors != 1500 || len(r.Problems) != 1000 || !r.ProblemsTruncated || r.Problems[999].Rule != "id-text" || r.Problems[998].Rule != "json" {
+	if r.Errors != 1500 || len(r.Problems) != 1000 || !r.ProblemsTruncated || r.Problems[999].Rule != "id-text" ||
+		r.Problems[998].Rule != "json" {
 		t.Errorf("%d errors, %d problems, the last are %v", r.Errors, len(r.Problems), r.Problems[998:])
 	}
 	r = importInto(t, memory.New(), strings.Replace(file, "no JSON", `{}`, 1), nil) // so that it is NDJSON
-	if got := []string{r.Problems[997].Rule, r.Problems[998].Rule, r.Problems[999].Rule}; !slices.Equal(got, []string{"json", "scale", "id-text"}) {
+	if got := []string{r.Problems[997].Rule, r.Problems[998].Rule, r.Problems[999].Rule}; !slices.Equal(got,
+		[]string{"json", "scale", "id-text"}) {
 		t.Errorf("the last problems are of %v", got)
 	}
 }
 
-// The rule overwrite compares the changed reviews with all that were stored in the network, not only with those of the file.
-// A dry run and an import say the same. New reviews are no changes.
+// The rule overwrite compares the changed reviews with all that were stored in the network, not only with those of the
+// file. A dry run and an import say the same. New reviews are no changes.
 func TestOverwritingMoreThanHalfIsAWarning(t *testing.T) {
 	list := func(from, to, rating int) (all []string) {
 		for i := from; i < to; i++ {
@@ -133,18 +140,24 @@ func TestOverwritingMoreThanHalfIsAWarning(t *testing.T) {
 		file  string
 		warns bool
 	}{
-		"half":                            {collection("YQ", single, list(0, 5, 60)...), false},
-		"half, and new ones":              {collection("YQ", single, list(0, 5, 60)...) + collection("Yw", single, list(0, 100, 60)...), false},
-		"more than half":                  {collection("YQ", single, list(0, 6, 60)...), true},
-		"more than half, and new ones":    {collection("YQ", single, list(0, 6, 60)...) + collection("Yw", single, list(0, 100, 60)...), true},
-		"more than half, in two":          {collection("YQ", single, list(0, 4, 60)...) + collection("Yg", single, list(0, 2, 60)...), true},
-		"more than half and the others":   {collection("YQ", single, slices.Concat(list(0, 6, 60), list(6, 8, 50))...), true},
-		"none":                            {collection("YQ", single, list(0, 8, 50)...), false},
-		"what was stored, in a new order": {collection("YQ", single, slices.Concat(list(4, 8, 50), list(0, 4, 50))...), false},
+		"half": {collection("YQ", single, list(0, 5, 60)...), false},
+		"half, and new ones": {collection("YQ", single, list(0, 5, 60)...) +
+			collection("Yw", single, list(0, 100, 60)...), false},
+		"more than half": {collection("YQ", single, list(0, 6, 60)...), true},
+		"more than half, and new ones": {collection("YQ", single, list(0, 6, 60)...) +
+			collection("Yw", single, list(0, 100, 60)...), true},
+		"more than half, in two": {collection("YQ", single, list(0, 4, 60)...) +
+			collection("Yg", single, list(0, 2, 60)...), true},
+		"more than half and the others": {collection("YQ", single, slices.Concat(list(0, 6, 60), list(6, 8, 50))...),
+			true},
+		"none": {collection("YQ", single, list(0, 8, 50)...), false},
+		"what was stored, in a new order": {collection("YQ", single, slices.Concat(list(4, 8, 50), list(0, 4, 50))...),
+			false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := memory.New()
-			importInto(t, store, collection("YQ", single, list(0, 8, 50)...)+collection("Yg", single, list(0, 2, 50)...), nil)
+			importInto(t, store,
+				collection("YQ", single, list(0, 8, 50)...)+collection("Yg", single, list(0, 2, 50)...), nil)
 			for _, dryRun := range []bool{true, false} {
 				r := importInto(t, store, test.file, &reviews.ImportRequest{DryRun: dryRun})
 				if got := warned(t, r.Problems); slices.Contains(got, "overwrite") != test.warns || len(got) > 1 {
@@ -187,7 +200,8 @@ func TestCollectionsAreCounted(t *testing.T) {
 		return all
 	}
 	bad := review("0", 0, "")
-	first := collection("YQ", single, review("1", 50, "")) + collection("Yg", single) + collection("Yw", single, many(50)...)
+	first := collection("YQ", single, review("1", 50, "")) + collection("Yg", single) +
+		collection("Yw", single, many(50)...)
 	for _, limit := range []int{1000, 1 << 20} { // blocks of a line
 		store := memory.New()
 		for _, test := range []struct {
@@ -196,13 +210,21 @@ func TestCollectionsAreCounted(t *testing.T) {
 		}{
 			{"new ones", first, 3, 3, 0, 0},
 			{"the same again", first, 3, 0, 0, 0},
-			{"other reviews", collection("YQ", single, review("1", 60, ""), review("2", 60, "")) + collection("Yw", single, many(60)...), 2, 0, 0, 0},
-			{"other titles", other(collection("Yg", single)) + other(collection("Yw", single, many(60)...)), 2, 0, 2, 0},
-			{"all reviews rejected", other(collection("YQ", single, bad)) + collection("ZA", single, bad, bad), 2, 0, 0, 2},
+			{"other reviews",
+				collection("YQ", single, review("1", 60, ""), review("2", 60, "")) +
+					collection("Yw", single, many(60)...), 2, 0, 0, 0},
+			{"other titles", other(collection("Yg", single)) + other(collection("Yw", single, many(60)...)), 2, 0, 2,
+				0},
+			{"all reviews rejected", other(collection("YQ", single, bad)) + collection("ZA", single, bad, bad), 2, 0, 0,
+				2},
 			{"one review rejected", collection("YQ", single, bad, review("1", 60, "")), 1, 0, 0, 0},
-			{"the last of many accepted", collection("ZQ", single, append(slices.Repeat([]string{bad}, 500), review("1", 60, ""))...), 1, 1, 0, 0},
-			{"an error of the collection", strings.Replace(collection("YQ", single, review("1", 60, "")), `"t"`, `1`, 1), 1, 0, 0, 1},
-			{"an error of a long collection", strings.Replace(collection("Yw", single, many(60)...), `"t"`, `1`, 1), 1, 0, 0, 1},
+			{"the last of many accepted",
+				collection("ZQ", single, append(slices.Repeat([]string{bad}, 500), review("1", 60, ""))...), 1, 1, 0,
+				0},
+			{"an error of the collection",
+				strings.Replace(collection("YQ", single, review("1", 60, "")), `"t"`, `1`, 1), 1, 0, 0, 1},
+			{"an error of a long collection", strings.Replace(collection("Yw", single, many(60)...), `"t"`, `1`, 1), 1,
+				0, 0, 1},
 			{"a collection twice", collection("Yg", single) + collection("Yg", single), 2, 0, 1, 1},
 			{"other dimensions", collection("YQ", `,"dimensions":["a"]`, review("9", 60, "")), 1, 0, 0, 1},
 			{"other dimensions of a long one", collection("Yw", `,"dimensions":["a"]`, many(60)...), 1, 0, 0, 1},
@@ -213,8 +235,10 @@ func TestCollectionsAreCounted(t *testing.T) {
 				in := &reviews.ImportRequest{DryRun: dryRun, Options: *reviews.WithBuffer(reviews.Options{}, limit)}
 				r := importInto(t, store, test.file, in)
 				got := []int64{r.Collections, r.CollectionsCreated, r.CollectionsUpdated, r.CollectionsRejected}
-				if want := []int64{test.collections, test.created, test.updated, test.rejected}; !slices.Equal(got, want) {
-					t.Errorf("blocks of %d bytes, %s, dry run %t: collections, created, updated, rejected: %v, want %v", limit, test.name, dryRun, got, want)
+				if want := []int64{test.collections, test.created, test.updated, test.rejected}; !slices.Equal(got,
+					want) {
+					t.Errorf("blocks of %d bytes, %s, dry run %t: collections, created, updated, rejected: %v, want %v",
+						limit, test.name, dryRun, got, want)
 				}
 				if r.Reviews != r.Created+r.Updated+r.Unchanged+r.Rejected {
 					t.Errorf("%s: %+v", test.name, r.Counts)
@@ -226,7 +250,9 @@ func TestCollectionsAreCounted(t *testing.T) {
 
 // A check counts the collections that it rejects; whether another one is new is known only by the store.
 func TestACheckCountsRejectedCollections(t *testing.T) {
-	c := reviews.Check(strings.NewReader(collection("YQ", single, review("1", 0, ""))+collection("Yg", single, review("1", 50, ""))+"no JSON\n"), nil)
+	c := reviews.Check(
+		strings.NewReader(collection("YQ", single, review("1", 0, ""))+collection("Yg", single, review("1", 50, ""))+
+			"no JSON\n"), nil)
 	for _, err := range c.Problems() {
 		if err != nil {
 			t.Fatal(err)
@@ -248,8 +274,9 @@ func TestAnImportTakesTheClockOfTheStore(t *testing.T) {
 		"both":      {func() time.Time { return time.Date(2010, 1, 2, 3, 4, 5, 0, time.UTC) }, clock, false},
 	} {
 		s := reviews.New(memory.New(memory.Options{Now: test.store}), nil)
-		report, err := s.Import(t.Context(), vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Operator: true}, reviews.ImportRequest{
-			Network: "example.test", File: strings.NewReader(record), Options: reviews.Options{Now: test.own}})
+		report, err := s.Import(t.Context(), vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Operator: true},
+			reviews.ImportRequest{
+				Network: "example.test", File: strings.NewReader(record), Options: reviews.Options{Now: test.own}})
 		has := slices.ContainsFunc(report.Problems, func(p reviews.Problem) bool { return p.Rule == "created-future" })
 		if err != nil || has != test.future {
 			t.Errorf("%s: %+v, %v, want created-future: %t", name, report.Problems, err, test.future)

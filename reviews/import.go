@@ -22,9 +22,9 @@ type ImportRequest struct {
 	Options
 }
 
-// maxQueued is the maximum number of lines and problems that wait for a transaction. A transaction usually begins earlier,
-// at maxTransaction bytes; this limits the memory for lines that store little, and for problems that wait behind one of
-// them.
+// maxQueued is the maximum number of lines and problems that wait for a transaction. A transaction usually begins
+// earlier, at maxTransaction bytes; this limits the memory for lines that store little, and for problems that wait
+// behind one of them.
 const maxQueued = 1000
 
 // maxExamined is how many created collections of a transaction are looked up for Counts.Namesakes.
@@ -72,8 +72,8 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 // importer stores what its fileChecker accepts.
 //
 // Lines wait in a queue, so that one transaction stores many of them. A transaction may find problems of the rule
-// stored-dimensions, since only the store has the dimensions of stored reviews. So the problems of lines behind the first
-// one in the queue wait too, and all are reported in the order of the file after the commit.
+// stored-dimensions, since only the store has the dimensions of stored reviews. So the problems of lines behind the
+// first one in the queue wait too, and all are reported in the order of the file after the commit.
 //
 // Each Import creates an importer, and only the goroutine that has called Import uses it.
 type importer struct {
@@ -104,9 +104,9 @@ func (i *importer) add(r lineResult) {
 	}
 }
 
-// commit stores the queue in one Update or, in a dry run, compares it with the store in one View. On success it adds the
-// result to the report, and reports the problems of the queue and of the transaction. Otherwise it keeps the error of the
-// store, and the pipeline stops. It always empties the queue.
+// commit stores the queue in one Update or, in a dry run, compares it with the store in one View. On success it adds
+// the result to the report, and reports the problems of the queue and of the transaction. Otherwise it keeps the error
+// of the store, and the pipeline stops. It always empties the queue.
 func (i *importer) commit() {
 	queue, size := i.queue, i.size
 	i.queue, i.waiting, i.size = nil, 0, 0
@@ -121,10 +121,11 @@ func (i *importer) commit() {
 	if i.dryRun {
 		i.err = view(i.ctx, i.service.db, i.network, apply)
 	} else {
-		i.err = i.service.change(i.ctx, i.by, i.network, storage.UpdateOptions{Large: size > maxTransaction}, func(s *rows) (Event, error) {
-			err := apply(s)
-			return Event{Action: ActionImported, Created: done.Created, Updated: done.Updated}, err
-		})
+		i.err = i.service.change(i.ctx, i.by, i.network, storage.UpdateOptions{Large: size > maxTransaction},
+			func(s *rows) (Event, error) {
+				err := apply(s)
+				return Event{Action: ActionImported, Created: done.Created, Updated: done.Updated}, err
+			})
 	}
 	if i.err != nil {
 		i.stop = true
@@ -163,22 +164,24 @@ func (i *importer) warnOfOverwriting() error {
 		return nil
 	})
 	if err == nil && stored < 2*changed {
-		i.give(ruleOverwrite.problem(1, 1, i.start, "", fmt.Sprintf("of the reviews that were stored in this network, this file changes %d, which is "+
-			"more than half; make sure that it is the right file for this network", changed)))
+		i.give(ruleOverwrite.problem(1, 1, i.start, "",
+			fmt.Sprintf("of the reviews that were stored in this network, this file changes %d, which is "+
+				"more than half; make sure that it is the right file for this network", changed)))
 	}
 	return err
 }
 
-// merge compares a queue with what is stored, and stores the differences, unless in a dry run. It returns the counts of the
-// reviews and collections. The store may call it again with the same queue.
+// merge compares a queue with what is stored, and stores the differences, unless in a dry run. It returns the counts of
+// the reviews and collections. The store may call it again with the same queue.
 //
 // The dimensions of a line are put into the order of the stored ones, see toStoredOrder. If the stored collection has
-// reviews with other dimensions, the line is not stored and its reviews are rejected (rule stored-dimensions), since both
-// kinds of ratings cannot be counted together. A stored collection without reviews takes the dimensions of the file.
+// reviews with other dimensions, the line is not stored and its reviews are rejected (rule stored-dimensions), since
+// both kinds of ratings cannot be counted together. A stored collection without reviews takes the dimensions of the
+// file.
 //
-// Otherwise the tally is updated with the new and changed reviews. The collection is written if its fields or reviews have
-// changed, so an import that changes nothing writes nothing. A collection whose reviews were all rejected is not written,
-// see incoming.makes.
+// Otherwise the tally is updated with the new and changed reviews. The collection is written if its fields or reviews
+// have changed, so an import that changes nothing writes nothing. A collection whose reviews were all rejected is not
+// written, see incoming.makes.
 func merge(s *rows, queue []lineResult) (done Counts, err error) {
 	var keys []CollectionKey
 	for _, q := range queue {
@@ -256,7 +259,8 @@ func merge(s *rows, queue []lineResult) (done Counts, err error) {
 	return done, nil
 }
 
-// compare counts the new, changed and unchanged reviews of in, updates the tally of c, and returns the new and changed ones.
+// compare counts the new, changed and unchanged reviews of in, updates the tally of c, and returns the new and changed
+// ones.
 func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err error) {
 	same := make([]bool, len(in.reviews))
 	put = make([]row, len(in.reviews))

@@ -27,8 +27,8 @@ var (
 // network is where the tests import, unless they say otherwise.
 const network = "example.test"
 
-// clock tells the same time always. The clock of a bubble of synctest begins in 2000, so the reviews of the tests would be from
-// its future.
+// clock tells the same time always. The clock of a bubble of synctest begins in 2000, so the reviews of the tests would
+// be from its future.
 func clock() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
 // request is a request to import a file into a network; in, if not nil, says how.
@@ -61,13 +61,15 @@ func export(t testing.TB, store storage.Store) string {
 
 // counts are lines, collections, reviews, created, updated, unchanged, rejected, errors, warnings.
 func counts(r reviews.Report) []int64 {
-	return []int64{r.Lines, r.Collections, r.Reviews, r.Created, r.Updated, r.Unchanged, r.Rejected, r.Errors, r.Warnings}
+	return []int64{r.Lines, r.Collections, r.Reviews, r.Created, r.Updated, r.Unchanged, r.Rejected, r.Errors,
+		r.Warnings}
 }
 
 func checkCounts(t *testing.T, r reviews.Report, want ...int64) {
 	t.Helper()
 	if got := counts(r); !slices.Equal(got, want) {
-		t.Errorf("lines, collections, reviews, created, updated, unchanged, rejected, errors, warnings:\n got %v\nwant %v\n%v", got, want, r.Problems)
+		t.Errorf("lines, collections, reviews, created, updated, unchanged, rejected, errors, warnings:\n got "+
+			"%v\nwant %v\n%v", got, want, r.Problems)
 	}
 }
 
@@ -101,22 +103,27 @@ func decodeAll(t *testing.T, file string) (all []any) {
 
 // review gives a review; more are further members.
 func review(id string, rating any, more string) string {
-	return fmt.Sprintf(`{"id":%q,"title":"t","body_html":"b","created":"2020-01-02T03:04:05","ratings":[%v],"imported_display_name":"n"%s}`, id, rating, more)
+	return fmt.Sprintf(`{"id":%q,"title":"t","body_html":"b","created":"2020-01-02T03:04:05","ratings":[%v],`+
+		`"imported_display_name":"n"%s}`, id, rating, more)
 }
 
 func collection(id, more string, list ...string) string {
-	return fmt.Sprintf(`{"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":%q%s,"reviews":[%s]}`, id, more, strings.Join(list, ",")) + "\n"
+	return fmt.Sprintf(`{"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":%q%s,"reviews":[%s]}`, id, more,
+		strings.Join(list, ",")) + "\n"
 }
 
 const single = `,"dimensions":["default"]`
 
 func TestImportCountsWhatItDid(t *testing.T) {
 	store := memory.New()
-	checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 6, ""), review("3", 0, "")), nil),
+	checkCounts(t,
+		importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 6, ""), review("3", 0, "")), nil),
 		1, 1, 3, 2, 0, 0, 1, 1, 0)
-	checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 7, ""), review("4", 1, "")), nil),
+	checkCounts(t,
+		importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 7, ""), review("4", 1, "")), nil),
 		1, 1, 3, 1, 1, 1, 0, 0, 0)
-	sameRecords(t, export(t, store), collection("YQ", single, review("1", 5, ""), review("2", 7, ""), review("4", 1, "")))
+	sameRecords(t, export(t, store),
+		collection("YQ", single, review("1", 5, ""), review("2", 7, ""), review("4", 1, "")))
 	// A collection that is refused takes its reviews with it; another one does not mind.
 	bad := strings.Replace(collection("YWI", single, review("1", 5, ""), review("2", 0, "")), `"t"`, `1`, 1)
 	checkCounts(t, importInto(t, store, bad+collection("YWJj", "", review("1", 5, "")), nil), 2, 2, 3, 1, 0, 0, 2, 2, 1)
@@ -124,9 +131,12 @@ func TestImportCountsWhatItDid(t *testing.T) {
 
 func TestImportDeletesNothing(t *testing.T) {
 	store := memory.New()
-	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")), nil)
+	importInto(t, store,
+		collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")),
+		nil)
 	importInto(t, store, collection("YQ", single), nil)
-	sameRecords(t, export(t, store), collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")))
+	sameRecords(t, export(t, store),
+		collection("YQ", single, review("1", 5, ""), review("2", 6, ""))+collection("YWI", single, review("1", 5, "")))
 }
 
 func TestImportReplacesTheFieldsOfACollection(t *testing.T) {
@@ -140,9 +150,11 @@ func TestImportReplacesTheFieldsOfACollection(t *testing.T) {
 func TestExportIsTheImportFieldForField(t *testing.T) {
 	file := collection("YQ", "") +
 		collection("Y_-w", `,"dimensions":["a","b"]`, review("1", "1,100", `,"imported_email":null,"imported_url":""`),
-			review("2", "50,50", `,"imported_email":"","imported_url":null,"subparts":{"z":"1","a":"","é\u0001\u2028":"\ud83d\ude00"}`),
+			review("2", "50,50",
+				`,"imported_email":"","imported_url":null,"subparts":{"z":"1","a":"","é\u0001\u2028":"\ud83d\ude00"}`),
 			review("3", "50,50", `,"subparts":{},"parent_id":"2"`)) +
-		collection("YQ==", single, strings.Replace(review("\"<&>", 7, ""), `"imported_display_name":"n"`, `"author_id":"x"`, 1)) +
+		collection("YQ==", single,
+			strings.Replace(review("\"<&>", 7, ""), `"imported_display_name":"n"`, `"author_id":"x"`, 1)) +
 		strings.Replace(collection("YQ==", single), `"s"`, `"http:\/\/\u0073"`, 1)
 	for _, o := range []*reviews.ImportRequest{nil, {Options: *reviews.WithBuffer(reviews.Options{}, 128)}} {
 		store := memory.New()
@@ -165,11 +177,15 @@ func TestExportIsTheImportFieldForField(t *testing.T) {
 func TestOrderAndSpellingOfMembersAreNoContent(t *testing.T) {
 	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, `,"subparts":{"a":"x","b":"y"}`)), nil)
-	other := ` { "reviews" : [ { "subparts":{"b":"\u0079","a":"x"},"imported_display_name":"n","ratings":[ 5 ],"created":"2020-01-02T03:04:05","body_html":"b","title":"t","id":"\u0031"} ],` +
+	other := ` { "reviews" : [ { "subparts":{"b":"\u0079","a":"x"},"imported_display_name":"n","ratings":[ 5 ],` +
+		`"created":"2020-01-02T03:04:05","body_html":"b","title":"t","id":"\u0031"} ],` +
 		`"dimensions":["default"],"id":"YQ","created":"2020-01-02T03:04:05Z","title":"t","source":"s"}`
 	checkCounts(t, importInto(t, store, other, nil), 1, 1, 1, 0, 0, 1, 0, 0, 0)
-	for _, changed := range []string{`,"subparts":{"a":"x"}`, `,"subparts":{}`, "", `,"imported_email":null`, `,"imported_email":""`} {
-		checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, changed)), nil), 1, 1, 1, 0, 1, 0, 0, 0, 1) // overwrite
+	for _, changed := range []string{`,"subparts":{"a":"x"}`, `,"subparts":{}`, "", `,"imported_email":null`,
+		`,"imported_email":""`} {
+		// overwrite
+		checkCounts(t, importInto(t, store, collection("YQ", single, review("1", 5, changed)), nil), 1, 1, 1, 0, 1, 0,
+			0, 0, 1)
 	}
 }
 
@@ -203,7 +219,8 @@ func TestImportHasTheProblemsOfCheck(t *testing.T) {
 	}
 	for _, buffer := range []int{200, 1 << 20} {
 		var got []reviews.Problem
-		o := &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer), Problem: func(p reviews.Problem) { got = append(got, p) }}
+		o := &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer),
+			Problem: func(p reviews.Problem) { got = append(got, p) }}
 		r := importInto(t, memory.New(), file, o)
 		if !slices.Equal(got, want) || int64(len(got)) != r.Errors+r.Warnings {
 			t.Errorf("buffer %d: %d problems, want %d", buffer, len(got), len(want))
@@ -223,12 +240,14 @@ func TestOtherDimensionsThanTheStoredOnesAreAnError(t *testing.T) {
 		store := memory.New()
 		importInto(t, store, collection("YQ", two, review("1", "1,2", ""))+collection("YWI", two), o)
 		// Absent dimensions are reported at the record, others at their value; the rest of the file goes in.
-		file := collection("YQ", single, review("1", 5, ""), review("2", 5, "")) + collection("YQ==", single, review("1", 5, "")) +
+		file := collection("YQ", single, review("1", 5, ""), review("2", 5, "")) +
+			collection("YQ==", single, review("1", 5, "")) +
 			collection("YWI", single, review("1", 5, ""))
 		r := importInto(t, store, file, o)
 		checkCounts(t, r, 3, 3, 4, 2, 0, 0, 2, 1, 0)
 		at := int64(strings.Index(file, `["default"]`))
-		if p := r.Problems[0]; p.Rule != "stored-dimensions" || p.Pointer != "/dimensions" || p.Line != 1 || p.Offset != at {
+		if p := r.Problems[0]; p.Rule != "stored-dimensions" || p.Pointer != "/dimensions" || p.Line != 1 ||
+			p.Offset != at {
 			t.Errorf("%+v, want offset %d", p, at)
 		}
 		r = importInto(t, store, collection("YQ", "", review("1", 5, "")), o)
@@ -239,7 +258,8 @@ func TestOtherDimensionsThanTheStoredOnesAreAnError(t *testing.T) {
 		// As many with another name are an error too.
 		r = importInto(t, store, collection("YQ", `,"dimensions":["c","a"]`, review("1", "1,2", "")), o)
 		checkCounts(t, r, 1, 1, 1, 0, 0, 0, 1, 1, 0)
-		if p := r.Problems[0]; p.Rule != "stored-dimensions" || p.Pointer != "/dimensions" || !strings.Contains(p.Message, `"b"`) {
+		if p := r.Problems[0]; p.Rule != "stored-dimensions" || p.Pointer != "/dimensions" ||
+			!strings.Contains(p.Message, `"b"`) {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -248,10 +268,12 @@ func TestOtherDimensionsThanTheStoredOnesAreAnError(t *testing.T) {
 func TestProblemsComeInTheOrderOfTheFile(t *testing.T) {
 	store := memory.New()
 	importInto(t, store, collection("YWI", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
-	file := collection("YQ", single, review("1", 5, "")) + "x\n" + collection("YWI", single, review("1", 5, "")) + "x\n" +
+	file := collection("YQ", single, review("1", 5, "")) + "x\n" + collection("YWI", single, review("1", 5, "")) +
+		"x\n" +
 		collection("YQ", single) + strings.Repeat("x\n", 5000)
 	var lines []int64
-	importInto(t, store, file, &reviews.ImportRequest{Problem: func(p reviews.Problem) { lines = append(lines, p.Line) }})
+	importInto(t, store, file,
+		&reviews.ImportRequest{Problem: func(p reviews.Problem) { lines = append(lines, p.Line) }})
 	if len(lines) != 5004 || !slices.IsSorted(lines) || !slices.Equal(lines[:4], []int64{2, 3, 4, 5}) {
 		t.Errorf("%d problems, %v…", len(lines), lines[:min(len(lines), 8)])
 	}
@@ -279,11 +301,16 @@ func TestAnExportWritesNothingTwice(t *testing.T) {
 
 func TestExportHasParentsBeforeReplies(t *testing.T) {
 	store := memory.New()
-	importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)
+	importInto(t, store,
+		collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)
 	// Later the first ones turn out to be replies to later ones.
-	importInto(t, store, collection("YQ", single, review("4", 5, ""), review("3", 5, `,"parent_id":"4"`), review("1", 5, `,"parent_id":"3"`), review("2", 5, `,"parent_id":"3"`)), nil)
+	importInto(t, store,
+		collection("YQ", single, review("4", 5, ""), review("3", 5, `,"parent_id":"4"`),
+			review("1", 5, `,"parent_id":"3"`), review("2", 5, `,"parent_id":"3"`)), nil)
 	out := export(t, store)
-	sameRecords(t, out, collection("YQ", single, review("4", 5, ""), review("3", 5, `,"parent_id":"4"`), review("1", 5, `,"parent_id":"3"`), review("2", 5, `,"parent_id":"3"`)))
+	sameRecords(t, out,
+		collection("YQ", single, review("4", 5, ""), review("3", 5, `,"parent_id":"4"`),
+			review("1", 5, `,"parent_id":"3"`), review("2", 5, `,"parent_id":"3"`)))
 	checkCounts(t, importInto(t, store, out, nil), 1, 1, 4, 0, 0, 4, 0, 0, 0)
 }
 
@@ -293,12 +320,17 @@ func TestExportNamesRepliesThatLeadNowhere(t *testing.T) {
 		parents map[string]string
 		want    string
 	}{
-		{map[string]string{"1": "3", "3": "4", "4": "3"}, `reviews: collection "YQ" of "s": stored review "3": its parents go round in a circle`},
-		{map[string]string{"2": "2"}, `reviews: collection "YQ" of "s": stored review "2": its parents go round in a circle`},
-		{map[string]string{"1": "4", "3": "3", "4": "x"}, `reviews: collection "YQ" of "s": stored review "4": its parent is missing`},
+		{map[string]string{"1": "3", "3": "4", "4": "3"},
+			`reviews: collection "YQ" of "s": stored review "3": its parents go round in a circle`},
+		{map[string]string{"2": "2"},
+			`reviews: collection "YQ" of "s": stored review "2": its parents go round in a circle`},
+		{map[string]string{"1": "4", "3": "3", "4": "x"},
+			`reviews: collection "YQ" of "s": stored review "4": its parent is missing`},
 	} {
 		store := memory.New()
-		importInto(t, store, collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")), nil)
+		importInto(t, store,
+			collection("YQ", single, review("1", 5, ""), review("2", 5, ""), review("3", 5, ""), review("4", 5, "")),
+			nil)
 		for id, parent := range c.parents {
 			replyByHand(t, store, id, parent)
 		}
@@ -312,12 +344,15 @@ func TestExportNamesRepliesThatLeadNowhere(t *testing.T) {
 func TestAReportInJSONHasAllMembers(t *testing.T) {
 	r := importInto(t, memory.New(), "x\n", &reviews.ImportRequest{DryRun: true})
 	got, _ := json.Marshal(r)
-	want := `{"lines":1,"collections":0,"collectionsCreated":0,"collectionsUpdated":0,"collectionsRejected":0,"reviews":0,"created":0,"updated":0,"unchanged":0,"rejected":0,"errors":1,"warnings":0,"dryRun":true,` +
-		`"problems":[{"line":1,"column":1,"offset":0,"pointer":"","rule":"json","severity":"error","message":"this is not JSON: invalid character 'x' at start of value"}],"problemsTruncated":false}`
+	want := `{"lines":1,"collections":0,"collectionsCreated":0,"collectionsUpdated":0,"collectionsRejected":0,` +
+		`"reviews":0,"created":0,"updated":0,"unchanged":0,"rejected":0,"errors":1,"warnings":0,"dryRun":true,` +
+		`"problems":[{"line":1,"column":1,"offset":0,"pointer":"","rule":"json","severity":"error","message":"this ` +
+		`is not JSON: invalid character 'x' at start of value"}],"problemsTruncated":false}`
 	if string(got) != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	if got, _ := json.Marshal(reviews.Check(strings.NewReader(""), nil).Report()); !strings.Contains(string(got), `"problems":[]`) {
+	if got, _ := json.Marshal(reviews.Check(strings.NewReader(""), nil).Report()); !strings.Contains(string(got),
+		`"problems":[]`) {
 		t.Errorf("%s", got)
 	}
 }
@@ -326,10 +361,12 @@ func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 	over, cancel := context.WithCancel(ctx)
 	cancel()
 	store := memory.New()
-	if _, err := reviews.New(store, nil).Import(over, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(record)}); !errors.Is(err, context.Canceled) {
+	if _, err := reviews.New(store, nil).Import(over, operator,
+		reviews.ImportRequest{Network: network, File: strings.NewReader(record)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	r, err := reviews.New(failingStore{store, errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
+	r, err := reviews.New(failingStore{store, errFull}, nil).Import(ctx, operator,
+		reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
 	if !errors.Is(err, vitrine.ErrFull) || r.Created != 0 {
 		t.Errorf("%v, %v", err, counts(r))
 	}
@@ -361,13 +398,15 @@ func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 				}
 				return part(to, i)
 			})
-			_, err := reviews.New(memory.New(), nil).Import(over, operator, reviews.ImportRequest{Network: network, File: file, Options: o})
+			_, err := reviews.New(memory.New(), nil).Import(over, operator,
+				reviews.ImportRequest{Network: network, File: file, Options: o})
 			return err
 		}, context.Canceled},
 		{"when its store fails", func(o reviews.Options) error {
 			file := generate(4<<20, open, func(to []byte, i int) []byte { return append(part(to, i), `,7`...) },
 				`],"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ","dimensions":["default"]}`)
-			_, err := reviews.New(failingStore{memory.New(), errFull}, nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, Options: o})
+			_, err := reviews.New(failingStore{memory.New(), errFull}, nil).Import(ctx, operator,
+				reviews.ImportRequest{Network: network, File: file, Options: o})
 			return err
 		}, vitrine.ErrFull},
 		{"when its problems are left", func(o reviews.Options) error {

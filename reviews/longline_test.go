@@ -36,7 +36,8 @@ func TestALineThatIsTooLongIsOneError(t *testing.T) {
 	padded := strings.TrimSuffix(fits, "\n") + " \n"
 	for name, long := range map[string]string{
 		"a record": strings.Replace(padded, "YWI", "YWM", 1), "no JSON": strings.Repeat("x", limit+1) + "\n",
-		"white space": strings.Repeat(" ", 10*limit) + "\n", "much longer": collection("YWM", single, review("1", 5, ""), largeReview("2")),
+		"white space":    strings.Repeat(" ", 10*limit) + "\n",
+		"much longer":    collection("YWM", single, review("1", 5, ""), largeReview("2")),
 		"without an end": strings.Repeat("[", 3*limit),
 	} {
 		file := fits + long
@@ -47,20 +48,24 @@ func TestALineThatIsTooLongIsOneError(t *testing.T) {
 			o := reviews.WithBuffer(reviews.Options{MaxLine: limit}, buffer)
 			var got []string
 			for _, p := range check(t, []byte(file), o) {
-				got = append(got, fmt.Sprintf("%d:%d %d %s %s %s", p.Line, p.Column, p.Offset, p.Pointer, p.Rule, p.Value))
+				got = append(got,
+					fmt.Sprintf("%d:%d %d %s %s %s", p.Line, p.Column, p.Offset, p.Pointer, p.Rule, p.Value))
 			}
 			at := strings.Index(file, "[0]") + 1
-			want := []string{fmt.Sprintf("1:%d %d /reviews/1/ratings/0 rating-range 0", at+1, at), fmt.Sprintf("2:1 %d  line-too-long ", len(fits))}
+			want := []string{fmt.Sprintf("1:%d %d /reviews/1/ratings/0 rating-range 0", at+1, at),
+				fmt.Sprintf("2:1 %d  line-too-long ", len(fits))}
 			if strings.HasSuffix(long, "\n") {
 				last := strings.LastIndex(file, "[0]") + 1
-				want = append(want, fmt.Sprintf("3:%d %d /reviews/0/ratings/0 rating-range 0", last-len(fits+long)+1, last))
+				want = append(want,
+					fmt.Sprintf("3:%d %d /reviews/0/ratings/0 rating-range 0", last-len(fits+long)+1, last))
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, buffer %d:\n got %q\nwant %q", name, buffer, got, want)
 			}
 		}
 	}
-	r, err := reviews.New(memory.New(), &reviews.ServiceOptions{Limits: reviews.Limits{Line: limit}}).Import(ctx, operator,
+	r, err := reviews.New(memory.New(), &reviews.ServiceOptions{Limits: reviews.Limits{Line: limit}}).Import(ctx,
+		operator,
 		request(network, strings.NewReader(padded+fits), nil))
 	if err != nil || r.Errors != 2 || r.Lines != 2 || r.Collections != 1 || r.Problems[0].Rule != "line-too-long" {
 		t.Errorf("%+v, %v", r, err)
@@ -72,8 +77,10 @@ func TestLongLinesWaitForAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		places := make(chan struct{}, 1)
 		in := &reviews.ImportRequest{Options: reviews.Options{LongLines: places, Now: clock}}
-		importInto(t, memory.New(), collection("YQ", single, review("1", 5, `,"subparts":{"s":"`+large[:900<<10]+`"}`)), in)
-		importInto(t, memory.New(), collection("YQ", single, largeReview("1"))+collection("Yg", single, largeReview("1")), in)
+		importInto(t, memory.New(), collection("YQ", single, review("1", 5, `,"subparts":{"s":"`+large[:900<<10]+`"}`)),
+			in)
+		importInto(t, memory.New(),
+			collection("YQ", single, largeReview("1"))+collection("Yg", single, largeReview("1")), in)
 		if len(places) != 0 {
 			t.Fatal("an import has kept its place")
 		}
@@ -81,7 +88,8 @@ func TestLongLinesWaitForAPlace(t *testing.T) {
 		over, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		start := func(ctx context.Context) {
-			_, err := reviews.New(memory.New(), nil).Import(ctx, operator, request(network, strings.NewReader(collection("YQ", single, largeReview("1"))), in))
+			_, err := reviews.New(memory.New(), nil).Import(ctx, operator,
+				request(network, strings.NewReader(collection("YQ", single, largeReview("1"))), in))
 			ended <- err
 		}
 		go start(over)
@@ -102,7 +110,8 @@ func TestLongLinesWaitForAPlace(t *testing.T) {
 			t.Errorf("%v, and %d places are taken", err, len(places))
 		}
 		failing := errors.New("failed")
-		_, err := reviews.New(failingStore{memory.New(), failing}, nil).Import(ctx, operator, request(network, strings.NewReader(collection("YQ", single, largeReview("1"))), in))
+		_, err := reviews.New(failingStore{memory.New(), failing}, nil).Import(ctx, operator,
+			request(network, strings.NewReader(collection("YQ", single, largeReview("1"))), in))
 		if !errors.Is(err, failing) || len(places) != 0 {
 			t.Errorf("%v, and %d places are taken", err, len(places))
 		}

@@ -110,23 +110,31 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 		}, ""), size / len(record), 1, 0},
 		{"lines with many problems", generate(size/8, "", repeat("{}\n{\"reviews\":[{},{},{}]}\n"), ""), 0, -1, -1},
 		{"a line with many reviews", generate(long, open, numberedReviews, "]}\n"), long / reviewBytes, 0, 0},
-		{"a line with many reviews before its dimensions", generate(long, late, numberedReviews, lateEnd), long / reviewBytes, 0, 0},
+		{"a line with many reviews before its dimensions", generate(long, late, numberedReviews, lateEnd),
+			long / reviewBytes, 0, 0},
 		{"a line with many problems", generate(long/4, open, counted("{}", ","), "]}\n"), 0, -1, -1},
-		{"a line with many problems before its dimensions", generate(long/4, late, counted("7", ","), lateEnd), 0, -1, -1},
+		{"a line with many problems before its dimensions", generate(long/4, late, counted("7", ","), lateEnd), 0, -1,
+			-1},
 		{"a long text", generate(long, titleHead, repeat(`long \u00e9 é `), titleTail), 0, 0, 0},
-		{"a long body", generate(long, bodyHead, repeat(`<p>long <a href=\"http://a\">\u00e9 é<\/a></p>`), bodyTail), 0, 0, 0},
-		{"the longest body, of escapes", generate(long, bodyHead, repeat(strings.Repeat(`\n`, 500)), bodyTail), 0, 0, 0},
-		{"the longest body, with few escapes", generate(long, bodyHead, repeat(strings.Repeat("x", 500)+`\n`), bodyTail), 0, 0, 0},
+		{"a long body", generate(long, bodyHead, repeat(`<p>long <a href=\"http://a\">\u00e9 é<\/a></p>`), bodyTail), 0,
+			0, 0},
+		{"the longest body, of escapes", generate(long, bodyHead, repeat(strings.Repeat(`\n`, 500)), bodyTail), 0, 0,
+			0},
+		{"the longest body, with few escapes",
+			generate(long, bodyHead, repeat(strings.Repeat("x", 500)+`\n`), bodyTail), 0, 0, 0},
 		{"the longest id", generate(long, idHead, repeat(strings.Repeat("x", 500)+`\n`), idTail), 0, 0, 0},
 		{"a long bad body", generate(long, bodyHead, repeat(`<b>long</b>`), bodyTail), 0, 1, 1},
 		{"a long tag", generate(long, bodyHead+"<a", repeat(strings.Repeat(" ", 999)), bodyTail), 0, 1, 1},
-		{"a long href", generate(long, bodyHead+`<a href='http://`, repeat(strings.Repeat("x", 999)), bodyTail), 0, 1, 1},
+		{"a long href", generate(long, bodyHead+`<a href='http://`, repeat(strings.Repeat("x", 999)), bodyTail), 0, 1,
+			1},
 		{"a long id", generate(long, idHead, repeat(strings.Repeat("x", 999)), idTail), 0, 0, 0},
 		{"a long name", generate(long, `{"`, repeat(strings.Repeat("x", 999)), `":1}`), 0, -1, 0},
 		{"a long number", generate(long, `{"ratings":1`, repeat(strings.Repeat("0", 999)), `}`), 0, -1, 0},
 		{"long white space", generate(long, open, repeat(strings.Repeat(" \t", 500)), "]}\n"), 0, 0, 0},
 		{"a long blank line", generate(long, "\n", repeat(strings.Repeat(" \t", 500)), "\n"), 0, 0, 0},
-		{"many ratings", generate(long, strings.Replace(open, "]", `]`, 1)+`{"ratings":[1`, repeat(strings.Repeat(",1", 500)), "]}]}\n"), 0, -1, 1},
+		{"many ratings",
+			generate(long, strings.Replace(open, "]", `]`, 1)+`{"ratings":[1`, repeat(strings.Repeat(",1", 500)),
+				"]}]}\n"), 0, -1, 1},
 		{"many unknown members", generate(long, `{"a":1`, repeat(`,"b":[{"c":1}]`), "}\n"), 0, -1, 0},
 		{"nested deep", generate(long, "", repeat(strings.Repeat("[", 999)), "\n"), 0, 1, 0},
 		{"no JSON", generate(long, "", repeat(strings.Repeat("\x00", 999)), ""), 0, 1, 0},
@@ -147,12 +155,15 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 			if strings.Contains(test.name, "too long") || strings.Contains(test.name, "gzip") {
 				limit = 3 * 32 << 20 // as long as a line may be, and it is copied when it grows
 			}
-			t.Logf("%.1f MiB of heap, limit %.1f, %d problems", float64(grown)/(1<<20), float64(limit)/(1<<20), c.Report().Errors)
+			t.Logf("%.1f MiB of heap, limit %.1f, %d problems", float64(grown)/(1<<20), float64(limit)/(1<<20),
+				c.Report().Errors)
 			if grown > limit {
 				t.Errorf("the heap grew by %d bytes, want at most %d", grown, limit)
 			}
-			if r := c.Report(); test.errors >= 0 && r.Errors != int64(test.errors) || test.rejected >= 0 && r.Rejected != test.rejected {
-				t.Errorf("%d errors, %d rejected, want %d and %d; %v", r.Errors, r.Rejected, test.errors, test.rejected, r.Problems[:min(3, len(r.Problems))])
+			if r := c.Report(); test.errors >= 0 && r.Errors != int64(test.errors) || test.rejected >= 0 &&
+				r.Rejected != test.rejected {
+				t.Errorf("%d errors, %d rejected, want %d and %d; %v", r.Errors, r.Rejected, test.errors, test.rejected,
+					r.Problems[:min(3, len(r.Problems))])
 			}
 		})
 	}
@@ -167,7 +178,8 @@ func TestMemoryOfAnImportDoesNotGrowWithTheFile(t *testing.T) {
 	size := *megabytes << 20 / 4
 	file := generate(size, "", counted(strings.Replace(record, `"s"`, `"s#"`, 1)+"\n", ""), "")
 	watch := watchHeap()
-	r, err := reviews.New(memory.New(), nil).Import(ctx, operator, reviews.ImportRequest{Network: network, File: file, DryRun: true})
+	r, err := reviews.New(memory.New(), nil).Import(ctx, operator,
+		reviews.ImportRequest{Network: network, File: file, DryRun: true})
 	if err != nil || r.Errors > 0 || r.Created != r.Reviews {
 		t.Fatal(r, err)
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// A reply has the same bytes whether a deletion has given it its parent or an import: importing it again changes nothing.
+// A reply has the same bytes whether a deletion has given it its parent or an import: importing it again changes
+// nothing.
 func TestADeletionStoresAReplyInTheFormOfAnImport(t *testing.T) {
 	// The reply 3 has the name of the member in texts before it and in a member after it.
 	const name = `"\"parent_id\":\"x\","`
@@ -24,11 +25,13 @@ func TestADeletionStoresAReplyInTheFormOfAnImport(t *testing.T) {
 			strings.Replace(review("#", 20, `,"parent_id":`+quoted(t, first)), `"#"`, quoted(t, second), 1),
 			reply), nil)
 		for _, step := range []struct{ erased, parent string }{{second, first}, {first, ""}} {
-			done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Collection: "YQ", Review: step.erased})
+			done, err := service.Delete(ctx, operator,
+				reviews.DeleteRequest{Network: network, Collection: "YQ", Review: step.erased})
 			if err != nil || done != (reviews.Deleted{Reviews: 1, Replies: 1}) {
 				t.Fatalf("%+v, %v", done, err)
 			}
-			for r, err := range service.AllReviews(ctx, operator, reviews.ListReviewsRequest{Network: network, Collection: "YQ"}) {
+			for r, err := range service.AllReviews(ctx, operator,
+				reviews.ListReviewsRequest{Network: network, Collection: "YQ"}) {
 				if err != nil || r.ID == "3" && r.ParentID != step.parent {
 					t.Errorf("the reply has the parent %q, %v, want %q", r.ParentID, err, step.parent)
 				}

@@ -16,9 +16,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// ReviewRecord is a stored review. It has no imported_email, which only Export returns. The HTTP API returns its JSON. An
-// optional text that is absent, null or empty in the file is left out of the JSON. BodyHTML is harmless HTML, see the
-// package documentation; all other texts are plain text with any characters.
+// ReviewRecord is a stored review. It has no imported_email, which only Export returns. The HTTP API returns its JSON.
+// An optional text that is absent, null or empty in the file is left out of the JSON. BodyHTML is harmless HTML, see
+// the package documentation; all other texts are plain text with any characters.
 type ReviewRecord struct {
 	ID          string            `json:"id"`
 	Title       string            `json:"title"`
@@ -51,7 +51,9 @@ type ListReviewsRequest struct {
 
 // ListCollections returns a page of the collections of the network, by source and then by id, both in byte order. See
 // Session.ListCollections.
-func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in ListCollectionsRequest) (out vitrine.Page[CollectionRecord], err error) {
+func (s *Service) ListCollections(
+	ctx context.Context, by vitrine.Caller, in ListCollectionsRequest,
+) (out vitrine.Page[CollectionRecord], err error) {
 	network, err := s.authorizedNetwork(by, in.Network)
 	if err != nil {
 		return out, err
@@ -67,10 +69,12 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 		return out, err
 	}
 	err = view(ctx, s.made().db, network, func(r *rows) error {
-		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.limits.PageBytes, func(c stored) (CollectionRecord, int, error) {
-			record, err := newCollectionRecord(c)
-			return record, len(c.fields) + 128*len(record.Dimensions), err // the approximate size of the record in memory
-		}, func(last stored) { out.Next = collectionCursor(last.CollectionKey) })
+		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.limits.PageBytes,
+			func(c stored) (CollectionRecord, int, error) {
+				record, err := newCollectionRecord(c)
+				// the approximate size of the record in memory
+				return record, len(c.fields) + 128*len(record.Dimensions), err
+			}, func(last stored) { out.Next = collectionCursor(last.CollectionKey) })
 		return err
 	})
 	return out, err
@@ -78,7 +82,9 @@ func (s *Service) ListCollections(ctx context.Context, by vitrine.Caller, in Lis
 
 // AllCollections yields the collections of the network, by source and then by id, beginning after the cursor After. See
 // Session.AllCollections.
-func (s *Service) AllCollections(ctx context.Context, by vitrine.Caller, in ListCollectionsRequest) iter.Seq2[CollectionRecord, error] {
+func (s *Service) AllCollections(
+	ctx context.Context, by vitrine.Caller, in ListCollectionsRequest,
+) iter.Seq2[CollectionRecord, error] {
 	return paging.All(in.After, func(after string) ([]CollectionRecord, string, error) {
 		in.After = after
 		page, err := s.ListCollections(ctx, by, in)
@@ -88,7 +94,9 @@ func (s *Service) AllCollections(ctx context.Context, by vitrine.Caller, in List
 
 // ListReviews returns a page of the reviews of a collection, the latest first, and those of the same microsecond by id.
 // See Session.ListReviews.
-func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListReviewsRequest) (out vitrine.Page[ReviewRecord], err error) {
+func (s *Service) ListReviews(
+	ctx context.Context, by vitrine.Caller, in ListReviewsRequest,
+) (out vitrine.Page[ReviewRecord], err error) {
 	network, err := s.authorizedNetwork(by, in.Network)
 	if err != nil {
 		return out, err
@@ -103,9 +111,11 @@ func (s *Service) ListReviews(ctx context.Context, by vitrine.Caller, in ListRev
 	return out, err
 }
 
-// reviewsPage returns a collection and a page of its reviews. decode makes an item from the record of a review. reviewsPage
-// ignores the network of the request.
-func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(data []byte) (T, error)) (c stored, page vitrine.Page[T], err error) {
+// reviewsPage returns a collection and a page of its reviews. decode makes an item from the record of a review.
+// reviewsPage ignores the network of the request.
+func reviewsPage[T any](
+	s *Service, r *rows, in ListReviewsRequest, decode func(data []byte) (T, error),
+) (c stored, page vitrine.Page[T], err error) {
 	limit, err := s.limit(in.Limit)
 	if err != nil {
 		return c, page, err
@@ -130,10 +140,11 @@ func reviewsPage[T any](s *Service, r *rows, in ListReviewsRequest, decode func(
 	return c, page, err
 }
 
-// fill returns the items of a page: at most limit items of a number of bytes together. item makes an
-// item of a value of list, and returns its size in bytes. If there are more values, next is called with the last one of the
-// page.
-func fill[S, T any](ctx context.Context, list iter.Seq2[S, error], limit, bytes int, item func(S) (T, int, error), next func(S)) ([]T, error) {
+// fill returns the items of a page: at most limit items of a number of bytes together. item makes an item of a value of
+// list, and returns its size in bytes. If there are more values, next is called with the last one of the page.
+func fill[S, T any](
+	ctx context.Context, list iter.Seq2[S, error], limit, bytes int, item func(S) (T, int, error), next func(S),
+) ([]T, error) {
 	items, room := []T{}, paging.NewRoom(limit, bytes)
 	var last S
 	for value, err := range list {
@@ -158,7 +169,9 @@ func fill[S, T any](ctx context.Context, list iter.Seq2[S, error], limit, bytes 
 
 // AllReviews yields the reviews of a collection, the latest first, beginning after the cursor After. See
 // Session.AllReviews.
-func (s *Service) AllReviews(ctx context.Context, by vitrine.Caller, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
+func (s *Service) AllReviews(
+	ctx context.Context, by vitrine.Caller, in ListReviewsRequest,
+) iter.Seq2[ReviewRecord, error] {
 	return paging.All(in.After, func(after string) ([]ReviewRecord, string, error) {
 		in.After = after
 		page, err := s.ListReviews(ctx, by, in)
@@ -166,8 +179,8 @@ func (s *Service) AllReviews(ctx context.Context, by vitrine.Caller, in ListRevi
 	})
 }
 
-// limit returns the maximum number of items of a page. asked is the limit of the request; 0 means 100 items, but no more
-// than Limits.Page. limit returns ErrInvalid if asked is below 0 or above Limits.Page.
+// limit returns the maximum number of items of a page. asked is the limit of the request; 0 means 100 items, but no
+// more than Limits.Page. limit returns ErrInvalid if asked is below 0 or above Limits.Page.
 func (s *Service) limit(asked int) (int, error) {
 	limit, err := paging.Limit(asked, 100, s.limits.Page)
 	if err != nil {
@@ -195,7 +208,9 @@ func collectionOf(r *rows, source, id string) (found stored, err error) {
 		}
 		n++
 		if n > 1 {
-			return found, invalid("source", "several sources have a collection %q, such as %q and %q: name one of them", id, found.Source, c.Source)
+			return found,
+				invalid("source", "several sources have a collection %q, such as %q and %q: name one of them", id,
+					found.Source, c.Source)
 		}
 		found = c
 	}
@@ -205,7 +220,8 @@ func collectionOf(r *rows, source, id string) (found stored, err error) {
 	return found, nil
 }
 
-// noCollection returns ErrNotFound for an id. Its reason names the id that is meant if a collection has the Base64 of the given one.
+// noCollection returns ErrNotFound for an id. Its reason names the id that is meant if a collection has the Base64 of
+// the given one.
 func noCollection(r *rows, id, ofSource string) error {
 	encoded := base64.StdEncoding.EncodeToString([]byte(id))
 	for _, err := range r.withID(encoded) {
@@ -226,8 +242,8 @@ var noCursor = invalid("after", "not a cursor of this list")
 //	list of reviews       CRC-32 (4 bytes), time in microseconds (8 bytes), id
 //
 // The numbers are big-endian. The checksum covers the name of the list too, so it detects a damaged cursor and one of
-// another list. It is not a signature: with a made-up cursor, callers read only what they may read anyway. A cursor has a
-// position and not a number of items, so it stays valid when reviews are imported or erased, including the one at the
+// another list. It is not a signature: with a made-up cursor, callers read only what they may read anyway. A cursor has
+// a position and not a number of items, so it stays valid when reviews are imported or erased, including the one at the
 // position.
 
 // encodeCursor returns the cursor of a position in a list. list is the name of the list.
@@ -236,8 +252,8 @@ func encodeCursor(list string, position []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, sum), position...))
 }
 
-// decodeCursor returns the position of a cursor, or noCursor if it is not one of this list. It encodes the position again
-// and compares: the decoder ignores line ends, but each position has only one valid cursor.
+// decodeCursor returns the position of a cursor, or noCursor if it is not one of this list. It encodes the position
+// again and compares: the decoder ignores line ends, but each position has only one valid cursor.
 func decodeCursor(list, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(b) < 4 || encodeCursor(list, b[4:]) != cursor {
@@ -246,18 +262,18 @@ func decodeCursor(list, cursor string) ([]byte, error) {
 	return b[4:], nil
 }
 
-// listOfCollections is the name of the list of a network's collections. A cursor does not contain the network, since its
-// position, a key, is valid in any network.
+// listOfCollections is the name of the list of a network's collections. A cursor does not contain the network, since
+// its position, a key, is valid in any network.
 const listOfCollections = "collections"
 
-// collectionCursor returns the cursor after a collection. No source contains U+0000 (rule text-nul), so the first one in the
-// position is where the id begins.
+// collectionCursor returns the cursor after a collection. No source contains U+0000 (rule text-nul), so the first one
+// in the position is where the id begins.
 func collectionCursor(k CollectionKey) string {
 	return encodeCursor(listOfCollections, []byte(k.Source+"\x00"+k.ID))
 }
 
-// parseCollectionCursor returns the key of the last collection of a page from its cursor. It returns noCursor if the cursor
-// is not of this list.
+// parseCollectionCursor returns the key of the last collection of a page from its cursor. It returns noCursor if the
+// cursor is not of this list.
 func parseCollectionCursor(cursor string) (CollectionKey, error) {
 	position, err := decodeCursor(listOfCollections, cursor)
 	source, id, found := bytes.Cut(position, []byte{0})
@@ -267,8 +283,8 @@ func parseCollectionCursor(cursor string) (CollectionKey, error) {
 	return CollectionKey{Source: string(source), ID: string(id)}, nil
 }
 
-// listOfReviews is the name of the list of a collection's reviews. It has the key, so a cursor of another collection's list
-// is rejected.
+// listOfReviews is the name of the list of a collection's reviews. It has the key, so a cursor of another collection's
+// list is rejected.
 func listOfReviews(k CollectionKey) string { return "reviews\x00" + k.Source + "\x00" + k.ID }
 
 // reviewCursor returns the cursor after the review at a position in the collection with this key.
@@ -276,8 +292,8 @@ func reviewCursor(at place, k CollectionKey) string {
 	return encodeCursor(listOfReviews(k), append(binary.BigEndian.AppendUint64(nil, uint64(at.time)), at.id...))
 }
 
-// parseReviewCursor returns the position of the last review of a page from its cursor. It returns noCursor if the cursor is
-// not of the reviews of this collection.
+// parseReviewCursor returns the position of the last review of a page from its cursor. It returns noCursor if the
+// cursor is not of the reviews of this collection.
 func parseReviewCursor(cursor string, k CollectionKey) (*place, error) {
 	at, err := decodeCursor(listOfReviews(k), cursor)
 	if err != nil || len(at) < 8 {

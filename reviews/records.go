@@ -15,8 +15,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Each network has a space, reviews/<network>. Its collections are numbered in the order in which they were first put, and so are
-// the reviews of a collection. The records of the space, with what writes them:
+// Each network has a space, reviews/<network>. Its collections are numbered in the order in which they were first put,
+// and so are the reviews of a collection. The records of the space, with what writes them:
 //
 //	collection/<source> <id>       a collection: its number, and all of it                      putCollection
 //	order/<number>                 what its key has behind the kind                             create
@@ -29,8 +29,8 @@ import (
 //
 // A collection of few reviews has no time/ records: all of its reviews are read to list them.
 //
-// Deleting a collection or a review deletes all of its records, and their numbers may be reused. A long source or id is cut
-// in keys. The records contain it as a whole.
+// Deleting a collection or a review deletes all of its records, and their numbers may be reused. A long source or id is
+// cut in keys. The records contain it as a whole.
 //
 // The space "reviews" has only the record that scrub writes.
 const scrubSpace, scrubKey = "reviews", "reviews scrub/"
@@ -57,8 +57,8 @@ type storedReview struct {
 	Data []byte // a JSON object: the record
 }
 
-// place is a position in the order of reviews by time: after those with a later time, and after those with the same time and
-// an id up to this one.
+// place is a position in the order of reviews by time: after those with a later time, and after those with the same
+// time and an id up to this one.
 type place struct {
 	time int64
 	id   string
@@ -109,7 +109,9 @@ func view(ctx context.Context, db storage.Store, network string, fn func(*rows) 
 }
 
 // update calls fn with the rows of a network in a transaction.
-func update(ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error) error {
+func update(
+	ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error,
+) error {
 	space := record.Space("reviews", network)
 	return db.Update(ctx, space, o, func(t storage.Tx) error {
 		return fn(&rows{ctx: ctx, space: space, network: network, r: t, t: t})
@@ -147,8 +149,8 @@ func networkOf(ctx context.Context, r storage.Reader, space string) (string, err
 	return string(values[0]), nil
 }
 
-// networks returns the names of the networks that have records, in byte order, with those that have no collections only if
-// empty is true. It is for operators.
+// networks returns the names of the networks that have records, in byte order, with those that have no collections only
+// if empty is true. It is for operators.
 func (s *Service) networks(ctx context.Context, by vitrine.Caller, empty bool) (names []string, err error) {
 	if !by.Operator {
 		return nil, forbidden("the networks of a store are listed for its operator")
@@ -182,11 +184,12 @@ func (s *Service) networks(ctx context.Context, by vitrine.Caller, empty bool) (
 	return names, err
 }
 
-// put stores a record: a first byte, which says whether the body is in a large/ record, the head, and the body. wasLarge
-// says whether the replaced record has a large/ record.
+// put stores a record: a first byte, which says whether the body is in a large/ record, the head, and the body.
+// wasLarge says whether the replaced record has a large/ record.
 func (s *rows) put(key string, head, body []byte, wasLarge bool) error {
 	if len(body) > maxInline {
-		return s.t.Put(s.ctx, storage.Entry{Key: key, Value: append([]byte{1}, head...)}, storage.Entry{Key: s.largeKey(key), Value: body})
+		return s.t.Put(s.ctx, storage.Entry{Key: key, Value: append([]byte{1}, head...)},
+			storage.Entry{Key: s.largeKey(key), Value: body})
 	}
 	if wasLarge {
 		if err := s.t.Delete(s.ctx, s.largeKey(key)); err != nil {
@@ -280,8 +283,8 @@ func (s *rows) all() iter.Seq2[stored, error] {
 	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeCollection)
 }
 
-// byKey yields the collections of a source, or of all sources if source is "", after a key: by source and then by id, both
-// in byte order. The zero key is before all others. expect is how many collections the caller needs.
+// byKey yields the collections of a source, or of all sources if source is "", after a key: by source and then by id,
+// both in byte order. The zero key is before all others. expect is how many collections the caller needs.
 func (s *rows) byKey(source string, after CollectionKey, expect int) iter.Seq2[stored, error] {
 	prefix, parts := s.prefix("collection/"), func(k CollectionKey) []string { return []string{k.Source, k.ID} }
 	if source != "" {
@@ -312,8 +315,8 @@ func (s *rows) withID(id string) iter.Seq2[stored, error] {
 	})
 }
 
-// list returns the reviews of a collection, in the order of their time/ records or, without these, of their review/ records.
-// It reads no texts if the collection has an index.
+// list returns the reviews of a collection, in the order of their time/ records or, without these, of their review/
+// records. It reads no texts if the collection has an index.
 func (s *rows) list(c stored) (list []listed, err error) {
 	kind := "review/"
 	if c.Indexed {
@@ -338,8 +341,8 @@ func (s *rows) list(c stored) (list []listed, err error) {
 }
 
 // inOrder returns the reviews of a collection in the order in which they were first stored, except that a parent comes
-// before its replies. It returns an error if a reply has no parent or is its own ancestor, which only a damaged store can
-// cause.
+// before its replies. It returns an error if a reply has no parent or is its own ancestor, which only a damaged store
+// can cause.
 func (s *rows) inOrder(c stored) (out []listed, err error) {
 	list, err := s.list(c)
 	if err != nil {
@@ -355,7 +358,8 @@ func (s *rows) inOrder(c stored) (out []listed, err error) {
 			at[l.id] = i
 		}
 	}
-	met := make([]int, len(list)) // 0, or 1 more than the index of the review whose path to its ancestors has come here first
+	// 0, or 1 more than the index of the review whose path to its ancestors has come here first
+	met := make([]int, len(list))
 	for i := range list {
 		begin := len(out)
 		for j := i; j >= 0 && (met[j] == 0 || met[j] == i+1); j = at[list[j].parent] {
@@ -417,7 +421,9 @@ func (s *rows) latest(c stored, after *place, most int) (list []listed, err erro
 	if !c.Indexed {
 		list, err = s.list(c)
 		if after != nil {
-			list = slices.DeleteFunc(list, func(l listed) bool { return latestFirst(l, listed{time: after.time, id: record.Part(after.id)}) <= 0 })
+			list = slices.DeleteFunc(list, func(l listed) bool {
+				return latestFirst(l, listed{time: after.time, id: record.Part(after.id)}) <= 0
+			})
 		}
 		slices.SortFunc(list, latestFirst)
 		return list[:min(len(list), cmp.Or(most, len(list)))], err
@@ -508,8 +514,8 @@ func (s *rows) putCollection(c stored) error {
 	return s.put(s.key("collection/", c.Source, c.ID), nil, append(record.AppendText(nil, head), c.fields...), c.large)
 }
 
-// putReviews stores reviews of a collection; no id may occur twice. New reviews come after stored ones. The caller must then
-// store the collection.
+// putReviews stores reviews of a collection; no id may occur twice. New reviews come after stored ones. The caller must
+// then store the collection.
 func (s *rows) putReviews(c *stored, list []row) error {
 	reviews, last, long := s.of("review/", *c), c.Next-1, false
 	for _, r := range list {

@@ -18,7 +18,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// model is what the records of a network should be: collections in the order in which they were first put, with their reviews.
+// model is what the records of a network should be: collections in the order in which they were first put, with their
+// reviews.
 type model []modelled
 
 type modelled struct {
@@ -53,7 +54,9 @@ func reviewsOf(t *testing.T, list iter.Seq2[row, error]) (all []storedReview) {
 }
 
 func equalReviews(a, b []storedReview) bool {
-	return slices.EqualFunc(a, b, func(a, b storedReview) bool { return a.ID == b.ID && a.Time == b.Time && bytes.Equal(a.Data, b.Data) })
+	return slices.EqualFunc(a, b, func(a, b storedReview) bool {
+		return a.ID == b.ID && a.Time == b.Time && bytes.Equal(a.Data, b.Data)
+	})
 }
 
 func byKey(a, b modelled) int {
@@ -95,7 +98,8 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 			t.Fatalf("by key: %d collections, want %d, %v", len(list), len(m), err)
 		}
 		for i, c := range sorted {
-			if list, err = collect(limited(2, s.byKey("", c.CollectionKey, 2))); err != nil || !same(list, sorted[i+1:min(i+3, len(m))]) {
+			if list, err = collect(limited(2, s.byKey("", c.CollectionKey, 2))); err != nil ||
+				!same(list, sorted[i+1:min(i+3, len(m))]) {
 				t.Fatalf("after %.20q: %d collections, %v", c.ID, len(list), err)
 			}
 			with := slices.DeleteFunc(slices.Clone(sorted), func(other modelled) bool { return other.ID != c.ID })
@@ -170,8 +174,8 @@ func (s *rows) putAll(ctx context.Context, c stored, list []storedReview) error 
 	return s.putCollection(now)
 }
 
-// Collections with few and with many reviews, with texts that are longer than a key keeps of them or than a record has, in two
-// networks that have the same keys.
+// Collections with few and with many reviews, with texts that are longer than a key keeps of them or than a record has,
+// in two networks that have the same keys.
 func TestRecordsAgreeWithAModel(t *testing.T) {
 	long := strings.Repeat("é", 150)
 	ids := []string{"a", "a ", "a\x00", "A", "é", "e\u0301", "!", "\xff", "b/c", long, long + "a", long + "b"}
@@ -182,12 +186,14 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		db, names := memory.New(), []string{"n", strings.Repeat("long", 100)}
 		models := map[string]model{}
-		keys := []CollectionKey{{"s", "a"}, {"s", "b"}, {"sa", "a"}, {"t " + long, "a"}, {"t " + long + "a", long}, {"t " + long, long + "b"}}
+		keys := []CollectionKey{{"s", "a"}, {"s", "b"}, {"sa", "a"}, {"t " + long, "a"}, {"t " + long + "a", long},
+			{"t " + long, long + "b"}}
 		if seed%2 == 0 { // no index is made but for many reviews
 			ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return len(id) > 200 })
 		}
 		text := func() []byte {
-			return bytes.Repeat([]byte{byte(r.IntN(256))}, []int{0, 5, 100, maxInline - 1, maxInline, 3 * maxInline}[r.IntN(6)])
+			return bytes.Repeat([]byte{byte(r.IntN(256))},
+				[]int{0, 5, 100, maxInline - 1, maxInline, 3 * maxInline}[r.IntN(6)])
 		}
 		for range 40 {
 			name, key := names[r.IntN(2)], keys[r.IntN(len(keys))]
@@ -295,7 +301,8 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if left, err := New(db, nil).networks(t.Context(), vitrine.Caller{Operator: true}, false); err != nil || len(left) > 0 {
+		if left, err := New(db, nil).networks(t.Context(), vitrine.Caller{Operator: true}, false); err != nil ||
+			len(left) > 0 {
 			t.Errorf("%d networks are left, %v", len(left), err)
 		}
 	}
@@ -311,7 +318,8 @@ func TestNetworksAreListedByName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := New(db, nil).networks(t.Context(), vitrine.Caller{Operator: true}, true); err != nil || !slices.Equal(got, want) {
+	if got, err := New(db, nil).networks(t.Context(), vitrine.Caller{Operator: true}, true); err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -337,7 +345,8 @@ func (r portionsReader) Get(ctx context.Context, keys ...string) ([][]byte, erro
 	return values, err
 }
 
-// A stored review or collection may be very large, and lists of them are bounded by their callers, who count as they go.
+// A stored review or collection may be very large, and lists of them are bounded by their callers, who count as they
+// go.
 func TestLargeRecordsAreReadOneByOne(t *testing.T) {
 	const n, size = 80, 90 << 10
 	db := &portions{Store: memory.New()}
@@ -345,7 +354,8 @@ func TestLargeRecordsAreReadOneByOne(t *testing.T) {
 		var list []storedReview
 		for i := range n {
 			list = append(list, storedReview{ID: fmt.Sprint(i), Data: make([]byte, size)})
-			if err := s.putAll(t.Context(), stored{CollectionKey: CollectionKey{"t", fmt.Sprint(i)}, fields: make([]byte, size)}, nil); err != nil {
+			if err := s.putAll(t.Context(),
+				stored{CollectionKey: CollectionKey{"t", fmt.Sprint(i)}, fields: make([]byte, size)}, nil); err != nil {
 				return err
 			}
 		}
@@ -360,7 +370,8 @@ func TestLargeRecordsAreReadOneByOne(t *testing.T) {
 			return err
 		}
 		all, err := collect(s.all())
-		if err != nil || len(all) != n+1 || len(reviewsOf(t, s.reviews(c))) != n || len(reviewsOf(t, s.byTime(c, nil, 0))) != n {
+		if err != nil || len(all) != n+1 || len(reviewsOf(t, s.reviews(c))) != n ||
+			len(reviewsOf(t, s.byTime(c, nil, 0))) != n {
 			t.Errorf("%d collections, %v", len(all), err)
 		}
 		return nil

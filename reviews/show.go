@@ -8,8 +8,8 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// Shown is a collection as pages show it: the statistics of its ratings, and some of its reviews. The HTTP API returns its
-// JSON.
+// Shown is a collection as pages show it: the statistics of its ratings, and some of its reviews. The HTTP API returns
+// its JSON.
 type Shown struct {
 	Title      string        `json:"title"`
 	Count      int64         `json:"count"` // of all reviews of the collection
@@ -27,7 +27,8 @@ type ShownReview struct {
 	Created  string `json:"created"`
 	Ratings  []int  `json:"ratings"` // 1 to 100, in the order of Shown.Dimensions
 	Author   struct {
-		Name string `json:"name"` // imported_display_name; "" for an author with a profile, whose name this service does not know
+		// imported_display_name; "" for an author with a profile, whose name this service does not know
+		Name string `json:"name"`
 	} `json:"author"`
 	Subparts map[string]string `json:"subparts,omitzero"`
 	ParentID string            `json:"parent_id,omitzero"`

@@ -17,13 +17,16 @@ func TestDeleteOfReviewsThatReplyToEachOther(t *testing.T) {
 		done reviews.Deleted
 		left []string
 	}{
-		{"of both", reviews.DeleteRequest{Author: "ann"}, reviews.Deleted{Reviews: 2, Replies: 1}, []string{review("3", 30, "")}},
+		{"of both", reviews.DeleteRequest{Author: "ann"}, reviews.Deleted{Reviews: 2, Replies: 1},
+			[]string{review("3", 30, "")}},
 		{"of one", reviews.DeleteRequest{Collection: "YQ", Review: "1"}, reviews.Deleted{Reviews: 1, Replies: 1},
 			[]string{by("ann", review("2", 20, "")), review("3", 30, `,"parent_id":"2"`)}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			store := memory.New()
-			importInto(t, store, collection("YQ", single, by("ann", review("1", 10, "")), by("ann", review("2", 20, `,"parent_id":"1"`)), review("3", 30, `,"parent_id":"2"`)), nil)
+			importInto(t, store,
+				collection("YQ", single, by("ann", review("1", 10, "")), by("ann", review("2", 20, `,"parent_id":"1"`)),
+					review("3", 30, `,"parent_id":"2"`)), nil)
 			replyByHand(t, store, "1", "2")
 			test.in.Network = network
 			done, err := reviews.New(store, nil).Delete(ctx, operator, test.in)
@@ -35,7 +38,8 @@ func TestDeleteOfReviewsThatReplyToEachOther(t *testing.T) {
 	}
 }
 
-// replyByHand makes a stored review of the collection YQ, which is no reply, a reply to another one, whether that is right or not.
+// replyByHand makes a stored review of the collection YQ, which is no reply, a reply to another one, whether that is
+// right or not.
 func replyByHand(t *testing.T, store storage.Store, id, parent string) {
 	t.Helper()
 	err := reviews.EditReview(store, network, reviews.Key{Source: "s", ID: "YQ"}, id, func(data string) string {

@@ -75,7 +75,8 @@ func TestFollowGoesOnThroughAllThatEnds(t *testing.T) {
 	group.Go(func() {
 		<-started
 		for i := range changes {
-			if _, err := f.service.CreateApp(ctx, caller(), appsvc.CreateAppRequest{Title: fmt.Sprint(i), Groups: []string{network}}); err != nil {
+			if _, err := f.service.CreateApp(ctx, caller(),
+				appsvc.CreateAppRequest{Title: fmt.Sprint(i), Groups: []string{network}}); err != nil {
 				t.Error(err)
 			}
 			before := f.asked.Load()
@@ -88,7 +89,8 @@ func TestFollowGoesOnThroughAllThatEnds(t *testing.T) {
 				f.refuse.Store(2)
 				f.server.CloseClientConnections()
 			}
-			for i%10%6 == 3 && i < changes-1 && f.asked.Load() == before && ctx.Err() == nil { // until the follower is back
+			// until the follower is back
+			for i%10%6 == 3 && i < changes-1 && f.asked.Load() == before && ctx.Err() == nil {
 				time.Sleep(time.Millisecond)
 			}
 			if i%3 == 0 {
@@ -102,7 +104,8 @@ func TestFollowGoesOnThroughAllThatEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(started)
-	for e, err := range c.Apps.Follow(ctx, appsvc.ChangesRequest{After: first.Next, Types: []appsvc.ChangeType{appsvc.AppCreated}}) {
+	for e, err := range c.Apps.Follow(ctx,
+		appsvc.ChangesRequest{After: first.Next, Types: []appsvc.ChangeType{appsvc.AppCreated}}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,11 +153,13 @@ func TestFollowEndsWithWhatAnotherAttemptWouldMeetToo(t *testing.T) {
 	if err := storage.RenewIdentity(t.Context(), f.db); err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range []appsvc.ChangesRequest{{After: page.Next}, {After: "none"}, {Types: []appsvc.ChangeType{"none"}}, {After: vitrine.Now, Limit: 501}} {
+	for _, in := range []appsvc.ChangesRequest{{After: page.Next}, {After: "none"},
+		{Types: []appsvc.ChangeType{"none"}}, {After: vitrine.Now, Limit: 501}} {
 		far, here := last(t.Context(), in), near(in)
 		one, _ := errors.AsType[*vitrine.Error](far)
 		two, _ := errors.AsType[*vitrine.Error](here)
-		if one == nil || two == nil || one.Kind != two.Kind || one.Parameter != two.Parameter || one.Reason != two.Reason {
+		if one == nil || two == nil || one.Kind != two.Kind || one.Parameter != two.Parameter ||
+			one.Reason != two.Reason {
 			t.Errorf("%+v: %v, and near %v", in, far, here)
 		}
 	}
@@ -168,7 +173,8 @@ func TestFollowEndsWithWhatAnotherAttemptWouldMeetToo(t *testing.T) {
 // What was found to be now when Follow was called stays the beginning, also if the first stream breaks off.
 func TestFollowFromNowMissesNothing(t *testing.T) {
 	f, c := newFollowed(t)
-	if _, err := f.service.CreateApp(t.Context(), caller(), appsvc.CreateAppRequest{Title: "before", Groups: []string{network}}); err != nil {
+	if _, err := f.service.CreateApp(t.Context(), caller(),
+		appsvc.CreateAppRequest{Title: "before", Groups: []string{network}}); err != nil {
 		t.Fatal(err)
 	}
 	f.refuse.Store(3)
@@ -178,7 +184,8 @@ func TestFollowFromNowMissesNothing(t *testing.T) {
 		for f.asked.Load() == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		if _, err := f.service.CreateApp(ctx, caller(), appsvc.CreateAppRequest{Title: "while it connects", Groups: []string{network}}); err != nil {
+		if _, err := f.service.CreateApp(ctx, caller(),
+			appsvc.CreateAppRequest{Title: "while it connects", Groups: []string{network}}); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -198,7 +205,8 @@ func TestFollowFromNowMissesNothing(t *testing.T) {
 }
 
 func TestAnAnswerThatIsNoStreamIsAnError(t *testing.T) {
-	for body, header := range map[string]string{`{"changes":[],"next":"x"}`: "application/json", "id: " + strings.Repeat("x", 2<<20): "text/event-stream", "data: {\n\n": "text/event-stream"} {
+	for body, header := range map[string]string{`{"changes":[],"next":"x"}`: "application/json",
+		"id: " + strings.Repeat("x", 2<<20): "text/event-stream", "data: {\n\n": "text/event-stream"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", header)
 			fmt.Fprint(w, body)
@@ -246,7 +254,9 @@ func TestFollowGoesOnFromACursorAlone(t *testing.T) {
 
 func TestFollowALibrary(t *testing.T) {
 	service := assets.New(memory.New(), nil)
-	h, err := httpapi.New(httpapi.Config{Assets: service, Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
+	h, err := httpapi.New(httpapi.Config{Assets: service, Authenticate: func(*http.Request) (httpapi.Principal, error) {
+		return editor, nil
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +272,9 @@ func TestFollowALibrary(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	add := func(n int) {
-		in := assets.ChangeAssetsRequest{Add: []assets.NewAsset{{ID: fmt.Sprint(n), Generator: assets.Generator{ID: "g"}, Content: []byte(`{"content":"x"}`)}}}
+		in := assets.ChangeAssetsRequest{
+			Add: []assets.NewAsset{{ID: fmt.Sprint(n), Generator: assets.Generator{ID: "g"},
+				Content: []byte(`{"content":"x"}`)}}}
 		if _, err := service.ChangeAssets(ctx, by, lib, in); err != nil {
 			t.Error(err)
 		}

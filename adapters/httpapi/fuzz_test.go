@@ -69,13 +69,16 @@ func FuzzQueryParameters(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, query := range []string{"", "limit=1", "limit=500&sort=-updatedAt", "after=AAAAAAAAAAAAAAAA", "before=1&limit=2", "appId=" + id, "embedApps=true",
-		"usingComponent=x&a=%zz;b", "limit=%D9%A1", "after=%FF&before=%00", "svctoken=x", "limit=1&limit=2", "=&&=", "%", "query=a+b&tags=x,y&via=1&rights=x",
+	for _, query := range []string{"", "limit=1", "limit=500&sort=-updatedAt", "after=AAAAAAAAAAAAAAAA",
+		"before=1&limit=2", "appId=" + id, "embedApps=true",
+		"usingComponent=x&a=%zz;b", "limit=%D9%A1", "after=%FF&before=%00", "svctoken=x", "limit=1&limit=2", "=&&=",
+		"%", "query=a+b&tags=x,y&via=1&rights=x",
 		"since=AA&until=BB", "folderTree=1&order=asc", "id=1,2&path=/,/1/2", "key=k&key=l"} {
 		f.Add(query)
 	}
 	const library = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
-	paths := []string{library + "/assets", library + "/folders", library + "/attributes", "/apps/", "/apps/versions/", "/apps/" + id + "/versions/", "/apps/" + id + "/tags/", "/tags/t", "/components/", "/apps/" + id}
+	paths := []string{library + "/assets", library + "/folders", library + "/attributes", "/apps/", "/apps/versions/",
+		"/apps/" + id + "/versions/", "/apps/" + id + "/tags/", "/tags/t", "/components/", "/apps/" + id}
 	f.Fuzz(func(t *testing.T, query string) {
 		for _, path := range paths {
 			r := httptest.NewRequest("GET", path, nil)
@@ -100,7 +103,8 @@ func FuzzPath(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, path := range []string{"/apps/" + id, "/apps/../apps/", "/components/%40a%2Fb", "//", "/%2e/", "/apps/%00/tags/%FF", "/services/frontline/api/v4/assetManager//n/assetLibrary/l/assets", "", "*"} {
+	for _, path := range []string{"/apps/" + id, "/apps/../apps/", "/components/%40a%2Fb", "//", "/%2e/",
+		"/apps/%00/tags/%FF", "/services/frontline/api/v4/assetManager//n/assetLibrary/l/assets", "", "*"} {
 		f.Add("GET", path)
 		f.Add("DELETE", path)
 	}
@@ -123,8 +127,8 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-// FuzzToken looks for a token that is accepted although its signature is not ours, and for a payload that is accepted although
-// its claims break a rule.
+// FuzzToken looks for a token that is accepted although its signature is not ours, and for a payload that is accepted
+// although its claims break a rule.
 func FuzzToken(f *testing.F) {
 	tokens, h, _ := fuzzHandler(f)
 	good, err := tokens.Sign(editor, time.Now().Add(time.Hour))
@@ -136,7 +140,9 @@ func FuzzToken(f *testing.F) {
 	f.Add("", `[]`)
 	f.Fuzz(func(t *testing.T, token, claims string) {
 		if _, err := tokens.Verify(token); err == nil && token != good {
-			if parsed, err := jwt.Parse(token, func(*jwt.Token) (any, error) { return testKey, nil }, jwt.WithValidMethods([]string{"HS256"})); err != nil || !parsed.Valid {
+			if parsed, err := jwt.Parse(token, func(*jwt.Token) (any, error) {
+				return testKey, nil
+			}, jwt.WithValidMethods([]string{"HS256"})); err != nil || !parsed.Valid {
 				t.Errorf("%q was taken", token)
 			}
 		}

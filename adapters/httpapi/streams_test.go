@@ -60,7 +60,8 @@ type streaming struct {
 }
 
 func newStreaming(t *testing.T, change ...func(*httpapi.Config)) *streaming {
-	s := &streaming{people: &people{named: map[string]httpapi.Principal{"editor": editor, "one": siteOne, "stranger": stranger}},
+	s := &streaming{
+		people:  &people{named: map[string]httpapi.Principal{"editor": editor, "one": siteOne, "stranger": stranger}},
 		streams: httpapi.NewStreams(), db: memory.New()}
 	s.world = newWorld(t, append([]func(*httpapi.Config){func(c *httpapi.Config) {
 		c.Authenticate, c.Streams, c.Apps = s.people.authenticate, s.streams, appsvc.New(s.db, nil)
@@ -101,7 +102,8 @@ func (s *streaming) openAt(t *testing.T, name, path string, options ...option) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range append([]option{header("Authorization", "Bearer "+name), header("Accept", "text/event-stream")}, options...) {
+	for _, o := range append([]option{header("Authorization", "Bearer "+name), header("Accept", "text/event-stream")},
+		options...) {
 		o(r)
 	}
 	answer, err := client.Do(r)
@@ -115,7 +117,8 @@ func (s *streaming) openAt(t *testing.T, name, path string, options ...option) *
 // began checks that the stream has begun.
 func (e *events) began() *events {
 	e.t.Helper()
-	if kind := e.answer.Header.Get("Content-Type"); e.answer.StatusCode != 200 || kind != "text/event-stream" || e.answer.Header.Get("Cache-Control") != "no-store" {
+	if kind := e.answer.Header.Get("Content-Type"); e.answer.StatusCode != 200 || kind != "text/event-stream" ||
+		e.answer.Header.Get("Cache-Control") != "no-store" {
 		text, _ := io.ReadAll(e.answer.Body)
 		e.t.Fatalf("%d %v: %s", e.answer.StatusCode, e.answer.Header, text)
 	}
@@ -159,7 +162,8 @@ func (e *events) want(kinds ...string) (lastID string) {
 	e.t.Helper()
 	for _, want := range kinds {
 		id, kind, data, ok := e.next()
-		if !ok || kind != want || !strings.Contains(data, fmt.Sprintf(`"type":%q`, kind)) || !strings.Contains(data, fmt.Sprintf(`{"cursor":%q`, id)) {
+		if !ok || kind != want || !strings.Contains(data, fmt.Sprintf(`"type":%q`, kind)) ||
+			!strings.Contains(data, fmt.Sprintf(`{"cursor":%q`, id)) {
 			e.t.Fatalf("event %q with the id %q and the data %s, want %q", kind, id, data, want)
 		}
 		lastID = id
@@ -190,15 +194,18 @@ func TestChangesAreAPage(t *testing.T) {
 	id := s.create("editor", "x", network+":site=1")
 	s.by("editor", "PATCH", "/apps/"+id, titlePatch(0, "y")).want(200)
 	s.by("one", "GET", "/x/changes?after="+start, "").want(200).read(&page)
-	if len(page.Changes) != 2 || page.Changes[1].Type != "app.updated" || page.Changes[1].App != id || page.Changes[1].Version != "1" || page.Changes[1].By.URN != editor.URN {
+	if len(page.Changes) != 2 || page.Changes[1].Type != "app.updated" || page.Changes[1].App != id ||
+		page.Changes[1].Version != "1" || page.Changes[1].By.URN != editor.URN {
 		t.Fatalf("%+v", page)
 	}
 	s.by("one", "GET", "/x/changes?limit=1&after="+start, "").want(200, `"more":true`, `"type":"app.created"`)
-	s.by("one", "GET", "/x/changes?types=app.updated,tag.set&app="+id, "").want(200, `{"changes":[{"cursor":"`+page.Changes[1].Cursor+`","type":"app.updated"`)
+	s.by("one", "GET", "/x/changes?types=app.updated,tag.set&app="+id, "").want(200,
+		`{"changes":[{"cursor":"`+page.Changes[1].Cursor+`","type":"app.updated"`)
 	for _, path := range []string{"/x/changes?app=" + id, "/x/changes?app=none", "/x/changes"} {
 		s.by("stranger", "GET", path, "").want(200, `{"changes":[],`)
 	}
-	for _, bad := range []string{"after=", "after=x", "after=" + start + "A", "limit=0", "limit=501", "types=", "types=app", "types=tag.set,,", "app=", "after=now&after=now"} {
+	for _, bad := range []string{"after=", "after=x", "after=" + start + "A", "limit=0", "limit=501", "types=",
+		"types=app", "types=tag.set,,", "app=", "after=now&after=now"} {
 		s.by("one", "GET", "/x/changes?"+bad, "").want(400, `"code":"invalid"`)
 	}
 	if err := storage.RenewIdentity(t.Context(), s.db); err != nil {
@@ -225,7 +232,8 @@ func TestAStreamSendsWhatComes(t *testing.T) {
 	of.want("tag.deleted")
 	again.want("tag.deleted")
 	s.by("one", "HEAD", "/x/changes", "", header("Accept", "text/event-stream")).want(200)
-	s.by("one", "GET", "/x/changes", "", header("Accept", "application/json, text/event-stream; q=0")).want(200, `"changes":`)
+	s.by("one", "GET", "/x/changes", "", header("Accept", "application/json, text/event-stream; q=0")).want(200,
+		`"changes":`)
 }
 
 func TestAStreamEndsWhenRightsEnd(t *testing.T) {
@@ -233,7 +241,8 @@ func TestAStreamEndsWhenRightsEnd(t *testing.T) {
 		"a server that stops":     func(s *streaming) { s.streams.Close() },
 		"an identity that is not": func(s *streaming) { s.people.set("one", httpapi.Principal{}); s.streams.Recheck() },
 		"another principal": func(s *streaming) {
-			s.people.set("one", httpapi.Principal{Caller: vitrine.Caller{URN: siteOne.URN, Moderates: []string{network + ":site=2"}}})
+			s.people.set("one",
+				httpapi.Principal{Caller: vitrine.Caller{URN: siteOne.URN, Moderates: []string{network + ":site=2"}}})
 			s.streams.Recheck()
 		},
 	} {
@@ -296,13 +305,15 @@ func TestARecheckOfSomeUsers(t *testing.T) {
 }
 
 func TestAStreamEndsWhenItsTokenExpires(t *testing.T) {
-	for name, life := range map[string]time.Duration{"a principal that stays": 2 * time.Second, "a principal that is renewed": time.Hour} {
+	for name, life := range map[string]time.Duration{"a principal that stays": 2 * time.Second,
+		"a principal that is renewed": time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun, one, streams := time.Now(), siteOne, httpapi.NewStreams()
 				one.Expires = begun.Add(2 * time.Second)
 				known := &people{named: map[string]httpapi.Principal{"one": one}}
-				handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: known.authenticate, Streams: streams})
+				handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil),
+					Authenticate: known.authenticate, Streams: streams})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -334,7 +345,8 @@ func TestARecheckIsNotMissedWhileAStreamBegins(t *testing.T) {
 			streams.Recheck()
 			return nil
 		}
-		handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: known.authenticate, Streams: streams})
+		handler, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil),
+			Authenticate: known.authenticate, Streams: streams})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -436,7 +448,8 @@ func TestAStreamReadsSmallPages(t *testing.T) {
 		ids = append(ids, strconv.Quote(a.ID))
 	}
 	for i := range 10 {
-		s.by("editor", "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%s],"add":[{"key":"k","value":"%d"}]}`, strings.Join(ids, ","), i)).want(200)
+		s.by("editor", "POST", library+"/attributes",
+			fmt.Sprintf(`{"assets":[%s],"add":[{"key":"k","value":"%d"}]}`, strings.Join(ids, ","), i)).want(200)
 	}
 	e := s.openAt(t, "editor", library+"/changes").began()
 	for range 11 {
@@ -490,12 +503,15 @@ func TestStreamsAreBounded(t *testing.T) {
 // A stream is behind from a change on until it was sent, also where the client does not read.
 func TestTheLagOfStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &streaming{people: &people{named: map[string]httpapi.Principal{"editor": editor}}, streams: httpapi.NewStreams(), db: memory.New()}
+		s := &streaming{people: &people{named: map[string]httpapi.Principal{"editor": editor}},
+			streams: httpapi.NewStreams(), db: memory.New()}
 		apps := appsvc.New(s.db, nil)
 		// Without a buffer the server waits until each byte is read.
 		near := dialer(t, httpapi.Config{Apps: apps, Authenticate: s.people.authenticate, Streams: s.streams})()
 		defer near.Close()
-		if _, err := io.WriteString(near, "GET /x/changes?after=now HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer editor\r\nAccept: text/event-stream\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(near,
+			"GET /x/changes?after=now HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer editor\r\nAccept: "+
+				"text/event-stream\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		lag := func(when string, want time.Duration) {
@@ -521,7 +537,8 @@ func TestTheLagOfStreams(t *testing.T) {
 		}
 		create := func() {
 			t.Helper()
-			if _, err := apps.CreateApp(t.Context(), vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
+			if _, err := apps.CreateApp(t.Context(), vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates},
+				appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -544,8 +561,8 @@ func TestTheLagOfStreams(t *testing.T) {
 	})
 }
 
-// pipes is a listener of connections without any buffer: if one side does not read, a write of the other side waits at its
-// first byte.
+// pipes is a listener of connections without any buffer: if one side does not read, a write of the other side waits at
+// its first byte.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -563,8 +580,8 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// dialer serves a handler over connections without buffers, which a bubble of synctest can wait for, and returns a function
-// that makes such a connection. Each of change may alter the server.
+// dialer serves a handler over connections without buffers, which a bubble of synctest can wait for, and returns a
+// function that makes such a connection. Each of change may alter the server.
 func dialer(t *testing.T, c httpapi.Config, change ...func(*http.Server)) func() net.Conn {
 	t.Helper()
 	c.Log = slog.New(slog.DiscardHandler)
@@ -590,7 +607,9 @@ func dialer(t *testing.T, c httpapi.Config, change ...func(*http.Server)) func()
 func piped(t *testing.T, c httpapi.Config) *http.Client {
 	t.Helper()
 	dial := dialer(t, c)
-	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return dial(), nil
+	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }

@@ -58,7 +58,9 @@ func TestChangesOfApps(t *testing.T) {
 		to1, to2 := "urn:vitrine:example.test:site=1", "urn:vitrine:example.test:site=2"
 		got := &bodies{got: map[string][]string{}}
 		d.transport = got
-		if err := d.Set(t.Context(), []Endpoint{to("all"), to("one", in(to1)), to("left", in(to1), of("app.left")), to("tags", of("tag.deleted"))}); err != nil {
+		if err := d.Set(t.Context(),
+			[]Endpoint{to("all"), to("one", in(to1)), to("left", in(to1), of("app.left")),
+				to("tags", of("tag.deleted"))}); err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan struct{})
@@ -67,7 +69,8 @@ func TestChangesOfApps(t *testing.T) {
 			defer close(done)
 			_ = d.Run(ctx)
 		}()
-		me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
+		me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"},
+			Components: true}
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -77,31 +80,40 @@ func TestChangesOfApps(t *testing.T) {
 		}
 		app, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "One", Groups: []string{to1}})
 		must(err)
-		_, err = apps.PutTag(t.Context(), me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
+		_, err = apps.PutTag(t.Context(), me,
+			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
 		must(err)
-		_, err = apps.Patch(t.Context(), me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups/0","value":"`+to2+`"}]`))
+		_, err = apps.Patch(t.Context(), me, app.ID,
+			[]byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups/0",`+
+				`"value":"`+to2+`"}]`))
 		must(err)
 		must(apps.DeleteTag(t.Context(), me, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}))
-		_, err = apps.CreateComponent(t.Context(), me, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"map","version":"1","main":"/map.js","configSchema":{}}`)})
+		_, err = apps.CreateComponent(t.Context(), me,
+			appsvc.CreateComponentRequest{
+				Manifest: []byte(`{"name":"map","version":"1","main":"/map.js","configSchema":{}}`)})
 		must(err)
 		stop()
 		<-done
 		data := func(kind, rest string) string {
-			return fmt.Sprintf(`{"type":%q,"timestamp":"TIME","data":{"type":%q,"at":AT,"by":{"urn":%q},%s}}`, kind, kind, me.URN, rest)
+			return fmt.Sprintf(`{"type":%q,"timestamp":"TIME","data":{"type":%q,"at":AT,"by":{"urn":%q},%s}}`, kind,
+				kind, me.URN, rest)
 		}
 		about := fmt.Sprintf(`"app":%q`, app.ID)
-		created, set := data("app.created", about+`,"version":"0"`), data("tag.set", about+`,"tag":"production","from":null,"to":"0"`)
+		created, set := data("app.created", about+`,"version":"0"`),
+			data("tag.set", about+`,"tag":"production","from":null,"to":"0"`)
 		left := fmt.Sprintf(`{"type":"app.left","timestamp":"TIME","data":{"type":"app.left","at":AT,%s}}`, about)
 		deleted := data("tag.deleted", about+`,"tag":"production","from":"0","to":null`)
 		for host, want := range map[string][]string{
-			"all":  {created, set, data("app.updated", about+`,"version":"1"`), deleted, data("component.created", `"component":{"name":"map","version":"1"}`)},
+			"all": {created, set, data("app.updated", about+`,"version":"1"`), deleted,
+				data("component.created", `"component":{"name":"map","version":"1"}`)},
 			"one":  {created, set, left},
 			"left": {left},
 			"tags": {deleted},
 		} {
 			var have []string
 			for _, body := range got.got[host] {
-				body = regexp.MustCompile(`"timestamp":"2000-01-01T00:00:0\d\.\d{3}Z"`).ReplaceAllString(body, `"timestamp":"TIME"`)
+				body = regexp.MustCompile(`"timestamp":"2000-01-01T00:00:0\d\.\d{3}Z"`).ReplaceAllString(body,
+					`"timestamp":"TIME"`)
 				have = append(have, regexp.MustCompile(`"at":9466848\d{5}`).ReplaceAllString(body, `"at":AT`))
 			}
 			if !slices.Equal(have, want) {
@@ -123,7 +135,8 @@ func TestForeignCursorsAreGone(t *testing.T) {
 		apps := appsvc.New(db, nil)
 		putRecord(t, db, positionKey("a"), json.RawMessage(f.position("a")))
 		me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
-		if _, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
+		if _, err := apps.CreateApp(t.Context(), me,
+			appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
 			t.Fatal(err)
 		}
 		d := New(db, Services{Apps: apps}, nil)

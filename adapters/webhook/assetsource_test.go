@@ -14,8 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// Every change of a library is delivered as it is in the feed, with the library and without its cursor, to the endpoints that
-// ask for its network, also if the library is made later.
+// Every change of a library is delivered as it is in the feed, with the library and without its cursor, to the
+// endpoints that ask for its network, also if the library is made later.
 func TestChangesOfAssets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memory.New()
@@ -25,8 +25,9 @@ func TestChangesOfAssets(t *testing.T) {
 		add := func(name, id string) {
 			t.Helper()
 			me := vitrine.Caller{URN: network(name) + ":user=me", Moderates: []string{network(name)}}
-			_, err := library.ChangeAssets(t.Context(), me, lib(name), assets.ChangeAssetsRequest{Add: []assets.NewAsset{
-				{ID: id, Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"x"}`)}}})
+			_, err := library.ChangeAssets(t.Context(), me, lib(name),
+				assets.ChangeAssetsRequest{Add: []assets.NewAsset{
+					{ID: id, Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"x"}`)}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +38,8 @@ func TestChangesOfAssets(t *testing.T) {
 		got := &bodies{got: map[string][]string{}}
 		d.transport = got
 		err := d.Set(t.Context(), []Endpoint{
-			to("all"), to("assets", of("assets.changed")), to("a", in(network("a.test"))), to("b", in(network("b.test"))),
+			to("all"), to("assets", of("assets.changed")), to("a", in(network("a.test"))),
+			to("b", in(network("b.test"))),
 			to("site", in(network("a.test")+":site=1")), to("apps", of("app.created")),
 		})
 		if err != nil {
@@ -53,19 +55,23 @@ func TestChangesOfAssets(t *testing.T) {
 		add("a.test", "1")
 		add("b.test", "1")
 		me := vitrine.Caller{URN: network("b.test") + ":user=me", Moderates: []string{network("b.test")}}
-		if _, err := library.ChangeFolders(t.Context(), me, lib("b.test"), assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Drafts"}}}); err != nil {
+		if _, err := library.ChangeFolders(t.Context(), me, lib("b.test"),
+			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Drafts"}}}); err != nil {
 			t.Fatal(err)
 		}
 		settle()
 		stop()
 		<-done
 		data := func(name, added, folders string) string {
-			return fmt.Sprintf(`{"type":"assets.changed","timestamp":"TIME","data":{"type":"assets.changed","at":"TIME","by":{"urn":"urn:acme:%[1]s:user=me"},`+
-				`"added":[%[2]s],"changed":[],"removed":[],"folders":[%[3]s],"library":{"network":"%[1]s","id":"%[1]s"}}}`, name, added, folders)
+			return fmt.Sprintf(`{"type":"assets.changed","timestamp":"TIME","data":{"type":"assets.changed",`+
+				`"at":"TIME","by":{"urn":"urn:acme:%[1]s:user=me"},`+
+				`"added":[%[2]s],"changed":[],"removed":[],"folders":[%[3]s],"library":{"network":"%[1]s",`+
+				`"id":"%[1]s"}}}`, name, added, folders)
 		}
 		of1, of2, folder := data("a.test", `"ID"`, ""), data("b.test", `"ID"`, ""), data("b.test", "", `"ID"`)
 		for host, want := range map[string][]string{
-			"all": {of1, of2, folder}, "assets": {of1, of2, folder}, "a": {of1}, "b": {of2, folder}, "site": nil, "apps": nil,
+			"all": {of1, of2, folder}, "assets": {of1, of2, folder}, "a": {of1}, "b": {of2, folder}, "site": nil,
+			"apps": nil,
 		} {
 			var have []string
 			for _, body := range got.got[host] {

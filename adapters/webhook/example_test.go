@@ -22,7 +22,8 @@ import (
 )
 
 // verify reports whether a delivery was signed with the secret, and is no older than five minutes. It is what the
-// libraries of Standard Webhooks do. A receiver also remembers the ids of recent deliveries: the same id is the same change.
+// libraries of Standard Webhooks do. A receiver also remembers the ids of recent deliveries: the same id is the same
+// change.
 func verify(secret string, header http.Header, body []byte) bool {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	seconds, wrong := strconv.ParseInt(header.Get("webhook-timestamp"), 10, 64)
@@ -33,7 +34,8 @@ func verify(secret string, header http.Header, body []byte) bool {
 	fmt.Fprintf(mac, "%s.%d.%s", header.Get("webhook-id"), seconds, body)
 	for signature := range strings.FieldsSeq(header.Get("webhook-signature")) {
 		version, text, _ := strings.Cut(signature, ",")
-		if given, err := base64.StdEncoding.DecodeString(text); version == "v1" && err == nil && hmac.Equal(given, mac.Sum(nil)) {
+		if given, err := base64.StdEncoding.DecodeString(text); version == "v1" && err == nil &&
+			hmac.Equal(given, mac.Sum(nil)) {
 			return true
 		}
 	}
@@ -65,7 +67,8 @@ func Example_receiver() {
 	}))
 	defer receiver.Close()
 
-	endpoints, err := webhook.Parse([]byte(`[{"name": "cdn", "url": "` + receiver.URL + `", "secret": "` + secret + `", "types": ["tag.set"]}]`))
+	endpoints, err := webhook.Parse(
+		[]byte(`[{"name": "cdn", "url": "` + receiver.URL + `", "secret": "` + secret + `", "types": ["tag.set"]}]`))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -89,7 +92,8 @@ func Example_receiver() {
 		fmt.Println(err)
 		return
 	}
-	if _, err := apps.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}); err != nil {
+	if _, err := apps.PutTag(ctx, me,
+		appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -19,8 +19,10 @@ func TestChangesOfReviews(t *testing.T) {
 	service, operator := reviews.New(db, nil), vitrine.Caller{Operator: true}
 	load := func(network, id string) {
 		t.Helper()
-		line := fmt.Sprintf(`{"source":"s","title":"t","created":"2020-01-01T00:00:00Z","id":%q,"dimensions":["default"],"reviews":[]}`, id)
-		if report, err := service.Import(t.Context(), operator, reviews.ImportRequest{Network: network, File: strings.NewReader(line)}); err != nil || report.Errors > 0 {
+		line := fmt.Sprintf(`{"source":"s","title":"t","created":"2020-01-01T00:00:00Z","id":%q,`+
+			`"dimensions":["default"],"reviews":[]}`, id)
+		if report, err := service.Import(t.Context(), operator,
+			reviews.ImportRequest{Network: network, File: strings.NewReader(line)}); err != nil || report.Errors > 0 {
 			t.Fatalf("%+v, %v", report, err)
 		}
 	}
@@ -32,7 +34,9 @@ func TestChangesOfReviews(t *testing.T) {
 	from := page.Next
 	d, got := New(db, Services{Reviews: service}, nil), &bodies{got: map[string][]string{}}
 	d.transport = got
-	if err := d.Set(t.Context(), []Endpoint{to("all", of("reviews.changed")), to("a", in("urn:vitrine:a.test")), to("apps", of("app.created"))}); err != nil {
+	if err := d.Set(t.Context(),
+		[]Endpoint{to("all", of("reviews.changed")), to("a", in("urn:vitrine:a.test")),
+			to("apps", of("app.created"))}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := cancelable(t)
@@ -40,7 +44,8 @@ func TestChangesOfReviews(t *testing.T) {
 	go func() { done <- d.Run(ctx) }()
 	load("a.test", "YWI=")
 	load("b.test", "YQ==")
-	if _, err := service.Delete(t.Context(), operator, reviews.DeleteRequest{Network: "a.test", Everything: true}); err != nil {
+	if _, err := service.Delete(t.Context(), operator,
+		reviews.DeleteRequest{Network: "a.test", Everything: true}); err != nil {
 		t.Fatal(err)
 	}
 	got.wait(t, "all", 3)
@@ -49,7 +54,8 @@ func TestChangesOfReviews(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if page, err = service.Changes(t.Context(), operator, reviews.ChangesRequest{Network: "a.test", After: from}); err != nil {
+	if page, err = service.Changes(t.Context(), operator,
+		reviews.ChangesRequest{Network: "a.test", After: from}); err != nil {
 		t.Fatal(err)
 	}
 	var want []string
@@ -59,7 +65,9 @@ func TestChangesOfReviews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, fmt.Sprintf(`{"type":"reviews.changed","timestamp":"%s","data":%s}`, time.UnixMilli(e.At).UTC().Format("2006-01-02T15:04:05.000Z"), data))
+		want = append(want,
+			fmt.Sprintf(`{"type":"reviews.changed","timestamp":"%s","data":%s}`,
+				time.UnixMilli(e.At).UTC().Format("2006-01-02T15:04:05.000Z"), data))
 	}
 	got.mu.Lock()
 	defer got.mu.Unlock()

@@ -27,9 +27,9 @@ type source interface {
 // feed is a sequence of changes in a fixed order.
 type feed struct {
 	name string
-	// read returns a page of the changes after a cursor. The cursor vitrine.Now stands for the end of the feed, and "" for its
-	// beginning, the oldest change that is kept. read returns an error that wraps errGone if changes after the cursor are no
-	// longer kept, or if the cursor is of another identity of the feed.
+	// read returns a page of the changes after a cursor. The cursor vitrine.Now stands for the end of the feed, and ""
+	// for its beginning, the oldest change that is kept. read returns an error that wraps errGone if changes after the
+	// cursor are no longer kept, or if the cursor is of another identity of the feed.
 	read func(ctx context.Context, after string, e Endpoint) (page, error)
 }
 
@@ -66,7 +66,8 @@ func pageOf[E any](read vitrine.ChangesPage[E], err error, change func(E) (chang
 func Types() []string {
 	var out []string
 	for _, t := range []appsvc.ChangeType{
-		appsvc.AppCreated, appsvc.AppUpdated, appsvc.AppRestored, appsvc.AppLeft, appsvc.AppDeleted, appsvc.AppUndeleted, appsvc.AppErased, appsvc.TagSet, appsvc.TagDeleted,
+		appsvc.AppCreated, appsvc.AppUpdated, appsvc.AppRestored, appsvc.AppLeft, appsvc.AppDeleted,
+		appsvc.AppUndeleted, appsvc.AppErased, appsvc.TagSet, appsvc.TagDeleted,
 		appsvc.ComponentCreated, appsvc.ComponentDeleted, appsvc.ReleaseChanged,
 	} {
 		out = append(out, string(t))
@@ -79,11 +80,12 @@ type change struct {
 	Cursor string // the position right after the entry
 	Type   string
 	At     time.Time
-	// Groups decide which endpoints get the change: the groups of the app after the change, for app.left those that were
-	// taken away from it, and for assets and reviews their network. A change of a component has none.
+	// Groups decide which endpoints get the change: the groups of the app after the change, for app.left those that
+	// were taken away from it, and for assets and reviews their network. A change of a component has none.
 	Groups []string
-	Each   [][]string      // of a release: the groups of each of its apps. An endpoint gets it if it gets the changes of all of them
-	Data   json.RawMessage // the entry as it reads over HTTP, without its cursor
+	// of a release: the groups of each of its apps. An endpoint gets it if it gets the changes of all of them
+	Each [][]string
+	Data json.RawMessage // the entry as it reads over HTTP, without its cursor
 }
 
 // body returns the posted body of a change: the payload that Standard Webhooks recommends. It is the same for each
@@ -147,9 +149,11 @@ func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err err
 		if e.Groups != nil && !e.covers([]string{network}) {
 			continue
 		}
-		out = append(out, feed{"assets/" + lib.Network + "/" + lib.ID, func(ctx context.Context, after string, _ Endpoint) (page, error) {
-			return s.read(ctx, lib, network, after)
-		}})
+		out = append(out,
+			feed{"assets/" + lib.Network + "/" + lib.ID,
+				func(ctx context.Context, after string, _ Endpoint) (page, error) {
+					return s.read(ctx, lib, network, after)
+				}})
 	}
 	return out, nil
 }
@@ -159,7 +163,8 @@ func (s assetSource) feeds(ctx context.Context, e Endpoint) (out []feed, err err
 func (s assetSource) read(ctx context.Context, lib assets.Library, network, after string) (page, error) {
 	read, err := s.assets.Outbox(ctx, lib, vitrine.ChangesRequest{After: after})
 	return pageOf(read, err, func(event assets.Event) (c change, err error) {
-		c = change{Cursor: event.Cursor, Type: assets.EventType, At: time.UnixMilli(event.At), Groups: []string{network}}
+		c = change{Cursor: event.Cursor, Type: assets.EventType, At: time.UnixMilli(event.At),
+			Groups: []string{network}}
 		event.Cursor = ""
 		c.Data, err = libraryEvent(lib, event)
 		return c, err
@@ -191,7 +196,10 @@ func (s reviewSource) feeds(ctx context.Context, e Endpoint) (out []feed, err er
 	networks, err := s.reviews.ChangedNetworks(ctx, vitrine.Caller{Operator: true})
 	for _, network := range networks {
 		if e.Groups == nil || e.covers([]string{s.reviews.NetworkURN(network)}) {
-			out = append(out, feed{"reviews/" + network, func(ctx context.Context, after string, _ Endpoint) (page, error) { return s.read(ctx, network, after) }})
+			out = append(out,
+				feed{"reviews/" + network, func(ctx context.Context, after string, _ Endpoint) (page, error) {
+					return s.read(ctx, network, after)
+				}})
 		}
 	}
 	return out, err
@@ -199,9 +207,11 @@ func (s reviewSource) feeds(ctx context.Context, e Endpoint) (out []feed, err er
 
 // read reads the feed of a network.
 func (s reviewSource) read(ctx context.Context, network, after string) (page, error) {
-	read, err := s.reviews.Changes(ctx, vitrine.Caller{Operator: true}, reviews.ChangesRequest{Network: network, After: after})
+	read, err := s.reviews.Changes(ctx, vitrine.Caller{Operator: true},
+		reviews.ChangesRequest{Network: network, After: after})
 	return pageOf(read, err, func(event reviews.Event) (c change, err error) {
-		c = change{Cursor: event.Cursor, Type: reviews.EventType, At: time.UnixMilli(event.At), Groups: []string{s.reviews.NetworkURN(network)}}
+		c = change{Cursor: event.Cursor, Type: reviews.EventType, At: time.UnixMilli(event.At),
+			Groups: []string{s.reviews.NetworkURN(network)}}
 		event.Cursor = ""
 		c.Data, err = json.Marshal(event)
 		return c, err

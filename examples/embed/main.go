@@ -1,5 +1,5 @@
-// Command embed shows the library inside a program of your own: one store, the three services on it, the sessions of the program, a rule
-// with rows of its own, a route of its own, and the API with the console beside it.
+// Command embed shows the library inside a program of your own: one store, the three services on it, the sessions of
+// the program, a rule with rows of its own, a route of its own, and the API with the console beside it.
 package main
 
 import (
@@ -53,8 +53,9 @@ func newProgram(db storage.Store) *program {
 	}
 }
 
-// uniqueTitles is a rule of the program: titles are unique. It keeps a row for each title, in the transaction of the change. It may run
-// again for one change, so it has no other effects. It does not return ErrConflict, which callers take for a stale version.
+// uniqueTitles is a rule of the program: titles are unique. It keeps a row for each title, in the transaction of the
+// change. It may run again for one change, so it has no other effects. It does not return ErrConflict, which callers
+// take for a stale version.
 func uniqueTitles(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
 	if c.Before.Title == c.After.Title || c.Type == appsvc.AppErased { // the row went when the app was deleted
 		return nil
@@ -67,7 +68,8 @@ func uniqueTitles(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error 
 			return err
 		}
 		if taken[0] != nil && string(taken[0]) != c.AppID {
-			return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Reason: fmt.Sprintf("another app has the title %q", c.After.Title)}
+			return &vitrine.Error{Kind: vitrine.ErrUnprocessable,
+				Reason: fmt.Sprintf("another app has the title %q", c.After.Title)}
 		}
 		if err := rows.Put(ctx, storage.Entry{Key: key, Value: []byte(c.AppID)}); err != nil {
 			return err
@@ -90,18 +92,22 @@ func (p *program) fill(ctx context.Context) error {
 		return err
 	}
 	library := assets.Library{Network: "example.test", ID: "example.test"}
-	made, err := p.assets.ChangeFolders(ctx, me, library, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Posts"}}})
+	made, err := p.assets.ChangeFolders(ctx, me, library,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Posts"}}})
 	if err != nil {
 		return err
 	}
-	post := assets.NewAsset{ID: "1", Folders: []string{made.Folders[0].ID}, Content: []byte(`{"content": "The first post"}`)}
+	post := assets.NewAsset{ID: "1", Folders: []string{made.Folders[0].ID},
+		Content: []byte(`{"content": "The first post"}`)}
 	post.Generator.ID = "embed"
-	if _, err := p.assets.ChangeAssets(ctx, me, library, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
+	if _, err := p.assets.ChangeAssets(ctx, me, library,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
 		return err
 	}
 	const line = `{"source": "shop", "id": "dGVh", "title": "Tea", "created": "2024-01-02T03:04:05Z", "reviews": [
 		{"id": "1", "imported_display_name": "Ann", "title": "Good", "body_html": "<p>Warm</p>", "created": "2024-02-03T04:05:06Z", "ratings": [80]}]}`
-	report, err := p.reviews.Import(ctx, me, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(strings.ReplaceAll(line, "\n", ""))})
+	report, err := p.reviews.Import(ctx, me,
+		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(strings.ReplaceAll(line, "\n", ""))})
 	if err == nil && report.Created != 1 {
 		err = fmt.Errorf("the review was not imported: %+v", report)
 	}
@@ -110,5 +116,6 @@ func (p *program) fill(ctx context.Context) error {
 
 // caller returns the rights of a person. Your program reads them from its own tables.
 func (p *program) caller(name string) vitrine.Caller {
-	return vitrine.Caller{URN: network + ":user=" + name, Moderates: []string{network}, Components: true} // Components: may create and delete them
+	// Components: may create and delete them
+	return vitrine.Caller{URN: network + ":user=" + name, Moderates: []string{network}, Components: true}
 }

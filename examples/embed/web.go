@@ -13,8 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// sessions are the sessions of the program: names of people by the values of their cookie. Your program keeps them in a table, and lets
-// them expire.
+// sessions are the sessions of the program: names of people by the values of their cookie. Your program keeps them in a
+// table, and lets them expire.
 type sessions struct{ names sync.Map }
 
 // link begins a session, and returns the path that signs a browser in.
@@ -24,8 +24,8 @@ func (s *sessions) link(name string) string {
 	return "/sign-in?session=" + id
 }
 
-// handler serves the API and the console below /vitrine, and the program's own pages elsewhere. It can be a handler of an http.ServeMux,
-// since the asset manager is below the base path and its clients write one slash.
+// handler serves the API and the console below /vitrine, and the program's own pages elsewhere. It can be a handler of
+// an http.ServeMux, since the asset manager is below the base path and its clients write one slash.
 func (p *program) handler() (http.Handler, error) {
 	config := httpapi.Config{
 		Apps: p.apps, Assets: p.assets, Reviews: p.reviews,
@@ -42,14 +42,18 @@ func (p *program) handler() (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/vitrine/", console.Before(api, "/vitrine", console.New(console.Config{Title: "Example", AssetPrefix: config.AssetPrefix, SignIn: "/sign-in"})))
+	mux.Handle("/vitrine/",
+		console.Before(api, "/vitrine",
+			console.New(console.Config{Title: "Example", AssetPrefix: config.AssetPrefix, SignIn: "/sign-in"})))
 	mux.Handle("GET /titles", known(http.HandlerFunc(p.titles)))
 	mux.HandleFunc("GET /sign-in", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("session") == "" {
 			_, _ = io.WriteString(w, "Sign in with the link that the program prints.\n")
 			return
 		}
-		http.SetCookie(w, &http.Cookie{Name: "session", Value: r.FormValue("session"), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+		http.SetCookie(w,
+			&http.Cookie{Name: "session", Value: r.FormValue("session"), Path: "/", HttpOnly: true,
+				SameSite: http.SameSiteLaxMode})
 		http.Redirect(w, r, "/vitrine/", http.StatusSeeOther)
 	})
 	return mux, nil
@@ -65,11 +69,13 @@ func (p *program) authenticate(r *http.Request) (httpapi.Principal, error) {
 	return httpapi.Principal{}, httpapi.Unauthenticated("sign in with the link that the program prints")
 }
 
-// titles is a route of the program, for the callers that the API knows: it lists the titles of the apps that contain the word q.
+// titles is a route of the program, for the callers that the API knows: it lists the titles of the apps that contain
+// the word q.
 func (p *program) titles(w http.ResponseWriter, r *http.Request) {
 	by := httpapi.CallerOf(r.Context())
 	titles := []string{}
-	for app, err := range p.apps.AllApps(r.Context(), by.Caller, appsvc.ListAppsRequest{Summary: true, Query: r.FormValue("q")}) {
+	for app, err := range p.apps.AllApps(r.Context(), by.Caller,
+		appsvc.ListAppsRequest{Summary: true, Query: r.FormValue("q")}) {
 		if err != nil {
 			httpapi.WriteError(w, r, err)
 			return

@@ -101,7 +101,8 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 		return nil, err
 	}
 	for i := range benchFollowers / 10 { // a caller may have 16 streams
-		by := httpapi.Principal{Caller: vitrine.Caller{URN: fmt.Sprintf("%s:user=follower-%d", demoNetwork, i), Moderates: demoUser.Moderates}}
+		by := httpapi.Principal{Caller: vitrine.Caller{URN: fmt.Sprintf("%s:user=follower-%d", demoNetwork, i),
+			Moderates: demoUser.Moderates}}
 		token, err := tokens.Sign(by, time.Now().Add(time.Hour))
 		if err != nil {
 			return nil, err
@@ -116,13 +117,17 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 	}
 	streams := httpapi.NewStreams()
 	streams.Began = streamBegan
-	return httpapi.New(httpapi.Config{Apps: apps, Authenticate: tokens.Authenticate, Ready: ready(s), Log: log, Streams: streams})
+	return httpapi.New(httpapi.Config{Apps: apps, Authenticate: tokens.Authenticate, Ready: ready(s), Log: log,
+		Streams: streams})
 }
 
 // fillBench makes so many apps, each with a tag. The last one is read.
 func fillBench(apps *appsvc.Service, count int, target *benchTarget) error {
 	ctx, by := context.Background(), vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, Components: true}
-	if _, err := apps.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(`{"name": "@demo/analytics", "version": "0.4.2", "main": "https://cdn.demo.test/analytics-0.4.2.js", "configSchema": {}}`)}); err != nil {
+	if _, err := apps.CreateComponent(ctx, by,
+		appsvc.CreateComponentRequest{
+			Manifest: []byte(`{"name": "@demo/analytics", "version": "0.4.2", "main": ` +
+				`"https://cdn.demo.test/analytics-0.4.2.js", "configSchema": {}}`)}); err != nil {
 		return err
 	}
 	for range count {
@@ -133,7 +138,8 @@ func fillBench(apps *appsvc.Service, count int, target *benchTarget) error {
 		target.Latest = "/apps/" + app.ID
 		target.Tagged = target.Latest + "/tagged/live"
 		target.Apps = append(target.Apps, target.Latest)
-		if _, err := apps.PutTag(ctx, by, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}); err != nil {
+		if _, err := apps.PutTag(ctx, by,
+			appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}); err != nil {
 			return err
 		}
 	}

@@ -28,20 +28,22 @@ import (
 // demoNetwork is the network of all sample data.
 const demoNetwork = "urn:vitrine:demo.test"
 
-// demoUser is the user of the token that -demo prints: a moderator of the network of the sample data. It may not manage components,
-// since that is a right over the whole store.
-var demoUser = httpapi.Principal{Caller: vitrine.Caller{URN: demoNetwork + ":user=demo", Moderates: []string{demoNetwork}}}
+// demoUser is the user of the token that -demo prints: a moderator of the network of the sample data. It may not manage
+// components, since that is a right over the whole store.
+var demoUser = httpapi.Principal{Caller: vitrine.Caller{URN: demoNetwork + ":user=demo",
+	Moderates: []string{demoNetwork}}}
 
 // demoLibrary is the library of the sample posts: the one that every network has.
 var demoLibrary = assets.Library{Network: "demo.test", ID: "demo.test"}
 
-// demoMark is the id of an app that -demo creates before all others, by which it recognises its own store. Nobody can create this app
-// through the service, which gives every app a random id.
+// demoMark is the id of an app that -demo creates before all others, by which it recognises its own store. Nobody can
+// create this app through the service, which gives every app a random id.
 const demoMark = "de300000-0000-4000-8000-000000000000"
 
 // errForeign is the error for a store with other data than the sample data: the token that -demo prints would give
 // rights over it.
-var errForeign = errors.New("the store holds other data than the sample data, and -demo prints a token: want a store that is new or empty, or that -demo has filled")
+var errForeign = errors.New("the store holds other data than the sample data, and -demo prints a token: want a " +
+	"store that is new or empty, or that -demo has filled")
 
 // demo is what -demo prints for a newcomer.
 type demo struct {
@@ -52,7 +54,9 @@ type demo struct {
 
 // newDemo fills an empty store. A store that -demo has filled before stays as it is, and any other is
 // refused with errForeign. root is the URL of the base path, which is base.
-func newDemo(ctx context.Context, p *program, s storage.Store, people *signin.Service, root, base string) (*demo, error) {
+func newDemo(
+	ctx context.Context, p *program, s storage.Store, people *signin.Service, root, base string,
+) (*demo, error) {
 	empty, err := archive.Empty(ctx, s, signin.Maintenance(true).NotArchived)
 	if err != nil {
 		return nil, err
@@ -71,27 +75,30 @@ func newDemo(ctx context.Context, p *program, s storage.Store, people *signin.Se
 	return d, err
 }
 
-// demoRequests are the requests that create the sample data, one a line and in the order of their times, see demoRequest.
+// demoRequests are the requests that create the sample data, one a line and in the order of their times, see
+// demoRequest.
 //
 //go:embed demo.ndjson
 var demoRequests []byte
 
 // demoRequest is a request that creates sample data.
 type demoRequest struct {
-	At      string // when it was sent: "-9d 08:40" is a time in UTC nine days before the store is filled, "-40m" is forty minutes before
+	// when it was sent: "-9d 08:40" is a time in UTC nine days before the store is filled, "-40m" is forty minutes
+	// before
+	At      string
 	By      string // the last part of the caller's URN, see demoCaller
 	Request string // method and path
-	// Body is the body, or the name of a file of examples/components that has it. In it <site> stands for the URL of the sample site,
-	// <+18d> for the date eighteen days later, and <post-1> and <Press> for the ids of an asset and a folder that were added before, or
-	// for a key of this name.
+	// Body is the body, or the name of a file of examples/components that has it. In it <site> stands for the URL of
+	// the sample site, <+18d> for the date eighteen days later, and <post-1> and <Press> for the ids of an asset and a
+	// folder that were added before, or for a key of this name.
 	Body json.RawMessage
 }
 
 // placeholder matches the placeholders for dates and ids in bodies.
 var placeholder = regexp.MustCompile(`<([+-]\d+d|post-\d+|[A-Z][a-z]+( [a-z]+)?)>`)
 
-// fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a history of nine days, and
-// creates people.
+// fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a history of
+// nine days, and creates people.
 func fillDemo(ctx context.Context, s storage.Store, people *signin.Service, root, base string, filled time.Time) error {
 	var now time.Time
 	clock := func() time.Time { return now }
@@ -130,7 +137,8 @@ func fillDemo(ctx context.Context, s storage.Store, people *signin.Service, root
 			return ids[strings.Trim(p, "<>")]
 		})
 		method, path, _ := strings.Cut(in.Request, " ")
-		request, err := http.NewRequestWithContext(ctx, method, "http://"+demoLibrary.Network+path, strings.NewReader(body))
+		request, err := http.NewRequestWithContext(ctx, method, "http://"+demoLibrary.Network+path,
+			strings.NewReader(body))
 		if err != nil {
 			return err
 		}
@@ -145,7 +153,8 @@ func fillDemo(ctx context.Context, s storage.Store, people *signin.Service, root
 	}
 	for _, name := range []string{"Designer", "Editor", "Newsdesk"} { // they have no way to sign in
 		role := strings.ToLower(name)
-		if _, err := people.Link(ctx, demoNetwork+":user="+role, name, signin.Rights{Roles: []string{role}}, -time.Second); err != nil {
+		if _, err := people.Link(ctx, demoNetwork+":user="+role, name, signin.Rights{Roles: []string{role}},
+			-time.Second); err != nil {
 			return err
 		}
 	}
@@ -159,14 +168,16 @@ func demoID(n int) string { return fmt.Sprintf("%s%012d", demoMark[:len(demoMark
 func demoTime(filled time.Time, at string) time.Time {
 	var days, hour, minute int
 	if n, _ := fmt.Sscanf(at, "%dd %d:%d", &days, &hour, &minute); n == 3 {
-		return filled.Truncate(24*time.Hour).AddDate(0, 0, days).Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute)
+		return filled.Truncate(24*time.Hour).AddDate(0, 0,
+			days).Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute)
 	}
 	before, _ := time.ParseDuration(at)
 	return filled.Add(before)
 }
 
-// demoCaller returns the user who has sent a request. Users are named for what they do. Everybody may change the apps of each site. In the
-// library the newsdesk moderates, and the editor has the rights that folders give to the role, and does not see the embargoed folder.
+// demoCaller returns the user who has sent a request. Users are named for what they do. Everybody may change the apps
+// of each site. In the library the newsdesk moderates, and the editor has the rights that folders give to the role, and
+// does not see the embargoed folder.
 func demoCaller(r *http.Request) (httpapi.Principal, error) {
 	name, err := httpapi.RequestToken(r)
 	by := vitrine.Caller{URN: demoNetwork + ":user=" + name, Roles: []string{name}, Components: name == "designer"}
@@ -218,5 +229,6 @@ func (d *demo) print(w io.Writer, root, base string) {
 	fmt.Fprintf(w, "\ntoken of %s, good for a day:\n%s\n\ntry:\n", demoUser.URN, d.token)
 	fmt.Fprintf(w, "curl %s '%s/apps/'\n", auth, base)
 	fmt.Fprintf(w, "curl %s '%s%s'\n", auth, base, d.tagged)
-	fmt.Fprintf(w, "curl %s '%s/services/frontline/api/v4/assetManager//demo.test/assetLibrary/demo.test/assets?query=harbour&limit=2'\n", auth, root)
+	fmt.Fprintf(w,
+		"curl %s '%s/services/frontline/api/v4/assetManager//demo.test/assetLibrary/demo.test/assets?query=harbour&limit=2'\n", auth, root)
 }

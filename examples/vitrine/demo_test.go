@@ -47,7 +47,8 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		if err != nil || page.More {
 			t.Fatal(page.More, err)
 		}
-		people, types, last := map[string]bool{}, map[appsvc.ChangeType]bool{}, time.Now().AddDate(0, 0, -10).UnixMilli()
+		people, types, last := map[string]bool{}, map[appsvc.ChangeType]bool{},
+			time.Now().AddDate(0, 0, -10).UnixMilli()
 		for _, e := range page.Changes {
 			if e.At < last || e.At > time.Now().UnixMilli() {
 				t.Errorf("%s of %s is at %s, after %s", e.Type, e.AppID, time.UnixMilli(e.At), time.UnixMilli(last))
@@ -68,23 +69,28 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		manifest = strings.Replace(manifest, `"id":"`+poll.ID+`",`, "", 1)
 		developer := by
 		developer.Components = true
-		check, err := apps.CheckComponent(ctx, developer, appsvc.CheckComponentRequest{Name: "@demo/poll", Manifest: []byte(manifest)})
+		check, err := apps.CheckComponent(ctx, developer,
+			appsvc.CheckComponentRequest{Name: "@demo/poll", Manifest: []byte(manifest)})
 		if err != nil || len(check.Broken) < 2 {
 			t.Errorf("it breaks %+v, %v", check.Broken, err)
 		}
 	})
 	t.Run("a restricted folder, whose assets the editor does not see", func(t *testing.T) {
-		me, editors := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, vitrine.Caller{URN: demoNetwork + ":user=editor", Roles: []string{"editor"}}
+		me, editors := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates},
+			vitrine.Caller{URN: demoNetwork + ":user=editor", Roles: []string{"editor"}}
 		list, err := library.ListFolders(ctx, me, demoLibrary, assets.ListFoldersRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		at := slices.IndexFunc(list.Items, func(f assets.Folder) bool { return f.Label == "Press" })
-		inside, err := library.ListFolders(ctx, me, demoLibrary, assets.ListFoldersRequest{Paths: []string{"/" + list.Items[at].ID}})
+		inside, err := library.ListFolders(ctx, me, demoLibrary,
+			assets.ListFoldersRequest{Paths: []string{"/" + list.Items[at].ID}})
 		if err != nil || len(inside.Items) != 1 {
 			t.Fatalf("%+v, %v", inside, err)
 		}
-		why, err := library.Explain(ctx, me, demoLibrary, assets.ExplainRequest{Folder: inside.Items[0].ID, About: &vitrine.Caller{URN: "editor", Roles: []string{"editor"}}})
+		why, err := library.Explain(ctx, me, demoLibrary,
+			assets.ExplainRequest{Folder: inside.Items[0].ID,
+				About: &vitrine.Caller{URN: "editor", Roles: []string{"editor"}}})
 		if err != nil || why.View.Allowed {
 			t.Errorf("%+v, %v", why, err)
 		}
@@ -98,7 +104,8 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("collections of reviews with ratings in several dimensions", func(t *testing.T) {
-		list, err := stored.ListCollections(ctx, vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}, reviews.ListCollectionsRequest{})
+		list, err := stored.ListCollections(ctx, vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates},
+			reviews.ListCollectionsRequest{})
 		if err != nil || len(list.Items) != 3 {
 			t.Fatalf("%+v, %v", list, err)
 		}
@@ -119,7 +126,8 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 		for i, a := range list.Items {
 			b := again.Items[i]
-			if a.ID != b.ID || a.Version != b.Version || publicKey.ReplaceAllString(string(a.Body), "") != publicKey.ReplaceAllString(string(b.Body), "") {
+			if a.ID != b.ID || a.Version != b.Version ||
+				publicKey.ReplaceAllString(string(a.Body), "") != publicKey.ReplaceAllString(string(b.Body), "") {
 				t.Errorf("%s and %s, or their content, differ", a.ID, b.ID)
 			}
 		}

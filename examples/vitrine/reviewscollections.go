@@ -15,7 +15,8 @@ import (
 // listCollections is the command reviews collections: it prints a line for each stored collection of one network.
 func listCollections(f *flag.FlagSet) action {
 	db, asJSON := dbFlag(f), f.Bool("json", false, "print each collection as a line of JSON")
-	network := f.String("network", "", "`name` of the network whose collections are listed (default: the only one of the store)")
+	network := f.String("network", "",
+		"`name` of the network whose collections are listed (default: the only one of the store)")
 	source := f.String("source", "", "`name` of the source whose collections are listed (default: of all sources)")
 	return func(ctx context.Context, p *program) error {
 		return inNetwork(ctx, p, *db, *network, func(svc *reviews.Service, network string) error {

@@ -13,7 +13,8 @@ import (
 // exportReviews is the command reviews export: it writes all stored reviews of one network in the format of the import.
 func exportReviews(f *flag.FlagSet) action {
 	db, file := dbFlag(f), outFlag(f)
-	network := f.String("network", "", "`name` of the network whose reviews are written (default: the only one of the store)")
+	network := f.String("network", "",
+		"`name` of the network whose reviews are written (default: the only one of the store)")
 	return func(ctx context.Context, p *program) error {
 		if part := partOfStore(*db, *file); part != "" {
 			return usageError{fmt.Errorf("-out names %s of -db: name another file", part)}
@@ -25,7 +26,8 @@ func exportReviews(f *flag.FlagSet) action {
 				return svc.Export(ctx, operator, network, &out)
 			})
 			if mib := (out.longest + 1<<20 - 1) >> 20; err == nil && mib > 16 {
-				p.complain(fmt.Errorf("the longest line has %d MiB: reviews import takes it with -max-line %d, the console and HTTP take 16 MiB; vitrine export copies the whole store", mib, max(mib, 32)))
+				p.complain(fmt.Errorf("the longest line has %d MiB: reviews import takes it with -max-line %d, the "+
+					"console and HTTP take 16 MiB; vitrine export copies the whole store", mib, max(mib, 32)))
 			}
 			return err
 		})

@@ -10,11 +10,12 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// importReviews is the command reviews import: it stores the valid records in files of reviews, in one network. With -dry-run it compares
-// them with the store and changes nothing. An interrupted import keeps the records that it has stored, and importing the same files
-// again completes it.
+// importReviews is the command reviews import: it stores the valid records in files of reviews, in one network. With
+// -dry-run it compares them with the store and changes nothing. An interrupted import keeps the records that it has
+// stored, and importing the same files again completes it.
 func importReviews(f *flag.FlagSet) action {
-	db, dryRun, shown := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing"), newShownFlags(f)
+	db, dryRun, shown := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing"),
+		newShownFlags(f)
 	network := f.String("network", "default", "`name` of the network that the reviews belong to")
 	return func(ctx context.Context, p *program) (err error) {
 		if err := urn.CheckNetwork(*network); err != nil {
@@ -54,7 +55,8 @@ func importReviews(f *flag.FlagSet) action {
 		})
 		counts.DryRun = *dryRun
 		if counts.Namesakes > 0 {
-			p.complain(errors.New("new collections have the ids of others, from another source: if they are the same, erase the new ones with reviews delete -source, and give convert the other -source"))
+			p.complain(errors.New("new collections have the ids of others, from another source: if they are the " +
+				"same, erase the new ones with reviews delete -source, and give convert the other -source"))
 		}
 		if err != nil && !*dryRun {
 			err = fmt.Errorf("%w; what came before is imported, and importing all of it again is safe", err)

@@ -11,8 +11,11 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// inNetwork calls fn with the reviews of a store and the network that chooseNetwork returns. If that is "", it does not call fn.
-func inNetwork(ctx context.Context, p *program, db, named string, fn func(svc *reviews.Service, network string) error) error {
+// inNetwork calls fn with the reviews of a store and the network that chooseNetwork returns. If that is "", it does not
+// call fn.
+func inNetwork(
+	ctx context.Context, p *program, db, named string, fn func(svc *reviews.Service, network string) error,
+) error {
 	if err := urn.CheckNetwork(named); named != "" && err != nil {
 		return usageError{fmt.Errorf("-network: %w", err)}
 	}
@@ -36,7 +39,8 @@ func chooseNetwork(ctx context.Context, p *program, svc *reviews.Service, named 
 	}
 	switch {
 	case named == "" && len(names) > 1:
-		return "", usageError{fmt.Errorf("the store has reviews of %d networks: name one with -network: %s", len(names), listed(names))}
+		return "", usageError{fmt.Errorf("the store has reviews of %d networks: name one with -network: %s", len(names),
+			listed(names))}
 	case named == "" && len(names) == 0:
 		return "", nil
 	case named == "":

@@ -14,26 +14,34 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// BenchmarkDelivery delivers five apps of 5 KB from SQLite over HTTP, whole and as a 304, beside a handler that answers the same bytes with the
-// same headers. Run it with -cpu 1.
+// BenchmarkDelivery delivers five apps of 5 KB from SQLite over HTTP, whole and as a 304, beside a handler that answers
+// the same bytes with the same headers. Run it with -cpu 1.
 func BenchmarkDelivery(b *testing.B) {
 	db, _ := open(b)
 	svc := appsvc.New(db, nil)
-	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
-	if _, err := svc.CreateComponent(b.Context(), ann, appsvc.CreateComponentRequest{Manifest: []byte(`{"name":"c","version":"1","main":"/c.js","configSchema":{"properties":{"size":{"default":3}}},"note":"` + strings.Repeat("x", 900) + `"}`)}); err != nil {
+	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"},
+		Components: true}
+	if _, err := svc.CreateComponent(b.Context(), ann,
+		appsvc.CreateComponentRequest{
+			Manifest: []byte(`{"name":"c","version":"1","main":"/c.js",` +
+				`"configSchema":{"properties":{"size":{"default":3}}},"note":"` + strings.Repeat("x", 900) +
+				`"}`)}); err != nil {
 		b.Fatal(err)
 	}
 	query := ""
 	for i := range 5 {
 		in := appsvc.CreateAppRequest{Title: fmt.Sprint("App ", i), Groups: []string{"urn:vitrine:example.test:site=a"}}
 		for range 4 {
-			in.Elements = append(in.Elements, appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"}, Config: []byte(`{"text":"` + strings.Repeat("y", 200) + `"}`)})
+			in.Elements = append(in.Elements,
+				appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
+					Config: []byte(`{"text":"` + strings.Repeat("y", 200) + `"}`)})
 		}
 		app, err := svc.CreateApp(b.Context(), ann, in)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := svc.PutTag(b.Context(), ann, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
+		if _, err := svc.PutTag(b.Context(), ann,
+			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
 			b.Fatal(err)
 		}
 		query += "&app=" + app.ID
@@ -42,7 +50,10 @@ func BenchmarkDelivery(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	key, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=page", Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"production"}}}, time.Now().Add(time.Hour))
+	key, err := tokens.Sign(
+		httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=page",
+			Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"production"}}},
+		time.Now().Add(time.Hour))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -30,13 +30,18 @@ type question struct {
 var questions = []question{
 	{"common word", assets.SearchRequest{Query: "wa"}, `wa`, `to_tsquery('simple', 'wa')`},
 	{"two words", assets.SearchRequest{Query: "wa wm"}, `wa wm`, `to_tsquery('simple', 'wa & wm')`},
-	{"phrase of two common words", assets.SearchRequest{Query: `"bade wa"`}, `"bade wa"`, `to_tsquery('simple', 'bade <-> wa')`},
-	{"phrase of a longer and a common word", assets.SearchRequest{Query: `"babade wa"`}, `"babade wa"`, `to_tsquery('simple', 'babade <-> wa')`},
+	{"phrase of two common words", assets.SearchRequest{Query: `"bade wa"`}, `"bade wa"`,
+		`to_tsquery('simple', 'bade <-> wa')`},
+	{"phrase of a longer and a common word", assets.SearchRequest{Query: `"babade wa"`}, `"babade wa"`,
+		`to_tsquery('simple', 'babade <-> wa')`},
 	{"prefix", assets.SearchRequest{Query: "zen*"}, `zen*`, `to_tsquery('simple', 'zen:*')`},
 	{"exclusion", assets.SearchRequest{Query: "wa -bade"}, `wa NOT bade`, `to_tsquery('simple', 'wa & !bade')`},
-	{"one typo", assets.SearchRequest{Query: "babde", Typos: true}, ``, // pg_trgm finds similar words, and levenshtein judges them by our rule
-		`(SELECT to_tsquery('simple', string_agg(word, ' | ')) FROM word WHERE word % 'babde' AND levenshtein(word, 'babde') <= 1 AND word LIKE 'b%')`},
-	{"common word by createdAt", assets.SearchRequest{Query: "wa", Sort: "createdAt"}, `wa`, `to_tsquery('simple', 'wa')`},
+	// pg_trgm finds similar words, and levenshtein judges them by our rule
+	{"one typo", assets.SearchRequest{Query: "babde", Typos: true}, ``,
+		`(SELECT to_tsquery('simple', string_agg(word, ' | ')) FROM word WHERE word % 'babde' AND levenshtein(word, ` +
+			`'babde') <= 1 AND word LIKE 'b%')`},
+	{"common word by createdAt", assets.SearchRequest{Query: "wa", Sort: "createdAt"}, `wa`,
+		`to_tsquery('simple', 'wa')`},
 }
 
 // peer is an engine that answers questions: the newest 50 posts, by their createdAt, and the exact number of all.
@@ -46,7 +51,8 @@ type peer struct {
 	ask  func(q question, by vitrine.Caller) (page []int64, total int64, err error)
 }
 
-// BenchmarkPeers asks the library and other engines the same questions. All have the same posts, and must give the same 50 and the same number.
+// BenchmarkPeers asks the library and other engines the same questions. All have the same posts, and must give the same
+// 50 and the same number.
 //
 //	go test -tags proof ./internal/ondisk -run '^$' -bench Peers -benchtime 50x -timeout 0 -posts 200000
 func BenchmarkPeers(b *testing.B) {
@@ -86,7 +92,8 @@ func BenchmarkPeers(b *testing.B) {
 	}
 }
 
-// benchPeer measures a question and returns the answer. The first time is that of a question which was not asked before.
+// benchPeer measures a question and returns the answer. The first time is that of a question which was not asked
+// before.
 func benchPeer(b *testing.B, p peer, q question, by vitrine.Caller) (answer string) {
 	var times []time.Duration
 	before := p.cpu()
@@ -109,7 +116,8 @@ func benchPeer(b *testing.B, p peer, q question, by vitrine.Caller) (answer stri
 
 // fts5 is SQLite with the index FTS5, in the same SQLite that keeps the library.
 func fts5(b *testing.B, s *assets.Service, folders []string, size int) peer {
-	db := openPeer(b, "sqlite", filepath.Join(b.TempDir(), "fts5.db")+"?_pragma=cache_size(-262144)&_pragma=journal_mode(wal)")
+	db := openPeer(b, "sqlite",
+		filepath.Join(b.TempDir(), "fts5.db")+"?_pragma=cache_size(-262144)&_pragma=journal_mode(wal)")
 	fillPeer(b, db, s, folders, size, "?",
 		`CREATE TABLE post (id INTEGER PRIMARY KEY, created INTEGER, folder TEXT, text TEXT, content TEXT)`,
 		`CREATE TABLE place (post INTEGER, folder TEXT, PRIMARY KEY (post, folder)) WITHOUT ROWID`,
@@ -122,17 +130,21 @@ func fts5(b *testing.B, s *assets.Service, folders []string, size int) peer {
 		`ANALYZE`)
 	return peer{"FTS5", cpu, func(q question, by vitrine.Caller) ([]int64, int64, error) {
 		where := " WHERE fts MATCH '" + q.fts + "'" + visibleTo(by, "fts.rowid")
-		return askSQL(db, "SELECT created, content FROM fts JOIN post ON id = fts.rowid"+where+newest(q, "fts.rowid"), "SELECT count(*) FROM fts"+where)
+		return askSQL(db, "SELECT created, content FROM fts JOIN post ON id = fts.rowid"+where+newest(q, "fts.rowid"),
+			"SELECT count(*) FROM fts"+where)
 	}}
 }
 
-// postgreSQL is a cluster with its text search, without parallel workers and compiled queries, so that its processor time is that of the
-// one process that answers.
+// postgreSQL is a cluster with its text search, without parallel workers and compiled queries, so that its processor
+// time is that of the one process that answers.
 func postgreSQL(b *testing.B, s *assets.Service, folders []string, size int) peer {
-	c := cluster.New(b, &cluster.Options{Settings: []string{"shared_buffers = 512MB", "work_mem = 64MB", "jit = off", "max_parallel_workers_per_gather = 0"}})
+	c := cluster.New(b,
+		&cluster.Options{Settings: []string{"shared_buffers = 512MB", "work_mem = 64MB", "jit = off",
+			"max_parallel_workers_per_gather = 0"}})
 	db := openPeer(b, "pgx", c.URL("postgres"))
 	fillPeer(b, db, s, folders, size, "$",
-		`CREATE TABLE post (id int8 PRIMARY KEY, created int8, folder text, text text, content text, words tsvector GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED)`,
+		`CREATE TABLE post (id int8 PRIMARY KEY, created int8, folder text, text text, content text, words tsvector `+
+			`GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED)`,
 		`CREATE TABLE place (post int8, folder text, PRIMARY KEY (post, folder))`,
 		`CREATE TABLE visible (who text, folder text, PRIMARY KEY (who, folder))`)
 	run(b, db,
@@ -155,7 +167,8 @@ func visibleTo(by vitrine.Caller, id string) string {
 	if by.URN != half.URN {
 		return ""
 	}
-	return " AND EXISTS (SELECT 1 FROM place JOIN visible ON visible.folder = place.folder WHERE place.post = " + id + " AND who = 'half')"
+	return " AND EXISTS (SELECT 1 FROM place JOIN visible ON visible.folder = place.folder WHERE place.post = " + id +
+		" AND who = 'half')"
 }
 
 // newest is the order and the length of the page, for posts that are numbered by this column.
@@ -185,7 +198,8 @@ func run(b *testing.B, db *sql.DB, statements ...string) {
 	}
 }
 
-// fillPeer makes the tables and puts the posts and the folders that half sees into them. param is what a parameter begins with.
+// fillPeer makes the tables and puts the posts and the folders that half sees into them. param is what a parameter
+// begins with.
 func fillPeer(b *testing.B, db *sql.DB, s *assets.Service, folders []string, size int, param string, tables ...string) {
 	run(b, db, tables...)
 	tx, err := db.BeginTx(ctx, nil)
@@ -193,13 +207,16 @@ func fillPeer(b *testing.B, db *sql.DB, s *assets.Service, folders []string, siz
 		b.Fatal(err)
 	}
 	defer tx.Rollback()
-	insert, err := tx.PrepareContext(ctx, strings.ReplaceAll("INSERT INTO post (id, created, folder, text, content) VALUES ($1, $2, $3, $4, $5)", "$", param))
+	insert, err := tx.PrepareContext(ctx,
+		strings.ReplaceAll("INSERT INTO post (id, created, folder, text, content) VALUES ($1, $2, $3, $4, $5)", "$",
+			param))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for i := range size {
 		p := post(i, folders)
-		if _, err := insert.ExecContext(ctx, i, p.CreatedAt.UnixMilli(), p.Folders[0], postText(b, p), string(p.Content)); err != nil {
+		if _, err := insert.ExecContext(ctx, i, p.CreatedAt.UnixMilli(), p.Folders[0], postText(b, p),
+			string(p.Content)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -215,7 +232,8 @@ func fillPeer(b *testing.B, db *sql.DB, s *assets.Service, folders []string, siz
 	}
 }
 
-// postText is the text that a search of the library looks into: that of the post, without HTML, and the names of its author.
+// postText is the text that a search of the library looks into: that of the post, without HTML, and the names of its
+// author.
 func postText(b *testing.B, p assets.NewAsset) string {
 	var content struct {
 		Content      string

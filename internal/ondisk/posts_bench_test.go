@@ -29,8 +29,8 @@ var (
 // half sees every second folder.
 var half = vitrine.Caller{URN: network + ":user=half"}
 
-// post returns post i, as in a real library: a short text whose words have the frequencies of a language, in a folder, with two tags,
-// from one of a few services.
+// post returns post i, as in a real library: a short text whose words have the frequencies of a language, in a folder,
+// with two tags, from one of a few services.
 func post(i int, folders []string) assets.NewAsset {
 	rng := rand.New(rand.NewPCG(uint64(i), 99))
 	zipf := rand.NewZipf(rng, 1.2, 4, 50_000-1)
@@ -52,14 +52,18 @@ func post(i int, folders []string) assets.NewAsset {
 	author := rng.IntN(20_000)
 	content, _ := json.Marshal(map[string]any{
 		"content": "<p>" + text.String() + "</p>", "lang": "en",
-		"attachment":   []any{map[string]any{"version": "1.0", "type": "photo", "url": map[string]string{"href": fmt.Sprintf("https://img.example.test/%d.jpg", i)}}},
-		"attributedTo": map[string]any{"id": fmt.Sprint(author), "username": fmt.Sprintf("user%d", author), "displayName": fmt.Sprintf("User %d", author)},
-		"socialnet":    map[string]int{"retweets": rng.IntN(100), "favorites": rng.IntN(1000)},
+		"attachment": []any{map[string]any{"version": "1.0", "type": "photo",
+			"url": map[string]string{"href": fmt.Sprintf("https://img.example.test/%d.jpg", i)}}},
+		"attributedTo": map[string]any{"id": fmt.Sprint(author), "username": fmt.Sprintf("user%d", author),
+			"displayName": fmt.Sprintf("User %d", author)},
+		"socialnet": map[string]int{"retweets": rng.IntN(100), "favorites": rng.IntN(1000)},
 	})
 	via := int64(rng.IntN(3))
 	at := time.UnixMilli(1_400_000_000_000 + rng.Int64N(300_000_000_000))
-	return assets.NewAsset{ID: fmt.Sprint(1_500_000_000_000 + int64(i)*4099), Generator: assets.Generator{ID: fmt.Sprintf("service%d.example", rng.IntN(4))}, Content: content,
-		Folders: []string{folders[rng.IntN(len(folders))]}, SafeTags: []string{fmt.Sprint("tag", rng.IntN(50)), fmt.Sprint("u", rng.IntN(1000))}, Via: &via, CreatedAt: &at}
+	return assets.NewAsset{ID: fmt.Sprint(1_500_000_000_000 + int64(i)*4099),
+		Generator: assets.Generator{ID: fmt.Sprintf("service%d.example", rng.IntN(4))}, Content: content,
+		Folders:  []string{folders[rng.IntN(len(folders))]},
+		SafeTags: []string{fmt.Sprint("tag", rng.IntN(50)), fmt.Sprint("u", rng.IntN(1000))}, Via: &via, CreatedAt: &at}
 }
 
 // cpu is the processor time of the process so far.
@@ -155,16 +159,23 @@ func BenchmarkPosts(b *testing.B) {
 		{"common word, sorted by createdAt", moderator, assets.SearchRequest{Query: "wa", Sort: "createdAt"}},
 		{"one of 10,000, sorted by createdAt", moderator, assets.SearchRequest{Query: "wr", Sort: "createdAt"}},
 		{"one of 100, sorted by createdAt", moderator, assets.SearchRequest{Query: "wm", Sort: "createdAt"}},
-		{"common word, sorted by createdAt, half of the folders", half, assets.SearchRequest{Query: "wa", Sort: "createdAt"}},
-		{"a month", moderator, assets.SearchRequest{CreatedFrom: time.UnixMilli(1_500_000_000_000), CreatedBefore: time.UnixMilli(1_502_600_000_000)}},
+		{"common word, sorted by createdAt, half of the folders", half,
+			assets.SearchRequest{Query: "wa", Sort: "createdAt"}},
+		{"a month", moderator,
+			assets.SearchRequest{CreatedFrom: time.UnixMilli(1_500_000_000_000),
+				CreatedBefore: time.UnixMilli(1_502_600_000_000)}},
 		{"six years", moderator, assets.SearchRequest{CreatedFrom: time.UnixMilli(1_500_000_000_000)}},
 		{"all, half of the folders", half, assets.SearchRequest{}},
 		{"common word, half of the folders", half, assets.SearchRequest{Query: "wa"}},
-		{"common word, three facets", moderator, assets.SearchRequest{Query: "wa", Facets: []string{"generator", "tags", "folder"}}},
+		{"common word, three facets", moderator,
+			assets.SearchRequest{Query: "wa", Facets: []string{"generator", "tags", "folder"}}},
 		{"all, three facets", moderator, assets.SearchRequest{Facets: []string{"generator", "tags", "folder"}}},
-		{"rare word, three facets", moderator, assets.SearchRequest{Query: "wr", Facets: []string{"generator", "tags", "folder"}}},
-		{"one of 100, three facets", moderator, assets.SearchRequest{Query: "wm", Facets: []string{"generator", "tags", "folder"}}},
-		{"nothing, three facets", moderator, assets.SearchRequest{Query: "nowhere", Facets: []string{"generator", "tags", "folder"}}},
+		{"rare word, three facets", moderator,
+			assets.SearchRequest{Query: "wr", Facets: []string{"generator", "tags", "folder"}}},
+		{"one of 100, three facets", moderator,
+			assets.SearchRequest{Query: "wm", Facets: []string{"generator", "tags", "folder"}}},
+		{"nothing, three facets", moderator,
+			assets.SearchRequest{Query: "nowhere", Facets: []string{"generator", "tags", "folder"}}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			benchCPU(b, 1, func() {
@@ -196,7 +207,9 @@ func postFolders(b *testing.B, s *assets.Service) (ids []string, size int) {
 		ids = append(ids, f.ID)
 	}
 	for i := len(ids); i < 200; i++ {
-		in := assets.NewFolder{Label: fmt.Sprintf("%03d", i), Permissions: []assets.Permission{{Operation: assets.View, User: &assets.Subject{ID: []string{"half", "other"}[i%2]}}}}
+		in := assets.NewFolder{Label: fmt.Sprintf("%03d", i),
+			Permissions: []assets.Permission{{Operation: assets.View,
+				User: &assets.Subject{ID: []string{"half", "other"}[i%2]}}}}
 		out, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{in}})
 		if err != nil {
 			b.Fatal(err)

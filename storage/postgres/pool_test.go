@@ -74,15 +74,16 @@ func TestStoreInAPoolOfTheProgram(t *testing.T) {
 	})
 }
 
-// The program's tracer sees the queries, its tables and the settings of its connections stay as they are, and a transaction that it
-// leaves open stops no feed.
+// The program's tracer sees the queries, its tables and the settings of its connections stay as they are, and a
+// transaction that it leaves open stops no feed.
 func TestAnAbsentSchemaIsAnAbsentStore(t *testing.T) {
 	pool := ownPool(t, cluster.Schema(t), nil)
 	if _, err := New(ctx, pool, &Options{Schema: "own_absent", Existing: true}); !errors.Is(err, ErrAbsent) {
 		t.Errorf("New in an absent schema: %v, want ErrAbsent", err)
 	}
 	var there bool
-	if err := pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'own_absent')").Scan(&there); err != nil || there {
+	if err := pool.QueryRow(ctx,
+		"SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'own_absent')").Scan(&there); err != nil || there {
 		t.Errorf("the schema is there: %t, %v", there, err)
 	}
 }
@@ -126,7 +127,8 @@ func TestAPoolOfTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	var path, seqscan string
-	if err := pool.QueryRow(ctx, "SELECT current_setting('search_path'), current_setting('enable_seqscan')").Scan(&path, &seqscan); err != nil || seqscan != "on" {
+	if err := pool.QueryRow(ctx, "SELECT current_setting('search_path'), current_setting('enable_seqscan')").Scan(&path,
+		&seqscan); err != nil || seqscan != "on" {
 		t.Errorf("after Close: search_path %s, enable_seqscan %s, %v", path, seqscan, err)
 	}
 }

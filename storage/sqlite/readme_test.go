@@ -28,17 +28,21 @@ func TestStatementsOfTheReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := apps.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}); err != nil {
+	if _, err := apps.PutTag(ctx, me,
+		appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}); err != nil {
 		t.Fatal(err)
 	}
 	library, posts := assets.Library{Network: "example.test", ID: "example.test"}, assets.New(db, nil)
-	made, err := posts.ChangeFolders(ctx, me, library, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Posts"}}})
+	made, err := posts.ChangeFolders(ctx, me, library,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Posts"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := assets.NewAsset{ID: "1", Folders: []string{made.Folders[0].ID}, Content: []byte(`{"content": "The first post"}`)}
+	post := assets.NewAsset{ID: "1", Folders: []string{made.Folders[0].ID},
+		Content: []byte(`{"content": "The first post"}`)}
 	post.Generator.ID = "example"
-	if _, err := posts.ChangeAssets(ctx, me, library, assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
+	if _, err := posts.ChangeAssets(ctx, me, library,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -58,7 +62,8 @@ func TestStatementsOfTheReadme(t *testing.T) {
 	for statement := range strings.Lines(string(block[1])) {
 		var rows int
 		statement, _, _ = strings.Cut(statement, ";")
-		if err := raw.QueryRowContext(ctx, "SELECT count(*) FROM ("+statement+")").Scan(&rows); err != nil || rows == 0 {
+		if err := raw.QueryRowContext(ctx, "SELECT count(*) FROM ("+statement+")").Scan(&rows); err != nil ||
+			rows == 0 {
 			t.Errorf("%s finds %d rows: %v", statement, rows, err)
 		}
 	}

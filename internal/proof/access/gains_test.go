@@ -53,7 +53,8 @@ func TestNobodyGainsARight(t *testing.T) {
 			t.Fatalf("seed %d: together %v, steps %q", seed, p.together, p.said)
 		}
 	}
-	t.Logf("%d plots, %d steps tried, %d allowed, %d times a right was given that could be given", plots, tried, done, given)
+	t.Logf("%d plots, %d steps tried, %d allowed, %d times a right was given that could be given", plots, tried, done,
+		given)
 	if done < 3*plots || given < plots {
 		t.Error("hardly anything was allowed: this shows nothing")
 	}
@@ -121,9 +122,11 @@ func newPlot(t *testing.T, seed uint64) *plot {
 	for _, i := range p.together { // they are no strangers
 		id := p.one(p.folders)
 		g := assets.Permission{Operation: operation, User: &assets.Subject{ID: p.people[i].URN}}
-		_, err := p.svc.ChangePermissions(background, plotMaker, plotLibrary, assets.ChangePermissionsRequest{Folder: id, Create: []assets.Permission{g}})
+		_, err := p.svc.ChangePermissions(background, plotMaker, plotLibrary,
+			assets.ChangePermissionsRequest{Folder: id, Create: []assets.Permission{g}})
 		p.must("a grant", err)
-		if f, err := p.svc.Folder(background, plotMaker, plotLibrary, id); err == nil && f.Path != "/" && p.IntN(3) == 0 {
+		if f, err := p.svc.Folder(background, plotMaker, plotLibrary, id); err == nil && f.Path != "/" &&
+			p.IntN(3) == 0 {
 			deleted = append(deleted, f.Path[strings.LastIndexByte(f.Path, '/')+1:])
 		}
 	}
@@ -179,11 +182,13 @@ func (p *plot) restore(deleted []string) (back []string) {
 	for range deleted { // a folder may stand before the one above it
 		for _, id := range deleted {
 			for _, i := range p.together {
-				if _, err := p.svc.Permissions(background, p.people[i], plotLibrary, id); err != nil || slices.Contains(back, id) {
+				if _, err := p.svc.Permissions(background, p.people[i], plotLibrary, id); err != nil ||
+					slices.Contains(back, id) {
 					continue
 				}
 				no := false
-				if _, err := p.changeFolders(plotMaker, "restore", assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Deleted: &no}}}); err == nil {
+				if _, err := p.changeFolders(plotMaker, "restore",
+					assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Deleted: &no}}}); err == nil {
 					back = append(back, id)
 				}
 			}
@@ -220,14 +225,16 @@ func (p *plot) rights(by vitrine.Caller) map[string]int {
 			continue
 		}
 		out[id] = viewed
-		if _, err := p.svc.AssignAssets(background, by, plotLibrary, assets.AssignAssetsRequest{Folder: id}); err == nil {
+		if _, err := p.svc.AssignAssets(background, by, plotLibrary,
+			assets.AssignAssetsRequest{Folder: id}); err == nil {
 			out[id] = edited
 		}
 		if _, err := p.svc.Permissions(background, by, plotLibrary, id); err == nil {
 			out[id] = managed
 		}
 	}
-	changed, err := p.svc.ChangeAttributes(background, by, plotLibrary, assets.ChangeAttributesRequest{Assets: p.assets})
+	changed, err := p.svc.ChangeAttributes(background, by, plotLibrary,
+		assets.ChangeAttributesRequest{Assets: p.assets})
 	p.must("who may change assets", err)
 	read := []string{}
 	for i, id := range p.assets {
@@ -272,7 +279,8 @@ func (p *plot) explained(by vitrine.Caller, rights map[string]int) {
 	}
 }
 
-// check compares the rights of all people with those before, and returns how many were granted by somebody who could grant them.
+// check compares the rights of all people with those before, and returns how many were granted by somebody who could
+// grant them.
 func (p *plot) check() (given int) {
 	for i, by := range p.people {
 		for id, right := range p.rights(by) {
@@ -285,7 +293,8 @@ func (p *plot) check() (given int) {
 			case right <= p.gives[i][id]:
 				given++
 			default:
-				p.t.Errorf("%s has right %d on %s, had %d, and those who act together could give %d", by.URN, right, id, had, p.gives[i][id])
+				p.t.Errorf("%s has right %d on %s, had %d, and those who act together could give %d", by.URN, right, id,
+					had, p.gives[i][id])
 			}
 		}
 	}
@@ -423,7 +432,10 @@ func (p *plot) assign(by vitrine.Caller) (string, error) {
 	id, in := p.one(p.folders), assets.AssignAssetsRequest{Assign: p.some(p.assets, 1), Remove: p.some(p.assets, 1)}
 	in.Folder = id
 	out, err := p.svc.AssignAssets(background, by, plotLibrary, in)
-	if err == nil && !slices.ContainsFunc(slices.Concat(out.Assign, out.Remove), func(i assets.ItemStatus) bool { return i.Status == 200 }) {
+	if err == nil &&
+		!slices.ContainsFunc(slices.Concat(out.Assign, out.Remove), func(i assets.ItemStatus) bool {
+			return i.Status == 200
+		}) {
 		err = vitrine.ErrForbidden
 	}
 	return fmt.Sprintf("assign %+v in %s", out, id), err

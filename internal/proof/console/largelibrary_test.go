@@ -25,9 +25,10 @@ import (
 //
 //	go test -tags proof ./internal/proof/console -run LargeLibrary -v -timeout 0 -args -assets 1000000 -times 100
 var (
-	libraryAssets = flag.Int("assets", 2000, "size of the library that TestLargeLibrary looks at; it has a folder for each 100 assets, up to 10,000")
-	libraryTimes  = flag.Int("times", 2, "how often TestLargeLibrary does each thing")
-	libraryFile   = flag.String("library", "", "a file that keeps the library of TestLargeLibrary for the next run")
+	libraryAssets = flag.Int("assets", 2000,
+		"size of the library that TestLargeLibrary looks at; it has a folder for each 100 assets, up to 10,000")
+	libraryTimes = flag.Int("times", 2, "how often TestLargeLibrary does each thing")
+	libraryFile  = flag.String("library", "", "a file that keeps the library of TestLargeLibrary for the next run")
 )
 
 // largeLibrary is a library of folders in three levels, whose labels say where they are: "F7" has "F7.3", which has
@@ -75,7 +76,8 @@ func (l largeLibrary) store(t *testing.T, svc *assets.Service) {
 				f := assets.NewFolder{Label: label, Path: paths[label[:max(0, strings.LastIndexByte(label, '.'))]]}
 				if grants < 2000 && (level == 0 && i%2 == 0 || level > 0 && i%every == 0) {
 					grants++
-					f.Permissions = []assets.Permission{{Operation: assets.Edit, Role: &assets.Subject{ID: fmt.Sprint("role", grants%10)}}}
+					f.Permissions = []assets.Permission{{Operation: assets.Edit,
+						Role: &assets.Subject{ID: fmt.Sprint("role", grants%10)}}}
 				}
 				in.Create = append(in.Create, f)
 			}
@@ -98,14 +100,20 @@ func (l largeLibrary) store(t *testing.T, svc *assets.Service) {
 			for i := range text {
 				text[i] = l.words[often.Uint64()]
 			}
-			content, err := json.Marshal(map[string]any{"content": "<p>" + strings.Join(text, " ") + "</p>", "lang": []string{"en", "de", "fr"}[random.IntN(3)],
-				"attributedTo": map[string]any{"id": fmt.Sprint("a", i%5000), "displayName": fmt.Sprint("Author ", i%5000)}})
+			content, err := json.Marshal(map[string]any{"content": "<p>" + strings.Join(text, " ") + "</p>",
+				"lang": []string{"en", "de", "fr"}[random.IntN(3)],
+				"attributedTo": map[string]any{"id": fmt.Sprint("a", i%5000),
+					"displayName": fmt.Sprint("Author ", i%5000)}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			via, rights := int64(random.IntN(8)), int64(random.IntN(4))
-			in.Add = append(in.Add, assets.NewAsset{ID: fmt.Sprint("p", i), Generator: assets.Generator{ID: fmt.Sprintf("source%d.example.test", random.IntN(12))}, Content: content,
-				Folders: []string{ids[l.leaves[random.IntN(len(l.leaves))]]}, SafeTags: []string{fmt.Sprint("tag", often.Uint64()%40)}, Via: &via, Rights: &rights})
+			in.Add = append(in.Add,
+				assets.NewAsset{ID: fmt.Sprint("p", i),
+					Generator: assets.Generator{ID: fmt.Sprintf("source%d.example.test", random.IntN(12))},
+					Content:   content,
+					Folders:   []string{ids[l.leaves[random.IntN(len(l.leaves))]]},
+					SafeTags:  []string{fmt.Sprint("tag", often.Uint64()%40)}, Via: &via, Rights: &rights})
 		}
 		made, err := svc.ChangeAssets(ctx, moderator, lib, in)
 		if err != nil {
@@ -115,8 +123,10 @@ func (l largeLibrary) store(t *testing.T, svc *assets.Service) {
 		for i := 0; i < len(made.Added); i += 10 {
 			some = append(some, made.Added[i].ID)
 		}
-		if _, err := svc.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: some, Add: []assets.Attribute{
-			{Key: "state", Value: []string{"draft", "checked", "final"}[from/5000%3]}, {Key: "season", Value: []string{"spring", "summer", "autumn", "winter"}[from/5000%4]}}}); err != nil {
+		if _, err := svc.ChangeAttributes(ctx, moderator, lib,
+			assets.ChangeAttributesRequest{Assets: some, Add: []assets.Attribute{
+				{Key: "state", Value: []string{"draft", "checked", "final"}[from/5000%3]},
+				{Key: "season", Value: []string{"spring", "summer", "autumn", "winter"}[from/5000%4]}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,8 +148,8 @@ func words(n int) []string {
 // interactions has it, and until its outcome was painted.
 type took struct{ Paint, Shown float64 }
 
-// watch does something with the page and returns how long it took. ready is a function of the page that says whether the
-// outcome is there; it is asked after each change of the page, with arg.
+// watch does something with the page and returns how long it took. ready is a function of the page that says whether
+// the outcome is there; it is asked after each change of the page, with arg.
 func (p *person) watch(ready string, arg any, do func()) took {
 	p.T.Helper()
 	p.Run(new(any), `async (arg) => {
@@ -177,8 +187,8 @@ func (p *person) watch(ready string, arg any, do func()) took {
 	return t
 }
 
-// A library of many assets, folders and permissions is searched and browsed, by somebody who sees all of it and by somebody
-// who sees a part. It logs the times and has no limits for them.
+// A library of many assets, folders and permissions is searched and browsed, by somebody who sees all of it and by
+// somebody who sees a part. It logs the times and has no limits for them.
 func TestLargeLibrary(t *testing.T) {
 	path := cmp.Or(*libraryFile, filepath.Join(t.TempDir(), "library.db"))
 	if testing.Short() {
@@ -186,7 +196,9 @@ func TestLargeLibrary(t *testing.T) {
 	}
 	l := newLargeLibrary(t, path)
 	w := newWorld(t, "-db", path)
-	for name, by := range map[string]httpapi.Principal{"who sees all": ann, "who sees a part": {Caller: vitrine.Caller{URN: network + ":user=eve", Roles: []string{"role1", "role2", "role3", "role4"}}}} {
+	for name, by := range map[string]httpapi.Principal{"who sees all": ann,
+		"who sees a part": {Caller: vitrine.Caller{URN: network + ":user=eve",
+			Roles: []string{"role1", "role2", "role3", "role4"}}}} {
 		t.Run(name, func(t *testing.T) {
 			p := &person{w.signIn(by, "/assets").For(t), w}
 			p.See(`//ul[@aria-label="Assets"]/li[20]`)
@@ -198,35 +210,49 @@ func TestLargeLibrary(t *testing.T) {
 				measured[what] = append(measured[what], p.watch(ready, arg, do))
 			}
 			const (
-				search  = `//main//input[@type="search" and @aria-label="Search"]`
-				founds  = `(word) => { const all = [...document.querySelectorAll(".asset p")]; return all.length > 0 && all.every((x) => x.textContent.includes(word)); }`
-				inside  = `(label) => { const all = [...document.querySelectorAll(".asset .chips > .detail")]; return document.querySelector('[aria-selected="true"] .called > span')?.textContent === label && all.length > 0 && all.every((x) => (x.textContent + ".").startsWith(label + ".")); }`
-				open    = `(label) => [...document.querySelectorAll('[role="group"] .called > span')].some((x) => x.textContent.startsWith(label + "."))`
-				details = `() => [...document.querySelectorAll("dialog li")].some((x) => x.textContent.startsWith("You may"))`
+				search = `//main//input[@type="search" and @aria-label="Search"]`
+				founds = `(word) => { const all = [...document.querySelectorAll(".asset p")]; return all.length > ` +
+					`0 && all.every((x) => x.textContent.includes(word)); }`
+				inside = `(label) => { const all = [...document.querySelectorAll(".asset .chips > .detail")]; ` +
+					`return document.querySelector('[aria-selected="true"] .called > span')?.textContent === label ` +
+					`&& all.length > 0 && all.every((x) => (x.textContent + ".").startsWith(label + ".")); }`
+				open = `(label) => [...document.querySelectorAll('[role="group"] .called > span')].some((x) => ` +
+					`x.textContent.startsWith(label + "."))`
+				details = `() => [...document.querySelectorAll("dialog li")].some((x) => ` +
+					`x.textContent.startsWith("You may"))`
 			)
 			for i := range *libraryTimes {
 				word := l.words[[]int{0, 3, 12, 60, 300, 1500}[i%6]+random.IntN(2)]
 				measure("search", founds, word, func() { p.Retype(search, keyDelete+word) }) // by keys
 				n := 1 + random.IntN(20)
-				measure("open an asset", details, nil, func() { p.Click(fmt.Sprintf(`//ul[@aria-label="Assets"]/li[%d]//button[contains(@class, "open")]`, n)) })
+				measure("open an asset", details, nil, func() {
+					p.Click(fmt.Sprintf(`//ul[@aria-label="Assets"]/li[%d]//button[contains(@class, "open")]`, n))
+				})
 				p.Click(`//dialog` + named("Close"))
 				p.Retype(search, keyDelete)
 				var tops []string
-				p.Run(&tops, `async () => [...document.querySelectorAll('[role="tree"] > li[aria-expanded="false"] > .row > .called > span:first-child')].map((x) => x.textContent).filter((x) => x !== "")`)
+				p.Run(&tops,
+					`async () => [...document.querySelectorAll('[role="tree"] > li[aria-expanded="false"] > .row > `+
+						`.called > span:first-child')].map((x) => x.textContent).filter((x) => x !== "")`)
 				top := tops[random.IntN(len(tops))]
 				twisty := `/ancestor::span[contains(@class, "row")]/span[contains(@class, "twisty")]`
 				measure("open a folder in the tree", open, top, func() { p.Click(folder(top) + twisty) })
 				measure("show a folder's assets", inside, top, func() { p.Click(folder(top)) })
 				var below string
-				p.Run(&below, `async (top) => [...document.querySelectorAll('[role="group"] .called > span')].find((x) => x.textContent.startsWith(top + ".")).textContent`, top)
+				p.Run(&below,
+					`async (top) => [...document.querySelectorAll('[role="group"] .called > span')].find((x) => `+
+						`x.textContent.startsWith(top + ".")).textContent`, top)
 				measure("show a folder's assets", inside, below, func() { p.Click(folder(below)) })
 				p.Run(new(any), `async () => scrollTo(0, 0)`)
 				p.Click(named("folder: " + below))
 				p.Run(new(any), `async () => scrollTo(0, 0)`)
 				p.Click(folder(top) + twisty)
 			}
-			for _, what := range []string{"search", "open an asset", "open a folder in the tree", "show a folder's assets"} {
-				p.T.Logf("%-26s next paint %s · outcome shown %s", what, quantiles(measured[what], func(x took) float64 { return x.Paint }), quantiles(measured[what], func(x took) float64 { return x.Shown }))
+			for _, what := range []string{"search", "open an asset", "open a folder in the tree",
+				"show a folder's assets"} {
+				p.T.Logf("%-26s next paint %s · outcome shown %s", what,
+					quantiles(measured[what], func(x took) float64 { return x.Paint }),
+					quantiles(measured[what], func(x took) float64 { return x.Shown }))
 			}
 		})
 	}

@@ -18,7 +18,8 @@ func TestLive(t *testing.T) {
 	id := w.newApp("Winter", poll(`{"a":"1"}`))
 	patch := func(version, operation string) {
 		t.Helper()
-		w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"`+version+`"},`+operation+`]`)
+		w.request(bob, "PATCH", "/apps/"+id,
+			`[{"op":"test","path":"/apps/0/version","value":"`+version+`"},`+operation+`]`)
 	}
 	p := w.signIn(ann, "/apps")
 	t.Run("the list of apps", func(t *testing.T) {
@@ -91,7 +92,9 @@ func TestLiveHistory(t *testing.T) {
 	version := 0
 	save := func(by httpapi.Principal) {
 		t.Helper()
-		w.request(by, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/elements/0/config/n","value":%d}]`, version, version+1))
+		w.request(by, "PATCH", "/apps/"+id,
+			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+				`"path":"/apps/0/elements/0/config/n","value":%d}]`, version, version+1))
 		version++
 	}
 	// Two saves of each fold into one line.
@@ -128,15 +131,20 @@ func TestLiveHistory(t *testing.T) {
 	if math.Abs(after-top) >= 1 {
 		t.Errorf("the button with the focus is at %v, and was at %v", after, top)
 	}
-	p.Run(new(any), `async () => { if (document.activeElement.ariaLabel !== "Changes of version 62") throw new Error(document.activeElement.outerHTML); }`)
+	p.Run(new(any),
+		`async () => { if (document.activeElement.ariaLabel !== "Changes of version 62") throw new `+
+			`Error(document.activeElement.outerHTML); }`)
 }
 
-// The answers to an older refresh of a history may come after those to a newer one. Tags stay where the newer one found them.
+// The answers to an older refresh of a history may come after those to a newer one. Tags stay where the newer one found
+// them.
 func TestRefreshesThatOverlap(t *testing.T) {
 	w := newWorld(t)
 	w.component("poll", "1.0.0", `{}`)
 	id := w.newApp("Winter", poll(`{"n":0}`))
-	w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/n","value":1}]`)
+	w.request(bob, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/n",`+
+			`"value":1}]`)
 	p := w.signIn(cleo, "/apps/"+id+"/history")
 	p.See(`//div[contains(@class, "line")]/span[.="1"]`)
 	p.Run(new(any), `async () => {
@@ -166,7 +174,8 @@ func TestRefreshesThatOverlap(t *testing.T) {
 	p.Run(new(any), `async () => { if (window.wrong) throw new Error("the tag was shown where it was before"); }`)
 }
 
-// A connection that is lost comes back, and what happened meanwhile is shown, also if the server has another store then.
+// A connection that is lost comes back, and what happened meanwhile is shown, also if the server has another store
+// then.
 func TestLostConnection(t *testing.T) {
 	s := newServed(t)
 	s.component("poll", "1.0.0", `{}`)
@@ -175,7 +184,8 @@ func TestLostConnection(t *testing.T) {
 	for i := range 3 {
 		s.CloseClientConnections()
 		title := fmt.Sprint("Winter ", i)
-		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%q}]`, i, title)
+		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+			`"path":"/apps/0/title","value":%q}]`, i, title)
 		if _, err := s.apps.Patch(context.Background(), caller, id, []byte(patch)); err != nil {
 			t.Fatal(err)
 		}

@@ -37,22 +37,28 @@ func TestGuidePage(t *testing.T) {
 // TestReviewsPage opens the page of the guide to reviews, which shows a collection with a public key.
 func TestReviewsPage(t *testing.T) {
 	service := reviews.New(memory.New(), nil)
-	file := `{"source":"shop.example","title":"Kettle","created":"2019-01-05T09:30:00Z","id":"a2V0dGxl","dimensions":["default"],"reviews":[` +
-		`{"id":"1","imported_display_name":"user-1","title":"Quick","body_html":"<p>Boils in a minute.</p>","created":"2019-04-02T10:00:00Z","ratings":[100]}]}`
-	if _, err := service.Import(t.Context(), vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: "shop.example", File: strings.NewReader(file)}); err != nil {
+	file := `{"source":"shop.example","title":"Kettle","created":"2019-01-05T09:30:00Z","id":"a2V0dGxl",` +
+		`"dimensions":["default"],"reviews":[` +
+		`{"id":"1","imported_display_name":"user-1","title":"Quick","body_html":"<p>Boils in a minute.</p>",` +
+		`"created":"2019-04-02T10:00:00Z","ratings":[100]}]}`
+	if _, err := service.Import(t.Context(), vitrine.Caller{Operator: true},
+		reviews.ImportRequest{Network: "shop.example", File: strings.NewReader(file)}); err != nil {
 		t.Fatal(err)
 	}
 	const key = "a-public-key"
-	h, err := httpapi.New(httpapi.Config{Reviews: service, Authenticate: func(r *http.Request) (httpapi.Principal, error) {
-		if token, err := httpapi.RequestToken(r); err != nil || token != key {
-			return httpapi.Principal{}, httpapi.ErrUnauthenticated
-		}
-		return httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:shop.example:user=page", Reads: []string{"urn:vitrine:shop.example"}, TagsOnly: true, PublicReviews: true}}, nil
-	}})
+	h, err := httpapi.New(httpapi.Config{Reviews: service,
+		Authenticate: func(r *http.Request) (httpapi.Principal, error) {
+			if token, err := httpapi.RequestToken(r); err != nil || token != key {
+				return httpapi.Principal{}, httpapi.ErrUnauthenticated
+			}
+			return httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:shop.example:user=page",
+				Reads: []string{"urn:vitrine:shop.example"}, TagsOnly: true, PublicReviews: true}}, nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := strings.NewReplacer("http://127.0.0.1:8080", newOrigin(t, h).url, "$KEY", key).Replace(blockOf(t, "reviews/README.md", "html"))
+	page := strings.NewReplacer("http://127.0.0.1:8080", newOrigin(t, h).url, "$KEY",
+		key).Replace(blockOf(t, "reviews/README.md", "html"))
 	files := http.FileServerFS(components.Files)
 	site := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -80,8 +86,8 @@ func blockOf(t *testing.T, document, lang string) string {
 	return string(all[0][1])
 }
 
-// openPage opens a page with an app whose only element has the script poll.js, and waits for what it shows, before and after the tag
-// has moved.
+// openPage opens a page with an app whose only element has the script poll.js, and waits for what it shows, before and
+// after the tag has moved.
 func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 	const site = "urn:vitrine:example.test:site=1"
 	tokens, err := httpapi.NewTokens([]byte("32 secret bytes, kept by the host"), nil)
@@ -99,23 +105,29 @@ func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		scripts.ServeHTTP(w, r)
 	}))
-	editor := apps.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{site}, Components: true})
+	editor := apps.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{site},
+		Components: true})
 	_, err = editor.CreateComponent(t.Context(), appsvc.CreateComponentRequest{
 		Manifest: []byte(`{"name":"poll","version":"1.0.0","main":"` + cdn.url + `/poll.js","configSchema":{}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, err := editor.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}, Elements: []appsvc.NewElement{
-		{Component: appsvc.ComponentRef{Name: "poll", Version: "1.0.0"}, Config: []byte(`{"question":"<b>Tea?","answers":[{"text":"Yes"}]}`)}}})
+	app, err := editor.CreateApp(t.Context(),
+		appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}, Elements: []appsvc.NewElement{
+			{Component: appsvc.ComponentRef{Name: "poll", Version: "1.0.0"},
+				Config: []byte(`{"question":"<b>Tea?","answers":[{"text":"Yes"}]}`)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := editor.Patch(t.Context(), app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}]`))
+	next, err := editor.Patch(t.Context(), app.ID,
+		[]byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+			`"path":"/apps/0/elements/0/config/question","value":"Coffee?"}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	website := func(tag string) *origin {
-		who := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=website", Reads: []string{site}, TagsOnly: true, Tags: []string{tag}}}
+		who := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=website",
+			Reads: []string{site}, TagsOnly: true, Tags: []string{tag}}}
 		token, err := tokens.Sign(who, time.Now().Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)
@@ -123,16 +135,19 @@ func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 		text := strings.NewReplacer("http://127.0.0.1:8080", api.url, "$APP", app.ID, "$PAGE", token).Replace(page)
 		return newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
-			w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline' "+api.url+" "+cdn.url+"; connect-src "+api.url)
+			w.Header().Set("Content-Security-Policy",
+				"default-src 'none'; script-src 'unsafe-inline' "+api.url+" "+cdn.url+"; connect-src "+api.url)
 			if r.URL.Path == "/" {
-				fmt.Fprint(w, `<script>addEventListener("vitrine-error", (e) => { window.failed = e.detail.error.code })</script>`, text)
+				fmt.Fprint(w,
+					`<script>addEventListener("vitrine-error", (e) => { window.failed = e.detail.error.code })</script>`, text)
 			}
 		}))
 	}
 	b := newBrowser(t)
 	deploy := func(v vitrine.Version) {
 		t.Helper()
-		if _, err := editor.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: v}); err != nil {
+		if _, err := editor.PutTag(t.Context(),
+			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: v}); err != nil {
 			t.Fatal(err)
 		}
 	}

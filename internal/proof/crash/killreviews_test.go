@@ -36,7 +36,8 @@ type importProcess struct {
 
 // startImport writes a file and starts its import into the store.
 func startImport(binary, db, dir string, number int) (*importProcess, error) {
-	i := &importProcess{source: fmt.Sprintf("import-%d.test", number), file: filepath.Join(dir, fmt.Sprintf("%d.jsonl", number)),
+	i := &importProcess{source: fmt.Sprintf("import-%d.test", number),
+		file:    filepath.Join(dir, fmt.Sprintf("%d.jsonl", number)),
 		network: fmt.Sprintf("network-%d.test", number%2)}
 	if err := os.WriteFile(i.file, reviewLines(i.source, imported, perFile), 0o600); err != nil {
 		return nil, err

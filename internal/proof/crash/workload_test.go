@@ -87,10 +87,12 @@ func update(db *sqlite.DB, w, n int) error {
 		_, err := svc.CreateApp(ctx, moderator, appsvc.CreateAppRequest{Title: title(w, 0), Groups: []string{urn}})
 		return err
 	case tagged(n):
-		_, err := svc.PutTag(ctx, moderator, appsvc.PutTagRequest{AppID: appID(w), Name: "production", Version: vitrine.NewVersion(v)})
+		_, err := svc.PutTag(ctx, moderator,
+			appsvc.PutTagRequest{AppID: appID(w), Name: "production", Version: vitrine.NewVersion(v)})
 		return err
 	}
-	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%s"}]`, v, title(w, v+1))
+	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+		`"path":"/apps/0/title","value":"%s"}]`, v, title(w, v+1))
 	_, err := svc.Patch(ctx, moderator, appID(w), []byte(patch))
 	return err
 }
@@ -104,8 +106,9 @@ var (
 func addAssets(ctx context.Context, db *sqlite.DB, n int) error {
 	var in assets.ChangeAssetsRequest
 	for i := range 2 {
-		in.Add = append(in.Add, assets.NewAsset{ID: fmt.Sprintf("%d-%d", n, i), Generator: assets.Generator{ID: "worker"},
-			Content: fmt.Appendf(nil, `{"content":"every word%d %s"}`, n, strings.Repeat("text ", 50))})
+		in.Add = append(in.Add,
+			assets.NewAsset{ID: fmt.Sprintf("%d-%d", n, i), Generator: assets.Generator{ID: "worker"},
+				Content: fmt.Appendf(nil, `{"content":"every word%d %s"}`, n, strings.Repeat("text ", 50))})
 	}
 	_, err := assets.New(db, nil).ChangeAssets(ctx, editor, lib, in)
 	return err
@@ -129,7 +132,8 @@ func verify(ctx context.Context, path string, acknowledged [workers]int) (err er
 		return err
 	}
 	if n := len(found.Assets); n%2 != 0 || n < 2*acknowledged[workers-1] || int(found.Total) != n {
-		return fmt.Errorf("%d assets are found and %d counted, %d acknowledged", n, found.Total, 2*acknowledged[workers-1])
+		return fmt.Errorf("%d assets are found and %d counted, %d acknowledged", n, found.Total,
+			2*acknowledged[workers-1])
 	}
 	return nil
 }
@@ -170,7 +174,8 @@ func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 		return fmt.Errorf("%d versions and the tags %v are there, and the feed tells of %+v", len(list), have, f)
 	}
 	for n := acknowledged; n <= updates; n++ {
-		if latest(n) == len(list)-1 && len(tags.Items) == min(n/4, 1) && (n < 4 || int(tags.Items[0].AppVersion.Number()) == latest(n/4*4)) {
+		if latest(n) == len(list)-1 && len(tags.Items) == min(n/4, 1) &&
+			(n < 4 || int(tags.Items[0].AppVersion.Number()) == latest(n/4*4)) {
 			return nil
 		}
 	}

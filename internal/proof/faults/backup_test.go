@@ -29,8 +29,10 @@ type load struct {
 // loads are writers of all domains. Each counts from 1.
 func loads(n names) []*load {
 	return []*load{{
-		name:  "patches",
-		write: func(w *world, number int) answer { return w.send(patch(n.app, 3+number, fmt.Sprint("title ", number))) },
+		name: "patches",
+		write: func(w *world, number int) answer {
+			return w.send(patch(n.app, 3+number, fmt.Sprint("title ", number)))
+		},
 		count: func(w *world) (int, error) {
 			a := w.send(request{method: "GET", path: "/apps/" + n.app})
 			var v int
@@ -40,7 +42,8 @@ func loads(n names) []*load {
 	}, {
 		name: "tags",
 		write: func(w *world, number int) answer {
-			return w.send(request{method: "PUT", path: fmt.Sprintf("/apps/%s/tags/t%06d", n.other, number), body: `{"appVersion":"0"}`})
+			return w.send(request{method: "PUT", path: fmt.Sprintf("/apps/%s/tags/t%06d", n.other, number),
+				body: `{"appVersion":"0"}`})
 		},
 		count: func(w *world) (int, error) {
 			a := w.send(request{method: "GET", path: "/apps/" + n.other + "/tags/"})
@@ -51,7 +54,8 @@ func loads(n names) []*load {
 		write: func(w *world, number int) answer {
 			var list []string
 			for i := range 3 {
-				list = append(list, newAsset(fmt.Sprint("b", number, "-", i), fmt.Sprint("loaded word", number), n.folder))
+				list = append(list,
+					newAsset(fmt.Sprint("b", number, "-", i), fmt.Sprint("loaded word", number), n.folder))
 			}
 			return w.send(post(library+"/assets", `{"add":[`+strings.Join(list, ",")+"]}"))
 		},
@@ -71,7 +75,8 @@ func loads(n names) []*load {
 		},
 		count: func(w *world) (int, error) {
 			number := -2 // those that were there before
-			for s, err := range w.reviews.AllCollections(context.Background(), vitrine.Caller{Operator: true}, reviews.ListCollectionsRequest{Network: network}) {
+			for s, err := range w.reviews.AllCollections(context.Background(), vitrine.Caller{Operator: true},
+				reviews.ListCollectionsRequest{Network: network}) {
 				if err != nil || s.Count != 3 {
 					return 0, fmt.Errorf("collection %q has %d reviews, want 3: %w", s.ID, s.Count, err)
 				}
@@ -138,8 +143,8 @@ func TestBackupUnderLoad(t *testing.T) {
 	t.Logf("%d backups while %s were written", backups, strings.Join(told, ", "))
 }
 
-// oneBackup makes a backup. It must have all changes that were acknowledged before the backup began, and none that began after
-// its end.
+// oneBackup makes a backup. It must have all changes that were acknowledged before the backup began, and none that
+// began after its end.
 func oneBackup(w *world, list []*load, path string) error {
 	var least []int
 	for _, l := range list {
@@ -162,10 +167,12 @@ func oneBackup(w *world, list []*load, path string) error {
 	for i, l := range list {
 		have, err := l.count(restored)
 		if err != nil || have < least[i] || have > most[i] {
-			return errors.Join(fmt.Errorf("%s: %d are in it, %d were acknowledged before and %d begun: %w", l.name, have, least[i], most[i], err), restored.db.Close())
+			return errors.Join(fmt.Errorf("%s: %d are in it, %d were acknowledged before and %d begun: %w", l.name,
+				have, least[i], most[i], err), restored.db.Close())
 		}
 		if a := l.write(restored, have+1); a.status >= 300 { // it goes on from where it was
-			return errors.Join(fmt.Errorf("%s: change %d of the restored store: %d %s", l.name, have+1, a.status, a.body), restored.db.Close())
+			return errors.Join(fmt.Errorf("%s: change %d of the restored store: %d %s", l.name, have+1, a.status,
+				a.body), restored.db.Close())
 		}
 	}
 	var out strings.Builder

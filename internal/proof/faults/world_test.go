@@ -67,11 +67,13 @@ func openWorld(path string, opts *sqlite.Options, change func(*world, storage.St
 	w.reviews = reviews.New(store, nil)
 	w.handler, err = httpapi.New(httpapi.Config{
 		// Now and then a change also removes old entries of the feed, which would be a call more or less.
-		Apps:    appsvc.New(store, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
-		Assets:  assets.New(store, &assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
+		Apps: appsvc.New(store, &appsvc.Options{Now: now, NewID: newID, KeepChanges: -1}),
+		Assets: assets.New(store,
+			&assets.Options{Now: now, NewID: newID, KeepChanges: -1, Limits: assets.Limits{SearchTime: time.Minute}}),
 		Reviews: w.reviews,
 		Authenticate: func(*http.Request) (httpapi.Principal, error) {
-			return httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn},
+				Components: true}}, nil
 		},
 		// All changes are sent at once, by one caller.
 		Limits: httpapi.Limits{Uploads: 100, UploadsOfNetwork: 100, UploadsOfCaller: 100},
@@ -116,12 +118,16 @@ func (w *world) send(r request) answer {
 // looks are requests that between them show all there is.
 func looks(n names) []string {
 	return []string{
-		"/apps/?sort=-updatedAt", "/apps/?usingComponent=quiz", "/apps/" + n.app, "/apps/" + n.app + "/versions/", "/apps/" + n.app + "/versions/1",
-		"/apps/" + n.app + "/tags/?embedApps=true", "/apps/" + n.app + "/tagged/production", "/tags/production?appId=" + n.app + "&appId=" + n.other,
+		"/apps/?sort=-updatedAt", "/apps/?usingComponent=quiz", "/apps/" + n.app, "/apps/" + n.app + "/versions/",
+		"/apps/" + n.app + "/versions/1",
+		"/apps/" + n.app + "/tags/?embedApps=true", "/apps/" + n.app + "/tagged/production",
+		"/tags/production?appId=" + n.app + "&appId=" + n.other,
 		"/components/", "/components/quiz",
-		library + "/assets?limit=500", library + "/assets?query=red", library + "/assets?query=cafe", library + "/assets?folderTree=" + n.folder,
+		library + "/assets?limit=500", library + "/assets?query=red", library + "/assets?query=cafe",
+		library + "/assets?folderTree=" + n.folder,
 		library + "/assets?tags=t&order=asc", library + "/asset/" + n.asset,
-		library + "/folders", library + "/folders?path=/" + n.folder, library + "/folder/" + n.deleted, library + "/folder/" + n.folder + "/permissions",
+		library + "/folders", library + "/folders?path=/" + n.folder, library + "/folder/" + n.deleted,
+		library + "/folder/" + n.folder + "/permissions",
 		library + "/attributes?key=color",
 	}
 }
@@ -157,8 +163,8 @@ func (w *world) shown(n names) (string, error) {
 	return out.String(), nil
 }
 
-// rows returns all records of the file at path, as text, but for what two stores with the same content need not have alike: their
-// feeds, the random number of a tree of folders, and the blocks of their indices, which check looks at.
+// rows returns all records of the file at path, as text, but for what two stores with the same content need not have
+// alike: their feeds, the random number of a tree of folders, and the blocks of their indices, which check looks at.
 func rows(path string) (out string, err error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw")
 	if err != nil {
@@ -167,8 +173,11 @@ func rows(path string) (out string, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	const kind = "substr(key, instr(key, ' ') + 1)"
 	var text strings.Builder
-	err = everyRow(db, &text, "SELECT key, value FROM kv WHERE key NOT GLOB 'store *' AND "+kind+" NOT GLOB 't/*' AND "+kind+" NOT GLOB 'new/*' AND "+
-		kind+" NOT GLOB 'index*' AND "+kind+" NOT GLOB 'b/*' AND "+kind+" NOT GLOB 'feed/*' AND "+kind+" NOT GLOB 'log/*' AND "+kind+" NOT GLOB 'name*' ORDER BY key")
+	err = everyRow(db, &text,
+		"SELECT key, value FROM kv WHERE key NOT GLOB 'store *' AND "+kind+" NOT GLOB 't/*' AND "+kind+
+			" NOT GLOB 'new/*' AND "+
+			kind+" NOT GLOB 'index*' AND "+kind+" NOT GLOB 'b/*' AND "+kind+" NOT GLOB 'feed/*' AND "+kind+
+			" NOT GLOB 'log/*' AND "+kind+" NOT GLOB 'name*' ORDER BY key")
 	return trees.ReplaceAllString(text.String(), "tree"), err
 }
 

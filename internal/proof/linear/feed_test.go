@@ -24,7 +24,8 @@ type follower struct {
 // tell writes events, one a line.
 func tell(events []appsvc.Event) (text string) {
 	for i, e := range events {
-		text += fmt.Sprintf("%4d  %s by %s version %s tag %s from %s to %s\n", i, e.Type, e.By, e.Version, e.Tag, e.From, e.To)
+		text += fmt.Sprintf("%4d  %s by %s version %s tag %s from %s to %s\n", i, e.Type, e.By, e.Version, e.Tag,
+			e.From, e.To)
 	}
 	return text
 }
@@ -62,7 +63,8 @@ func (f *follower) wait(ctx context.Context, svc *appsvc.Service, id string) ([]
 	by := vitrine.Caller{URN: network + ":user=follower", Moderates: []string{network}}
 	for _, change := range []func() error{
 		func() error {
-			_, err := svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: lastTag, Version: vitrine.NewVersion(0)})
+			_, err := svc.PutTag(ctx, by,
+				appsvc.PutTagRequest{AppID: id, Name: lastTag, Version: vitrine.NewVersion(0)})
 			return err
 		},
 		func() error { return svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: lastTag}) },
@@ -89,9 +91,9 @@ func (f *follower) wait(ctx context.Context, svc *appsvc.Service, id string) ([]
 	return f.events[:len(f.events)-2], nil
 }
 
-// checkFeed returns an error unless the feed of an app is an order of its changes that explains the history: it has each
-// change once and no other, each is possible in the state before it, and a change that was begun after another one was
-// answered is after it.
+// checkFeed returns an error unless the feed of an app is an order of its changes that explains the history: it has
+// each change once and no other, each is possible in the state before it, and a change that was begun after another one
+// was answered is after it.
 func (h *history) checkFeed(app int, events []appsvc.Event) error {
 	var head vitrine.Version
 	tagged := map[string]vitrine.Version{}
@@ -108,8 +110,10 @@ func (h *history) checkFeed(app int, events []appsvc.Event) error {
 			}
 			head = e.Version
 		case appsvc.TagSet, appsvc.TagDeleted:
-			if e.From != tagged[e.Tag] || e.From == e.To || e.To.IsZero() != (e.Type == appsvc.TagDeleted) || e.To.Compare(head) > 0 {
-				return fmt.Errorf("event %d, %s, moves tag %s from %q to %q, which was at %q", i, e.Type, e.Tag, e.From, e.To, tagged[e.Tag])
+			if e.From != tagged[e.Tag] || e.From == e.To || e.To.IsZero() != (e.Type == appsvc.TagDeleted) ||
+				e.To.Compare(head) > 0 {
+				return fmt.Errorf("event %d, %s, moves tag %s from %q to %q, which was at %q", i, e.Type, e.Tag, e.From,
+					e.To, tagged[e.Tag])
 			}
 			tagged[e.Tag] = e.To
 		default:
@@ -129,7 +133,8 @@ func (h *history) checkFeed(app int, events []appsvc.Event) error {
 	}
 	for i := range h.ops {
 		o, out := h.ops[i].Input.(Op), h.ops[i].Output.(Outcome)
-		if o.App == app && out.Status == Done && (o.Kind == Patch || o.Kind == Restore) && o.Key == NoKey && !made[&h.ops[i]] {
+		if o.App == app && out.Status == Done && (o.Kind == Patch || o.Kind == Restore) && o.Key == NoKey &&
+			!made[&h.ops[i]] {
 			return fmt.Errorf("%v was answered with version %d, which is not in the feed", o, out.Apps[0].Version)
 		}
 	}
@@ -150,7 +155,8 @@ func (h *history) checkFeed(app int, events []appsvc.Event) error {
 		}
 	}
 	for i := range h.ops {
-		if o, out := h.ops[i].Input.(Op), h.ops[i].Output.(Outcome); o.App == app && o.Kind == DeleteTag && out.Status == Done && o.Key == NoKey {
+		if o, out := h.ops[i].Input.(Op), h.ops[i].Output.(Outcome); o.App == app && o.Kind == DeleteTag &&
+			out.Status == Done && o.Key == NoKey {
 			deletions[o.By]--
 		}
 	}

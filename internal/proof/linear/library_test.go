@@ -41,8 +41,8 @@ const (
 	beginner = network + ":user=beginner"
 )
 
-// libraryOp is an operation on a library with what it was answered. An operation without an effect, such as removing what
-// is not there, is a read of that.
+// libraryOp is an operation on a library with what it was answered. An operation without an effect, such as removing
+// what is not there, is a read of that.
 type libraryOp struct {
 	kind       libraryKind
 	by         string
@@ -55,7 +55,8 @@ type libraryOp struct {
 }
 
 func (o libraryOp) String() string {
-	return fmt.Sprintf("%s by %s: asset %s, origin %d, text %q, absent %t, seen %v", o.kind, o.by, o.id, o.origin, o.text, o.absent, o.seen)
+	return fmt.Sprintf("%s by %s: asset %s, origin %d, text %q, absent %t, seen %v", o.kind, o.by, o.id, o.origin,
+		o.text, o.absent, o.seen)
 }
 
 // changes reports whether the operation has changed something.
@@ -98,8 +99,10 @@ func (h *libraryHistory) run(ctx context.Context, seed uint64, services []*asset
 
 // next draws an operation.
 func (h *libraryHistory) next(r *rand.Rand, c, i int) libraryOp {
-	kinds := [...]libraryKind{addAsset, addAsset, addAsset, addAsset, removeAsset, removeAsset, labelAsset, labelAsset, addFolder, readAsset, readAsset, searchAll}
-	o := libraryOp{kind: kinds[r.IntN(len(kinds))], by: fmt.Sprintf("%s:user=%d", network, c), origin: r.IntN(origins), text: fmt.Sprintf("%s-%d-%d", h.name, c, i)}
+	kinds := [...]libraryKind{addAsset, addAsset, addAsset, addAsset, removeAsset, removeAsset, labelAsset, labelAsset,
+		addFolder, readAsset, readAsset, searchAll}
+	o := libraryOp{kind: kinds[r.IntN(len(kinds))], by: fmt.Sprintf("%s:user=%d", network, c), origin: r.IntN(origins),
+		text: fmt.Sprintf("%s-%d-%d", h.name, c, i)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if recent := h.ids[max(0, len(h.ids)-2*origins):]; o.kind != addAsset && o.kind != addFolder {
@@ -133,7 +136,8 @@ func (h *libraryHistory) answer(ctx context.Context, svc *assets.Service, o *lib
 	switch o.kind {
 	case addAsset:
 		made, err := svc.ChangeAssets(ctx, by, h.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{{
-			ID: fmt.Sprint(o.origin), Generator: assets.Generator{ID: "linear.test"}, Content: fmt.Appendf(nil, `{"content":%q}`, o.text)}}})
+			ID: fmt.Sprint(o.origin), Generator: assets.Generator{ID: "linear.test"},
+			Content: fmt.Appendf(nil, `{"content":%q}`, o.text)}}})
 		if err == nil {
 			o.id = made.Added[0].ID
 		}
@@ -143,11 +147,14 @@ func (h *libraryHistory) answer(ctx context.Context, svc *assets.Service, o *lib
 		o.absent = len(made.Removed) == 0
 		return err
 	case labelAsset:
-		made, err := svc.ChangeAttributes(ctx, by, h.lib, assets.ChangeAttributesRequest{Assets: []string{o.id}, Set: []assets.Attribute{{Key: "label", Value: o.text}}})
+		made, err := svc.ChangeAttributes(ctx, by, h.lib,
+			assets.ChangeAttributesRequest{Assets: []string{o.id},
+				Set: []assets.Attribute{{Key: "label", Value: o.text}}})
 		o.absent = err == nil && made.Result[0] == 404
 		return err
 	case addFolder:
-		made, err := svc.ChangeFolders(ctx, by, h.lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: o.text}}})
+		made, err := svc.ChangeFolders(ctx, by, h.lib,
+			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: o.text}}})
 		if err == nil {
 			o.id = made.Folders[0].ID
 		}
@@ -188,7 +195,8 @@ func (o *libraryOp) see(a assets.Asset) error {
 	return nil
 }
 
-// slowStore is a store whose transactions take a moment now and then, and which refuses some updates after their work is done.
+// slowStore is a store whose transactions take a moment now and then, and which refuses some updates after their work
+// is done.
 type slowStore struct{ storage.Store }
 
 func (s slowStore) View(ctx context.Context, fn func(storage.Reader) error) error {
@@ -209,13 +217,14 @@ func (s slowStore) Update(ctx context.Context, space string, o storage.UpdateOpt
 	})
 }
 
-// inLibraries makes histories of libraries on stores that hold the same data. Some run at the same time, so that updates of
-// several share a commit.
+// inLibraries makes histories of libraries on stores that hold the same data. Some run at the same time, so that
+// updates of several share a commit.
 func inLibraries(t *testing.T, histories int, stores []storage.Store) {
 	const together = 4
 	var services []*assets.Service
 	for _, s := range stores {
-		services = append(services, assets.New(slowStore{s}, &assets.Options{Now: unsteady, Limits: assets.Limits{SearchTime: time.Minute}}))
+		services = append(services,
+			assets.New(slowStore{s}, &assets.Options{Now: unsteady, Limits: assets.Limits{SearchTime: time.Minute}}))
 	}
 	var next, operations atomic.Int64
 	var wg sync.WaitGroup
@@ -233,7 +242,8 @@ func inLibraries(t *testing.T, histories int, stores []storage.Store) {
 		})
 	}
 	wg.Wait()
-	t.Logf("linearizable in the order of the feed: %d histories of libraries, %d operations", histories, operations.Load())
+	t.Logf("linearizable in the order of the feed: %d histories of libraries, %d operations", histories,
+		operations.Load())
 }
 
 // one makes one history, follows the feed of its library meanwhile, and checks both.
@@ -247,7 +257,8 @@ func (h *libraryHistory) one(ctx context.Context, seed uint64, services []*asset
 		return nil
 	}
 	h.begun = time.Now()
-	if err := until(libraryOp{kind: addAsset, by: beginner, text: h.name + " begins"}); err != nil { // so the library exists
+	// so the library exists
+	if err := until(libraryOp{kind: addAsset, by: beginner, text: h.name + " begins"}); err != nil {
 		return err
 	}
 	h.ops[0].call, h.ops[0].back = -2, -1 // before all others, whose times count from when they begin

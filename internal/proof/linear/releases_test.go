@@ -137,11 +137,13 @@ func (s *releaseStory) step() {
 	}
 }
 
-// check looks at every move that was made of the tag production. One that is no roll back is of a release that somebody else has approved.
+// check looks at every move that was made of the tag production. One that is no roll back is of a release that somebody
+// else has approved.
 func (s *releaseStory) check() (approved int) {
 	was := []vitrine.Version{{}} // where it has pointed, oldest first
 	var moves []appsvc.TagMove
-	for m, err := range s.services[0].AllTagMoves(s.t.Context(), s.people[0], appsvc.ListTagMovesRequest{AppID: s.app, Name: "production"}) {
+	for m, err := range s.services[0].AllTagMoves(s.t.Context(), s.people[0],
+		appsvc.ListTagMovesRequest{AppID: s.app, Name: "production"}) {
 		if errors.Is(err, vitrine.ErrNotFound) {
 			return 0
 		} else if err != nil {
@@ -167,7 +169,9 @@ func (s *releaseStory) check() (approved int) {
 			if err != nil || rel.RanAt == 0 {
 				s.t.Fatalf("%+v, %v", rel, err)
 			}
-			if !slices.ContainsFunc(rel.Approvals, func(a appsvc.Approval) bool { return !slices.Contains(s.authors[m.Release], a.By) }) {
+			if !slices.ContainsFunc(rel.Approvals, func(a appsvc.Approval) bool {
+				return !slices.Contains(s.authors[m.Release], a.By)
+			}) {
 				s.t.Errorf("a release of %q was approved by %+v", s.authors[m.Release], rel.Approvals)
 			}
 		}
@@ -176,37 +180,45 @@ func (s *releaseStory) check() (approved int) {
 	return approved
 }
 
-// No sequence of steps of four people moves a tag without the approval that it needs, but back to what was live before. Two of them moderate
-// every group of the app, one is a program's key of the first, and one owns the app and moderates one group.
+// No sequence of steps of four people moves a tag without the approval that it needs, but back to what was live before.
+// Two of them moderate every group of the app, one is a program's key of the first, and one owns the app and moderates
+// one group.
 func TestNoStepsGoAroundAnApproval(t *testing.T) {
 	person := func(name, key string, moderates ...string) vitrine.Caller {
 		return vitrine.Caller{URN: releaseNetwork + ":user=" + name, Key: key, Moderates: moderates}
 	}
-	people := []vitrine.Caller{person("a", "", releaseNetwork), person("b", "", oneSite, otherSite), person("a", "vt_key", releaseNetwork), person("owner", "", oneSite)}
+	people := []vitrine.Caller{person("a", "", releaseNetwork), person("b", "", oneSite, otherSite),
+		person("a", "vt_key", releaseNetwork), person("owner", "", oneSite)}
 	onEachStore(t, func(t *testing.T, stores []storage.Store) {
 		var clock atomic.Int64
 		clock.Store(1_700_000_000_000)
 		var services []*appsvc.Service
 		for i, db := range stores {
-			services = append(services, appsvc.New(db, &appsvc.Options{Now: func() time.Time { return time.UnixMilli(clock.Load() + int64(i)*700) }}))
+			services = append(services,
+				appsvc.New(db,
+					&appsvc.Options{Now: func() time.Time { return time.UnixMilli(clock.Load() + int64(i)*700) }}))
 		}
-		if err := services[0].SetTagRules(t.Context(), []appsvc.TagRule{{Name: "production", Approvals: 1}}); err != nil {
+		if err := services[0].SetTagRules(t.Context(),
+			[]appsvc.TagRule{{Name: "production", Approvals: 1}}); err != nil {
 			t.Fatal(err)
 		}
 		approved := 0
 		for n := range count(releaseSequences, 60) {
 			maker := people[0]
 			maker.URN = people[3].URN
-			app, err := services[0].CreateApp(t.Context(), maker, appsvc.CreateAppRequest{Title: fmt.Sprint(n), Groups: []string{oneSite, otherSite}})
+			app, err := services[0].CreateApp(t.Context(), maker,
+				appsvc.CreateAppRequest{Title: fmt.Sprint(n), Groups: []string{oneSite, otherSite}})
 			for range 2 {
 				if err == nil {
-					_, err = services[0].Restore(t.Context(), maker, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
+					_, err = services[0].Restore(t.Context(), maker,
+						appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
 				}
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &releaseStory{t: t, services: services, people: people, random: rand.New(rand.NewPCG(uint64(n), 7)), clock: &clock, app: app.ID, authors: map[string][]string{}}
+			s := &releaseStory{t: t, services: services, people: people, random: rand.New(rand.NewPCG(uint64(n), 7)),
+				clock: &clock, app: app.ID, authors: map[string][]string{}}
 			for range 40 {
 				s.step()
 			}
@@ -234,7 +246,8 @@ type releaseOp struct {
 	from, at tagsOf // of run and undo: where the tags must point, and where they point then
 }
 
-// releaseModel says what such operations answer, one after the other: a put always moves its tag, and a run moves both or none.
+// releaseModel says what such operations answer, one after the other: a put always moves its tag, and a run moves both
+// or none.
 var releaseModel = porcupine.Model{
 	Init: func() any { return tagsOf{0, 0} },
 	Step: func(state, in, out any) (bool, any) {
@@ -256,7 +269,8 @@ var releaseModel = porcupine.Model{
 	},
 }
 
-// Moves, releases and reads of several processes stand in one order, in which a release moves all its tags at once or none.
+// Moves, releases and reads of several processes stand in one order, in which a release moves all its tags at once or
+// none.
 func TestReleasesAreLinearizable(t *testing.T) {
 	by := vitrine.Caller{URN: releaseNetwork + ":user=a", Moderates: []string{releaseNetwork}}
 	onEachStore(t, func(t *testing.T, stores []storage.Store) {
@@ -268,14 +282,17 @@ func TestReleasesAreLinearizable(t *testing.T) {
 		for range count(releaseSequences, 200)/40 + 3 {
 			var apps [2]string
 			for i := range apps {
-				app, err := services[0].CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{oneSite}})
+				app, err := services[0].CreateApp(ctx, by,
+					appsvc.CreateAppRequest{Title: "x", Groups: []string{oneSite}})
 				for range 2 {
 					if err == nil {
-						_, err = services[0].Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
+						_, err = services[0].Restore(ctx, by,
+							appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
 					}
 				}
 				if err == nil {
-					_, err = services[0].PutTag(ctx, by, appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)})
+					_, err = services[0].PutTag(ctx, by,
+						appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)})
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -287,7 +304,8 @@ func TestReleasesAreLinearizable(t *testing.T) {
 			begun := time.Now()
 			var all sync.WaitGroup
 			for client := range 4 {
-				svc, random := services[client%len(services)], rand.New(rand.NewPCG(uint64(client), uint64(begun.UnixNano())))
+				svc, random := services[client%len(services)],
+					rand.New(rand.NewPCG(uint64(client), uint64(begun.UnixNano())))
 				all.Go(func() {
 					for range 12 {
 						op, out := releaseOp{kind: []string{"put", "run", "run", "read"}[random.IntN(4)]}, any(nil)
@@ -297,7 +315,9 @@ func TestReleasesAreLinearizable(t *testing.T) {
 						case "put":
 							op.app, op.to = random.IntN(2), int64(random.IntN(3))
 							call = int64(time.Since(begun))
-							if _, err := svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: apps[op.app], Name: "live", Version: vitrine.NewVersion(op.to)}); err != nil {
+							if _, err := svc.PutTag(ctx, by,
+								appsvc.PutTagRequest{AppID: apps[op.app], Name: "live",
+									Version: vitrine.NewVersion(op.to)}); err != nil {
 								t.Error(err)
 							}
 						case "read":
@@ -312,20 +332,26 @@ func TestReleasesAreLinearizable(t *testing.T) {
 							op.from, op.at = tags(), tags()
 							var moves []appsvc.ReleaseMove
 							for i, app := range apps {
-								moves = append(moves, appsvc.ReleaseMove{AppID: app, Tag: "live", From: appsvc.PointsTo(vitrine.NewVersion(op.from[i])), To: appsvc.PointsTo(vitrine.NewVersion(op.at[i]))})
+								moves = append(moves,
+									appsvc.ReleaseMove{AppID: app, Tag: "live",
+										From: appsvc.PointsTo(vitrine.NewVersion(op.from[i])),
+										To:   appsvc.PointsTo(vitrine.NewVersion(op.at[i]))})
 							}
 							rel, err := svc.CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: moves})
 							if err == nil {
 								call = int64(time.Since(begun))
 								_, err = svc.RunRelease(ctx, by, rel.ID, rel.Version)
 							}
-							if e, refused := errors.AsType[*vitrine.Error](err); err != nil && (!refused || e.Code != vitrine.CodeConflicts) {
+							if e, refused := errors.AsType[*vitrine.Error](err); err != nil &&
+								(!refused || e.Code != vitrine.CodeConflicts) {
 								t.Error(err)
 							}
 							out = err == nil
 						}
 						mu.Lock()
-						history = append(history, porcupine.Operation{ClientId: client, Input: op, Call: call, Output: out, Return: int64(time.Since(begun))})
+						history = append(history,
+							porcupine.Operation{ClientId: client, Input: op, Call: call, Output: out,
+								Return: int64(time.Since(begun))})
 						mu.Unlock()
 					}
 				})
@@ -338,7 +364,8 @@ func TestReleasesAreLinearizable(t *testing.T) {
 	})
 }
 
-// However many processes ask for what is due, whose clocks differ and jump, each release runs once and moves all its tags.
+// However many processes ask for what is due, whose clocks differ and jump, each release runs once and moves all its
+// tags.
 func TestDueReleasesRunOnce(t *testing.T) {
 	by := vitrine.Caller{URN: releaseNetwork + ":user=a", Moderates: []string{releaseNetwork}}
 	onEachStore(t, func(t *testing.T, stores []storage.Store) {
@@ -347,7 +374,9 @@ func TestDueReleasesRunOnce(t *testing.T) {
 		clock.Store(1_700_000_000_000)
 		var services []*appsvc.Service
 		for i, db := range stores {
-			services = append(services, appsvc.New(db, &appsvc.Options{Now: func() time.Time { return time.UnixMilli(clock.Load() + int64(i)*900) }}))
+			services = append(services,
+				appsvc.New(db,
+					&appsvc.Options{Now: func() time.Time { return time.UnixMilli(clock.Load() + int64(i)*900) }}))
 		}
 		var apps, ids []string
 		for range 4 {
@@ -360,9 +389,11 @@ func TestDueReleasesRunOnce(t *testing.T) {
 		for n := range 20 {
 			var moves []appsvc.ReleaseMove
 			for _, app := range apps {
-				moves = append(moves, appsvc.ReleaseMove{AppID: app, Tag: fmt.Sprint("t", n), To: appsvc.PointsTo(vitrine.NewVersion(0))})
+				moves = append(moves,
+					appsvc.ReleaseMove{AppID: app, Tag: fmt.Sprint("t", n), To: appsvc.PointsTo(vitrine.NewVersion(0))})
 			}
-			rel, err := services[0].CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: moves, At: clock.Load() + int64(1000+500*n)})
+			rel, err := services[0].CreateRelease(ctx, by,
+				appsvc.CreateReleaseRequest{Moves: moves, At: clock.Load() + int64(1000+500*n)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -389,7 +420,8 @@ func TestDueReleasesRunOnce(t *testing.T) {
 				t.Errorf("%+v, %v", rel, err)
 			}
 			for _, app := range apps {
-				page, err := services[0].ListTagMoves(ctx, by, appsvc.ListTagMovesRequest{AppID: app, Name: fmt.Sprint("t", n)})
+				page, err := services[0].ListTagMoves(ctx, by,
+					appsvc.ListTagMovesRequest{AppID: app, Name: fmt.Sprint("t", n)})
 				if err != nil || len(page.Items) != 1 || page.Items[0].Release != id {
 					t.Errorf("moves %+v, %v", page.Items, err)
 				}
@@ -417,8 +449,10 @@ func TestTheTimeOfALargeRelease(t *testing.T) {
 				other = app.ID
 				break
 			}
-			moves = append(moves, appsvc.ReleaseMove{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(vitrine.NewVersion(0))})
-			back = append(back, appsvc.ReleaseMove{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(vitrine.NewVersion(1))})
+			moves = append(moves,
+				appsvc.ReleaseMove{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(vitrine.NewVersion(0))})
+			back = append(back,
+				appsvc.ReleaseMove{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(vitrine.NewVersion(1))})
 		}
 		var slowest time.Duration
 		stop, done := make(chan struct{}), make(chan struct{})
@@ -431,7 +465,10 @@ func TestTheTimeOfALargeRelease(t *testing.T) {
 				case <-time.After(5 * time.Millisecond):
 				}
 				begun := time.Now()
-				_, err := svc.As(by).Edit(ctx, other, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle(fmt.Sprint(n)); return nil })
+				_, err := svc.As(by).Edit(ctx, other, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+					p.SetTitle(fmt.Sprint(n))
+					return nil
+				})
 				if err != nil {
 					t.Error(err)
 				}

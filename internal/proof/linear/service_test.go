@@ -38,9 +38,10 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 	by := vitrine.Caller{URN: w.owner, Moderates: []string{network}}
 	for i := range w.ids {
 		title := fmt.Sprintf("%s begins %d", name, i)
-		app, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: title, Groups: []string{network}, Elements: []appsvc.NewElement{{
-			Component: appsvc.ComponentRef{Name: "note", Version: "1.0.0"}, Config: config(title),
-		}}})
+		app, err := svc.CreateApp(ctx, by,
+			appsvc.CreateAppRequest{Title: title, Groups: []string{network}, Elements: []appsvc.NewElement{{
+				Component: appsvc.ComponentRef{Name: "note", Version: "1.0.0"}, Config: config(title),
+			}}})
 		if err != nil {
 			return nil, err
 		}
@@ -65,8 +66,9 @@ func config(title string) json.RawMessage {
 
 // patchOf is the patch of an operation, as JSON.
 func patchOf(o Op) []byte {
-	return fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%s"},`+
-		`{"op":"replace","path":"/apps/0/elements/0/config","value":%s}]`, o.Version, o.Title, config(o.Title))
+	return fmt.Appendf(nil,
+		`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%s"},`+
+			`{"op":"replace","path":"/apps/0/elements/0/config","value":%s}]`, o.Version, o.Title, config(o.Title))
 }
 
 // keyOf is the Idempotency-Key of an operation. Keys belong to callers, and so to histories.
@@ -131,9 +133,12 @@ func (d direct) answer(ctx context.Context, w *world, o Op) (Outcome, error) {
 	case Restore:
 		return one(d.svc.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: v, IdempotencyKey: keyOf(w, o)}))
 	case PutTag:
-		return oneTag(d.svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: tagName(o.Tag), Version: v, IdempotencyKey: keyOf(w, o)}))
+		return oneTag(d.svc.PutTag(ctx, by,
+			appsvc.PutTagRequest{AppID: id, Name: tagName(o.Tag), Version: v, IdempotencyKey: keyOf(w, o)}))
 	case DeleteTag:
-		return Outcome{}, d.svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: tagName(o.Tag), IdempotencyKey: keyOf(w, o)})
+		return Outcome{},
+			d.svc.DeleteTag(ctx, by,
+				appsvc.DeleteTagRequest{AppID: id, Name: tagName(o.Tag), IdempotencyKey: keyOf(w, o)})
 	case ReadLatest:
 		return one(d.svc.App(ctx, by, id))
 	case ReadVersion:
@@ -143,7 +148,8 @@ func (d direct) answer(ctx context.Context, w *world, o Op) (Outcome, error) {
 	case ReadTagged:
 		return one(d.svc.TaggedApp(ctx, by, id, tagName(o.Tag)))
 	case ListVersions:
-		list, more, err := listed(d.svc.ListVersions(ctx, by, appsvc.ListVersionsRequest{AppID: id, Before: v, Limit: Page}))
+		list, more, err := listed(d.svc.ListVersions(ctx, by,
+			appsvc.ListVersionsRequest{AppID: id, Before: v, Limit: Page}))
 		return w.saw(list, nil, more, err)
 	case ListTags:
 		return tags(listed(d.svc.ListTags(ctx, by, appsvc.ListTagsRequest{AppID: id, Embed: true})))
@@ -185,7 +191,8 @@ func (w *world) saw(list []appsvc.App, tags []appsvc.Tag, more bool, err error) 
 func (w *world) sawApp(id string, v, at int64, by, title string, got json.RawMessage) (SeenApp, error) {
 	app, err := w.number(id)
 	if err == nil && string(got) != string(config(title)) {
-		err = fmt.Errorf("version %d of app %d has the title %q and the config %s, which was never set with it", v, app, title, got)
+		err = fmt.Errorf("version %d of app %d has the title %q and the config %s, which was never set with it", v, app,
+			title, got)
 	}
 	return SeenApp{App: app, Version: v, Title: title, By: by, At: at}, err
 }

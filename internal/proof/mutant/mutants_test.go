@@ -22,9 +22,9 @@ var run = flag.Bool("mutants", false, "break each rule and run the tests that mu
 
 const root = "../../.." // of the module
 
-// mutant gives one condition in the source a constant value. It is the smallest condition in the function in which all the names
-// stand. Conditions are what an if or a case asks, the operands of && and ||, and results that are not calls. In "if s; c", the
-// names in s count as names in c.
+// mutant gives one condition in the source a constant value. It is the smallest condition in the function in which all
+// the names stand. Conditions are what an if or a case asks, the operands of && and ||, and results that are not calls.
+// In "if s; c", the names in s count as names in c.
 type mutant struct {
 	rule     string // that is broken
 	dir      string // of the package, whose tests must fail
@@ -164,7 +164,9 @@ func smallest(all []condition, names []string) []condition {
 	})
 	whole := slices.Clone(all)
 	return slices.DeleteFunc(all, func(c condition) bool {
-		return slices.ContainsFunc(whole, func(in condition) bool { return in != c && c.Pos() <= in.Pos() && in.End() <= c.End() })
+		return slices.ContainsFunc(whole, func(in condition) bool {
+			return in != c && c.Pos() <= in.Pos() && in.End() <= c.End()
+		})
 	})
 }
 
@@ -222,7 +224,8 @@ import "os"
 func broken(rule string) bool { return os.Getenv(%q) == rule }
 `
 
-// build builds the tests of a package with all its mutants. The go command reads changed files in place of those of the source.
+// build builds the tests of a package with all its mutants. The go command reads changed files in place of those of the
+// source.
 func build(t *testing.T, dir string, places map[string]place) (binary string) {
 	t.Helper()
 	temp := t.TempDir()
@@ -263,7 +266,8 @@ func build(t *testing.T, dir string, places map[string]place) (binary string) {
 	}
 	write(t, filepath.Join(temp, "overlay.json"), string(overlay))
 	binary = filepath.Join(temp, "package.test")
-	command := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", filepath.Join(temp, "overlay.json"), "-o", binary, "./"+dir)
+	command := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay",
+		filepath.Join(temp, "overlay.json"), "-o", binary, "./"+dir)
 	command.Dir = root
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

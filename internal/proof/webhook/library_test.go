@@ -51,27 +51,32 @@ func deliveries(t *testing.T, secrets ...string) []request {
 	if len(secrets) == 2 {
 		secret = fmt.Sprintf("[%q,%q]", secrets[0], secrets[1])
 	}
-	endpoints, err := webhook.Parse([]byte(`[{"name":"receiver","url":"` + server.URL + `/hook?a=b","secret":` + secret + `}]`))
+	endpoints, err := webhook.Parse(
+		[]byte(`[{"name":"receiver","url":"` + server.URL + `/hook?a=b","secret":` + secret + `}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := memory.New()
 	apps := appsvc.New(db, nil)
-	d := webhook.New(db, webhook.Services{Apps: apps}, &webhook.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	d := webhook.New(db, webhook.Services{Apps: apps},
+		&webhook.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	if err := d.Set(t.Context(), endpoints); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- d.Run(ctx) }()
-	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=é", Moderates: []string{"urn:vitrine:example.test"}, Components: true}
-	if _, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
+	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=é", Moderates: []string{"urn:vitrine:example.test"},
+		Components: true}
+	if _, err := apps.CreateApp(t.Context(), me,
+		appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
 		t.Fatal(err)
 	}
 	names := []string{"map", "é", "@scope/a b", "\"\\/<>&", "\U0001f600", strings.Repeat("x", 128)}
 	for _, name := range names {
 		manifest := fmt.Appendf(nil, `{"name":%q,"version":"1","main":"/map.js","configSchema":{}}`, name)
-		if _, err := apps.CreateComponent(t.Context(), me, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+		if _, err := apps.CreateComponent(t.Context(), me,
+			appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,7 +115,8 @@ func TestTheLibraryAcceptsDeliveries(t *testing.T) {
 						t.Errorf("%d secrets: %v: %v %s", len(secrets), err, r.header, r.body)
 					}
 				}
-				if err := verifier(t, secretOf(n, 3)).Verify(r.body, r.header); !errors.Is(err, standardwebhooks.ErrNoMatchingSignature) {
+				if err := verifier(t, secretOf(n, 3)).Verify(r.body, r.header); !errors.Is(err,
+					standardwebhooks.ErrNoMatchingSignature) {
 					t.Errorf("with another secret: %v", err)
 				}
 			}

@@ -16,8 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// BenchmarkImportBesidePatches imports 20,000 reviews while 32 clients patch an app each, and tells how long their patches take
-// alone and meanwhile.
+// BenchmarkImportBesidePatches imports 20,000 reviews while 32 clients patch an app each, and tells how long their
+// patches take alone and meanwhile.
 func BenchmarkImportBesidePatches(b *testing.B) {
 	const clients, collections, each = 32, 200, 100
 	lite, post, _ := both(b)
@@ -25,7 +25,8 @@ func BenchmarkImportBesidePatches(b *testing.B) {
 		name    string
 		apps    *appsvc.Service
 		reviews *reviews.Service
-	}{{"SQLite", appsvc.New(lite, nil), reviews.New(lite, nil)}, {"PostgreSQL", appsvc.New(post, nil), reviews.New(post, nil)}} {
+	}{{"SQLite", appsvc.New(lite, nil), reviews.New(lite, nil)},
+		{"PostgreSQL", appsvc.New(post, nil), reviews.New(post, nil)}} {
 		ids, versions := fill(b, e.apps, clients, 5<<10), make([]int, clients)
 		b.Run(e.name, func(b *testing.B) {
 			// patches patches until end is closed, and returns how long the slowest of a hundred patches took.
@@ -61,9 +62,13 @@ func BenchmarkImportBesidePatches(b *testing.B) {
 
 				var file strings.Builder
 				for range collections {
-					fmt.Fprintf(&file, `{"source":"https://old.example.test","title":"T","created":"2020-01-02T03:04:05Z","id":"%s","dimensions":["default"],"reviews":[`, rand.Text())
+					fmt.Fprintf(&file,
+						`{"source":"https://old.example.test","title":"T","created":"2020-01-02T03:04:05Z",`+
+							`"id":"%s","dimensions":["default"],"reviews":[`, rand.Text())
 					for i := range each {
-						fmt.Fprintf(&file, `%s{"id":"r%d","imported_display_name":"N","title":"round","body_html":"<p>%s</p>","created":"2020-01-02T03:04:05Z","ratings":[50]}`,
+						fmt.Fprintf(&file,
+							`%s{"id":"r%d","imported_display_name":"N","title":"round","body_html":"<p>%s</p>",`+
+								`"created":"2020-01-02T03:04:05Z","ratings":[50]}`,
 							strings.Repeat(",", min(i, 1)), i, strings.Repeat("text ", 60))
 					}
 					file.WriteString("]}\n")
@@ -73,7 +78,8 @@ func BenchmarkImportBesidePatches(b *testing.B) {
 				go func() {
 					defer close(imported)
 					at := time.Now()
-					report, err := e.reviews.Import(ctx, vitrine.Caller{Operator: true}, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(file.String())})
+					report, err := e.reviews.Import(ctx, vitrine.Caller{Operator: true},
+						reviews.ImportRequest{Network: "example.test", File: strings.NewReader(file.String())})
 					if took = time.Since(at); err != nil || report.Rejected > 0 {
 						b.Errorf("%v, %d rejected", err, report.Rejected)
 					}

@@ -84,7 +84,9 @@ func BenchmarkUpgrade(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for i := range b.N {
 				to := fmt.Sprintf("1.%d.0", b.N*1000+i+1)
-				manifest := fmt.Appendf(nil, `{"name":"card","version":%q,"main":"https://example.test/card.js","configSchema":{"type":"object"}}`, to)
+				manifest := fmt.Appendf(nil,
+					`{"name":"card","version":%q,"main":"https://example.test/card.js",`+
+						`"configSchema":{"type":"object"}}`, to)
 				if _, err := s.CreateComponent(ctx, me, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 					b.Fatal(err)
 				}
@@ -103,7 +105,8 @@ func BenchmarkUpgrade(b *testing.B) {
 					if n != apps {
 						b.Fatalf("%d apps are upgraded", n)
 					}
-					b.ReportMetric(apps/time.Since(begin).Seconds(), map[bool]string{true: "dry-apps/s", false: "apps/s"}[dry])
+					b.ReportMetric(apps/time.Since(begin).Seconds(),
+						map[bool]string{true: "dry-apps/s", false: "apps/s"}[dry])
 				}
 			}
 		})
