@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -13,9 +12,7 @@ import (
 // app before the change; addVersion fills those after it. next describes the new version. It returns ErrTooLarge if the
 // JSON of the app has more than most bytes, and the error of Options.Check if it rejects the change. In both cases the
 // transaction is rolled back.
-func (s *Service) addVersion(
-	ctx context.Context, tx *writer, by vitrine.Caller, c Change, next App, d draft, most int,
-) (App, error) {
+func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App, d draft, most int) (App, error) {
 	d.elements = slices.Clone(d.elements) // the caller may call again
 	d.giveKeys(next.Version)
 	body := d.body(next.Owner)
@@ -42,15 +39,15 @@ func (s *Service) addVersion(
 			return App{}, err
 		}
 	}
-	return app, s.record(ctx, tx, by, c)
+	return app, s.record(ctx, tx, c)
 }
 
 // nextVersion describes the version after h. Its time is never before that of h, even if the clock was set back, so
 // that no version looks older than the one before it.
-func (s *Service) nextVersion(h appHead, by vitrine.Caller) App {
+func (s *Session) nextVersion(h appHead) App {
 	a := h.described()
 	a.Version = a.Version.Next()
-	a.UpdatedAt = max(s.millis(), h.UpdatedAt)
-	a.UpdatedBy = by.URN
+	a.UpdatedAt = max(s.service.millis(), h.UpdatedAt)
+	a.UpdatedBy = s.by.URN
 	return a
 }

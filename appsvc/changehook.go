@@ -94,27 +94,27 @@ func (c Change) Rows(name string) storage.Tx {
 // writes the change into the feed. It is the last step of the transaction: other writers that change the same thing
 // wait by then, so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled
 // back.
-func (s *Service) record(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
+func (s *Session) record(ctx context.Context, tx *writer, c Change) error {
 	switch {
 	case c.At != 0: // the time of the move of a tag
 	case c.To != c.From: // the time of the new version
 		c.At = c.After.UpdatedAt
 	default:
-		c.At = s.millis()
+		c.At = s.service.millis()
 	}
-	if err := s.allowed(ctx, tx, by, c); err != nil {
+	if err := s.allowed(ctx, tx, c); err != nil {
 		return err
 	}
-	return s.store.feeds.Add(ctx, tx.tx, s.store.feed, s.millis(), feedEntry(by, c))
+	return s.service.store.feeds.Add(ctx, tx.tx, s.service.store.feed, s.service.millis(), feedEntry(s.by, c))
 }
 
 // allowed asks Options.Check.
-func (s *Service) allowed(ctx context.Context, tx *writer, by vitrine.Caller, c Change) error {
-	if s.check == nil {
+func (s *Session) allowed(ctx context.Context, tx *writer, c Change) error {
+	if s.service.check == nil {
 		return nil
 	}
 	c.tx = tx.tx
-	return asRejection(s.check(ctx, by, c))
+	return asRejection(s.service.check(ctx, s.by, c))
 }
 
 type checkKind struct {

@@ -51,35 +51,35 @@ func ignoring[T any](_ T, err error) error { return err }
 // The steps follow one another on one app, which is at version 0 before the first.
 var steps = []step{
 	{"create an app", func(w *watched, _ appsvc.App) error {
-		return ignoring(w.CreateApp(context.Background(), editor,
+		return ignoring(w.As(editor).CreateApp(context.Background(),
 			appsvc.CreateAppRequest{Title: "Second", Groups: []string{site1}}))
 	}, `app.created  -> 0 groups [] -> [` + site1 + `] titles "" -> "Second"`},
 	{"patch", func(w *watched, app appsvc.App) error {
-		return ignoring(w.Patch(context.Background(), editor, app.ID,
+		return ignoring(w.As(editor).Patch(context.Background(), app.ID,
 			[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
 	}, `app.updated 0 -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "First" -> "Winter"`},
 	{"restore", func(w *watched, app appsvc.App) error {
-		return ignoring(w.Restore(context.Background(), editor,
+		return ignoring(w.As(editor).Restore(context.Background(),
 			appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}))
 	}, `app.restored 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "Winter" -> "First" of 0`},
 	{"make a tag", func(w *watched, app appsvc.App) error {
-		return ignoring(w.PutTag(context.Background(), editor,
+		return ignoring(w.As(editor).PutTag(context.Background(),
 			appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(1)}))
 	}, `tag.set live  -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "Winter"`},
 	{"move a tag", func(w *watched, app appsvc.App) error {
-		return ignoring(w.PutTag(context.Background(), editor,
+		return ignoring(w.As(editor).PutTag(context.Background(),
 			appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.Latest, Note: "why"}))
 	}, `tag.set live (why) 1 -> 2 groups [` + site1 + `] -> [` + site1 + `] titles "" -> "First"`},
 	{"delete a tag", func(w *watched, app appsvc.App) error {
-		return w.DeleteTag(context.Background(), editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"})
+		return w.As(editor).DeleteTag(context.Background(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"})
 	}, `tag.deleted live 2 ->  groups [` + site1 + `] -> [` + site1 + `] titles "" -> ""`},
 	{"create a component", func(w *watched, _ appsvc.App) error {
-		return ignoring(w.CreateComponent(context.Background(), editor,
+		return ignoring(w.As(editor).CreateComponent(context.Background(),
 			appsvc.CreateComponentRequest{
 				Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)}))
 	}, `component.created new 3 /new.js`},
 	{"delete a component", func(w *watched, _ appsvc.App) error {
-		return w.DeleteComponent(context.Background(), editor, appsvc.DeleteComponentRequest{Name: "new"})
+		return w.As(editor).DeleteComponent(context.Background(), appsvc.DeleteComponentRequest{Name: "new"})
 	}, `component.deleted new  `},
 }
 
@@ -211,7 +211,7 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 		w := newWatched(t)
 		app := w.app()
 		w.refuse = test.err
-		_, err := w.Restore(context.Background(), editor, appsvc.RestoreRequest{AppID: app.ID, Version: app.Version})
+		_, err := w.As(editor).Restore(context.Background(), appsvc.RestoreRequest{AppID: app.ID, Version: app.Version})
 		if !errors.Is(err, test.kind) || test.refuse != nil && !errors.Is(err, test.refuse) {
 			t.Errorf("%s: %v, want %v", test.name, err, test.kind)
 		}
@@ -229,34 +229,34 @@ func TestWhatChangesNothingIsNotChecked(t *testing.T) {
 	ctx, w := context.Background(), newWatched(t)
 	app := w.app()
 	put := appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0), IdempotencyKey: "k1"}
-	if _, err := w.PutTag(ctx, editor, put); err != nil {
+	if _, err := w.As(editor).PutTag(ctx, put); err != nil {
 		t.Fatal(err)
 	}
 	create := appsvc.CreateAppRequest{Title: "Twice", Groups: []string{site1}, IdempotencyKey: "k2"}
-	if _, err := w.CreateApp(ctx, editor, create); err != nil {
+	if _, err := w.As(editor).CreateApp(ctx, create); err != nil {
 		t.Fatal(err)
 	}
 	w.seen, w.refuse = nil, errors.New("never")
-	if _, err := w.PutTag(ctx, editor, put); err != nil {
+	if _, err := w.As(editor).PutTag(ctx, put); err != nil {
 		t.Errorf("a repeat of PutTag: %v", err)
 	}
-	if _, err := w.CreateApp(ctx, editor, create); err != nil {
+	if _, err := w.As(editor).CreateApp(ctx, create); err != nil {
 		t.Errorf("a repeat of CreateApp: %v", err)
 	}
 	put.IdempotencyKey = ""
-	if _, err := w.PutTag(ctx, editor, put); err != nil {
+	if _, err := w.As(editor).PutTag(ctx, put); err != nil {
 		t.Errorf("PutTag to where the tag points: %v", err)
 	}
-	if _, err := w.Patch(ctx, editor, app.ID,
+	if _, err := w.As(editor).Patch(ctx, app.ID,
 		[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"First"}]`)); err != nil {
 		t.Errorf("a patch that changes nothing: %v", err)
 	}
 	stranger := vitrine.Caller{URN: "urn:vitrine:example.test:user=stranger"}
-	if err := w.DeleteTag(ctx, stranger, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}); !errors.Is(err,
+	if err := w.As(stranger).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: app.ID, Name: "live"}); !errors.Is(err,
 		vitrine.ErrNotFound) {
 		t.Errorf("DeleteTag by a stranger: %v, want ErrNotFound", err)
 	}
-	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: app.ID, Name: "other"}); !errors.Is(err,
+	if err := w.As(editor).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: app.ID, Name: "other"}); !errors.Is(err,
 		vitrine.ErrNotFound) {
 		t.Errorf("DeleteTag of no tag: %v, want ErrNotFound", err)
 	}
@@ -290,13 +290,13 @@ func TestRowsOfARuleGoWithTheChange(t *testing.T) {
 			}
 			return nil
 		}, NewID: func() string { return "7" }})
-		_, err := s.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
+		_, err := s.As(editor).CreateApp(ctx, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
 			refuse = true
-			if _, err := s.Patch(ctx, editor, "7",
+			if _, err := s.As(editor).Patch(ctx, "7",
 				[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"refused"}]`)); err == nil {
 				t.Fatal("the change is not refused")
 			}
@@ -341,7 +341,7 @@ func TestAnErrorOfTheStoreIsNoRefusal(t *testing.T) {
 				return err
 			}})
 		create := func() error {
-			return ignoring(s.CreateApp(t.Context(), editor,
+			return ignoring(s.As(editor).CreateApp(t.Context(),
 				appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}}))
 		}
 		err := create()
@@ -360,16 +360,16 @@ func TestAnEmptyIDIsAnError(t *testing.T) {
 	ids := []string{"a", ""}
 	s := appsvc.New(
 		memory.New(memory.Options{NewID: func() string { id := ids[0]; ids = append(ids[1:], ""); return id }}), nil)
-	app, err := s.CreateApp(t.Context(), editor, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}})
+	app, err := s.As(editor).CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{
-		"app": ignoring(s.CreateApp(t.Context(), editor,
+		"app": ignoring(s.As(editor).CreateApp(t.Context(),
 			appsvc.CreateAppRequest{Title: "Second", Groups: []string{site1}})),
-		"component": ignoring(s.CreateComponent(t.Context(), editor, appsvc.CreateComponentRequest{
+		"component": ignoring(s.As(editor).CreateComponent(t.Context(), appsvc.CreateComponentRequest{
 			Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)})),
-		"release": ignoring(s.CreateRelease(t.Context(), editor, appsvc.CreateReleaseRequest{Name: "spring",
+		"release": ignoring(s.As(editor).CreateRelease(t.Context(), appsvc.CreateReleaseRequest{Name: "spring",
 			Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(app.Version)}}})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "Options.NewID") {

@@ -33,7 +33,7 @@ func ExampleChange_Rows() {
 	apps := appsvc.New(memory.New(), &appsvc.Options{Check: quota})
 	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
 	for range 3 {
-		_, err := apps.CreateApp(ctx, me,
+		_, err := apps.As(me).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: "Poll", Groups: []string{"urn:vitrine:example.test:site=1"}})
 		fmt.Println(err)
 	}

@@ -84,25 +84,37 @@ type CreateComponentRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// CreateComponent stores a version of a component. See Session.CreateComponent.
-func (s *Service) CreateComponent(
-	ctx context.Context, by vitrine.Caller, in CreateComponentRequest,
-) (Component, error) {
-	if err := s.AdmitCreateComponent(ctx, by); err != nil {
+// CreateComponent stores a version of a component. The result has the manifest as it is stored, with the id, and the
+// warnings of its configSchema. Apps do not change: an element gets the new version when a patch names it.
+// CheckComponent says before what that would break.
+//
+// A version that was deleted gets the id that it had.
+//
+// It returns:
+//   - ErrForbidden unless the caller may manage components;
+//   - ErrTooLarge if the manifest has more than Limits.ManifestBytes, by default 1 MiB;
+//   - ErrInvalid if the manifest or the idempotency key is malformed, if the configSchema is rejected (the package
+//     comment says under "Components and configs" what it may be), or if there was such a version that was deleted and
+//     had another manifest or another id;
+//   - ErrInvalid with CodeExists, the pointer /version and Same if there is a component with the same name and version,
+//     and with the pointer /id if another component has the id;
+//   - ErrUnprocessable if the idempotency key was used for another request.
+func (s *Session) CreateComponent(ctx context.Context, in CreateComponentRequest) (Component, error) {
+	if err := s.service.AdmitCreateComponent(ctx, s.by); err != nil {
 		return Component{}, err
 	}
-	write, err := newIdempotentWrite(by, in.IdempotencyKey, "create component", string(in.Manifest))
+	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "create component", string(in.Manifest))
 	if err != nil {
 		return Component{}, err
 	}
 	var sent sentComponent
 	prepare := func() (err error) {
-		sent, err = s.parseManifest(in.Manifest)
+		sent, err = s.service.parseManifest(in.Manifest)
 		return err
 	}
 	var c Component
 	var made componentID
-	repeated, err := s.write(ctx, write, &made, prepare, func(tx *writer) error {
+	repeated, err := s.service.write(ctx, write, &made, prepare, func(tx *writer) error {
 		vacant, err := tx.vacant(ctx, sent)
 		if err != nil {
 			return err
@@ -112,10 +124,10 @@ func (s *Service) CreateComponent(
 		if err := tx.addComponent(ctx, c); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, by, Change{Type: ComponentCreated, Component: c})
+		return s.record(ctx, tx, Change{Type: ComponentCreated, Component: c})
 	})
 	if err == nil && repeated { // the key identifies this manifest
-		return s.remade(in.Manifest, made.ID)
+		return s.service.remade(in.Manifest, made.ID)
 	}
 	return c, err
 }
@@ -149,9 +161,11 @@ func withID(manifest []byte, id string) (Component, error) {
 	return m.component(extra), nil
 }
 
-// Component returns the latest version of a component. See Session.Component.
-func (s *Service) Component(ctx context.Context, by vitrine.Caller, name string) (Component, error) {
-	return view(ctx, s, by, func(r *reader) (Component, error) {
+// Component returns the latest version of a component: the highest one if all its versions are semantic versions,
+// otherwise the one created last. Every caller without TagsOnly may read it. It returns ErrNotFound if there is no
+// component of this name.
+func (s *Session) Component(ctx context.Context, name string) (Component, error) {
+	return view(ctx, s, func(r *reader) (Component, error) {
 		// The latest version is known without manifests, so only its manifest is read.
 		list, err := r.componentVersions(ctx, name)
 		if err != nil {
@@ -175,22 +189,21 @@ type ListComponentsRequest struct {
 	After string // only names after this one
 }
 
-// ListComponents returns a page of components, each as its latest version. See Session.ListComponents.
-func (s *Service) ListComponents(
-	ctx context.Context, by vitrine.Caller, in ListComponentsRequest,
-) (vitrine.Page[Component], error) {
-	return list(ctx, s, by, 0, 0, func(r *reader, _ int) (vitrine.Page[Component], error) {
-		return fill(ctx, s, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string {
+// ListComponents returns a page of components, each as its latest version, by name in byte order. Their Manifest is
+// nil; Component returns it. A request cannot limit the number of components: a page ends before the component that
+// would bring its JSON above Limits.PageBytes. Every caller without TagsOnly may read components.
+func (s *Session) ListComponents(ctx context.Context, in ListComponentsRequest) (vitrine.Page[Component], error) {
+	return list(ctx, s, 0, 0, func(r *reader, _ int) (vitrine.Page[Component], error) {
+		return fill(ctx, s.service, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string {
 			return last.Name
 		})
 	})
 }
 
-// AllComponents yields the latest version of each component. See Session.AllComponents.
-func (s *Service) AllComponents(
-	ctx context.Context, by vitrine.Caller, in ListComponentsRequest,
-) iter.Seq2[Component, error] {
-	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponents(ctx, by, in) })
+// AllComponents yields the latest version of each component, from in.After on, page by page. The first error is the
+// last pair.
+func (s *Session) AllComponents(ctx context.Context, in ListComponentsRequest) iter.Seq2[Component, error] {
+	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponents(ctx, in) })
 }
 
 // latestComponents yields the latest version of each component with a name after after, by name.
@@ -228,20 +241,25 @@ type DeleteComponentRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// DeleteComponent removes every version of a component. See Session.DeleteComponent.
-func (s *Service) DeleteComponent(ctx context.Context, by vitrine.Caller, in DeleteComponentRequest) error {
-	if err := mayManageComponents(by, "deleteComponent"); err != nil {
+// DeleteComponent removes every version of a component; one version cannot be deleted alone. Elements keep their copies
+// of the manifest, so apps read as before. But a patch that changes the config of such an element is ErrUnprocessable
+// from then on, until the component is created again or the element gets another one.
+//
+// It returns ErrForbidden unless the caller may manage components, ErrNotFound if there is no component of this name,
+// and ErrUnprocessable if the idempotency key was used for another request.
+func (s *Session) DeleteComponent(ctx context.Context, in DeleteComponentRequest) error {
+	if err := mayManageComponents(s.by, "deleteComponent"); err != nil {
 		return err
 	}
-	write, err := newIdempotentWrite(by, in.IdempotencyKey, "delete component", in.Name)
+	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "delete component", in.Name)
 	if err != nil {
 		return err
 	}
-	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx *writer) error {
+	_, err = s.service.write(ctx, write, &struct{}{}, nil, func(tx *writer) error {
 		if err := tx.deleteComponent(ctx, in.Name); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, by, Change{Type: ComponentDeleted, Component: Component{Name: in.Name}})
+		return s.record(ctx, tx, Change{Type: ComponentDeleted, Component: Component{Name: in.Name}})
 	})
 	return err
 }

@@ -54,11 +54,11 @@ func TestTheLatestComponent(t *testing.T) {
 				w.addComponent("x", version)
 				w.addComponent("y", "1.0.0-between."+strings.NewReplacer(".", "-", "+", "-").Replace(version))
 			}
-			c, err := w.Component(ctx, editor, "x")
+			c, err := w.As(editor).Component(ctx, "x")
 			if err != nil || c.Version != test.latest || c.Manifest == nil {
 				t.Errorf("version %q, %v; want %q, manifest and all", c.Version, err, test.latest)
 			}
-			list, more, err := listed(w.ListComponents(ctx, editor, appsvc.ListComponentsRequest{}))
+			list, more, err := listed(w.As(editor).ListComponents(ctx, appsvc.ListComponentsRequest{}))
 			if err != nil || more || len(list) != 2 || list[0].Version != test.latest {
 				t.Errorf("in the list: %q, %t, %v; want %q", list, more, err, test.latest)
 			}
@@ -80,7 +80,7 @@ func TestComponentsAreListedByName(t *testing.T) {
 		for after, more := "", true; more; after = got[len(got)-1] {
 			var page []appsvc.Component
 			var err error
-			page, more, err = listed(w.ListComponents(ctx, editor, appsvc.ListComponentsRequest{After: after}))
+			page, more, err = listed(w.As(editor).ListComponents(ctx, appsvc.ListComponentsRequest{After: after}))
 			if err != nil || len(page) == 0 {
 				t.Fatalf("%d after %q, %v", len(page), after, err)
 			}
@@ -97,7 +97,7 @@ func TestComponentsAreListedByName(t *testing.T) {
 		}
 	}
 	if list, more,
-		err := listed(bench(t, appsvc.Limits{}).ListComponents(ctx, editor,
+		err := listed(bench(t, appsvc.Limits{}).As(editor).ListComponents(ctx,
 		appsvc.ListComponentsRequest{})); len(list) > 0 || more || err != nil {
 		t.Errorf("of none: %q, %t, %v", list, more, err)
 	}
@@ -106,9 +106,9 @@ func TestComponentsAreListedByName(t *testing.T) {
 func TestAComponentThatIsNotThere(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	for _, name := range []string{"", "Any", "any ", "%", "absent"} {
-		_, err := w.Component(ctx, editor, name)
+		_, err := w.As(editor).Component(ctx, name)
 		checkKind(t, err, vitrine.ErrNotFound)
-		checkKind(t, w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: name}), vitrine.ErrNotFound)
+		checkKind(t, w.As(editor).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: name}), vitrine.ErrNotFound)
 	}
 }
 
@@ -118,16 +118,16 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	app := w.app()
 	patch := func(v int, op string) error {
-		_, err := w.Patch(ctx, editor, app.ID,
+		_, err := w.As(editor).Patch(ctx, app.ID,
 			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op))
 		return err
 	}
 	checkKind(t, patch(0, `{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":2}}`), nil)
-	if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
+	if err := w.As(editor).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	w.component(`{"name":"text","version":"9.0.0","main":"/nine.js","configSchema":{}}`) // another one of that name
-	if now, err := w.Version(ctx, editor, app.ID, vitrine.NewVersion(0)); err != nil ||
+	if now, err := w.As(editor).Version(ctx, app.ID, vitrine.NewVersion(0)); err != nil ||
 		string(now.Body) != string(app.Body) {
 		t.Errorf("version 0 is now %s, %v", now.Body, err)
 	}
@@ -142,12 +142,12 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 	checkKind(t, patch(1, `{"op":"replace","path":"/apps/0/title","value":"still"}`), nil)
 	checkKind(t, patch(2, `{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"}`), nil)
 	checkKind(t, patch(3, `{"op":"copy","from":"/apps/0/elements/1","path":"/apps/0/elements/-"}`), nil)
-	restored, err := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
+	restored, err := w.As(editor).Restore(ctx, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
 	if err != nil || string(restored.Body) != string(app.Body) {
 		t.Errorf("restored it is %s, %v; want %s", restored.Body, err, app.Body)
 	}
 	for component, want := range map[string]int{"text": 1, "any": 1, "absent": 0} {
-		apps, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{UsingComponent: component}))
+		apps, _, err := unpage(w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{UsingComponent: component}))
 		if err != nil || len(apps) != want {
 			t.Errorf("using %s: %d apps, %v", component, len(apps), err)
 		}
@@ -158,26 +158,26 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	sent := `{ "vendor" : {"n":1.10, "big":9007199254740993}, "name":"kept", "description":"what it does", "id":"my-id",
 		"version":"1.0.0", "main":"https://example.test/a.js?b=%20#c", "configSchema":{"default":{"x":1.0}}, "Ünï":null }`
-	c, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(sent)})
+	c, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(sent)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"name":"kept","version":"1.0.0","id":"my-id","description":"what it does",` +
 		`"main":"https://example.test/a.js?b=%20#c",` +
 		`"configSchema":{"default":{"x":1.0}},"vendor":{"n":1.10,"big":9007199254740993},"Ünï":null}`
-	read, err := w.Component(ctx, moderator(), "kept")
+	read, err := w.As(moderator()).Component(ctx, "kept")
 	if err != nil || string(read.Manifest) != want || string(c.Manifest) != want || read.ID != "my-id" ||
 		read.Description() == nil || *read.Description() != "what it does" {
 		t.Errorf("it is kept as\n%s\n%s, %v\nwant\n%s", read.Manifest, c.Manifest, err, want)
 	}
 	w.addComponent("kept", "2.0.0")
-	if one, err := w.ComponentVersion(ctx, moderator(), "kept", "1.0.0"); err != nil || string(one.Manifest) != want {
+	if one, err := w.As(moderator()).ComponentVersion(ctx, "kept", "1.0.0"); err != nil ||
+		string(one.Manifest) != want {
 		t.Errorf("beside another version it is read as\n%s, %v\nwant\n%s", one.Manifest, err, want)
 	}
 
-	plain, err := w.CreateComponent(ctx, editor,
-		appsvc.CreateComponentRequest{
-			Manifest: []byte(`{"name":"plain","version":"1","main":"/m.js","configSchema":{}}`)})
+	plain, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{
+		Manifest: []byte(`{"name":"plain","version":"1","main":"/m.js","configSchema":{}}`)})
 	if uuid := regexp.MustCompile(
 		`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`); err != nil ||
 		!uuid.MatchString(plain.ID) {
@@ -265,9 +265,9 @@ func TestCreateComponentRefuses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := bench(t, appsvc.Limits{})
-			_, err := w.CreateComponent(context.Background(), editor,
+			_, err := w.As(editor).CreateComponent(context.Background(),
 				appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
-			list, _, _ := listed(w.ListComponents(context.Background(), editor, appsvc.ListComponentsRequest{}))
+			list, _, _ := listed(w.As(editor).ListComponents(context.Background(), appsvc.ListComponentsRequest{}))
 			if test.says == "" {
 				if err != nil || len(list) != 1 {
 					t.Errorf("refused: %v", err)
@@ -285,9 +285,8 @@ func TestCreateComponentRefuses(t *testing.T) {
 func TestAComponentExistsOnce(t *testing.T) {
 	ctx, w := context.Background(), bench(t, appsvc.Limits{})
 	create := func(id, name, version string) error {
-		_, err := w.CreateComponent(ctx, editor,
-			appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil,
-				`{"id":%q,"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, id, name, version)})
+		_, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil,
+			`{"id":%q,"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, id, name, version)})
 		return err
 	}
 	checkKind(t, create("1", "a", "1"), nil)
@@ -295,7 +294,7 @@ func TestAComponentExistsOnce(t *testing.T) {
 	checkKind(t, create("2", "a", "1"), vitrine.ErrInvalid)
 	checkKind(t, create("2", "a", "2"), nil)
 	checkKind(t, create("3", "A", "1"), nil)
-	checkKind(t, w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "a"}), nil)
+	checkKind(t, w.As(editor).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "a"}), nil)
 	checkKind(t, create("2", "a", "1"), vitrine.ErrInvalid) // it had the id 1
 	checkKind(t, create("1", "a", "1"), nil)
 	checkKind(t, create("2", "b", "1"), nil)
@@ -333,8 +332,8 @@ func TestAComponentThatExists(t *testing.T) {
 		{"another version", `{"id":"7","name":"c","version":"2","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`,
 			"/id", false},
 	} {
-		_, created := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
-		_, checked := w.CheckComponent(ctx, editor,
+		_, created := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
+		_, checked := w.As(editor).CheckComponent(ctx,
 			appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(test.manifest)})
 		for _, err := range []error{created, checked} {
 			e, ok := errors.AsType[*vitrine.Error](err)
@@ -351,17 +350,18 @@ func TestCreateComponentWarns(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	manifest := []byte(`{"name":"c","version":"1","main":"/m.js","configSchema":{"requird":["a"],` +
 		`"properties":{"a":{"nullable":true}}}}`)
-	check, err := w.CheckComponent(ctx, editor, appsvc.CheckComponentRequest{Name: "c", Manifest: manifest})
+	check, err := w.As(editor).CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "c", Manifest: manifest})
 	if err != nil || len(check.Warnings) != 2 {
 		t.Fatal(check, err)
 	}
 	for range 2 {
-		c, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
+		c, err := w.As(editor).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
 		if err != nil || !slices.Equal(c.Warnings, check.Warnings) {
 			t.Errorf("have %v, %v, want %v", c.Warnings, err, check.Warnings)
 		}
 	}
-	if c, err := w.Component(ctx, editor, "c"); err != nil || c.Warnings != nil {
+	if c, err := w.As(editor).Component(ctx, "c"); err != nil || c.Warnings != nil {
 		t.Errorf("a component that is read has the warnings %v, %v", c.Warnings, err)
 	}
 }
@@ -372,9 +372,9 @@ func TestAManifestHasOnlySoManyBytes(t *testing.T) {
 		const begin, end = `{"name":"large","version":"1","main":"/m.js","configSchema":{},"note":"`, `"}`
 		return []byte(begin + strings.Repeat("x", size-len(begin)-len(end)) + end)
 	}
-	_, err := w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest(1<<20 + 1)})
+	_, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: manifest(1<<20 + 1)})
 	checkKind(t, err, vitrine.ErrTooLarge)
-	if _, err := w.CreateComponent(ctx, editor,
+	if _, err := w.As(editor).CreateComponent(ctx,
 		appsvc.CreateComponentRequest{Manifest: manifest(1 << 20)}); err != nil {
 		t.Error(err)
 	}
@@ -414,11 +414,11 @@ func TestADeletedVersionIsMadeAgainWithTheSameManifest(t *testing.T) {
 	const of = `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]%s}`
 	ctx, w := context.Background(), newWorkshop(t)
 	create := func(more string) (appsvc.Component, error) {
-		return w.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, of, more)})
+		return w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, of, more)})
 	}
 	first, err := create("")
 	if err == nil {
-		err = w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "c"})
+		err = w.As(editor).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "c"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -428,24 +428,22 @@ func TestADeletedVersionIsMadeAgainWithTheSameManifest(t *testing.T) {
 			t.Errorf("with %s: error %v", more, err)
 		}
 	}
-	again, err := w.CreateComponent(ctx, editor,
-		appsvc.CreateComponentRequest{
-			Manifest: []byte(`{"id":null,"more":[1,2],"configSchema":{"a":1.10},"version":"1","main":"/m.js", ` +
-				`"name":"c"}`)})
+	again, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{
+		Manifest: []byte(`{"id":null,"more":[1,2],"configSchema":{"a":1.10},"version":"1","main":"/m.js", ` +
+			`"name":"c"}`)})
 	if err != nil || again.ID != first.ID {
 		t.Errorf("with the members in another order: %+v, %v, want the id %s", again, err, first.ID)
 	}
-	if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "c"}); err != nil {
+	if err := w.As(editor).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "c"}); err != nil {
 		t.Fatal(err)
 	}
-	if again, err = w.CreateComponent(ctx, editor,
+	if again, err = w.As(editor).CreateComponent(ctx,
 		appsvc.CreateComponentRequest{Manifest: first.Manifest}); err != nil ||
 		string(again.Manifest) != string(first.Manifest) {
 		t.Errorf("with the manifest as it is stored: %s, %v, want %s", again.Manifest, err, first.Manifest)
 	}
-	if _, err := w.CreateComponent(ctx, editor,
-		appsvc.CreateComponentRequest{
-			Manifest: []byte(`{"name":"c","version":"2","main":"/n.js","configSchema":{}}`)}); err != nil {
+	if _, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{
+		Manifest: []byte(`{"name":"c","version":"2","main":"/n.js","configSchema":{}}`)}); err != nil {
 		t.Errorf("another version: %v", err)
 	}
 }
@@ -473,13 +471,13 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 			w.component(old)
 			element := appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
 				Config: []byte(`{"a":1}`)}
-			app, err := w.CreateApp(ctx, editor,
+			app, err := w.As(editor).CreateApp(ctx,
 				appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{element}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			exchange := func() {
-				if err := w.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "c"}); err != nil {
+				if err := w.As(editor).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "c"}); err != nil {
 					t.Fatal(err)
 				}
 				if test.made != "" {
@@ -488,7 +486,7 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 				}
 			}
 			store.happens = exchange
-			_, err = w.Patch(ctx, editor, app.ID,
+			_, err = w.As(editor).Patch(ctx, app.ID,
 				[]byte(`[`+testV0+
 					`,{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"c","version":"1"},`+
 					`"config":{}}}]`))
@@ -499,7 +497,7 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 				return
 			}
 			// The element has its manifest already. It gets the one of the component that is there now.
-			app, err = w.Patch(ctx, editor, app.ID,
+			app, err = w.As(editor).Patch(ctx, app.ID,
 				[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/elements/0/config/a","value":2}]`))
 			if now := test.made; now == "" {
 				checkKind(t, err, vitrine.ErrUnprocessable)

@@ -80,14 +80,22 @@ const (
 	checkTime = 5 * time.Second // the time after which a page ends, by the clock of Options.Now
 )
 
-// CheckComponent says which elements would not conform to a component if they had it. See Session.CheckComponent.
-func (s *Service) CheckComponent(
-	ctx context.Context, by vitrine.Caller, in CheckComponentRequest,
-) (ComponentCheck, error) {
-	if err := s.AdmitCreateComponent(ctx, by); err != nil {
+// CheckComponent returns the elements that would not conform to a component if they had it. It checks the latest and
+// every tagged version, each once, of each app that the caller may read. Each element is checked as by a patch that
+// only changes the version of its component. Nothing is stored.
+//
+// A page ends after 1,000 broken elements, before the one that would bring it above Limits.PageBytes (by default 4
+// MiB), or after 5 seconds. So a page may have no broken elements although Next is set. Each page reads the apps as
+// they are at its time.
+//
+// It returns ErrForbidden unless the caller may manage components, ErrInvalid with the pointer /name if the manifest
+// has another name, ErrInvalid if After is not a cursor of a check of this component, and otherwise the errors of
+// CreateComponent.
+func (s *Session) CheckComponent(ctx context.Context, in CheckComponentRequest) (ComponentCheck, error) {
+	if err := s.service.AdmitCreateComponent(ctx, s.by); err != nil {
 		return ComponentCheck{}, err
 	}
-	c, err := s.parseManifest(in.Manifest)
+	c, err := s.service.parseManifest(in.Manifest)
 	if err != nil {
 		return ComponentCheck{}, err
 	}
@@ -102,20 +110,20 @@ func (s *Service) CheckComponent(
 	if err != nil {
 		return ComponentCheck{}, err
 	}
-	compiled, err := s.schemas.compile(schema) // not cached: it may be checked once and never used
+	compiled, err := s.service.schemas.compile(schema) // not cached: it may be checked once and never used
 	if err != nil {
 		return ComponentCheck{}, err
 	}
 	var out ComponentCheck
-	err = s.store.view(ctx, func(r *reader) error {
+	err = s.service.store.view(ctx, func(r *reader) error {
 		out = ComponentCheck{Warnings: c.Warnings}
 		if _, err := r.vacant(ctx, c); err != nil {
 			return err
 		}
-		k := &checker{ctx: ctx, r: r, name: c.Name, schema: compiled, from: from, until: s.now().Add(checkTime),
-			now:  s.now,
-			room: paging.NewRoom(maxBroken, s.limits.PageBytes), out: &out}
-		for user, err := range r.users(ctx, c.Name, from.app, by) {
+		k := &checker{ctx: ctx, r: r, name: c.Name, schema: compiled, from: from, until: s.service.now().Add(checkTime),
+			now:  s.service.now,
+			room: paging.NewRoom(maxBroken, s.service.limits.PageBytes), out: &out}
+		for user, err := range r.users(ctx, c.Name, from.app, s.by) {
 			if err != nil {
 				return err
 			}
@@ -131,13 +139,12 @@ func (s *Service) CheckComponent(
 	return out, err
 }
 
-// AllBrokenElements yields the elements that CheckComponent finds broken. See Session.AllBrokenElements.
-func (s *Service) AllBrokenElements(
-	ctx context.Context, by vitrine.Caller, in CheckComponentRequest,
-) iter.Seq2[BrokenElement, error] {
+// AllBrokenElements yields the elements that CheckComponent finds broken, page by page. Each page is as of its own
+// time. The first error is the last pair.
+func (s *Session) AllBrokenElements(ctx context.Context, in CheckComponentRequest) iter.Seq2[BrokenElement, error] {
 	return paging.Sparse(in.After, func(after string) ([]BrokenElement, string, error) {
 		in.After = after
-		found, err := s.CheckComponent(ctx, by, in)
+		found, err := s.CheckComponent(ctx, in)
 		return found.Broken, found.Next, err
 	})
 }

@@ -30,7 +30,7 @@ func (w *workshop) textApp(by vitrine.Caller, group string, configs ...string) a
 			appsvc.NewElement{Component: appsvc.ComponentRef{Name: "text", Version: "0"},
 				Config: json.RawMessage(config)})
 	}
-	app, err := w.CreateApp(context.Background(), by, in)
+	app, err := w.As(by).CreateApp(context.Background(), in)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestACheckFindsWhatWouldBreak(t *testing.T) {
 	ctx, w := context.Background(), checking(t)
 	first := w.textApp(admin, site1, `{"size":1}`, `{"size":"1"}`, `{}`)
 	hidden := w.textApp(admin, "urn:vitrine:other.test:site=1", `{"size":"hidden"}`)
-	other, err := w.CreateApp(ctx, admin,
+	other, err := w.As(admin).CreateApp(ctx,
 		appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: []appsvc.NewElement{
 			{Component: appsvc.ComponentRef{Name: "other", Version: "1"},
 				Config: json.RawMessage(`{"size":"other"}`)}}})
@@ -79,13 +79,13 @@ func TestACheckFindsWhatWouldBreak(t *testing.T) {
 	w.change(first.ID, func(p *appsvc.PatchBuilder) { p.SetConfig(1, "/size", 2) })
 	before := w.everything(first.ID)
 	// it need not exist
-	if err := w.DeleteComponent(ctx, admin, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
+	if err := w.As(admin).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	by := vitrine.Caller{URN: network + ":user=builder", Reads: []string{network}, Components: true}
 	in := appsvc.CheckComponentRequest{Name: "text",
 		Manifest: manifestOf("2", `{"properties":{"size":{"type":"integer"}},"tpye":"object"}`)}
-	got, err := w.CheckComponent(ctx, by, in)
+	got, err := w.As(by).CheckComponent(ctx, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestACheckFindsWhatWouldBreak(t *testing.T) {
 			t.Errorf("app %s is told of: %s", id, text)
 		}
 	}
-	all, err := w.CheckComponent(ctx, admin, in)
+	all, err := w.As(admin).CheckComponent(ctx, in)
 	if err != nil || all.Apps != 3 || all.Elements != 8 || len(all.Broken) != 3 {
 		t.Errorf("a caller who reads all: %+v, %v", all, err)
 	}
@@ -148,21 +148,21 @@ func TestACheckRefusesWhatACreationRefuses(t *testing.T) {
 		string(manifestOf("", `{}`)), `{"name":"text","version":"2","main":"javascript:x","configSchema":{}}`,
 		strings.Repeat(" ", 1<<20+1),
 	} {
-		_, created := w.CreateComponent(ctx, admin, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
-		_, checked := w.CheckComponent(ctx, admin,
+		_, created := w.As(admin).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
+		_, checked := w.As(admin).CheckComponent(ctx,
 			appsvc.CheckComponentRequest{Name: "text", Manifest: []byte(manifest)})
 		if created == nil || checked == nil || withoutID(created) != withoutID(checked) {
 			t.Errorf("%.80s: created %v, checked %v", manifest, created, checked)
 		}
 	}
 	good := manifestOf("2", "{}")
-	_, err := w.CheckComponent(ctx, admin, appsvc.CheckComponentRequest{Name: "other", Manifest: good})
+	_, err := w.As(admin).CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "other", Manifest: good})
 	if e := new(vitrine.Error); !errors.As(err, &e) || e.Kind != vitrine.ErrInvalid || e.Pointer != "/name" {
 		t.Errorf("another name: %v", err)
 	}
 	for _, by := range []vitrine.Caller{owner, moderator(network), {URN: network + ":user=r", Reads: []string{network}},
 		{URN: network + ":user=t", TagsOnly: true, Tags: []string{"a"}, Components: true}} {
-		_, err := w.CheckComponent(ctx, by, appsvc.CheckComponentRequest{Name: "text", Manifest: good})
+		_, err := w.As(by).CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "text", Manifest: good})
 		checkKind(t, err, vitrine.ErrForbidden)
 	}
 }
@@ -176,7 +176,7 @@ func TestACheckOfACostlyConfig(t *testing.T) {
 	ctx, w := context.Background(), checking(t)
 	app := w.textApp(admin, site1, `{"size":1e1000000}`, `{"size":2}`)
 	manifest := manifestOf("2", `{"properties":{"size":{"multipleOf":2}}}`)
-	got, err := w.CheckComponent(ctx, admin, appsvc.CheckComponentRequest{Name: "text", Manifest: manifest})
+	got, err := w.As(admin).CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "text", Manifest: manifest})
 	if err != nil || got.Elements != 2 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -188,7 +188,7 @@ func TestACheckOfACostlyConfig(t *testing.T) {
 		t.Errorf("%+v", got.Broken)
 	}
 	w.component(string(manifest))
-	_, err = w.Patch(ctx, admin, app.ID,
+	_, err = w.As(admin).Patch(ctx, app.ID,
 		[]byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
 			`"path":"/apps/0/elements/0/component/version","value":"2"}]`))
 	if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeCost {
@@ -204,7 +204,7 @@ func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 		w.textApp(admin, site1, configs...)
 	}
 	w.textApp(admin, site1, configs[:200]...)
-	got, err := w.CheckComponent(ctx, admin, in)
+	got, err := w.As(admin).CheckComponent(ctx, in)
 	if err != nil || len(got.Broken) != 1000 || got.Next != "" || got.Elements != 1000 {
 		t.Fatalf("1,000 broken elements: %d, next %q, %v", len(got.Broken), got.Next, err)
 	}
@@ -214,7 +214,7 @@ func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 	pages, elements := 0, 0
 	for after := ""; ; pages++ {
 		in.After = after
-		got, err := w.CheckComponent(ctx, admin, in)
+		got, err := w.As(admin).CheckComponent(ctx, in)
 		if err != nil || len(got.Broken) > 1000 {
 			t.Fatal(len(got.Broken), err)
 		}
@@ -231,23 +231,23 @@ func TestACheckEndsAtAThousandBrokenElements(t *testing.T) {
 		t.Errorf("%d answers more, %d elements, %d broken", pages, elements, len(places))
 	}
 	other := manifestOf("2", "{}")
-	got, err = w.CheckComponent(ctx, admin, appsvc.CheckComponentRequest{Name: "text", Manifest: other})
+	got, err = w.As(admin).CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "text", Manifest: other})
 	if err != nil || len(got.Broken) != 0 || got.Next != "" || got.Elements != 1403 {
 		t.Errorf("one that accepts everything: %d of %d elements broken, %v", len(got.Broken), got.Elements, err)
 	}
 	in.After = ""
-	full, err := w.CheckComponent(ctx, admin, in)
+	full, err := w.As(admin).CheckComponent(ctx, in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{"x", full.Next + "=", full.Next[1:], "AAAA", strings.Repeat("A", 40)} {
 		in.After = bad
-		_, err := w.CheckComponent(ctx, admin, in)
+		_, err := w.As(admin).CheckComponent(ctx, in)
 		if e := new(vitrine.Error); !errors.As(err, &e) || e.Parameter != "after" {
 			t.Errorf("cursor %q: %v", bad, err)
 		}
 	}
-	_, err = w.CheckComponent(ctx, admin, appsvc.CheckComponentRequest{Name: "any", After: full.Next,
+	_, err = w.As(admin).CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "any", After: full.Next,
 		Manifest: []byte(`{"name":"any","version":"2","main":"/m.js","configSchema":{}}`)})
 	checkKind(t, err, vitrine.ErrInvalid)
 }
@@ -268,7 +268,7 @@ func TestACheckEndsAfterFiveSeconds(t *testing.T) {
 	elements, answers := 0, 0
 	var places []string
 	for {
-		got, err := w.CheckComponent(ctx, admin, in)
+		got, err := w.As(admin).CheckComponent(ctx, in)
 		if err != nil || got.Elements > 5 {
 			t.Fatalf("%d elements, %v", got.Elements, err)
 		}

@@ -41,11 +41,18 @@ type ListComponentVersionsRequest struct {
 	After string // only versions created before this one; "" = from the newest on
 }
 
-// ListComponentVersions returns a page of the versions of a component. See Session.ListComponentVersions.
-func (s *Service) ListComponentVersions(
-	ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest,
+// ListComponentVersions returns a page of the versions of a component, the one created last first. The Manifest of each
+// has only id, name, version, main, title and description; ComponentVersion returns the whole manifest. Every caller
+// without TagsOnly may read them. A page also ends before the manifest that would bring it above Limits.PageBytes. Next
+// is the last version of the page, or "" on the last page.
+//
+// It returns ErrNotFound if there is no component of this name, and ErrInvalid if Limit is out of range or After is not
+// a version of the component: for instance, because the component was deleted, and created again with other versions,
+// between two pages.
+func (s *Session) ListComponentVersions(
+	ctx context.Context, in ListComponentVersionsRequest,
 ) (vitrine.Page[Component], error) {
-	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Component], err error) {
+	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Component], err error) {
 		versions, err := r.componentVersions(ctx, in.Name)
 		if err == nil && len(versions) == 0 {
 			err = noComponent(in.Name)
@@ -69,7 +76,7 @@ func (s *Service) ListComponentVersions(
 				}
 			}
 		}
-		return fill(ctx, s, limit, items, func(c Component) int {
+		return fill(ctx, s.service, limit, items, func(c Component) int {
 			return len(c.Manifest)
 		}, func(last Component) string { return last.Version })
 	})
@@ -93,16 +100,19 @@ func (c storedComponent) listed() Component {
 	return c.with(append(manifest, '}'))
 }
 
-// AllComponentVersions yields the versions of a component. See Session.AllComponentVersions.
-func (s *Service) AllComponentVersions(
-	ctx context.Context, by vitrine.Caller, in ListComponentVersionsRequest,
+// AllComponentVersions yields the versions of a component from in.After on, the one created last first, page by page.
+// in.Limit is the size of a page. The first error is the last pair.
+func (s *Session) AllComponentVersions(
+	ctx context.Context, in ListComponentVersionsRequest,
 ) iter.Seq2[Component, error] {
-	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponentVersions(ctx, by, in) })
+	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponentVersions(ctx, in) })
 }
 
-// ComponentVersion returns one version of a component. See Session.ComponentVersion.
-func (s *Service) ComponentVersion(ctx context.Context, by vitrine.Caller, name, version string) (Component, error) {
-	return view(ctx, s, by, func(r *reader) (Component, error) {
+// ComponentVersion returns one version of a component. Its Manifest has all members of the request of CreateComponent,
+// and an id and a description even if the request had none: a random id, and null. Every caller without TagsOnly may
+// read it. It returns ErrNotFound if there is no such version.
+func (s *Session) ComponentVersion(ctx context.Context, name, version string) (Component, error) {
+	return view(ctx, s, func(r *reader) (Component, error) {
 		key := keyOf(componentKind, name, version)
 		values, err := r.r.Get(ctx, key, keyOf(manifestKind, name, version))
 		if err != nil {

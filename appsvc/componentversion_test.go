@@ -20,7 +20,7 @@ func componentService(t *testing.T, limits appsvc.Limits, versions ...string) (*
 	for i, v := range versions {
 		manifest := fmt.Sprintf(`{"id":"id%d","name":"c","version":%q,"main":"/%s.js","configSchema":{"title":"%s"},`+
 			`"description":"the %s one"}`, i, v, v, v, v)
-		if _, err := svc.CreateComponent(context.Background(), by,
+		if _, err := svc.As(by).CreateComponent(context.Background(),
 			appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func componentService(t *testing.T, limits appsvc.Limits, versions ...string) (*
 func TestVersionsOfAComponentAreListedNewestFirst(t *testing.T) {
 	svc, by := componentService(t, appsvc.Limits{}, "2", "1", "10", "3")
 	ctx := context.Background()
-	page, err := svc.ListComponentVersions(ctx, by, appsvc.ListComponentVersionsRequest{Name: "c", Limit: 3})
+	page, err := svc.As(by).ListComponentVersions(ctx, appsvc.ListComponentVersionsRequest{Name: "c", Limit: 3})
 	if err != nil || len(page.Items) != 3 || page.Next != "1" {
 		t.Fatalf("have %d of 3 and next %q, %v", len(page.Items), page.Next, err)
 	}
@@ -41,7 +41,7 @@ func TestVersionsOfAComponentAreListedNewestFirst(t *testing.T) {
 		t.Errorf("have %+v with %s, want the manifest %s", first, first.Manifest, want)
 	}
 	var all []string
-	for c, err := range svc.AllComponentVersions(ctx, by, appsvc.ListComponentVersionsRequest{Name: "c", Limit: 1}) {
+	for c, err := range svc.As(by).AllComponentVersions(ctx, appsvc.ListComponentVersionsRequest{Name: "c", Limit: 1}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestVersionsOfAComponentAreListedNewestFirst(t *testing.T) {
 	if want := []string{"3", "10", "1", "2"}; !slices.Equal(all, want) {
 		t.Errorf("have %q, want %q", all, want)
 	}
-	whole, err := svc.ListComponentVersions(ctx, by, appsvc.ListComponentVersionsRequest{Name: "c"})
+	whole, err := svc.As(by).ListComponentVersions(ctx, appsvc.ListComponentVersionsRequest{Name: "c"})
 	if err != nil || len(whole.Items) != 4 || whole.Next != "" {
 		t.Errorf("have %d and next %q, %v", len(whole.Items), whole.Next, err)
 	}
@@ -59,7 +59,8 @@ func TestVersionsOfAComponentAreListedNewestFirst(t *testing.T) {
 func TestAPageOfComponentVersionsEndsAtTheLimits(t *testing.T) {
 	for _, limits := range []appsvc.Limits{{PageBytes: 200}, {Page: 2}} {
 		svc, by := componentService(t, limits, "1", "2", "3")
-		page, err := svc.ListComponentVersions(context.Background(), by, appsvc.ListComponentVersionsRequest{Name: "c"})
+		page, err := svc.As(by).ListComponentVersions(context.Background(),
+			appsvc.ListComponentVersionsRequest{Name: "c"})
 		if err != nil || len(page.Items) != 2 || page.Next != "2" {
 			t.Errorf("%+v: %d of 3 and next %q, %v", limits, len(page.Items), page.Next, err)
 		}
@@ -81,7 +82,7 @@ func TestListComponentVersionsRefuses(t *testing.T) {
 		{"a version to go on after that is not there", appsvc.ListComponentVersionsRequest{Name: "c", After: "2"},
 			vitrine.ErrInvalid, "after: "},
 	} {
-		_, err := svc.ListComponentVersions(context.Background(), by, c.in)
+		_, err := svc.As(by).ListComponentVersions(context.Background(), c.in)
 		if !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %v: %s…", c.name, err, c.want, c.says)
 		}
@@ -91,7 +92,7 @@ func TestListComponentVersionsRefuses(t *testing.T) {
 func TestAComponentVersionThatIsNotThere(t *testing.T) {
 	svc, by := componentService(t, appsvc.Limits{}, "1")
 	for _, absent := range [][2]string{{"c", "3"}, {"d", "1"}, {"", "1"}, {"c", ""}} {
-		_, err := svc.ComponentVersion(context.Background(), by, absent[0], absent[1])
+		_, err := svc.As(by).ComponentVersion(context.Background(), absent[0], absent[1])
 		checkKind(t, err, vitrine.ErrNotFound)
 	}
 }

@@ -22,9 +22,9 @@ func auditedStore(t *testing.T) storage.Store {
 		Now:   func() time.Time { now = now.Add(time.Second); return now },
 	})
 	manifest := `{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js","configSchema":{}}`
-	_, err := svc.CreateComponent(ctx, admin, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
+	_, err := svc.As(admin).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
 	for i := 0; i < 2 && err == nil; i++ {
-		_, err = svc.CreateApp(ctx, admin,
+		_, err = svc.As(admin).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: "App", Groups: []string{site1}, IdempotencyKey: fmt.Sprint("key", i)})
 	}
 	const id = "00000000-0000-4000-8000-000000000002"
@@ -32,13 +32,14 @@ func auditedStore(t *testing.T) storage.Store {
 		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"add",`+
 			`"path":"/apps/0/elements/-","value":{"component":{"name":"poll","version":"1.0.0"},"config":{"n":%d}}}]`,
 			i, i)
-		_, err = svc.Patch(ctx, admin, id, []byte(patch))
+		_, err = svc.As(admin).Patch(ctx, id, []byte(patch))
 	}
 	if err == nil {
-		_, err = svc.Restore(ctx, admin, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(1)})
+		_, err = svc.As(admin).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(1)})
 	}
 	for i := int64(0); i < 2 && err == nil; i++ {
-		_, err = svc.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(i)})
+		_, err = svc.As(admin).PutTag(ctx,
+			appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(i)})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -23,9 +23,21 @@ type NewElement struct {
 	Config    json.RawMessage `json:"config"` // an object that conforms to the component's configSchema
 }
 
-// CreateApp stores a new app with version 0. See Session.CreateApp.
-func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateAppRequest) (App, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// CreateApp stores a new app with version 0. The caller becomes its owner, and the service gives it a random id.
+//
+// The configs are validated before the transaction, which checks that the components are still the same. If one was
+// replaced meanwhile, nothing is stored, and the caller may repeat the call.
+//
+// It returns:
+//   - ErrInvalid if the caller has a malformed URN, or if the input or the idempotency key is malformed or breaks a
+//     limit;
+//   - ErrForbidden unless the caller moderates each of the groups, or if Options.Check rejects the change;
+//   - ErrUnprocessable if a component is unknown or was deleted meanwhile, a config breaks its schema, validating the
+//     configs would take too long (CodeCost), or the idempotency key was used for another request;
+//   - ErrConflict if a component was replaced meanwhile;
+//   - ErrTooLarge if the app with the manifests of its components has more than Limits.AppBytes, by default 16 MiB.
+func (s *Session) CreateApp(ctx context.Context, in CreateAppRequest) (App, error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
 	d := draft{title: in.Title, groups: in.Groups}
@@ -34,33 +46,33 @@ func (s *Service) CreateApp(ctx context.Context, by vitrine.Caller, in CreateApp
 	}
 	// What is checked without the store comes first: the content, and then the rights. A repeat is checked in the same
 	// way.
-	if err := s.limits.checkDraft("", d); err != nil {
+	if err := s.service.limits.checkDraft("", d); err != nil {
 		return App{}, asInvalid(err)
 	}
-	if err := mayCreateIn(by, "/groups", in.Groups, nil); err != nil {
+	if err := mayCreateIn(s.by, "/groups", in.Groups, nil); err != nil {
 		return App{}, err
 	}
-	write, err := newIdempotentWrite(by, in.IdempotencyKey, "create app", in)
+	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "create app", in)
 	if err != nil {
 		return App{}, err
 	}
 	prepare := func() (err error) {
-		d, err = s.validateDraft(ctx, "", d)
+		d, err = s.service.validateDraft(ctx, "", d)
 		return err
 	}
-	return s.writeVersion(ctx, write, prepare, func(tx *writer) (App, error) {
+	return s.service.writeVersion(ctx, write, prepare, func(tx *writer) (App, error) {
 		// The zero Version: a conflict has no version of an app to name, since there is no app yet.
 		if err := tx.checkUnchanged(ctx, d.used(), vitrine.Version{}); err != nil {
 			return App{}, err
 		}
-		id, err := s.made().newID()
+		id, err := s.service.newID()
 		if err != nil {
 			return App{}, err
 		}
-		now := s.millis()
-		first := App{ID: id, Version: vitrine.NewVersion(0), Owner: by.URN, CreatedAt: now, UpdatedAt: now,
-			UpdatedBy: by.URN}
-		return s.addVersion(ctx, tx, by, Change{Type: AppCreated}, first, d, s.limits.AppBytes)
+		now := s.service.millis()
+		first := App{ID: id, Version: vitrine.NewVersion(0), Owner: s.by.URN, CreatedAt: now, UpdatedAt: now,
+			UpdatedBy: s.by.URN}
+		return s.addVersion(ctx, tx, Change{Type: AppCreated}, first, d, s.service.limits.AppBytes)
 	})
 }
 

@@ -26,7 +26,7 @@ func TestCreateApp(t *testing.T) {
 		return fmt.Sprintf(`{"name":%q,"version":%q,"id":%q,"description":null,"main":%q,%s}`, name, version, id, main,
 			rest)
 	}
-	text, err := w.Component(context.Background(), editor, "text")
+	text, err := w.As(editor).Component(context.Background(), "text")
 	if err != nil || text.Version != "2.0.0" {
 		t.Fatalf("component text = %+v, %v", text, err)
 	}
@@ -179,11 +179,11 @@ func TestCreateAppRefuses(t *testing.T) {
 			in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1},
 				Elements: []appsvc.NewElement{element("any", "1", `{}`)}}
 			tt.edit(&in)
-			_, err := w.CreateApp(context.Background(), moderator, in)
+			_, err := w.As(moderator).CreateApp(context.Background(), in)
 			if !errors.Is(err, tt.err) || err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error = %v, want %v with %q in it", err, tt.err, tt.says)
 			}
-			apps, _, listErr := unpage(w.ListApps(context.Background(), moderator, appsvc.ListAppsRequest{}))
+			apps, _, listErr := unpage(w.As(moderator).ListApps(context.Background(), appsvc.ListAppsRequest{}))
 			if want := map[bool]int{true: 1, false: 0}[err == nil]; listErr != nil || len(apps) != want {
 				t.Errorf("%d apps are stored, want %d; %v", len(apps), want, listErr)
 			}

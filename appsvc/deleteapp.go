@@ -17,13 +17,18 @@ func wrongState(current vitrine.Version, format string, args ...any) error {
 	return conflict(vitrine.CodeWrongState, current, format, args...)
 }
 
-// DeleteApp deletes an app. See Session.DeleteApp.
-func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) error {
-	if err := by.CheckUnrestricted(); err != nil {
+// DeleteApp deletes an app: from then on it does not exist for anybody, with its versions and its tags. UndeleteApp
+// restores it unchanged. The caller must own it or moderate one of its groups.
+//
+// It returns ErrNotFound if there is no such app or the caller may not read it, ErrForbidden if the caller may only
+// read it or Options.Check rejects the change, and ErrConflict with CodeWrongState if the app has a protected tag or is
+// in a scheduled release.
+func (s *Session) DeleteApp(ctx context.Context, id string) error {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return err
 	}
-	return s.store.update(ctx, func(tx *writer) error {
-		head, err := usableHead(ctx, tx.reader, by, id)
+	return s.service.store.update(ctx, func(tx *writer) error {
+		head, err := usableHead(ctx, tx.reader, s.by, id)
 		if err != nil {
 			return err
 		}
@@ -40,11 +45,11 @@ func (s *Service) DeleteApp(ctx context.Context, by vitrine.Caller, id string) e
 			return err
 		}
 		deleted := head
-		deleted.DeletedAt, deleted.DeletedBy = max(s.millis(), 1), by.URN
+		deleted.DeletedAt, deleted.DeletedBy = max(s.service.millis(), 1), s.by.URN
 		if err := tx.replaceHead(ctx, head, deleted); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, by, Change{Type: AppDeleted, AppID: id, Before: head.App, Old: last.Body})
+		return s.record(ctx, tx, Change{Type: AppDeleted, AppID: id, Before: head.App, Old: last.Body})
 	})
 }
 
@@ -89,10 +94,14 @@ func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (
 	return head, err
 }
 
-// UndeleteApp brings a deleted app back. See Session.UndeleteApp.
-func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string) (App, error) {
-	return update(ctx, s, by, func(tx *writer) (App, error) {
-		deleted, err := deletedHead(ctx, tx.reader, by, id)
+// UndeleteApp brings a deleted app back, with all its versions and tags, and returns its latest version. The caller
+// must own it or moderate one of its groups.
+//
+// It returns ErrNotFound if no app has this id, deleted or not, or if the caller may not change it. It returns
+// ErrConflict with CodeWrongState if the app is not deleted.
+func (s *Session) UndeleteApp(ctx context.Context, id string) (App, error) {
+	return update(ctx, s, func(tx *writer) (App, error) {
+		deleted, err := deletedHead(ctx, tx.reader, s.by, id)
 		if err != nil {
 			return App{}, err
 		}
@@ -105,18 +114,23 @@ func (s *Service) UndeleteApp(ctx context.Context, by vitrine.Caller, id string)
 		if err != nil {
 			return App{}, err
 		}
-		return last.App, s.record(ctx, tx, by, Change{Type: AppUndeleted, AppID: id, After: head.App, New: last.Body})
+		return last.App, s.record(ctx, tx, Change{Type: AppUndeleted, AppID: id, After: head.App, New: last.Body})
 	})
 }
 
-// EraseApp removes a deleted app for good. See Session.EraseApp.
-func (s *Service) EraseApp(ctx context.Context, by vitrine.Caller, id string) error {
-	if err := by.CheckUnrestricted(); err != nil {
+// EraseApp permanently removes a deleted app, with all its versions, their notes, its tags and their moves. In the
+// feed, the ids of the app and of those who changed it stay until their entries are removed. On SQLite no file of the
+// store contains any of it when EraseApp returns. The caller must moderate every group of the app.
+//
+// It returns ErrNotFound and ErrConflict as UndeleteApp does, ErrForbidden if the caller does not moderate every group,
+// and ErrBusy if the app is erased but readers of a file keep copies of it in the log, which the next erasure removes.
+func (s *Session) EraseApp(ctx context.Context, id string) error {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return err
 	}
-	err := s.erase(ctx, by, id, func(tx *writer) (appHead, error) {
-		head, err := deletedHead(ctx, tx.reader, by, id)
-		if err == nil && !moderatesAll(by, head) {
+	err := s.erase(ctx, id, func(tx *writer) (appHead, error) {
+		head, err := deletedHead(ctx, tx.reader, s.by, id)
+		if err == nil && !moderatesAll(s.by, head) {
 			err = forbidden("only a moderator of every group of the app may erase it")
 		}
 		return head, err
@@ -124,7 +138,7 @@ func (s *Service) EraseApp(ctx context.Context, by vitrine.Caller, id string) er
 	if err != nil {
 		return err
 	}
-	return s.scrub(ctx)
+	return s.service.scrub(ctx)
 }
 
 // EraseDeleted erases the apps that were deleted longer ago than Options.KeepDeleted, and returns how many. The
@@ -153,7 +167,7 @@ func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
 		return nil
 	})
 	for _, id := range due {
-		wrong := s.erase(ctx, vitrine.Caller{}, id, func(tx *writer) (appHead, error) {
+		wrong := s.As(vitrine.Caller{}).erase(ctx, id, func(tx *writer) (appHead, error) {
 			head, err := tx.ofDeleted().head(ctx, id)
 			if err == nil && head.DeletedAt > before {
 				err = noApp(id) // it was restored and deleted again
@@ -173,8 +187,8 @@ func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
 }
 
 // erase removes all records of a deleted app.
-func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may func(*writer) (appHead, error)) error {
-	return s.store.updateAs(ctx, storage.UpdateOptions{Large: true}, func(tx *writer) error {
+func (s *Session) erase(ctx context.Context, id string, may func(*writer) (appHead, error)) error {
+	return s.service.store.updateAs(ctx, storage.UpdateOptions{Large: true}, func(tx *writer) error {
 		head, err := may(tx)
 		if err != nil {
 			return err
@@ -199,7 +213,7 @@ func (s *Service) erase(ctx context.Context, by vitrine.Caller, id string, may f
 				return err
 			}
 		}
-		return s.record(ctx, tx, by, Change{Type: AppErased, AppID: id, Before: head.App})
+		return s.record(ctx, tx, Change{Type: AppErased, AppID: id, Before: head.App})
 	})
 }
 

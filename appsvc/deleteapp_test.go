@@ -35,19 +35,19 @@ func newBinned(t *testing.T, db storage.Store) *binned {
 			}
 			return nil
 		}})
-	app, err := b.CreateApp(ctx, owner, appsvc.CreateAppRequest{Title: "Café au lait", Groups: []string{site1}})
+	app, err := b.As(owner).CreateApp(ctx, appsvc.CreateAppRequest{Title: "Café au lait", Groups: []string{site1}})
 	if errors.Is(err, vitrine.ErrForbidden) {
-		app, err = b.CreateApp(ctx, moderator(site1, site2),
+		app, err = b.As(moderator(site1, site2)).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: "Café au lait", Groups: []string{site1, site2}})
 	}
 	if err == nil {
-		_, err = b.Patch(ctx, moderator(site1), app.ID,
+		_, err = b.As(moderator(site1)).Patch(ctx, app.ID,
 			[]byte(`[`+testV0+
 				`,{"op":"add","path":"/note","value":"wet paint"},{"op":"replace","path":"/apps/0/title",`+
 				`"value":"Tee mit Milch"}]`))
 	}
 	if err == nil {
-		_, err = b.PutTag(ctx, moderator(site1),
+		_, err = b.As(moderator(site1)).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: app.ID, Name: "draft", Version: vitrine.NewVersion(0)})
 	}
 	if err != nil {
@@ -73,45 +73,45 @@ func TestADeletedAppIsAbsentUntilItComesBackWhole(t *testing.T) { onStores(t, te
 func testDeletedApp(t *testing.T, db storage.Store) {
 	ctx, b, by := context.Background(), newBinned(t, db), moderator(site1)
 	before := b.records(t)
-	was, err := b.App(ctx, by, b.id)
+	was, err := b.As(by).App(ctx, b.id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.DeleteApp(ctx, stranger, b.id); !errors.Is(err, vitrine.ErrNotFound) {
+	if err := b.As(stranger).DeleteApp(ctx, b.id); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("a stranger deletes: %v", err)
 	}
-	if err := b.DeleteApp(ctx, vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}, b.id); !errors.Is(err,
+	if err := b.As(vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}).DeleteApp(ctx, b.id); !errors.Is(err,
 		vitrine.ErrForbidden) {
 		t.Errorf("a reader deletes: %v", err)
 	}
-	if err := b.DeleteApp(ctx, by, b.id); err != nil {
+	if err := b.As(by).DeleteApp(ctx, b.id); err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{
-		"app":     second(b.App(ctx, by, b.id)),
-		"version": second(b.Version(ctx, by, b.id, vitrine.NewVersion(0))),
-		"tagged":  second(b.TaggedApp(ctx, by, b.id, "draft")),
-		"history": second(b.ListHistory(ctx, by, appsvc.ListHistoryRequest{AppID: b.id})),
-		"patch":   second(b.Patch(ctx, by, b.id, []byte(`[`+testV0+`]`))),
-		"delete":  b.DeleteApp(ctx, by, b.id),
-		"put tag": second(b.PutTag(ctx, by,
+		"app":     second(b.As(by).App(ctx, b.id)),
+		"version": second(b.As(by).Version(ctx, b.id, vitrine.NewVersion(0))),
+		"tagged":  second(b.As(by).TaggedApp(ctx, b.id, "draft")),
+		"history": second(b.As(by).ListHistory(ctx, appsvc.ListHistoryRequest{AppID: b.id})),
+		"patch":   second(b.As(by).Patch(ctx, b.id, []byte(`[`+testV0+`]`))),
+		"delete":  b.As(by).DeleteApp(ctx, b.id),
+		"put tag": second(b.As(by).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: b.id, Name: "x", Version: vitrine.NewVersion(0)})),
-		"undelete by a reader": second(b.UndeleteApp(ctx,
-			vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}, b.id)),
-		"undelete by a stranger": second(b.UndeleteApp(ctx, stranger, b.id)),
+		"undelete by a reader": second(
+			b.As(vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}).UndeleteApp(ctx, b.id)),
+		"undelete by a stranger": second(b.As(stranger).UndeleteApp(ctx, b.id)),
 	} {
 		if !errors.Is(err, vitrine.ErrNotFound) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if list, _, _ := unpage(b.ListApps(ctx, by, appsvc.ListAppsRequest{Query: "tee"})); len(list) != 0 {
+	if list, _, _ := unpage(b.As(by).ListApps(ctx, appsvc.ListAppsRequest{Query: "tee"})); len(list) != 0 {
 		t.Errorf("the list has %v", list)
 	}
-	if tags, err := b.TagsNamed(ctx, by, "draft", []string{b.id}); len(tags) != 0 || err != nil {
+	if tags, err := b.As(by).TagsNamed(ctx, "draft", []string{b.id}); len(tags) != 0 || err != nil {
 		t.Errorf("tags %v, %v", tags, err)
 	}
 	for _, summary := range []bool{false, true} {
-		list, _, err := unpage(b.ListApps(ctx, by,
+		list, _, err := unpage(b.As(by).ListApps(ctx,
 			appsvc.ListAppsRequest{Summary: summary, Deleted: true, Query: "TEE"}))
 		if err != nil || len(list) != 1 || list[0].ID != b.id || list[0].Title != "Tee mit Milch" {
 			t.Fatalf("deleted apps: %v, %v", list, err)
@@ -121,24 +121,24 @@ func testDeletedApp(t *testing.T, db storage.Store) {
 			t.Errorf("summary %+v", a)
 		}
 	}
-	if list, _, _ := unpage(b.ListApps(ctx, vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}},
+	if list, _, _ := unpage(b.As(vitrine.Caller{URN: owner.URN + "2", Reads: []string{network}}).ListApps(ctx,
 		appsvc.ListAppsRequest{Deleted: true})); len(list) != 0 {
 		t.Errorf("a reader lists deleted apps: %v", list)
 	}
 	if faults := auditOf(t, db); faults != nil {
 		t.Error(faults)
 	}
-	back, err := b.UndeleteApp(ctx, by, b.id)
+	back, err := b.As(by).UndeleteApp(ctx, b.id)
 	if err != nil || string(back.AppendJSON(nil)) != string(was.AppendJSON(nil)) {
 		t.Errorf("undeleted: %s, %v", back.AppendJSON(nil), err)
 	}
 	if after := b.records(t); !slices.Equal(before, after) {
 		t.Errorf("records were\n%s\nand are\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
 	}
-	if _, err := b.UndeleteApp(ctx, by, b.id); code(err) != vitrine.CodeWrongState {
+	if _, err := b.As(by).UndeleteApp(ctx, b.id); code(err) != vitrine.CodeWrongState {
 		t.Errorf("undelete again: %v", err)
 	}
-	if err := b.EraseApp(ctx, moderator(network), b.id); code(err) != vitrine.CodeWrongState {
+	if err := b.As(moderator(network)).EraseApp(ctx, b.id); code(err) != vitrine.CodeWrongState {
 		t.Errorf("erase an app that is there: %v", err)
 	}
 	if faults := auditOf(t, db); faults != nil {
@@ -162,11 +162,11 @@ func TestAnAppWithAProtectedTagIsNotDeleted(t *testing.T) {
 		if err := b.SetTagRules(ctx, []appsvc.TagRule{{Name: "live", Protected: true}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.PutTag(ctx, moderator(network),
+		if _, err := b.As(moderator(network)).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: b.id, Name: "live", Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.DeleteApp(ctx, moderator(network), b.id); code(err) != vitrine.CodeWrongState {
+		if err := b.As(moderator(network)).DeleteApp(ctx, b.id); code(err) != vitrine.CodeWrongState {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -175,19 +175,19 @@ func TestAnAppWithAProtectedTagIsNotDeleted(t *testing.T) {
 func TestAnErasedAppLeavesNoRecord(t *testing.T) {
 	onStores(t, func(t *testing.T, db storage.Store) {
 		ctx, b, all := context.Background(), newBinned(t, db), moderator(network)
-		if err := b.DeleteApp(ctx, all, b.id); err != nil {
+		if err := b.As(all).DeleteApp(ctx, b.id); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.EraseApp(ctx, moderator(site1), b.id); !errors.Is(err, vitrine.ErrForbidden) {
+		if err := b.As(moderator(site1)).EraseApp(ctx, b.id); !errors.Is(err, vitrine.ErrForbidden) {
 			t.Errorf("a moderator of one of two groups erases: %v", err)
 		}
-		if err := b.EraseApp(ctx, all, b.id); err != nil {
+		if err := b.As(all).EraseApp(ctx, b.id); err != nil {
 			t.Fatal(err)
 		}
 		if left := b.records(t); len(left) != 0 {
 			t.Errorf("there are %q", left)
 		}
-		if err := b.EraseApp(ctx, all, b.id); !errors.Is(err, vitrine.ErrNotFound) {
+		if err := b.As(all).EraseApp(ctx, b.id); !errors.Is(err, vitrine.ErrNotFound) {
 			t.Errorf("erase again: %v", err)
 		}
 		if faults := auditOf(t, db); faults != nil {
@@ -201,7 +201,7 @@ func TestTheFeedOfADeletedApp(t *testing.T) {
 	onStores(t, func(t *testing.T, db storage.Store) {
 		ctx, b, all := context.Background(), newBinned(t, db), moderator(network)
 		types := func(by vitrine.Caller, after string) (list []string, next string) {
-			page, err := b.Changes(ctx, by, appsvc.ChangesRequest{After: after})
+			page, err := b.As(by).Changes(ctx, appsvc.ChangesRequest{After: after})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,12 +233,12 @@ func TestTheFeedOfADeletedApp(t *testing.T) {
 				}
 			}
 		}
-		steps(b.DeleteApp(ctx, all, b.id), second(b.UndeleteApp(ctx, all, b.id)), b.DeleteApp(ctx, all, b.id))
+		steps(b.As(all).DeleteApp(ctx, b.id), second(b.As(all).UndeleteApp(ctx, b.id)), b.As(all).DeleteApp(ctx, b.id))
 		reader := vitrine.Caller{URN: owner.URN + "2", Reads: []string{site2}}
 		want(all, next, "app.deleted", "app.deleted")
 		want(reader, next, "app.deleted", "app.deleted")
 		want(stranger, next)
-		steps(b.EraseApp(ctx, all, b.id))
+		steps(b.As(all).EraseApp(ctx, b.id))
 		want(all, next, "app.deleted", "app.deleted", "app.erased")
 		out, err := b.Outbox(ctx, vitrine.ChangesRequest{})
 		if err != nil || len(out.Changes) != 7 || out.Changes[1].Note != "" ||
@@ -252,11 +252,11 @@ func TestDeletedAppsAreErasedWhenTheirTimeHasCome(t *testing.T) {
 	onStores(t, func(t *testing.T, db storage.Store) {
 		ctx, b, all := context.Background(), newBinned(t, db), moderator(network)
 		other := newBinned(t, db)
-		if err := b.DeleteApp(ctx, all, b.id); err != nil {
+		if err := b.As(all).DeleteApp(ctx, b.id); err != nil {
 			t.Fatal(err)
 		}
 		b.now = b.now.Add(30 * time.Minute)
-		if err := b.DeleteApp(ctx, all, other.id); err != nil {
+		if err := b.As(all).DeleteApp(ctx, other.id); err != nil {
 			t.Fatal(err)
 		}
 		for _, step := range []struct{ wait, erased int }{{29, 0}, {2, 1}, {1, 0}, {29, 1}} {
@@ -291,10 +291,10 @@ func TestARuleSeesDeletions(t *testing.T) {
 			of appsvc.ChangeType
 			do func() error
 		}{
-			{appsvc.AppDeleted, func() error { return b.DeleteApp(ctx, all, b.id) }},
-			{appsvc.AppUndeleted, func() error { return second(b.UndeleteApp(ctx, all, b.id)) }},
-			{appsvc.AppDeleted, func() error { return b.DeleteApp(ctx, all, b.id) }},
-			{appsvc.AppErased, func() error { return b.EraseApp(ctx, all, b.id) }},
+			{appsvc.AppDeleted, func() error { return b.As(all).DeleteApp(ctx, b.id) }},
+			{appsvc.AppUndeleted, func() error { return second(b.As(all).UndeleteApp(ctx, b.id)) }},
+			{appsvc.AppDeleted, func() error { return b.As(all).DeleteApp(ctx, b.id) }},
+			{appsvc.AppErased, func() error { return b.As(all).EraseApp(ctx, b.id) }},
 		} {
 			if refuse = step.of; !errors.Is(step.do(), vitrine.ErrForbidden) {
 				t.Errorf("%s is not refused", step.of)
@@ -314,7 +314,7 @@ func TestARuleSeesDeletions(t *testing.T) {
 func TestNotesAreInHistoryAndChecked(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.stateApp("site1")
-	now, err := w.App(ctx, admin, id)
+	now, err := w.As(admin).App(ctx, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,29 +329,29 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 		`{"op":"add","path":"/note","value":"a"},{"op":"replace","path":"/apps/0/elements/99","value":1}`: "/1",
 		`{"op":"add","path":"/note/x","value":"a"}`:                                                       "/0",
 	} {
-		_, err := w.Patch(ctx, admin, id, []byte(`[`+patch+`,`+fmt.Sprintf(op, "x")+`]`))
+		_, err := w.As(admin).Patch(ctx, id, []byte(`[`+patch+`,`+fmt.Sprintf(op, "x")+`]`))
 		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Pointer != want {
 			t.Errorf("%.60s: error %v at %v, want one at %s", patch, err, e, want)
 		}
 	}
-	if app, err := w.Patch(ctx, admin, id,
+	if app, err := w.As(admin).Patch(ctx, id,
 		[]byte(`[{"op":"add","path":"/note","value":"nothing"},`+fmt.Sprintf(op, now.Title)+`]`)); err != nil ||
 		app.Version != now.Version {
 		t.Errorf("a patch that only notes: %v, %v", app.Version, err)
 	}
-	if _, err := w.Patch(ctx, admin, id,
+	if _, err := w.As(admin).Patch(ctx, id,
 		[]byte(`[{"op":"add","path":"/note","value":"`+long+`"},`+fmt.Sprintf(op, "New")+`]`)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Restore(ctx, admin,
+	if _, err := w.As(admin).Restore(ctx,
 		appsvc.RestoreRequest{AppID: id, Version: now.Version, Note: long + "x"}); code(err) != vitrine.CodeInvalid {
 		t.Errorf("a long note of a restore: %v", err)
 	}
-	if _, err := w.Restore(ctx, admin,
+	if _, err := w.As(admin).Restore(ctx,
 		appsvc.RestoreRequest{AppID: id, Version: now.Version, Note: "back again"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.Edit(ctx, admin, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+	_, err = w.As(admin).Edit(ctx, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 		p.SetTitle("Newer").Note("by hand")
 		return nil
 	})
@@ -359,7 +359,7 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	var notes []string
-	for e, err := range w.AllHistory(ctx, admin, appsvc.ListHistoryRequest{AppID: id, Limit: 2}) {
+	for e, err := range w.As(admin).AllHistory(ctx, appsvc.ListHistoryRequest{AppID: id, Limit: 2}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,7 +369,7 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 		strings.Join(notes[3:], "") != "" {
 		t.Errorf("notes %.40q", notes)
 	}
-	page, err := w.Changes(ctx, admin, appsvc.ChangesRequest{AppID: id})
+	page, err := w.As(admin).Changes(ctx, appsvc.ChangesRequest{AppID: id})
 	if err != nil || page.Changes[len(page.Changes)-1].Note != "by hand" {
 		t.Errorf("the feed has %+v, %v", page.Changes, err)
 	}

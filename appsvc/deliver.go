@@ -40,16 +40,18 @@ type DeliveredElement struct {
 	Config   jsontext.Value `json:"config"`            // with the defaults of the component's schema
 }
 
-// Deliver returns the versions of apps to which a tag points, as pages get them. See Session.Deliver.
-func (s *Service) Deliver(ctx context.Context, by vitrine.Caller, tag string, appIDs []string) ([]Delivery, error) {
-	if err := by.Check(); err != nil {
+// Deliver returns the versions of apps to which a tag points, in the order of appIDs, with the defaults of their
+// configs. An app that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has
+// TagsOnly and the tag is not among its Tags. All apps are read from one snapshot.
+func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]Delivery, error) {
+	if err := s.by.Check(); err != nil {
 		return nil, err
 	}
-	if by.TagsOnly && !slices.Contains(by.Tags, tag) {
-		return nil, forbidden("this caller may read apps by the tags %q, and by no other", by.Tags)
+	if s.by.TagsOnly && !slices.Contains(s.by.Tags, tag) {
+		return nil, forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
 	}
 	out := make([]Delivery, len(appIDs))
-	err := s.store.view(ctx, func(r *reader) error {
+	err := s.service.store.view(ctx, func(r *reader) error {
 		var keys []string
 		for _, id := range appIDs {
 			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, tag))
@@ -58,7 +60,7 @@ func (s *Service) Deliver(ctx context.Context, by vitrine.Caller, tag string, ap
 			return err
 		}
 		for i, id := range appIDs {
-			d, err := s.delivery(ctx, r, by, id, tag)
+			d, err := s.delivery(ctx, r, id, tag)
 			if errors.Is(err, vitrine.ErrNotFound) {
 				err = notFound("no app that this key may read has this id and this tag")
 			}
@@ -76,8 +78,8 @@ func (s *Service) Deliver(ctx context.Context, by vitrine.Caller, tag string, ap
 }
 
 // delivery returns one app.
-func (s *Service) delivery(ctx context.Context, r *reader, by vitrine.Caller, id, tag string) (d Delivery, err error) {
-	head, err := readableHead(ctx, r, by, id)
+func (s *Session) delivery(ctx context.Context, r *reader, id, tag string) (d Delivery, err error) {
+	head, err := readableHead(ctx, r, s.by, id)
 	if err != nil {
 		return d, err
 	}
@@ -93,12 +95,12 @@ func (s *Service) delivery(ctx context.Context, r *reader, by vitrine.Caller, id
 		return d, err
 	}
 	name := versionName{id, app.Version.Number()}
-	d, found := s.store.deliveries.Get(name)
+	d, found := s.service.store.deliveries.Get(name)
 	if !found || d.updatedAt != app.UpdatedAt {
 		if d, err = deliveryOf(ctx, app); err != nil {
 			return d, err
 		}
-		s.store.deliveries.Put(name, d, 500+len(app.Body))
+		s.service.store.deliveries.Put(name, d, 500+len(app.Body))
 	}
 	d.Tag = tag
 	return d, nil

@@ -4,20 +4,22 @@ import (
 	"context"
 	"errors"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
-// TaggedApp returns the version of an app that a tag points to. See Session.TaggedApp.
-func (s *Service) TaggedApp(ctx context.Context, by vitrine.Caller, appID, name string) (App, error) {
-	if err := by.Check(); err != nil {
+// TaggedApp returns the version of an app that a tag points to. This is how apps are delivered: it is the one method
+// that a caller with TagsOnly may call. Such a caller gets the app without its owner, its editor and its groups, and
+// ErrForbidden for a tag that is not among its Tags. Tag and version come from one snapshot, so a move of the tag is
+// seen as a whole or not at all. TaggedApp returns ErrNotFound as App does, or if the app has no tag of this name.
+func (s *Session) TaggedApp(ctx context.Context, appID, name string) (App, error) {
+	if err := s.by.Check(); err != nil {
 		return App{}, err
 	}
-	tag, err := s.tag(ctx, by, TagRequest{AppID: appID, Name: name, Embed: true})
+	tag, err := s.tag(ctx, TagRequest{AppID: appID, Name: name, Embed: true})
 	if err != nil {
 		return App{}, err
 	}
-	if by.TagsOnly {
+	if s.by.TagsOnly {
 		return tag.App.withoutPeople()
 	}
 	return *tag.App, nil

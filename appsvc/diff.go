@@ -24,7 +24,7 @@ type Diff struct {
 	To   vitrine.Version `json:"to"`
 
 	// Patch is a JSON Patch for the body of a read over HTTP of the version From. It begins with the test of
-	// that version. The package comment says under "History" when Service.Patch accepts it.
+	// that version. The package comment says under "History" when Session.Patch accepts it.
 	Patch json.RawMessage `json:"patch"`
 }
 
@@ -40,9 +40,21 @@ func (d Diff) AppendJSON(dst []byte) []byte {
 // coarser. Steps are counted instead of time, so that equal versions have equal diffs.
 const diffSteps = 800_000_000
 
-// Diff returns the patch that turns one version of an app into another. See Session.Diff.
-func (s *Service) Diff(ctx context.Context, by vitrine.Caller, id string, from, to vitrine.Version) (Diff, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// Diff returns the patch that turns the version from of an app into the version to: the title, the groups and the
+// elements. Each may be Latest. Manifests are not part of it, since Patch copies those that components have at that
+// time. from may be the later one: then the patch leads back. The same versions always have the same diff.
+//
+// A changed member of a config is one replace operation at that member, an added one is one add, and a removed one is
+// one remove. An element that was inserted, removed or moved is one operation too, since elements are matched by their
+// keys, and keep them if the patch is applied. An element that differs only in the order of members is unchanged.
+// Numbers keep their text. The patch has at most Limits.PatchOps operations, by default 1,000. If it would need more,
+// if applying it would be too much work for Patch, or if the comparison takes too many steps, the operations are
+// coarser: they replace whole configs, all groups, or all elements.
+//
+// Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may reject
+// the patch; the package comment lists the cases under "History".
+func (s *Session) Diff(ctx context.Context, id string, from, to vitrine.Version) (Diff, error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return Diff{}, err
 	}
 	if from.IsZero() || to.IsZero() {
@@ -50,8 +62,8 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, id string, from, 
 	}
 	// Both versions are read in one View. Comparing them needs no store.
 	var before, after App
-	err := s.store.view(ctx, func(r *reader) error {
-		h, err := readableHead(ctx, r, by, id)
+	err := s.service.store.view(ctx, func(r *reader) error {
+		h, err := readableHead(ctx, r, s.by, id)
 		if err != nil {
 			return err
 		}
@@ -79,7 +91,7 @@ func (s *Service) Diff(ctx context.Context, by vitrine.Caller, id string, from, 
 	if err != nil {
 		return Diff{}, err
 	}
-	ops, err := s.limits.diff(a, b, &jsontree.Differ{Steps: diffSteps})
+	ops, err := s.service.limits.diff(a, b, &jsontree.Differ{Steps: diffSteps})
 	if err != nil {
 		return Diff{}, err
 	}

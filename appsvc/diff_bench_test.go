@@ -80,22 +80,22 @@ func BenchmarkDiffOfLargeVersions(b *testing.B) {
 	for name, pair := range largePages() {
 		s := appsvc.New(memory.New(),
 			&appsvc.Options{Limits: appsvc.Limits{PatchBytes: 64 << 20, DocumentBytes: 64 << 20}})
-		if _, err := s.CreateComponent(ctx, designer,
+		if _, err := s.As(designer).CreateComponent(ctx,
 			appsvc.CreateComponentRequest{
 				Manifest: []byte(`{"name":"any","version":"1","main":"/any.js","configSchema":{}}`)}); err != nil {
 			b.Fatal(err)
 		}
-		app, err := s.CreateApp(ctx, designer,
+		app, err := s.As(designer).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, Elements: pair[0].elements})
 		if err != nil {
 			b.Fatal(name, err)
 		}
-		if _, err = s.Patch(ctx, designer, app.ID, pair[1].replacing(app, pair[0])); err != nil {
+		if _, err = s.As(designer).Patch(ctx, app.ID, pair[1].replacing(app, pair[0])); err != nil {
 			b.Fatal(name, err)
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_, err := s.Diff(ctx, designer, app.ID, vitrine.NewVersion(0), vitrine.NewVersion(1))
+				_, err := s.As(designer).Diff(ctx, app.ID, vitrine.NewVersion(0), vitrine.NewVersion(1))
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -69,17 +69,17 @@ var designer = vitrine.Caller{URN: "urn:vitrine:example.test:user=designer",
 func (w *workshop) history(pages ...page) string {
 	w.t.Helper()
 	first := pages[0]
-	app, err := w.CreateApp(context.Background(), designer,
+	app, err := w.As(designer).CreateApp(context.Background(),
 		appsvc.CreateAppRequest{Title: first.title, Groups: first.groups, Elements: first.elements})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	for v, p := range pages[1:] {
-		if app, err = w.Patch(context.Background(), designer, app.ID, p.replacing(app, pages[v])); err != nil {
+		if app, err = w.As(designer).Patch(context.Background(), app.ID, p.replacing(app, pages[v])); err != nil {
 			w.t.Fatal(err)
 		}
 		if app.Version.Number() == int64(v) { // nothing has changed
-			if app, err = w.Restore(context.Background(), designer,
+			if app, err = w.As(designer).Restore(context.Background(),
 				appsvc.RestoreRequest{AppID: app.ID, Version: app.Version}); err != nil {
 				w.t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func quoted(v any) string {
 
 func (w *workshop) diff(id string, from, to int) appsvc.Diff {
 	w.t.Helper()
-	d, err := w.Diff(context.Background(), designer, id, vitrine.NewVersion(from), vitrine.NewVersion(to))
+	d, err := w.As(designer).Diff(context.Background(), id, vitrine.NewVersion(from), vitrine.NewVersion(to))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func (w *workshop) checkDiff(id string, from, to int) appsvc.Diff {
 	w.t.Helper()
 	ctx := context.Background()
 	d := w.diff(id, from, to)
-	restored, err := w.Restore(ctx, designer, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(from)})
+	restored, err := w.As(designer).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(from)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -165,15 +165,15 @@ func (w *workshop) checkDiff(id string, from, to int) appsvc.Diff {
 	if a, b := operations(w.t, d), operations(w.t, again); !slices.Equal(a, b) {
 		w.t.Fatalf("equal versions have different diffs:\n%s\n%s", d.Patch, again.Patch)
 	}
-	before, err := w.App(ctx, designer, id)
+	before, err := w.As(designer).App(ctx, id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	got, err := w.Patch(ctx, designer, id, again.Patch)
+	got, err := w.As(designer).Patch(ctx, id, again.Patch)
 	if err != nil {
 		w.t.Fatalf("the patch is not accepted: %v\n%.3000s", err, again.Patch)
 	}
-	want, err := w.Version(ctx, designer, id, vitrine.NewVersion(to))
+	want, err := w.As(designer).Version(ctx, id, vitrine.NewVersion(to))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -403,22 +403,22 @@ func TestDiffOfEqualElements(t *testing.T) {
 	id := w.history(newPage(anyElement(`{"a":1,"b":2}`), textElement("1.0.0", `{}`)))
 	patch := func(v int, op string) {
 		t.Helper()
-		if _, err := w.Patch(ctx, designer, id,
+		if _, err := w.As(designer).Patch(ctx, id,
 			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	patch(0, `{"op":"remove","path":"/apps/0/elements/0/config/a"}`)
 	patch(1, `{"op":"add","path":"/apps/0/elements/0/config/a","value":1}`)
-	first, err := w.Version(ctx, designer, id, vitrine.NewVersion(0))
+	first, err := w.As(designer).Version(ctx, id, vitrine.NewVersion(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, err := w.App(ctx, designer, id)
+	last, err := w.As(designer).App(ctx, id)
 	if err != nil || bytes.Equal(first.Body, last.Body) {
 		t.Fatalf("the order of members is the same, %v", err)
 	}
-	if err := w.DeleteComponent(ctx, designer, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
+	if err := w.As(designer).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	forget(t, w.db)
@@ -456,7 +456,7 @@ func TestDiffErrors(t *testing.T) {
 		{"the latest", designer, id, v(0), vitrine.Latest, nil},
 		{"a version and itself", designer, id, v(1), v(1), nil},
 	} {
-		d, err := w.Diff(ctx, test.by, test.id, test.from, test.to)
+		d, err := w.As(test.by).Diff(ctx, test.id, test.from, test.to)
 		if !errors.Is(err, test.want) || test.want == nil && (d.From != test.from || d.To != v(1)) {
 			t.Errorf("%s: %+v, %v, want %v", test.name, d, err, test.want)
 		}
@@ -555,7 +555,7 @@ func TestDiffOfTheDeepestConfigs(t *testing.T) {
 		others.elements = append(others.elements, anyElement(fmt.Sprintf(`{"a":%d,"b":%d}`, i+5000, i+5000)))
 	}
 	id := w.history(many, others)
-	app, err := w.Patch(context.Background(), designer, id,
+	app, err := w.As(designer).Patch(context.Background(), id,
 		[]byte(`[{"op":"test","path":"/apps/0/version","value":"1"},`+
 			`{"op":"replace","path":"/apps/0/elements/7","value":`+quoted(anyElement(deepest))+`}]`))
 	if err != nil {

@@ -82,8 +82,8 @@
 //
 // # Reading
 //
-// Versions are numbered 0, 1, 2 and so on, without gaps. [Service.App] returns the latest version, and
-// [Service.Version] any. A [vitrine.Version] is made by [vitrine.NewVersion] or [vitrine.ParseVersion]. The zero
+// Versions are numbered 0, 1, 2 and so on, without gaps. [Session.App] returns the latest version, and
+// [Session.Version] any. A [vitrine.Version] is made by [vitrine.NewVersion] or [vitrine.ParseVersion]. The zero
 // Version names no version; in a request it means "not given". Version 0 is NewVersion(0). [vitrine.Latest] stands for
 // the highest version that an app has.
 //
@@ -101,7 +101,7 @@
 // function build a patch with a [PatchBuilder], and sends the patch. If Patch returns ErrConflict, for instance because
 // somebody else has changed the app, it starts over. It makes up to ten attempts in all.
 //
-// [Service.Patch] itself takes a JSON Patch (RFC 6902) for the latest version. Its paths address {"apps":[app]}, the
+// [Session.Patch] itself takes a JSON Patch (RFC 6902) for the latest version. Its paths address {"apps":[app]}, the
 // document that GET /apps/{id} returns over HTTP. One operation must be a test of /apps/0/version with the version as a
 // string, so that nobody overwrites a version that they have not seen. The service checks the result of the patch, not
 // its operations:
@@ -118,7 +118,7 @@
 //
 // The order of members in a config does not count as a change; the text of a number does.
 //
-// [Service.Restore] stores the content of any version as a new version.
+// [Session.Restore] stores the content of any version as a new version.
 //
 // # Tags
 //
@@ -277,7 +277,7 @@
 //
 // A store that cannot serve a call returns an error that wraps [vitrine.ErrBusy] (try again), [vitrine.ErrFull] (no
 // room to write), [vitrine.ErrUnknown] (it is not known whether the write was committed) or [vitrine.ErrClosed]. A call
-// whose ctx is done returns the error of ctx. Service.Edit also returns the error of its function, and that of a
+// whose ctx is done returns the error of ctx. Session.Edit also returns the error of its function, and that of a
 // mistake in the use of its PatchBuilder. Any other error is internal.
 //
 // # Idempotency
@@ -295,8 +295,8 @@
 // # Feed of changes
 //
 // Every change has an entry in the feed of changes, an [Event], written in the transaction of the change. A call that
-// changes nothing adds no entry, and neither does a repeat with an idempotency key. Service.Changes returns a page of
-// the feed, and Service.Follow waits for what comes.
+// changes nothing adds no entry, and neither does a repeat with an idempotency key. Session.Changes returns a page of
+// the feed, and Session.Follow waits for what comes.
 //
 //   - A follower that resumes from a cursor sees every later change exactly once. The changes of one app come in the
 //     order of their commits, and so do those of components.

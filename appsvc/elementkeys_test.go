@@ -41,18 +41,18 @@ func TestKeysOfElements(t *testing.T) {
 		{`{"op":"replace","path":"` + at + `0/component/name","value":"text"},{"op":"replace","path":"` + at +
 			`0/component/version","value":"1.0.0"}`, "5.0 3.1 0.0 0.1"},
 	} {
-		app, err := w.Patch(ctx, designer, id,
+		app, err := w.As(designer).Patch(ctx, id,
 			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, i, step.patch))
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := w.App(ctx, designer, id)
+		read, err := w.As(designer).App(ctx, id)
 		if got := strings.Join(keysOf(t, app), " "); err != nil || got != step.want ||
 			string(read.Body) != string(app.Body) {
 			t.Errorf("after %s the keys are %s, %v, want %s", step.patch, got, err, step.want)
 		}
 	}
-	restored, err := w.Restore(ctx, designer, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(2)})
+	restored, err := w.As(designer).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(2)})
 	if got := strings.Join(keysOf(t, restored), " "); err != nil || got != "0.2 0.0 0.1" {
 		t.Errorf("the restored version has the keys %s, %v", got, err)
 	}

@@ -24,10 +24,11 @@ func example() (*appsvc.Service, vitrine.Caller, appsvc.App) {
 	}
 	manifest := `{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js",
 		"configSchema":{"properties":{"question":{"type":"string"},"choices":{"default":2}}}}`
-	if _, err := apps.CreateComponent(ctx, me, appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
+	if _, err := apps.As(me).CreateComponent(ctx,
+		appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
 		panic(err)
 	}
-	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{
+	app, err := apps.As(me).CreateApp(ctx, appsvc.CreateAppRequest{
 		Title:  "Front page",
 		Groups: []string{"urn:vitrine:example.test:site=1"},
 		Elements: []appsvc.NewElement{{
@@ -41,7 +42,7 @@ func example() (*appsvc.Service, vitrine.Caller, appsvc.App) {
 	return apps, me, app
 }
 
-func ExampleService_CreateApp() {
+func ExampleSession_CreateApp() {
 	_, _, app := example()
 	content, err := app.Body.Content()
 	fmt.Println(app.Version, content.Title, string(content.Elements[0].Config), err)
@@ -59,20 +60,20 @@ func ExampleApp_WithDefaults() {
 	// Output: {"question":"Tea?","choices":2} <nil>
 }
 
-func ExampleService_Patch() {
+func ExampleSession_Patch() {
 	apps, me, app := example()
 	ctx := context.Background()
 	patch := []byte(`[
 		{"op":"test","path":"/apps/0/version","value":"0"},
 		{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}
 	]`)
-	app, err := apps.Patch(ctx, me, app.ID, patch)
+	app, err := apps.As(me).Patch(ctx, app.ID, patch)
 	fmt.Println(app.Version, err)
 
-	_, err = apps.Patch(ctx, me, app.ID, patch) // it was made for version 0
+	_, err = apps.As(me).Patch(ctx, app.ID, patch) // it was made for version 0
 	fmt.Println(errors.Is(err, vitrine.ErrConflict), err)
 
-	_, err = apps.Patch(ctx, me, app.ID, []byte(`[
+	_, err = apps.As(me).Patch(ctx, app.ID, []byte(`[
 		{"op":"test","path":"/apps/0/version","value":"1"},
 		{"op":"replace","path":"/apps/0/elements/0/config/question","value":7}
 	]`))
@@ -83,41 +84,42 @@ func ExampleService_Patch() {
 	// true
 }
 
-func ExampleService_PutTag() {
+func ExampleSession_PutTag() {
 	apps, me, app := example()
 	ctx := context.Background()
-	_, err := apps.PutTag(ctx, me,
+	_, err := apps.As(me).PutTag(ctx,
 		appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.NewVersion(0)})
 	fmt.Println(err)
-	live, err := apps.TaggedApp(ctx, me, app.ID, "production")
+	live, err := apps.As(me).TaggedApp(ctx, app.ID, "production")
 	fmt.Println(live.Version, err)
 	// Output:
 	// <nil>
 	// 0 <nil>
 }
 
-func ExampleService_RunRelease() {
+func ExampleSession_RunRelease() {
 	apps, me, app := example()
 	ctx := context.Background()
-	release, err := apps.CreateRelease(ctx, me, appsvc.CreateReleaseRequest{Name: "spring", Moves: []appsvc.ReleaseMove{
-		// and up to 199 more, made at the same moment
-		{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)},
-	}})
+	release, err := apps.As(me).CreateRelease(ctx,
+		appsvc.CreateReleaseRequest{Name: "spring", Moves: []appsvc.ReleaseMove{
+			// and up to 199 more, made at the same moment
+			{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)},
+		}})
 	if err != nil {
 		panic(err)
 	}
-	release, err = apps.RunRelease(ctx, me, release.ID, release.Version)
+	release, err = apps.As(me).RunRelease(ctx, release.ID, release.Version)
 	fmt.Println(release.State, release.Moves[0].To.Version(), err)
-	release, err = apps.UndoRelease(ctx, me, release.ID, release.Version)
+	release, err = apps.As(me).UndoRelease(ctx, release.ID, release.Version)
 	fmt.Println(release.State, err)
 	// Output:
 	// done 0 <nil>
 	// cancelled <nil>
 }
 
-func ExampleService_ListApps_summary() {
+func ExampleSession_ListApps_summary() {
 	apps, me, _ := example()
-	page, err := apps.ListApps(context.Background(), me, appsvc.ListAppsRequest{Summary: true, Query: "front"})
+	page, err := apps.As(me).ListApps(context.Background(), appsvc.ListAppsRequest{Summary: true, Query: "front"})
 	for _, app := range page.Items {
 		fmt.Println(app.Title, app.Groups, app.Components)
 	}
@@ -127,9 +129,9 @@ func ExampleService_ListApps_summary() {
 	// <nil>
 }
 
-func ExampleService_Restore() {
+func ExampleSession_Restore() {
 	apps, me, app := example()
-	again, err := apps.Restore(context.Background(), me,
+	again, err := apps.As(me).Restore(context.Background(),
 		appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
 	fmt.Println(again.Version, string(again.Body) == string(app.Body), err)
 	// Output: 1 true <nil>
@@ -149,14 +151,14 @@ func ExampleOptions_check() {
 	ctx := context.Background()
 	moderates := []string{"urn:vitrine:example.test"}
 	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: moderates}
-	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: moderates})
+	app, err := apps.As(me).CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: moderates})
 	if err != nil {
 		panic(err)
 	}
 	put := appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}
-	_, err = apps.PutTag(ctx, me, put)
+	_, err = apps.As(me).PutTag(ctx, put)
 	fmt.Println(err, errors.Is(err, vitrine.ErrForbidden))
-	_, err = apps.PutTag(ctx, vitrine.Caller{URN: leads[0], Moderates: moderates}, put)
+	_, err = apps.As(vitrine.Caller{URN: leads[0], Moderates: moderates}).PutTag(ctx, put)
 	fmt.Println(err)
 	// Output:
 	// only leads may move production true

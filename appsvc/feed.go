@@ -33,13 +33,19 @@ type ChangesRequest struct {
 	Limit int          // 1 to 500; 0 = 100
 }
 
-// Changes returns a page of the feed of changes. See Session.Changes.
-func (s *Service) Changes(
-	ctx context.Context, by vitrine.Caller, in ChangesRequest,
-) (vitrine.ChangesPage[Event], error) {
+// Changes returns a page of the feed of changes. The changes of one app are in the order of their commits, and so are
+// those of components. Changes does not wait for more. A caller that continues from Next sees each change exactly once.
+// A caller sees no changes of an app that it may not read now, except that each removal of a group which the caller
+// moderates or reads is an event of type AppLeft.
+//
+// It returns ErrGone if entries after the cursor were removed, or if the feed has another identity now, and ErrInvalid
+// if After is not a cursor of this feed, if a type is unknown, or if Limit is out of range. A program that gets ErrGone
+// asks for the cursor of vitrine.Now first, and then reads all apps again. A page reads at most 10,000 entries, so it
+// may be empty although More is true.
+func (s *Session) Changes(ctx context.Context, in ChangesRequest) (vitrine.ChangesPage[Event], error) {
 	wanted := typesOf(in.Types)
-	return view(ctx, s, by, func(r *reader) (out vitrine.ChangesPage[Event], err error) {
-		limit, err := s.limits.pageLimit(in.Limit, 100)
+	return view(ctx, s, func(r *reader) (out vitrine.ChangesPage[Event], err error) {
+		limit, err := s.service.limits.pageLimit(in.Limit, 100)
 		if err != nil {
 			return out, err
 		}
@@ -49,7 +55,7 @@ func (s *Service) Changes(
 			}
 		}
 		out.Changes = []Event{}
-		v := viewer{r: r, by: by, heads: map[string]appHead{}}
+		v := viewer{r: r, by: s.by, heads: map[string]appHead{}}
 		out.Next, out.More,
 			err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (full bool, err error) {
 			if in.AppID != "" && change.AppID != in.AppID {
@@ -122,14 +128,19 @@ func (v *viewer) head(ctx context.Context, app string) (h appHead, err error) {
 	return h, nil
 }
 
-// Follow yields the entries of the feed of changes, and waits for more. See Session.Follow.
-func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesRequest) iter.Seq2[Event, error] {
+// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error as its last
+// pair: the error of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After. A
+// cursor is gone with its entry, so a follower of rare Types asks for all types and stores the Cursor of each event.
+// in.Limit is the number of entries that are read at a time.
+//
+// A slow follower costs nothing: neither entries nor a snapshot of the store are kept for it.
+func (s *Session) Follow(ctx context.Context, in ChangesRequest) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		next, stop := s.Watch(by, in)
+		next, stop := s.service.Watch(s.by, in)
 		defer stop()
 		feed.Follow(ctx, in.After, next, func(after string) (vitrine.ChangesPage[Event], error) {
 			in.After = after
-			return s.Changes(ctx, by, in)
+			return s.Changes(ctx, in)
 		})(yield)
 	}
 }

@@ -41,7 +41,7 @@ func (f *follower) next() []string {
 	f.t.Helper()
 	var out []string
 	for {
-		page, err := f.s.Changes(context.Background(), f.by, f.in)
+		page, err := f.s.As(f.by).Changes(context.Background(), f.in)
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -90,9 +90,9 @@ func newFollower(w *workshop, by vitrine.Caller) *follower {
 // patch changes an app by one operation.
 func (w *workshop) patch(by vitrine.Caller, id, op string) {
 	w.t.Helper()
-	app, err := w.App(context.Background(), by, id)
+	app, err := w.As(by).App(context.Background(), id)
 	if err == nil {
-		_, err = w.Patch(context.Background(), by, id,
+		_, err = w.As(by).Patch(context.Background(), id,
 			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},%s]`, app.Version, op))
 	}
 	if err != nil {
@@ -105,38 +105,38 @@ func TestTheFeedHasEveryChangeOnce(t *testing.T) {
 	ctx := context.Background()
 	w.clock = w.clock.Add(time.Second)
 	f := newFollower(w, ofBoth)
-	app, err := w.CreateApp(ctx, ofSite1,
+	app, err := w.As(ofSite1).CreateApp(ctx,
 		appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}, IdempotencyKey: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.CreateApp(ctx, ofSite1,
+	if _, err := w.As(ofSite1).CreateApp(ctx,
 		appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}, IdempotencyKey: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	w.patch(ofSite1, app.ID, `{"op":"replace","path":"/apps/0/title","value":"Second"}`)
 	w.patch(ofSite1, app.ID, `{"op":"replace","path":"/apps/0/title","value":"Second"}`) // no change
 	for range 2 {
-		if _, err := w.Restore(ctx, ofSite1,
+		if _, err := w.As(ofSite1).Restore(ctx,
 			appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0), IdempotencyKey: "r"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, v := range []int{0, 0, 2} {
-		if _, err := w.PutTag(ctx, ofBoth,
+		if _, err := w.As(ofBoth).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.NewVersion(v)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); err != nil {
+	if err := w.As(ofBoth).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.DeleteTag(ctx, ofBoth, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); !errors.Is(err,
+	if err := w.As(ofBoth).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}); !errors.Is(err,
 		vitrine.ErrNotFound) {
 		t.Fatal(err)
 	}
 	w.component(`{"name":"clock","version":"3","main":"/c.js","configSchema":{}}`)
-	if err := w.DeleteComponent(ctx, ofBoth, appsvc.DeleteComponentRequest{Name: "clock"}); err != nil {
+	if err := w.As(ofBoth).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "clock"}); err != nil {
 		t.Fatal(err)
 	}
 	by := func(c vitrine.Caller) string { return `"by":{"urn":"` + c.URN + `"}` }
@@ -174,7 +174,7 @@ func TestTheFeedHasEveryChangeOnce(t *testing.T) {
 // firstAfter returns the cursor after the components of the workshop.
 func firstAfter(t *testing.T, w *workshop) string {
 	t.Helper()
-	page, err := w.Changes(context.Background(), ofBoth, appsvc.ChangesRequest{Limit: 3})
+	page, err := w.As(ofBoth).Changes(context.Background(), appsvc.ChangesRequest{Limit: 3})
 	if err != nil || len(page.Changes) != 3 || page.Changes[2].Type != appsvc.ComponentCreated || !page.More {
 		t.Fatalf("%+v, %v", page, err)
 	}
@@ -185,7 +185,7 @@ func TestTheFeedIsReadByTheRightsOfNow(t *testing.T) {
 	w := newWorkshop(t)
 	ctx := context.Background()
 	one, two, three := newFollower(w, ofSite1), newFollower(w, ofSite2), newFollower(w, readers1)
-	app, err := w.CreateApp(ctx, ofBoth, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}})
+	app, err := w.As(ofBoth).CreateApp(ctx, appsvc.CreateAppRequest{Title: "First", Groups: []string{site1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,35 +230,35 @@ func TestTheFeedIsReadByTheRightsOfNow(t *testing.T) {
 func TestCursorsOfTheFeed(t *testing.T) {
 	w, other := newWorkshop(t), newWorkshop(t)
 	ctx := context.Background()
-	foreign, err := other.Changes(ctx, editor, appsvc.ChangesRequest{})
+	foreign, err := other.As(editor).Changes(ctx, appsvc.ChangesRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, after := range []string{foreign.Next, foreign.Changes[0].Cursor, "0", "Now", foreign.Next + "x"} {
-		_, err := w.Changes(ctx, editor, appsvc.ChangesRequest{After: after})
+		_, err := w.As(editor).Changes(ctx, appsvc.ChangesRequest{After: after})
 		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Parameter != "after" {
 			t.Errorf("after %q: %v", after, err)
 		}
 	}
 	for _, in := range []appsvc.ChangesRequest{{Limit: -1}, {Limit: 501}} {
-		if _, err := w.Changes(ctx, editor, in); !errors.Is(err, vitrine.ErrInvalid) {
+		if _, err := w.As(editor).Changes(ctx, in); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("%+v: %v", in, err)
 		}
 	}
-	_, err = w.Changes(ctx, editor, appsvc.ChangesRequest{Types: []appsvc.ChangeType{"app.gone"}})
+	_, err = w.As(editor).Changes(ctx, appsvc.ChangesRequest{Types: []appsvc.ChangeType{"app.gone"}})
 	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Parameter != "types" {
 		t.Errorf("an unknown type: %v", err)
 	}
-	if _, err := w.Changes(ctx, editor, appsvc.ChangesRequest{Limit: 500}); err != nil {
+	if _, err := w.As(editor).Changes(ctx, appsvc.ChangesRequest{Limit: 500}); err != nil {
 		t.Error(err)
 	}
-	for _, err := range w.Follow(ctx, editor, appsvc.ChangesRequest{After: "none"}) {
+	for _, err := range w.As(editor).Follow(ctx, appsvc.ChangesRequest{After: "none"}) {
 		checkKind(t, err, vitrine.ErrInvalid)
 	}
 	ended, end := context.WithCancel(ctx)
 	defer end()
 	var last error
-	for _, err := range w.Follow(ended, editor, appsvc.ChangesRequest{}) {
+	for _, err := range w.As(editor).Follow(ended, appsvc.ChangesRequest{}) {
 		end()
 		last = err
 	}
@@ -274,19 +274,19 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 	ctx := context.Background()
 	create := func() {
 		t.Helper()
-		if _, err := s.CreateApp(ctx, ofSite1,
+		if _, err := s.As(ofSite1).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	start, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{})
+	start, err := s.As(ofSite1).Changes(ctx, appsvc.ChangesRequest{})
 	if err != nil || start.Next == "" || start.More || len(start.Changes) != 0 {
 		t.Fatalf("%+v, %v", start, err)
 	}
 	for range 64 {
 		create()
 	}
-	page, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: start.Next, Limit: 500})
+	page, err := s.As(ofSite1).Changes(ctx, appsvc.ChangesRequest{After: start.Next, Limit: 500})
 	if err != nil || len(page.Changes) != 64 {
 		t.Fatalf("%d, %v", len(page.Changes), err)
 	}
@@ -294,13 +294,13 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 	create()
 	gone := []string{start.Next, page.Changes[0].Cursor, page.Changes[62].Cursor}
 	for _, after := range gone {
-		_, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: after})
+		_, err := s.As(ofSite1).Changes(ctx, appsvc.ChangesRequest{After: after})
 		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrGone || e.Code != vitrine.CodeGone {
 			t.Errorf("after an entry that was removed: %v", err)
 		}
 	}
 	for _, after := range []string{"", page.Next} {
-		if now, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: after}); err != nil ||
+		if now, err := s.As(ofSite1).Changes(ctx, appsvc.ChangesRequest{After: after}); err != nil ||
 			len(now.Changes) != 1 {
 			t.Errorf("after %q: %+v, %v", after, now, err)
 		}
@@ -308,7 +308,7 @@ func TestEntriesOfTheFeedAreRemoved(t *testing.T) {
 	if err := storage.RenewIdentity(ctx, db); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Changes(ctx, ofSite1, appsvc.ChangesRequest{After: page.Next}); !errors.Is(err, vitrine.ErrGone) {
+	if _, err := s.As(ofSite1).Changes(ctx, appsvc.ChangesRequest{After: page.Next}); !errors.Is(err, vitrine.ErrGone) {
 		t.Errorf("after a reset: %v", err)
 	}
 }
@@ -317,7 +317,8 @@ func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
 	store := memory.New()
 	s := appsvc.New(store, nil)
 	ctx := context.Background()
-	if _, err := s.CreateApp(ctx, ofSite1, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
+	if _, err := s.As(ofSite1).CreateApp(ctx,
+		appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 		t.Fatal(err)
 	}
 	entries := record.Feed{Space: "apps"}
@@ -335,16 +336,16 @@ func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
 		}
 	}
 	add(9_999)
-	page, err := s.Changes(ctx, ofSite2, appsvc.ChangesRequest{})
+	page, err := s.As(ofSite2).Changes(ctx, appsvc.ChangesRequest{})
 	if err != nil || len(page.Changes) != 0 || page.More {
 		t.Fatalf("10,000 hidden entries: %d, more %t, %v", len(page.Changes), page.More, err)
 	}
 	add(1)
-	page, err = s.Changes(ctx, ofSite2, appsvc.ChangesRequest{})
+	page, err = s.As(ofSite2).Changes(ctx, appsvc.ChangesRequest{})
 	if err != nil || len(page.Changes) != 0 || !page.More {
 		t.Fatalf("10,001 hidden entries: %d, more %t, %v", len(page.Changes), page.More, err)
 	}
-	page, err = s.Changes(ctx, ofSite2, appsvc.ChangesRequest{After: page.Next})
+	page, err = s.As(ofSite2).Changes(ctx, appsvc.ChangesRequest{After: page.Next})
 	if err != nil || len(page.Changes) != 0 || page.More {
 		t.Fatalf("the rest: %d, more %t, %v", len(page.Changes), page.More, err)
 	}
@@ -366,7 +367,7 @@ func (s duringView) View(ctx context.Context, fn func(storage.Reader) error) err
 func TestTheTypesOfARequestAreReadOnce(t *testing.T) {
 	apps := memory.New()
 	ctx := context.Background()
-	if _, err := appsvc.New(apps, nil).CreateApp(ctx, ofBoth,
+	if _, err := appsvc.New(apps, nil).As(ofBoth).CreateApp(ctx,
 		appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +381,7 @@ func TestTheTypesOfARequestAreReadOnce(t *testing.T) {
 				types[i] = c.later
 			}
 		}}, nil)
-		page, err := s.Changes(ctx, ofBoth, appsvc.ChangesRequest{Types: types})
+		page, err := s.As(ofBoth).Changes(ctx, appsvc.ChangesRequest{Types: types})
 		if err != nil || len(page.Changes) != c.want {
 			t.Errorf("asked for %s: %d entries, %v", c.asked, len(page.Changes), err)
 		}

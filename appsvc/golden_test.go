@@ -23,19 +23,19 @@ func TestAStoreForGoldenTests(t *testing.T) {
 			NewID: func() string { n++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }})
 		ctx, s := context.Background(), appsvc.New(db, nil)
 		by := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
-		if _, err := s.CreateComponent(ctx, by,
+		if _, err := s.As(by).CreateComponent(ctx,
 			appsvc.CreateComponentRequest{
 				Manifest: []byte(`{"name":"c","version":"1","main":"/c.js","configSchema":{}}`)}); err != nil {
 			t.Fatal(err)
 		}
-		app, err := s.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
+		app, err := s.As(by).CreateApp(ctx, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
 		if err == nil {
-			_, err = s.Edit(ctx, by, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+			_, err = s.As(by).Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 				p.SetTitle("y")
 				return nil
 			})
 		}
-		page, err2 := s.Changes(ctx, by, appsvc.ChangesRequest{})
+		page, err2 := s.As(by).Changes(ctx, appsvc.ChangesRequest{})
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
@@ -88,18 +88,18 @@ func TestAnEditWithAnUnknownOutcomeIsDoneOnce(t *testing.T) {
 			return step == 'C', true
 		}}, nil)
 		by := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
-		_, err := s.CreateComponent(ctx, by,
+		_, err := s.As(by).CreateComponent(ctx,
 			appsvc.CreateComponentRequest{
 				Manifest: []byte(`{"name":"c","version":"1","main":"/c.js","configSchema":{}}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		app, err := s.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
+		app, err := s.As(by).CreateApp(ctx, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		left = script
-		after, err := s.Edit(ctx, by, app.ID, func(now appsvc.App, p *appsvc.PatchBuilder) error {
+		after, err := s.As(by).Edit(ctx, app.ID, func(now appsvc.App, p *appsvc.PatchBuilder) error {
 			p.SetTitle(now.Title +
 				"!").AppendElement(appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
 				Config: []byte(`{"a": 1.10}`)})
@@ -108,7 +108,7 @@ func TestAnEditWithAnUnknownOutcomeIsDoneOnce(t *testing.T) {
 		if err != nil || after.Title != "x!" || after.Version != vitrine.NewVersion(1) {
 			t.Errorf("%s: %q at version %s, %v", script, after.Title, after.Version, err)
 		}
-		if last, err := s.App(ctx, by, app.ID); err != nil || last.Version != after.Version ||
+		if last, err := s.As(by).App(ctx, app.ID); err != nil || last.Version != after.Version ||
 			string(last.Body) != string(after.Body) {
 			t.Errorf("%s: the app is at version %s, %v", script, last.Version, err)
 		}

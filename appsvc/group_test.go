@@ -24,11 +24,12 @@ func (w *workshop) regroup(id string, groups []string) {
 
 func (w *workshop) patchGroups(by vitrine.Caller, id string, groups []string) error {
 	w.t.Helper()
-	now, err := w.App(context.Background(), admin, id)
+	now, err := w.As(admin).App(context.Background(), id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	_, err = w.Patch(context.Background(), by, id, fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
+	_, err = w.As(by).Patch(context.Background(), id,
+		fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
 		{"op":"replace","path":"/apps/0/groups","value":["%s"]}]`, now.Version, strings.Join(groups, `","`)))
 	return err
 }
@@ -91,17 +92,17 @@ func TestWhoMayChangeGroups(t *testing.T) {
 func TestARestoredVersionGivesItsGroupsRightsAgain(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.stateApp("moved")
-	if _, err := w.App(ctx, moderator(site1), id); !errors.Is(err, vitrine.ErrNotFound) {
+	if _, err := w.As(moderator(site1)).App(ctx, id); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("before: %v", err)
 	}
-	if _, err := w.Restore(ctx, moderator(site1, site2),
+	if _, err := w.As(moderator(site1, site2)).Restore(ctx,
 		appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Version(ctx, moderator(site1), id, vitrine.NewVersion(1)); err != nil {
+	if _, err := w.As(moderator(site1)).Version(ctx, id, vitrine.NewVersion(1)); err != nil {
 		t.Errorf("a version of other groups, after the latest is theirs again: %v", err)
 	}
-	if _, err := w.Version(ctx, moderator(site2), id, vitrine.NewVersion(1)); !errors.Is(err, vitrine.ErrNotFound) {
+	if _, err := w.As(moderator(site2)).Version(ctx, id, vitrine.NewVersion(1)); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("a version of their group, after the latest is not theirs: %v", err)
 	}
 }

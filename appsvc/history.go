@@ -91,27 +91,30 @@ func (in ListHistoryRequest) Below() (vitrine.Version, error) {
 	return ListVersionsRequest{Before: in.Before, After: in.After}.Below()
 }
 
-// ListHistory returns a page of the history of an app. See Session.ListHistory.
-func (s *Service) ListHistory(
-	ctx context.Context, by vitrine.Caller, in ListHistoryRequest,
-) (vitrine.Page[HistoryEntry], error) {
-	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[HistoryEntry], err error) {
+// ListHistory returns a page of the history of an app: who made each version and when, which version it was restored
+// from, which tags point to it, and what changed. It returns no content, so it is small and quick also where the app
+// is large. The page ends before the limit when the bodies that it has read, the newest not counted, have four times
+// Limits.PageBytes, by default 64 MiB.
+//
+// It returns ErrNotFound if there is no such app, and ErrInvalid if Limit is out of range or After is not a cursor of
+// this list.
+func (s *Session) ListHistory(ctx context.Context, in ListHistoryRequest) (vitrine.Page[HistoryEntry], error) {
+	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[HistoryEntry], err error) {
 		before, err := in.Below()
 		if err == nil {
-			_, err = readableHead(ctx, r, by, in.AppID)
+			_, err = readableHead(ctx, r, s.by, in.AppID)
 		}
 		if err != nil {
 			return page, err
 		}
-		return s.historyPage(ctx, r, in.AppID, before, limit)
+		return s.service.historyPage(ctx, r, in.AppID, before, limit)
 	})
 }
 
-// AllHistory yields the history of an app. See Session.AllHistory.
-func (s *Service) AllHistory(
-	ctx context.Context, by vitrine.Caller, in ListHistoryRequest,
-) iter.Seq2[HistoryEntry, error] {
-	return all(&in.After, func() (vitrine.Page[HistoryEntry], error) { return s.ListHistory(ctx, by, in) })
+// AllHistory yields the history of an app, newest version first, page by page. in.Limit is how many entries are read at
+// a time. It ends with the first error, which comes in the last pair.
+func (s *Session) AllHistory(ctx context.Context, in ListHistoryRequest) iter.Seq2[HistoryEntry, error] {
+	return all(&in.After, func() (vitrine.Page[HistoryEntry], error) { return s.ListHistory(ctx, in) })
 }
 
 // historyPage returns up to limit entries of versions below before. Each version is compared with the previous one, so

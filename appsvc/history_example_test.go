@@ -9,7 +9,7 @@ import (
 )
 
 // What changed between production and now.
-func ExampleService_Diff() {
+func ExampleSession_Diff() {
 	ctx := context.Background()
 	apps, me, app := example()
 	must := func(_ any, err error) {
@@ -17,35 +17,35 @@ func ExampleService_Diff() {
 			panic(err)
 		}
 	}
-	must(apps.PutTag(ctx, me, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}))
-	must(apps.Patch(ctx, me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
+	must(apps.As(me).PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}))
+	must(apps.As(me).Patch(ctx, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
 		{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}]`)))
-	must(apps.Patch(ctx, me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"1"},
+	must(apps.As(me).Patch(ctx, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"1"},
 		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
 
-	live, err := apps.Tag(ctx, me, appsvc.TagRequest{AppID: app.ID, Name: "production"})
+	live, err := apps.As(me).Tag(ctx, appsvc.TagRequest{AppID: app.ID, Name: "production"})
 	if err != nil {
 		panic(err)
 	}
-	d, err := apps.Diff(ctx, me, app.ID, live.AppVersion, vitrine.Latest)
+	d, err := apps.As(me).Diff(ctx, app.ID, live.AppVersion, vitrine.Latest)
 	fmt.Println(string(d.Patch), err)
 	// Output:
 	// [{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}]
 	// <nil>
 }
 
-func ExampleService_AllHistory() {
+func ExampleSession_AllHistory() {
 	ctx := context.Background()
 	apps, me, app := example()
-	if _, err := apps.Patch(ctx, me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
+	if _, err := apps.As(me).Patch(ctx, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
 		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)); err != nil {
 		panic(err)
 	}
-	if _, err := apps.Restore(ctx, me,
+	if _, err := apps.As(me).Restore(ctx,
 		appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}); err != nil {
 		panic(err)
 	}
-	for e, err := range apps.AllHistory(ctx, me, appsvc.ListHistoryRequest{AppID: app.ID}) {
+	for e, err := range apps.As(me).AllHistory(ctx, appsvc.ListHistoryRequest{AppID: app.ID}) {
 		if err != nil {
 			panic(err)
 		}
@@ -61,20 +61,20 @@ func ExampleService_AllHistory() {
 func ExamplePointsTo() {
 	ctx := context.Background()
 	apps, me, app := example()
-	next, err := apps.Patch(ctx, me, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
+	next, err := apps.As(me).Patch(ctx, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
 		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`))
 	if err != nil {
 		panic(err)
 	}
 	put := appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: next.Version}
-	if _, err := apps.PutTag(ctx, me, put); err != nil {
+	if _, err := apps.As(me).PutTag(ctx, put); err != nil {
 		panic(err)
 	}
 
 	put.Version, put.From = app.Version, appsvc.PointsTo(next.Version)
-	live, err := apps.PutTag(ctx, me, put)
+	live, err := apps.As(me).PutTag(ctx, put)
 	fmt.Println(live.AppVersion, err)
-	_, err = apps.PutTag(ctx, me, put) // production is at version 0 by now
+	_, err = apps.As(me).PutTag(ctx, put) // production is at version 0 by now
 	fmt.Println(err)
 	// Output:
 	// 0 <nil>

@@ -18,7 +18,7 @@ import (
 
 func (w *workshop) entries(in appsvc.ListHistoryRequest) vitrine.Page[appsvc.HistoryEntry] {
 	w.t.Helper()
-	page, err := w.ListHistory(context.Background(), designer, in)
+	page, err := w.As(designer).ListHistory(context.Background(), in)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -37,11 +37,11 @@ func TestHistory(t *testing.T) {
 	start := w.clock.UnixMilli()
 	id := w.app().ID
 	w.clock = w.clock.Add(time.Minute)
-	must(w.Patch(ctx, editor, id, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Second"},`+
+	must(w.As(editor).Patch(ctx, id, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Second"},`+
 		`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"},{"op":"add",`+
 		`"path":"/apps/0/elements/0/config/a~1b","value":[1]}]`)))
-	must(w.Restore(ctx, designer, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}))
-	must(w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: id, Version: vitrine.Latest}))
+	must(w.As(designer).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}))
+	must(w.As(editor).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: vitrine.Latest}))
 	for _, name := range []string{"production", "a", "Z"} {
 		w.putTag(id, name, vitrine.NewVersion(2))
 	}
@@ -92,7 +92,7 @@ func TestPagesOfHistory(t *testing.T) {
 	}
 	id := w.history(pages...)
 	var all []appsvc.HistoryEntry
-	for e, err := range w.AllHistory(context.Background(), designer, appsvc.ListHistoryRequest{AppID: id}) {
+	for e, err := range w.As(designer).AllHistory(context.Background(), appsvc.ListHistoryRequest{AppID: id}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestHistoryErrors(t *testing.T) {
 			appsvc.ListHistoryRequest{AppID: id}, vitrine.ErrForbidden},
 		{"a bad caller", vitrine.Caller{URN: "x"}, appsvc.ListHistoryRequest{AppID: id}, vitrine.ErrInvalid},
 	} {
-		if page, err := w.ListHistory(ctx, test.by, test.in); !errors.Is(err, test.want) || err == nil &&
+		if page, err := w.As(test.by).ListHistory(ctx, test.in); !errors.Is(err, test.want) || err == nil &&
 			len(page.Items) != 1 {
 			t.Errorf("%s: %+v, %v, want %v", test.name, page, err, test.want)
 		}

@@ -170,7 +170,7 @@ type versionRef struct {
 }
 
 // writeVersion is write for operations that return the version that they make. A repeat reads this version again, by
-// Service.Version with the rights that the caller has now.
+// Session.Version with the rights that the caller has now.
 func (s *Service) writeVersion(
 	ctx context.Context, w idempotentWrite, prepare func() error, fn func(*writer) (App, error),
 ) (App, error) {
@@ -185,7 +185,7 @@ func (s *Service) writeVersion(
 		return App{}, err
 	}
 	if repeated {
-		return s.Version(ctx, w.by, ref.ID, vitrine.NewVersion(ref.Version))
+		return s.As(w.by).Version(ctx, ref.ID, vitrine.NewVersion(ref.Version))
 	}
 	return app, nil
 }

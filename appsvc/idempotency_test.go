@@ -28,55 +28,53 @@ type keyed struct {
 
 var keyedOperations = []keyed{
 	{"create", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
-		app, err := w.CreateApp(context.Background(), by,
+		app, err := w.As(by).CreateApp(context.Background(),
 			appsvc.CreateAppRequest{Title: choose(other, "other", "one"), Groups: []string{site1}, IdempotencyKey: key})
 		return string(app.Body) + app.ID + app.Version.String(), err
 	}, func(*workshop, string) error { return nil }},
 	{"restore", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
-		app, err := w.Restore(context.Background(), by,
+		app, err := w.As(by).Restore(context.Background(),
 			appsvc.RestoreRequest{AppID: id, Version: choose(other, vitrine.NewVersion(2), vitrine.NewVersion(0)),
 				IdempotencyKey: key})
 		return string(app.Body) + app.ID + app.Version.String(), err
 	}, func(*workshop, string) error { return nil }},
 	{"put a tag", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
-		tag, err := w.PutTag(context.Background(), by,
-			appsvc.PutTagRequest{AppID: id, Name: "live",
-				Version: choose(other, vitrine.NewVersion(1), vitrine.NewVersion(0)), Embed: true, IdempotencyKey: key})
+		tag, err := w.As(by).PutTag(context.Background(), appsvc.PutTagRequest{AppID: id, Name: "live",
+			Version: choose(other, vitrine.NewVersion(1), vitrine.NewVersion(0)), Embed: true, IdempotencyKey: key})
 		return fmt.Sprintf("%s of %s is %s, %s", tag.Name, tag.AppID, tag.AppVersion, textOf(tag.App)), err
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin,
+		_, err := w.As(admin).PutTag(context.Background(),
 			appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
 		return err
 	}},
 	{"put a tag of another name", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
-		tag, err := w.PutTag(context.Background(), by,
+		tag, err := w.As(by).PutTag(context.Background(),
 			appsvc.PutTagRequest{AppID: id, Name: choose(other, "other", "live"), IdempotencyKey: key,
 				Version: vitrine.NewVersion(0)})
 		return fmt.Sprintf("%s of %s is %s, %s", tag.Name, tag.AppID, tag.AppVersion, textOf(tag.App)), err
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin,
+		_, err := w.As(admin).PutTag(context.Background(),
 			appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
 		return err
 	}},
 	{"delete a tag", func(w *workshop, by vitrine.Caller, id, key string, other bool) (string, error) {
-		return "", w.DeleteTag(context.Background(), by,
+		return "", w.As(by).DeleteTag(context.Background(),
 			appsvc.DeleteTagRequest{AppID: id, Name: choose(other, "old", "live"), IdempotencyKey: key})
 	}, func(w *workshop, id string) error {
-		_, err := w.PutTag(context.Background(), admin,
+		_, err := w.As(admin).PutTag(context.Background(),
 			appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2)})
 		return err
 	}},
 	{"create a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
-		c, err := w.CreateComponent(context.Background(), by,
-			appsvc.CreateComponentRequest{
-				Manifest: []byte(`{"name":"new","version":"` + choose(other, "2", "1") +
-					`","main":"/one.js","configSchema":{}}`), IdempotencyKey: key})
+		c, err := w.As(by).CreateComponent(context.Background(), appsvc.CreateComponentRequest{
+			Manifest: []byte(`{"name":"new","version":"` + choose(other, "2", "1") +
+				`","main":"/one.js","configSchema":{}}`), IdempotencyKey: key})
 		return fmt.Sprintf("%q", c), err
 	}, func(w *workshop, _ string) error {
-		return w.DeleteComponent(context.Background(), admin, appsvc.DeleteComponentRequest{Name: "new"})
+		return w.As(admin).DeleteComponent(context.Background(), appsvc.DeleteComponentRequest{Name: "new"})
 	}},
 	{"delete a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
-		return "", w.DeleteComponent(context.Background(), by,
+		return "", w.As(by).DeleteComponent(context.Background(),
 			appsvc.DeleteComponentRequest{Name: choose(other, "text", "any"), IdempotencyKey: key})
 	}, func(w *workshop, _ string) error {
 		w.component(`{"name":"any","version":"again","main":"/m.js","configSchema":{}}`)
@@ -101,7 +99,7 @@ func (w *workshop) keyedApp() string {
 	w.regroup(id, []string{site1, site2})
 	w.regroup(id, []string{site1})
 	for _, tag := range []string{"live", "old"} {
-		if _, err := w.PutTag(context.Background(), admin,
+		if _, err := w.As(admin).PutTag(context.Background(),
 			appsvc.PutTagRequest{AppID: id, Name: tag, Version: vitrine.NewVersion(2)}); err != nil {
 			w.t.Fatal(err)
 		}
@@ -112,10 +110,10 @@ func (w *workshop) keyedApp() string {
 // all tells of everything that is stored.
 func (w *workshop) all() string {
 	w.t.Helper()
-	apps, _, err := unpage(w.ListApps(context.Background(), admin,
+	apps, _, err := unpage(w.As(admin).ListApps(context.Background(),
 		appsvc.ListAppsRequest{Sort: appsvc.CreatedAscending}))
-	list, _, err2 := listed(w.ListComponents(context.Background(), admin, appsvc.ListComponentsRequest{}))
-	feed, err3 := w.Changes(context.Background(), admin, appsvc.ChangesRequest{Limit: 500})
+	list, _, err2 := listed(w.As(admin).ListComponents(context.Background(), appsvc.ListComponentsRequest{}))
+	feed, err3 := w.As(admin).Changes(context.Background(), appsvc.ChangesRequest{Limit: 500})
 	if err := errors.Join(err, err2, err3); err != nil {
 		w.t.Fatal(err)
 	}
@@ -241,15 +239,15 @@ func TestAnUpdateThatFailedIsNoAnswer(t *testing.T) {
 	in := appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}, IdempotencyKey: "k",
 		Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "late", Version: "1"},
 			Config: []byte(`{}`)}}}
-	if _, err := w.CreateApp(context.Background(), editor, in); !errors.Is(err, vitrine.ErrUnprocessable) {
+	if _, err := w.As(editor).CreateApp(context.Background(), in); !errors.Is(err, vitrine.ErrUnprocessable) {
 		t.Fatalf("error %v, want %v", err, vitrine.ErrUnprocessable)
 	}
 	w.component(`{"name":"late","version":"1","main":"/m.js","configSchema":{}}`)
-	first, err := w.CreateApp(context.Background(), editor, in)
+	first, err := w.As(editor).CreateApp(context.Background(), in)
 	if err != nil {
 		t.Fatalf("the same again, when it can be done: %v", err)
 	}
-	if again, err := w.CreateApp(context.Background(), editor, in); err != nil || again.ID != first.ID {
+	if again, err := w.As(editor).CreateApp(context.Background(), in); err != nil || again.ID != first.ID {
 		t.Errorf("the repeat made %s after %s, %v", again.ID, first.ID, err)
 	}
 }
@@ -287,24 +285,24 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	const sent = "a text that stands in the body"
 	ctx, store := context.Background(), memory.New()
 	svc := appsvc.New(store, nil)
-	app, err := svc.CreateApp(ctx, editor,
+	app, err := svc.As(editor).CreateApp(ctx,
 		appsvc.CreateAppRequest{Title: sent, Groups: []string{site1}, IdempotencyKey: "create"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	manifest := `{"name":"new","version":"1","main":"/m.js","description":"` + sent + `","configSchema":{}}`
-	made, err := svc.CreateComponent(ctx, editor,
+	made, err := svc.As(editor).CreateComponent(ctx,
 		appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = svc.PutTag(ctx, editor,
+	_, err = svc.As(editor).PutTag(ctx,
 		appsvc.PutTagRequest{AppID: app.ID, Name: "live", Embed: true, IdempotencyKey: "tag",
 			Version: vitrine.NewVersion(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := svc.Restore(ctx, editor,
+	if _, err := svc.As(editor).Restore(ctx,
 		appsvc.RestoreRequest{AppID: app.ID, IdempotencyKey: "restore", Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
@@ -322,10 +320,10 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	if kept != 4 {
 		t.Errorf("%d answers are kept, want 4", kept)
 	}
-	if err := svc.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "new"}); err != nil {
+	if err := svc.As(editor).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "new"}); err != nil {
 		t.Fatal(err)
 	}
-	again, err := svc.CreateComponent(ctx, editor,
+	again, err := svc.As(editor).CreateComponent(ctx,
 		appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
 	if err != nil || !reflect.DeepEqual(again, made) {
 		t.Errorf("the repeat, when the component is gone, is answered %+v, %v\nthe first was %+v", again, err, made)

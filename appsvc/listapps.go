@@ -67,10 +67,20 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 	return q, in.Query != "" && len(q.words) == 0, err
 }
 
-// ListApps returns a page of the apps that the caller may read. See Session.ListApps.
-func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRequest) (vitrine.Page[App], error) {
-	return list(ctx, s, by, in.Limit, 100, func(r *reader, limit int) (page vitrine.Page[App], err error) {
-		q, none, err := in.query(by, s.limits)
+// ListApps returns a page of the apps that the caller may read, each as its latest version: those that it owns, and
+// those that have one of the groups that it moderates or reads, or a site of such a network. Apps of the same time are
+// in the order of their ids. A page also ends before the app that would bring it above Limits.PageBytes. With Summary
+// no body is read.
+//
+// The cursor is a position in the order. So an app that is created or changed between two pages appears only if it
+// comes after this position: with UpdatedAscending a change moves an app to the end, where it appears again.
+//
+// It returns ErrInvalid if Sort is unknown, if Limit is out of range, if Group is no URN of a group, if Query has more
+// than 16 words or more characters than a title, if UsingVersion has no UsingComponent, or if After is not a cursor of
+// this list in this order.
+func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Page[App], error) {
+	return list(ctx, s, in.Limit, 100, func(r *reader, limit int) (page vitrine.Page[App], err error) {
+		q, none, err := in.query(s.by, s.service.limits)
 		if err != nil || none {
 			return page, err
 		}
@@ -79,7 +89,7 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 		size, read := min(atOnce, q.limit), r.whole
 		if in.Summary {
 			size, read = q.limit, func(ctx context.Context, ids []string) iter.Seq2[App, error] {
-				return s.summaries(ctx, r, ids)
+				return s.service.summaries(ctx, r, ids)
 			}
 		}
 		apps := func(yield func(App, error) bool) {
@@ -95,7 +105,7 @@ func (s *Service) ListApps(ctx context.Context, by vitrine.Caller, in ListAppsRe
 				}
 			}
 		}
-		return fill(ctx, s, limit, apps, App.size, func(last App) string {
+		return fill(ctx, s.service, limit, apps, App.size, func(last App) string {
 			at := q.position(last)
 			return cursor(string(q.sort), at.Time, at.ID)
 		})
@@ -119,7 +129,8 @@ func (a App) size() int {
 	return n
 }
 
-// AllApps yields the apps that the caller may read. See Session.AllApps.
-func (s *Service) AllApps(ctx context.Context, by vitrine.Caller, in ListAppsRequest) iter.Seq2[App, error] {
-	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListApps(ctx, by, in) })
+// AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is the size of a page. The
+// first error is the last pair.
+func (s *Session) AllApps(ctx context.Context, in ListAppsRequest) iter.Seq2[App, error] {
+	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListApps(ctx, in) })
 }

@@ -23,7 +23,7 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 	all := vitrine.Caller{URN: network + ":user=all", Moderates: []string{network}, Components: true}
 	for _, version := range []string{"1", "2"} {
 		manifest := fmt.Appendf(nil, `{"name":"poll","version":%q,"main":"/m.js","configSchema":{}}`, version)
-		if _, err := svc.CreateComponent(ctx, all, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+		if _, err := svc.As(all).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,9 +54,9 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 				Config: json.RawMessage(`{}`)}}
 		}
 		var err error
-		k.app, err = svc.CreateApp(ctx, owners[rng.IntN(2)], in)
+		k.app, err = svc.As(owners[rng.IntN(2)]).CreateApp(ctx, in)
 		if err == nil && rng.IntN(3) == 0 { // the words of the title before are gone
-			if k.app, err = svc.Edit(ctx, all, k.app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+			if k.app, err = svc.As(all).Edit(ctx, k.app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 				p.SetTitle("Ganz anders")
 				return nil
 			}); err == nil {
@@ -64,7 +64,7 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 			}
 		}
 		if err == nil && k.deleted {
-			err = svc.DeleteApp(ctx, all, k.app.ID)
+			err = svc.As(all).DeleteApp(ctx, k.app.ID)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 		}
 		var got []string
 		var last appsvc.App
-		for app, err := range svc.AllApps(ctx, by, in) {
+		for app, err := range svc.As(by).AllApps(ctx, in) {
 			if err != nil {
 				t.Fatal(err)
 			}

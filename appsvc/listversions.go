@@ -32,25 +32,27 @@ func (in ListVersionsRequest) Below() (vitrine.Version, error) {
 	return last, nil
 }
 
-// ListVersions returns a page of the versions of an app. See Session.ListVersions.
-func (s *Service) ListVersions(
-	ctx context.Context, by vitrine.Caller, in ListVersionsRequest,
-) (vitrine.Page[App], error) {
-	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[App], err error) {
+// ListVersions returns a page of the versions of an app with their content, newest first; ListHistory returns what
+// changed instead. A page also ends before the version that would bring it above Limits.PageBytes. Versions that are
+// added between two pages do not appear, since the list leads to lower versions.
+//
+// It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range or After is not a cursor of this list.
+func (s *Session) ListVersions(ctx context.Context, in ListVersionsRequest) (vitrine.Page[App], error) {
+	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[App], err error) {
 		before, err := in.Below()
 		if err == nil {
-			_, err = readableHead(ctx, r, by, in.AppID)
+			_, err = readableHead(ctx, r, s.by, in.AppID)
 		}
 		if err != nil {
 			return page, err
 		}
-		return fill(ctx, s, limit, r.versionsBelow(ctx, in.AppID, before, limit+1), App.size, func(last App) string {
-			return last.Version.String()
-		})
+		return fill(ctx, s.service, limit, r.versionsBelow(ctx, in.AppID, before, limit+1), App.size,
+			func(last App) string { return last.Version.String() })
 	})
 }
 
-// AllVersions yields the versions of an app. See Session.AllVersions.
-func (s *Service) AllVersions(ctx context.Context, by vitrine.Caller, in ListVersionsRequest) iter.Seq2[App, error] {
-	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListVersions(ctx, by, in) })
+// AllVersions yields the versions of an app, newest first, page by page. in.Limit is the size of a page. The first
+// error is the last pair.
+func (s *Session) AllVersions(ctx context.Context, in ListVersionsRequest) iter.Seq2[App, error] {
+	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListVersions(ctx, in) })
 }

@@ -19,13 +19,13 @@ func TestACallerWithNotOwnerFindsWhatItsListsCover(t *testing.T) {
 			maker := vitrine.Caller{URN: owner.URN, Moderates: []string{site1, site2}}
 			var apps []string
 			for _, groups := range [][]string{{site1}, {site2}, {site1, site2}, {site1}} {
-				app, err := w.CreateApp(ctx, maker, appsvc.CreateAppRequest{Title: "Own", Groups: groups})
+				app, err := w.As(maker).CreateApp(ctx, appsvc.CreateAppRequest{Title: "Own", Groups: groups})
 				if err == nil {
-					_, err = w.PutTag(ctx, maker,
+					_, err = w.As(maker).PutTag(ctx,
 						appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: app.Version})
 				}
 				if err == nil {
-					_, err = w.CreateRelease(ctx, maker, appsvc.CreateReleaseRequest{Name: "Own",
+					_, err = w.As(maker).CreateRelease(ctx, appsvc.CreateReleaseRequest{Name: "Own",
 						Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(app.Version)}}})
 				}
 				if err != nil {
@@ -33,13 +33,13 @@ func TestACallerWithNotOwnerFindsWhatItsListsCover(t *testing.T) {
 				}
 				apps = append(apps, app.ID)
 			}
-			if err := w.DeleteApp(ctx, maker, apps[0]); err != nil {
+			if err := w.As(maker).DeleteApp(ctx, apps[0]); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.DeleteApp(ctx, maker, apps[3]); err != nil {
+			if err := w.As(maker).DeleteApp(ctx, apps[3]); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.EraseApp(ctx, maker, apps[3]); err != nil {
+			if err := w.As(maker).EraseApp(ctx, apps[3]); err != nil {
 				t.Fatal(err)
 			}
 			found := func(by vitrine.Caller) (out []string) {
@@ -50,17 +50,17 @@ func TestACallerWithNotOwnerFindsWhatItsListsCover(t *testing.T) {
 					{Group: network}, {Query: "own"},
 					{Deleted: true}, {Deleted: true, Owner: owner.URN}} {
 					in.Summary = true
-					page, err := w.ListApps(ctx, by, in)
+					page, err := w.As(by).ListApps(ctx, in)
 					note(fmt.Sprintf("apps %+v", in), page, err)
 				}
-				changes, err := w.Changes(ctx, by, appsvc.ChangesRequest{})
+				changes, err := w.As(by).Changes(ctx, appsvc.ChangesRequest{})
 				for _, e := range changes.Changes {
 					note("a change", e.Type+" "+appsvc.ChangeType(e.AppID), nil)
 				}
 				note("changes", changes.More, err)
-				releases, err := w.ListReleases(ctx, by, appsvc.ListReleasesRequest{})
+				releases, err := w.As(by).ListReleases(ctx, appsvc.ListReleasesRequest{})
 				note("releases", releases, err)
-				tags, err := w.TagsNamed(ctx, by, "live", apps)
+				tags, err := w.As(by).TagsNamed(ctx, "live", apps)
 				note("tags", tags, err)
 				return out
 			}

@@ -10,11 +10,11 @@ import (
 )
 
 // view returns the result of read on one snapshot, for a caller whose rights are not limited to tags.
-func view[T any](ctx context.Context, s *Service, by vitrine.Caller, read func(*reader) (T, error)) (out T, err error) {
-	if err := by.CheckUnrestricted(); err != nil {
+func view[T any](ctx context.Context, s *Session, read func(*reader) (T, error)) (out T, err error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return out, err
 	}
-	err = s.store.view(ctx, func(r *reader) (err error) {
+	err = s.service.store.view(ctx, func(r *reader) (err error) {
 		out, err = read(r)
 		return err
 	})
@@ -25,13 +25,11 @@ func view[T any](ctx context.Context, s *Service, by vitrine.Caller, read func(*
 }
 
 // update returns the result of change in one transaction, for a caller whose rights are not limited to tags.
-func update[T any](
-	ctx context.Context, s *Service, by vitrine.Caller, change func(*writer) (T, error),
-) (out T, err error) {
-	if err := by.CheckUnrestricted(); err != nil {
+func update[T any](ctx context.Context, s *Session, change func(*writer) (T, error)) (out T, err error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return out, err
 	}
-	err = s.store.update(ctx, func(tx *writer) (err error) {
+	err = s.service.store.update(ctx, func(tx *writer) (err error) {
 		out, err = change(tx)
 		return err
 	})
@@ -44,17 +42,16 @@ func update[T any](
 // list returns the page that read makes in one View, for a caller who may read lists. asked is the Limit of the
 // request; if it is 0, read gets otherwise or Limits.Page, whichever is lower. 0 means any number of items.
 func list[T any](
-	ctx context.Context, s *Service, by vitrine.Caller, asked, otherwise int,
-	read func(r *reader, limit int) (vitrine.Page[T], error),
+	ctx context.Context, s *Session, asked, otherwise int, read func(r *reader, limit int) (vitrine.Page[T], error),
 ) (page vitrine.Page[T], err error) {
-	if err := by.CheckUnrestricted(); err != nil {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return page, err
 	}
-	limit, err := s.limits.pageLimit(asked, otherwise)
+	limit, err := s.service.limits.pageLimit(asked, otherwise)
 	if err != nil {
 		return page, err
 	}
-	return view(ctx, s, by, func(r *reader) (vitrine.Page[T], error) { return read(r, limit) })
+	return view(ctx, s, func(r *reader) (vitrine.Page[T], error) { return read(r, limit) })
 }
 
 // fill returns a page of the first items of a list: limit of them, or any number if limit is 0, of Limits.PageBytes

@@ -24,7 +24,7 @@ func TestNoPageHasMoreBytesThanItMay(t *testing.T) {
 			long))
 		w.component(fmt.Sprintf(`{"name":"c%d","version":"1","main":"/c.js","configSchema":{},"description":%q}`, i,
 			long))
-		app, err := w.CreateApp(ctx, editor,
+		app, err := w.As(editor).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: fmt.Sprint(long, i), Groups: []string{site1}, Elements: []appsvc.NewElement{
 				{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
 					Config: json.RawMessage(`{"text":"` + strings.Repeat("y", 150*i) + `"}`)}}})
@@ -32,7 +32,7 @@ func TestNoPageHasMoreBytesThanItMay(t *testing.T) {
 			t.Fatal(err)
 		}
 		ids = append(ids, app.ID)
-		if _, err := w.Restore(ctx, editor,
+		if _, err := w.As(editor).Restore(ctx,
 			appsvc.RestoreRequest{AppID: ids[0], Version: vitrine.NewVersion(0), Note: long}); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestNoPageHasMoreBytesThanItMay(t *testing.T) {
 				appsvc.ReleaseMove{AppID: id, Tag: strings.Repeat("t", 100),
 					To: appsvc.PointsTo(vitrine.NewVersion(0))})
 		}
-		if _, err := w.CreateRelease(ctx, editor, in); err != nil {
+		if _, err := w.As(editor).CreateRelease(ctx, in); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,19 +51,19 @@ func TestNoPageHasMoreBytesThanItMay(t *testing.T) {
 		`"properties":{"text":{"type":"integer"}}}}`
 	for name, list := range map[string]func(after string) (any, int, string, error){
 		"apps": func(after string) (any, int, string, error) {
-			p, err := w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: after})
+			p, err := w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{After: after})
 			return p.Items, len(p.Items), p.Next, err
 		},
 		"summaries": func(after string) (any, int, string, error) {
-			p, err := w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: after, Summary: true})
+			p, err := w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{After: after, Summary: true})
 			return p.Items, len(p.Items), p.Next, err
 		},
 		"versions": func(after string) (any, int, string, error) {
-			p, err := w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: ids[0], After: after})
+			p, err := w.As(editor).ListVersions(ctx, appsvc.ListVersionsRequest{AppID: ids[0], After: after})
 			return p.Items, len(p.Items), p.Next, err
 		},
 		"tags": func(after string) (any, int, string, error) {
-			p, err := w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: ids[0], After: after, Embed: true})
+			p, err := w.As(editor).ListTags(ctx, appsvc.ListTagsRequest{AppID: ids[0], After: after, Embed: true})
 			var apps []any
 			for _, tag := range p.Items {
 				apps = append(apps, tag, tag.App)
@@ -71,24 +71,26 @@ func TestNoPageHasMoreBytesThanItMay(t *testing.T) {
 			return apps, len(p.Items), p.Next, err
 		},
 		"components": func(after string) (any, int, string, error) {
-			p, err := w.ListComponents(ctx, editor, appsvc.ListComponentsRequest{After: after})
+			p, err := w.As(editor).ListComponents(ctx, appsvc.ListComponentsRequest{After: after})
 			return p.Items, len(p.Items), p.Next, err
 		},
 		"versions of a component": func(after string) (any, int, string, error) {
-			p, err := w.ListComponentVersions(ctx, editor, appsvc.ListComponentVersionsRequest{Name: "c", After: after})
+			p, err := w.As(editor).ListComponentVersions(ctx,
+				appsvc.ListComponentVersionsRequest{Name: "c", After: after})
 			return p.Items, len(p.Items), p.Next, err
 		},
 		"releases": func(after string) (any, int, string, error) {
-			p, err := w.ListReleases(ctx, editor, appsvc.ListReleasesRequest{After: after})
+			p, err := w.As(editor).ListReleases(ctx, appsvc.ListReleasesRequest{After: after})
 			return p.Items, len(p.Items), p.Next, err
 		},
 		"broken elements": func(after string) (any, int, string, error) {
-			p, err := w.CheckComponent(ctx, editor,
+			p, err := w.As(editor).CheckComponent(ctx,
 				appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(broken), After: after})
 			return p.Broken, len(p.Broken), p.Next, err
 		},
 		"upgrades": func(after string) (any, int, string, error) {
-			p, err := w.Upgrade(ctx, editor, appsvc.UpgradeRequest{Name: "c", To: "1.11", DryRun: true, After: after})
+			p, err := w.As(editor).Upgrade(ctx,
+				appsvc.UpgradeRequest{Name: "c", To: "1.11", DryRun: true, After: after})
 			return p.Items, len(p.Items), p.Next, err
 		},
 	} {

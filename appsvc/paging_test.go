@@ -20,7 +20,7 @@ var allSorts = []appsvc.Sort{appsvc.CreatedAscending, appsvc.CreatedDescending, 
 // titledApp creates an app without elements.
 func (w *workshop) titledApp(title string) appsvc.App {
 	w.t.Helper()
-	app, err := w.CreateApp(context.Background(), editor,
+	app, err := w.As(editor).CreateApp(context.Background(),
 		appsvc.CreateAppRequest{Title: title, Groups: []string{site1}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -44,7 +44,7 @@ func (w *workshop) titledApps(count int) (ids []string) {
 func (w *workshop) walk(by vitrine.Caller, in appsvc.ListAppsRequest, between func()) (ids []string) {
 	w.t.Helper()
 	for {
-		apps, next, err := unpage(w.ListApps(context.Background(), by, in))
+		apps, next, err := unpage(w.As(by).ListApps(context.Background(), in))
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestAppsAreListedNewestFirstUnlessAskedOtherwise(t *testing.T) {
 		func() {}); !slices.Equal(unasked, newest) {
 		t.Errorf("%v, want %v", unasked, newest)
 	}
-	_, _, err := unpage(w.ListApps(context.Background(), editor, appsvc.ListAppsRequest{Sort: "title"}))
+	_, _, err := unpage(w.As(editor).ListApps(context.Background(), appsvc.ListAppsRequest{Sort: "title"}))
 	checkKind(t, err, vitrine.ErrInvalid)
 }
 
@@ -104,7 +104,7 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 	w.titledApps(501)
 	app := w.titledApp("versions")
 	for range 500 {
-		if _, err := w.Restore(ctx, editor,
+		if _, err := w.As(editor).Restore(ctx,
 			appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)}); err != nil {
 			t.Fatal(err)
 		}
@@ -116,23 +116,23 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 		{0, 100, 50, nil}, {1, 1, 1, nil}, {499, 499, 499, nil}, {500, 500, 500, nil},
 		{501, 0, 0, vitrine.ErrInvalid}, {-1, 0, 0, vitrine.ErrInvalid}, {1 << 30, 0, 0, vitrine.ErrInvalid},
 	} {
-		apps, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Limit: test.limit}))
+		apps, next, err := unpage(w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{Limit: test.limit}))
 		checkKind(t, err, test.err)
 		if len(apps) != test.apps || (next == "") != (err != nil) {
 			t.Errorf("limit %d: %d apps, next %q; want %d", test.limit, len(apps), next, test.apps)
 		}
 		versions, more,
-			err := listed(w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID, Limit: test.limit}))
+			err := listed(w.As(editor).ListVersions(ctx, appsvc.ListVersionsRequest{AppID: app.ID, Limit: test.limit}))
 		checkKind(t, err, test.err)
 		if len(versions) != test.versions || more != (err == nil) {
 			t.Errorf("limit %d: %d versions, more %t; want %d", test.limit, len(versions), more, test.versions)
 		}
-		_, err = w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: app.ID, Limit: test.limit})
+		_, err = w.As(editor).ListTags(ctx, appsvc.ListTagsRequest{AppID: app.ID, Limit: test.limit})
 		checkKind(t, err, test.err)
 	}
 	for _, limit := range []int{99, 100, 167} { // 167 is a third of 501
 		next := int64(500)
-		for v, err := range w.AllVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID, Limit: limit}) {
+		for v, err := range w.As(editor).AllVersions(ctx, appsvc.ListVersionsRequest{AppID: app.ID, Limit: limit}) {
 			if err != nil || v.Version.Number() != next {
 				t.Fatalf("limit %d: version %s, %v, want %d", limit, v.Version, err, next)
 			}
@@ -143,7 +143,7 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 		}
 	}
 	if page, more,
-		err := listed(w.ListVersions(ctx, editor,
+		err := listed(w.As(editor).ListVersions(ctx,
 		appsvc.ListVersionsRequest{AppID: app.ID, Before: vitrine.NewVersion(0)})); len(page) > 0 || more ||
 		err != nil {
 		t.Errorf("before version 0: %d, %t, %v", len(page), more, err)
@@ -152,13 +152,13 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 
 func TestTheLastPageSaysSo(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
-	if apps, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{})); len(apps) > 0 || next != "" ||
+	if apps, next, err := unpage(w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{})); len(apps) > 0 || next != "" ||
 		err != nil {
 		t.Errorf("of none: %d apps, %q, %v", len(apps), next, err)
 	}
 	w.titledApps(3)
 	for limit, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
-		_, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Limit: limit}))
+		_, next, err := unpage(w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{Limit: limit}))
 		if (next != "") != more || err != nil {
 			t.Errorf("limit %d of 3: next %q, %v", limit, next, err)
 		}
@@ -174,7 +174,7 @@ func TestAPageEndsAtItsLimitOfBytes(t *testing.T) {
 		for range 6 {
 			there = append(there, w.titledApp(strings.Repeat("x", 800)).ID)
 		}
-		apps, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{}))
+		apps, next, err := unpage(w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{}))
 		total := 0
 		for _, app := range apps {
 			total += len(app.AppendJSON(nil))
@@ -194,18 +194,18 @@ func TestAPageEndsAtItsLimitOfBytes(t *testing.T) {
 func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	w.titledApps(3)
-	_, next, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Limit: 1}))
+	_, next, err := unpage(w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{Limit: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: next})); err != nil {
+	if _, _, err := unpage(w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{After: next})); err != nil {
 		t.Errorf("the cursor itself: %v", err)
 	}
 	encode := base64.RawURLEncoding.EncodeToString
 	for _, after := range []string{"x", " ", next[:5], next + "=", next + " ", "\n" + next, strings.ToUpper(next) + "!",
 		"ä", "\x00",
 		encode([]byte("12345678")), encode([]byte("12345678\xff")), encode([]byte("12345678a\x00b"))} {
-		_, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: after}))
+		_, _, err := unpage(w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{After: after}))
 		checkKind(t, err, vitrine.ErrInvalid)
 		if err == nil {
 			t.Errorf("after %q", after)
@@ -214,23 +214,24 @@ func TestACursorIsOnlyWhatAPageGave(t *testing.T) {
 	for i := range next {
 		changed := []byte(next)
 		changed[i] = map[bool]byte{true: 'B', false: 'A'}[changed[i] == 'A']
-		if _, _, err := unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{After: string(changed)})); !errors.Is(err,
-			vitrine.ErrInvalid) {
+		if _, _, err := unpage(w.As(editor).ListApps(ctx,
+			appsvc.ListAppsRequest{After: string(changed)})); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("changed at %d: %v", i, err)
 		}
 	}
-	_, _, err = unpage(w.ListApps(ctx, editor, appsvc.ListAppsRequest{Sort: appsvc.UpdatedDescending, After: next}))
+	_, _, err = unpage(w.As(editor).ListApps(ctx, appsvc.ListAppsRequest{Sort: appsvc.UpdatedDescending, After: next}))
 	checkKind(t, err, vitrine.ErrInvalid)
 }
 
 func TestACursorGivesNoRights(t *testing.T) {
 	w := newWorkshop(t)
 	w.titledApps(5)
-	_, next, err := unpage(w.ListApps(context.Background(), editor, appsvc.ListAppsRequest{Limit: 1}))
+	_, next, err := unpage(w.As(editor).ListApps(context.Background(), appsvc.ListAppsRequest{Limit: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	apps, next, err := unpage(w.ListApps(context.Background(), moderator(site2), appsvc.ListAppsRequest{After: next}))
+	apps, next, err := unpage(w.As(moderator(site2)).ListApps(context.Background(),
+		appsvc.ListAppsRequest{After: next}))
 	if len(apps) > 0 || next != "" || err != nil {
 		t.Errorf("somebody else got %d apps, %q, %v", len(apps), next, err)
 	}

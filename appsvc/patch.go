@@ -30,23 +30,48 @@ const appPath = "/apps/0"
 // applies anything.
 const patchFactor = 4
 
-// Patch applies a JSON Patch to the latest version of an app. See Session.Patch.
-func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch []byte) (App, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. Its paths
+// address {"apps":[app]}, the document that GET /apps/{id} returns over HTTP. One of its operations must be a test of
+// the version, which is a string there: {"op":"test","path":"/apps/0/version","value":"3"}. One may be
+// {"op":"add","path":"/note","value":"…"}: a note of up to 1,024 characters, which the history and the feed have with
+// the new version. A patch that changes nothing stores nothing and returns the latest version.
+//
+// Applying and validating take time, so they work on a snapshot, and other writers need not wait. The transaction
+// that stores the result checks that nothing it was made from has changed: the version of the app, the rights of the
+// caller, and the components that the configs were validated against. So of two patches for the same version at
+// most one is stored.
+//
+// It returns:
+//   - ErrInvalid if the caller has a malformed URN, if the text is not a JSON Patch, or if it does not test the
+//     version;
+//   - ErrTooLarge if the patch has more than Limits.PatchOps operations or Limits.PatchBytes, by default 1,000 and 1
+//     MiB, if the patched document has more than Limits.DocumentBytes, by default 4 MiB, or if applying the patch takes
+//     too much work;
+//   - ErrConflict with CodeStaleVersion if the app has another version than the patch tests, or if the app was changed
+//     or a component was replaced while Patch was at work;
+//   - ErrConflict with CodeTestFailed if another test of the patch fails;
+//   - ErrUnprocessable if an operation does not apply, if the patch changes what only the service writes, if the result
+//     is not an app or breaks a limit, if a component is unknown or was deleted while Patch was at work, if a config
+//     breaks its schema, or if validating the configs would take too long (CodeCost);
+//   - ErrNotFound if there is no such app, or the caller may not read it;
+//   - ErrForbidden if the caller may only read the app, if it may not change the groups as the patch does, or if
+//     Options.Check rejects the change.
+func (s *Session) Patch(ctx context.Context, id string, patch []byte) (App, error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
-	p, err := s.decodePatch(patch)
+	p, err := s.service.decodePatch(patch)
 	if err != nil {
 		return App{}, err
 	}
-	last, err := s.versionToPatch(ctx, by, id, p)
+	last, err := s.versionToPatch(ctx, id, p)
 	if err != nil {
 		return App{}, err
 	}
 	if err := memreserve.Reserve(ctx, patchFactor*len(last.Body)); err != nil {
 		return App{}, err
 	}
-	content, differs, err := s.applyPatch(last.App, p)
+	content, differs, err := s.service.applyPatch(last.App, p)
 	if err != nil {
 		return App{}, err
 	}
@@ -54,16 +79,16 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 		return last.App, nil
 	}
 	if !sameGroups(last.head.Groups, content.groups) { // storePatch checks this again; here such a patch costs little
-		err := s.store.view(ctx, func(r *reader) error {
-			return s.mayRegroup(ctx, r, by, appPath+"/groups", last.head, content.groups)
+		err := s.service.store.view(ctx, func(r *reader) error {
+			return s.mayRegroup(ctx, r, appPath+"/groups", last.head, content.groups)
 		})
 		if err != nil {
 			return App{}, err
 		}
 	}
 	store := func(valid draft) (next App, err error) {
-		err = s.store.update(ctx, func(tx *writer) error {
-			next, err = s.storePatch(ctx, tx, by, last.head, valid, p.note)
+		err = s.service.store.update(ctx, func(tx *writer) error {
+			next, err = s.storePatch(ctx, tx, last.head, valid, p.note)
 			return err
 		})
 		return next, err
@@ -71,14 +96,14 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 	// If the elements had these components before, their copied manifests are used. The transaction checks that they
 	// are still valid.
 	if manifests, ok := content.knownManifests(); ok {
-		if valid, err := s.validateDraftWith(manifests, appPath, content); err == nil {
+		if valid, err := s.service.validateDraftWith(manifests, appPath, content); err == nil {
 			next, err := store(valid)
 			if _, changed := errors.AsType[componentChanged](err); !changed {
 				return next, err
 			}
 		}
 	}
-	valid, err := s.validateDraft(ctx, appPath, content)
+	valid, err := s.service.validateDraft(ctx, appPath, content)
 	if err != nil {
 		return App{}, err
 	}
@@ -94,50 +119,46 @@ func (s *Service) Patch(ctx context.Context, by vitrine.Caller, id string, patch
 //  4. The components that d was validated against are the same; otherwise a componentChanged.
 //  5. The JSON of the app has at most Limits.DocumentBytes; otherwise ErrTooLarge.
 //  6. Options.Check allows the change; otherwise its error.
-func (s *Service) storePatch(
-	ctx context.Context, tx *writer, by vitrine.Caller, head appHead, d draft, note string,
-) (App, error) {
+func (s *Session) storePatch(ctx context.Context, tx *writer, head appHead, d draft, note string) (App, error) {
 	used := d.used()
-	if err := tx.readAhead(ctx, head.ID, by.URN, used); err != nil {
+	if err := tx.readAhead(ctx, head.ID, s.by.URN, used); err != nil {
 		return App{}, err
 	}
 	last, err := tx.latest(ctx, head.ID)
-	if err := authorize(by, last.head, err, true); err != nil {
+	if err := authorize(s.by, last.head, err, true); err != nil {
 		return App{}, err
 	}
 	if last.Version != head.Version {
 		return App{}, staleVersion(head.Version.String(), last.Version)
 	}
-	if err := s.mayRegroup(ctx, tx.reader, by, appPath+"/groups", last.head, d.groups); err != nil {
+	if err := s.mayRegroup(ctx, tx.reader, appPath+"/groups", last.head, d.groups); err != nil {
 		return App{}, err
 	}
 	if err := tx.checkUnchanged(ctx, used, last.Version); err != nil {
 		return App{}, err
 	}
 	change := Change{Type: AppUpdated, Before: last.head.App, Old: last.Body, Note: note}
-	return s.addVersion(ctx, tx, by, change, s.nextVersion(last.head, by), d, s.limits.DocumentBytes)
+	return s.addVersion(ctx, tx, change, s.nextVersion(last.head), d, s.service.limits.DocumentBytes)
 }
 
 // versionToPatch returns what AdmitChange has read for this request if the patch is for that version, else the result
 // of readLatest.
-func (s *Service) versionToPatch(
-	ctx context.Context, by vitrine.Caller, id string, p parsedPatch,
-) (keptVersion, error) {
+func (s *Session) versionToPatch(ctx context.Context, id string, p parsedPatch) (keptVersion, error) {
 	a, _ := ctx.Value(admissionKey{}).(*keptVersion)
-	if a != nil && a.ID == id && mayUse(by, a.head) && p.checkVersion(a.Version) == nil {
+	if a != nil && a.ID == id && mayUse(s.by, a.head) && p.checkVersion(a.Version) == nil {
 		last := *a
 		*a = keptVersion{} // for one patch
 		return last, nil
 	}
-	return s.readLatest(ctx, by, id)
+	return s.readLatest(ctx, id)
 }
 
 // readLatest reads the latest version of an app, to change it. It returns ErrNotFound if the caller may not read the
 // app, and ErrForbidden if it may only read it.
-func (s *Service) readLatest(ctx context.Context, by vitrine.Caller, id string) (last keptVersion, err error) {
-	err = s.store.view(ctx, func(r *reader) error {
+func (s *Session) readLatest(ctx context.Context, id string) (last keptVersion, err error) {
+	err = s.service.store.view(ctx, func(r *reader) error {
 		last, err = r.latest(ctx, id)
-		return authorize(by, last.head, err, true)
+		return authorize(s.by, last.head, err, true)
 	})
 	return last, err
 }

@@ -51,7 +51,7 @@ func newLimitedWorkshop(t *testing.T, limits appsvc.Limits) *workshop {
 
 func (w *workshop) component(manifest string) {
 	w.t.Helper()
-	if _, err := w.CreateComponent(context.Background(), editor,
+	if _, err := w.As(editor).CreateComponent(context.Background(),
 		appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (w *workshop) component(manifest string) {
 // app creates an app of two elements, text with size 1 and any with a nested config.
 func (w *workshop) app() appsvc.App {
 	w.t.Helper()
-	app, err := w.CreateApp(context.Background(), editor, appsvc.CreateAppRequest{
+	app, err := w.As(editor).CreateApp(context.Background(), appsvc.CreateAppRequest{
 		Title:  "First",
 		Groups: []string{site1},
 		Elements: []appsvc.NewElement{
@@ -301,8 +301,8 @@ func TestPatch(t *testing.T) {
 			ctx := context.Background()
 			before := w.app()
 			w.clock = w.clock.Add(time.Second)
-			got, err := w.Patch(ctx, editor, before.ID, []byte(tt.patch))
-			now, _ := w.App(ctx, editor, before.ID)
+			got, err := w.As(editor).Patch(ctx, before.ID, []byte(tt.patch))
+			now, _ := w.As(editor).App(ctx, before.ID)
 			if tt.err != nil {
 				if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) {
 					t.Errorf("error = %v, want %v with %q in it", err, tt.err, tt.says)
@@ -330,7 +330,7 @@ func TestPatch(t *testing.T) {
 					t.Errorf("no %s in %s", part, got.Body)
 				}
 			}
-			if old, err := w.Version(ctx, editor, before.ID, vitrine.NewVersion(0)); err != nil ||
+			if old, err := w.As(editor).Version(ctx, before.ID, vitrine.NewVersion(0)); err != nil ||
 				!bytes.Equal(old.Body, before.Body) {
 				t.Errorf("version 0 is now %s, %v", old.Body, err)
 			}
@@ -342,7 +342,7 @@ func TestPatchOfTheWholeDocument(t *testing.T) {
 	w := newWorkshop(t)
 	app := w.app()
 	doc := strings.Replace(fmt.Sprintf(`{"apps":[%s]}`, app.AppendJSON(nil)), `"title":"First"`, `"title":"Second"`, 1)
-	got, err := w.Patch(context.Background(), editor, app.ID,
+	got, err := w.As(editor).Patch(context.Background(), app.ID,
 		[]byte(`[`+testV0+`,{"op":"replace","path":"","value":`+doc+`}]`))
 	if err != nil || !strings.Contains(string(got.Body), `"title":"Second"`) {
 		t.Errorf("got %s, %v", got.Body, err)
@@ -359,12 +359,12 @@ func TestPatchLosesNoUpdate(t *testing.T) {
 		go func() {
 			won := 0
 			for won < 10 {
-				now, err := w.App(ctx, editor, app.ID)
+				now, err := w.As(editor).App(ctx, app.ID)
 				if err != nil {
 					t.Error(err)
 					break
 				}
-				_, err = w.Patch(ctx, editor, app.ID, fmt.Appendf(nil,
+				_, err = w.As(editor).Patch(ctx, app.ID, fmt.Appendf(nil,
 					`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"add",`+
 						`"path":"/apps/0/elements/1/config/list/-","value":"x"}]`, now.Version))
 				if err == nil {
@@ -380,7 +380,7 @@ func TestPatchLosesNoUpdate(t *testing.T) {
 	for range 8 {
 		<-done
 	}
-	now, err := w.App(ctx, editor, app.ID)
+	now, err := w.As(editor).App(ctx, app.ID)
 	if err != nil || now.Version.Number() != 80 || strings.Count(string(now.Body), `"x"`) != 80 {
 		t.Errorf("version %s with %d additions, %v", now.Version, strings.Count(string(now.Body), `"x"`), err)
 	}
@@ -405,7 +405,7 @@ func TestAPatchUsesWhatItsAdmissionHasRead(t *testing.T) {
 	id := w.history(newPage())
 	other := moderator(site2)
 	rename := func(ctx context.Context, by vitrine.Caller, version int) error {
-		_, err := w.Patch(ctx, by, id,
+		_, err := w.As(by).Patch(ctx, id,
 			fmt.Appendf(nil,
 				`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title",`+
 					`"value":"%d"}]`, version, version))

@@ -15,7 +15,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 )
 
-// PatchBuilder builds a JSON Patch for one version of an app, beginning with the version test that Service.Patch
+// PatchBuilder builds a JSON Patch for one version of an app, beginning with the version test that Session.Patch
 // requires. Each method that changes the app adds one operation, and SetComponent two. Later operations see the effect
 // of earlier ones, so indices are those of the elements at that moment.
 //
@@ -117,7 +117,7 @@ func (p *PatchBuilder) Empty() bool { return len(p.ops) == 0 }
 // Err returns the first mistake, nil if there is none.
 func (p *PatchBuilder) Err() error { return p.err }
 
-// Bytes returns the patch as JSON for Service.Patch. It returns the first mistake, if there was one.
+// Bytes returns the patch as JSON for Session.Patch. It returns the first mistake, if there was one.
 func (p *PatchBuilder) Bytes() ([]byte, error) {
 	if p.err != nil {
 		return nil, p.err
@@ -219,10 +219,8 @@ type Patcher interface {
 
 // Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed the app
 // meanwhile; see EditApp. See Session.Edit.
-func (s *Service) Edit(
-	ctx context.Context, by vitrine.Caller, id string, fn func(App, *PatchBuilder) error,
-) (App, error) {
-	return EditApp(ctx, s.As(by), id, fn)
+func (s *Session) Edit(ctx context.Context, id string, fn func(App, *PatchBuilder) error) (App, error) {
+	return EditApp(ctx, s, id, fn)
 }
 
 const (

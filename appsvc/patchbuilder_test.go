@@ -33,7 +33,7 @@ func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := w.Patch(ctx, editor, app.ID, patch)
+	after, err := w.As(editor).Patch(ctx, app.ID, patch)
 	if err != nil {
 		t.Fatalf("%s: %v", patch, err)
 	}
@@ -53,7 +53,8 @@ func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
 		appsvc.ComponentRef{Name: "any", Version: "1"}).Bytes(); err != nil {
 		t.Fatal(err)
 	}
-	if after, err = w.Patch(ctx, editor, app.ID, patch); err != nil || strings.Contains(string(after.Body), `"new"`) {
+	if after, err = w.As(editor).Patch(ctx, app.ID, patch); err != nil ||
+		strings.Contains(string(after.Body), `"new"`) {
 		t.Errorf("%s, %v", after.Body, err)
 	}
 }
@@ -82,14 +83,14 @@ func TestChangeStartsOverWhenSomebodyWasFaster(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	app, runs := w.app(), 0
 	other := func() {
-		if _, err := w.Edit(ctx, editor, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+		if _, err := w.As(editor).Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 			p.SetTitle(fmt.Sprint("other ", runs))
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	after, err := w.Edit(ctx, editor, app.ID, func(now appsvc.App, p *appsvc.PatchBuilder) error {
+	after, err := w.As(editor).Edit(ctx, app.ID, func(now appsvc.App, p *appsvc.PatchBuilder) error {
 		if runs++; runs < 4 {
 			other()
 		}
@@ -101,7 +102,7 @@ func TestChangeStartsOverWhenSomebodyWasFaster(t *testing.T) {
 		t.Errorf("after %d runs: version %s, %s, %v", runs, after.Version, after.Body, err)
 	}
 	runs = 0
-	_, err = w.Edit(ctx, editor, app.ID, func(now appsvc.App, p *appsvc.PatchBuilder) error {
+	_, err = w.As(editor).Edit(ctx, app.ID, func(now appsvc.App, p *appsvc.PatchBuilder) error {
 		runs++
 		other()
 		p.SetConfig(0, "/size", runs)
@@ -111,13 +112,13 @@ func TestChangeStartsOverWhenSomebodyWasFaster(t *testing.T) {
 		t.Errorf("an app that never rests: %d runs, %v", runs, err)
 	}
 	stop := errors.New("stop")
-	if _, err := w.Edit(ctx, editor, app.ID, func(appsvc.App, *appsvc.PatchBuilder) error {
+	if _, err := w.As(editor).Edit(ctx, app.ID, func(appsvc.App, *appsvc.PatchBuilder) error {
 		return stop
 	}); !errors.Is(err, stop) {
 		t.Errorf("an error of the function is %v", err)
 	}
-	before, _ := w.App(ctx, editor, app.ID)
-	if same, err := w.Edit(ctx, editor, app.ID, func(appsvc.App, *appsvc.PatchBuilder) error {
+	before, _ := w.As(editor).App(ctx, app.ID)
+	if same, err := w.As(editor).Edit(ctx, app.ID, func(appsvc.App, *appsvc.PatchBuilder) error {
 		return nil
 	}); err != nil || same.Version != before.Version {
 		t.Errorf("nothing to change: version %s, %v", same.Version, err)
@@ -136,12 +137,12 @@ func TestEditDoesNotRepeatWhatARuleRejects(t *testing.T) {
 			}
 			return nil
 		}})
-	app, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
+	app, err := apps.As(me).CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls := 0
-	_, err = apps.Edit(t.Context(), me, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+	_, err = apps.As(me).Edit(t.Context(), app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 		calls++
 		p.SetTitle("Taken")
 		return nil

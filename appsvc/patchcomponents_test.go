@@ -21,30 +21,31 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 		manifest := fmt.Appendf(nil,
 			`{"name":"text","version":"1","main":"/m.js","configSchema":{"type":"object",`+
 				`"properties":{"size":{"type":%q}}}}`, kind)
-		if _, err := other.CreateComponent(ctx, editor, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+		if _, err := other.As(editor).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	remove := func() {
 		t.Helper()
 		defer forget(t, store)
-		if err := other.DeleteComponent(ctx, editor, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
+		if err := other.As(editor).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "text"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	create("integer")
-	made, err := other.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "t", Groups: []string{site1},
+	made, err := other.As(editor).CreateApp(ctx, appsvc.CreateAppRequest{Title: "t", Groups: []string{site1},
 		Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "text", Version: "1"},
 			Config: json.RawMessage(`{"size":0}`)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	patch := func(s *appsvc.Service, size string) (appsvc.App, error) {
-		now, err := other.App(ctx, editor, made.ID)
+		now, err := other.As(editor).App(ctx, made.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Patch(ctx, editor, made.ID,
+		return s.As(editor).Patch(ctx, made.ID,
 			fmt.Appendf(nil,
 				`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace",`+
 					`"path":"/apps/0/elements/0/config/size","value":%s}]`,
@@ -65,7 +66,7 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 		"another takes neither this config nor did the first": {func() { remove(); create("number") }, "true", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := other.Component(ctx, editor, "text"); err == nil {
+			if _, err := other.As(editor).Component(ctx, "text"); err == nil {
 				remove()
 			}
 			create("integer")
@@ -94,8 +95,8 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 				}
 			}
 			if c.stored {
-				app, err := other.App(ctx, editor, made.ID)
-				now, err2 := other.Component(ctx, editor, "text")
+				app, err := other.As(editor).App(ctx, made.ID)
+				now, err2 := other.As(editor).Component(ctx, "text")
 				content, err3 := app.Body.Content()
 				if err != nil || err2 != nil || err3 != nil || len(content.Elements) != 1 {
 					t.Fatal(err, err2, err3)

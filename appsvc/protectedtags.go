@@ -171,23 +171,21 @@ func mayMoveTag(
 // a protected tag, the caller must moderate all of its present groups. The order of groups does not matter. at is the
 // JSON pointer of the groups in the request, or "". mayRegroup must be called in the transaction that changes the
 // groups, since tags may change until then.
-func (s *Service) mayRegroup(
-	ctx context.Context, r *reader, by vitrine.Caller, at string, h appHead, groups []string,
-) error {
+func (s *Session) mayRegroup(ctx context.Context, r *reader, at string, h appHead, groups []string) error {
 	if sameGroups(h.Groups, groups) {
 		return nil
 	}
-	if err := mayCreateIn(by, at, groups, h.Groups); err != nil {
+	if err := mayCreateIn(s.by, at, groups, h.Groups); err != nil {
 		return err
 	}
 	for _, g := range without(h.Groups, groups) {
-		if !by.Owns(h.Owner) && !moderates(by, g) {
+		if !s.by.Owns(h.Owner) && !moderates(s.by, g) {
 			err := forbidden("only a moderator of the group %q or the owner of the app may take the group away", g)
 			err.Pointer = at
 			return err
 		}
 	}
-	if moderatesAll(by, h) {
+	if moderatesAll(s.by, h) {
 		return nil
 	}
 	tag, err := r.protectedTag(ctx, h.ID)

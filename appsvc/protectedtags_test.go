@@ -43,9 +43,10 @@ func (w *workshop) appIn(groups ...string) string {
 	w.t.Helper()
 	maker := admin
 	maker.URN = owner.URN
-	app, err := w.CreateApp(context.Background(), maker, appsvc.CreateAppRequest{Title: "x", Groups: groups})
+	app, err := w.As(maker).CreateApp(context.Background(), appsvc.CreateAppRequest{Title: "x", Groups: groups})
 	if err == nil {
-		_, err = w.Restore(context.Background(), maker, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
+		_, err = w.As(maker).Restore(context.Background(),
+			appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -62,21 +63,21 @@ func TestTagsSayThatTheyAreProtected(t *testing.T) {
 	for name := range want {
 		// created, left, moved
 		for _, version := range []vitrine.Version{vitrine.NewVersion(0), vitrine.NewVersion(0), vitrine.Latest} {
-			tag, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: version})
+			tag, err := w.As(by).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: name, Version: version})
 			if err != nil || tag.Protected != want[name] {
 				t.Errorf("PutTag of %s: protected %v, %v", name, tag.Protected, err)
 			}
 		}
-		tag, err := w.Tag(ctx, by, appsvc.TagRequest{AppID: id, Name: name})
+		tag, err := w.As(by).Tag(ctx, appsvc.TagRequest{AppID: id, Name: name})
 		if err != nil || tag.Protected != want[name] {
 			t.Errorf("Tag of %s: protected %v, %v", name, tag.Protected, err)
 		}
-		tags, err := w.TagsNamed(ctx, by, name, []string{id})
+		tags, err := w.As(by).TagsNamed(ctx, name, []string{id})
 		if err != nil || len(tags) != 1 || tags[0].Protected != want[name] {
 			t.Errorf("TagsNamed of %s: %v, %v", name, tags, err)
 		}
 	}
-	page, err := w.ListTags(ctx, by, appsvc.ListTagsRequest{AppID: id})
+	page, err := w.As(by).ListTags(ctx, appsvc.ListTagsRequest{AppID: id})
 	if err != nil || len(page.Items) != len(want) {
 		t.Fatalf("ListTags: %v, %v", page.Items, err)
 	}
@@ -112,7 +113,7 @@ func TestWhoMayMoveAProtectedTag(t *testing.T) {
 			w := protecting(t)
 			id := w.appIn(test.groups...)
 			put := func(by vitrine.Caller, name string, v vitrine.Version, from appsvc.TagGuard, key string) error {
-				_, err := w.PutTag(ctx, by,
+				_, err := w.As(by).PutTag(ctx,
 					appsvc.PutTagRequest{AppID: id, Name: name, Version: v, From: from, IdempotencyKey: key})
 				return err
 			}
@@ -128,10 +129,10 @@ func TestWhoMayMoveAProtectedTag(t *testing.T) {
 					checkKind(t, put(test.by, tag, vitrine.NewVersion(9), appsvc.TagGuard{}, ""), test.want)
 					checkKind(t, w.AdmitTagChange(ctx, test.by, id, tag), test.want)
 				}
-				checkKind(t, w.DeleteTag(ctx, test.by, appsvc.DeleteTagRequest{AppID: id, Name: tag}), test.want)
+				checkKind(t, w.As(test.by).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: tag}), test.want)
 			}
 			if test.want != nil {
-				checkKind(t, w.DeleteTag(ctx, test.by, appsvc.DeleteTagRequest{AppID: id, Name: "live-absent"}),
+				checkKind(t, w.As(test.by).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: "live-absent"}),
 					test.want)
 			}
 			for _, tag := range []string{"Production", "staging"} { // which are not protected
@@ -156,7 +157,7 @@ func TestGroupsStayWhileATagIsProtected(t *testing.T) {
 		return err
 	}
 	restore := func(w *workshop, by vitrine.Caller, id string, v int) error {
-		_, err := w.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(v)})
+		_, err := w.As(by).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(v)})
 		return err
 	}
 	w := protecting(t)
@@ -165,7 +166,7 @@ func TestGroupsStayWhileATagIsProtected(t *testing.T) {
 	w.putTag(id, "staging", vitrine.NewVersion(0))
 	checkKind(t, regroup(w, half, id, site1), nil) // nothing is protected yet
 	checkKind(t, regroup(w, admin, id, both...), nil)
-	if _, err := w.PutTag(ctx, admin,
+	if _, err := w.As(admin).PutTag(ctx,
 		appsvc.PutTagRequest{AppID: id, Name: "production", Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func TestGroupsStayWhileATagIsProtected(t *testing.T) {
 	checkKind(t, restore(w, half, id, 2), nil)                  // likewise
 	checkKind(t, regroup(w, moderator(both...), id, site1), nil)
 	checkKind(t, restore(w, moderator(network), id, 2), nil)
-	if err := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "production"}); err != nil {
+	if err := w.As(admin).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: "production"}); err != nil {
 		t.Fatal(err)
 	}
 	checkKind(t, regroup(w, half, id, site1), nil)
@@ -196,9 +197,9 @@ func TestARepeatedMoveOfAProtectedTagNeedsTheRightsOfToday(t *testing.T) {
 	put := appsvc.PutTagRequest{AppID: id, Name: "production", Version: vitrine.NewVersion(0), IdempotencyKey: "put"}
 	remove := appsvc.DeleteTagRequest{AppID: id, Name: "production", IdempotencyKey: "remove"}
 	for _, want := range []error{nil, vitrine.ErrForbidden} {
-		_, err := w.PutTag(ctx, by, put)
+		_, err := w.As(by).PutTag(ctx, put)
 		checkKind(t, err, want)
-		checkKind(t, w.DeleteTag(ctx, by, remove), want)
+		checkKind(t, w.As(by).DeleteTag(ctx, remove), want)
 		w.regroup(id, []string{site1, site2})
 	}
 }
@@ -210,12 +211,12 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 	free := appsvc.New(store, nil)
 	maker := admin
 	maker.URN = owner.URN
-	app, err := free.CreateApp(ctx, maker, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1, site2}})
+	app, err := free.As(maker).CreateApp(ctx, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1, site2}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	late := &meanwhile{Store: store, happens: func() {
-		if _, err := free.PutTag(ctx, admin,
+		if _, err := free.As(admin).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
 			t.Error(err)
 		}
@@ -226,7 +227,7 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 	}
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
 		`"path":"/apps/0/groups","value":[%q]}]`, site1)
-	_, err = svc.Patch(ctx, owner, app.ID, []byte(patch))
+	_, err = svc.As(owner).Patch(ctx, app.ID, []byte(patch))
 	checkKind(t, err, vitrine.ErrForbidden)
 }
 
@@ -251,14 +252,14 @@ func TestRulesOfTagsAreInTheStore(t *testing.T) {
 		appsvc.TagRule{Name: "production", Protected: true, Approvals: 2})
 	id := w.appIn(site1)
 	for name, want := range map[string]string{"live": "", "production": vitrine.CodeNeedsRelease, "staging": ""} {
-		_, err := other.PutTag(ctx, admin, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.Latest})
+		_, err := other.As(admin).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.Latest})
 		if e := new(vitrine.Error); errors.As(err, &e) != (want != "") || e.Code != want {
 			t.Errorf("PutTag of %s: %v", name, err)
 		}
-		_, err = other.PutTag(ctx, nobody, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.Latest})
+		_, err = other.As(nobody).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.Latest})
 		checkKind(t, err, vitrine.ErrNotFound)
 	}
-	err := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "production"})
+	err := w.As(admin).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: "production"})
 	if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeNeedsRelease ||
 		e.Kind != vitrine.ErrForbidden {
 		t.Errorf("DeleteTag: %v", err)
@@ -287,7 +288,7 @@ func TestRollBack(t *testing.T) {
 	}
 	back := func(want vitrine.Version) {
 		t.Helper()
-		tag, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Rollback: true})
+		tag, err := w.As(editor).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: "live", Rollback: true})
 		if err != nil || tag.AppVersion != want {
 			t.Fatalf("rolled back to %q, %v; want %q", tag.AppVersion, err, want)
 		}
@@ -298,7 +299,7 @@ func TestRollBack(t *testing.T) {
 	refused := func(code string, in appsvc.PutTagRequest) {
 		t.Helper()
 		in.AppID, in.Name, in.Rollback = id, "live", true
-		_, err := w.PutTag(ctx, editor, in)
+		_, err := w.As(editor).PutTag(ctx, in)
 		if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != code {
 			t.Errorf("error %v, want %s", err, code)
 		}
@@ -318,7 +319,7 @@ func TestRollBack(t *testing.T) {
 	back(vitrine.Version{})
 	refused(vitrine.CodeWrongState, appsvc.PutTagRequest{})
 	put(1)
-	checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "live"}), nil)
+	checkKind(t, w.As(editor).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: "live"}), nil)
 	back(v(1)) // it was deleted
 	back(vitrine.Version{})
 	moves := w.tagMoves(id, "live")
@@ -329,7 +330,7 @@ func TestRollBack(t *testing.T) {
 	put(0)
 	put(1)
 	for range 3 {
-		if tag, err := w.PutTag(ctx, editor, key); err != nil || tag.AppVersion != v(0) {
+		if tag, err := w.As(editor).PutTag(ctx, key); err != nil || tag.AppVersion != v(0) {
 			t.Fatalf("%+v, %v", tag, err)
 		}
 	}
@@ -367,7 +368,7 @@ func TestRandomRollBacks(t *testing.T) {
 			}
 		} else if len(was) > 1 {
 			was = was[:len(was)-1]
-			tag, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Rollback: true})
+			tag, err := w.As(editor).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: "live", Rollback: true})
 			if err != nil || tag.AppVersion != was[len(was)-1] {
 				t.Fatalf("rolled back to %q, %v; want %q", tag.AppVersion, err, was[len(was)-1])
 			}
@@ -379,7 +380,7 @@ func TestRandomRollBacks(t *testing.T) {
 func allEvents(ctx context.Context, w *workshop) iter.Seq2[appsvc.Event, error] {
 	return func(yield func(appsvc.Event, error) bool) {
 		for in := (appsvc.ChangesRequest{}); ; {
-			page, err := w.Changes(ctx, admin, in)
+			page, err := w.As(admin).Changes(ctx, in)
 			for _, e := range page.Changes {
 				if !yield(e, nil) {
 					return

@@ -6,14 +6,18 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// App returns the latest version of an app. See Session.App.
-func (s *Service) App(ctx context.Context, by vitrine.Caller, id string) (App, error) {
-	return s.Version(ctx, by, id, vitrine.Latest)
+// App returns the latest version of an app. Like every method that takes the id of an app, it returns
+// ErrNotFound if there is no such app, or if the caller neither owns it nor moderates or reads one of its groups. Both
+// errors are equal, so nobody learns which ids exist.
+func (s *Session) App(ctx context.Context, id string) (App, error) {
+	return s.Version(ctx, id, vitrine.Latest)
 }
 
-// Version returns a version of an app. See Session.Version.
-func (s *Service) Version(ctx context.Context, by vitrine.Caller, id string, v vitrine.Version) (App, error) {
-	return s.versionFor(ctx, by, false, id, v, "")
+// Version returns a version of an app; Latest stands for the highest. The groups of the latest version decide who may
+// read any of them: whoever may not read the app now may not read its past either. It returns ErrNotFound if the app
+// has no such version, and ErrInvalid for the zero Version.
+func (s *Session) Version(ctx context.Context, id string, v vitrine.Version) (App, error) {
+	return s.versionFor(ctx, false, id, v, "")
 }
 
 // versionFor returns a version of an app, if the caller may read the app, or with change may change it. Restore and
@@ -21,23 +25,23 @@ func (s *Service) Version(ctx context.Context, by vitrine.Caller, id string, v v
 // the version is looked for, so that a caller without it does not learn which versions exist. The errors come in this
 // order: those of Caller.check, ErrInvalid for the zero Version, those of the right, and ErrNotFound for a version that
 // the app does not have, with this pointer.
-func (s *Service) versionFor(
-	ctx context.Context, by vitrine.Caller, change bool, id string, v vitrine.Version, pointer string,
+func (s *Session) versionFor(
+	ctx context.Context, change bool, id string, v vitrine.Version, pointer string,
 ) (app App, err error) {
-	if err := by.CheckUnrestricted(); err != nil {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
 	if v.IsZero() {
 		return App{}, errNoVersion()
 	}
-	err = s.store.view(ctx, func(r *reader) error {
+	err = s.service.store.view(ctx, func(r *reader) error {
 		if v == vitrine.Latest {
 			last, err := r.latest(ctx, id)
 			app = last.App
-			return authorize(by, last.head, err, change)
+			return authorize(s.by, last.head, err, change)
 		}
 		h, err := r.head(ctx, id)
-		if err = authorize(by, h, err, change); err != nil {
+		if err = authorize(s.by, h, err, change); err != nil {
 			return err
 		}
 		if app, err = r.version(ctx, h, v); err != nil {

@@ -26,7 +26,7 @@ func TestVersionsReadAsTheyWereWritten(t *testing.T) {
 			return nil
 		}, Limits: appsvc.Limits{Title: 1 << 20}})
 		other := appsvc.New(db, nil) // with caches of its own
-		app, err := s.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "0", Groups: []string{site1}})
+		app, err := s.As(editor).CreateApp(ctx, appsvc.CreateAppRequest{Title: "0", Groups: []string{site1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestVersionsReadAsTheyWereWritten(t *testing.T) {
 			if refused {
 				title += " refused"
 			}
-			_, err := s.Patch(ctx, editor, app.ID,
+			_, err := s.As(editor).Patch(ctx, app.ID,
 				fmt.Appendf(nil,
 					`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title",`+
 						`"value":%q}]`, len(titles)-1, title))
@@ -56,7 +56,7 @@ func TestVersionsReadAsTheyWereWritten(t *testing.T) {
 					if n == len(titles)-1 && rng.IntN(2) == 0 {
 						v = vitrine.Latest
 					}
-					got, err := who.Version(ctx, editor, app.ID, v)
+					got, err := who.As(editor).Version(ctx, app.ID, v)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -81,14 +81,14 @@ func TestComponentsWithLongNamesAreInTheirOrder(t *testing.T) {
 			for _, version := range []string{"2.0.0", "1.0.0"} {
 				manifest := fmt.Appendf(nil, `{"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, names[i],
 					version)
-				if _, err := s.CreateComponent(ctx, editor,
+				if _, err := s.As(editor).CreateComponent(ctx,
 					appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		var got []string
-		for c, err := range s.AllComponents(ctx, editor, appsvc.ListComponentsRequest{}) {
+		for c, err := range s.As(editor).AllComponents(ctx, appsvc.ListComponentsRequest{}) {
 			if err != nil {
 				t.Fatal(err)
 			}

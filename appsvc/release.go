@@ -152,43 +152,47 @@ type CreateReleaseRequest struct {
 	IdempotencyKey string        // "" = none
 }
 
-// CreateRelease stores a release, which moves nothing until it is run. See Session.CreateRelease.
-func (s *Service) CreateRelease(ctx context.Context, by vitrine.Caller, in CreateReleaseRequest) (Release, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// CreateRelease stores a release. It moves nothing.
+//
+// It returns ErrInvalid if a text, a list or a time is out of range, or if a tag is moved twice. If the caller could
+// not make some move by PutTag or DeleteTag, apart from missing approvals, it returns their error for the first such
+// move: ErrNotFound or ErrForbidden.
+func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (Release, error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return Release{}, err
 	}
-	if err := s.checkRelease(in.Name, in.Note, in.Moves, in.At, 0); err != nil {
+	if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, 0); err != nil {
 		return Release{}, err
 	}
-	write, err := newIdempotentWrite(by, in.IdempotencyKey, "create release", in)
+	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "create release", in)
 	if err != nil {
 		return Release{}, err
 	}
 	write.may = func(ctx context.Context, r *reader) error {
-		return r.mayMoveAll(ctx, by, in.Moves, "/moves", false)
+		return r.mayMoveAll(ctx, s.by, in.Moves, "/moves", false)
 	}
 	var kept struct{ ID string }
 	var out Release
-	repeated, err := s.write(ctx, write, &kept, nil, func(tx *writer) error {
-		moves, err := tx.resolve(ctx, by, in.Moves)
+	repeated, err := s.service.write(ctx, write, &kept, nil, func(tx *writer) error {
+		moves, err := tx.resolve(ctx, s.by, in.Moves)
 		if err != nil {
 			return err
 		}
-		id, err := s.made().newID()
+		id, err := s.service.newID()
 		if err != nil {
 			return err
 		}
-		now := s.millis()
+		now := s.service.millis()
 		rel := release{Release: Release{ID: id, Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note, At: in.At,
 			Moves: moves,
-			By:    by.URN, CreatedAt: now, UpdatedAt: now}, releaseRest: releaseRest{Authors: []string{by.URN}}}
-		rel.schedule(by, in.At)
+			By:    s.by.URN, CreatedAt: now, UpdatedAt: now}, releaseRest: releaseRest{Authors: []string{s.by.URN}}}
+		rel.schedule(s.by, in.At)
 		kept.ID = rel.ID
-		out, err = s.storeRelease(ctx, tx, by, release{}, rel)
+		out, err = s.storeRelease(ctx, tx, release{}, rel)
 		return err
 	})
 	if err == nil && repeated {
-		return s.Release(ctx, by, kept.ID)
+		return s.Release(ctx, kept.ID)
 	}
 	return out, err
 }
@@ -277,13 +281,19 @@ type UpdateReleaseRequest struct {
 	At      int64           `json:"at,omitzero"` // 0 removes the time
 }
 
-// UpdateRelease changes a release that is open or scheduled. See Session.UpdateRelease.
-func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in UpdateReleaseRequest) (Release, error) {
-	return s.changeRelease(ctx, by, in.ID, in.Version, func(tx *writer, rel *release) error {
-		if err := s.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At); err != nil {
+// UpdateRelease changes a release that is open or scheduled. A change of moves removes all approvals, and a change of
+// more than the time removes that of the caller, who cannot approve it any more. With a time the release is scheduled,
+// with the rights of this caller, which are checked again when it runs.
+//
+// It returns the errors of CreateRelease, ErrForbidden also if the caller could not make a present move of the release,
+// ErrNotFound unless the caller may read every app of the release, and ErrConflict: CodeStaleVersion if it has another
+// version, CodeWrongState if it was run or cancelled.
+func (s *Session) UpdateRelease(ctx context.Context, in UpdateReleaseRequest) (Release, error) {
+	return s.changeRelease(ctx, in.ID, in.Version, func(tx *writer, rel *release) error {
+		if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At); err != nil {
 			return err
 		}
-		moves, err := tx.resolve(ctx, by, in.Moves)
+		moves, err := tx.resolve(ctx, s.by, in.Moves)
 		if err != nil {
 			return err
 		}
@@ -291,33 +301,32 @@ func (s *Service) UpdateRelease(ctx context.Context, by vitrine.Caller, in Updat
 		if !same {
 			rel.Approvals, rel.Approvers = nil, nil
 		}
-		if (!same || in.Name != rel.Name || in.Note != rel.Note) && !slices.Contains(rel.Authors, by.URN) {
-			rel.Authors = append(rel.Authors, by.URN)
-			rel.withdraw(by.URN)
+		if (!same || in.Name != rel.Name || in.Note != rel.Note) && !slices.Contains(rel.Authors, s.by.URN) {
+			rel.Authors = append(rel.Authors, s.by.URN)
+			rel.withdraw(s.by.URN)
 		}
 		rel.Name, rel.Note, rel.Moves, rel.Conflicts = in.Name, in.Note, moves, nil
-		rel.schedule(by, in.At)
+		rel.schedule(s.by, in.At)
 		return nil
 	})
 }
 
-// CancelRelease ends a release that was not run. See Session.CancelRelease.
-func (s *Service) CancelRelease(
-	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version,
-) (Release, error) {
-	return s.changeRelease(ctx, by, id, seen, func(_ *writer, rel *release) error {
-		rel.schedule(by, 0)
+// CancelRelease cancels a release that is open or scheduled. Like every method that takes seen, the version of the
+// release that the caller has seen, it changes no other version. It returns the errors of UpdateRelease.
+func (s *Session) CancelRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
+	return s.changeRelease(ctx, id, seen, func(_ *writer, rel *release) error {
+		rel.schedule(s.by, 0)
 		rel.State = ReleaseCancelled
 		return nil
 	})
 }
 
 // changeRelease changes a release that is open or scheduled, for a caller who may make all its moves.
-func (s *Service) changeRelease(
-	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, change func(*writer, *release) error,
+func (s *Session) changeRelease(
+	ctx context.Context, id string, seen vitrine.Version, change func(*writer, *release) error,
 ) (Release, error) {
-	return update(ctx, s, by, func(tx *writer) (Release, error) {
-		was, err := tx.releaseToChange(ctx, by, id, seen, ReleaseOpen, ReleaseScheduled)
+	return update(ctx, s, func(tx *writer) (Release, error) {
+		was, err := tx.releaseToChange(ctx, s.by, id, seen, ReleaseOpen, ReleaseScheduled)
 		if err != nil {
 			return Release{}, err
 		}
@@ -328,7 +337,7 @@ func (s *Service) changeRelease(
 		} else if err != nil {
 			return Release{}, err
 		}
-		return s.storeRelease(ctx, tx, by, was, rel)
+		return s.storeRelease(ctx, tx, was, rel)
 	})
 }
 
@@ -367,12 +376,12 @@ func (r release) is(v vitrine.Version, states ...ReleaseState) error {
 
 // storeRelease stores a release in place of its earlier form, with the next version, and adds some entries and the
 // entry of the release to the feed.
-func (s *Service) storeRelease(
-	ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, entries ...feed.Entry,
+func (s *Session) storeRelease(
+	ctx context.Context, tx *writer, was, rel release, entries ...feed.Entry,
 ) (Release, error) {
-	entry, err := s.putRelease(ctx, tx, by, was, &rel)
+	entry, err := s.putRelease(ctx, tx, was, &rel)
 	if err == nil {
-		err = s.store.feeds.Add(ctx, tx.tx, s.store.feed, s.millis(), append(entries, entry)...)
+		err = s.service.store.feeds.Add(ctx, tx.tx, s.service.store.feed, s.service.millis(), append(entries, entry)...)
 	}
 	if err != nil {
 		return Release{}, err
@@ -380,20 +389,20 @@ func (s *Service) storeRelease(
 	return tx.shown(ctx, rel)
 }
 
-// Release returns a release. See Session.Release.
-func (s *Service) Release(ctx context.Context, by vitrine.Caller, id string) (Release, error) {
+// Release returns a release. It returns ErrNotFound unless the caller may read every app of it.
+func (s *Session) Release(ctx context.Context, id string) (Release, error) {
 	var rel release
 	approves := false // whether the caller could, as far as the release itself tells
-	out, err := view(ctx, s, by, func(r *reader) (out Release, err error) {
-		if rel, err = r.releaseFor(ctx, by, id); err != nil {
+	out, err := view(ctx, s, func(r *reader) (out Release, err error) {
+		if rel, err = r.releaseFor(ctx, s.by, id); err != nil {
 			return out, err
 		}
 		if out, err = r.shown(ctx, rel); err != nil {
 			return out, err
 		}
 		open := rel.State == ReleaseOpen || rel.State == ReleaseScheduled
-		if open && out.Needs > 0 && !rel.approvedBy(by.URN) && !slices.Contains(rel.Authors, by.URN) {
-			err = r.mayMoveAll(ctx, by, rel.Moves, "", true)
+		if open && out.Needs > 0 && !rel.approvedBy(s.by.URN) && !slices.Contains(rel.Authors, s.by.URN) {
+			err = r.mayMoveAll(ctx, s.by, rel.Moves, "", true)
 			approves = err == nil
 			if _, rejected := errors.AsType[*vitrine.Error](err); rejected {
 				err = nil
@@ -404,7 +413,7 @@ func (s *Service) Release(ctx context.Context, by vitrine.Caller, id string) (Re
 	if err != nil || !approves {
 		return out, err
 	}
-	people, err := s.approvers(ctx, rel.Authors, by)
+	people, err := s.service.approvers(ctx, rel.Authors, s.by)
 	if err != nil {
 		return Release{}, err
 	}
@@ -423,11 +432,11 @@ type ListReleasesRequest struct {
 // maxScanned is the maximum number of releases that a page of ListReleases reads, whether or not the caller sees them.
 const maxScanned = 1000
 
-// ListReleases returns a page of the releases that the caller may see, newest first. See Session.ListReleases.
-func (s *Service) ListReleases(
-	ctx context.Context, by vitrine.Caller, in ListReleasesRequest,
-) (vitrine.Page[Release], error) {
-	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Release], err error) {
+// ListReleases returns a page of the releases that the caller may see, newest first. A page reads at most 1,000
+// releases, so it may be empty although Next is set. It returns ErrInvalid if State is unknown, if Limit is out of
+// range, or if After is not a cursor of this list.
+func (s *Session) ListReleases(ctx context.Context, in ListReleasesRequest) (vitrine.Page[Release], error) {
+	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Release], err error) {
 		if in.State != "" && !slices.Contains(releaseStates, in.State) {
 			return page, invalidParameter("state", "there is no state %q: want one of %q", in.State, releaseStates)
 		}
@@ -439,8 +448,8 @@ func (s *Service) ListReleases(
 				return page, invalidParameter("after", "not a cursor of this list")
 			}
 		}
-		v := viewer{r: r, by: by, heads: map[string]appHead{}}
-		looked, room := 0, paging.NewRoom(limit, s.limits.PageBytes)
+		v := viewer{r: r, by: s.by, heads: map[string]appHead{}}
+		looked, room := 0, paging.NewRoom(limit, s.service.limits.PageBytes)
 		for rel, err := range r.releases(ctx, in.State, in.AppID, before, limit) {
 			if err != nil {
 				return page, err
@@ -487,9 +496,8 @@ func (r Release) size() int {
 	return n
 }
 
-// AllReleases yields the releases that the caller may see, newest first. See Session.AllReleases.
-func (s *Service) AllReleases(
-	ctx context.Context, by vitrine.Caller, in ListReleasesRequest,
-) iter.Seq2[Release, error] {
-	return sparse(&in.After, func() (vitrine.Page[Release], error) { return s.ListReleases(ctx, by, in) })
+// AllReleases yields the releases that the caller may see, newest first, page by page. The first error is the last
+// pair.
+func (s *Session) AllReleases(ctx context.Context, in ListReleasesRequest) iter.Seq2[Release, error] {
+	return sparse(&in.After, func() (vitrine.Page[Release], error) { return s.ListReleases(ctx, in) })
 }

@@ -46,7 +46,7 @@ func to(app, tag string, v int) appsvc.ReleaseMove {
 
 func (w *workshop) release(by vitrine.Caller, moves ...appsvc.ReleaseMove) appsvc.Release {
 	w.t.Helper()
-	rel, err := w.CreateRelease(context.Background(), by, appsvc.CreateReleaseRequest{Name: "spring", Moves: moves})
+	rel, err := w.As(by).CreateRelease(context.Background(), appsvc.CreateReleaseRequest{Name: "spring", Moves: moves})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -85,13 +85,13 @@ func TestAReleaseMovesAllItsTagsAtOnce(t *testing.T) {
 		app, tag string
 		want     vitrine.Version
 	}{{a, "live", v(2)}, {b, "new", v(0)}, {b, "live", vitrine.Version{}}} {
-		app, err := w.TaggedAppIn(ctx, ann, as.app, as.tag, rel.ID)
+		app, err := w.As(ann).TaggedAppIn(ctx, as.app, as.tag, rel.ID)
 		if app.Version != as.want || (err == nil) == as.want.IsZero() {
 			t.Errorf("as if: %q, %v", app.Version, err)
 		}
 	}
 	w.clock = w.clock.Add(time.Second)
-	done, err := w.RunRelease(ctx, ben, rel.ID, rel.Version)
+	done, err := w.As(ben).RunRelease(ctx, rel.ID, rel.Version)
 	if err != nil || done.State != appsvc.ReleaseDone || done.RanAt != w.clock.UnixMilli() || done.Version != v(1) {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -103,10 +103,10 @@ func TestAReleaseMovesAllItsTagsAtOnce(t *testing.T) {
 			t.Errorf("move %+v", m)
 		}
 	}
-	_, err = w.RunRelease(ctx, ben, done.ID, done.Version)
+	_, err = w.As(ben).RunRelease(ctx, done.ID, done.Version)
 	wantCode(t, err, vitrine.CodeWrongState)
 	w.clock = w.clock.Add(time.Second)
-	undone, err := w.UndoRelease(ctx, cat, done.ID, done.Version)
+	undone, err := w.As(cat).UndoRelease(ctx, done.ID, done.Version)
 	if err != nil || undone.State != appsvc.ReleaseCancelled || undone.RanAt != done.RanAt {
 		t.Fatalf("%+v, %v", undone, err)
 	}
@@ -143,10 +143,10 @@ func TestAConflictSaysWhereTheTagIs(t *testing.T) {
 	rel := w.release(ann, to(app, "live", 2), to(app, "new", 2), to(app, "old", 2))
 	w.putTag(app, "live", vitrine.NewVersion(0))
 	w.putTag(app, "new", vitrine.NewVersion(0))
-	if err := w.DeleteTag(ctx, ann, appsvc.DeleteTagRequest{AppID: app, Name: "old"}); err != nil {
+	if err := w.As(ann).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: app, Name: "old"}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.RunRelease(ctx, ann, rel.ID, rel.Version)
+	_, err := w.As(ann).RunRelease(ctx, rel.ID, rel.Version)
 	var reasons []string
 	for _, c := range wantCode(t, err, vitrine.CodeConflicts).Conflicts {
 		reasons = append(reasons, strings.ReplaceAll(c.Reason, app, "a"))
@@ -175,9 +175,9 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	rel := w.release(ann, to(a, "live", 2), to(a, "next", 2), to(b, "live", 2))
 	w.putTag(a, "next", v(0))
 	w.putTag(b, "live", v(0))
-	_, err := w.TaggedAppIn(ctx, ann, a, "live", rel.ID)
+	_, err := w.As(ann).TaggedAppIn(ctx, a, "live", rel.ID)
 	wantCode(t, err, vitrine.CodeConflicts)
-	_, err = w.RunRelease(ctx, ann, rel.ID, rel.Version)
+	_, err = w.As(ann).RunRelease(ctx, rel.ID, rel.Version)
 	e := wantCode(t, err, vitrine.CodeConflicts)
 	if len(e.Conflicts) != 2 || e.Conflicts[0].Tag != "next" || e.Conflicts[1].App != b ||
 		e.Conflicts[1].PointsTo != v(0) || e.Conflicts[1].Code != vitrine.CodeMoved {
@@ -186,31 +186,31 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	if w.tagVersion(a, "live") != v(1) {
 		t.Error("a tag was moved")
 	}
-	now, err := w.Release(ctx, ann, rel.ID)
+	now, err := w.As(ann).Release(ctx, rel.ID)
 	if err != nil || now.State != appsvc.ReleaseOpen || !reflect.DeepEqual(now.Conflicts, e.Conflicts) ||
 		now.Version != e.Version {
 		t.Fatalf("%+v, %v", now, err)
 	}
-	_, err = w.RunRelease(ctx, ann, rel.ID, rel.Version) // which nobody has seen with its conflicts
+	_, err = w.As(ann).RunRelease(ctx, rel.ID, rel.Version) // which nobody has seen with its conflicts
 	wantCode(t, err, vitrine.CodeStaleVersion)
 	w.putTag(a, "next", v(1))
 	w.putTag(b, "live", v(1))
 	refuse = "next"
-	_, err = w.RunRelease(ctx, ann, now.ID, now.Version)
+	_, err = w.As(ann).RunRelease(ctx, now.ID, now.Version)
 	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" ||
 		!strings.Contains(e.Conflicts[0].Reason, "Friday") {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
 	refuse = ""
-	now, _ = w.Release(ctx, ann, rel.ID)
-	if _, err := w.RunRelease(ctx, ann, now.ID, now.Version); err != nil {
+	now, _ = w.As(ann).Release(ctx, rel.ID)
+	if _, err := w.As(ann).RunRelease(ctx, now.ID, now.Version); err != nil {
 		t.Fatal(err)
 	}
 	// A tag that was moved after it is a conflict of its undoing.
 	w.putTag(a, "next", v(0))
 	w.putTag(a, "next", v(2))
-	now, _ = w.Release(ctx, ann, rel.ID)
-	_, err = w.UndoRelease(ctx, ann, now.ID, now.Version)
+	now, _ = w.As(ann).Release(ctx, rel.ID)
+	_, err = w.As(ann).UndoRelease(ctx, now.ID, now.Version)
 	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 || e.Conflicts[0].Tag != "next" {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
@@ -241,32 +241,32 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 		"/at":          {At: now, Moves: many[:1]},
 		"/at ":         {At: now + 90*24*3600*1000 + 1, Moves: many[:1]},
 	} {
-		_, err := w.CreateRelease(ctx, ann, in)
+		_, err := w.As(ann).CreateRelease(ctx, in)
 		if e := wantCode(t, err, vitrine.CodeInvalid); e.Pointer != strings.TrimSpace(pointer) {
 			t.Errorf("%s: %v", pointer, err)
 		}
 	}
-	_, err := w.CreateRelease(ctx, ann, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{to(id, "live", 3)}})
+	_, err := w.As(ann).CreateRelease(ctx, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{to(id, "live", 3)}})
 	if e := wantCode(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/0/to" {
 		t.Error(err)
 	}
-	_, err = w.CreateRelease(ctx, ann,
+	_, err = w.As(ann).CreateRelease(ctx,
 		appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move, to(other, "live", 0)}})
 	if e := wantCode(t, err, vitrine.CodeNotFound); e.Pointer != "/moves/1" {
 		t.Error(err)
 	}
 	reader := personOf("reader")
 	reader.Reads = []string{site2}
-	_, err = w.CreateRelease(ctx, reader,
+	_, err = w.As(reader).CreateRelease(ctx,
 		appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move, to(other, "live", 0)}})
 	if e := wantCode(t, err, vitrine.CodeForbidden); e.Pointer != "/moves/1" || !strings.Contains(e.Reason, other) {
 		t.Error(err)
 	}
 	owns := vitrine.Caller{URN: owner.URN} // owns the other app, and may not move its protected tags
-	_, err = w.CreateRelease(ctx, owns,
+	_, err = w.As(owns).CreateRelease(ctx,
 		appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{to(other, "production", 0)}})
 	wantCode(t, err, vitrine.CodeForbidden)
-	full, err := w.CreateRelease(ctx, ann,
+	full, err := w.As(ann).CreateRelease(ctx,
 		appsvc.CreateReleaseRequest{Name: strings.Repeat("ä", 128), Note: strings.Repeat("ä", 4096), Moves: many[:200],
 			At: now + 90*24*3600*1000})
 	if err != nil || full.State != appsvc.ReleaseScheduled {
@@ -274,23 +274,23 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 	}
 	// An idempotency key makes one release.
 	in := appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}, IdempotencyKey: "k"}
-	first, err := w.CreateRelease(ctx, ann, in)
-	again, err2 := w.CreateRelease(ctx, ann, in)
+	first, err := w.As(ann).CreateRelease(ctx, in)
+	again, err2 := w.As(ann).CreateRelease(ctx, in)
 	if err != nil || err2 != nil || first.ID != again.ID {
 		t.Errorf("%v, %v", err, err2)
 	}
 	// Who may see it.
 	for by, want := range map[*vitrine.Caller]string{&nobody: vitrine.CodeNotFound, &reader: "",
 		&owns: vitrine.CodeNotFound, &admin: ""} {
-		_, err := w.Release(ctx, *by, first.ID)
+		_, err := w.As(*by).Release(ctx, first.ID)
 		wantCode(t, err, want)
-		page, err := w.ListReleases(ctx, *by, appsvc.ListReleasesRequest{})
+		page, err := w.As(*by).ListReleases(ctx, appsvc.ListReleasesRequest{})
 		if err != nil || (len(page.Items) == 2) != (want == "") {
 			t.Errorf("%d releases, %v", len(page.Items), err)
 		}
 	}
-	_, err = w.Release(ctx, ann, "absent")
-	_, hidden := w.Release(ctx, nobody, first.ID)
+	_, err = w.As(ann).Release(ctx, "absent")
+	_, hidden := w.As(nobody).Release(ctx, first.ID)
 	checkHidden(t, hidden, err, first.ID, "absent")
 	text, err := json.Marshal(full)
 	var back appsvc.Release
@@ -311,7 +311,7 @@ func TestReleasesAreListed(t *testing.T) {
 		rel := w.release(ann, to([]string{a, b}[n%2], "live", 2))
 		ids = append([]string{rel.ID}, ids...)
 		if n > 2 {
-			if _, err := w.CancelRelease(ctx, ann, rel.ID, rel.Version); err != nil {
+			if _, err := w.As(ann).CancelRelease(ctx, rel.ID, rel.Version); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -331,7 +331,7 @@ func TestReleasesAreListed(t *testing.T) {
 		for _, n := range test.want {
 			want = append(want, ids[n])
 		}
-		for rel, err := range w.AllReleases(ctx, ann, test.in) {
+		for rel, err := range w.As(ann).AllReleases(ctx, test.in) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -342,7 +342,7 @@ func TestReleasesAreListed(t *testing.T) {
 		}
 	}
 	for _, in := range []appsvc.ListReleasesRequest{{State: "x"}, {After: "x"}, {Limit: 501}} {
-		_, err := w.ListReleases(ctx, ann, in)
+		_, err := w.As(ann).ListReleases(ctx, in)
 		wantCode(t, err, vitrine.CodeInvalid)
 	}
 }
@@ -366,23 +366,23 @@ func TestApproval(t *testing.T) {
 	}
 	run := func(by vitrine.Caller, want string) {
 		t.Helper()
-		now, _ := w.Release(ctx, ann, rel.ID)
-		_, err := w.RunRelease(ctx, by, now.ID, now.Version)
+		now, _ := w.As(ann).Release(ctx, rel.ID)
+		_, err := w.As(by).RunRelease(ctx, now.ID, now.Version)
 		wantCode(t, err, want)
 	}
 	approve := func(by vitrine.Caller, want string) {
 		t.Helper()
-		now, _ := w.Release(ctx, ann, rel.ID)
-		_, err := w.ApproveRelease(ctx, by, now.ID, now.Version)
+		now, _ := w.As(ann).Release(ctx, rel.ID)
+		_, err := w.As(by).ApproveRelease(ctx, now.ID, now.Version)
 		wantCode(t, err, want)
 	}
 	update := func(by vitrine.Caller, change func(*appsvc.UpdateReleaseRequest)) {
 		t.Helper()
-		now, _ := w.Release(ctx, ann, rel.ID)
+		now, _ := w.As(ann).Release(ctx, rel.ID)
 		in := appsvc.UpdateReleaseRequest{ID: rel.ID, Version: now.Version, Name: now.Name, Note: now.Note,
 			Moves: now.Moves}
 		change(&in)
-		if _, err := w.UpdateRelease(ctx, by, in); err != nil {
+		if _, err := w.As(by).UpdateRelease(ctx, in); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -398,10 +398,10 @@ func TestApproval(t *testing.T) {
 	approve(other, vitrine.CodeForbidden)
 	approve(nobody, vitrine.CodeNotFound)
 	approve(ben, "")
-	_, err := w.ApproveRelease(ctx, cat, rel.ID, rel.Version) // before the approval
+	_, err := w.As(cat).ApproveRelease(ctx, rel.ID, rel.Version) // before the approval
 	wantCode(t, err, vitrine.CodeStaleVersion)
 	approve(ben, "") // changes nothing
-	if now, _ := w.Release(ctx, ann, rel.ID); len(now.Approvals) != 1 || now.Version != vitrine.NewVersion(1) ||
+	if now, _ := w.As(ann).Release(ctx, rel.ID); len(now.Approvals) != 1 || now.Version != vitrine.NewVersion(1) ||
 		now.Approvals[0].By != ben.URN {
 		t.Errorf("%+v", now)
 	}
@@ -413,11 +413,11 @@ func TestApproval(t *testing.T) {
 	inviters[ben.URN] = ""
 	// approvals stay, since the moves are the same
 	update(ben, func(in *appsvc.UpdateReleaseRequest) { in.At = w.clock.UnixMilli() + 1000 })
-	if now, _ := w.Release(ctx, ann, rel.ID); len(now.Approvals) != 1 || now.State != appsvc.ReleaseScheduled {
+	if now, _ := w.As(ann).Release(ctx, rel.ID); len(now.Approvals) != 1 || now.State != appsvc.ReleaseScheduled {
 		t.Errorf("%+v", now)
 	}
 	update(cat, func(in *appsvc.UpdateReleaseRequest) { in.Moves[0].To = appsvc.PointsTo(vitrine.NewVersion(1)) })
-	if now, _ := w.Release(ctx, ann, rel.ID); len(now.Approvals) != 0 || now.State != appsvc.ReleaseOpen {
+	if now, _ := w.As(ann).Release(ctx, rel.ID); len(now.Approvals) != 0 || now.State != appsvc.ReleaseOpen {
 		t.Errorf("%+v", now)
 	}
 	approve(cat, vitrine.CodeForbidden) // has changed it
@@ -433,7 +433,7 @@ func TestApproval(t *testing.T) {
 		t.Error("the tag was not moved")
 	}
 	// A roll back cannot wait.
-	_, err = w.PutTag(ctx, ann, appsvc.PutTagRequest{AppID: id, Name: "production", Rollback: true})
+	_, err = w.As(ann).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: "production", Rollback: true})
 	wantCode(t, err, "")
 }
 
@@ -464,7 +464,7 @@ func TestSchedule(t *testing.T) {
 	}
 	schedule := func(after time.Duration, move appsvc.ReleaseMove) appsvc.Release {
 		t.Helper()
-		rel, err := w.CreateRelease(ctx, ann,
+		rel, err := w.As(ann).CreateRelease(ctx,
 			appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}, At: w.clock.Add(after).UnixMilli()})
 		if err != nil || rel.State != appsvc.ReleaseScheduled {
 			t.Fatal(rel, err)
@@ -473,7 +473,7 @@ func TestSchedule(t *testing.T) {
 	}
 	state := func(rel appsvc.Release, want appsvc.ReleaseState, conflict string) {
 		t.Helper()
-		now, err := w.Release(ctx, ann, rel.ID)
+		now, err := w.As(ann).Release(ctx, rel.ID)
 		has := ""
 		if len(now.Conflicts) > 0 {
 			has = now.Conflicts[0].Code
@@ -525,31 +525,31 @@ func TestSchedule(t *testing.T) {
 	state(rel, appsvc.ReleaseOpen, vitrine.CodeForbidden)
 	disabled = false
 	rel = schedule(time.Minute, to(id, "live", 1))
-	wantCode(t, w.DeleteApp(ctx, ann, id), vitrine.CodeWrongState)
-	if _, err := w.CancelRelease(ctx, ann, rel.ID, rel.Version); err != nil {
+	wantCode(t, w.As(ann).DeleteApp(ctx, id), vitrine.CodeWrongState)
+	if _, err := w.As(ann).CancelRelease(ctx, rel.ID, rel.Version); err != nil {
 		t.Fatal(err)
 	}
 	rel = w.release(ann, to(id, "live", 1))
-	wantCode(t, w.DeleteApp(ctx, ann, id), "")
-	_, err := w.RunRelease(ctx, ann, rel.ID, rel.Version)
+	wantCode(t, w.As(ann).DeleteApp(ctx, id), "")
+	_, err := w.As(ann).RunRelease(ctx, rel.ID, rel.Version)
 	if e := wantCode(t, err, vitrine.CodeConflicts); len(e.Conflicts) != 1 ||
 		e.Conflicts[0].Code != vitrine.CodeNotFound {
 		t.Errorf("conflicts %+v", e.Conflicts)
 	}
-	_, err = w.Release(ctx, nobody, rel.ID) // a deleted app counts as it was
+	_, err = w.As(nobody).Release(ctx, rel.ID) // a deleted app counts as it was
 	wantCode(t, err, vitrine.CodeNotFound)
-	if _, err = w.UndeleteApp(ctx, ann, id); err != nil {
+	if _, err = w.As(ann).UndeleteApp(ctx, id); err != nil {
 		t.Fatal(err)
 	}
 	// A change takes the time back, and so does cancelling.
 	rel = schedule(time.Minute, to(id, "live", 1))
-	now, err := w.UpdateRelease(ctx, ann,
+	now, err := w.As(ann).UpdateRelease(ctx,
 		appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Moves: []appsvc.ReleaseMove{to(id, "live", 1)}})
 	if err != nil || now.State != appsvc.ReleaseOpen || now.At != 0 {
 		t.Fatalf("%+v, %v", now, err)
 	}
 	rel = schedule(time.Minute, to(id, "live", 1))
-	if _, err := w.CancelRelease(ctx, ann, rel.ID, rel.Version); err != nil {
+	if _, err := w.As(ann).CancelRelease(ctx, rel.ID, rel.Version); err != nil {
 		t.Fatal(err)
 	}
 	w.clock = w.clock.Add(time.Hour)

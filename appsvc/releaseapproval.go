@@ -258,27 +258,33 @@ func mostIndependent(people []approver) (chains int) {
 	return chains
 }
 
-// ApproveRelease adds the caller's approval to a release. See Session.ApproveRelease.
-func (s *Service) ApproveRelease(
-	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version,
+// ApproveRelease adds the caller's approval to a release that is open or scheduled. A second one of the same person
+// changes nothing.
+//
+// It returns the errors of UpdateRelease. It also returns ErrForbidden if the caller is the key of a program, has made
+// or changed the release, or was invited or given rights by somebody who has, directly or through others. Where the
+// rule of a tag is independent, it is also ErrForbidden if the caller gave rights to somebody who has made or changed
+// the release.
+func (s *Session) ApproveRelease(
+	ctx context.Context, id string, seen vitrine.Version,
 ) (Release, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return Release{}, err
 	}
 	var authors []string // of the version that the caller has seen
-	err := s.store.view(ctx, func(r *reader) error {
-		rel, err := r.releaseToChange(ctx, by, id, seen, ReleaseOpen, ReleaseScheduled)
+	err := s.service.store.view(ctx, func(r *reader) error {
+		rel, err := r.releaseToChange(ctx, s.by, id, seen, ReleaseOpen, ReleaseScheduled)
 		authors = rel.Authors
 		return err
 	})
 	if err != nil {
 		return Release{}, err
 	}
-	people, err := s.approvers(ctx, authors, by)
+	people, err := s.service.approvers(ctx, authors, s.by)
 	if err != nil {
 		return Release{}, err
 	}
-	return s.changeRelease(ctx, by, id, seen, func(tx *writer, rel *release) error {
+	return s.changeRelease(ctx, id, seen, func(tx *writer, rel *release) error {
 		rules, err := tx.tagRules(ctx)
 		if err == nil {
 			err = people[0].mayApprove(*rel, rel.independent(rules))
@@ -286,11 +292,11 @@ func (s *Service) ApproveRelease(
 		switch {
 		case err != nil:
 			return err
-		case rel.approvedBy(by.URN):
+		case rel.approvedBy(s.by.URN):
 			return errUnchanged
 		}
-		rel.Approvals = append(slices.Clip(rel.Approvals), Approval{by.URN, max(s.millis(), rel.UpdatedAt)})
-		rel.Approvers = append(slices.Clip(rel.Approvers), by)
+		rel.Approvals = append(slices.Clip(rel.Approvals), Approval{s.by.URN, max(s.service.millis(), rel.UpdatedAt)})
+		rel.Approvers = append(slices.Clip(rel.Approvers), s.by)
 		return nil
 	})
 }

@@ -157,19 +157,19 @@ func (w *workshop) approves(by vitrine.Caller, rel appsvc.Release, want bool) {
 	if want {
 		code = ""
 	}
-	now, err := w.Release(ctx, by, rel.ID)
+	now, err := w.As(by).Release(ctx, rel.ID)
 	if err != nil || now.MayApprove != want {
 		w.t.Errorf("%s may approve: %v, %v, want %v", by.URN, now.MayApprove, err, want)
 	}
-	_, err = w.ApproveRelease(ctx, by, rel.ID, now.Version)
+	_, err = w.As(by).ApproveRelease(ctx, rel.ID, now.Version)
 	wantCode(w.t, err, code)
-	if now, err = w.Release(ctx, by, rel.ID); err != nil || now.MayApprove {
+	if now, err = w.As(by).Release(ctx, rel.ID); err != nil || now.MayApprove {
 		w.t.Errorf("who has approved, or cannot, may approve: %v, %v", now.MayApprove, err)
 	}
 	if code = vitrine.CodeNeedsApproval; want {
 		code = ""
 	}
-	_, err = w.RunRelease(ctx, by, rel.ID, now.Version)
+	_, err = w.As(by).RunRelease(ctx, rel.ID, now.Version)
 	wantCode(w.t, err, code)
 }
 
@@ -178,14 +178,14 @@ func TestRightsThatAreGivenAfterAnApproval(t *testing.T) {
 	g := &givers{of: map[string][]string{}}
 	w, _ := releasing(t, appsvc.Options{Rights: g.rights})
 	rel := w.release(ann, to(w.tagged(), "production", 0))
-	rel, err := w.ApproveRelease(t.Context(), ben, rel.ID, rel.Version)
+	rel, err := w.As(ben).ApproveRelease(t.Context(), rel.ID, rel.Version)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.of["ben"], g.of["x"] = []string{"x"}, []string{"ann"}
-	_, err = w.RunRelease(t.Context(), cat, rel.ID, rel.Version)
+	_, err = w.As(cat).RunRelease(t.Context(), rel.ID, rel.Version)
 	wantCode(t, err, vitrine.CodeNeedsApproval)
-	_, err = w.ApproveRelease(t.Context(), ben, rel.ID, rel.Version) // which is there, and does not count
+	_, err = w.As(ben).ApproveRelease(t.Context(), rel.ID, rel.Version) // which is there, and does not count
 	wantCode(t, err, vitrine.CodeForbidden)
 	w.approves(cat, rel, true)
 }
@@ -222,13 +222,13 @@ func TestAnAuthorsApprovalIsTakenBack(t *testing.T) {
 			rel := w.release(ann, to(w.tagged(), "production", 0))
 			for _, by := range []vitrine.Caller{ben, cat} {
 				var err error
-				if rel, err = w.ApproveRelease(ctx, by, rel.ID, rel.Version); err != nil {
+				if rel, err = w.As(by).ApproveRelease(ctx, rel.ID, rel.Version); err != nil {
 					t.Fatal(err)
 				}
 			}
 			in := appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Name: rel.Name, Moves: rel.Moves}
 			change(&in)
-			rel, err := w.UpdateRelease(ctx, ben, in)
+			rel, err := w.As(ben).UpdateRelease(ctx, in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +240,7 @@ func TestAnAuthorsApprovalIsTakenBack(t *testing.T) {
 				t.Errorf("approved by %q", left)
 			}
 			for range 2 {
-				_, err = w.ApproveRelease(ctx, ben, rel.ID, rel.Version)
+				_, err = w.As(ben).ApproveRelease(ctx, rel.ID, rel.Version)
 				wantCode(t, err, vitrine.CodeForbidden)
 			}
 		})

@@ -47,21 +47,22 @@ func TestReleasesOfPeopleWhoLostTheirRights(t *testing.T) {
 				[]appsvc.TagRule{{Name: "production", Approvals: test.approvals}}); err != nil {
 				t.Fatal(err)
 			}
-			app, err := apps.CreateApp(ctx, owner, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
+			app, err := apps.As(owner).CreateApp(ctx,
+				appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			release, err := apps.CreateRelease(ctx, editor,
+			release, err := apps.As(editor).CreateRelease(ctx,
 				appsvc.CreateReleaseRequest{Name: "release", At: now.Add(time.Minute).UnixMilli(),
 					Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)}}})
 			if err == nil && test.approvals > 0 {
-				_, err = apps.ApproveRelease(ctx, approver, release.ID, release.Version)
+				_, err = apps.As(approver).ApproveRelease(ctx, release.ID, release.Version)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 			if test.groups != site {
-				if _, err := apps.Edit(ctx, owner, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+				if _, err := apps.As(owner).Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 					p.SetGroups(test.groups)
 					return nil
 				}); err != nil {
@@ -72,10 +73,11 @@ func TestReleasesOfPeopleWhoLostTheirRights(t *testing.T) {
 			if err := apps.RunDue(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if release, err = apps.Release(ctx, owner, release.ID); err != nil || release.State == appsvc.ReleaseDone {
+			if release, err = apps.As(owner).Release(ctx, release.ID); err != nil ||
+				release.State == appsvc.ReleaseDone {
 				t.Errorf("the release is %q: %v", release.State, err)
 			}
-			if _, err := apps.TaggedApp(ctx, owner, app.ID, "production"); !errors.Is(err, vitrine.ErrNotFound) {
+			if _, err := apps.As(owner).TaggedApp(ctx, app.ID, "production"); !errors.Is(err, vitrine.ErrNotFound) {
 				t.Errorf("production was moved: %v", err)
 			}
 		})

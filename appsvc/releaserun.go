@@ -18,28 +18,31 @@ import (
 // missedAfter is the maximum delay of a scheduled release.
 const missedAfter = 24 * time.Hour
 
-// RunRelease makes all moves of a release, or none. See Session.RunRelease.
-func (s *Service) RunRelease(ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version) (Release, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// RunRelease makes all moves of a release that is open or scheduled, at one moment. If one of them cannot be made, none
+// is: the release is open then, its Conflicts have the reasons, and the error has CodeConflicts and the same list.
+//
+// Otherwise it returns the errors of UpdateRelease, and ErrConflict with CodeNeedsApproval if fewer approvals than
+// needed count.
+func (s *Session) RunRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return Release{}, err
 	}
-	return s.run(ctx, id, &by, func(ctx context.Context, r *reader) (release, error) {
-		return r.releaseToChange(ctx, by, id, seen, ReleaseOpen, ReleaseScheduled)
+	return s.service.run(ctx, id, &s.by, func(ctx context.Context, r *reader) (release, error) {
+		return r.releaseToChange(ctx, s.by, id, seen, ReleaseOpen, ReleaseScheduled)
 	})
 }
 
-// UndoRelease rolls all moves of a release back. See Session.UndoRelease.
-func (s *Service) UndoRelease(
-	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version,
-) (Release, error) {
-	return update(ctx, s, by, func(tx *writer) (Release, error) {
-		was, err := tx.releaseToChange(ctx, by, id, seen, ReleaseDone)
+// UndoRelease rolls back all moves of a release that is done, in one transaction. It needs no approvals. The release is
+// cancelled then, and keeps its RanAt. It returns the errors of RunRelease; a tag that was moved since is a conflict.
+func (s *Session) UndoRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
+	return update(ctx, s, func(tx *writer) (Release, error) {
+		was, err := tx.releaseToChange(ctx, s.by, id, seen, ReleaseDone)
 		if err != nil {
 			return Release{}, err
 		}
 		rel := was
 		rel.State = ReleaseCancelled
-		return s.carryOut(ctx, tx, by, was, rel, nil)
+		return s.carryOut(ctx, tx, was, rel, nil)
 	})
 }
 
@@ -149,12 +152,12 @@ func (s *Service) run(
 		}
 		done := rel
 		done.State = ReleaseDone
-		out, err = s.carryOut(ctx, tx, *by, rel, done, known)
+		out, err = s.As(*by).carryOut(ctx, tx, rel, done, known)
 		return err
 	})
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeConflicts {
 		rejected := *e
-		if rejected.Version, err = s.reopen(ctx, *by, id, seen.Version, e.Conflicts); err == nil {
+		if rejected.Version, err = s.As(*by).reopen(ctx, id, seen.Version, e.Conflicts); err == nil {
 			err = &rejected
 		}
 	}
@@ -179,18 +182,18 @@ func asConflict(v vitrine.Version, err error) error {
 
 // reopen stores why a release of this version could not be run, and returns its new version. A release that was changed
 // meanwhile stays as it is.
-func (s *Service) reopen(
-	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, list []vitrine.Conflict,
+func (s *Session) reopen(
+	ctx context.Context, id string, seen vitrine.Version, list []vitrine.Conflict,
 ) (v vitrine.Version, err error) {
-	err = s.store.update(ctx, func(tx *writer) error {
+	err = s.service.store.update(ctx, func(tx *writer) error {
 		was, err := tx.storedRelease(ctx, id)
 		if v = was.Version; err != nil || was.Version != seen {
 			return err
 		}
 		rel := was
-		rel.schedule(by, 0)
+		rel.schedule(s.by, 0)
 		rel.Conflicts = list
-		out, err := s.storeRelease(ctx, tx, by, was, rel)
+		out, err := s.storeRelease(ctx, tx, was, rel)
 		v = out.Version
 		return err
 	})
@@ -306,10 +309,8 @@ func (r *reader) plan(
 // carryOut makes the moves of rel if its state is ReleaseDone, or rolls them back if it is ReleaseCancelled, and stores
 // rel in place of was. If one of them cannot be made, it returns ErrConflict with CodeConflicts, and the transaction
 // must be rolled back.
-func (s *Service) carryOut(
-	ctx context.Context, tx *writer, by vitrine.Caller, was, rel release, known lastMoves,
-) (Release, error) {
-	ahead := tx.s.feed.Keys(by.URN)
+func (s *Session) carryOut(ctx context.Context, tx *writer, was, rel release, known lastMoves) (Release, error) {
+	ahead := tx.s.feed.Keys(s.by.URN)
 	for _, m := range rel.Moves {
 		ahead = append(ahead, keyOf(headKind, m.AppID), keyOf(tagKind, m.AppID, m.Tag), known.next(m.AppID, m.Tag))
 		ahead = append(ahead, tx.s.feed.Keys(m.AppID)[1:]...)
@@ -324,16 +325,16 @@ func (s *Service) carryOut(
 	if len(conflicts) > 0 {
 		return Release{}, conflicting(was.Version, conflicts...)
 	}
-	at := max(s.millis(), was.UpdatedAt)
+	at := max(s.service.millis(), was.UpdatedAt)
 	for _, p := range plan {
 		at = max(at, p.last.At)
 	}
 	entries := make([]feed.Entry, 0, len(plan)+1)
 	for _, p := range plan {
 		p.move.At = at
-		c, err := s.placeTag(ctx, tx, by, p.head, p.tag, p.move, p.last)
+		c, err := s.placeTag(ctx, tx, p.head, p.tag, p.move, p.last)
 		if err == nil {
-			err = s.allowed(ctx, tx, by, c)
+			err = s.allowed(ctx, tx, c)
 		}
 		if e, rejected := errors.AsType[*vitrine.Error](err); rejected {
 			conflicts = append(conflicts,
@@ -341,7 +342,7 @@ func (s *Service) carryOut(
 		} else if err != nil {
 			return Release{}, err
 		}
-		entries = append(entries, feedEntry(by, c))
+		entries = append(entries, feedEntry(s.by, c))
 	}
 	if len(conflicts) > 0 {
 		return Release{}, conflicting(was.Version, conflicts...)
@@ -350,17 +351,22 @@ func (s *Service) carryOut(
 	if rel.State == ReleaseDone {
 		rel.RanAt = at
 	}
-	return s.storeRelease(ctx, tx, by, was, rel, entries...)
+	return s.storeRelease(ctx, tx, was, rel, entries...)
 }
 
-// TaggedAppIn returns what TaggedApp would return if a release had run. See Session.TaggedAppIn.
-func (s *Service) TaggedAppIn(ctx context.Context, by vitrine.Caller, appID, name, releaseID string) (App, error) {
-	return view(ctx, s, by, func(r *reader) (app App, err error) {
-		h, err := readableHead(ctx, r, by, appID)
+// TaggedAppIn returns what TaggedApp would return after a release had run: the version to which it moves the tag. If
+// the release does not move the tag, or is done, that is the version where the tag points now. It is not for callers
+// with TagsOnly.
+//
+// It returns ErrNotFound as TaggedApp and Release do, and ErrConflict if the release is cancelled (CodeWrongState), or
+// if some move could not be made (CodeConflicts). Approvals are not checked.
+func (s *Session) TaggedAppIn(ctx context.Context, appID, name, releaseID string) (App, error) {
+	return view(ctx, s, func(r *reader) (app App, err error) {
+		h, err := readableHead(ctx, r, s.by, appID)
 		if err != nil {
 			return app, err
 		}
-		rel, err := r.releaseFor(ctx, by, releaseID)
+		rel, err := r.releaseFor(ctx, s.by, releaseID)
 		if err != nil {
 			return app, err
 		}

@@ -16,15 +16,29 @@ type RestoreRequest struct {
 	IdempotencyKey string          // "" = none
 }
 
-// Restore stores the content of a version of an app as its new latest version. See Session.Restore.
-func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequest) (App, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// Restore stores the content of a version of an app as its new latest version: its title, groups and elements. It
+// copies the stored content, with the manifests in the elements. It does not validate the configs again, since the
+// components may be deleted, and it moves no tag. Restoring the latest version makes a new version too.
+//
+// Unlike a patch, a restore does not test the version: two concurrent restores are both stored, one after the other.
+// The replaced content stays readable as a version.
+//
+// It returns:
+//   - ErrNotFound if there is no such app or version; Pointer of the error says which of the two;
+//   - ErrForbidden if the caller may only read the app, or may not add or remove the groups that differ from those of
+//     the latest version, or if groups differ, the app has a protected tag, and the caller does not moderate every
+//     group, or if Options.Check rejects the change;
+//   - ErrTooLarge if the app would have more than Limits.AppBytes, by default 16 MiB;
+//   - ErrInvalid for the zero Version, a note that is too long, or a malformed idempotency key;
+//   - ErrUnprocessable if the idempotency key was used for another request.
+func (s *Session) Restore(ctx context.Context, in RestoreRequest) (App, error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return App{}, err
 	}
 	if err := checkNote("/note", in.Note); err != nil {
 		return App{}, err
 	}
-	write, err := newIdempotentWrite(by, in.IdempotencyKey, "restore", struct {
+	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "restore", struct {
 		AppID          string
 		Version        int64
 		IdempotencyKey string
@@ -46,7 +60,7 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 	}
 	// The right is checked here to fail early, and again in the transaction, where it counts.
 	prepare := func() error {
-		if err := take(s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")); err != nil {
+		if err := take(s.versionFor(ctx, true, in.AppID, in.Version, "/appVersion")); err != nil {
 			return err
 		}
 		// for the new version and for the response, before anything is written
@@ -54,11 +68,11 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 	}
 	// A repeat returns its result only if the caller may still use the app.
 	write.may = func(ctx context.Context, r *reader) error {
-		_, err := usableHead(ctx, r, by, in.AppID)
+		_, err := usableHead(ctx, r, s.by, in.AppID)
 		return err
 	}
-	restored, err := s.writeVersion(ctx, write, prepare, func(tx *writer) (App, error) {
-		head, err := usableHead(ctx, tx.reader, by, in.AppID)
+	restored, err := s.service.writeVersion(ctx, write, prepare, func(tx *writer) (App, error) {
+		head, err := usableHead(ctx, tx.reader, s.by, in.AppID)
 		if err != nil {
 			return App{}, err
 		}
@@ -69,18 +83,18 @@ func (s *Service) Restore(ctx context.Context, by vitrine.Caller, in RestoreRequ
 				return App{}, err
 			}
 		}
-		if err := s.mayRegroup(ctx, tx.reader, by, "", head, d.groups); err != nil {
+		if err := s.mayRegroup(ctx, tx.reader, "", head, d.groups); err != nil {
 			return App{}, err
 		}
 		c := Change{Type: AppRestored, Before: head.App, Restored: old.Version, Note: in.Note}
-		if s.check != nil { // only Options.Check reads the replaced content
+		if s.service.check != nil { // only Options.Check reads the replaced content
 			latest, err := tx.latest(ctx, in.AppID)
 			if err != nil {
 				return App{}, err
 			}
 			c.Old = latest.Body
 		}
-		return s.addVersion(ctx, tx, by, c, s.nextVersion(head, by), d, s.limits.AppBytes)
+		return s.addVersion(ctx, tx, c, s.nextVersion(head), d, s.service.limits.AppBytes)
 	})
 	return restored, missing("/appId", err)
 }

@@ -5,51 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
-
-func TestASessionHasTheMethodsOfTheServiceWithoutTheCaller(t *testing.T) {
-	caller := reflect.TypeFor[vitrine.Caller]()
-	want := map[string]string{}
-	service := reflect.TypeFor[*appsvc.Service]()
-	for m := range service.Methods() {
-		// A server asks Admit… before it has read what to call. The others of these are for the operator's programs.
-		if strings.HasPrefix(m.Name, "Admit") || slices.Contains(operators, m.Name) {
-			continue
-		}
-		var args []string
-		for i := range m.Type.NumIn() - 1 {
-			if in := m.Type.In(i + 1); in != caller {
-				args = append(args, in.String())
-			}
-		}
-		want[m.Name] = signature(args, m.Type)
-	}
-	have := map[string]string{}
-	for m := range reflect.TypeFor[*appsvc.Session]().Methods() {
-		var args []string
-		for i := range m.Type.NumIn() - 1 {
-			args = append(args, m.Type.In(i+1).String())
-		}
-		have[m.Name] = signature(args, m.Type)
-	}
-	if !reflect.DeepEqual(have, want) {
-		t.Errorf("a session has\n%v, want\n%v", have, want)
-	}
-}
-
-func signature(args []string, method reflect.Type) string {
-	var results []string
-	for i := range method.NumOut() {
-		results = append(results, method.Out(i).String())
-	}
-	return "(" + strings.Join(args, ", ") + ") (" + strings.Join(results, ", ") + ")"
-}
 
 func TestValuesGoIntoTheDocumentedJSONAndBack(t *testing.T) {
 	w := newWorkshop(t)
@@ -71,7 +31,7 @@ func TestValuesGoIntoTheDocumentedJSONAndBack(t *testing.T) {
 	if err := json.Unmarshal(text, &tagAgain); err != nil || tagAgain != tag {
 		t.Errorf("%s comes back as %+v, %v", text, tagAgain, err)
 	}
-	component, err := w.Component(context.Background(), editor, "text")
+	component, err := w.As(editor).Component(context.Background(), "text")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,16 +54,16 @@ func TestValuesGoIntoTheDocumentedJSONAndBack(t *testing.T) {
 func TestRequestsWithoutAVersionAreInvalid(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	app := w.app()
-	_, put := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: app.ID, Name: "live"})
-	_, restore := w.Restore(ctx, editor, appsvc.RestoreRequest{AppID: app.ID})
-	_, read := w.Version(ctx, editor, app.ID, vitrine.Version{})
+	_, put := w.As(editor).PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "live"})
+	_, restore := w.As(editor).Restore(ctx, appsvc.RestoreRequest{AppID: app.ID})
+	_, read := w.As(editor).Version(ctx, app.ID, vitrine.Version{})
 	for what, err := range map[string]error{"PutTag": put, "Restore": restore, "Version": read} {
 		var e *vitrine.Error
 		if !errors.As(err, &e) || e.Kind != vitrine.ErrInvalid || e.Pointer != "/appVersion" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if page, err := w.ListVersions(ctx, editor, appsvc.ListVersionsRequest{AppID: app.ID}); err != nil ||
+	if page, err := w.As(editor).ListVersions(ctx, appsvc.ListVersionsRequest{AppID: app.ID}); err != nil ||
 		len(page.Items) != 1 {
 		t.Errorf("the newest page has %d versions, %v", len(page.Items), err)
 	}

@@ -79,7 +79,7 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 		id = name
 		manifest := fmt.Appendf(nil, `{"name":%q,"version":"1","main":"/a.js","configSchema":{}}`, name)
 		by := vitrine.Caller{URN: "urn:v:n:user=designer", Components: true}
-		if _, err := s.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+		if _, err := s.As(by).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -99,9 +99,9 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 		by := vitrine.Caller{URN: fmt.Sprint("urn:v:n:user=", i%3), Moderates: []string{"urn:v:n", "urn:v:m"}}
 		var err error
 		id, now = fmt.Sprint(i), int64(i/300)
-		if a.app, err = s.CreateApp(ctx, by, in); err == nil && i%4 == 0 {
+		if a.app, err = s.As(by).CreateApp(ctx, in); err == nil && i%4 == 0 {
 			now, a.groups = 10+int64(i%8), a.groups[:1+i%2]
-			a.app, err = s.Edit(ctx, by, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+			a.app, err = s.As(by).Edit(ctx, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 				p.SetTitle("u").SetGroups(a.groups...)
 				return nil
 			})
@@ -141,7 +141,7 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 			return cmp.Or(cmp.Compare(x, y), strings.Compare(a.app.ID, b.app.ID))
 		})
 		for page := range 3 {
-			got, err := s.ListApps(ctx, by, in)
+			got, err := s.As(by).ListApps(ctx, in)
 			if err != nil {
 				t.Fatal(err)
 			}

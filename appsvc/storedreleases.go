@@ -70,15 +70,13 @@ func (r release) listedIn() (keys []string) {
 func dueKey(at int64, id string) string { return keyOf(dueKind, rec.Number(at), id) }
 
 // putRelease stores a release in place of its earlier form, with the next version, and returns its entry for the feed.
-func (s *Service) putRelease(
-	ctx context.Context, tx *writer, by vitrine.Caller, was release, rel *release,
-) (e feed.Entry, err error) {
+func (s *Session) putRelease(ctx context.Context, tx *writer, was release, rel *release) (e feed.Entry, err error) {
 	if rel.Number == 0 {
 		if rel.Number, err = tx.giveNumber(ctx); err != nil {
 			return e, err
 		}
 	} else {
-		rel.Version, rel.UpdatedAt = was.Version.Next(), max(s.millis(), was.UpdatedAt)
+		rel.Version, rel.UpdatedAt = was.Version.Next(), max(s.service.millis(), was.UpdatedAt)
 	}
 	rel.Apps = map[string]ownership{}
 	for _, m := range rel.Moves {
@@ -105,7 +103,7 @@ func (s *Service) putRelease(
 	if err := tx.tx.Delete(ctx, before...); err != nil {
 		return e, err
 	}
-	return releaseEntry(by, *rel), tx.tx.Put(ctx, puts...)
+	return releaseEntry(s.by, *rel), tx.tx.Put(ctx, puts...)
 }
 
 // storedRelease returns a stored release, or ErrNotFound if none has this id.

@@ -53,10 +53,13 @@ type ListTagsRequest struct {
 	Embed bool   // with the versions they point to
 }
 
-// ListTags returns a page of the tags of an app. See Session.ListTags.
-func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) (vitrine.Page[Tag], error) {
-	return list(ctx, s, by, in.Limit, 0, func(r *reader, limit int) (page vitrine.Page[Tag], err error) {
-		h, err := readableHead(ctx, r, by, in.AppID)
+// ListTags returns a page of the tags of an app, by name in byte order. Next is the last name of the page. A page also
+// ends before the tag that would bring it above Limits.PageBytes, which matters with Embed: the bodies count, and two
+// tags that point to the same version both have it. It returns ErrNotFound as App does, and ErrInvalid if Limit is out
+// of range.
+func (s *Session) ListTags(ctx context.Context, in ListTagsRequest) (vitrine.Page[Tag], error) {
+	return list(ctx, s, in.Limit, 0, func(r *reader, limit int) (page vitrine.Page[Tag], err error) {
+		h, err := readableHead(ctx, r, s.by, in.AppID)
 		if err != nil {
 			return page, err
 		}
@@ -71,7 +74,7 @@ func (s *Service) ListTags(ctx context.Context, by vitrine.Caller, in ListTagsRe
 		tags := rec.Map(r.tags(ctx, tagsAfter(in.AppID, in.After, most)), func(t Tag) (Tag, error) {
 			return r.complete(ctx, h, t.under(rules), in.Embed)
 		})
-		return fill(ctx, s, limit, tags, Tag.size, func(last Tag) string { return last.Name })
+		return fill(ctx, s.service, limit, tags, Tag.size, func(last Tag) string { return last.Name })
 	})
 }
 
@@ -84,9 +87,9 @@ func (t Tag) size() int {
 	return n
 }
 
-// AllTags yields the tags of an app. See Session.AllTags.
-func (s *Service) AllTags(ctx context.Context, by vitrine.Caller, in ListTagsRequest) iter.Seq2[Tag, error] {
-	return all(&in.After, func() (vitrine.Page[Tag], error) { return s.ListTags(ctx, by, in) })
+// AllTags yields the tags of an app, from in.After on, page by page. The first error is the last pair.
+func (s *Session) AllTags(ctx context.Context, in ListTagsRequest) iter.Seq2[Tag, error] {
+	return all(&in.After, func() (vitrine.Page[Tag], error) { return s.ListTags(ctx, in) })
 }
 
 // under returns the tag with the rules for its name.
@@ -113,29 +116,29 @@ type TagRequest struct {
 	Embed bool // with the version it points to
 }
 
-// Tag returns one tag of an app. See Session.Tag.
-func (s *Service) Tag(ctx context.Context, by vitrine.Caller, in TagRequest) (Tag, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// Tag returns one tag of an app. It returns ErrNotFound as App does, or if the app has no tag of this name.
+func (s *Session) Tag(ctx context.Context, in TagRequest) (Tag, error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return Tag{}, err
 	}
-	return s.tag(ctx, by, in)
+	return s.tag(ctx, in)
 }
 
 // tag is Tag for a caller who may be restricted to some tags. It checks in this order: whether the caller may read the
 // app (ErrNotFound), whether it may read this tag (ErrForbidden), and whether the app has the tag (ErrNotFound). So a
 // restricted caller does not learn which other tags the app has.
-func (s *Service) tag(ctx context.Context, by vitrine.Caller, in TagRequest) (out Tag, err error) {
-	err = s.store.view(ctx, func(r *reader) error {
+func (s *Session) tag(ctx context.Context, in TagRequest) (out Tag, err error) {
+	err = s.service.store.view(ctx, func(r *reader) error {
 		if err := r.r.Ahead(ctx, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name),
 			keyOf(rulesKind)); err != nil {
 			return err
 		}
-		h, err := readableHead(ctx, r, by, in.AppID)
+		h, err := readableHead(ctx, r, s.by, in.AppID)
 		if err != nil {
 			return err
 		}
-		if by.TagsOnly && !slices.Contains(by.Tags, in.Name) {
-			return forbidden("this caller may read apps by the tags %q, and by no other", by.Tags)
+		if s.by.TagsOnly && !slices.Contains(s.by.Tags, in.Name) {
+			return forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
 		}
 		at, err := r.pointsTo(ctx, in.AppID, in.Name)
 		if err != nil {
@@ -181,9 +184,27 @@ type keptTag struct {
 	AppVersion  int64
 }
 
-// PutTag creates a tag or moves it. See Session.PutTag.
-func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagRequest) (Tag, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// PutTag creates a tag or moves it, and records the move. If the tag already points to the version, nothing is stored.
+// With Latest the tag points to the version that is the latest in the transaction; it does not follow later changes.
+//
+// With Rollback the tag goes back to where it pointed before its last move that was not rolled back: two rollbacks undo
+// two moves, and none redoes a move. If the tag did not exist before that move, it is deleted, and the Tag has no
+// AppVersion. A rollback needs no approvals.
+//
+// It returns:
+//   - ErrInvalid if no tag can have the name, for the zero Version or one beside Rollback, if From names no version
+//     although it should, for a Note that is too long or no text, or for a malformed idempotency key;
+//   - ErrNotFound as App does, if the app has no such version, or for a roll back if it never had the tag;
+//   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every
+//     group of the app, or if Options.Check rejects the change; with CodeNeedsRelease if the tag needs approvals;
+//   - ErrConflict with CodeMoved if the tag does not point where From says; PointsTo of the error is where it
+//     points;
+//   - ErrConflict with CodeWrongState if no move is left to roll back;
+//   - ErrUnprocessable with CodeLimit if the tag is new and the app has Limits.Tags tags already, by default 1,000, or
+//     if the name is new and the app has had tags of Limits.TagNames names, by default 10,000;
+//   - ErrUnprocessable with CodeKeyReused if the idempotency key was used for another request.
+func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return Tag{}, err
 	}
 	if !tagName.MatchString(in.Name) {
@@ -199,7 +220,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		return Tag{}, err
 	}
 	// The digest of a request without From must stay as it was in releases that had no From; see newIdempotentWrite.
-	write, err := newIdempotentWrite(by, in.IdempotencyKey, "put tag", struct {
+	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "put tag", struct {
 		AppID, Name    string
 		Version        int64
 		Embed          bool
@@ -214,16 +235,17 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	var head appHead
 	var rules tagRules
 	write.may = func(ctx context.Context, r *reader) (err error) {
-		head, rules, err = mayMoveTag(ctx, r, by, in.AppID, in.Name, in.Rollback)
+		head, rules, err = mayMoveTag(ctx, r, s.by, in.AppID, in.Name, in.Rollback)
 		return err
 	}
 	// prepare reads the version, which stays in the cache for the transaction. Rights are checked before the content of
 	// the request.
 	prepare := func() error {
-		if err := s.store.view(ctx, func(r *reader) error { return write.may(ctx, r) }); err != nil || in.Rollback {
+		if err := s.service.store.view(ctx, func(r *reader) error { return write.may(ctx, r) }); err != nil ||
+			in.Rollback {
 			return err
 		}
-		app, err := s.versionFor(ctx, by, true, in.AppID, in.Version, "/appVersion")
+		app, err := s.versionFor(ctx, true, in.AppID, in.Version, "/appVersion")
 		if err == nil && in.Embed {
 			err = memreserve.Reserve(ctx, len(app.Body)) // for the response, before anything is written
 		}
@@ -231,7 +253,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 	}
 	var kept keptTag
 	var app App // with Embed, the version that the tag points to
-	repeated, err := s.write(ctx, write, &kept, prepare, func(tx *writer) error {
+	repeated, err := s.service.write(ctx, write, &kept, prepare, func(tx *writer) error {
 		if err := write.may(ctx, tx.reader); err != nil {
 			return err
 		}
@@ -261,7 +283,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		if err != nil || m.From == m.To {
 			return err
 		}
-		return s.moveTag(ctx, tx, by, head, in.Name, m, last)
+		return s.moveTag(ctx, tx, head, in.Name, m, last)
 	})
 	if err != nil {
 		return Tag{}, err
@@ -271,7 +293,7 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 		return out, nil
 	}
 	if repeated { // the version of the first call, even if the tag has moved since
-		if app, err = s.Version(ctx, by, in.AppID, out.AppVersion); err == nil {
+		if app, err = s.Version(ctx, in.AppID, out.AppVersion); err == nil {
 			err = memreserve.Reserve(ctx, len(app.Body))
 		}
 	}
@@ -281,43 +303,39 @@ func (s *Service) PutTag(ctx context.Context, by vitrine.Caller, in PutTagReques
 
 // moveTag moves, creates or deletes a tag of the app with this head, adds the move to its history, and finishes the
 // change. last is the previous move.
-func (s *Service) moveTag(
-	ctx context.Context, tx *writer, by vitrine.Caller, h appHead, name string, m, last move,
-) error {
-	c, err := s.placeTag(ctx, tx, by, h, name, m, last)
+func (s *Session) moveTag(ctx context.Context, tx *writer, h appHead, name string, m, last move) error {
+	c, err := s.placeTag(ctx, tx, h, name, m, last)
 	if err != nil {
 		return err
 	}
-	return s.record(ctx, tx, by, c)
+	return s.record(ctx, tx, c)
 }
 
 // placeTag stores a move of a tag, and returns the change. last is the previous move. The move gets the next number,
 // even after the tag was deleted. Its time is now unless it is set, and never before that of last, even if the clock
 // was set back.
-func (s *Service) placeTag(
-	ctx context.Context, tx *writer, by vitrine.Caller, h appHead, name string, m, last move,
-) (Change, error) {
+func (s *Session) placeTag(ctx context.Context, tx *writer, h appHead, name string, m, last move) (Change, error) {
 	c := Change{Type: TagSet, AppID: h.ID, Before: h.App, After: h.App, From: versionOrNone(m.From),
 		To: versionOrNone(m.To), Tag: name,
 		Rollback: m.Rollback, Release: m.Release, Note: m.Note}
 	switch {
 	case c.To.IsZero():
 		c.Type = TagDeleted
-	case s.check != nil: // only Options.Check reads the content
+	case s.service.check != nil: // only Options.Check reads the content
 		app, err := tx.version(ctx, h, c.To)
 		if c.New = app.Body; err != nil {
 			return c, err
 		}
 	}
 	if c.From.IsZero() {
-		if err := s.limits.checkTags(ctx, tx.reader, h.ID, last); err != nil {
+		if err := s.service.limits.checkTags(ctx, tx.reader, h.ID, last); err != nil {
 			return c, err
 		}
 	}
 	if m.At == 0 {
-		m.At = s.millis()
+		m.At = s.service.millis()
 	}
-	m.number, m.At, m.By = last.number+1, max(m.At, last.At), by.URN
+	m.number, m.At, m.By = last.number+1, max(m.At, last.At), s.by.URN
 	c.At = m.At
 	return c, tx.addMove(ctx, h.ID, name, m)
 }
@@ -377,21 +395,26 @@ type DeleteTagRequest struct {
 	IdempotencyKey string // "" = none
 }
 
-// DeleteTag removes a tag. See Session.DeleteTag.
-func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTagRequest) error {
-	if err := by.CheckUnrestricted(); err != nil {
+// DeleteTag removes a tag, and records that. Its history stays. It returns:
+//   - ErrInvalid for a malformed idempotency key;
+//   - ErrNotFound as App does, or if the app has no tag of this name;
+//   - ErrForbidden if the caller may only read the app, if the tag is protected and the caller does not moderate every
+//     group of the app, or if Options.Check rejects the change; with CodeNeedsRelease if the tag needs approvals;
+//   - ErrUnprocessable if the idempotency key was used for another request.
+func (s *Session) DeleteTag(ctx context.Context, in DeleteTagRequest) error {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return err
 	}
-	write, err := newIdempotentWrite(by, in.IdempotencyKey, "delete tag", []string{in.AppID, in.Name})
+	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "delete tag", []string{in.AppID, in.Name})
 	if err != nil {
 		return err
 	}
 	var head appHead
 	write.may = func(ctx context.Context, r *reader) (err error) {
-		head, _, err = mayMoveTag(ctx, r, by, in.AppID, in.Name, false)
+		head, _, err = mayMoveTag(ctx, r, s.by, in.AppID, in.Name, false)
 		return err
 	}
-	_, err = s.write(ctx, write, &struct{}{}, nil, func(tx *writer) error {
+	_, err = s.service.write(ctx, write, &struct{}{}, nil, func(tx *writer) error {
 		if err := write.may(ctx, tx.reader); err != nil {
 			return err
 		}
@@ -407,7 +430,7 @@ func (s *Service) DeleteTag(ctx context.Context, by vitrine.Caller, in DeleteTag
 		if err != nil {
 			return err
 		}
-		return s.moveTag(ctx, tx, by, head, in.Name, move{From: from.Number(), To: -1}, last)
+		return s.moveTag(ctx, tx, head, in.Name, move{From: from.Number(), To: -1}, last)
 	})
 	return err
 }

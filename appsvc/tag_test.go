@@ -16,7 +16,7 @@ func (w *workshop) tagged(names ...string) string {
 	w.t.Helper()
 	id := w.titledApp("x").ID
 	for range 2 {
-		if _, err := w.Restore(context.Background(), editor,
+		if _, err := w.As(editor).Restore(context.Background(),
 			appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
 			w.t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func (w *workshop) tagged(names ...string) string {
 
 func (w *workshop) putTag(id, name string, v vitrine.Version) {
 	w.t.Helper()
-	if _, err := w.PutTag(context.Background(), editor,
+	if _, err := w.As(editor).PutTag(context.Background(),
 		appsvc.PutTagRequest{AppID: id, Name: name, Version: v}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func (w *workshop) putTag(id, name string, v vitrine.Version) {
 
 // tagVersion is the version that a tag points to, the zero Version if there is no tag.
 func (w *workshop) tagVersion(id, name string) vitrine.Version {
-	tag, err := w.Tag(context.Background(), editor, appsvc.TagRequest{AppID: id, Name: name})
+	tag, err := w.As(editor).Tag(context.Background(), appsvc.TagRequest{AppID: id, Name: name})
 	if err != nil {
 		return vitrine.Version{}
 	}
@@ -49,7 +49,7 @@ func TestPutTagCreatesAndMoves(t *testing.T) {
 	id := w.tagged()
 	for _, v := range []vitrine.Version{vitrine.NewVersion(1), vitrine.NewVersion(0), vitrine.NewVersion(2),
 		vitrine.NewVersion(2), vitrine.Latest} {
-		tag, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v, Embed: true})
+		tag, err := w.As(editor).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v, Embed: true})
 		want := v
 		if v == vitrine.Latest {
 			want = vitrine.NewVersion(2)
@@ -61,13 +61,13 @@ func TestPutTagCreatesAndMoves(t *testing.T) {
 		if got := w.tagVersion(id, "live"); got != want {
 			t.Errorf("put at %s: it points to %s", v, got)
 		}
-		app, err := w.TaggedApp(ctx, editor, id, "live")
+		app, err := w.As(editor).TaggedApp(ctx, id, "live")
 		if err != nil || app.Version != want {
 			t.Errorf("put at %s: the tagged app is version %s, %v", v, app.Version, err)
 		}
 	}
 	for _, v := range []vitrine.Version{vitrine.NewVersion(3), vitrine.NewVersion(int64(1) << 40)} {
-		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v})
+		_, err := w.As(editor).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v})
 		checkKind(t, err, vitrine.ErrNotFound)
 	}
 	if got := w.tagVersion(id, "live"); got.Number() != 2 {
@@ -79,11 +79,11 @@ func TestACallerForTagsReadsItsOwn(t *testing.T) {
 	w := newWorkshop(t)
 	id := w.tagged("live", "draft")
 	by := vitrine.Caller{URN: network + ":user=t", Reads: []string{network}, TagsOnly: true, Tags: []string{"live"}}
-	if app, err := w.TaggedApp(context.Background(), by, id, "live"); err != nil || app.ID != id {
+	if app, err := w.As(by).TaggedApp(context.Background(), id, "live"); err != nil || app.ID != id {
 		t.Errorf("its tag: %+v, %v", app, err)
 	}
 	for _, name := range []string{"draft", "none"} {
-		_, err := w.TaggedApp(context.Background(), by, id, name)
+		_, err := w.As(by).TaggedApp(context.Background(), id, name)
 		checkKind(t, err, vitrine.ErrForbidden)
 	}
 }
@@ -92,7 +92,7 @@ func TestTagsStayWhereTheyAre(t *testing.T) {
 	w := newWorkshop(t)
 	id, other := w.tagged("live"), w.tagged("live")
 	w.regroup(id, []string{site1, site2})
-	if _, err := w.Restore(context.Background(), admin,
+	if _, err := w.As(admin).Restore(context.Background(),
 		appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestDeleteTag(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged("live", "Live", "live2")
 	for _, want := range []error{nil, vitrine.ErrNotFound} {
-		checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "live"}), want)
+		checkKind(t, w.As(editor).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: "live"}), want)
 	}
 	if w.tagVersion(id, "live") != (vitrine.Version{}) || w.tagVersion(id, "Live").Number() != 1 ||
 		w.tagVersion(id, "live2").Number() != 1 {
@@ -124,7 +124,7 @@ func TestTagNames(t *testing.T) {
 	} {
 		w := newWorkshop(t)
 		id := w.tagged("another")
-		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.NewVersion(1)})
+		_, err := w.As(editor).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: name, Version: vitrine.NewVersion(1)})
 		if valid != (err == nil) {
 			t.Errorf("put %q: %v", name, err)
 		}
@@ -132,12 +132,12 @@ func TestTagNames(t *testing.T) {
 			continue
 		}
 		checkKind(t, err, vitrine.ErrInvalid)
-		_, err = w.Tag(ctx, editor, appsvc.TagRequest{AppID: id, Name: name, Embed: true})
+		_, err = w.As(editor).Tag(ctx, appsvc.TagRequest{AppID: id, Name: name, Embed: true})
 		checkKind(t, err, vitrine.ErrNotFound)
-		_, err = w.TaggedApp(ctx, editor, id, name)
+		_, err = w.As(editor).TaggedApp(ctx, id, name)
 		checkKind(t, err, vitrine.ErrNotFound)
-		checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: name}), vitrine.ErrNotFound)
-		_, err = w.TagsNamed(ctx, editor, name, []string{id})
+		checkKind(t, w.As(editor).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: name}), vitrine.ErrNotFound)
+		_, err = w.As(editor).TagsNamed(ctx, name, []string{id})
 		checkKind(t, err, vitrine.ErrNotFound)
 	}
 }
@@ -151,7 +151,7 @@ func TestTagsAreListedByName(t *testing.T) {
 		var got []string
 		in := appsvc.ListTagsRequest{AppID: id, Limit: limit, Embed: true}
 		for more := true; more; {
-			page, err := w.ListTags(ctx, editor, in)
+			page, err := w.As(editor).ListTags(ctx, in)
 			if err != nil || len(page.Items) == 0 || limit > 0 && len(page.Items) > limit {
 				t.Fatalf("limit %d after %q: %+v, %v", limit, in.After, page, err)
 			}
@@ -167,7 +167,7 @@ func TestTagsAreListedByName(t *testing.T) {
 			t.Errorf("limit %d: %v, want %v", limit, got, names)
 		}
 	}
-	page, err := w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: w.tagged()})
+	page, err := w.As(editor).ListTags(ctx, appsvc.ListTagsRequest{AppID: w.tagged()})
 	if err != nil || len(page.Items) > 0 || page.Next != "" {
 		t.Errorf("of none: %+v, %v", page, err)
 	}
@@ -180,11 +180,11 @@ func TestAPageOfTagsCountsTheAppsInIt(t *testing.T) {
 	for i := range 6 {
 		w.putTag(id, fmt.Sprint("t", i), vitrine.NewVersion(0))
 	}
-	page, err := w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: id})
+	page, err := w.As(editor).ListTags(ctx, appsvc.ListTagsRequest{AppID: id})
 	if err != nil || len(page.Items) != 6 || page.Next != "" || page.Items[0].App != nil {
 		t.Errorf("tags alone: %d of 6, %v", len(page.Items), err)
 	}
-	page, err = w.ListTags(ctx, editor, appsvc.ListTagsRequest{AppID: id, Embed: true})
+	page, err = w.As(editor).ListTags(ctx, appsvc.ListTagsRequest{AppID: id, Embed: true})
 	if err != nil || len(page.Items) != 1 || page.Next == "" || page.Items[0].App == nil {
 		t.Errorf("with apps of 1,000 bytes on a page of 2,500: %d tags, next %q, %v", len(page.Items), page.Next, err)
 	}
@@ -219,7 +219,7 @@ func TestTagsNamed(t *testing.T) {
 		{"of none", nil, nil, vitrine.ErrInvalid},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := w.TagsNamed(ctx, by, "live", test.ids)
+			got, err := w.As(by).TagsNamed(ctx, "live", test.ids)
 			checkKind(t, err, test.err)
 			if !slices.Equal(got, test.want) {
 				t.Errorf("%+v, want %+v", got, test.want)
@@ -235,7 +235,8 @@ func TestAnAppHasOnlySoManyTags(t *testing.T) {
 		w.putTag(id, fmt.Sprint("tag-", n), vitrine.NewVersion(0))
 	}
 	before := w.everything(id)
-	_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: vitrine.NewVersion(0)})
+	_, err := w.As(editor).PutTag(ctx,
+		appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: vitrine.NewVersion(0)})
 	checkKind(t, err, vitrine.ErrUnprocessable)
 	if after := w.everything(id); after != before {
 		t.Error("the tag was stored all the same")
@@ -243,7 +244,7 @@ func TestAnAppHasOnlySoManyTags(t *testing.T) {
 	w.regroup(id, []string{site1, site2})
 	w.putTag(id, "tag-7", vitrine.NewVersion(1)) // one that is there may be moved
 	w.putTag(other, "one-more", vitrine.NewVersion(0))
-	if err := w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: "tag-8"}); err != nil {
+	if err := w.As(editor).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: "tag-8"}); err != nil {
 		t.Fatal(err)
 	}
 	w.putTag(id, "one-more", vitrine.NewVersion(0))

@@ -58,12 +58,15 @@ type ListTagMovesRequest struct {
 	Limit int    // 1 to 500; 0 = 50
 }
 
-// ListTagMoves returns a page of the history of a tag, newest first. See Session.ListTagMoves.
-func (s *Service) ListTagMoves(
-	ctx context.Context, by vitrine.Caller, in ListTagMovesRequest,
-) (vitrine.Page[TagMove], error) {
-	return list(ctx, s, by, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[TagMove], err error) {
-		if _, err := readableHead(ctx, r, by, in.AppID); err != nil {
+// ListTagMoves returns a page of the history of a tag, newest first; the tag may have been deleted. The From of a move
+// is the To of the move before it in time. A tag that has not moved since a release that recorded no moves has an empty
+// history.
+//
+// It returns ErrNotFound as App does, or if the app never had a tag of this name, and ErrInvalid if Limit is out of
+// range or After is not a cursor of this history. A page is bounded by Limit alone, and not by bytes.
+func (s *Session) ListTagMoves(ctx context.Context, in ListTagMovesRequest) (vitrine.Page[TagMove], error) {
+	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[TagMove], err error) {
+		if _, err := readableHead(ctx, r, s.by, in.AppID); err != nil {
 			return page, err
 		}
 		history := strconv.Quote(in.AppID) + strconv.Quote(in.Name)
@@ -96,9 +99,7 @@ func (s *Service) ListTagMoves(
 	})
 }
 
-// AllTagMoves yields the history of a tag, newest first. See Session.AllTagMoves.
-func (s *Service) AllTagMoves(
-	ctx context.Context, by vitrine.Caller, in ListTagMovesRequest,
-) iter.Seq2[TagMove, error] {
-	return all(&in.After, func() (vitrine.Page[TagMove], error) { return s.ListTagMoves(ctx, by, in) })
+// AllTagMoves yields the history of a tag, newest first, page by page. The first error is the last pair.
+func (s *Session) AllTagMoves(ctx context.Context, in ListTagMovesRequest) iter.Seq2[TagMove, error] {
+	return all(&in.After, func() (vitrine.Page[TagMove], error) { return s.ListTagMoves(ctx, in) })
 }

@@ -22,7 +22,7 @@ var nobody = vitrine.Caller{URN: network + ":user=nobody"}
 func (w *workshop) tagMoves(id, name string) []appsvc.TagMove {
 	w.t.Helper()
 	var out []appsvc.TagMove
-	for m, err := range w.AllTagMoves(context.Background(), admin,
+	for m, err := range w.As(admin).AllTagMoves(context.Background(),
 		appsvc.ListTagMovesRequest{AppID: id, Name: name, Limit: 2}) {
 		if err != nil {
 			w.t.Fatal(err)
@@ -37,7 +37,7 @@ func TestAMoveHasANote(t *testing.T) {
 	id := w.tagged()
 	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(1), Note: strings.Repeat("é", 1024),
 		IdempotencyKey: "k"}
-	if _, err := w.PutTag(ctx, admin, in); err != nil {
+	if _, err := w.As(admin).PutTag(ctx, in); err != nil {
 		t.Fatal(err)
 	}
 	if moves := w.tagMoves(id, "live"); moves[0].Note != in.Note {
@@ -46,7 +46,7 @@ func TestAMoveHasANote(t *testing.T) {
 	for note, want := range map[string]error{"another reason": vitrine.ErrUnprocessable,
 		in.Note + "é": vitrine.ErrInvalid, "\x00": vitrine.ErrInvalid} {
 		in.Note = note
-		if _, err := w.PutTag(ctx, admin, in); !errors.Is(err, want) {
+		if _, err := w.As(admin).PutTag(ctx, in); !errors.Is(err, want) {
 			t.Errorf("a note of %d bytes with the same key: %v, want %v", len(note), err, want)
 		}
 	}
@@ -59,14 +59,14 @@ func TestATagRemembersItsMoves(t *testing.T) {
 	put := func(by vitrine.Caller, name string, v vitrine.Version) {
 		t.Helper()
 		w.clock = w.clock.Add(time.Second)
-		if _, err := w.PutTag(ctx, by, appsvc.PutTagRequest{AppID: id, Name: name, Version: v}); err != nil {
+		if _, err := w.As(by).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: name, Version: v}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	remove := func() {
 		t.Helper()
 		w.clock = w.clock.Add(time.Second)
-		if err := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "live"}); err != nil {
+		if err := w.As(admin).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: "live"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestATagRemembersItsMoves(t *testing.T) {
 	put(editor, "live", v0) // though the clock was set back
 	w.clock = w.clock.Add(time.Hour)
 	remove()
-	remove2 := w.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: "live"})
+	remove2 := w.As(admin).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: "live"})
 	checkKind(t, remove2, vitrine.ErrNotFound)
 	put(editor, "live", v2)
 	remove()
@@ -100,14 +100,14 @@ func TestWhoseTagsHaveAHistory(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	id := w.tagged("live")
 	for _, name := range []string{"Live", "", "-", "a b", "\xff", strings.Repeat("x", 129)} {
-		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: name})
+		_, err := w.As(editor).ListTagMoves(ctx, appsvc.ListTagMovesRequest{AppID: id, Name: name})
 		checkKind(t, err, vitrine.ErrNotFound)
 	}
-	_, hidden := w.ListTagMoves(ctx, nobody, appsvc.ListTagMovesRequest{AppID: id, Name: "live"})
-	_, absent := w.ListTagMoves(ctx, nobody, appsvc.ListTagMovesRequest{AppID: "absent", Name: "live"})
+	_, hidden := w.As(nobody).ListTagMoves(ctx, appsvc.ListTagMovesRequest{AppID: id, Name: "live"})
+	_, absent := w.As(nobody).ListTagMoves(ctx, appsvc.ListTagMovesRequest{AppID: "absent", Name: "live"})
 	checkHidden(t, hidden, absent, id, "absent")
 	for _, limit := range []int{-1, 501} {
-		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: "live", Limit: limit})
+		_, err := w.As(editor).ListTagMoves(ctx, appsvc.ListTagMovesRequest{AppID: id, Name: "live", Limit: limit})
 		checkKind(t, err, vitrine.ErrInvalid)
 	}
 }
@@ -118,7 +118,7 @@ func TestACursorOfAHistoryIsOfNoOther(t *testing.T) {
 	next := func(id, name string) string {
 		w.putTag(id, name, vitrine.NewVersion(0))
 		w.putTag(id, name, vitrine.NewVersion(2))
-		page, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: name, Limit: 1})
+		page, err := w.As(editor).ListTagMoves(ctx, appsvc.ListTagMovesRequest{AppID: id, Name: name, Limit: 1})
 		if err != nil || page.Next == "" {
 			t.Fatalf("page %+v, %v", page, err)
 		}
@@ -127,7 +127,7 @@ func TestACursorOfAHistoryIsOfNoOther(t *testing.T) {
 	good := next(id, "live")
 	for _, bad := range []string{next(id, "Live"), next(other, "live"), "x", good + "=", good + "\n", good[1:],
 		"AAAAAAAAAAAAAAAA", "1", strings.Repeat("x", 1000)} {
-		_, err := w.ListTagMoves(ctx, editor, appsvc.ListTagMovesRequest{AppID: id, Name: "live", After: bad})
+		_, err := w.As(editor).ListTagMoves(ctx, appsvc.ListTagMovesRequest{AppID: id, Name: "live", After: bad})
 		checkKind(t, err, vitrine.ErrInvalid)
 		if e := new(vitrine.Error); !errors.As(err, &e) || e.Parameter != "before" {
 			t.Errorf("cursor %q: %v", bad, err)
@@ -162,7 +162,7 @@ func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 			if !test.at.IsZero() {
 				w.putTag(id, "live", test.at)
 			}
-			_, err := w.PutTag(ctx, editor,
+			_, err := w.As(editor).PutTag(ctx,
 				appsvc.PutTagRequest{AppID: id, Name: "live", Version: test.to, From: test.from})
 			if test.failed != (err != nil) {
 				t.Fatalf("error %v", err)
@@ -183,13 +183,13 @@ func TestPutTagMovesOnlyFromWhereItShould(t *testing.T) {
 	}
 	id := w.tagged("live")
 	for _, from := range []appsvc.TagGuard{appsvc.PointsTo(vitrine.Version{}), appsvc.PointsTo(vitrine.Latest)} {
-		_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v0, From: from})
+		_, err := w.As(editor).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: "live", Version: v0, From: from})
 		checkKind(t, err, vitrine.ErrInvalid)
 		if _, err := json.Marshal(from); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("marshalled: %v", err)
 		}
 	}
-	_, err := w.PutTag(ctx, nobody,
+	_, err := w.As(nobody).PutTag(ctx,
 		appsvc.PutTagRequest{AppID: id, Name: "live", Version: v0, From: appsvc.PointsTo(v0)})
 	checkKind(t, err, vitrine.ErrNotFound) // rights come before the guard
 }
@@ -202,7 +202,7 @@ func TestAGuardedMoveCanBeRepeated(t *testing.T) {
 	in := appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.NewVersion(2),
 		From: appsvc.PointsTo(vitrine.NewVersion(1)), IdempotencyKey: "k"}
 	for range 3 {
-		tag, err := w.PutTag(ctx, editor, in)
+		tag, err := w.As(editor).PutTag(ctx, in)
 		if err != nil || tag.AppVersion != in.Version {
 			t.Fatalf("%+v, %v", tag, err)
 		}
@@ -213,13 +213,13 @@ func TestAGuardedMoveCanBeRepeated(t *testing.T) {
 	for _, from := range []appsvc.TagGuard{{}, appsvc.NoTag(), appsvc.PointsTo(vitrine.NewVersion(0))} {
 		other := in
 		other.From = from
-		_, err := w.PutTag(ctx, editor, other)
+		_, err := w.As(editor).PutTag(ctx, other)
 		if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeKeyReused {
 			t.Errorf("with another guard: %v", err)
 		}
 	}
 	in.IdempotencyKey = "another"
-	_, err := w.PutTag(ctx, editor, in)
+	_, err := w.As(editor).PutTag(ctx, in)
 	checkKind(t, err, vitrine.ErrConflict)
 }
 
@@ -228,7 +228,7 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 	store := memory.New()
 	w.Service = appsvc.New(store, nil)
 	create := func() string {
-		app, err := w.CreateApp(ctx, editor, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
+		app, err := w.As(editor).CreateApp(ctx, appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 	v0 := vitrine.NewVersion(0)
 	name := func(n int) string { return fmt.Sprint("tag-", n) }
 	w.putTag(id, name(0), v0)
-	checkKind(t, w.DeleteTag(ctx, editor, appsvc.DeleteTagRequest{AppID: id, Name: name(0)}), nil)
+	checkKind(t, w.As(editor).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: name(0)}), nil)
 	var others []storage.Entry // of tags that were deleted, too
 	for _, e := range slices.Concat(stored(t, store, "move/"), stored(t, store, "moved/")) {
 		for n := 1; n < 9_999; n++ {
@@ -247,7 +247,7 @@ func TestAnAppHasOnlySoManyNamesOfTags(t *testing.T) {
 	}
 	put(t, store, others...)
 	w.putTag(id, "last", v0)
-	_, err := w.PutTag(ctx, editor, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: v0})
+	_, err := w.As(editor).PutTag(ctx, appsvc.PutTagRequest{AppID: id, Name: "one-more", Version: v0})
 	if e := new(vitrine.Error); !errors.As(err, &e) || e.Kind != vitrine.ErrUnprocessable ||
 		e.Code != vitrine.CodeLimit {
 		t.Errorf("the name after 10,000: %v", err)

@@ -8,19 +8,21 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// TagsNamed returns the tag of this name of each of the apps, in the order of appIDs. See Session.TagsNamed.
-func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string, appIDs []string) ([]Tag, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps
+// without such a tag and apps that the caller may not read, so it tells nothing about these. It returns ErrInvalid
+// unless there are 1 to Limits.AppIDs ids, by default 100, and ErrNotFound if no tag can have the name.
+func (s *Session) TagsNamed(ctx context.Context, name string, appIDs []string) ([]Tag, error) {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return nil, err
 	}
-	if len(appIDs) == 0 || len(appIDs) > s.limits.AppIDs {
-		return nil, invalidParameter("appId", "given %d times, want 1 to %d", len(appIDs), s.limits.AppIDs)
+	if len(appIDs) == 0 || len(appIDs) > s.service.limits.AppIDs {
+		return nil, invalidParameter("appId", "given %d times, want 1 to %d", len(appIDs), s.service.limits.AppIDs)
 	}
 	if !tagName.MatchString(name) {
 		return nil, notFound("no tag can be named %q", name)
 	}
 	// One View reads the tags of all apps, so they are of one snapshot.
-	return view(ctx, s, by, func(r *reader) (tags []Tag, err error) {
+	return view(ctx, s, func(r *reader) (tags []Tag, err error) {
 		keys := []string{keyOf(rulesKind)}
 		for _, id := range appIDs {
 			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, name))
@@ -36,7 +38,7 @@ func (s *Service) TagsNamed(ctx context.Context, by vitrine.Caller, name string,
 			if slices.Contains(appIDs[:i], id) {
 				continue
 			}
-			if _, err := readableHead(ctx, r, by, id); errors.Is(err, vitrine.ErrNotFound) {
+			if _, err := readableHead(ctx, r, s.by, id); errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			} else if err != nil {
 				return nil, err

@@ -51,20 +51,31 @@ const (
 	upgradeSteps = 1_000_000   // of the difference of one app, about 2 ms
 )
 
-// Upgrade brings a version of a component to the apps that use it. See Session.Upgrade.
-func (s *Service) Upgrade(
-	ctx context.Context, by vitrine.Caller, in UpgradeRequest,
+// Upgrade gives all matching elements of each app that the caller may change another version of their component, and
+// applies a patch to each of their configs. Each app is validated and stored as Patch does it, as one new version of
+// the latest version, in one transaction. An app that would become invalid is not changed, and its Violations say why.
+// With DryRun nothing is stored, and the result is the same. Apps without such elements are left out.
+//
+// A page ends after 100 apps, a second, or before the app that would bring it above Limits.PageBytes. It may have no
+// apps although Next is set.
+//
+// It returns ErrNotFound if there is no component of this name, ErrUnprocessable with CodeUnknownComponent if it has no
+// such version, ErrInvalid or ErrTooLarge if the patch is malformed or has more than Limits.PatchOps or
+// Limits.PatchBytes, ErrInvalid if After is not a cursor of this upgrade, and ErrConflict with CodeStaleVersion if the
+// component was replaced meanwhile.
+func (s *Session) Upgrade(
+	ctx context.Context, in UpgradeRequest,
 ) (out vitrine.Page[UpgradedApp], err error) {
-	if err := by.CheckUnrestricted(); err != nil {
+	if err := s.by.CheckUnrestricted(); err != nil {
 		return out, err
 	}
-	u := upgrade{s: s, by: by, in: in, ref: ComponentRef{in.Name, in.To}}
-	if len(in.Patch) > s.limits.PatchBytes {
+	u := upgrade{s: s.service, by: s.by, in: in, ref: ComponentRef{in.Name, in.To}}
+	if len(in.Patch) > s.service.limits.PatchBytes {
 		return out, below("/patch",
-			tooLarge("the patch has %d bytes; at most %d are allowed", len(in.Patch), s.limits.PatchBytes))
+			tooLarge("the patch has %d bytes; at most %d are allowed", len(in.Patch), s.service.limits.PatchBytes))
 	}
 	if in.Patch != nil {
-		if u.ops, err = jsontree.Decode(in.Patch, s.limits.PatchOps); err != nil {
+		if u.ops, err = jsontree.Decode(in.Patch, s.service.limits.PatchOps); err != nil {
 			return out, below("/patch", err)
 		}
 	}
@@ -82,7 +93,7 @@ func (s *Service) Upgrade(
 	if err := u.prepare(ctx); err != nil {
 		return out, err
 	}
-	until, size := s.made().now().Add(upgradeTime), 0
+	until, size := s.service.now().Add(upgradeTime), 0
 	for {
 		users, more, err := u.users(ctx, from, upgradedApps-len(out.Items), size)
 		if err != nil {
@@ -104,7 +115,7 @@ func (s *Service) Upgrade(
 		if len(users) > 0 {
 			from = users[len(users)-1].ID
 		}
-		if len(out.Items) >= upgradedApps || len(users) == 0 || !s.now().Before(until) {
+		if len(out.Items) >= upgradedApps || len(users) == 0 || !s.service.now().Before(until) {
 			out.Next = cursor(list, 0, from)
 			return out, nil
 		}
@@ -215,7 +226,7 @@ func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp,
 	for range 10 {
 		out, err = u.version(ctx, user.appHead, user.body)
 		if errors.Is(err, errVersionChanged) {
-			last, err := u.s.readLatest(ctx, u.by, user.ID)
+			last, err := u.s.As(u.by).readLatest(ctx, user.ID)
 			if user.appHead, user.body = last.head, last.Body; err != nil {
 				return UpgradedApp{}, ignore(ignore(err, vitrine.ErrNotFound), vitrine.ErrForbidden)
 			}
@@ -254,7 +265,7 @@ func (u *upgrade) version(ctx context.Context, head appHead, body Body) (out Upg
 	}
 	valid, err := u.s.validateDraftWith(map[ComponentRef][]byte{u.ref: u.manifest}, "", next)
 	if err == nil {
-		err = u.finish(&out, old, valid, u.s.nextVersion(head, u.by))
+		err = u.finish(&out, old, valid, u.s.As(u.by).nextVersion(head))
 	}
 	if err == nil && (!u.in.DryRun || u.s.check != nil) {
 		err = u.store(ctx, head, valid)
@@ -360,7 +371,7 @@ func (u *upgrade) finish(out *UpgradedApp, old, next draft, of App) error {
 // store stores the next version of an app as Patch does. A dry run rolls it back with errDryRun.
 func (u *upgrade) store(ctx context.Context, head appHead, d draft) error {
 	return u.s.store.update(ctx, func(tx *writer) error {
-		_, err := u.s.storePatch(ctx, tx, u.by, head, d, "")
+		_, err := u.s.As(u.by).storePatch(ctx, tx, head, d, "")
 		if err == nil && u.in.DryRun {
 			err = errDryRun
 		}

@@ -19,7 +19,7 @@ import (
 func (w *workshop) upgradeAll(by vitrine.Caller, in appsvc.UpgradeRequest) (all []appsvc.UpgradedApp) {
 	w.t.Helper()
 	for {
-		page, err := w.Upgrade(context.Background(), by, in)
+		page, err := w.As(by).Upgrade(context.Background(), in)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestUpgrade(t *testing.T) {
 			Config: json.RawMessage(`{"size":` + v + `}`)}
 	}
 	create := func(group string, elements ...appsvc.NewElement) string {
-		app, err := w.CreateApp(ctx, admin,
+		app, err := w.As(admin).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: "x", Groups: []string{group}, Elements: elements})
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestUpgrade(t *testing.T) {
 	dry := in
 	dry.DryRun = true
 	would := w.upgradeAll(ann, dry)
-	if app, _ := w.App(ctx, admin, good); app.Version != vitrine.NewVersion(0) {
+	if app, _ := w.As(admin).App(ctx, good); app.Version != vitrine.NewVersion(0) {
 		t.Error("a dry run has written")
 	}
 	done := w.upgradeAll(ann, in)
@@ -69,12 +69,12 @@ func TestUpgrade(t *testing.T) {
 				len(app.Violations) > 0 || !slices.Equal(app.Tags, []string{"live"}) {
 				t.Errorf("%+v", app)
 			}
-			now, _ := w.App(ctx, admin, good)
+			now, _ := w.As(admin).App(ctx, good)
 			if text := string(now.Body); !strings.Contains(text, `text2.js`) ||
 				strings.Count(text, `{"size":"L"}`) != 2 {
 				t.Errorf("%s", text)
 			}
-			d, err := w.Diff(ctx, admin, good, vitrine.NewVersion(0), vitrine.NewVersion(1))
+			d, err := w.As(admin).Diff(ctx, good, vitrine.NewVersion(0), vitrine.NewVersion(1))
 			if err != nil || string(d.Patch) != string(app.Diff) {
 				t.Errorf("diff %s, want %s", app.Diff, d.Patch)
 			}
@@ -84,7 +84,7 @@ func TestUpgrade(t *testing.T) {
 				string(app.Diff) != "[]" {
 				t.Errorf("%+v", app)
 			}
-			if now, _ := w.App(ctx, admin, bad); now.Version != vitrine.NewVersion(0) {
+			if now, _ := w.As(admin).App(ctx, bad); now.Version != vitrine.NewVersion(0) {
 				t.Error("an app with violations was changed")
 			}
 		default:
@@ -114,7 +114,7 @@ func TestUpgrade(t *testing.T) {
 		vitrine.CodeInvalid + " ":    {Name: "text", To: "2.0.0", Patch: []byte(`{}`)},
 		vitrine.CodeInvalid + "  ":   {Name: "text", To: "2.0.0", After: "x"},
 	} {
-		_, err := w.Upgrade(ctx, ann, in)
+		_, err := w.As(ann).Upgrade(ctx, in)
 		wantCode(t, err, strings.TrimSpace(want))
 	}
 }
@@ -136,7 +136,7 @@ func upgradeManyApps(t *testing.T, store storage.Store) {
 	w.component(`{"name":"c","version":"2","main":"/c.js","configSchema":{}}`)
 	var ids []string
 	for n := range 250 {
-		app, err := w.CreateApp(ctx, editor,
+		app, err := w.As(editor).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: fmt.Sprint(n), Groups: []string{site1},
 				Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
 					Config: json.RawMessage(`{}`)}}})
@@ -155,7 +155,7 @@ func upgradeManyApps(t *testing.T, store storage.Store) {
 		if (app.App == refused) != (len(app.Violations) == 1) {
 			t.Errorf("%+v", app)
 		}
-		if now, err := w.App(ctx, editor, app.App); err != nil || now.Version != app.Version {
+		if now, err := w.As(editor).App(ctx, app.App); err != nil || now.Version != app.Version {
 			t.Errorf("%+v, %v", now, err)
 		}
 	}

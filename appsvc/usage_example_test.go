@@ -14,7 +14,7 @@ import (
 // A form shows each message at its field. The pointers of violations begin at the config, to which Pointer points.
 func ExampleError() {
 	apps, me, app := example()
-	_, err := apps.Edit(context.Background(), me, app.ID, func(_ appsvc.App, patch *appsvc.PatchBuilder) error {
+	_, err := apps.As(me).Edit(context.Background(), app.ID, func(_ appsvc.App, patch *appsvc.PatchBuilder) error {
 		patch.SetConfig(0, "/question", 7)
 		return nil
 	})
@@ -36,7 +36,7 @@ func ExamplePatchBuilder() {
 	if err != nil {
 		panic(err)
 	}
-	next, err := apps.Patch(context.Background(), me, app.ID, patch)
+	next, err := apps.As(me).Patch(context.Background(), app.ID, patch)
 	fmt.Println(next.Version, err)
 	// Output: 1 <nil>
 }
@@ -50,7 +50,7 @@ func ExampleOptions() {
 	})
 	network := "urn:vitrine:example.test"
 	me := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}
-	app, err := apps.CreateApp(context.Background(), me,
+	app, err := apps.As(me).CreateApp(context.Background(),
 		appsvc.CreateAppRequest{Title: "Front page", Groups: []string{network}})
 	fmt.Println(app.ID, app.CreatedAt, err)
 	// Output: 00000000-0000-4000-8000-000000000001 1700000000000 <nil>

@@ -22,18 +22,19 @@ func TestTheMetaOfVersions(t *testing.T) {
 		make           func() (appsvc.App, error)
 	}{
 		{"a patch", time.Minute, time.Minute, func() (appsvc.App, error) {
-			return w.Patch(ctx, by, app.ID, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"y"}]`))
+			return w.As(by).Patch(ctx, app.ID,
+				[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"y"}]`))
 		}},
 		{"a restore", time.Hour, time.Hour, func() (appsvc.App, error) {
-			return w.Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
+			return w.As(by).Restore(ctx, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
 		}},
 		{"a patch when the clock was set back", -time.Hour, time.Hour, func() (appsvc.App, error) {
-			return w.Patch(ctx, by, app.ID,
+			return w.As(by).Patch(ctx, app.ID,
 				[]byte(`[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace","path":"/apps/0/title",`+
 					`"value":"z"}]`))
 		}},
 		{"a restore when the clock was set back", -2 * time.Hour, time.Hour, func() (appsvc.App, error) {
-			return w.Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(1)})
+			return w.As(by).Restore(ctx, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(1)})
 		}},
 	} {
 		w.clock = start.Add(step.clock)
@@ -48,7 +49,7 @@ func TestTheMetaOfVersions(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", step.name, got, want)
 		}
-		if read, err := w.App(ctx, by, app.ID); err != nil || !reflect.DeepEqual(read, want) {
+		if read, err := w.As(by).App(ctx, app.ID); err != nil || !reflect.DeepEqual(read, want) {
 			t.Errorf("%s: read it is %+v, %v", step.name, read, err)
 		}
 	}

@@ -27,11 +27,11 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 		admin.Components = true
 		reader := user("reader")
 		reader.Reads = []string{site1}
-		one, err := svc.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "One", Groups: []string{site1}})
+		one, err := svc.As(admin).CreateApp(ctx, appsvc.CreateAppRequest{Title: "One", Groups: []string{site1}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := svc.CreateApp(ctx, user("owner", site2),
+		two, err := svc.As(user("owner", site2)).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: "Two", Groups: []string{site2}})
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 			var from string
 			from, w.wake = w.next(w.at)
 			w.in.After = from
-			page, err := svc.Changes(ctx, w.by, w.in)
+			page, err := svc.As(w.by).Changes(ctx, w.in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,29 +104,28 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 			}
 		}
 		expect("nothing")
-		change(svc.Edit(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+		change(svc.As(admin).Edit(ctx, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 			p.SetTitle("One more")
 			return nil
 		}))
 		expect("a change of one", "all", "reader", "app")
-		change(svc.Edit(ctx, admin, two.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+		change(svc.As(admin).Edit(ctx, two.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 			p.SetTitle("Two more")
 			return nil
 		}))
 		expect("a change of two", "all", "site2", "owner")
-		if _, err := svc.PutTag(ctx, admin,
+		if _, err := svc.As(admin).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: two.ID, Name: "live", Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
 		expect("a tag of two", "all", "site2", "owner", "tags")
-		change(svc.Edit(ctx, admin, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+		change(svc.As(admin).Edit(ctx, one.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 			p.SetGroups(site2)
 			return nil
 		}))
 		expect("one moves", "all", "reader", "site2", "app", "left")
-		if _, err := svc.CreateComponent(ctx, admin,
-			appsvc.CreateComponentRequest{
-				Manifest: []byte(`{"name":"c","version":"1","main":"/x.js","configSchema":{}}`)}); err != nil {
+		if _, err := svc.As(admin).CreateComponent(ctx, appsvc.CreateComponentRequest{
+			Manifest: []byte(`{"name":"c","version":"1","main":"/x.js","configSchema":{}}`)}); err != nil {
 			t.Fatal(err)
 		}
 		expect("a component", "all", "reader", "site2", "owner", "key", "nobody")
@@ -142,7 +141,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 	admin := vitrine.Caller{URN: "urn:vitrine:example.test:user=admin", Moderates: []string{"urn:vitrine:example.test"}}
 	var ids []string
 	for i := range apps {
-		app, err := svc.CreateApp(ctx, admin, appsvc.CreateAppRequest{Title: "App", Groups: []string{group(i)}})
+		app, err := svc.As(admin).CreateApp(ctx, appsvc.CreateAppRequest{Title: "App", Groups: []string{group(i)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +171,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		f.in.Limit = 1 + i%5
 		all = append(all, f)
 		go func() {
-			for e, err := range svc.Follow(ctx, f.by, f.in) {
+			for e, err := range svc.As(f.by).Follow(ctx, f.in) {
 				if err != nil || e.Tag == last && e.Type == appsvc.TagDeleted {
 					f.done <- err
 					return
@@ -186,12 +185,12 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		go func() {
 			var err error
 			for n := 0; n < changes/apps && err == nil; n++ {
-				_, err = svc.Edit(ctx, admin, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+				_, err = svc.As(admin).Edit(ctx, id, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 					p.SetTitle(fmt.Sprint("App ", n))
 					return nil
 				})
 				if n%5 == 0 {
-					_, tagged := svc.PutTag(ctx, admin,
+					_, tagged := svc.As(admin).PutTag(ctx,
 						appsvc.PutTagRequest{AppID: id, Name: "live", Version: vitrine.Latest})
 					err = errors.Join(err, tagged)
 				}
@@ -205,11 +204,11 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		}
 	}
 	for _, id := range ids {
-		if _, err := svc.PutTag(ctx, admin,
+		if _, err := svc.As(admin).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: id, Name: last, Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
-		if err := svc.DeleteTag(ctx, admin, appsvc.DeleteTagRequest{AppID: id, Name: last}); err != nil {
+		if err := svc.As(admin).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: last}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,7 +219,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 		f.in.Limit, f.in.After = 500, ""
 		var want []appsvc.Event
 		for more := true; more; {
-			page, err := svc.Changes(ctx, f.by, f.in)
+			page, err := svc.As(f.by).Changes(ctx, f.in)
 			if err != nil {
 				t.Fatal(err)
 			}

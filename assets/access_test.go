@@ -27,47 +27,47 @@ func TestWhoMayDoWhat(t *testing.T) {
 	type try = func(d *desk, by vitrine.Caller, folder, path string) error
 	operations := map[string]try{
 		"read the folder": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.Folder(ctx, by, lib, f)
+			_, err := d.As(by).Folder(ctx, lib, f)
 			return err
 		},
 		"search in it": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.Search(ctx, by, lib, assets.SearchRequest{FolderTree: f})
+			_, err := d.As(by).Search(ctx, lib, assets.SearchRequest{FolderTree: f})
 			return err
 		},
 		"create in it": func(d *desk, by vitrine.Caller, _, path string) error {
-			_, err := d.ChangeFolders(ctx, by, lib,
+			_, err := d.As(by).ChangeFolders(ctx, lib,
 				assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "new", Path: path}}})
 			return err
 		},
 		"rename it": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.ChangeFolders(ctx, by, lib,
+			_, err := d.As(by).ChangeFolders(ctx, lib,
 				assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: f, Label: text("x")}}})
 			return err
 		},
 		"delete it": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Delete: []string{f}})
+			_, err := d.As(by).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Delete: []string{f}})
 			return err
 		},
 		"bring it back": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.ChangeFolders(ctx, by, lib,
+			_, err := d.As(by).ChangeFolders(ctx, lib,
 				assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: f, Deleted: flag(false)}}})
 			return err
 		},
 		"read its permissions": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.Permissions(ctx, by, lib, f)
+			_, err := d.As(by).Permissions(ctx, lib, f)
 			return err
 		},
 		"change its permissions": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.ChangePermissions(ctx, by, lib, assets.ChangePermissionsRequest{Folder: f, Create: grants})
+			_, err := d.As(by).ChangePermissions(ctx, lib, assets.ChangePermissionsRequest{Folder: f, Create: grants})
 			return err
 		},
 		"add to it": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.ChangeAssets(ctx, by, lib,
+			_, err := d.As(by).ChangeAssets(ctx, lib,
 				assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("new", "", f)}})
 			return err
 		},
 		"assign to it": func(d *desk, by vitrine.Caller, f, _ string) error {
-			_, err := d.AssignAssets(ctx, by, lib, assets.AssignAssetsRequest{Folder: f})
+			_, err := d.As(by).AssignAssets(ctx, lib, assets.AssignAssetsRequest{Folder: f})
 			return err
 		},
 	}
@@ -144,7 +144,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 // inState returns a folder in the state.
 func (d *desk) inState(state string) (id, path string) {
 	remove := func(id string) {
-		if _, err := d.ChangeFolders(ctx, moderator, lib,
+		if _, err := d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Remove: []string{id}}); err != nil {
 			d.t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestRightsOnAssets(t *testing.T) {
 		"in a deleted and a granted one":               d.asset("gone2", "", gone, granted),
 		"in a deleted one with grants and an open one": d.asset("lost", "", lost, open), "absent": "absent",
 	}
-	if _, err := d.ChangeFolders(ctx, moderator, lib,
+	if _, err := d.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Delete: []string{gone, lost}}); err != nil {
 		t.Fatal(err)
 	}
@@ -203,9 +203,9 @@ func TestRightsOnAssets(t *testing.T) {
 		"absent": {"404 404", "404 404", "404 404", "404 404", "404 404"},
 	} {
 		for i, c := range callers[:5] {
-			_, err := d.Asset(ctx, c.Caller, lib, ids[where])
+			_, err := d.As(c.Caller).Asset(ctx, lib, ids[where])
 			read := map[string]string{"ok": "200", "not found": "404"}[kind(err)]
-			out, err := d.ChangeAttributes(ctx, c.Caller, lib,
+			out, err := d.As(c.Caller).ChangeAttributes(ctx, lib,
 				assets.ChangeAttributesRequest{Assets: []string{ids[where]}, Add: []assets.Attribute{{Key: "k"}}})
 			if got := fmt.Sprint(read, " ", out.Result[0]); err != nil || got != want[i] {
 				t.Errorf("%s, %s: %s (%v), want %s", where, c.name, got, err, want[i])
@@ -225,15 +225,15 @@ func TestNobodyGrantsMoreThanTheyHold(t *testing.T) {
 	for _, op := range []assets.Operation{assets.View, assets.Edit, assets.Manage} {
 		p := []assets.Permission{{Operation: op, User: &assets.Subject{ID: "somebody"}}}
 		create := func(by vitrine.Caller) error {
-			_, err := d.ChangeFolders(ctx, by, lib,
+			_, err := d.As(by).ChangeFolders(ctx, lib,
 				assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "mine", Path: path, Permissions: p}}})
 			return err
 		}
 		d.want("a writer creates a folder and grants "+string(op), create(writer), "forbidden")
 		d.want("a manager creates a folder and grants "+string(op), create(manager), "ok")
-		_, err := d.ChangePermissions(ctx, writer, lib, assets.ChangePermissionsRequest{Folder: f, Create: p})
+		_, err := d.As(writer).ChangePermissions(ctx, lib, assets.ChangePermissionsRequest{Folder: f, Create: p})
 		d.want("a writer grants "+string(op), err, "forbidden")
-		_, err = d.ChangePermissions(ctx, manager, lib, assets.ChangePermissionsRequest{Folder: f, Create: p})
+		_, err = d.As(manager).ChangePermissions(ctx, lib, assets.ChangePermissionsRequest{Folder: f, Create: p})
 		d.want("a manager grants "+string(op), err, "ok")
 	}
 }
@@ -251,7 +251,7 @@ func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 		"in a folder of others": d.asset("theirs", "", theirs), "in no folder": d.asset("loose", "")}
 	hidden := d.asset("secret", "", secret)
 	assign := func(by vitrine.Caller, folder, id string) int {
-		out, err := d.AssignAssets(ctx, by, lib, assets.AssignAssetsRequest{Folder: folder, Assign: []string{id}})
+		out, err := d.As(by).AssignAssets(ctx, lib, assets.AssignAssetsRequest{Folder: folder, Assign: []string{id}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,25 +261,25 @@ func TestAssigningGivesNoRightToAnAsset(t *testing.T) {
 		if got := assign(member, mine, id); got != 403 {
 			t.Errorf("an asset %s is assigned to the editor's folder: %d, want 403", where, got)
 		}
-		out, err := d.ChangeAttributes(ctx, member, lib,
+		out, err := d.As(member).ChangeAttributes(ctx, lib,
 			assets.ChangeAttributesRequest{Assets: []string{id}, Add: []assets.Attribute{{Key: "k"}}})
 		if err != nil || out.Result[0] != 403 {
 			t.Errorf("and then changed: %v, %v, want 403", out.Result, err)
 		}
-		_, err = d.ChangeAssets(ctx, member, lib, assets.ChangeAssetsRequest{Remove: []string{id}})
+		_, err = d.As(member).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Remove: []string{id}})
 		d.want("and then removed", err, "forbidden")
 	}
 	if got := assign(member, mine, hidden); got != 404 {
 		t.Errorf("a hidden asset is assigned: %d, want 404", got)
 	}
-	_, err := d.ChangeFolders(ctx, member, lib,
+	_, err := d.As(member).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path, Inherit: flag(false),
 			Permissions: []assets.Permission{{Operation: assets.Edit, User: &assets.Subject{ID: "friend"}}}}}})
 	d.want("a folder that shares what is in it with a friend", err, "forbidden")
 
 	added, err := d.change(member, assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("own", "", mine)}})
 	d.want("an asset of the editor's own", err, "ok")
-	sub, err := d.ChangeFolders(ctx, member, lib,
+	sub, err := d.As(member).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path}}})
 	d.want("a folder without grants of its own", err, "ok")
 	if got := assign(member, sub.Folders[0].ID, added.Added[0].ID); got != 200 {
@@ -300,12 +300,12 @@ func TestRevokingNeverPublishes(t *testing.T) {
 	revoke := func(by vitrine.Caller, in assets.ChangePermissionsRequest) {
 		t.Helper()
 		in.Folder = id
-		if _, err := d.ChangePermissions(ctx, by, lib, in); err != nil {
+		if _, err := d.As(by).ChangePermissions(ctx, lib, in); err != nil {
 			t.Fatal(err)
 		}
 	}
 	revoke(member, assets.ChangePermissionsRequest{Remove: []assets.Permission{own}, Create: []assets.Permission{own}})
-	if f, err := d.Folder(ctx, member, lib, id); err != nil || !f.Inherit {
+	if f, err := d.As(member).Folder(ctx, lib, id); err != nil || !f.Inherit {
 		t.Errorf("a folder whose only permission is replaced: %+v, %v", f, err)
 	}
 	revoke(member, assets.ChangePermissionsRequest{Remove: []assets.Permission{own}})
@@ -313,21 +313,21 @@ func TestRevokingNeverPublishes(t *testing.T) {
 		if n := d.total(by, assets.SearchRequest{Query: "word"}); n != 0 {
 			t.Errorf("%s finds what was for one", by.URN)
 		}
-		_, err := d.ChangeFolders(ctx, by, lib,
+		_, err := d.As(by).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Inherit: flag(true)}}})
 		d.want(by.URN+" opens it", err, "not found")
 	}
-	if f, err := d.Folder(ctx, moderator, lib, id); err != nil || f.Inherit {
+	if f, err := d.As(moderator).Folder(ctx, lib, id); err != nil || f.Inherit {
 		t.Errorf("a folder that lost its last permission: %+v, %v", f, err)
 	}
 	revoke(moderator, assets.ChangePermissionsRequest{Remove: []assets.Permission{own}})
-	_, err := d.ChangeFolders(ctx, moderator, lib,
+	_, err := d.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Inherit: flag(true)}}})
 	if d.want("a moderator opens it", err, "ok"); d.total(viewer, assets.SearchRequest{Query: "word"}) != 1 {
 		t.Error("a folder that a moderator opened is closed")
 	}
 	revoke(moderator, assets.ChangePermissionsRequest{Remove: []assets.Permission{own}})
-	if f, err := d.Folder(ctx, viewer, lib, id); err != nil || !f.Inherit {
+	if f, err := d.As(viewer).Folder(ctx, lib, id); err != nil || !f.Inherit {
 		t.Errorf("revoking what is not granted closes an open folder: %+v, %v", f, err)
 	}
 }
@@ -352,7 +352,7 @@ func TestExplain(t *testing.T) {
 		"an asset in gone and closed": {gone, closed}} {
 		ids[name] = d.asset(name, "", in...)
 	}
-	if _, err := d.ChangeFolders(ctx, moderator, lib,
+	if _, err := d.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Delete: []string{hidden}}); err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestExplain(t *testing.T) {
 		if strings.HasPrefix(c.what, "an asset") {
 			in.Asset, in.Folder = in.Folder, ""
 		}
-		why, err := d.Explain(ctx, c.by, lib, in)
+		why, err := d.As(c.by).Explain(ctx, lib, in)
 		got := kind(err)
 		if err == nil {
 			got = told(why.View) + " " + told(why.Edit)
@@ -440,11 +440,11 @@ func TestExplain(t *testing.T) {
 	}
 	for what, in := range map[string]assets.ExplainRequest{"neither": {},
 		"both": {Asset: ids["an asset in none"], Folder: f}} {
-		_, err := d.Explain(ctx, moderator, lib, in)
+		_, err := d.As(moderator).Explain(ctx, lib, in)
 		d.want(what, err, "invalid")
 	}
-	_, err := d.Explain(ctx, member, lib, assets.ExplainRequest{Folder: "absent"})
-	_, hid := d.Explain(ctx, member, lib, assets.ExplainRequest{Folder: closed})
+	_, err := d.As(member).Explain(ctx, lib, assets.ExplainRequest{Folder: "absent"})
+	_, hid := d.As(member).Explain(ctx, lib, assets.ExplainRequest{Folder: closed})
 	if err == nil || hid == nil || err.Error() != hid.Error() {
 		t.Errorf("what is absent reads %q, what is hidden %q", err, hid)
 	}
@@ -469,7 +469,7 @@ func TestWhoBelongsToANetwork(t *testing.T) {
 		if c.moderates != "" {
 			by.Moderates = []string{c.moderates}
 		}
-		_, err := d.Search(ctx, by, assets.Library{Network: c.network, ID: c.network}, assets.SearchRequest{})
+		_, err := d.As(by).Search(ctx, assets.Library{Network: c.network, ID: c.network}, assets.SearchRequest{})
 		d.want(fmt.Sprintf("%s moderating %q in %q", c.urn, c.moderates, c.network), err, c.want)
 	}
 }
@@ -494,9 +494,9 @@ func TestCallersWithMalformedURNsAreInvalid(t *testing.T) {
 		"what is below a site moderated":   {URN: user, Moderates: []string{network + ":site=1:page=1"}},
 		"a malformed URN beside a network": {URN: user, Moderates: []string{network, "urn:vitrine"}},
 	} {
-		_, err := d.Folder(ctx, by, lib, id)
+		_, err := d.As(by).Folder(ctx, lib, id)
 		d.want(what+" reads", err, "invalid")
-		_, err = d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{Delete: []string{id}})
+		_, err = d.As(by).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Delete: []string{id}})
 		d.want(what+" writes", err, "invalid")
 		d.want(what+" asks whether it may enter", d.Admit(by, lib), "invalid")
 	}
@@ -512,10 +512,10 @@ func TestAPermissionNamesOneUser(t *testing.T) {
 	} {
 		id, _ := d.folder("f", "", true, assets.Permission{Operation: assets.View, User: &assets.Subject{ID: c.id}})
 		if c.holder != "" {
-			_, err := d.Folder(ctx, vitrine.Caller{URN: c.holder}, lib, id)
+			_, err := d.As(vitrine.Caller{URN: c.holder}).Folder(ctx, lib, id)
 			d.want(c.holder+" by the permission of "+c.id, err, "ok")
 		}
-		_, err := d.Folder(ctx, vitrine.Caller{URN: c.other}, lib, id)
+		_, err := d.As(vitrine.Caller{URN: c.other}).Folder(ctx, lib, id)
 		if kind(err) == "ok" {
 			t.Errorf("%s sees what is for %s", c.other, c.id)
 		}
@@ -524,7 +524,7 @@ func TestAPermissionNamesOneUser(t *testing.T) {
 	for _, user := range []string{"a:b", network, network + ":site=1", network + ":site=1:user=x", "urn:vitrine",
 		":x"} {
 		p := assets.Permission{Operation: assets.View, User: &assets.Subject{ID: user}}
-		_, err := d.ChangePermissions(ctx, moderator, lib,
+		_, err := d.As(moderator).ChangePermissions(ctx, lib,
 			assets.ChangePermissionsRequest{Folder: id, Create: []assets.Permission{p}})
 		d.want("a permission of the user "+user, err, "invalid")
 	}
@@ -555,7 +555,7 @@ func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
 		create[i] = assets.NewFolder{Label: "x", Path: path}
 	}
 	for range below / len(create) {
-		if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: create}); err != nil {
+		if _, err := d.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: create}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -563,7 +563,7 @@ func TestPermissionsOfAFolderAreComparedOncePerRequest(t *testing.T) {
 	var took time.Duration
 	for range 10 { // one search of ten is quick even on a busy machine
 		begin := time.Now()
-		page, err := d.Search(ctx, member, lib, assets.SearchRequest{})
+		page, err := d.As(member).Search(ctx, lib, assets.SearchRequest{})
 		if took = time.Since(begin); errors.Is(err, vitrine.ErrBusy) {
 			continue // the search took longer than it may
 		}
@@ -588,14 +588,14 @@ func TestPermissionsOfLostCommitsAreNotServed(t *testing.T) {
 	svc := assets.New(store, &assets.Options{NewID: func() string { id += "x"; return id }})
 	grant := func(to string) {
 		p := assets.Permission{Operation: assets.View, User: &assets.Subject{ID: to}}
-		if _, err := svc.ChangePermissions(ctx, moderator, lib,
+		if _, err := svc.As(moderator).ChangePermissions(ctx, lib,
 			assets.ChangePermissionsRequest{Folder: folder, Create: []assets.Permission{p}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, s := range []storage.Store{second, first} { // both have the folder, as a primary and its standby
 		store.Store, id = s, ""
-		out, err := svc.ChangeFolders(ctx, moderator, lib,
+		out, err := svc.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f", Inherit: flag(false)}}})
 		if err != nil || folder != "" && folder != out.Folders[0].ID {
 			t.Fatalf("%+v, %v", out, err)
@@ -603,12 +603,12 @@ func TestPermissionsOfLostCommitsAreNotServed(t *testing.T) {
 		folder = out.Folders[0].ID
 	}
 	grant("member")
-	if _, err := svc.Folder(ctx, member, lib, folder); err != nil {
+	if _, err := svc.As(member).Folder(ctx, lib, folder); err != nil {
 		t.Fatal(err)
 	}
 	store.Store = second
 	grant("viewer")
-	if _, err := svc.Folder(ctx, member, lib, folder); !errors.Is(err, vitrine.ErrNotFound) {
+	if _, err := svc.As(member).Folder(ctx, lib, folder); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("by a permission that was lost, a member reads the folder: %v", err)
 	}
 }
@@ -624,11 +624,11 @@ func TestPermissionsChangeWithinARequest(t *testing.T) {
 		append(many, assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: "member"}})...)
 	under, _ := d.folder("g", path, false, many...)
 	change := func(by vitrine.Caller, create, remove []assets.Permission) error {
-		_, err := d.ChangePermissions(ctx, by, lib,
+		_, err := d.As(by).ChangePermissions(ctx, lib,
 			assets.ChangePermissionsRequest{Folder: id, Create: create, Remove: remove})
 		return err
 	}
-	if _, err := d.Folder(ctx, member, lib, under); !errors.Is(err, vitrine.ErrNotFound) {
+	if _, err := d.As(member).Folder(ctx, lib, under); !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("a folder that inherits nothing: %v", err)
 	}
 	below, _ := d.folder("below", path, true)
@@ -638,7 +638,7 @@ func TestPermissionsChangeWithinARequest(t *testing.T) {
 	}
 	inherit := assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Label: text("h")},
 		{ID: id, Inherit: flag(false)}, {ID: id, Inherit: flag(true)}}}
-	if _, err := d.ChangeFolders(ctx, member, lib, inherit); err != nil {
+	if _, err := d.As(member).ChangeFolders(ctx, lib, inherit); err != nil {
 		t.Error(err)
 	}
 	own := assets.Permission{Operation: assets.Manage, User: &assets.Subject{ID: "member"}}
@@ -675,7 +675,7 @@ func TestAnEmptyIDIsAnError(t *testing.T) {
 			}
 			return fmt.Sprint("id", made)
 		}})
-		_, err := svc.ChangeFolders(ctx, moderator, lib,
+		_, err := svc.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f",
 				Permissions: []assets.Permission{{Operation: assets.View, User: &assets.Subject{ID: "member"}}}}}})
 		if err == nil || !strings.Contains(err.Error(), "Options.NewID") || made != given+1 {

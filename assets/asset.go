@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -97,9 +96,10 @@ func (a *Asset) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Asset returns one asset. See Session.Asset.
-func (s *Service) Asset(ctx context.Context, by vitrine.Caller, lib Library, id string) (Asset, error) {
-	return view(ctx, s, by, lib, func(req *request) (Asset, error) {
+// Asset returns one asset. It returns ErrNotFound if no asset has this id or the caller may not see
+// it. A moderator may also read an asset whose folders are all deleted, which no search finds.
+func (s *Session) Asset(ctx context.Context, lib Library, id string) (Asset, error) {
+	return view(ctx, s, lib, func(req *request) (Asset, error) {
 		r, err := req.find(id)
 		if err == nil && r == nil {
 			err = noAsset("")

@@ -14,7 +14,7 @@ import (
 )
 
 func (d *desk) change(by vitrine.Caller, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error) {
-	return d.ChangeAssets(ctx, by, lib, in)
+	return d.As(by).ChangeAssets(ctx, lib, in)
 }
 
 // body has the members of an asset's JSON that the tests compare.
@@ -99,7 +99,8 @@ func TestAddingAgainElsewhereIsAConflict(t *testing.T) {
 	gone, _ := d.folder("gone", "", true)
 	filed, both, loose, away := d.asset("filed", "first", f1), d.asset("both", "first", f1, f2),
 		d.asset("loose", "first"), d.asset("away", "first", gone)
-	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{gone}}); err != nil {
+	if _, err := d.As(moderator).ChangeFolders(ctx, lib,
+		assets.ChangeFoldersRequest{Delete: []string{gone}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -246,9 +247,9 @@ func TestACursorIsNoIDAndSaysOnWhichSideTheOnlyAssetIs(t *testing.T) {
 	if p := d.search(member, assets.SearchRequest{Until: cursor}); p.HasPrev || !p.HasNext || len(p.Assets) != 0 {
 		t.Errorf("until: %+v", p)
 	}
-	_, err := d.Search(ctx, member, lib, assets.SearchRequest{Since: id})
+	_, err := d.As(member).Search(ctx, lib, assets.SearchRequest{Since: id})
 	d.want("an id as a cursor", err, "invalid")
-	_, err = d.Asset(ctx, member, lib, cursor)
+	_, err = d.As(member).Asset(ctx, lib, cursor)
 	d.want("a cursor as an id", err, "not found")
 }
 
@@ -256,15 +257,15 @@ func TestACursorIsNoIDAndSaysOnWhichSideTheOnlyAssetIs(t *testing.T) {
 func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
 	for what, write := range map[string]func(*desk, vitrine.Caller, assets.Library) error{
 		"assets": func(d *desk, by vitrine.Caller, lib assets.Library) error {
-			_, err := d.ChangeAssets(ctx, by, lib, assets.ChangeAssetsRequest{})
+			_, err := d.As(by).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{})
 			return err
 		},
 		"folders": func(d *desk, by vitrine.Caller, lib assets.Library) error {
-			_, err := d.ChangeFolders(ctx, by, lib, assets.ChangeFoldersRequest{})
+			_, err := d.As(by).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{})
 			return err
 		},
 		"attributes": func(d *desk, by vitrine.Caller, lib assets.Library) error {
-			_, err := d.ChangeAttributes(ctx, by, lib, assets.ChangeAttributesRequest{Assets: []string{"absent"}})
+			_, err := d.As(by).ChangeAttributes(ctx, lib, assets.ChangeAttributesRequest{Assets: []string{"absent"}})
 			return err
 		},
 	} {
@@ -272,21 +273,21 @@ func TestALibraryBeginsWithAModeratorsWrite(t *testing.T) {
 			d := newDesk(t, assets.Limits{})
 			other := assets.Library{Network: "example.test", ID: "other"}
 			read := func(by vitrine.Caller, lib assets.Library) error {
-				_, err := d.Search(ctx, by, lib, assets.SearchRequest{})
+				_, err := d.As(by).Search(ctx, lib, assets.SearchRequest{})
 				return err
 			}
 			d.want("reading the default library", read(member, lib), "ok")
 			d.want("a member writes", write(d, member, other), "not found")
-			_, err := d.ChangeAssets(ctx, moderator, other,
+			_, err := d.As(moderator).ChangeAssets(ctx, other,
 				assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("1", "", "absent")}})
 			d.want("a moderator fails to write", err, "not found")
 			d.want("reading it then", read(moderator, other), "not found")
 			d.want("a moderator writes", write(d, moderator, other), "ok")
 			d.want("a member reads", read(member, other), "ok")
-			_, err = d.ChangeFolders(ctx, moderator, other,
+			_, err = d.As(moderator).ChangeFolders(ctx, other,
 				assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}})
 			d.want("the moderator creates a folder", err, "ok")
-			list, err := d.ListFolders(ctx, member, other, assets.ListFoldersRequest{})
+			list, err := d.As(member).ListFolders(ctx, other, assets.ListFoldersRequest{})
 			if err != nil || len(list.Items) != 1 {
 				t.Errorf("the folder is not listed: %v, error %v", list, err)
 			}
@@ -315,7 +316,7 @@ func TestAPageEndsWhenItIsLarge(t *testing.T) {
 	d.asset("1", "")
 	d.folder("f", "", true)
 	d.folder("g", "", true)
-	list, err := d.ListFolders(ctx, member, lib, assets.ListFoldersRequest{})
+	list, err := d.As(member).ListFolders(ctx, lib, assets.ListFoldersRequest{})
 	if page := d.search(member, assets.SearchRequest{}); len(page.Assets) != 1 || len(list.Items) != 1 ||
 		list.Next != list.Items[0].ID || err != nil {
 		t.Errorf("a page has %d assets and a list %d folders, want one at least and at most", len(page.Assets),
@@ -347,9 +348,9 @@ func TestFolderTreeFindsThroughTheFoldersSeen(t *testing.T) {
 			t.Errorf("%s finds %d in tree %q, folder %q; want %d", c.by.URN, n, c.tree, c.folder, c.want)
 		}
 	}
-	_, err := d.Search(ctx, viewer, lib, assets.SearchRequest{FolderTree: middle})
+	_, err := d.As(viewer).Search(ctx, lib, assets.SearchRequest{FolderTree: middle})
 	d.want("the tree of a hidden folder", err, "not found")
-	f, err := d.Folder(ctx, viewer, lib, top)
+	f, err := d.As(viewer).Folder(ctx, lib, top)
 	if err != nil || len(f.Children) != 0 {
 		t.Errorf("the children of the one above a hidden one are %v, error %v", f.Children, err)
 	}
@@ -361,7 +362,7 @@ func TestALastFolderIsForModerators(t *testing.T) {
 	g, _ := d.folder("g", "", true, grants...)
 	id := d.asset("1", "", f, g)
 	status := func(by vitrine.Caller, folder string) int {
-		out, err := d.AssignAssets(ctx, by, lib, assets.AssignAssetsRequest{Folder: folder, Remove: []string{id}})
+		out, err := d.As(by).AssignAssets(ctx, lib, assets.AssignAssetsRequest{Folder: folder, Remove: []string{id}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -408,14 +409,14 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 		{assets.ChangeAttributesRequest{Remove: a("l="), Set: a("l=x"), Add: a("l=")}, a("l=", "k=5", "K=2", "l=x")},
 	} {
 		step.in.Assets = []string{id, "absent", id}
-		out, err := d.ChangeAttributes(ctx, moderator, lib, step.in)
+		out, err := d.As(moderator).ChangeAttributes(ctx, lib, step.in)
 		if err != nil || !slices.Equal(out.Result, []int{200, 404, 200}) {
 			t.Fatalf("step %d: %+v, error %v", i, out, err)
 		}
 		if modified := !slices.Equal(step.want, before); modified != (len(out.Assets) == 1) {
 			t.Errorf("step %d: %d assets are said to be modified", i, len(out.Assets))
 		}
-		asset, err := d.Asset(ctx, moderator, lib, id)
+		asset, err := d.As(moderator).Asset(ctx, lib, id)
 		if err != nil || len(out.Assets) == 1 && !bytes.Equal(out.Assets[0].AppendJSON(nil), asset.AppendJSON(nil)) {
 			t.Errorf("step %d: returned %v, stored %v, error %v", i, out.Assets, asset, err)
 		}
@@ -424,11 +425,11 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 		}
 		before = step.want
 	}
-	if _, err := d.ChangeAttributes(ctx, moderator, lib,
+	if _, err := d.As(moderator).ChangeAttributes(ctx, lib,
 		assets.ChangeAttributesRequest{Assets: []string{other}, Add: a("k=é", "k=5", "k=10", "k=Z")}); err != nil {
 		t.Fatal(err)
 	}
-	values, err := d.Attributes(ctx, member, lib, "k")
+	values, err := d.As(member).Attributes(ctx, lib, "k")
 	if want := a("k=10", "k=5", "k=Z", "k=é"); err != nil || !slices.Equal(values, want) {
 		t.Errorf("values %v, error %v; want %v", values, err, want)
 	}
@@ -439,10 +440,10 @@ func TestAttributesAreRemovedThenSetThenAdded(t *testing.T) {
 		"value with U+0000":    {Add: []assets.Attribute{{Key: "k", Value: "\x00"}}},
 		"key that is no UTF-8": {Add: []assets.Attribute{{Key: "\xff"}}},
 	} {
-		_, err := d.ChangeAttributes(ctx, moderator, lib, bad)
+		_, err := d.As(moderator).ChangeAttributes(ctx, lib, bad)
 		d.want(what, err, "invalid")
 	}
-	_, err = d.ChangeAttributes(ctx, moderator, lib,
+	_, err = d.As(moderator).ChangeAttributes(ctx, lib,
 		assets.ChangeAttributesRequest{Assets: []string{id},
 			Add: []assets.Attribute{{Key: strings.Repeat("é", 128), Value: strings.Repeat("é", 1024)}}})
 	d.want("key and value at their limits", err, "ok")

@@ -3,8 +3,6 @@ package assets
 import (
 	"context"
 	"slices"
-
-	"github.com/vitrine-go/vitrine"
 )
 
 // AssignAssetsRequest says which assets to take out of a folder and which to put into it. Assets
@@ -22,12 +20,24 @@ type AssignedAssets struct {
 	Remove []ItemStatus `json:"remove"`
 }
 
-// AssignAssets takes assets out of a folder and puts assets into it. See Session.AssignAssets.
-func (s *Service) AssignAssets(
-	ctx context.Context, by vitrine.Caller, lib Library, in AssignAssetsRequest,
-) (AssignedAssets, error) {
-	sent := size{lists: []listSize{{"/assign", len(in.Assign)}, {"/remove", len(in.Remove)}}, limit: s.limits.AssetIDs}
-	return update(ctx, s, by, lib, sent, func(req *request) (out AssignedAssets, err error) {
+// AssignAssets takes assets out of a folder and puts assets into it. Each asset has a status of its
+// own, and one that cannot be changed does not keep the others from being changed:
+//
+//   - 200: the asset is in the folder, or not in it any more, as the request asks. It may have
+//     been so before.
+//   - 404: the caller does not see the asset.
+//   - 403: the asset is to be put into the folder and the caller may not change it, or
+//     it is to be taken out of its only folder and the caller is no moderator. An asset in no
+//     folder is visible to every member.
+//   - 400: the asset would be in more than Limits.AssetFolders folders.
+//
+// It returns ErrNotFound if the caller does not see the folder, ErrForbidden if the caller may not
+// edit it, and ErrInvalid if the request has more ids than Limits.AssetIDs, or the assets have more
+// terms than Limits.Terms.
+func (s *Session) AssignAssets(ctx context.Context, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
+	sent := size{lists: []listSize{{"/assign", len(in.Assign)}, {"/remove", len(in.Remove)}},
+		limit: s.service.limits.AssetIDs}
+	return update(ctx, s, lib, sent, func(req *request) (out AssignedAssets, err error) {
 		n, err := req.folderToFill("", in.Folder)
 		if err != nil {
 			return out, err

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
@@ -31,10 +30,12 @@ type ChangedAttributes struct {
 	Assets []Asset `json:"assets"` // those that were changed, each once
 }
 
-// Attributes returns the distinct values that assets have for a key. See Session.Attributes.
-func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library, key string) ([]Attribute, error) {
-	return view(ctx, s, by, lib, func(req *request) ([]Attribute, error) {
-		if err := checkName("key", key, s.limits.Name); err != nil {
+// Attributes returns the attributes that assets have with this key: each value once, in byte order.
+// Assets that the caller does not see do not count. It returns ErrInvalid if the key is empty or
+// malformed, or if its values take more than Limits.ResponseBytes.
+func (s *Session) Attributes(ctx context.Context, lib Library, key string) ([]Attribute, error) {
+	return view(ctx, s, lib, func(req *request) ([]Attribute, error) {
+		if err := checkName("key", key, s.service.limits.Name); err != nil {
 			return nil, err
 		}
 		found, err := req.found(index.Query{All: req.visible(req.tree)})
@@ -44,8 +45,8 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 		out, size := []Attribute{}, 0
 		err = req.countValues(attributeField(key), found, nil, func(value string, _ int64) error {
 			const envelope = 20
-			if size += envelope + len(key) + len(value); size > s.limits.ResponseBytes {
-				return invalid("key", "its values take more than %d bytes", s.limits.ResponseBytes)
+			if size += envelope + len(key) + len(value); size > s.service.limits.ResponseBytes {
+				return invalid("key", "its values take more than %d bytes", s.service.limits.ResponseBytes)
 			}
 			out = append(out, Attribute{Key: key, Value: value})
 			return memreserve.Reserve(ctx, envelope+len(key)+len(value))
@@ -55,23 +56,34 @@ func (s *Service) Attributes(ctx context.Context, by vitrine.Caller, lib Library
 	})
 }
 
-// ChangeAttributes changes the attributes of assets. Each asset has a status of its own. See Session.ChangeAttributes.
-func (s *Service) ChangeAttributes(
-	ctx context.Context, by vitrine.Caller, lib Library, in ChangeAttributesRequest,
+// ChangeAttributes changes the attributes of assets. Each asset has a status of its own, and one
+// that cannot be changed does not keep the others from being changed:
+//
+//   - 200: the asset has the attributes that the request asks for. If it had them before, it
+//     is not among ChangedAttributes.Assets.
+//   - 404: the caller does not see the asset.
+//   - 403: the caller sees the asset and may not change it.
+//   - 400: the asset would have more than Limits.Attributes.
+//
+// It returns ErrInvalid, and changes nothing, if an attribute is malformed, the request has more ids
+// than Limits.AssetIDs or a list of more than Limits.Attributes, the response would be longer than
+// Limits.ResponseBytes, or the assets have more terms than Limits.Terms.
+func (s *Session) ChangeAttributes(
+	ctx context.Context, lib Library, in ChangeAttributesRequest,
 ) (ChangedAttributes, error) {
-	if _, err := s.authorize(by, lib); err != nil {
+	if _, err := s.authorize(lib); err != nil {
 		return ChangedAttributes{}, err
 	}
-	err := cmp.Or(checkAttributes("/add", in.Add, s.limits), checkAttributes("/set", in.Set, s.limits),
-		checkAttributes("/remove", in.Remove, s.limits))
+	err := cmp.Or(checkAttributes("/add", in.Add, s.service.limits), checkAttributes("/set", in.Set, s.service.limits),
+		checkAttributes("/remove", in.Remove, s.service.limits))
 	if err != nil {
 		return ChangedAttributes{}, err
 	}
 	// All that depends on the request alone is done before the transaction, while nobody waits.
 	ready := in.prepare()
-	sent := size{lists: []listSize{{"/assets", len(in.Assets)}}, limit: s.limits.AssetIDs,
+	sent := size{lists: []listSize{{"/assets", len(in.Assets)}}, limit: s.service.limits.AssetIDs,
 		more: len(in.Add) + len(in.Set) + len(in.Remove)}
-	return update(ctx, s, by, lib, sent, func(req *request) (out ChangedAttributes, err error) {
+	return update(ctx, s, lib, sent, func(req *request) (out ChangedAttributes, err error) {
 		size := 0
 		statuses, err := req.eachAsset(in.Assets, func(r assetRecord) (int, error) {
 			if !req.editsAsset(req.tree, r.Folders) {

@@ -31,16 +31,16 @@ func (d *desk) changes(folder string) map[string]func(ctx context.Context, n, m 
 	many := func(n int) (ids []string) { return slices.Repeat([]string{"none"}, n) }
 	assign := func(ctx context.Context, in assets.AssignAssetsRequest) error {
 		in.Folder = folder
-		_, err := d.AssignAssets(ctx, moderator, lib, in)
+		_, err := d.As(moderator).AssignAssets(ctx, lib, in)
 		return err
 	}
 	grant := func(ctx context.Context, in assets.ChangePermissionsRequest) error {
 		in.Folder = folder
-		_, err := d.ChangePermissions(ctx, moderator, lib, in)
+		_, err := d.As(moderator).ChangePermissions(ctx, lib, in)
 		return err
 	}
 	change := func(ctx context.Context, in assets.ChangeFoldersRequest) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib, in)
+		_, err := d.As(moderator).ChangeFolders(ctx, lib, in)
 		return err
 	}
 	list := func(n int, of func(i int) assets.Permission) (out []assets.Permission) {
@@ -55,7 +55,7 @@ func (d *desk) changes(folder string) map[string]func(ctx context.Context, n, m 
 			for i := range n {
 				in.Add = append(in.Add, newAsset(fmt.Sprint(i), "x"))
 			}
-			_, err := d.ChangeAssets(ctx, moderator, lib, in)
+			_, err := d.As(moderator).ChangeAssets(ctx, lib, in)
 			return err
 		},
 		"/create /update of folders": func(ctx context.Context, n, m int) error {
@@ -80,7 +80,7 @@ func (d *desk) changes(folder string) map[string]func(ctx context.Context, n, m 
 			return assign(ctx, assets.AssignAssetsRequest{Assign: many(n), Remove: many(m)})
 		},
 		"/assets of attributes": func(ctx context.Context, n, m int) error {
-			_, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: many(n + m)})
+			_, err := d.As(moderator).ChangeAttributes(ctx, lib, assets.ChangeAttributesRequest{Assets: many(n + m)})
 			return err
 		},
 	}
@@ -106,7 +106,7 @@ func TestTheItemsOfARequestAreBounded(t *testing.T) {
 			{2, limit - 2, "ok"}, {2, limit - 1, second + " invalid"}, {0, limit, "ok"},
 			{0, limit + 1, second + " invalid"},
 		} {
-			_, err := d.ChangeFolders(ctx, moderator, lib,
+			_, err := d.As(moderator).ChangeFolders(ctx, lib,
 				assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: folder, Deleted: flag(false)}}})
 			d.want("restoring the folder", err, "ok")
 			err = change(ctx, c.n, c.m)
@@ -158,13 +158,13 @@ func TestTheFoldersOfALibraryAreBounded(t *testing.T) {
 	store := memory.New()
 	d := &desk{t: t, Service: assets.New(store, &assets.Options{Limits: assets.Limits{Folders: 3}})}
 	create := func(n int) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib,
+		_, err := d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Create: slices.Repeat([]assets.NewFolder{{Label: "x"}}, n)})
 		return err
 	}
 	change := func(what, want string, in assets.ChangeFoldersRequest) {
 		t.Helper()
-		_, err := d.ChangeFolders(ctx, moderator, lib, in)
+		_, err := d.As(moderator).ChangeFolders(ctx, lib, in)
 		d.want(what, err, want)
 	}
 	if got := at(create(4)); got != "/create/3 invalid" {
@@ -181,11 +181,11 @@ func TestTheFoldersOfALibraryAreBounded(t *testing.T) {
 	d.want("a fourth, with one of them deleted", create(1), "invalid")
 	change("restoring it", "ok",
 		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Deleted: flag(false)}}})
-	_, err = d.ChangeFolders(ctx, writer, lib,
+	_, err = d.As(writer).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: path}}})
 	d.want("by somebody who may not", err, "forbidden")
 	other := assets.Library{Network: lib.Network, ID: "other"}
-	if _, err := d.ChangeFolders(ctx, moderator, other,
+	if _, err := d.As(moderator).ChangeFolders(ctx, other,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}}); err != nil {
 		t.Errorf("in another library: %v", err)
 	}
@@ -194,7 +194,8 @@ func TestTheFoldersOfALibraryAreBounded(t *testing.T) {
 	change("renaming in a library above the limit", "ok",
 		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Label: text("b")}}})
 	d.want("one more above the limit", create(1), "invalid")
-	if page, err := d.ListFolders(ctx, member, lib, assets.ListFoldersRequest{}); err != nil || len(page.Items) != 3 {
+	if page, err := d.As(member).ListFolders(ctx, lib, assets.ListFoldersRequest{}); err != nil ||
+		len(page.Items) != 3 {
 		t.Errorf("a library above the limit lists %d folders, want 3; error %v", len(page.Items), err)
 	}
 }
@@ -221,7 +222,7 @@ func TestATextIsFoundByItsFirstWords(t *testing.T) {
 	if got := found("one two three four a d e v y z"); got != want {
 		t.Errorf("after a change of attributes: found by %q, want %q", got, want)
 	}
-	asset, err := d.Asset(ctx, moderator, lib, id)
+	asset, err := d.As(moderator).Asset(ctx, lib, id)
 	if err != nil || !strings.Contains(string(asset.Body), "three four") {
 		t.Errorf("a text is not stored as a whole: %s, error %v", asset.Body, err)
 	}
@@ -268,7 +269,7 @@ func TestMovesAreJudgedByWhereTheFoldersAreThen(t *testing.T) {
 					break
 				}
 			}
-			_, err := d.ChangeFolders(ctx, moderator, lib, in)
+			_, err := d.As(moderator).ChangeFolders(ctx, lib, in)
 			if got := at(err); got != want {
 				t.Fatalf("seed %d: %d moves: %s (%v), want %s", seed, len(in.Update), got, err, want)
 			}
@@ -301,7 +302,7 @@ func TestThePermissionsOfALibraryAreBounded(t *testing.T) {
 		return out
 	}
 	create := func(where assets.Library, n int) (folder string, err error) {
-		out, err := d.ChangeFolders(ctx, moderator, where,
+		out, err := d.As(moderator).ChangeFolders(ctx, where,
 			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: roles(0, n)}}})
 		if err != nil {
 			return "", err
@@ -309,11 +310,11 @@ func TestThePermissionsOfALibraryAreBounded(t *testing.T) {
 		return out.Folders[0].ID, nil
 	}
 	change := func(folder string, create, remove []assets.Permission) error {
-		_, err := d.ChangePermissions(ctx, moderator, lib,
+		_, err := d.As(moderator).ChangePermissions(ctx, lib,
 			assets.ChangePermissionsRequest{Folder: folder, Create: create, Remove: remove})
 		return err
 	}
-	_, err := d.ChangeFolders(ctx, moderator, lib,
+	_, err := d.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: roles(0, 3)},
 			{Label: "x", Permissions: roles(0, 3)}}})
 	if got := at(err); got != "/create/1/permissions too large" {
@@ -333,7 +334,7 @@ func TestThePermissionsOfALibraryAreBounded(t *testing.T) {
 	}
 	d.want("1 more", change(second, roles(1, 2), nil), "ok")
 	d.want("2 others in the place of 2", change(first, roles(3, 5), roles(0, 2)), "ok")
-	_, err = d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{second}})
+	_, err = d.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Delete: []string{second}})
 	d.want("deleting a folder", err, "ok")
 	_, err = create(lib, 1)
 	d.want("1 more, with a folder deleted", err, "too large")

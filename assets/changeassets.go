@@ -22,15 +22,33 @@ type ChangedAssets struct {
 	Removed []string `json:"removed"` // ids; an id of no asset that the caller sees is left out
 }
 
-// ChangeAssets removes and then adds assets, all or nothing. See Session.ChangeAssets.
-func (s *Service) ChangeAssets(
-	ctx context.Context, by vitrine.Caller, lib Library, in ChangeAssetsRequest,
+// ChangeAssets removes assets and then adds assets, all or nothing.
+//
+// An asset is identified by its generator and its foreign id. Adding one that the library has
+// already replaces its content, and those of its tags, via, rights and createdAt that are given. The asset
+// keeps its id, its attributes and its folders, and gets those of the request too.
+// So the same request may be sent again: the second time it changes nothing, except that what it
+// removes by id is not there any more.
+//
+// It returns
+//
+//   - ErrNotFound if the caller does not see a folder of the request;
+//   - ErrForbidden if the caller may not edit such a folder, an asset to remove or an asset to
+//     replace, or adds an asset to no folder without being a moderator;
+//   - ErrConflict if an item names a folder that the asset is not in and leaves out one that it is
+//     in. The asset may exist: Error.ID is its id. Or an earlier item of the request adds it:
+//     Error.ID is "". Otherwise content that was sent for one folder would also appear in another;
+//   - ErrTooLarge if a content is longer than Limits.Content;
+//   - ErrInvalid if an item is malformed, the request has more than Limits.Items, the response would
+//     be longer than Limits.ResponseBytes, or the assets have more terms than Limits.Terms.
+func (s *Session) ChangeAssets(
+	ctx context.Context, lib Library, in ChangeAssetsRequest,
 ) (ChangedAssets, error) {
 	// A caller without any right gets that error, whatever the request has.
-	if _, err := s.authorize(by, lib); err != nil {
+	if _, err := s.authorize(lib); err != nil {
 		return ChangedAssets{}, err
 	}
-	sent := size{lists: []listSize{{"/add", len(in.Add)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
+	sent := size{lists: []listSize{{"/add", len(in.Add)}, {"/remove", len(in.Remove)}}, limit: s.service.limits.Items}
 	if err := sent.check(); err != nil {
 		return ChangedAssets{}, err
 	}
@@ -40,16 +58,16 @@ func (s *Service) ChangeAssets(
 			return ChangedAssets{}, err
 		}
 		var err error
-		if drafts[i], err = a.draft(fmt.Sprintf("/add/%d", i), s.limits); err != nil {
+		if drafts[i], err = a.draft(fmt.Sprintf("/add/%d", i), s.service.limits); err != nil {
 			return ChangedAssets{}, err
 		}
-		if err := a.checkCreated(drafts[i].at, s.now()); err != nil {
+		if err := a.checkCreated(drafts[i].at, s.service.now()); err != nil {
 			return ChangedAssets{}, err
 		}
 		sent.bytes += len(a.Content)
 		sent.more += len(a.Attributes)
 	}
-	return update(ctx, s, by, lib, sent, func(req *request) (out ChangedAssets, err error) {
+	return update(ctx, s, lib, sent, func(req *request) (out ChangedAssets, err error) {
 		if out.Removed, err = req.removeAssets(in.Remove); err == nil {
 			out.Added, err = req.addAssets(drafts)
 		}

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -59,12 +58,29 @@ type ChangedFolders struct {
 	} `json:"purged"`
 }
 
-// ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones. See
-// Session.ChangeFolders.
-func (s *Service) ChangeFolders(
-	ctx context.Context, by vitrine.Caller, lib Library, in ChangeFoldersRequest,
-) (ChangedFolders, error) {
-	out, err := update(ctx, s, by, lib, in.size(s.limits), func(req *request) (out ChangedFolders, err error) {
+// ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones.
+//
+// Deleting a folder hides it and all folders below it. It can be restored; its assets are not deleted. Purging a
+// deleted folder removes it for good, with the folders below it and the assets that are in no other folder. Only
+// moderators may purge. The files of the store then contain nothing of these assets. A purge takes many short updates
+// after the rest of the request. If it is interrupted, or returns ErrBusy because a reader keeps copies of what was
+// removed, the same purge can be requested again.
+//
+// It returns
+//
+//   - ErrNotFound if the caller does not see a folder or a parent, or if it is deleted and the
+//     request does not restore it;
+//   - ErrForbidden if the caller sees a folder and lacks the right for the change: edit on the
+//     parent of a new folder and on the new parent of a moved one, manage on a folder to update or
+//     delete, and manage on the parent of a new folder that has permissions. At the top level, only
+//     moderators create folders and move folders there;
+//   - ErrInvalid if a field is malformed, the request has more than Limits.Items, the library would
+//     have more than Limits.Folders, a folder would be moved below itself, restored while a folder
+//     above it is deleted, nested deeper than Limits.Depth (and deeper than it was) or given more than
+//     Limits.Permissions, or if the response would be longer than Limits.ResponseBytes;
+//   - ErrTooLarge if the library would have more than Limits.AllPermissions.
+func (s *Session) ChangeFolders(ctx context.Context, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
+	out, err := update(ctx, s, lib, in.size(s.service.limits), func(req *request) (out ChangedFolders, err error) {
 		req.cloneTree()
 		changed, err := req.changeFolders(in)
 		if err != nil {
@@ -80,7 +96,7 @@ func (s *Service) ChangeFolders(
 		return out, req.storeFolders(changed)
 	})
 	if err == nil && len(in.Purge) > 0 {
-		out.Purged.Folders, out.Purged.Assets, err = s.purge(ctx, by, lib, in.Purge)
+		out.Purged.Folders, out.Purged.Assets, err = s.purge(ctx, lib, in.Purge)
 	}
 	if err != nil {
 		return ChangedFolders{}, err
@@ -314,17 +330,15 @@ func (req *request) storeFolders(list []*node) error {
 // purge removes deleted folders in many updates, so that other writes can run in between: first the assets, then their
 // remains in the index and in the files of the store, and then the folders. So an interrupted purge can be repeated. It
 // returns how many folders and assets it has removed.
-func (s *Service) purge(
-	ctx context.Context, by vitrine.Caller, lib Library, ids []string,
-) (folders, assets int64, err error) {
-	end, err := s.turns.take(ctx, by.URN)
+func (s *Session) purge(ctx context.Context, lib Library, ids []string) (folders, assets int64, err error) {
+	end, err := s.service.turns.take(ctx, s.by.URN)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer end()
 	for more := true; more && err == nil; {
 		removed := int64(0)
-		err = s.updateAs(ctx, by, lib, storage.UpdateOptions{}, func(req *request) (err error) {
+		err = s.updateAs(ctx, lib, storage.UpdateOptions{}, func(req *request) (err error) {
 			removed, more, err = req.purgeAssets(ids)
 			return err
 		})
@@ -333,10 +347,10 @@ func (s *Service) purge(
 		}
 	}
 	if err == nil {
-		err = s.eraseRemoved(ctx, by, lib)
+		err = s.eraseRemoved(ctx, lib)
 	}
 	if err == nil {
-		err = s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: true, Erase: true}, func(req *request) (err error) {
+		err = s.updateAs(ctx, lib, storage.UpdateOptions{Large: true, Erase: true}, func(req *request) (err error) {
 			folders, err = req.removeFolders(ids)
 			return err
 		})
@@ -420,10 +434,10 @@ func (req *request) removeFolders(ids []string) (int64, error) {
 
 // eraseRemoved removes the terms of removed assets from the index, and the remains of the assets from the files of the
 // store. It folds all changes so far, in many updates.
-func (s *Service) eraseRemoved(ctx context.Context, by vitrine.Caller, lib Library) error {
+func (s *Session) eraseRemoved(ctx context.Context, lib Library) error {
 	for _, begin := range []bool{false, true} { // end the fold that is under way, then fold everything
 		for more := true; more; begin = false {
-			err := s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: true}, func(req *request) (err error) {
+			err := s.updateAs(ctx, lib, storage.UpdateOptions{Large: true}, func(req *request) (err error) {
 				more, err = req.writer.FoldSome(ctx, begin)
 				return err
 			})
@@ -432,7 +446,7 @@ func (s *Service) eraseRemoved(ctx context.Context, by vitrine.Caller, lib Libra
 			}
 		}
 	}
-	return s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: true, Erase: true}, func(req *request) error {
+	return s.updateAs(ctx, lib, storage.UpdateOptions{Large: true, Erase: true}, func(req *request) error {
 		_, err := req.writer.FoldSome(ctx, false)
 		return err
 	})

@@ -52,7 +52,7 @@ func TestContentThatBreaksARuleIsRefusedAtItsPlace(t *testing.T) {
 		attachment(`"url":{"href":"https:///x"}`):                 "/attachment/0/url/href",
 		attachment(`"url":{"href":"https:\\\\x.example"}`):        "/attachment/0/url/href",
 	} {
-		_, err := d.ChangeAssets(ctx, moderator, lib,
+		_, err := d.As(moderator).ChangeAssets(ctx, lib,
 			assets.ChangeAssetsRequest{
 				Add: []assets.NewAsset{{ID: "1", Generator: assets.Generator{ID: "g"}, Content: []byte(content)}}})
 		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid ||
@@ -77,7 +77,7 @@ func TestMembersOfAnAssetHaveLimits(t *testing.T) {
 	} {
 		in := good
 		change(&in)
-		_, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
+		_, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrInvalid || e.Pointer != place {
 			t.Errorf("%+v, want an error at %s", e, place)
 		}

@@ -41,7 +41,7 @@
 //   - To change an asset takes edit on one of its folders that is not deleted. Only moderators
 //     change an asset that is in no folder.
 //
-// [Service.Explain] says by which rule somebody may or may not do something.
+// [Session.Explain] says by which rule somebody may or may not do something.
 //
 // Nobody can gain a right by doing two allowed things one after the other:
 //
@@ -124,8 +124,8 @@
 // # Changes
 //
 // Every request that changed something in a library has an entry in the library's feed of changes,
-// an [Event], written in the transaction of the change. Service.Changes returns a page of the feed,
-// and Service.Follow also waits for further entries. Both are for moderators of the network. A
+// an [Event], written in the transaction of the change. Session.Changes returns a page of the feed,
+// and Session.Follow also waits for further entries. Both are for moderators of the network. A
 // follower that resumes from a cursor sees every later change exactly once. Cursors are encrypted
 // and belong to the library. Entries are kept for at least Options.KeepChanges. A cursor is
 // [vitrine.ErrGone] if an entry after it was removed, or if the feed has another identity by then, as after

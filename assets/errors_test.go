@@ -16,7 +16,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	closed, _ := d.folder("closed", "", false, grants[0])
 	id := d.asset("1", "", hidden)
 	add := func(by vitrine.Caller, in assets.NewAsset) error {
-		_, err := d.ChangeAssets(ctx, by, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
+		_, err := d.As(by).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 		return err
 	}
 	for _, c := range []struct {
@@ -48,11 +48,11 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 			vitrine.Error{Kind: vitrine.ErrConflict, Code: "moved", Pointer: "/add/0", ID: id,
 				Reason: "the asset " + id + " is in other folders already: name them too, or none that it is not in"}},
 		{"a limit", func() error {
-			_, err := d.Search(ctx, member, lib, assets.SearchRequest{Limit: 501})
+			_, err := d.As(member).Search(ctx, lib, assets.SearchRequest{Limit: 501})
 			return err
 		}(),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "limit", Reason: "want 1 to 500"}},
-		{"a folder of the path", func() error { _, err := d.Folder(ctx, member, lib, hidden); return err }(),
+		{"a folder of the path", func() error { _, err := d.As(member).Folder(ctx, lib, hidden); return err }(),
 			vitrine.Error{Kind: vitrine.ErrNotFound, Code: "not_found", Reason: "there is no such folder"}},
 		{"a library", d.Admit(moderator, assets.Library{Network: "example.test", ID: "too long to be one"}),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid",

@@ -19,7 +19,7 @@ func ExampleService() {
 		Moderates: []string{"urn:vitrine:example.test"}}
 	reader := vitrine.Caller{URN: "urn:vitrine:example.test:user=rea"}
 
-	made, err := svc.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
+	made, err := svc.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{
 		Create: []assets.NewFolder{{Label: "Drafts", Permissions: []assets.Permission{
 			{Operation: assets.Edit, Role: &assets.Subject{ID: "editors"}},
 		}}},
@@ -27,7 +27,7 @@ func ExampleService() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
+	_, err = svc.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 		{ID: "1", Generator: assets.Generator{ID: "blog.example"},
 			Content: []byte(`{"content":"<p>Crème <b>brûlée</b></p>"}`)},
 		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Creme, not yet"}`),
@@ -37,13 +37,13 @@ func ExampleService() {
 		log.Fatal(err)
 	}
 	for _, by := range []vitrine.Caller{moderator, reader} {
-		page, err := svc.Search(ctx, by, lib, assets.SearchRequest{Query: "creme"})
+		page, err := svc.As(by).Search(ctx, lib, assets.SearchRequest{Query: "creme"})
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(page.Total)
 	}
-	why, err := svc.Explain(ctx, moderator, lib,
+	why, err := svc.As(moderator).Explain(ctx, lib,
 		assets.ExplainRequest{Folder: made.Folders[0].ID, About: &vitrine.Caller{URN: "rea"}})
 	if err != nil {
 		log.Fatal(err)
@@ -56,13 +56,13 @@ func ExampleService() {
 }
 
 // A page of results with counts beside its filters, while somebody types.
-func ExampleService_Search() {
+func ExampleSession_Search() {
 	ctx := context.Background()
 	svc := assets.New(memory.New(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	moderator := vitrine.Caller{URN: "urn:vitrine:example.test:user=mo",
 		Moderates: []string{"urn:vitrine:example.test"}}
-	_, err := svc.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
+	_, err := svc.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 		{ID: "1", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"Launching in Berlin"}`),
 			SafeTags: []string{"city", "event"}},
 		{ID: "2", Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"The launch party"}`),
@@ -73,7 +73,7 @@ func ExampleService_Search() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	page, err := svc.Search(ctx, moderator, lib,
+	page, err := svc.As(moderator).Search(ctx, lib,
 		assets.SearchRequest{Query: "lau*", Limit: 1, Facets: []string{"tags", "generator"}})
 	if err != nil {
 		log.Fatal(err)

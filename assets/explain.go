@@ -62,9 +62,15 @@ const (
 	ByNone      Rule = "none"      // not allowed: no rule allows it
 )
 
-// Explain tells what the caller may do with an asset or a folder, and by which rule. See Session.Explain.
-func (s *Service) Explain(ctx context.Context, by vitrine.Caller, lib Library, in ExplainRequest) (Explanation, error) {
-	return view(ctx, s, by, lib, func(req *request) (out Explanation, err error) {
+// Explain returns what the caller, or with in.About somebody else, may do with an asset or a
+// folder, and by which rule. The verdicts come from the same rules that all other methods ask.
+// Explain reveals nothing that other methods hide: it names no folder that the caller may not read.
+//
+// It returns ErrNotFound if the caller may not read the asset or the folder; ErrForbidden if in.About
+// is given and the caller is no moderator; and ErrInvalid if not exactly one of Asset and Folder is
+// given, if the user is malformed or not of the network, or if in.About has too many roles or groups.
+func (s *Session) Explain(ctx context.Context, lib Library, in ExplainRequest) (Explanation, error) {
+	return view(ctx, s, lib, func(req *request) (out Explanation, err error) {
 		if (in.Asset == "") == (in.Folder == "") {
 			return out, invalid("asset", "want exactly one of asset and folder")
 		}

@@ -19,7 +19,7 @@ func FacetsByIndex(t *testing.T) {
 // For tests of the records.
 var (
 	RebuildIndex = rebuildIndex
-	EraseRemoved = (*Service).eraseRemoved
+	EraseRemoved = (*Session).eraseRemoved
 )
 
 // Distance is the number of edits between two words: a letter more, less or other, or two neighbours swapped.

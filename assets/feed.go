@@ -16,26 +16,35 @@ import (
 // feed is for moderators of the network, who see everything in the library: an entry names assets
 // and folders without regard to who may see them.
 
-// Changes returns a page of the feed of changes of a library. See Session.Changes.
-func (s *Service) Changes(
-	ctx context.Context, by vitrine.Caller, lib Library, in vitrine.ChangesRequest,
+// Changes returns a page of the feed of changes of a library, in the order in which the changes
+// were committed. It does not wait for changes: at the end of the feed, it returns an empty page.
+// Whoever goes on from Next misses no change and meets none twice. A page also ends
+// before the entry that would bring it above Limits.PageBytes.
+//
+// It returns ErrForbidden unless the caller moderates the network; ErrInvalid if After is not a
+// cursor of this feed or Limit is out of range; and ErrGone if entries after the cursor were
+// removed, or if the feed has another identity, as after a restore from a backup. A follower that
+// gets ErrGone asks with vitrine.Now for a cursor, reads the whole library, and goes on from the cursor.
+func (s *Session) Changes(
+	ctx context.Context, lib Library, in vitrine.ChangesRequest,
 ) (vitrine.ChangesPage[Event], error) {
-	return view(ctx, s, by, lib, func(req *request) (vitrine.ChangesPage[Event], error) {
+	return view(ctx, s, lib, func(req *request) (vitrine.ChangesPage[Event], error) {
 		if !req.moderator {
 			return vitrine.ChangesPage[Event]{},
 				forbidden("", "the feed of changes of a library is for moderators of its network")
 		}
-		return s.feedPage(req.records, in, s.limits.PageBytes)
+		return s.service.feedPage(req.records, in, s.service.limits.PageBytes)
 	})
 }
 
-// Follow yields the entries of the feed of changes of a library, and waits for more. See Session.Follow.
-func (s *Service) Follow(
-	ctx context.Context, by vitrine.Caller, lib Library, in vitrine.ChangesRequest,
-) iter.Seq2[Event, error] {
-	return feed.Follow(ctx, in.After, s.changedAfter, func(after string) (vitrine.ChangesPage[Event], error) {
+// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends only
+// with an error, which is its last pair: one of Changes, or that of ctx when ctx is done. After a
+// restart, a follower goes on with the Cursor of the last event that it has dealt with as in.After.
+// A slow follower takes no memory for the entries that it has not read, and keeps no snapshot of the store.
+func (s *Session) Follow(ctx context.Context, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {
+	return feed.Follow(ctx, in.After, s.service.changedAfter, func(after string) (vitrine.ChangesPage[Event], error) {
 		in.After = after
-		return s.Changes(ctx, by, lib, in)
+		return s.Changes(ctx, lib, in)
 	})
 }
 

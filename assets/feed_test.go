@@ -22,7 +22,7 @@ import (
 // news returns the entries of the feed after a cursor, and the next cursor.
 func (d *desk) news(after string) ([]assets.Event, string) {
 	d.t.Helper()
-	page, err := d.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: after})
+	page, err := d.As(moderator).Changes(ctx, lib, vitrine.ChangesRequest{After: after})
 	if err != nil || page.More {
 		d.t.Fatalf("%+v, %v", page, err)
 	}
@@ -72,43 +72,44 @@ func TestARequestHasOneEntryInTheFeed(t *testing.T) {
 	check("adding", assets.Event{By: by, Folders: []string{folder}}, assets.Event{By: by, Added: []string{a}},
 		assets.Event{By: by, Added: []string{b}})
 	changed := newAsset("a", "z")
-	out, err := d.ChangeAssets(ctx, moderator, lib,
+	out, err := d.As(moderator).ChangeAssets(ctx, lib,
 		assets.ChangeAssetsRequest{Remove: []string{b, "none"}, Add: []assets.NewAsset{changed, newAsset("c", "w")}})
 	must(out, err)
 	check("changing",
 		assets.Event{By: by, Added: []string{out.Added[1].ID}, Changed: []string{a}, Removed: []string{b}})
 	c := out.Added[1].ID
-	must(d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{changed}}))
-	must(d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: []string{b}}))
+	must(d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{changed}}))
+	must(d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Remove: []string{b}}))
 	check("what changes nothing")
-	must(d.AssignAssets(ctx, manager, lib, assets.AssignAssetsRequest{Folder: folder, Assign: []string{a, c, "none"}}))
+	must(d.As(manager).AssignAssets(ctx, lib,
+		assets.AssignAssetsRequest{Folder: folder, Assign: []string{a, c, "none"}}))
 	check("what one may not do")
-	must(d.AssignAssets(ctx, moderator, lib,
+	must(d.As(moderator).AssignAssets(ctx, lib,
 		assets.AssignAssetsRequest{Folder: folder, Assign: []string{a, c, "none", a}}))
 	check("assigning", assets.Event{By: by, Changed: []string{a, c}})
 	label := assets.ChangeAttributesRequest{Assets: []string{a, c}, Add: []assets.Attribute{{Key: "k", Value: "v"}}}
-	must(d.ChangeAttributes(ctx, writer, lib, label))
-	must(d.ChangeAttributes(ctx, writer, lib, label))
+	must(d.As(writer).ChangeAttributes(ctx, lib, label))
+	must(d.As(writer).ChangeAttributes(ctx, lib, label))
 	check("labelling", assets.Event{By: writer.URN, Changed: []string{a, c}})
-	must(d.ChangePermissions(ctx, manager, lib,
+	must(d.As(manager).ChangePermissions(ctx, lib,
 		assets.ChangePermissionsRequest{Folder: folder,
 			Create: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}}))
-	must(d.ChangePermissions(ctx, manager, lib,
+	must(d.As(manager).ChangePermissions(ctx, lib,
 		assets.ChangePermissionsRequest{Folder: folder,
 			Create: []assets.Permission{{Operation: assets.View, Role: &assets.Subject{ID: "r"}}}}))
 	check("granting", assets.Event{By: manager.URN, Folders: []string{folder}})
 	name := "two"
-	made, err := d.ChangeFolders(ctx, moderator, lib,
+	made, err := d.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "in", Path: path}},
 			Update: []assets.FolderChange{{ID: folder, Label: &name}}})
 	must(made, err)
 	check("folders", assets.Event{By: by, Folders: []string{folder, made.Folders[0].ID}})
-	must(d.ChangeFolders(ctx, moderator, lib,
+	must(d.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: folder, Label: &name}}}))
 	check("a folder as it is")
-	must(d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: []string{folder}}))
+	must(d.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Delete: []string{folder}}))
 	check("deleting", assets.Event{By: by, Folders: []string{folder}})
-	if _, err := d.ChangeFolders(ctx, moderator, lib,
+	if _, err := d.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}, {Label: ""}}}); err == nil {
 		t.Fatal("no error")
 	}
@@ -119,30 +120,30 @@ func TestTheFeedOfALibraryIsForModerators(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	d.asset("a", "x")
 	for _, by := range []vitrine.Caller{member, viewer, writer, manager, outsider} {
-		_, err := d.Changes(ctx, by, lib, vitrine.ChangesRequest{After: "none"})
+		_, err := d.As(by).Changes(ctx, lib, vitrine.ChangesRequest{After: "none"})
 		d.want(by.URN, err, "forbidden")
-		for _, err := range d.Follow(ctx, by, lib, vitrine.ChangesRequest{}) {
+		for _, err := range d.As(by).Follow(ctx, lib, vitrine.ChangesRequest{}) {
 			d.want(by.URN, err, "forbidden")
 			break
 		}
 	}
 	other := assets.Library{Network: lib.Network, ID: "other"}
-	_, err := d.Changes(ctx, moderator, other, vitrine.ChangesRequest{})
+	_, err := d.As(moderator).Changes(ctx, other, vitrine.ChangesRequest{})
 	d.want("a library that does not exist", err, "not found")
-	if _, err := d.ChangeAssets(ctx, moderator, other,
+	if _, err := d.As(moderator).ChangeAssets(ctx, other,
 		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset("a", "x")}}); err != nil {
 		t.Fatal(err)
 	}
-	one, err := d.Changes(ctx, moderator, lib, vitrine.ChangesRequest{})
+	one, err := d.As(moderator).Changes(ctx, lib, vitrine.ChangesRequest{})
 	if err != nil || len(one.Changes) != 1 {
 		t.Fatalf("%+v, %v", one, err)
 	}
 	for _, after := range []string{one.Next, one.Changes[0].Cursor, "x", "Now"} {
-		_, err := d.Changes(ctx, moderator, other, vitrine.ChangesRequest{After: after})
+		_, err := d.As(moderator).Changes(ctx, other, vitrine.ChangesRequest{After: after})
 		d.want("a cursor of another library", err, "invalid")
 	}
 	for _, limit := range []int{-1, 501} {
-		_, err := d.Changes(ctx, moderator, lib, vitrine.ChangesRequest{Limit: limit})
+		_, err := d.As(moderator).Changes(ctx, lib, vitrine.ChangesRequest{Limit: limit})
 		d.want(fmt.Sprint("limit ", limit), err, "invalid")
 	}
 	outbox, err := d.Outbox(ctx, lib, vitrine.ChangesRequest{})
@@ -167,7 +168,7 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 	s := assets.New(db, &assets.Options{Now: func() time.Time { return clock }, KeepChanges: time.Hour})
 	add := func(n int) {
 		t.Helper()
-		if _, err := s.ChangeAssets(ctx, moderator, lib,
+		if _, err := s.As(moderator).ChangeAssets(ctx, lib,
 			assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(fmt.Sprint(n), "x")}}); err != nil {
 			t.Fatal(err)
 		}
@@ -175,18 +176,18 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 	for n := range 64 {
 		add(n)
 	}
-	page, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{})
+	page, err := s.As(moderator).Changes(ctx, lib, vitrine.ChangesRequest{})
 	if err != nil || len(page.Changes) != 64 {
 		t.Fatalf("%d, %v", len(page.Changes), err)
 	}
 	clock = clock.Add(time.Hour)
 	add(64)
-	if _, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err,
-		vitrine.ErrGone) {
+	if _, err := s.As(moderator).Changes(ctx, lib,
+		vitrine.ChangesRequest{After: page.Changes[0].Cursor}); !errors.Is(err, vitrine.ErrGone) {
 		t.Errorf("after an entry that was removed: %v", err)
 	}
 	for _, after := range []string{"", page.Next} {
-		if now, err := s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: after}); err != nil ||
+		if now, err := s.As(moderator).Changes(ctx, lib, vitrine.ChangesRequest{After: after}); err != nil ||
 			len(now.Changes) != 1 {
 			t.Errorf("after %q: %+v, %v", after, now, err)
 		}
@@ -194,7 +195,7 @@ func TestEntriesOfALibraryAreRemoved(t *testing.T) {
 	if err := storage.RenewIdentity(ctx, db); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: page.Next})
+	_, err = s.As(moderator).Changes(ctx, lib, vitrine.ChangesRequest{After: page.Next})
 	if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Kind != vitrine.ErrGone || e.Code != vitrine.CodeGone ||
 		e.Parameter != "after" {
 		t.Errorf("after a reset: %v", err)
@@ -209,13 +210,13 @@ func TestAPageOfALibraryEndsWithItsBytes(t *testing.T) {
 	}
 	for i := range 20 {
 		many[0].ID = fmt.Sprint("again", i)
-		if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: many[:1]}); err != nil {
+		if _, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: many[:1]}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	met, pages := 0, 0
 	for after, more := "", true; more; pages++ {
-		page, err := d.Changes(ctx, moderator, lib, vitrine.ChangesRequest{After: after})
+		page, err := d.As(moderator).Changes(ctx, lib, vitrine.ChangesRequest{After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +233,7 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	for i := range 20 {
 		add := newAsset(fmt.Sprint("again", i), "x")
-		if _, err := d.ChangeAssets(ctx, moderator, lib,
+		if _, err := d.As(moderator).ChangeAssets(ctx, lib,
 			assets.ChangeAssetsRequest{Add: []assets.NewAsset{add}}); err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +247,7 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 			left--
 			return left >= 0
 		})
-		page, err := d.Changes(few, moderator, lib, vitrine.ChangesRequest{After: after})
+		page, err := d.As(moderator).Changes(few, lib, vitrine.ChangesRequest{After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +260,7 @@ func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
 		t.Errorf("%d assets in %d pages, each counted as %d bytes at most", len(met), pages, most)
 	}
 	none := memreserve.With(ctx, func(int) bool { return false })
-	if _, err := d.Changes(none, moderator, lib, vitrine.ChangesRequest{}); !errors.Is(err, memreserve.ErrExceeded) {
+	if _, err := d.As(moderator).Changes(none, lib, vitrine.ChangesRequest{}); !errors.Is(err, memreserve.ErrExceeded) {
 		t.Errorf("without any memory: %v", err)
 	}
 }
@@ -272,7 +273,7 @@ func TestAPageOfTheOutboxIsSmall(t *testing.T) {
 	for i := range 1000 {
 		add = append(add, newAsset(fmt.Sprint("p", i), "x"))
 	}
-	if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: add}); err != nil {
+	if _, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: add}); err != nil {
 		t.Fatal(err)
 	}
 	const more = 50 // of the same entry

@@ -55,7 +55,7 @@ func newDesk(t testing.TB, limits assets.Limits) *desk {
 // folder creates a folder in a place and returns its id and the path of what is in it.
 func (d *desk) folder(label, place string, inherit bool, permissions ...assets.Permission) (id, path string) {
 	d.t.Helper()
-	out, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{
+	out, err := d.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{
 		{Label: label, Path: place, Inherit: &inherit, Permissions: permissions}}})
 	if err != nil {
 		d.t.Fatal(err)
@@ -77,7 +77,7 @@ func newAsset(foreign, content string, folders ...string) assets.NewAsset {
 // asset adds an asset and returns its id.
 func (d *desk) asset(foreign, content string, folders ...string) string {
 	d.t.Helper()
-	out, err := d.ChangeAssets(ctx, moderator, lib,
+	out, err := d.As(moderator).ChangeAssets(ctx, lib,
 		assets.ChangeAssetsRequest{Add: []assets.NewAsset{newAsset(foreign, content, folders...)}})
 	if err != nil {
 		d.t.Fatal(err)
@@ -87,7 +87,7 @@ func (d *desk) asset(foreign, content string, folders ...string) string {
 
 func (d *desk) search(by vitrine.Caller, in assets.SearchRequest) assets.SearchPage {
 	d.t.Helper()
-	page, err := d.Search(ctx, by, lib, in)
+	page, err := d.As(by).Search(ctx, lib, in)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // on folders say who may see and change the assets in them. An asset may be in many folders, and a
 // folder is in one other folder or at the top level.
 //
-// Folders come with more or less detail, and JSON leaves out what is nil. ListFolders and Service.Folder fill all
+// Folders come with more or less detail, and JSON leaves out what is nil. ListFolders and Session.Folder fill all
 // fields, ChangeFolders all except Children, and the folders of an asset have neither Children nor Permissions.
 type Folder struct {
 	ID string `json:"id"`
@@ -33,9 +33,11 @@ type Folder struct {
 	Permissions []Permission `json:"permissions,omitzero"`
 }
 
-// Folder returns one folder. See Session.Folder.
-func (s *Service) Folder(ctx context.Context, by vitrine.Caller, lib Library, id string) (Folder, error) {
-	return view(ctx, s, by, lib, func(req *request) (Folder, error) {
+// Folder returns one folder, with the ids of its children. Callers who may manage a folder may read
+// it also when it is deleted or below a deleted one, since they may restore it. Folder returns
+// ErrNotFound if the caller may not read the folder.
+func (s *Session) Folder(ctx context.Context, lib Library, id string) (Folder, error) {
+	return view(ctx, s, lib, func(req *request) (Folder, error) {
 		n, err := req.folderToRead("", id)
 		if err != nil {
 			return Folder{}, err
@@ -108,19 +110,22 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 	return in
 }
 
-// ListFolders returns a page of the folders that the caller sees, by label. See Session.ListFolders.
-func (s *Service) ListFolders(
-	ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest,
-) (vitrine.Page[Folder], error) {
-	return view(ctx, s, by, lib, func(req *request) (vitrine.Page[Folder], error) { return req.folders(in) })
+// ListFolders returns a page of the folders that the caller sees, with the ids of their children.
+// They are ordered by label, folded as words of assets are, and then by id. With in.Deleted it lists deleted
+// folders instead: those that were deleted themselves and that the caller may manage.
+//
+// The path or the id of a folder that the caller does not see finds nothing, and is no error.
+// ListFolders returns ErrInvalid if After or Before is not the id of a folder that the caller may
+// read, if both are given, if Limit is out of range, or if IDs or Paths has more than Limits.IDs.
+func (s *Session) ListFolders(ctx context.Context, lib Library, in ListFoldersRequest) (vitrine.Page[Folder], error) {
+	return view(ctx, s, lib, func(req *request) (vitrine.Page[Folder], error) { return req.folders(in) })
 }
 
-// AllFolders yields the folders that the caller sees, by label. See Session.AllFolders.
-func (s *Service) AllFolders(
-	ctx context.Context, by vitrine.Caller, lib Library, in ListFoldersRequest,
-) iter.Seq2[Folder, error] {
+// AllFolders yields the folders of a list, beginning with the page that the request asks for. It
+// yields an error once, as its last pair.
+func (s *Session) AllFolders(ctx context.Context, lib Library, in ListFoldersRequest) iter.Seq2[Folder, error] {
 	return paging.All("", func(after string) ([]Folder, string, error) {
-		page, err := s.ListFolders(ctx, by, lib, in.From(after))
+		page, err := s.ListFolders(ctx, lib, in.From(after))
 		return page.Items, page.Next, err
 	})
 }

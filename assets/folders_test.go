@@ -21,12 +21,12 @@ func TestFoldersNestUpTo64Levels(t *testing.T) {
 		ids, path = append(ids, id), next
 	}
 	create := func(place string) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib,
+		_, err := d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Path: place}}})
 		return err
 	}
 	move := func(id, place string) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib,
+		_, err := d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: id, Path: &place}}})
 		return err
 	}
@@ -53,16 +53,16 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	a, aPath := d.folder("a", "", true)
 	b, _ := d.folder("b", aPath, true)
-	_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
+	_, err := d.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{
 		Create: []assets.NewFolder{{Label: "c"}}, Update: []assets.FolderChange{{ID: a, Label: text("A")}},
 		Delete: []string{b, "absent"}})
 	d.want("one of them absent", err, "not found")
-	page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{})
+	page, err := d.As(moderator).ListFolders(ctx, lib, assets.ListFoldersRequest{})
 	if list := page.Items; err != nil || len(list) != 1 || list[0].Label != "a" ||
 		!slices.Equal(list[0].Children, []string{b}) {
 		t.Errorf("a refused request leaves %+v, error %v", page, err)
 	}
-	changed, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{
+	changed, err := d.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{
 		Create: []assets.NewFolder{{Label: "c", Path: aPath}, {Label: "c"}},
 		Update: []assets.FolderChange{{ID: b, Inherit: flag(false)}, {ID: a, Label: text("A")}},
 		Delete: []string{a, b, b}, Remove: []string{a}})
@@ -76,13 +76,13 @@ func TestFolderRequestsAreAtomicAndAnsweredInOrder(t *testing.T) {
 			t.Errorf("folder %d is returned as %+v", i, out[i])
 		}
 	}
-	if f, err := d.Folder(ctx, moderator, lib, out[0].ID); err != nil || !f.Deleted {
+	if f, err := d.As(moderator).Folder(ctx, lib, out[0].ID); err != nil || !f.Deleted {
 		t.Errorf("below a deleted one: %+v, error %v", f, err)
 	}
-	_, err = d.ChangeFolders(ctx, moderator, lib,
+	_, err = d.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: a, Label: text("x")}}})
 	d.want("renaming a deleted one", err, "not found")
-	changed, err = d.ChangeFolders(ctx, moderator, lib,
+	changed, err = d.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: b, Deleted: flag(false), Path: text("/")}}})
 	if out = changed.Folders; err != nil || out[0].Deleted || out[0].Path != "/" {
 		t.Errorf("moved out and brought back: %+v, error %v", out, err)
@@ -112,7 +112,7 @@ func TestAFolderBelowADeletedOneCannotBeRestored(t *testing.T) {
 		_, path = d.folder("between", path, true)
 		id, _ := d.folder("f", path, true, manage("viewer"))
 		_, other := d.folder("other", "", true, manage("viewer"), manage("manager"))
-		if _, err := d.ChangeFolders(ctx, moderator, lib,
+		if _, err := d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Delete: []string{top}}); err != nil {
 			t.Fatal(err)
 		}
@@ -120,9 +120,9 @@ func TestAFolderBelowADeletedOneCannotBeRestored(t *testing.T) {
 		if c.path != "" {
 			in.Path = text(strings.Replace(c.path, "OTHER", other, 1))
 		}
-		_, err := d.ChangeFolders(ctx, c.by, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{in}})
+		_, err := d.As(c.by).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Update: []assets.FolderChange{in}})
 		d.want(c.what, err, c.want)
-		_, err = d.ChangeFolders(ctx, moderator, lib,
+		_, err = d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: top, Deleted: flag(false)},
 				{ID: id, Deleted: flag(false)}}})
 		d.want(c.what+": after the one above", err, "ok")
@@ -144,7 +144,7 @@ func TestFolderOrder(t *testing.T) {
 	got := []string{}
 	in := assets.ListFoldersRequest{Limit: 3}
 	for {
-		page, err := d.ListFolders(ctx, member, lib, in)
+		page, err := d.As(member).ListFolders(ctx, lib, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,12 +159,12 @@ func TestFolderOrder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Delete: want[4:5]}); err != nil {
+	if _, err := d.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Delete: want[4:5]}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := d.ListFolders(ctx, member, lib, assets.ListFoldersRequest{Before: want[4]})
+	_, err := d.As(member).ListFolders(ctx, lib, assets.ListFoldersRequest{Before: want[4]})
 	d.want("a deleted folder as a cursor", err, "invalid")
-	page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{Limit: 2, Before: want[4]})
+	page, err := d.As(moderator).ListFolders(ctx, lib, assets.ListFoldersRequest{Limit: 2, Before: want[4]})
 	if err != nil || len(page.Items) != 2 || page.Items[0].ID != want[2] || page.Items[1].ID != want[3] ||
 		page.Next != want[3] {
 		t.Errorf("before number 4: %+v, error %v", page, err)
@@ -189,7 +189,7 @@ func TestFoldersByLabelAndDeletedOnes(t *testing.T) {
 	add("lost and below a lost one", winter+"/"+ids["lost winter"], true)
 	for _, label := range []string{"lost and below a lost one", "lost winter", "lost restricted winter",
 		"lost parent"} {
-		if _, err := d.ChangeFolders(ctx, moderator, lib,
+		if _, err := d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Delete: []string{ids[label]}}); err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func TestFolderLimits(t *testing.T) {
 			Permissions: []assets.Permission{{Operation: "view", RID: "urn:x", Role: &assets.Subject{ID: "r"}}}},
 			"invalid"},
 	} {
-		_, err := d.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{c.in}})
+		_, err := d.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{c.in}})
 		d.want(name, err, c.want)
 	}
 }
@@ -283,7 +283,7 @@ func TestPermissionsCollapseAndAreRemovedByIDOrContent(t *testing.T) {
 	change := func(in assets.ChangePermissionsRequest) []assets.Permission {
 		t.Helper()
 		in.Folder = f
-		out, err := d.ChangePermissions(ctx, moderator, lib, in)
+		out, err := d.As(moderator).ChangePermissions(ctx, lib, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,11 +316,11 @@ func TestPermissionsCollapseAndAreRemovedByIDOrContent(t *testing.T) {
 	if len(out) != 2 || out[0].Group == nil || out[1].Operation != assets.Edit {
 		t.Errorf("removed by content: %+v", out)
 	}
-	list, err := d.Permissions(ctx, moderator, lib, f)
+	list, err := d.As(moderator).Permissions(ctx, lib, f)
 	if err != nil || len(list) != 2 || list[0].ID != out[0].ID {
 		t.Errorf("read again: %+v, error %v", list, err)
 	}
-	_, err = d.ChangePermissions(ctx, moderator, lib,
+	_, err = d.As(moderator).ChangePermissions(ctx, lib,
 		assets.ChangePermissionsRequest{Folder: f, Remove: []assets.Permission{{Operation: assets.View}}})
 	d.want("removing nobody's", err, "invalid")
 }
@@ -328,7 +328,7 @@ func TestPermissionsCollapseAndAreRemovedByIDOrContent(t *testing.T) {
 func TestResourceIDsAreEscaped(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
 	odd := assets.Library{Network: "example.test", ID: "a:b/c%d"}
-	out, err := d.ChangeFolders(ctx, moderator, odd,
+	out, err := d.As(moderator).ChangeFolders(ctx, odd,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x", Permissions: grants[:1]}}})
 	if err != nil || out.Folders[0].Permissions[0].RID != network+":library=a%3Ab%2Fc%25d:folder="+out.Folders[0].ID {
 		t.Errorf("%+v, error %v", out, err)
@@ -373,10 +373,10 @@ func TestAFolderIsStoredOnceARequest(t *testing.T) {
 	}
 	in.Create = []assets.NewFolder{{Label: "g", Path: "/" + id}}
 	in.Delete = []string{id}
-	if _, err := d.ChangeFolders(ctx, moderator, lib, in); err != nil {
+	if _, err := d.As(moderator).ChangeFolders(ctx, lib, in); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := d.Folder(ctx, moderator, lib, id); err != nil || f.Label != "label 99" || !f.Deleted {
+	if f, err := d.As(moderator).Folder(ctx, lib, id); err != nil || f.Label != "label 99" || !f.Deleted {
 		t.Errorf("it is %+v, %v", f, err)
 	}
 	if store.folders != 2 {
@@ -392,7 +392,7 @@ func TestFoldersInACircleAreAnError(t *testing.T) {
 			return fmt.Appendf(nil, `{"id":%q,"parent":%q,"label":%[1]q}`, id, parent)
 		})
 	}
-	_, err := assets.New(d.db, nil).Search(ctx, moderator, lib, assets.SearchRequest{Folder: "a"})
+	_, err := assets.New(d.db, nil).As(moderator).Search(ctx, lib, assets.SearchRequest{Folder: "a"})
 	if err == nil || !strings.Contains(err.Error(), "circle") {
 		t.Errorf("error %v, want one that tells the circle", err)
 	}

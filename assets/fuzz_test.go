@@ -29,7 +29,7 @@ func FuzzContent(f *testing.F) {
 		add := func(content []byte) (string, json.RawMessage, error) {
 			in := newAsset("1", "")
 			in.Content = content
-			out, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
+			out, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 			if err != nil {
 				return "", nil, err
 			}
@@ -74,7 +74,7 @@ func FuzzQuery(f *testing.F) {
 			d.asset("1", "plainword")
 		}
 		d.asset("2", "")
-		_, err := d.Search(ctx, member, lib, assets.SearchRequest{Query: query})
+		_, err := d.As(member).Search(ctx, lib, assets.SearchRequest{Query: query})
 		if err != nil && !errors.Is(err, vitrine.ErrInvalid) {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func FuzzQuery(f *testing.F) {
 				t.Errorf("beside %q the word is found %d times", query, n)
 			}
 		}
-		if page, err := d.Search(ctx, member, lib, assets.SearchRequest{Query: query + " plainword"}); err == nil &&
+		if page, err := d.As(member).Search(ctx, lib, assets.SearchRequest{Query: query + " plainword"}); err == nil &&
 			!strings.ContainsAny(query, "<&\x00-﹣－") {
 			if len(page.Assets) != 1 || page.Total != 1 {
 				t.Errorf("a text finds itself %d times: %q", page.Total, query)

@@ -27,31 +27,31 @@ func TestValuesSurviveARoundTripThroughJSON(t *testing.T) {
 	f, _ := d.folder("news", "", false, grants...)
 	in := newAsset("1", "words", f)
 	in.SafeTags, in.Via = []string{"hot"}, new(int64)
-	added, err := d.ChangeAssets(ctx, moderator, lib,
+	added, err := d.As(moderator).ChangeAssets(ctx, lib,
 		assets.ChangeAssetsRequest{Add: []assets.NewAsset{in, newAsset("2", "")}})
 	d.want("adding", err, "ok")
 	roundTrip(t, added)
 	id := added.Added[0].ID
-	labelled, err := d.ChangeAttributes(ctx, moderator, lib,
+	labelled, err := d.As(moderator).ChangeAttributes(ctx, lib,
 		assets.ChangeAttributesRequest{Assets: []string{id, "none"}, Add: []assets.Attribute{{Key: "k", Value: "v"}}})
 	d.want("labelling", err, "ok")
 	roundTrip(t, labelled)
 	roundTrip(t, d.search(moderator, assets.SearchRequest{Limit: 1}))
-	a, err := d.Asset(ctx, moderator, lib, id)
+	a, err := d.As(moderator).Asset(ctx, lib, id)
 	d.want("reading", err, "ok")
 	roundTrip(t, a)
 	for _, by := range []vitrine.Caller{moderator, viewer} { // with permissions, and without
-		folder, err := d.Folder(ctx, by, lib, f)
+		folder, err := d.As(by).Folder(ctx, lib, f)
 		d.want("the folder", err, "ok")
 		roundTrip(t, folder)
-		why, err := d.Explain(ctx, by, lib, assets.ExplainRequest{Asset: id})
+		why, err := d.As(by).Explain(ctx, lib, assets.ExplainRequest{Asset: id})
 		d.want("the explanation", err, "ok")
 		roundTrip(t, why)
 	}
-	permissions, err := d.Permissions(ctx, moderator, lib, f)
+	permissions, err := d.As(moderator).Permissions(ctx, lib, f)
 	d.want("the permissions", err, "ok")
 	roundTrip(t, permissions)
-	assigned, err := d.AssignAssets(ctx, moderator, lib,
+	assigned, err := d.As(moderator).AssignAssets(ctx, lib,
 		assets.AssignAssetsRequest{Folder: f, Assign: []string{id, "none"}, Remove: []string{}})
 	d.want("assigning", err, "ok")
 	roundTrip(t, assigned)

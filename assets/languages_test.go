@@ -147,13 +147,14 @@ func TestReadersFindWhatTheyMean(t *testing.T) {
 		for i, text := range l.posts {
 			in.Add = append(in.Add, newAsset(string(rune('a'+i)), text))
 		}
-		if _, err := s.ChangeAssets(ctx, moderator, lib, in); err != nil {
+		if _, err := s.As(moderator).ChangeAssets(ctx, lib, in); err != nil {
 			t.Fatal(err)
 		}
 		for _, q := range l.queries {
 			n++
 			query, typos := strings.CutPrefix(q[0], "~")
-			page, err := s.Search(ctx, moderator, lib, assets.SearchRequest{Query: query, Typos: typos, Order: "asc"})
+			page, err := s.As(moderator).Search(ctx, lib,
+				assets.SearchRequest{Query: query, Typos: typos, Order: "asc"})
 			found := ""
 			for _, a := range page.Assets {
 				var body struct{ Content struct{ ID string } }

@@ -23,7 +23,7 @@ func TestLargePostsTakeNoMoreWorkForEachAsset(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := d.ChangeAssets(ctx, moderator, lib, in); err != nil {
+		if _, err := d.As(moderator).ChangeAssets(ctx, lib, in); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

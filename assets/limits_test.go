@@ -70,13 +70,13 @@ func TestTheResponseToAChangeIsBounded(t *testing.T) {
 	ids := []string{out.Added[0].ID, out.Added[1].ID}
 	label := assets.ChangeAttributesRequest{Assets: ids,
 		Add: []assets.Attribute{{Key: "k", Value: strings.Repeat("v", 1000)}}}
-	_, err = d.ChangeAttributes(ctx, moderator, lib, label)
+	_, err = d.As(moderator).ChangeAttributes(ctx, lib, label)
 	d.want("attributes that make the response too long", err, "invalid")
-	if values, err := d.Attributes(ctx, moderator, lib, "k"); err != nil || len(values) != 0 {
+	if values, err := d.As(moderator).Attributes(ctx, lib, "k"); err != nil || len(values) != 0 {
 		t.Errorf("attributes of a refused request are kept: %d, error %v", len(values), err)
 	}
 	label.Assets = ids[:1]
-	_, err = d.ChangeAttributes(ctx, moderator, lib, label)
+	_, err = d.As(moderator).ChangeAttributes(ctx, lib, label)
 	d.want("the same, in parts", err, "ok")
 }
 
@@ -88,12 +88,12 @@ func TestTheResponseToAChangeOfFoldersIsBounded(t *testing.T) {
 				Role: &assets.Subject{ID: "r", Name: strings.Repeat("x", 512)}}}}
 	}
 	create := func(n int) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib,
+		_, err := d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Create: slices.Repeat([]assets.NewFolder{folder("f")}, n)})
 		return err
 	}
 	d.want("a response that is too long", create(4), "invalid")
-	if list, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{}); err != nil ||
+	if list, err := d.As(moderator).ListFolders(ctx, lib, assets.ListFoldersRequest{}); err != nil ||
 		len(list.Items) != 0 {
 		t.Errorf("folders of a refused request are kept: %d, error %v", len(list.Items), err)
 	}
@@ -139,18 +139,18 @@ func TestTheAttributesOfAnAssetAreBounded(t *testing.T) {
 		{"one for another", assets.ChangeAttributesRequest{Assets: []string{full}, Remove: a("1"), Add: a("4")},
 			[]int{200}},
 	} {
-		out, err := d.ChangeAttributes(ctx, moderator, lib, step.in)
+		out, err := d.As(moderator).ChangeAttributes(ctx, lib, step.in)
 		if err != nil || !slices.Equal(out.Result, step.want) {
 			t.Errorf("%s: %v, error %v; want %v", step.name, out.Result, err, step.want)
 		}
 	}
-	asset, err := d.Asset(ctx, moderator, lib, full)
+	asset, err := d.As(moderator).Asset(ctx, lib, full)
 	if got := bodyOf(t, asset).Attributes; err != nil || !slices.Equal(got, a("2", "3", "4")) {
 		t.Errorf("the attributes are %v, error %v", got, err)
 	}
 	for what, in := range map[string]assets.ChangeAttributesRequest{"add": {Add: a("1", "2", "3", "4")},
 		"set": {Set: a("1", "2", "3", "4")}, "remove": {Remove: a("1", "2", "3", "4")}} {
-		_, err := d.ChangeAttributes(ctx, moderator, lib, in)
+		_, err := d.As(moderator).ChangeAttributes(ctx, lib, in)
 		if d.want("a list over the limit", err, "invalid"); err != nil &&
 			!strings.Contains(err.Error(), what+": has 4 attributes, at most 3") {
 			t.Error(err)
@@ -192,7 +192,7 @@ func TestTheFoldersOfAnAssetAreBounded(t *testing.T) {
 			200},
 	} {
 		step.in.Folder = step.folder
-		out, err := d.AssignAssets(ctx, moderator, lib, step.in)
+		out, err := d.As(moderator).AssignAssets(ctx, lib, step.in)
 		if err != nil || out.Assign[0].Status != step.want {
 			t.Errorf("%s: %v, error %v; want %d", step.name, out, err, step.want)
 		}
@@ -224,7 +224,7 @@ func TestAnAssetOverALoweredLimitCanStillBeChanged(t *testing.T) {
 	label := func(in assets.ChangeAttributesRequest) {
 		t.Helper()
 		in.Assets = []string{id}
-		out, err := d.ChangeAttributes(ctx, moderator, lib, in)
+		out, err := d.As(moderator).ChangeAttributes(ctx, lib, in)
 		if err != nil || out.Result[0] != 200 {
 			t.Errorf("attributes: %v, error %v", out.Result, err)
 		}
@@ -243,18 +243,19 @@ func TestPermissionsOverALoweredLimitCanStillBeRevoked(t *testing.T) {
 	d := &desk{t: t, Service: assets.New(store, nil)}
 	f, _ := d.folder("1", "", true, grants...)
 	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Permissions: 1}})
-	out, err := d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Remove: grants[:1]})
+	out, err := d.As(moderator).ChangePermissions(ctx, lib,
+		assets.ChangePermissionsRequest{Folder: f, Remove: grants[:1]})
 	if d.want("one of three is revoked", err, "ok"); len(out) != 2 {
 		t.Errorf("the folder has %d permissions, want 2", len(out))
 	}
-	_, err = d.ChangePermissions(ctx, moderator, lib, assets.ChangePermissionsRequest{Folder: f, Create: grants[:1]})
+	_, err = d.As(moderator).ChangePermissions(ctx, lib, assets.ChangePermissionsRequest{Folder: f, Create: grants[:1]})
 	d.want("one more is granted", err, "invalid")
-	out, err = d.ChangePermissions(ctx, moderator, lib,
+	out, err = d.As(moderator).ChangePermissions(ctx, lib,
 		assets.ChangePermissionsRequest{Folder: f, Remove: grants[1:2], Create: grants[:1]})
 	if d.want("one is granted in place of another", err, "ok"); len(out) != 2 || *out[1].Role != *grants[0].Role {
 		t.Errorf("the folder has the permissions %v, want the third and the first", out)
 	}
-	_, err = d.ChangePermissions(ctx, moderator, lib,
+	_, err = d.As(moderator).ChangePermissions(ctx, lib,
 		assets.ChangePermissionsRequest{Folder: f, Remove: grants[2:], Create: append(grants[1:2:2],
 			assets.Permission{Operation: assets.View, Role: &assets.Subject{ID: "other"}})})
 	d.want("two are granted in place of one", err, "invalid")
@@ -270,7 +271,7 @@ func TestFoldersOverALoweredDepthCanStillBeMovedUp(t *testing.T) {
 	_, other := d.folder("5", second, true)
 	d.Service = assets.New(store, &assets.Options{Limits: assets.Limits{Depth: 2}})
 	move := func(to string) error {
-		_, err := d.ChangeFolders(ctx, moderator, lib,
+		_, err := d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Update: []assets.FolderChange{{ID: third, Path: &to}}})
 		return err
 	}
@@ -289,7 +290,7 @@ func TestAPageHasNoMoreItemsThanTheLimit(t *testing.T) {
 	if n := len(d.search(moderator, assets.SearchRequest{}).Assets); n != 2 {
 		t.Errorf("a search without a limit has a page of %d assets, want 2", n)
 	}
-	page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{})
+	page, err := d.As(moderator).ListFolders(ctx, lib, assets.ListFoldersRequest{})
 	if err != nil || len(page.Items) != 2 {
 		t.Errorf("a list without a limit has a page of %d folders, want 2; error %v", len(page.Items), err)
 	}
@@ -324,16 +325,16 @@ func TestTheTermsThatARequestStoresAreBounded(t *testing.T) {
 	for _, a := range d.search(moderator, assets.SearchRequest{}).Assets {
 		ids = append(ids, a.ID)
 	}
-	_, err = d.ChangeAttributes(ctx, moderator, lib,
+	_, err = d.As(moderator).ChangeAttributes(ctx, lib,
 		assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "k"}}})
 	d.want("an attribute of each", err, "ok")
-	_, err = d.ChangeAttributes(ctx, moderator, lib,
+	_, err = d.As(moderator).ChangeAttributes(ctx, lib,
 		assets.ChangeAttributesRequest{Assets: ids, Add: []assets.Attribute{{Key: "l"}}})
 	d.want("another one, with four terms of each together", err, "invalid")
-	_, err = d.ChangeAttributes(ctx, moderator, lib,
+	_, err = d.As(moderator).ChangeAttributes(ctx, lib,
 		assets.ChangeAttributesRequest{Assets: ids[:2], Add: []assets.Attribute{{Key: "l"}}})
 	d.want("another one of two assets", err, "ok")
-	_, err = d.AssignAssets(ctx, moderator, lib, assets.AssignAssetsRequest{Folder: f, Assign: ids})
+	_, err = d.As(moderator).AssignAssets(ctx, lib, assets.AssignAssetsRequest{Folder: f, Assign: ids})
 	d.want("a folder", err, "ok")
 }
 
@@ -345,13 +346,13 @@ func TestTheValuesOfAKeyAreBounded(t *testing.T) {
 		for i := range n {
 			list = append(list, assets.Attribute{Key: "k", Value: fmt.Sprintf("%079d", i)}) // 100 bytes each
 		}
-		_, err := d.ChangeAttributes(ctx, moderator, lib,
+		_, err := d.As(moderator).ChangeAttributes(ctx, lib,
 			assets.ChangeAttributesRequest{Assets: []string{id}, Set: list[:1], Add: list})
 		return err
 	}
 	for n, want := range map[int]string{10: "ok", 11: "invalid"} {
 		d.want("labelling", label(n), "ok")
-		_, err := d.Attributes(ctx, moderator, lib, "k")
+		_, err := d.As(moderator).Attributes(ctx, lib, "k")
 		d.want(fmt.Sprint(n, " values"), err, want)
 	}
 }

@@ -22,7 +22,7 @@ func (h *history) look() {
 		h.lookFor(by, h.search())
 	}
 	for _, key := range []string{"k", "K", "many", "none"} {
-		got, err := h.svc.Attributes(ctx, by.Caller, h.lib, key)
+		got, err := h.svc.As(by.Caller).Attributes(ctx, h.lib, key)
 		h.compare("Attributes", err, nil)
 		if want := h.model.values(by, key); !slices.Equal(got, want) {
 			h.t.Fatalf("Attributes(%q) for %s: %v, want %v", key, by.URN, got, want)
@@ -32,7 +32,7 @@ func (h *history) look() {
 
 func (h *history) lookAtFolders(by modelCaller) {
 	for id, f := range h.model.folders {
-		got, err := h.svc.Folder(ctx, by.Caller, h.lib, id)
+		got, err := h.svc.As(by.Caller).Folder(ctx, h.lib, id)
 		var want error
 		if !h.model.sees(by, f) && (h.model.alive(f) || h.model.right(by, f) < 3) {
 			want = vitrine.ErrNotFound
@@ -40,14 +40,14 @@ func (h *history) lookAtFolders(by modelCaller) {
 		h.compare("Folder", err, want)
 		if want == nil {
 			h.checkFolder(by, got, f, true)
-		} else if absent := h.errorOf(h.svc.Folder(ctx, by.Caller, h.lib, "absent")); err.Error() != absent.Error() {
+		} else if absent := h.errorOf(h.svc.As(by.Caller).Folder(ctx, h.lib, "absent")); err.Error() != absent.Error() {
 			h.t.Fatalf("a hidden folder reads %q, an absent one %q", err, absent)
 		}
-		list, err := h.svc.ListFolders(ctx, by.Caller, h.lib,
+		list, err := h.svc.As(by.Caller).ListFolders(ctx, h.lib,
 			assets.ListFoldersRequest{Paths: []string{h.model.path(f)}})
 		h.compare("ListFolders", err, nil)
 		h.checkList(list.Items, h.model.children(by, id))
-		why, err := h.svc.Explain(ctx, by.Caller, h.lib, assets.ExplainRequest{Folder: id})
+		why, err := h.svc.As(by.Caller).Explain(ctx, h.lib, assets.ExplainRequest{Folder: id})
 		if h.compare("Explain", err, want); err == nil {
 			alive, right := h.model.alive(f), h.model.right(by, f)
 			for i, allowed := range []bool{alive && right >= 1, alive && right >= 2, right >= 3} {
@@ -58,7 +58,7 @@ func (h *history) lookAtFolders(by modelCaller) {
 			}
 		}
 	}
-	list, err := h.svc.ListFolders(ctx, by.Caller, h.lib, assets.ListFoldersRequest{})
+	list, err := h.svc.As(by.Caller).ListFolders(ctx, h.lib, assets.ListFoldersRequest{})
 	h.compare("ListFolders", err, nil)
 	h.checkList(list.Items, h.model.children(by, ""))
 }
@@ -94,9 +94,9 @@ func (h *history) checkFolder(by modelCaller, got assets.Folder, f *modelFolder,
 }
 
 func (h *history) lookAtAssets(by modelCaller) {
-	absent := h.errorOf(h.svc.Asset(ctx, by.Caller, h.lib, "absent"))
+	absent := h.errorOf(h.svc.As(by.Caller).Asset(ctx, h.lib, "absent"))
 	for _, a := range h.model.assets {
-		got, err := h.svc.Asset(ctx, by.Caller, h.lib, a.id)
+		got, err := h.svc.As(by.Caller).Asset(ctx, h.lib, a.id)
 		if !h.model.reads(by, a) {
 			if !errors.Is(err, vitrine.ErrNotFound) || err.Error() != absent.Error() {
 				h.t.Fatalf("a hidden asset reads %q, an absent one %q", err, absent)
@@ -278,7 +278,7 @@ func (h *history) lookFor(by modelCaller, m modelSearch) {
 	}
 	s := m.SearchRequest
 	s.Limit = 1 + h.IntN(5)
-	page, err := h.svc.Search(ctx, by.Caller, h.lib, s)
+	page, err := h.svc.As(by.Caller).Search(ctx, h.lib, s)
 	h.compare(fmt.Sprintf("Search(%+v)", s), err, wantErr)
 	if wantErr != nil {
 		return
@@ -335,7 +335,7 @@ func (h *history) walkPages(by modelCaller, s assets.SearchRequest, page assets.
 }
 
 func (h *history) page(by modelCaller, s assets.SearchRequest) assets.SearchPage {
-	page, err := h.svc.Search(ctx, by.Caller, h.lib, s)
+	page, err := h.svc.As(by.Caller).Search(ctx, h.lib, s)
 	h.compare("Search", err, nil)
 	return page
 }
@@ -377,7 +377,7 @@ func (h *history) walkBy(sort string) {
 		s.Sort = pick(h.randomData, []string{sort, ""})
 		if h.IntN(2) == 0 {
 			gone := page.Assets[len(page.Assets)-1].ID
-			_, err := h.svc.ChangeAssets(ctx, mod.Caller, h.lib, assets.ChangeAssetsRequest{Remove: []string{gone}})
+			_, err := h.svc.As(mod.Caller).ChangeAssets(ctx, h.lib, assets.ChangeAssetsRequest{Remove: []string{gone}})
 			h.compare("remove", err, nil)
 			h.model.assets = slices.DeleteFunc(h.model.assets, func(a *modelAsset) bool { return a.id == gone })
 		}

@@ -97,7 +97,7 @@ func newHistory(t *testing.T, s storage.Store, seed uint64) *history {
 		}
 		h.callers = append(h.callers, c)
 	}
-	_, err := h.svc.Search(ctx, h.callers[3].Caller, h.lib, assets.SearchRequest{})
+	_, err := h.svc.As(h.callers[3].Caller).Search(ctx, h.lib, assets.SearchRequest{})
 	h.compare("Search before the library exists", err, vitrine.ErrNotFound)
 	for len(h.model.folders) == 0 {
 		h.createFolder(h.callers[3])
@@ -212,7 +212,8 @@ func (h *history) createFolder(by modelCaller) {
 	if want == nil && len(f.grants) > 0 && parent != nil && h.model.right(by, parent) < 3 {
 		want = vitrine.ErrForbidden
 	}
-	got, err := h.svc.ChangeFolders(ctx, by.Caller, h.lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{in}})
+	got, err := h.svc.As(by.Caller).ChangeFolders(ctx, h.lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{in}})
 	h.compare("create a folder", err, want)
 	if want == nil {
 		if parent != nil {
@@ -279,7 +280,7 @@ func (h *history) updateFolder(by modelCaller) {
 	if in.Deleted != nil {
 		next.deleted = *in.Deleted
 	}
-	got, err := h.svc.ChangeFolders(ctx, by.Caller, h.lib,
+	got, err := h.svc.As(by.Caller).ChangeFolders(ctx, h.lib,
 		assets.ChangeFoldersRequest{Update: []assets.FolderChange{in}})
 	h.compare(fmt.Sprintf("update folder %s", in.ID), err, want)
 	if want == nil {
@@ -296,7 +297,7 @@ func (h *history) deleteFolder(by modelCaller) {
 			want = h.manage(by, h.model.folders[id], false)
 		}
 	}
-	_, err := h.svc.ChangeFolders(ctx, by.Caller, h.lib, assets.ChangeFoldersRequest{Delete: ids})
+	_, err := h.svc.As(by.Caller).ChangeFolders(ctx, h.lib, assets.ChangeFoldersRequest{Delete: ids})
 	h.compare("delete folders", err, want)
 	if want == nil {
 		for _, id := range ids {
@@ -311,7 +312,7 @@ func (h *history) permit(by modelCaller) {
 	create, granted := h.permissions()
 	remove, revoked := h.permissions()
 	want := h.manage(by, f, false)
-	got, err := h.svc.ChangePermissions(ctx, by.Caller, h.lib,
+	got, err := h.svc.As(by.Caller).ChangePermissions(ctx, h.lib,
 		assets.ChangePermissionsRequest{Folder: id, Create: create, Remove: remove})
 	h.compare("change permissions", err, want)
 	if want == nil {
@@ -398,7 +399,7 @@ func (h *history) add(by modelCaller) {
 	if want == nil && i >= 0 && h.model.elsewhere(by, h.model.assets[i], a) {
 		want = vitrine.ErrConflict
 	}
-	got, err := h.svc.ChangeAssets(ctx, by.Caller, h.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
+	got, err := h.svc.As(by.Caller).ChangeAssets(ctx, h.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 	h.compare("add an asset", err, want)
 	if want != nil {
 		return
@@ -443,7 +444,7 @@ func (h *history) remove(by modelCaller) {
 			}
 		}
 	}
-	got, err := h.svc.ChangeAssets(ctx, by.Caller, h.lib, assets.ChangeAssetsRequest{Remove: ids})
+	got, err := h.svc.As(by.Caller).ChangeAssets(ctx, h.lib, assets.ChangeAssetsRequest{Remove: ids})
 	h.compare("remove assets", err, want)
 	if want == nil {
 		h.model.assets = slices.DeleteFunc(h.model.assets, func(a *modelAsset) bool {
@@ -467,7 +468,7 @@ func (h *history) assign(by modelCaller) {
 		want = vitrine.ErrForbidden
 	}
 	in.Folder = id
-	got, err := h.svc.AssignAssets(ctx, by.Caller, h.lib, in)
+	got, err := h.svc.As(by.Caller).AssignAssets(ctx, h.lib, in)
 	h.compare("assign assets", err, want)
 	if want != nil {
 		return
@@ -517,7 +518,7 @@ func (h *history) label(by modelCaller) {
 			*list = append(*list, h.attribute())
 		}
 	}
-	got, err := h.svc.ChangeAttributes(ctx, by.Caller, h.lib, in)
+	got, err := h.svc.As(by.Caller).ChangeAttributes(ctx, h.lib, in)
 	h.compare("change attributes", err, nil)
 	for i, id := range in.Assets {
 		a, status := h.model.asset(id), 404

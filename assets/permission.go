@@ -196,11 +196,14 @@ type ChangePermissionsRequest struct {
 	Remove []Permission `json:"remove"`
 }
 
-// Permissions returns the permissions that a folder itself has. See Session.Permissions.
-func (s *Service) Permissions(
-	ctx context.Context, by vitrine.Caller, lib Library, folder string,
-) ([]Permission, error) {
-	return view(ctx, s, by, lib, func(req *request) ([]Permission, error) {
+// Permissions returns the permissions that a folder itself has, without those that it inherits, in
+// the order in which they were granted. Who may restore a deleted folder may also read its
+// permissions.
+//
+// It returns ErrNotFound if the caller may not read the folder (see Folder), and ErrForbidden if
+// the caller may not manage it.
+func (s *Session) Permissions(ctx context.Context, lib Library, folder string) ([]Permission, error) {
+	return view(ctx, s, lib, func(req *request) ([]Permission, error) {
 		n, err := req.folderToRead("", folder)
 		if err != nil {
 			return nil, err
@@ -212,12 +215,24 @@ func (s *Service) Permissions(
 	})
 }
 
-// ChangePermissions changes the permissions of a folder and returns those it has then. See Session.ChangePermissions.
-func (s *Service) ChangePermissions(
-	ctx context.Context, by vitrine.Caller, lib Library, in ChangePermissionsRequest,
+// ChangePermissions changes the permissions of a folder and returns those that it has then. A
+// permission to remove that the folder does not have is ignored, and so is one to create that it
+// has already.
+//
+// When a folder loses its last permission, it also stops inheriting, and only moderators see it.
+// Otherwise it could become open, and removing a permission would make the folder visible to every
+// member.
+//
+// It returns ErrNotFound if the caller does not see the folder or the folder is deleted,
+// ErrForbidden if the caller may not manage it, and ErrInvalid if a permission is malformed, the
+// request has more than Limits.Items, or the folder would have more than Limits.Permissions and more
+// than it had, and ErrTooLarge if that is so for the library and Limits.AllPermissions.
+func (s *Session) ChangePermissions(
+	ctx context.Context, lib Library, in ChangePermissionsRequest,
 ) ([]Permission, error) {
-	sent := size{lists: []listSize{{"/create", len(in.Create)}, {"/remove", len(in.Remove)}}, limit: s.limits.Items}
-	return update(ctx, s, by, lib, sent, func(req *request) ([]Permission, error) {
+	sent := size{lists: []listSize{{"/create", len(in.Create)}, {"/remove", len(in.Remove)}},
+		limit: s.service.limits.Items}
+	return update(ctx, s, lib, sent, func(req *request) ([]Permission, error) {
 		req.cloneTree()
 		n, err := req.folderToManage("", in.Folder, false)
 		if err != nil {

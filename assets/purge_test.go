@@ -12,7 +12,7 @@ import (
 )
 
 func (d *desk) purge(by vitrine.Caller, in assets.ChangeFoldersRequest) (assets.ChangedFolders, error) {
-	return d.ChangeFolders(ctx, by, lib, in)
+	return d.As(by).ChangeFolders(ctx, lib, in)
 }
 
 func TestWhoMayPurgeWhat(t *testing.T) {
@@ -23,7 +23,7 @@ func TestWhoMayPurgeWhat(t *testing.T) {
 	_, err := d.purge(moderator, purge(f))
 	d.want("a folder that is not deleted", err, "invalid")
 	gone := assets.ChangeFoldersRequest{Delete: []string{f}}
-	if _, err := d.ChangeFolders(ctx, moderator, lib, gone); err != nil {
+	if _, err := d.As(moderator).ChangeFolders(ctx, lib, gone); err != nil {
 		t.Fatal(err)
 	}
 	_, err = d.purge(manager, purge(f))
@@ -37,7 +37,7 @@ func TestWhoMayPurgeWhat(t *testing.T) {
 	_, err = d.purge(moderator,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "x"}}, Purge: []string{"none"}})
 	d.want("with a new folder", err, "not found")
-	if page, err := d.ListFolders(ctx, moderator, lib, assets.ListFoldersRequest{}); err != nil ||
+	if page, err := d.As(moderator).ListFolders(ctx, lib, assets.ListFoldersRequest{}); err != nil ||
 		len(page.Items) != 0 {
 		t.Errorf("the folders are %+v after a refused request, %v", page.Items, err)
 	}
@@ -45,7 +45,7 @@ func TestWhoMayPurgeWhat(t *testing.T) {
 	if err != nil || out.Purged.Folders != 1 {
 		t.Errorf("a folder below a deleted one: %+v, %v", out, err)
 	}
-	_, err = d.Folder(ctx, moderator, lib, below)
+	_, err = d.As(moderator).Folder(ctx, lib, below)
 	d.want("reading it", err, "not found")
 	other, _ := d.folder("other", "", true)
 	out, err = d.purge(moderator, assets.ChangeFoldersRequest{Delete: []string{other}, Purge: []string{other, f}})
@@ -86,10 +86,10 @@ func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
 			}
 			add = append(add, newAsset(fmt.Sprint(i), fmt.Sprintf("confidential secret%dz", i), folders...))
 		}
-		if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: add}); err != nil {
+		if _, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: add}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.ChangeFolders(ctx, moderator, lib,
+		if _, err := d.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Delete: []string{doomed}}); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
 			d.total(moderator, assets.SearchRequest{Folder: kept}); n != many/3 || in != n {
 			t.Errorf("%d assets are left, and %d in the other folder, want %d", n, in, many/3)
 		}
-		_, err := d.Folder(ctx, moderator, lib, doomed)
+		_, err := d.As(moderator).Folder(ctx, lib, doomed)
 		d.want("the folder", err, "not found")
 		for fault, err := range assets.Maintenance(assets.Limits{}).Audit(ctx, db) {
 			t.Fatalf("%v, %v", fault, err)
@@ -121,7 +121,7 @@ func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
 		inMemory := memory.New()
 		d, doomed, kept := fill(inMemory)
 		ask := assets.ChangeFoldersRequest{Purge: []string{doomed}}
-		_, err := assets.New(&failing{inMemory, left}, nil).ChangeFolders(ctx, moderator, lib, ask)
+		_, err := assets.New(&failing{inMemory, left}, nil).As(moderator).ChangeFolders(ctx, lib, ask)
 		if err == nil {
 			if check(inMemory, d, doomed, kept); left < 5 {
 				t.Errorf("a purge of %d assets takes %d updates", many, left)

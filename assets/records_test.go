@@ -182,7 +182,7 @@ func TestAnIndexIsBuiltAnewBesideChanges(t *testing.T) {
 		d.asset(fmt.Sprint("more", n), "some words")
 	}
 	d.change("index", func([]byte) []byte { return []byte("damaged") })
-	if _, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: "words"}); err == nil {
+	if _, err := d.As(moderator).Search(ctx, lib, assets.SearchRequest{Query: "words"}); err == nil {
 		t.Error("a search in a damaged index finds something")
 	}
 	done := make(chan error)
@@ -195,7 +195,7 @@ func TestAnIndexIsBuiltAnewBesideChanges(t *testing.T) {
 			}
 		default:
 		}
-		page, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: "words"})
+		page, err := d.As(moderator).Search(ctx, lib, assets.SearchRequest{Query: "words"})
 		switch {
 		case err == nil && page.Total < 505:
 			t.Fatalf("a search finds %d of 505", page.Total)
@@ -220,7 +220,7 @@ func TestLongNamesOfLibraries(t *testing.T) {
 		want = append(want, l)
 		network := vitrine.Caller{URN: "urn:vitrine:x:user=y", Moderates: []string{"urn:vitrine:" + l.Network}}
 		in := assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "a"}}}
-		if _, err := assets.New(db, nil).ChangeFolders(ctx, network, l, in); err != nil {
+		if _, err := assets.New(db, nil).As(network).ChangeFolders(ctx, l, in); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -244,10 +244,10 @@ func TestNothingIsLeftOfARemovedAsset(t *testing.T) {
 	if !strings.Contains(d.dump(), "confidential") {
 		t.Fatal("there is nothing to remove")
 	}
-	if _, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: []string{id}}); err != nil {
+	if _, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Remove: []string{id}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := assets.EraseRemoved(d.Service, ctx, moderator, lib); err != nil {
+	if err := assets.EraseRemoved(d.As(moderator), ctx, lib); err != nil {
 		t.Fatal(err)
 	}
 	if dump := d.dump(); strings.Contains(dump, "confidential") || strings.Contains(dump, "new/") {

@@ -44,10 +44,8 @@ type request struct {
 
 // view returns the result of fn on a snapshot of the library, for a request that only reads. It returns the errors of
 // authorize and load, and those of fn.
-func view[T any](
-	ctx context.Context, s *Service, by vitrine.Caller, lib Library, fn func(*request) (T, error),
-) (out T, err error) {
-	err = s.onSnapshot(ctx, by, lib, false, func(req *request) (err error) {
+func view[T any](ctx context.Context, s *Session, lib Library, fn func(*request) (T, error)) (out T, err error) {
+	err = s.onSnapshot(ctx, lib, false, func(req *request) (err error) {
 		if err = req.load(); err == nil {
 			out, err = fn(req)
 		}
@@ -58,22 +56,20 @@ func view[T any](
 
 // onSnapshot runs fn on a snapshot of the library. fn must call load first. change is true if the caller wants to
 // change the library: for a moderator about to create it, a missing library is then no error.
-func (s *Service) onSnapshot(
-	ctx context.Context, by vitrine.Caller, lib Library, change bool, fn func(*request) error,
-) error {
-	m, err := s.made().authorize(by, lib)
+func (s *Session) onSnapshot(ctx context.Context, lib Library, change bool, fn func(*request) error) error {
+	m, err := s.service.As(s.by).authorize(lib)
 	if err == nil {
-		err = s.feeds.Identify(ctx)
+		err = s.service.feeds.Identify(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	return s.db.View(ctx, func(r storage.Reader) error {
-		in, err := openRecords(ctx, lib, s.segments, r, nil)
+	return s.service.db.View(ctx, func(r storage.Reader) error {
+		in, err := openRecords(ctx, lib, s.service.segments, r, nil)
 		if err != nil {
 			return err
 		}
-		return fn(&request{Service: s, member: m, records: in, change: change})
+		return fn(&request{Service: s.service, member: m, records: in, change: change})
 	})
 }
 
@@ -82,22 +78,22 @@ func (s *Service) onSnapshot(
 // State. If fn has changed something, update adds an entry to the feed. It returns ErrInvalid if the request has too
 // many items. A heavy request waits while the caller has another one under way.
 func update[T any](
-	ctx context.Context, s *Service, by vitrine.Caller, lib Library, in size, fn func(*request) (T, error),
+	ctx context.Context, s *Session, lib Library, in size, fn func(*request) (T, error),
 ) (out T, err error) {
-	if _, err := s.authorize(by, lib); err != nil {
+	if _, err := s.authorize(lib); err != nil {
 		return out, err
 	}
 	if err := in.check(); err != nil {
 		return out, err
 	}
 	if in.heavy() {
-		end, err := s.turns.take(ctx, by.URN)
+		end, err := s.service.turns.take(ctx, s.by.URN)
 		if err != nil {
 			return out, err
 		}
 		defer end()
 	}
-	err = s.updateAs(ctx, by, lib, storage.UpdateOptions{Large: in.heavy()}, func(req *request) (err error) {
+	err = s.updateAs(ctx, lib, storage.UpdateOptions{Large: in.heavy()}, func(req *request) (err error) {
 		out, err = fn(req)
 		return err
 	})
@@ -109,28 +105,26 @@ func update[T any](
 }
 
 // updateAs is update without limits and without a result.
-func (s *Service) updateAs(
-	ctx context.Context, by vitrine.Caller, lib Library, o storage.UpdateOptions, fn func(*request) error,
-) error {
-	m, err := s.made().authorize(by, lib)
+func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
+	m, err := s.service.As(s.by).authorize(lib)
 	if err == nil {
-		err = s.feeds.Identify(ctx)
+		err = s.service.feeds.Identify(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	space := spaceOf(lib)
-	ahead := append(record.Feed{Space: space}.Keys(by.URN), record.Key(space, stateKind),
+	ahead := append(record.Feed{Space: space}.Keys(s.by.URN), record.Key(space, stateKind),
 		index.Index{Space: space}.Key())
-	return record.Update(ctx, s.db, space, o, func(t *record.Tx) error {
+	return record.Update(ctx, s.service.db, space, o, func(t *record.Tx) error {
 		if err := t.Ahead(ctx, ahead...); err != nil {
 			return err
 		}
-		in, err := openRecords(ctx, lib, s.segments, t, t)
+		in, err := openRecords(ctx, lib, s.service.segments, t, t)
 		if err != nil {
 			return err
 		}
-		req := &request{Service: s, member: m, records: in, change: true}
+		req := &request{Service: s.service, member: m, records: in, change: true}
 		if err := req.load(); err != nil {
 			return err
 		}
@@ -175,7 +169,7 @@ func (req *request) load() (err error) {
 // and ErrForbidden if the caller does not belong to the network or has TagsOnly set, or if the
 // network's name cannot be one.
 func (s *Service) Admit(by vitrine.Caller, lib Library) error {
-	_, err := s.authorize(by, lib)
+	_, err := s.As(by).authorize(lib)
 	return err
 }
 
@@ -186,13 +180,13 @@ func (s *Service) Admit(by vitrine.Caller, lib Library) error {
 // It returns the errors of Admit, and ErrNotFound if the library does not exist and the caller is
 // no moderator: only a moderator's change creates a library.
 func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, lib Library) error {
-	return s.authorizeChange(ctx, by, lib, func(*request) error { return nil })
+	return s.As(by).authorizeChange(ctx, lib, func(*request) error { return nil })
 }
 
 // AdmitAssignAssets is AdmitChange for AssignAssets. It also returns ErrNotFound if the caller does
 // not see the folder, and ErrForbidden if the caller does not have edit on it.
 func (s *Service) AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
-	return s.authorizeChange(ctx, by, lib, func(req *request) error {
+	return s.As(by).authorizeChange(ctx, lib, func(req *request) error {
 		_, err := req.folderToFill("", folder)
 		return err
 	})
@@ -201,17 +195,15 @@ func (s *Service) AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib 
 // AdmitChangePermissions is AdmitChange for ChangePermissions. It also returns ErrNotFound if the
 // caller does not see the folder, and ErrForbidden if the caller does not have manage on it.
 func (s *Service) AdmitChangePermissions(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
-	return s.authorizeChange(ctx, by, lib, func(req *request) error {
+	return s.As(by).authorizeChange(ctx, lib, func(req *request) error {
 		_, err := req.folderToManage("", folder, false)
 		return err
 	})
 }
 
 // authorizeChange applies, on a snapshot, the rules of a change that do not depend on its body.
-func (s *Service) authorizeChange(
-	ctx context.Context, by vitrine.Caller, lib Library, rules func(*request) error,
-) error {
-	return s.onSnapshot(ctx, by, lib, true, func(req *request) error {
+func (s *Session) authorizeChange(ctx context.Context, lib Library, rules func(*request) error) error {
+	return s.onSnapshot(ctx, lib, true, func(req *request) error {
 		if err := req.load(); err != nil {
 			return err
 		}
@@ -220,13 +212,13 @@ func (s *Service) authorizeChange(
 }
 
 // authorize makes the checks of Admit, and returns the caller as a member of the library's network.
-func (s *Service) authorize(by vitrine.Caller, lib Library) (member, error) {
-	network := s.NetworkURN(lib)
-	m, err := memberOf(by, network)
+func (s *Session) authorize(lib Library) (member, error) {
+	network := s.service.NetworkURN(lib)
+	m, err := memberOf(s.by, network)
 	if err != nil {
 		return member{}, err
 	}
-	return m, checkLibrary(lib, network, s.limits.Name)
+	return m, checkLibrary(lib, network, s.service.limits.Name)
 }
 
 // listSize is how many items a list of a request has. at is the pointer to it.

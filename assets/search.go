@@ -17,38 +17,53 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Search returns a page of the assets that match the request. See Session.Search.
-func (s *Service) Search(ctx context.Context, by vitrine.Caller, lib Library, in SearchRequest) (SearchPage, error) {
+// Search returns a page of the assets that match the request and that the caller sees, with the
+// total of such assets and the facets that the request asks for. All numbers are exact, and count
+// only assets that the caller sees, so they reveal nothing about others. The page, its total and
+// its facets are of the same state of the library.
+//
+// An empty Query puts no condition on the text. A Query that is not empty but has no word, such as
+// "*" or "<b>", finds nothing.
+//
+// Besides the errors that the comment of Service names for every method, it returns ErrInvalid if a
+// field is malformed or exceeds its limit, or if a cursor is not of this library; ErrNotFound if the
+// caller does not see a folder of the request; and ErrBusy if waiting for the store, or the search, takes longer than
+// Limits.SearchTime. Reading the folders of the library, which many searches may wait for after a
+// folder was changed, does not count.
+func (s *Session) Search(ctx context.Context, lib Library, in SearchRequest) (SearchPage, error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
-	clock := time.AfterFunc(s.limits.SearchTime, cancel)
+	clock := time.AfterFunc(s.service.limits.SearchTime, cancel)
 	defer clock.Stop()
 	var out SearchPage
-	err := s.onSnapshot(limited, by, lib, false, func(req *request) (err error) {
+	err := s.onSnapshot(limited, lib, false, func(req *request) (err error) {
 		clock.Stop() // and it begins anew when the request has the folders
 		req.ctx = ctx
 		if err := req.load(); err != nil {
 			return err
 		}
-		clock.Reset(s.limits.SearchTime)
+		clock.Reset(s.service.limits.SearchTime)
 		req.ctx = limited
 		out, err = req.search(in)
 		return err
 	})
 	if err != nil && limited.Err() != nil && ctx.Err() == nil { // SearchTime is over, and the caller still waits
 		err = newError(vitrine.ErrBusy, vitrine.CodeUnavailable, "",
-			"the search takes longer than %s: try again, or narrow it down", s.limits.SearchTime)
+			"the search takes longer than %s: try again, or narrow it down", s.service.limits.SearchTime)
 	}
 	return out, err
 }
 
-// AllAssets yields what a search finds. See Session.AllAssets.
-func (s *Service) AllAssets(
-	ctx context.Context, by vitrine.Caller, lib Library, in SearchRequest,
+// AllAssets yields the assets that a search finds, beginning with the page that the request asks
+// for. It goes on towards newer assets if the search is ascending and towards older ones otherwise.
+// It reads a page at a time, and yields every asset once, even while others are added. It does not
+// count facets. It yields an error once, as its last pair.
+func (s *Session) AllAssets(
+	ctx context.Context, lib Library, in SearchRequest,
 ) iter.Seq2[Asset, error] {
 	in.Facets = nil // they would be counted for each page, and nobody would see them
 	return paging.All("", func(cursor string) ([]Asset, string, error) {
-		page, err := s.Search(ctx, by, lib, in.From(cursor))
+		page, err := s.Search(ctx, lib, in.From(cursor))
 		return page.Assets, in.Following(page), err
 	})
 }

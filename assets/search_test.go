@@ -20,7 +20,7 @@ import (
 // add adds an asset as the moderator.
 func (d *desk) add(a assets.NewAsset) assets.Asset {
 	d.t.Helper()
-	out, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{a}})
+	out, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{a}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -29,7 +29,8 @@ func (d *desk) add(a assets.NewAsset) assets.Asset {
 
 func (d *desk) label(id string, add ...assets.Attribute) {
 	d.t.Helper()
-	out, err := d.ChangeAttributes(ctx, moderator, lib, assets.ChangeAttributesRequest{Assets: []string{id}, Add: add})
+	out, err := d.As(moderator).ChangeAttributes(ctx, lib,
+		assets.ChangeAttributesRequest{Assets: []string{id}, Add: add})
 	if err != nil || out.Result[0] != 200 {
 		d.t.Fatal(out.Result, err)
 	}
@@ -83,14 +84,14 @@ func TestTheBoundsOfASearch(t *testing.T) {
 		"facets, each mentioned many times": {assets.SearchRequest{Facets: []string{"tags", "tags", "via", "tags"}},
 			true},
 	} {
-		if _, err := d.Search(ctx, moderator, lib, c.in); c.ok && err != nil || !c.ok &&
+		if _, err := d.As(moderator).Search(ctx, lib, c.in); c.ok && err != nil || !c.ok &&
 			!errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	for n, ok := range map[int]bool{100: true, 101: false} {
 		for _, in := range []assets.ListFoldersRequest{{IDs: list(n, "id")}, {Paths: list(n, "/")}} {
-			if _, err := d.ListFolders(ctx, moderator, lib, in); (err == nil) != ok {
+			if _, err := d.As(moderator).ListFolders(ctx, lib, in); (err == nil) != ok {
 				t.Errorf("%d ids or paths of folders: error %v", n, err)
 			}
 		}
@@ -158,7 +159,7 @@ func TestKeysWithColons(t *testing.T) {
 		`dc:title:Harbour`: `"dc:title":Harbour`, `dc:title:`: `"dc:title":`, `a:b:c:d:e`: `"a:b:c":d:e`,
 		`"dc:title"Harbour`: `"key":value`, `"dc:title`: `"key":value`, `"":x`: "empty key",
 	} {
-		page, err := d.Search(ctx, member, lib, assets.SearchRequest{Attributes: []string{filter}})
+		page, err := d.As(member).Search(ctx, lib, assets.SearchRequest{Attributes: []string{filter}})
 		switch {
 		case len(want) == 1 && (err != nil || fmt.Sprint(page.Total) != want):
 			t.Errorf("%s finds %d, %v, want %s", filter, page.Total, err, want)
@@ -168,10 +169,10 @@ func TestKeysWithColons(t *testing.T) {
 			}
 		}
 	}
-	_, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Attributes: []string{"time:12:30"}})
+	_, err := d.As(moderator).Search(ctx, lib, assets.SearchRequest{Attributes: []string{"time:12:30"}})
 	d.want("a key in a folder that the caller sees", err, "invalid")
 	long := "k" + strings.Repeat(":", 1000)
-	if page, err := d.Search(ctx, moderator, lib,
+	if page, err := d.As(moderator).Search(ctx, lib,
 		assets.SearchRequest{Attributes: slices.Repeat([]string{long}, 16)}); err != nil || page.Total != 0 {
 		t.Errorf("many colons: %d, %v", page.Total, err)
 	}
@@ -242,7 +243,7 @@ func facetsCountWhatTheCallerSees(t *testing.T) {
 	in := assets.SearchRequest{Query: "all", Limit: 1,
 		Facets: []string{"tags", "folder", "via", "rights", "attribute:n", "attribute", "tags"}}
 	for name, by := range map[string]vitrine.Caller{"member": member, "writer": writer} {
-		page, err := d.Search(ctx, by, lib, in)
+		page, err := d.As(by).Search(ctx, lib, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,13 +394,13 @@ func TestWhatFacetsRead(t *testing.T) {
 			}
 			in.Add = append(in.Add, a)
 		}
-		if _, err := d.ChangeAssets(ctx, moderator, l, in); err != nil {
+		if _, err := d.As(moderator).ChangeAssets(ctx, l, in); err != nil {
 			t.Fatal(err)
 		}
 	}
 	facets := func(l assets.Library) (gets, entries int) {
 		store.gets, store.entries = 0, 0
-		page, err := d.Search(ctx, moderator, l, assets.SearchRequest{Facets: []string{"tags"}, Limit: 1})
+		page, err := d.As(moderator).Search(ctx, l, assets.SearchRequest{Facets: []string{"tags"}, Limit: 1})
 		if err != nil || len(page.Facets[0].Values) != 20 {
 			t.Fatal(page.Facets, err)
 		}
@@ -443,7 +444,7 @@ func TestAssetsOfAListAreReadTogether(t *testing.T) {
 	for i := range 500 {
 		in.Add = append(in.Add, newAsset(fmt.Sprint(i), "x"))
 	}
-	out, err := d.ChangeAssets(ctx, moderator, lib, in)
+	out, err := d.As(moderator).ChangeAssets(ctx, lib, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,11 +454,11 @@ func TestAssetsOfAListAreReadTogether(t *testing.T) {
 	}
 	for what, fn := range map[string]func() error{
 		"assigning": func() error {
-			_, err := d.AssignAssets(ctx, moderator, lib, assets.AssignAssetsRequest{Folder: f, Assign: ids})
+			_, err := d.As(moderator).AssignAssets(ctx, lib, assets.AssignAssetsRequest{Folder: f, Assign: ids})
 			return err
 		},
 		"removing": func() error {
-			_, err := d.ChangeAssets(ctx, moderator, lib, assets.ChangeAssetsRequest{Remove: ids})
+			_, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Remove: ids})
 			return err
 		},
 	} {
@@ -488,7 +489,7 @@ func TestWordsThatAreTooLongForATerm(t *testing.T) {
 		strings.Repeat("é", 127) + "*":   {two, one},
 		strings.Repeat("e", 200) + "one": {one},
 	} {
-		page, err := d.Search(ctx, moderator, lib, assets.SearchRequest{Query: query})
+		page, err := d.As(moderator).Search(ctx, lib, assets.SearchRequest{Query: query})
 		var got []string
 		for _, a := range page.Assets {
 			got = append(got, a.ID)

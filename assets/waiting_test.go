@@ -101,7 +101,7 @@ func onSlowStore(t *testing.T) (*assets.Service, *slowStore) {
 	d := &desk{t: t, Service: assets.New(store, nil)}
 	f, _ := d.folder("f", "", true)
 	d.asset("a", "zebra", f)
-	if err := assets.EraseRemoved(d.Service, ctx, moderator, lib); err != nil {
+	if err := assets.EraseRemoved(d.As(moderator), ctx, lib); err != nil {
 		t.Fatal(err)
 	}
 	slow := &slowStore{Store: store}
@@ -139,7 +139,7 @@ func TestTheFoldersAreReadOnceForAllWhoWait(t *testing.T) {
 				svc, store := onSlowStore(t)
 				store.folders, store.failing = 10*time.Second, c.failing
 				list := func(ctx context.Context) error {
-					_, err := svc.ListFolders(ctx, member, lib, assets.ListFoldersRequest{})
+					_, err := svc.As(member).ListFolders(ctx, lib, assets.ListFoldersRequest{})
 					return err
 				}
 				var all sync.WaitGroup
@@ -206,12 +206,12 @@ func TestTheFoldersThatAreKeptAreBounded(t *testing.T) {
 		filling, svc := assets.New(inMemory, nil), assets.New(store, nil)
 		library := func(i int) assets.Library { return assets.Library{Network: lib.Network, ID: fmt.Sprint(i)} }
 		list := func(i int) {
-			if _, err := svc.ListFolders(ctx, member, library(i), assets.ListFoldersRequest{}); err != nil {
+			if _, err := svc.As(member).ListFolders(ctx, library(i), assets.ListFoldersRequest{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for i := range c.libraries {
-			if _, err := filling.ChangeFolders(ctx, moderator, library(i),
+			if _, err := filling.As(moderator).ChangeFolders(ctx, library(i),
 				assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "f"}}}); err != nil {
 				t.Fatal(err)
 			}
@@ -247,7 +247,7 @@ func TestReadingTheFoldersIsNoPartOfASearch(t *testing.T) {
 			svc, store := onSlowStore(t)
 			store.snapshot, store.folders, store.index = c.snapshot, 10*time.Second, c.count
 			seconds, err := await(func() error {
-				_, err := svc.Search(ctx, member, lib, assets.SearchRequest{Query: "x"})
+				_, err := svc.As(member).Search(ctx, lib, assets.SearchRequest{Query: "x"})
 				return err
 			})
 			if !errors.Is(err, c.want) || seconds != c.seconds || err != nil &&
@@ -267,7 +267,7 @@ func TestACallerMakesOneHeavyChangeAtATime(t *testing.T) {
 			ctx, cancel := context.WithTimeout(ctx, patient)
 			defer cancel()
 			took, err := await(func() error {
-				_, err := svc.ChangeAttributes(ctx, by, lib,
+				_, err := svc.As(by).ChangeAttributes(ctx, lib,
 					assets.ChangeAttributesRequest{Assets: slices.Repeat([]string{"none"}, items)})
 				return err
 			})

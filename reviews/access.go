@@ -65,20 +65,20 @@ func (s *Service) NetworkOf(by vitrine.Caller) (string, error) {
 // authorizedNetwork returns the network of a request if the caller may access it: the named one or, without a name, the
 // only one that the caller moderates. It returns the errors of Admit and NetworkOf, and ErrInvalid if an operator names
 // no network.
-func (s *Service) authorizedNetwork(by vitrine.Caller, named string) (string, error) {
+func (s *Session) authorizedNetwork(named string) (string, error) {
 	if named != "" {
-		return named, s.Admit(by, named)
+		return named, s.service.Admit(s.by, named)
 	}
-	if by.Operator {
+	if s.by.Operator {
 		return "", invalid("network", "an operator moderates every network, so the request must name one of them")
 	}
-	return s.NetworkOf(by)
+	return s.service.NetworkOf(s.by)
 }
 
-// Networks returns the names of the networks that have collections, in ascending order of their bytes. It returns
-// ErrForbidden unless the caller is an operator, since a moderator of one network is not told which others there are.
-func (s *Service) Networks(ctx context.Context, by vitrine.Caller) ([]string, error) {
-	return s.networks(ctx, by, false)
+// Networks returns the names of the networks that have collections, in ascending order of their bytes. It is for
+// programs of the operator: a moderator of one network is not told which others there are.
+func (s *Service) Networks(ctx context.Context) ([]string, error) {
+	return s.networks(ctx, false)
 }
 
 // NetworkURN returns the URN of a network.

@@ -89,16 +89,16 @@ func TestACollectionWhoseReviewsWereAllRejectedIsNotMade(t *testing.T) {
 				if out := export(t, store); out != "" {
 					t.Errorf("exported: %.200s", out)
 				}
-				for c, err := range reviews.New(store, nil).AllCollections(ctx, operator,
+				for c, err := range reviews.New(store, nil).As(operator).AllCollections(ctx,
 					reviews.ListCollectionsRequest{Network: network}) {
 					t.Errorf("listed: %.200v, %v", c, err)
 				}
-				_, err := reviews.New(store, nil).Show(ctx, operator,
+				_, err := reviews.New(store, nil).As(operator).Show(ctx,
 					reviews.ListReviewsRequest{Network: network, Collection: "YQ"})
 				if !errors.Is(err, vitrine.ErrNotFound) {
 					t.Errorf("%v, want ErrNotFound", err)
 				}
-				if names, err := reviews.New(store, nil).Networks(ctx, operator); len(names) > 0 || err != nil {
+				if names, err := reviews.New(store, nil).Networks(ctx); len(names) > 0 || err != nil {
 					t.Errorf("networks %q, %v", names, err)
 				}
 			})
@@ -149,7 +149,7 @@ func TestOneAcceptedReviewMakesItsCollection(t *testing.T) {
 					store := memory.New()
 					importInto(t, store, stored, nil)
 					r := dryAndReal(t, store, order(file), o)
-					c, err := reviews.New(store, nil).Show(ctx, operator,
+					c, err := reviews.New(store, nil).As(operator).Show(ctx,
 						reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ"})
 					if err != nil || c.Title != "NEW" || c.Count != 1 || r.Created != 1 || r.Rejected != r.Reviews-1 {
 						t.Errorf("%s, buffer %d: %v, %+v, %v", name, buffer, counts(r), c, err)

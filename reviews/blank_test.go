@@ -38,7 +38,7 @@ func TestBlankLinesLoseNoRecord(t *testing.T) {
 					r.Reviews, count)
 			}
 			service := reviews.New(memory.New(), nil)
-			r, err := service.Import(context.Background(), vitrine.Caller{Operator: true},
+			r, err := service.As(vitrine.Caller{Operator: true}).Import(context.Background(),
 				reviews.ImportRequest{Network: network, File: bytes.NewReader(file.Bytes()), Options: *o})
 			if err != nil || r.Created != count {
 				t.Fatalf("%d workers: import creates %d reviews, want %d: %v", workers, r.Created, count, err)

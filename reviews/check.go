@@ -42,7 +42,7 @@ type Checker struct {
 }
 
 // Check returns a Checker of a file in the import format: NDJSON with one collection on each line, uncompressed or
-// compressed with gzip. It reads nothing yet. A check stores nothing and needs no store. Only Service.Import applies
+// compressed with gzip. It reads nothing yet. A check stores nothing and needs no store. Only Session.Import applies
 // the two rules about stored reviews, stored-dimensions and overwrite; so does its dry run. o may be nil.
 //
 // The memory of a check does not grow with the file or its problems, except for about 25 bytes for each collection. The

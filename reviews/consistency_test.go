@@ -37,7 +37,7 @@ func auditedStore(t *testing.T) storage.Store {
 		}
 		file.WriteString("]}\n")
 	}
-	report, err := New(db, nil).Import(context.Background(), vitrine.Caller{Operator: true},
+	report, err := New(db, nil).As(vitrine.Caller{Operator: true}).Import(context.Background(),
 		ImportRequest{Network: "a", File: strings.NewReader(strings.ReplaceAll(file.String(), ",]}", "]}"))})
 	if err != nil || report.Errors > 0 {
 		t.Fatal(report, err)

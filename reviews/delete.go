@@ -59,26 +59,43 @@ type Deleted struct {
 // are always erased together.
 const maxErased = 1000
 
-// Delete permanently erases reviews, or collections with their reviews. See Session.Delete.
-func (s *Service) Delete(ctx context.Context, by vitrine.Caller, in DeleteRequest) (done Deleted, err error) {
+// Delete permanently erases reviews, or collections with their reviews. Counts and means are updated in the same
+// transaction. Erased reviews come back only if they are imported again. A collection whose last review is erased by
+// Review, Author or Email stays, without reviews. A reply to an erased review becomes a reply to the parent of that
+// review; without a parent, it stops being a reply.
+//
+// Delete uses several transactions if there is much to erase. After an error, the committed ones stay and are counted,
+// and the same request can be repeated. Author and Email are compared with every review of the Collection, the Source
+// or the network, which takes time in proportion to their number. A review that is imported meanwhile may be missed.
+//
+// When Delete returns nil, no file of the store contains a byte of what was erased, nor of its earlier versions. (In
+// PostgreSQL, vacuum removes these bytes.) Only the sources and ids of collections stay in the feed of changes. It
+// returns ErrCopies if everything is erased but copies remain in a file: in SQLite, if a reader uses its log for a
+// minute. Repeating the request removes them, though it finds nothing else to erase.
+//
+// Delete returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrNotFound if
+// there is nothing to erase: no such Collection or Review, a Source without collections, an Author or an Email without
+// reviews, an empty network. It returns ErrInvalid if the request has no Network, does not say what to erase, or has
+// members that exclude each other, and if several sources have the Collection and the request names none of them.
+func (s *Session) Delete(ctx context.Context, in DeleteRequest) (done Deleted, err error) {
 	if in.Network == "" {
 		return done, invalid("network", "name the network whose reviews are erased")
 	}
 	// The rights are checked first: a caller without them gets that error, whatever the request says.
-	if err := s.Admit(by, in.Network); err != nil {
+	if err := s.service.Admit(s.by, in.Network); err != nil {
 		return done, err
 	}
 	if err := in.check(); err != nil {
 		return done, err
 	}
-	e := eraser{ctx: ctx, service: s, by: by, in: in}
+	e := eraser{ctx: ctx, service: s.service, by: s.by, in: in}
 	err = e.run()
 	if err == nil && e.done == (Deleted{}) {
 		err = notFound("there is nothing to erase in the network %q", in.Network)
 	}
 	// After ErrNotFound too: an earlier request may have erased everything and left copies.
 	if (err == nil || errors.Is(err, vitrine.ErrNotFound)) && !in.DryRun {
-		if left := scrub(ctx, s.db); left != nil {
+		if left := scrub(ctx, s.service.db); left != nil {
 			err = fmt.Errorf("%w: %w", ErrCopies, left)
 		}
 	}
@@ -235,7 +252,7 @@ func (e *eraser) erase(found []target) (err error) {
 	if e.in.DryRun {
 		err = view(e.ctx, e.service.db, e.in.Network, fn)
 	} else {
-		err = e.service.change(e.ctx, e.by, e.in.Network, storage.UpdateOptions{Large: true},
+		err = e.service.As(e.by).change(e.ctx, e.in.Network, storage.UpdateOptions{Large: true},
 			func(s *rows) (Event, error) {
 				err := fn(s)
 				return Event{Action: ActionDeleted, Deleted: done.Reviews}, err

@@ -120,7 +120,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 		store := memory.New()
 		service := reviews.New(store, nil)
 		importInto(t, store, erasable(), nil)
-		if _, err := service.Import(ctx, operator,
+		if _, err := service.As(operator).Import(ctx,
 			reviews.ImportRequest{Network: otherNetwork, File: strings.NewReader(erasable())}); err != nil {
 			t.Fatal(err)
 		}
@@ -128,12 +128,12 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 		dry := test.in
 		dry.DryRun = true
 		before := export(t, store)
-		done, err := service.Delete(ctx, operator, dry)
+		done, err := service.As(operator).Delete(ctx, dry)
 		if done != test.done || !errors.Is(err, test.error) || export(t, store) != before {
 			t.Errorf("%s, in a dry run: %+v, %v, want %+v, %v; the store was changed: %v", test.name, done, err,
 				test.done, test.error, export(t, store) != before)
 		}
-		done, err = service.Delete(ctx, operator, test.in)
+		done, err = service.As(operator).Delete(ctx, test.in)
 		if done != test.done || !errors.Is(err, test.error) {
 			t.Errorf("%s: %+v, %v, want %+v, %v", test.name, done, err, test.done, test.error)
 		}
@@ -148,7 +148,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: what is left is imported anew as %+v", test.name, again)
 		}
 		var other strings.Builder
-		if err := service.Export(ctx, operator, otherNetwork, &other); err != nil ||
+		if err := service.As(operator).Export(ctx, otherNetwork, &other); err != nil ||
 			strings.Count(other.String(), `"ratings"`) != 8 {
 			t.Errorf("%s: another network is left with %s, %v", test.name, &other, err)
 		}
@@ -158,7 +158,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: the file imported again: %+v", test.name, back.Counts)
 		}
 	}
-	if _, err := reviews.New(memory.New(), nil).Delete(ctx, moderator("urn:vitrine:example.test"),
+	if _, err := reviews.New(memory.New(), nil).As(moderator("urn:vitrine:example.test")).Delete(ctx,
 		reviews.DeleteRequest{Everything: true}); !errors.Is(err, vitrine.ErrInvalid) {
 		t.Errorf("without a network, though the caller moderates only one: %v", err)
 	}
@@ -183,11 +183,12 @@ func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 		{Network: network, Author: "ann", DryRun: true}: {Reviews: 1100},
 		{Network: network, Source: "s", DryRun: true}:   {Collections: 1100, Reviews: 2200},
 	} {
-		if done, err := service.Delete(ctx, operator, in); err != nil || done != want {
+		if done, err := service.As(operator).Delete(ctx, in); err != nil || done != want {
 			t.Errorf("in a dry run of %+v: %+v, %v", in, done, err)
 		}
 	}
-	if done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Author: "ann"}); err != nil ||
+	if done, err := service.As(operator).Delete(ctx,
+		reviews.DeleteRequest{Network: network, Author: "ann"}); err != nil ||
 		done != (reviews.Deleted{Reviews: 1100}) {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -195,11 +196,12 @@ func TestDeleteErasesVeryManyInSeveralTransactions(t *testing.T) {
 		strings.Count(left, "bob") != 1100 {
 		t.Error("more or less is left")
 	}
-	if done, err := service.Delete(ctx, operator, reviews.DeleteRequest{Network: network, Source: "s"}); err != nil ||
+	if done, err := service.As(operator).Delete(ctx,
+		reviews.DeleteRequest{Network: network, Source: "s"}); err != nil ||
 		done != (reviews.Deleted{Collections: 1100, Reviews: 1100}) {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if names, err := service.Networks(ctx, operator); len(names) != 0 || err != nil {
+	if names, err := service.Networks(ctx); len(names) != 0 || err != nil {
 		t.Errorf("%q, %v", names, err)
 	}
 }
@@ -230,11 +232,11 @@ func TestDeleteTellsOfCopiesThatAreLeft(t *testing.T) {
 	service := reviews.New(store, nil)
 	importInto(t, store, erasable(), nil)
 	in := reviews.DeleteRequest{Network: network, Author: "bob"}
-	if _, err := service.Delete(ctx, operator,
+	if _, err := service.As(operator).Delete(ctx,
 		reviews.DeleteRequest{Network: network, Author: "bob", DryRun: true}); err != nil || store.scrubbed != 0 {
 		t.Errorf("a dry run: %v, and the files were scrubbed %d times", err, store.scrubbed)
 	}
-	done, err := service.Delete(ctx, operator, in)
+	done, err := service.As(operator).Delete(ctx, in)
 	if done != (reviews.Deleted{Reviews: 1}) || !errors.Is(err, reviews.ErrCopies) ||
 		!errors.Is(err, vitrine.ErrBusy) || errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("%+v, %v", done, err)
@@ -242,12 +244,12 @@ func TestDeleteTellsOfCopiesThatAreLeft(t *testing.T) {
 	if strings.Contains(export(t, store), "bob") {
 		t.Error("nothing was erased")
 	}
-	if done, err = service.Delete(ctx, operator, in); done != (reviews.Deleted{}) ||
+	if done, err = service.As(operator).Delete(ctx, in); done != (reviews.Deleted{}) ||
 		!errors.Is(err, reviews.ErrCopies) {
 		t.Errorf("again, while there are copies: %+v, %v", done, err)
 	}
 	store.held, store.scrubbed = false, 0
-	if _, err = service.Delete(ctx, operator, in); !errors.Is(err, vitrine.ErrNotFound) ||
+	if _, err = service.As(operator).Delete(ctx, in); !errors.Is(err, vitrine.ErrNotFound) ||
 		errors.Is(err, reviews.ErrCopies) || store.scrubbed != 1 {
 		t.Errorf("again: %v, and the files were scrubbed %d times", err, store.scrubbed)
 	}

@@ -36,7 +36,7 @@ func (s retrying) Update(ctx context.Context, space string, o storage.UpdateOpti
 
 func statistics(t *testing.T, store storage.Store) []reviews.Dimension {
 	t.Helper()
-	page, err := reviews.New(store, nil).ListCollections(ctx, operator,
+	page, err := reviews.New(store, nil).As(operator).ListCollections(ctx,
 		reviews.ListCollectionsRequest{Network: network})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("%v, %v", page.Items, err)
@@ -83,7 +83,7 @@ func TestDimensionsAreMetByName(t *testing.T) {
 			}
 		}
 		// An erased review takes its scores along: counts and rows agree.
-		if _, err := reviews.New(store, nil).Delete(ctx, operator,
+		if _, err := reviews.New(store, nil).As(operator).Delete(ctx,
 			reviews.DeleteRequest{Network: network, Source: "s", Collection: "YQ", Review: "2"}); err != nil {
 			t.Fatal(err)
 		}

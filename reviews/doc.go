@@ -24,11 +24,11 @@
 // The functions and methods are:
 //
 //   - Check reads a file and yields its problems. It needs no store.
-//   - Service.Import applies the same rules, and stores what is accepted. Service.Export writes it back in the same
+//   - Session.Import applies the same rules, and stores what is accepted. Session.Export writes it back in the same
 //     format.
-//   - Service.ListCollections and Service.ListReviews read what is stored, and Service.Delete erases it.
-//   - Service.Show reads what a web page shows of a collection, for callers who may read nothing else.
-//   - Service.Changes reads the feed of changes of a network, and Service.Follow waits for more.
+//   - Session.ListCollections and Session.ListReviews read what is stored, and Session.Delete erases it.
+//   - Session.Show reads what a web page shows of a collection, for callers who may read nothing else.
+//   - Session.Changes reads the feed of changes of a network, and Session.Follow waits for more.
 //   - Service.As returns a Session for one caller. The client of a remote service has the methods of a Session.
 //     Networks, Admit and the like are methods of the Service alone.
 //   - Rules lists every rule of the format with an example. The file rules.md of this package shows the same list.

@@ -33,11 +33,11 @@ func ExampleCheck() {
 	// month has 28 days (timestamp): "2019-02-30T04:05:06Z" 2 reviews, 1 rejected
 }
 
-func ExampleService_Import() {
+func ExampleSession_Import() {
 	service := reviews.New(memory.New(), nil)
 	operator := vitrine.Caller{Operator: true}
 	for range 2 {
-		report, err := service.Import(context.Background(), operator,
+		report, err := service.As(operator).Import(context.Background(),
 			reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)})
 		if err != nil {
 			log.Fatal(err)
@@ -68,13 +68,13 @@ func ExampleSession() {
 	// true true
 }
 
-func ExampleService_Export() {
+func ExampleSession_Export() {
 	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
-	if _, err := service.Import(context.Background(), operator,
+	if _, err := service.As(operator).Import(context.Background(),
 		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	if err := service.Export(context.Background(), operator, "example.test", os.Stdout); err != nil {
+	if err := service.As(operator).Export(context.Background(), "example.test", os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
@@ -83,13 +83,13 @@ func ExampleService_Export() {
 	// bright.</p>","created":"2019-02-03T04:05:06Z","id":"1","imported_display_name":"Visitor","ratings":[80],"title":"Bright"}]}
 }
 
-func ExampleService_Show() {
+func ExampleSession_Show() {
 	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
-	if _, err := service.Import(context.Background(), operator,
+	if _, err := service.As(operator).Import(context.Background(),
 		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	lamp, err := service.Show(context.Background(), operator,
+	lamp, err := service.As(operator).Show(context.Background(),
 		reviews.ListReviewsRequest{Network: "example.test", Collection: "bGFtcA=="})
 	if err != nil {
 		log.Fatal(err)
@@ -116,13 +116,13 @@ func ExampleSession_AllReviews() {
 	// Output: 2019-02-03T04:05:06Z Bright [80]
 }
 
-func ExampleService_Delete() {
+func ExampleSession_Delete() {
 	service, operator := reviews.New(memory.New(), nil), vitrine.Caller{Operator: true}
-	if _, err := service.Import(context.Background(), operator,
+	if _, err := service.As(operator).Import(context.Background(),
 		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(exampleFile)}); err != nil {
 		log.Fatal(err)
 	}
-	done, err := service.Delete(context.Background(), operator,
+	done, err := service.As(operator).Delete(context.Background(),
 		reviews.DeleteRequest{Network: "example.test", Collection: "bGFtcA==", Review: "1"})
 	fmt.Println(done.Reviews, "erased", err)
 	// Output: 1 erased <nil>

@@ -10,10 +10,20 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// Export writes all collections of the network to w in the import format, one on each line, from one snapshot. See
-// Session.Export.
-func (s *Service) Export(ctx context.Context, by vitrine.Caller, network string, w io.Writer) error {
-	network, err := s.authorizedNetwork(by, network)
+// Export writes all collections of the network to w in the import format, one on each line, from one snapshot.
+// Collections and reviews are in the order in which they were first imported, except that a parent comes before its
+// replies. Importing the file into another store creates the same records there, and importing it into this one changes
+// nothing. A line has all reviews of its collection, so it may be longer than an import accepts by default;
+// Options.MaxLine of the import decides. The file has every member, including imported_email, which no other method
+// returns. A network without reviews gives an empty file. The network "" stands for the only one that the caller
+// moderates.
+//
+// Export returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns
+// ErrInvalid without w, and without a network if the caller moderates several networks or is an operator, and ErrBusy
+// if the store loses the snapshot, for example because the connection to its server breaks. It also returns the errors
+// of the store, of ctx and of w. After an error, w may have a part of the file, which may end inside a line.
+func (s *Session) Export(ctx context.Context, network string, w io.Writer) error {
+	network, err := s.authorizedNetwork(network)
 	if err != nil {
 		return err
 	}
@@ -22,7 +32,7 @@ func (s *Service) Export(ctx context.Context, by vitrine.Caller, network string,
 	}
 	// One View for the whole file, so that all of it is from one snapshot.
 	out, began := bufio.NewWriterSize(w, 64<<10), false
-	err = view(ctx, s.made().db, network, func(r *rows) error {
+	err = view(ctx, s.service.db, network, func(r *rows) error {
 		if began { // the store has lost the snapshot and has called this function again with another one
 			return fmt.Errorf("%w: the snapshot was lost while the export was written: repeat the export",
 				vitrine.ErrBusy)

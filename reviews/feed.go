@@ -99,21 +99,21 @@ func (e *Event) name(changed []CollectionKey) {
 
 // change calls fn with the rows of a network in a transaction, and adds the event that fn returns to the feed if fn has
 // changed a collection. fn sets the action and the counts of the event.
-func (s *Service) change(
-	ctx context.Context, by vitrine.Caller, network string, o storage.UpdateOptions, fn func(*rows) (Event, error),
+func (s *Session) change(
+	ctx context.Context, network string, o storage.UpdateOptions, fn func(*rows) (Event, error),
 ) error {
-	return update(ctx, s.made().db, network, o, func(r *rows) error {
+	return update(ctx, s.service.db, network, o, func(r *rows) error {
 		e, err := fn(r)
 		if err != nil || len(r.changed) == 0 {
 			return err
 		}
-		e.At, e.By, e.Network = s.now().UnixMilli(), by.URN, network
+		e.At, e.By, e.Network = s.service.now().UnixMilli(), s.by.URN, network
 		e.name(r.changed)
 		data, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}
-		return s.made().feeds.Add(ctx, r.t, record.Feed{Space: r.space}, e.At, feed.Entry{At: e.At, Data: data})
+		return s.service.feeds.Add(ctx, r.t, record.Feed{Space: r.space}, e.At, feed.Entry{At: e.At, Data: data})
 	})
 }
 
@@ -125,25 +125,30 @@ type ChangesRequest struct {
 	Limit int // 1 to Limits.Page, which is 500 by default; 0 = 100
 }
 
-// Changes returns a page of the feed of changes of a network, in the order in which the changes were committed. See
-// Session.Changes.
-func (s *Service) Changes(
-	ctx context.Context, by vitrine.Caller, in ChangesRequest,
-) (out vitrine.ChangesPage[Event], err error) {
-	network, err := s.authorizedNetwork(by, in.Network)
+// Changes returns a page of the feed of changes of a network, in the order in which the changes were committed. It does
+// not wait for changes: at the end of the feed, it returns an empty page. Whoever goes on from Next misses no change
+// and meets none twice. A page also ends before the entry that would bring it above Limits.PageBytes.
+//
+// Changes returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns
+// ErrInvalid if After is not a cursor of this feed, if Limit is out of range, and without a Network if the caller
+// moderates several networks or is an operator. It returns ErrGone if entries after the cursor were removed, or if the
+// feed has another identity, as in a copy of the store. A follower that gets ErrGone asks with vitrine.Now for a
+// cursor, reads all that it needs, and goes on from the cursor.
+func (s *Session) Changes(ctx context.Context, in ChangesRequest) (out vitrine.ChangesPage[Event], err error) {
+	network, err := s.authorizedNetwork(in.Network)
 	if err != nil {
 		return out, err
 	}
-	limit, err := s.limit(in.Limit)
+	limit, err := s.service.limit(in.Limit)
 	if err == nil {
-		err = s.made().feeds.Identify(ctx)
+		err = s.service.feeds.Identify(ctx)
 	}
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.made().db, network, func(r *rows) error {
+	err = view(ctx, s.service.db, network, func(r *rows) error {
 		out, err = record.Page(ctx, r.r, record.Feed{Space: r.space}, fmt.Sprintf("reviews %q", network), in.After,
-			limit, s.limits.PageBytes,
+			limit, s.service.limits.PageBytes,
 			func(stored feed.Entry, cursor string) (e Event, size int, err error) {
 				err = json.Unmarshal(stored.Data, &e)
 				e.Cursor = cursor
@@ -154,12 +159,14 @@ func (s *Service) Changes(
 	return out, err
 }
 
-// Follow yields the entries of the feed as Changes returns them, and waits for more. See Session.Follow.
-func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesRequest) iter.Seq2[Event, error] {
-	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
+// Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error as its last
+// pair: one of Changes, or that of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled
+// as After.
+func (s *Session) Follow(ctx context.Context, in ChangesRequest) iter.Seq2[Event, error] {
+	changed := func(after string) (string, <-chan struct{}) { return after, s.service.Changed() }
 	return feed.Follow(ctx, in.After, changed, func(after string) (vitrine.ChangesPage[Event], error) {
 		in.After = after
-		return s.Changes(ctx, by, in)
+		return s.Changes(ctx, in)
 	})
 }
 
@@ -169,7 +176,7 @@ func (s *Service) Follow(ctx context.Context, by vitrine.Caller, in ChangesReque
 func (s *Service) Changed() <-chan struct{} { return s.made().db.Changed(networkSpaces) }
 
 // ChangedNetworks returns the names of the networks that may have entries in their feeds: those of Networks, and those
-// whose reviews were all erased. It returns ErrForbidden unless the caller is an operator.
-func (s *Service) ChangedNetworks(ctx context.Context, by vitrine.Caller) ([]string, error) {
-	return s.networks(ctx, by, true)
+// whose reviews were all erased. Like Networks it is for programs of the operator.
+func (s *Service) ChangedNetworks(ctx context.Context) ([]string, error) {
+	return s.networks(ctx, true)
 }

@@ -274,7 +274,7 @@ func TestAnImportTakesTheClockOfTheStore(t *testing.T) {
 		"both":      {func() time.Time { return time.Date(2010, 1, 2, 3, 4, 5, 0, time.UTC) }, clock, false},
 	} {
 		s := reviews.New(memory.New(memory.Options{Now: test.store}), nil)
-		report, err := s.Import(t.Context(), vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Operator: true},
+		report, err := s.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Operator: true}).Import(t.Context(),
 			reviews.ImportRequest{
 				Network: "example.test", File: strings.NewReader(record), Options: reviews.Options{Now: test.own}})
 		has := slices.ContainsFunc(report.Problems, func(p reviews.Problem) bool { return p.Rule == "created-future" })

@@ -66,7 +66,7 @@ package reviews
 //
 // # A line in an import
 //
-//  1. Service.Import creates a pipeline with forImport set. A lineChecker then also fills an incoming: keep adds the
+//  1. Session.Import creates a pipeline with forImport set. A lineChecker then also fills an incoming: keep adds the
 //     collection, and keepReview each accepted review, both in the canonical form.
 //  2. importer.add is fileChecker.store, and adds the results of lines to the queue.
 //  3. At 1 MiB or 1,000 entries, commit stores the queue in one transaction, in the goroutine of Import: it reads all

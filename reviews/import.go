@@ -30,10 +30,26 @@ const maxQueued = 1000
 // maxExamined is how many created collections of a transaction are looked up for Counts.Namesakes.
 const maxExamined = 16
 
-// Import reads a file as Check does, and stores what is accepted in the network, in transactions of about 1 MiB. See
-// Session.Import.
-func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportRequest) (Report, error) {
-	network, err := s.authorizedNetwork(by, in.Network)
+// Import reads a file as Check does, and stores what is accepted in the network, in transactions of about 1 MiB. A
+// review is identified by its network, the source and the id of its collection, and its own id. It is created, updated
+// if its content differs from the stored one, or left unchanged. The members of a collection, such as its title, are
+// replaced by those of the file, unless the collection has an error or all of its reviews in the file are rejected. An
+// import deletes nothing.
+//
+// After an import that was killed, or has returned an error, repeat it with the whole file: what it has stored is then
+// unchanged. Two imports may run at the same time in one network. Each transaction compares its reviews with what is
+// stored at that moment, so counts stay right, and the later transaction decides a review that both files have. Delete
+// may run at the same time too.
+//
+// With DryRun, Import reads the store and writes nothing. Created, Updated and Unchanged of the report say what an
+// import would do at this moment.
+//
+// Import returns ErrForbidden unless the caller moderates the network as a whole or is an operator. It returns
+// ErrInvalid without a File, and without a Network if the caller moderates several networks or is an operator. It also
+// returns the error of reading the file, of the store or of ctx. Problems go into the report: if every line of the file
+// is rejected, Import returns nil. With an error the report says what was done before it, and that stays stored.
+func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) {
+	network, err := s.authorizedNetwork(in.Network)
 	if err == nil && in.File == nil {
 		err = invalid("", "the request has no file to import")
 	}
@@ -41,9 +57,9 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 		return Report{Problems: []Problem{}}, err
 	}
 	if in.Now == nil {
-		in.Now = s.now
+		in.Now = s.service.now
 	}
-	i := &importer{service: s, by: by, network: network, dryRun: in.DryRun}
+	i := &importer{service: s.service, by: s.by, network: network, dryRun: in.DryRun}
 	i.fileChecker = newFileChecker(ctx, in.Options, in.DryRun, func(p Problem) bool {
 		if in.Problem != nil {
 			in.Problem(p)
@@ -51,7 +67,7 @@ func (s *Service) Import(ctx context.Context, by vitrine.Caller, in ImportReques
 		return true
 	})
 	i.fileChecker.store = i.add
-	in.MaxLine = cmp.Or(in.MaxLine, s.limits.Line)
+	in.MaxLine = cmp.Or(in.MaxLine, s.service.limits.Line)
 	err = newPipeline(in.Options, true, i.fileChecker).run(in.File)
 	// Store also what was accepted before a read error, unless the caller has given up.
 	if i.err == nil {
@@ -121,7 +137,7 @@ func (i *importer) commit() {
 	if i.dryRun {
 		i.err = view(i.ctx, i.service.db, i.network, apply)
 	} else {
-		i.err = i.service.change(i.ctx, i.by, i.network, storage.UpdateOptions{Large: size > maxTransaction},
+		i.err = i.service.As(i.by).change(i.ctx, i.network, storage.UpdateOptions{Large: size > maxTransaction},
 			func(s *rows) (Event, error) {
 				err := apply(s)
 				return Event{Action: ActionImported, Created: done.Created, Updated: done.Updated}, err

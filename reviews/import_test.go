@@ -43,7 +43,7 @@ func request(network string, file io.Reader, in *reviews.ImportRequest) reviews.
 
 func importInto(t testing.TB, store storage.Store, file string, o *reviews.ImportRequest) reviews.Report {
 	t.Helper()
-	report, err := reviews.New(store, nil).Import(ctx, operator, request(network, strings.NewReader(file), o))
+	report, err := reviews.New(store, nil).As(operator).Import(ctx, request(network, strings.NewReader(file), o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func importInto(t testing.TB, store storage.Store, file string, o *reviews.Impor
 func export(t testing.TB, store storage.Store) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := reviews.New(store, nil).Export(ctx, operator, network, &out); err != nil {
+	if err := reviews.New(store, nil).As(operator).Export(ctx, network, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -289,7 +289,7 @@ func TestAnExportWritesNothingTwice(t *testing.T) {
 		}
 		importInto(t, store, collection("YQ", single, list...), nil)
 		var out strings.Builder
-		err := reviews.New(retrying{store}, nil).Export(ctx, operator, network, &out)
+		err := reviews.New(retrying{store}, nil).As(operator).Export(ctx, network, &out)
 		if !errors.Is(err, vitrine.ErrBusy) {
 			t.Fatalf("%d reviews: %v, want ErrBusy", size, err)
 		}
@@ -334,7 +334,7 @@ func TestExportNamesRepliesThatLeadNowhere(t *testing.T) {
 		for id, parent := range c.parents {
 			replyByHand(t, store, id, parent)
 		}
-		err := reviews.New(store, nil).Export(ctx, operator, network, io.Discard)
+		err := reviews.New(store, nil).As(operator).Export(ctx, network, io.Discard)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("error %v, want %s", err, c.want)
 		}
@@ -361,11 +361,11 @@ func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 	over, cancel := context.WithCancel(ctx)
 	cancel()
 	store := memory.New()
-	if _, err := reviews.New(store, nil).Import(over, operator,
+	if _, err := reviews.New(store, nil).As(operator).Import(over,
 		reviews.ImportRequest{Network: network, File: strings.NewReader(record)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	r, err := reviews.New(failingStore{store, errFull}, nil).Import(ctx, operator,
+	r, err := reviews.New(failingStore{store, errFull}, nil).As(operator).Import(ctx,
 		reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
 	if !errors.Is(err, vitrine.ErrFull) || r.Created != 0 {
 		t.Errorf("%v, %v", err, counts(r))
@@ -398,14 +398,14 @@ func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 				}
 				return part(to, i)
 			})
-			_, err := reviews.New(memory.New(), nil).Import(over, operator,
+			_, err := reviews.New(memory.New(), nil).As(operator).Import(over,
 				reviews.ImportRequest{Network: network, File: file, Options: o})
 			return err
 		}, context.Canceled},
 		{"when its store fails", func(o reviews.Options) error {
 			file := generate(4<<20, open, func(to []byte, i int) []byte { return append(part(to, i), `,7`...) },
 				`],"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ","dimensions":["default"]}`)
-			_, err := reviews.New(failingStore{memory.New(), errFull}, nil).Import(ctx, operator,
+			_, err := reviews.New(failingStore{memory.New(), errFull}, nil).As(operator).Import(ctx,
 				reviews.ImportRequest{Network: network, File: file, Options: o})
 			return err
 		}, vitrine.ErrFull},

@@ -56,7 +56,7 @@ func TestValuesMarshalAndComeBack(t *testing.T) {
 		`"dimensions":[{"name":"default","mean":50,"histogram":[0,0,0,0,1,0,0,0,0,0]}]}`; text != want {
 		t.Errorf("a collection is %s, want %s", text, want)
 	}
-	page, err := reviews.New(store, nil).ListReviews(ctx, operator,
+	page, err := reviews.New(store, nil).As(operator).ListReviews(ctx,
 		reviews.ListReviewsRequest{Network: network, Collection: recordKey.ID})
 	if err != nil || len(page.Items) != 1 {
 		t.Fatal(page, err)

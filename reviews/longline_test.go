@@ -64,8 +64,8 @@ func TestALineThatIsTooLongIsOneError(t *testing.T) {
 			}
 		}
 	}
-	r, err := reviews.New(memory.New(), &reviews.ServiceOptions{Limits: reviews.Limits{Line: limit}}).Import(ctx,
-		operator,
+	r, err := reviews.New(memory.New(),
+		&reviews.ServiceOptions{Limits: reviews.Limits{Line: limit}}).As(operator).Import(ctx,
 		request(network, strings.NewReader(padded+fits), nil))
 	if err != nil || r.Errors != 2 || r.Lines != 2 || r.Collections != 1 || r.Problems[0].Rule != "line-too-long" {
 		t.Errorf("%+v, %v", r, err)
@@ -88,7 +88,7 @@ func TestLongLinesWaitForAPlace(t *testing.T) {
 		over, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		start := func(ctx context.Context) {
-			_, err := reviews.New(memory.New(), nil).Import(ctx, operator,
+			_, err := reviews.New(memory.New(), nil).As(operator).Import(ctx,
 				request(network, strings.NewReader(collection("YQ", single, largeReview("1"))), in))
 			ended <- err
 		}
@@ -110,7 +110,7 @@ func TestLongLinesWaitForAPlace(t *testing.T) {
 			t.Errorf("%v, and %d places are taken", err, len(places))
 		}
 		failing := errors.New("failed")
-		_, err := reviews.New(failingStore{memory.New(), failing}, nil).Import(ctx, operator,
+		_, err := reviews.New(failingStore{memory.New(), failing}, nil).As(operator).Import(ctx,
 			request(network, strings.NewReader(collection("YQ", single, largeReview("1"))), in))
 		if !errors.Is(err, failing) || len(places) != 0 {
 			t.Errorf("%v, and %d places are taken", err, len(places))

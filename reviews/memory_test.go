@@ -178,7 +178,7 @@ func TestMemoryOfAnImportDoesNotGrowWithTheFile(t *testing.T) {
 	size := *megabytes << 20 / 4
 	file := generate(size, "", counted(strings.Replace(record, `"s"`, `"s#"`, 1)+"\n", ""), "")
 	watch := watchHeap()
-	r, err := reviews.New(memory.New(), nil).Import(ctx, operator,
+	r, err := reviews.New(memory.New(), nil).As(operator).Import(ctx,
 		reviews.ImportRequest{Network: network, File: file, DryRun: true})
 	if err != nil || r.Errors > 0 || r.Created != r.Reviews {
 		t.Fatal(r, err)

@@ -25,12 +25,12 @@ func TestADeletionStoresAReplyInTheFormOfAnImport(t *testing.T) {
 			strings.Replace(review("#", 20, `,"parent_id":`+quoted(t, first)), `"#"`, quoted(t, second), 1),
 			reply), nil)
 		for _, step := range []struct{ erased, parent string }{{second, first}, {first, ""}} {
-			done, err := service.Delete(ctx, operator,
+			done, err := service.As(operator).Delete(ctx,
 				reviews.DeleteRequest{Network: network, Collection: "YQ", Review: step.erased})
 			if err != nil || done != (reviews.Deleted{Reviews: 1, Replies: 1}) {
 				t.Fatalf("%+v, %v", done, err)
 			}
-			for r, err := range service.AllReviews(ctx, operator,
+			for r, err := range service.As(operator).AllReviews(ctx,
 				reviews.ListReviewsRequest{Network: network, Collection: "YQ"}) {
 				if err != nil || r.ID == "3" && r.ParentID != step.parent {
 					t.Errorf("the reply has the parent %q, %v, want %q", r.ParentID, err, step.parent)

@@ -49,16 +49,23 @@ type ListReviewsRequest struct {
 	Limit      int    // 1 to Limits.Page, which is 500 by default; 0 = 100
 }
 
-// ListCollections returns a page of the collections of the network, by source and then by id, both in byte order. See
-// Session.ListCollections.
-func (s *Service) ListCollections(
-	ctx context.Context, by vitrine.Caller, in ListCollectionsRequest,
+// ListCollections returns a page of the collections of the network, by source and then by id, both in byte order. A
+// page may end before the limit if its rows are large. Every import keeps counts and means up to date, so no review is
+// read for them. A network without reviews has an empty page.
+//
+// Each page is a snapshot of its own. A collection that is stored between two pages is on a later page if it belongs
+// after the cursor; no collection is on two pages.
+//
+// ListCollections returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and
+// ErrInvalid if Limit is out of range, or if After is not a cursor of this list or points into another Source.
+func (s *Session) ListCollections(
+	ctx context.Context, in ListCollectionsRequest,
 ) (out vitrine.Page[CollectionRecord], err error) {
-	network, err := s.authorizedNetwork(by, in.Network)
+	network, err := s.authorizedNetwork(in.Network)
 	if err != nil {
 		return out, err
 	}
-	limit, err := s.limit(in.Limit)
+	limit, err := s.service.limit(in.Limit)
 	var after CollectionKey
 	if err == nil && in.After != "" {
 		if after, err = parseCollectionCursor(in.After); err == nil && in.Source != "" && after.Source != in.Source {
@@ -68,8 +75,8 @@ func (s *Service) ListCollections(
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.made().db, network, func(r *rows) error {
-		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.limits.PageBytes,
+	err = view(ctx, s.service.db, network, func(r *rows) error {
+		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.service.limits.PageBytes,
 			func(c stored) (CollectionRecord, int, error) {
 				record, err := newCollectionRecord(c)
 				// the approximate size of the record in memory
@@ -80,29 +87,30 @@ func (s *Service) ListCollections(
 	return out, err
 }
 
-// AllCollections yields the collections of the network, by source and then by id, beginning after the cursor After. See
-// Session.AllCollections.
-func (s *Service) AllCollections(
-	ctx context.Context, by vitrine.Caller, in ListCollectionsRequest,
-) iter.Seq2[CollectionRecord, error] {
+// AllCollections yields the collections of the network, by source and then by id, beginning after the cursor After. It
+// calls ListCollections for each page, of Limit items; an error of that is the last pair.
+func (s *Session) AllCollections(ctx context.Context, in ListCollectionsRequest) iter.Seq2[CollectionRecord, error] {
 	return paging.All(in.After, func(after string) ([]CollectionRecord, string, error) {
 		in.After = after
-		page, err := s.ListCollections(ctx, by, in)
+		page, err := s.ListCollections(ctx, in)
 		return page.Items, page.Next, err
 	})
 }
 
 // ListReviews returns a page of the reviews of a collection, the latest first, and those of the same microsecond by id.
-// See Session.ListReviews.
-func (s *Service) ListReviews(
-	ctx context.Context, by vitrine.Caller, in ListReviewsRequest,
-) (out vitrine.Page[ReviewRecord], err error) {
-	network, err := s.authorizedNetwork(by, in.Network)
+// A page may end before the limit if its reviews are large. Each page is a snapshot of its own, so a review whose time
+// is changed between two pages may be on both of them, or on none.
+//
+// ListReviews returns ErrNotFound if the network has no such collection, and ErrForbidden unless the caller moderates
+// the network as a whole or is an operator. It returns ErrInvalid if the request leaves Source out and several sources
+// have the id, if Limit is out of range, or if After is not a cursor of the reviews of this collection.
+func (s *Session) ListReviews(ctx context.Context, in ListReviewsRequest) (out vitrine.Page[ReviewRecord], err error) {
+	network, err := s.authorizedNetwork(in.Network)
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.made().db, network, func(r *rows) (err error) {
-		_, out, err = reviewsPage(s, r, in, func(data []byte) (review ReviewRecord, err error) {
+	err = view(ctx, s.service.db, network, func(r *rows) (err error) {
+		_, out, err = reviewsPage(s.service, r, in, func(data []byte) (review ReviewRecord, err error) {
 			err = json.Unmarshal(data, &review) // drops imported_email, for which it has no member
 			return review, err
 		})
@@ -167,14 +175,12 @@ func fill[S, T any](
 	return items, nil
 }
 
-// AllReviews yields the reviews of a collection, the latest first, beginning after the cursor After. See
-// Session.AllReviews.
-func (s *Service) AllReviews(
-	ctx context.Context, by vitrine.Caller, in ListReviewsRequest,
-) iter.Seq2[ReviewRecord, error] {
+// AllReviews yields the reviews of a collection, the latest first, beginning after the cursor After. It calls
+// ListReviews for each page, of Limit items; an error of that is the last pair.
+func (s *Session) AllReviews(ctx context.Context, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
 	return paging.All(in.After, func(after string) ([]ReviewRecord, string, error) {
 		in.After = after
-		page, err := s.ListReviews(ctx, by, in)
+		page, err := s.ListReviews(ctx, in)
 		return page.Items, page.Next, err
 	})
 }

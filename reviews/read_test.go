@@ -21,7 +21,7 @@ import (
 
 func collectionNamed(t *testing.T, s storage.Store, id string) reviews.CollectionRecord {
 	t.Helper()
-	for c, err := range reviews.New(s, nil).AllCollections(ctx, operator,
+	for c, err := range reviews.New(s, nil).As(operator).AllCollections(ctx,
 		reviews.ListCollectionsRequest{Network: network, Source: "s"}) {
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestCollectionsHaveCountsMeansAndHistograms(t *testing.T) {
 		!slices.Equal(c.Dimensions, []reviews.Dimension{{Name: "default"}}) {
 		t.Errorf("%+v", c)
 	}
-	_, err := reviews.New(store, nil).Show(ctx, operator,
+	_, err := reviews.New(store, nil).As(operator).Show(ctx,
 		reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ=="})
 	if !errors.Is(err, vitrine.ErrNotFound) {
 		t.Errorf("%v", err)
@@ -103,7 +103,7 @@ func TestCountsAreThoseOfTheStoredReviews(t *testing.T) {
 		importInto(t, store, collection(id, single, list...), nil)
 		if round%3 == 0 {
 			in := reviews.DeleteRequest{Network: network, Collection: id, Review: string(rune('a' + r.IntN(10)))}
-			if _, err := service.Delete(ctx, operator, in); err != nil && !errors.Is(err, vitrine.ErrNotFound) {
+			if _, err := service.As(operator).Delete(ctx, in); err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 				t.Fatal(err)
 			}
 		}
@@ -122,7 +122,7 @@ func checkExported(t *testing.T, service *reviews.Service, exported string) {
 		if err := json.Unmarshal([]byte(line), &want); err != nil {
 			t.Fatal(err)
 		}
-		c, err := service.Show(ctx, operator,
+		c, err := service.As(operator).Show(ctx,
 			reviews.ListReviewsRequest{Network: network, Source: want.Source, Collection: want.ID})
 		if err != nil || c.Count != int64(len(want.Reviews)) {
 			t.Fatalf("%+v, want %d reviews: %v", c, len(want.Reviews), err)
@@ -158,7 +158,7 @@ func TestCollectionsComeBySourceAndID(t *testing.T) {
 	for _, limit := range []int{0, 1, 2, 24, 25, 26} {
 		for _, source := range []string{"", "s0", "s3", "s", "s9"} {
 			var got, of []string
-			for c, err := range service.AllCollections(ctx, operator,
+			for c, err := range service.As(operator).AllCollections(ctx,
 				reviews.ListCollectionsRequest{Network: network, Source: source, Limit: limit}) {
 				if err != nil {
 					t.Fatal(err)
@@ -208,7 +208,7 @@ func TestReviewsComeLatestFirst(t *testing.T) {
 	importInto(t, store, collection("YQ", single, list...), nil)
 	for _, limit := range []int{0, 1, 2, 3, 12, 13} {
 		n := 0
-		for r, err := range reviews.New(store, nil).AllReviews(ctx, operator,
+		for r, err := range reviews.New(store, nil).As(operator).AllReviews(ctx,
 			reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: limit}) {
 			if err != nil || r.ID != want[n].id || r.Created != times[toInt(t, r.ID)] {
 				t.Fatalf("limit %d, review %d: %+v, %v, want %s", limit, n, r, err, want[n].id)
@@ -240,9 +240,9 @@ func TestACollectionOfSeveralSourcesNeedsItsSource(t *testing.T) {
 		err        error
 	}{{"", "YWI", nil}, {"s", "YWI", nil}, {"", "YQ", vitrine.ErrInvalid}, {"s", "YQ", nil}, {"other", "YQ", nil},
 		{"", "absent", vitrine.ErrNotFound}, {"none", "YQ", vitrine.ErrNotFound}, {"", "", vitrine.ErrNotFound}} {
-		_, listed := service.ListReviews(ctx, operator,
+		_, listed := service.As(operator).ListReviews(ctx,
 			reviews.ListReviewsRequest{Network: network, Source: test.source, Collection: test.id})
-		_, read := service.Show(ctx, operator,
+		_, read := service.As(operator).Show(ctx,
 			reviews.ListReviewsRequest{Network: network, Source: test.source, Collection: test.id})
 		for _, err := range []error{listed, read} {
 			var e *vitrine.Error
@@ -261,18 +261,19 @@ func TestPagesRefuseOtherCursorsAndLimits(t *testing.T) {
 			collection("YWI", single, review("1", 5, ""), review("2", 5, "")), nil)
 	service := reviews.New(store, nil)
 	collections,
-		err := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: 1})
+		err := service.As(operator).ListCollections(ctx, reviews.ListCollectionsRequest{Network: network, Limit: 1})
 	if err != nil || collections.Next == "" {
 		t.Fatal(collections, err)
 	}
-	list, err := service.ListReviews(ctx, operator,
+	list, err := service.As(operator).ListReviews(ctx,
 		reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: 1})
 	if err != nil || list.Next == "" {
 		t.Fatal(list, err)
 	}
 	for _, limit := range []int{-1, 501, 0, 1, 500} {
-		_, one := service.ListCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network, Limit: limit})
-		_, two := service.ListReviews(ctx, operator,
+		_, one := service.As(operator).ListCollections(ctx,
+			reviews.ListCollectionsRequest{Network: network, Limit: limit})
+		_, two := service.As(operator).ListReviews(ctx,
 			reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: limit})
 		if bad := limit < 0 || limit > 500; errors.Is(one, vitrine.ErrInvalid) != bad ||
 			errors.Is(two, vitrine.ErrInvalid) != bad {
@@ -281,21 +282,21 @@ func TestPagesRefuseOtherCursorsAndLimits(t *testing.T) {
 	}
 	for _, cursor := range []string{"x", "AAAA", list.Next, collections.Next + "A", collections.Next[1:],
 		collections.Next + "\n"} {
-		if _, err := service.ListCollections(ctx, operator,
+		if _, err := service.As(operator).ListCollections(ctx,
 			reviews.ListCollectionsRequest{Network: network, After: cursor}); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("collections after %q: %v", cursor, err)
 		}
 	}
 	for id, cursors := range map[string][]string{"YQ": {"x", collections.Next, list.Next[1:]}, "YWI": {list.Next}} {
 		for _, cursor := range cursors {
-			if _, err := service.ListReviews(ctx, operator,
+			if _, err := service.As(operator).ListReviews(ctx,
 				reviews.ListReviewsRequest{Network: network, Collection: id, After: cursor}); !errors.Is(err,
 				vitrine.ErrInvalid) {
 				t.Errorf("reviews of %s after %q: %v", id, cursor, err)
 			}
 		}
 	}
-	if _, err := service.ListCollections(ctx, operator,
+	if _, err := service.As(operator).ListCollections(ctx,
 		reviews.ListCollectionsRequest{Network: network, Source: "other", After: collections.Next}); !errors.Is(err,
 		vitrine.ErrInvalid) {
 		t.Errorf("a cursor of another source: %v", err)
@@ -313,7 +314,7 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 	importInto(t, store, collection("YQ", single, list...), nil)
 	service := reviews.New(store, &reviews.ServiceOptions{Limits: reviews.Limits{PageBytes: 2000}})
 	for after, page := "", 1; page <= 2; page++ {
-		list, err := service.ListReviews(ctx, operator,
+		list, err := service.As(operator).ListReviews(ctx,
 			reviews.ListReviewsRequest{Network: network, Collection: "YQ", After: after})
 		text, _ := json.Marshal(list.Items)
 		if after = list.Next; err != nil || len(list.Items) != 2 || len(text) > 2000 || (after == "") != (page == 2) {
@@ -325,7 +326,7 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 func TestReadingShowsNoEmail(t *testing.T) {
 	store := memory.New()
 	importInto(t, store, collection("YQ", single, review("1", 5, `,"imported_email":"ann@example.test"`)), nil)
-	page, err := reviews.New(store, nil).ListReviews(ctx, operator,
+	page, err := reviews.New(store, nil).As(operator).ListReviews(ctx,
 		reviews.ListReviewsRequest{Network: network, Collection: "YQ"})
 	text, _ := json.Marshal(page)
 	if err != nil || len(page.Items) != 1 || strings.Contains(string(text), "ann@") {
@@ -341,7 +342,7 @@ func TestDamagedCountsAreAnError(t *testing.T) {
 		if err := reviews.EditTally(store, network, reviews.Key{Source: "s", ID: "YQ"}, `[{"5":1}]`, bad); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := reviews.New(store, nil).Show(ctx, operator,
+		if _, err := reviews.New(store, nil).As(operator).Show(ctx,
 			reviews.ListReviewsRequest{Network: network, Collection: "YQ"}); err == nil {
 			t.Errorf("%s is taken for counts", bad)
 		}
@@ -367,9 +368,9 @@ func TestPagesHaveNoMoreThanTheLimits(t *testing.T) {
 	} {
 		service := reviews.New(store, &reviews.ServiceOptions{Limits: test.limits})
 		collections,
-			one := service.ListCollections(ctx, operator,
+			one := service.As(operator).ListCollections(ctx,
 			reviews.ListCollectionsRequest{Network: network, Limit: test.asked})
-		list, two := service.ListReviews(ctx, operator,
+		list, two := service.As(operator).ListReviews(ctx,
 			reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: test.asked})
 		for name, page := range map[string]struct {
 			items int

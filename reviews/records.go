@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -150,11 +149,8 @@ func networkOf(ctx context.Context, r storage.Reader, space string) (string, err
 }
 
 // networks returns the names of the networks that have records, in byte order, with those that have no collections only
-// if empty is true. It is for operators.
-func (s *Service) networks(ctx context.Context, by vitrine.Caller, empty bool) (names []string, err error) {
-	if !by.Operator {
-		return nil, forbidden("the networks of a store are listed for its operator")
-	}
+// if empty is true.
+func (s *Service) networks(ctx context.Context, empty bool) (names []string, err error) {
 	err = s.made().db.View(ctx, func(r storage.Reader) error {
 		names = nil
 		for space, err := range r.Spaces(ctx, networkSpaces) {

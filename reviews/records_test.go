@@ -301,8 +301,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if left, err := New(db, nil).networks(t.Context(), vitrine.Caller{Operator: true}, false); err != nil ||
-			len(left) > 0 {
+		if left, err := New(db, nil).networks(t.Context(), false); err != nil || len(left) > 0 {
 			t.Errorf("%d networks are left, %v", len(left), err)
 		}
 	}
@@ -318,8 +317,7 @@ func TestNetworksAreListedByName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := New(db, nil).networks(t.Context(), vitrine.Caller{Operator: true}, true); err != nil ||
-		!slices.Equal(got, want) {
+	if got, err := New(db, nil).networks(t.Context(), true); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
 }

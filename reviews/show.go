@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-
-	"github.com/vitrine-go/vitrine"
 )
 
 // Shown is a collection as pages show it: the statistics of its ratings, and some of its reviews. The HTTP API returns
@@ -34,21 +32,27 @@ type ShownReview struct {
 	ParentID string            `json:"parent_id,omitzero"`
 }
 
-// Show returns a page of a collection, for everybody who visits a web page. See Session.Show.
-func (s *Service) Show(ctx context.Context, by vitrine.Caller, in ListReviewsRequest) (out Shown, err error) {
-	if !by.TagsOnly {
-		err = s.Admit(by, in.Network)
+// Show returns a page of a collection, for everybody who visits a web page. It is the only method for callers with
+// TagsOnly: they need PublicReviews, and the network as a whole in Reads. Moderators of the network and operators may
+// call it too.
+//
+// It returns ErrForbidden for any other caller, ErrNotFound if the network has no such collection, and ErrInvalid if
+// the request leaves Source out and several sources have the id, if Limit is out of range, or if After is not a cursor
+// of the reviews of this collection.
+func (s *Session) Show(ctx context.Context, in ListReviewsRequest) (out Shown, err error) {
+	if !s.by.TagsOnly {
+		err = s.service.Admit(s.by, in.Network)
 	} else if err = checkNetwork(in.Network); err == nil {
-		err = by.Check()
-		if err == nil && (!by.PublicReviews || !slices.Contains(by.Reads, s.NetworkURN(in.Network))) {
+		err = s.by.Check()
+		if err == nil && (!s.by.PublicReviews || !slices.Contains(s.by.Reads, s.service.NetworkURN(in.Network))) {
 			err = forbidden("the caller may not show the reviews of the network %s", in.Network)
 		}
 	}
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.made().db, in.Network, func(r *rows) error {
-		c, page, err := reviewsPage(s, r, in, func(data []byte) (shown ShownReview, err error) {
+	err = view(ctx, s.service.db, in.Network, func(r *rows) error {
+		c, page, err := reviewsPage(s.service, r, in, func(data []byte) (shown ShownReview, err error) {
 			read := struct {
 				*ShownReview
 				Name *string `json:"imported_display_name"`

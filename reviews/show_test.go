@@ -23,7 +23,7 @@ func TestShown(t *testing.T) {
 	whole := "urn:vitrine:" + network
 	page := vitrine.Caller{URN: whole + ":user=page", Reads: []string{whole}, TagsOnly: true, PublicReviews: true}
 	in := reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ", Limit: 1}
-	first, err := service.Show(ctx, page, in)
+	first, err := service.As(page).Show(ctx, in)
 	if err != nil || first.Next == "" {
 		t.Fatal(first, err)
 	}
@@ -80,7 +80,7 @@ func TestShown(t *testing.T) {
 			reviews.ListReviewsRequest{Network: network, Source: "other", Collection: "YQ", After: first.Next},
 			vitrine.ErrInvalid},
 	} {
-		if _, err := service.Show(ctx, c.by, c.in); !errors.Is(err, c.want) {
+		if _, err := service.As(c.by).Show(ctx, c.in); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}

@@ -29,7 +29,7 @@ func TestDeleteOfReviewsThatReplyToEachOther(t *testing.T) {
 					review("3", 30, `,"parent_id":"2"`)), nil)
 			replyByHand(t, store, "1", "2")
 			test.in.Network = network
-			done, err := reviews.New(store, nil).Delete(ctx, operator, test.in)
+			done, err := reviews.New(store, nil).As(operator).Delete(ctx, test.in)
 			if err != nil || done != test.done {
 				t.Errorf("%+v, %v", done, err)
 			}

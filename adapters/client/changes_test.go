@@ -75,7 +75,7 @@ func TestFollowGoesOnThroughAllThatEnds(t *testing.T) {
 	group.Go(func() {
 		<-started
 		for i := range changes {
-			if _, err := f.service.CreateApp(ctx, caller(),
+			if _, err := f.service.As(caller()).CreateApp(ctx,
 				appsvc.CreateAppRequest{Title: fmt.Sprint(i), Groups: []string{network}}); err != nil {
 				t.Error(err)
 			}
@@ -114,7 +114,7 @@ func TestFollowGoesOnThroughAllThatEnds(t *testing.T) {
 		}
 	}
 	for after, more := first.Next, true; more; {
-		page, err := f.service.Changes(ctx, caller(), appsvc.ChangesRequest{After: after})
+		page, err := f.service.As(caller()).Changes(ctx, appsvc.ChangesRequest{After: after})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestFollowEndsWithWhatAnotherAttemptWouldMeetToo(t *testing.T) {
 		return err
 	}
 	near := func(in appsvc.ChangesRequest) (err error) {
-		for _, err = range f.service.Follow(t.Context(), caller(), in) {
+		for _, err = range f.service.As(caller()).Follow(t.Context(), in) {
 		}
 		return err
 	}
@@ -173,7 +173,7 @@ func TestFollowEndsWithWhatAnotherAttemptWouldMeetToo(t *testing.T) {
 // What was found to be now when Follow was called stays the beginning, also if the first stream breaks off.
 func TestFollowFromNowMissesNothing(t *testing.T) {
 	f, c := newFollowed(t)
-	if _, err := f.service.CreateApp(t.Context(), caller(),
+	if _, err := f.service.As(caller()).CreateApp(t.Context(),
 		appsvc.CreateAppRequest{Title: "before", Groups: []string{network}}); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestFollowFromNowMissesNothing(t *testing.T) {
 		for f.asked.Load() == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		if _, err := f.service.CreateApp(ctx, caller(),
+		if _, err := f.service.As(caller()).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: "while it connects", Groups: []string{network}}); err != nil {
 			t.Error(err)
 		}
@@ -193,7 +193,7 @@ func TestFollowFromNowMissesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		app, err := f.service.App(ctx, caller(), e.AppID)
+		app, err := f.service.As(caller()).App(ctx, e.AppID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +275,7 @@ func TestFollowALibrary(t *testing.T) {
 		in := assets.ChangeAssetsRequest{
 			Add: []assets.NewAsset{{ID: fmt.Sprint(n), Generator: assets.Generator{ID: "g"},
 				Content: []byte(`{"content":"x"}`)}}}
-		if _, err := service.ChangeAssets(ctx, by, lib, in); err != nil {
+		if _, err := service.As(by).ChangeAssets(ctx, lib, in); err != nil {
 			t.Error(err)
 		}
 	}
@@ -293,7 +293,7 @@ func TestFollowALibrary(t *testing.T) {
 		}
 		add(n)
 	}
-	near, err := service.Changes(ctx, by, lib, vitrine.ChangesRequest{})
+	near, err := service.As(by).Changes(ctx, lib, vitrine.ChangesRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,8 @@ func newDelivered(t *testing.T, c httpapi.Config) *delivered {
 			`"properties":{"bold":{"default":false}}}}}}`,
 		`{"name":"count","version":"2","main":"https://cdn.example/count.js","headless":true,"configSchema":{}}`,
 	} {
-		if _, err := d.svc.CreateComponent(ctx, ann, appsvc.CreateComponentRequest{Manifest: []byte(m)}); err != nil {
+		if _, err := d.svc.As(ann).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{Manifest: []byte(m)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,12 +53,12 @@ func newDelivered(t *testing.T, c httpapi.Config) *delivered {
 			{Component: appsvc.ComponentRef{Name: "poll", Version: "1"}, Config: []byte(`{"q":1.50}`)},
 			{Component: appsvc.ComponentRef{Name: "count", Version: "2"}, Config: []byte(`{}`)},
 		}
-		app, err := d.svc.CreateApp(ctx, ann, in)
+		app, err := d.svc.As(ann).CreateApp(ctx, in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tag := appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}
-		if _, err := d.svc.PutTag(ctx, ann, tag); err != nil {
+		if _, err := d.svc.As(ann).PutTag(ctx, tag); err != nil {
 			t.Fatal(err)
 		}
 		d.ids = append(d.ids, app.ID)
@@ -145,7 +146,7 @@ func TestDelivery(t *testing.T) {
 	}
 	// What changes is seen at once.
 	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}
-	if err := d.svc.DeleteTag(t.Context(), ann,
+	if err := d.svc.As(ann).DeleteTag(t.Context(),
 		appsvc.DeleteTagRequest{AppID: d.ids[0], Name: "production"}); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestDeliveryHasABound(t *testing.T) {
 	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}
 	query := ""
 	for range 6 {
-		app, err := d.svc.CreateApp(t.Context(), ann,
+		app, err := d.svc.As(ann).CreateApp(t.Context(),
 			appsvc.CreateAppRequest{Title: "Large", Groups: []string{"urn:vitrine:example.test:site=a"},
 				Elements: []appsvc.NewElement{
 					{Component: appsvc.ComponentRef{Name: "count", Version: "2"},
@@ -224,7 +225,7 @@ func TestDeliveryHasABound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.svc.PutTag(t.Context(), ann,
+		if _, err := d.svc.As(ann).PutTag(t.Context(),
 			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +297,7 @@ func TestDeliveryAgain(t *testing.T) {
 	by.Reads, by.Tags = []string{"urn:vitrine:example.test"}, []string{"production"}
 	want(3, 1, "with the rights back")
 	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}
-	if err := d.svc.DeleteTag(t.Context(), ann,
+	if err := d.svc.As(ann).DeleteTag(t.Context(),
 		appsvc.DeleteTagRequest{AppID: d.ids[0], Name: "production"}); err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func fuzzHandler(f *testing.F) (*httpapi.Tokens, http.Handler, string) {
 	by := vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}
 	var id string
 	for range 3 {
-		app, err := apps.CreateApp(f.Context(), by, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
+		app, err := apps.As(by).CreateApp(f.Context(), appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -537,7 +537,7 @@ func TestTheLagOfStreams(t *testing.T) {
 		}
 		create := func() {
 			t.Helper()
-			if _, err := apps.CreateApp(t.Context(), vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates},
+			if _, err := apps.As(vitrine.Caller{URN: editor.URN, Moderates: editor.Moderates}).CreateApp(t.Context(),
 				appsvc.CreateAppRequest{Title: "x", Groups: []string{network}}); err != nil {
 				t.Fatal(err)
 			}

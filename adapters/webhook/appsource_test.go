@@ -78,17 +78,17 @@ func TestChangesOfApps(t *testing.T) {
 			}
 			settle()
 		}
-		app, err := apps.CreateApp(t.Context(), me, appsvc.CreateAppRequest{Title: "One", Groups: []string{to1}})
+		app, err := apps.As(me).CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "One", Groups: []string{to1}})
 		must(err)
-		_, err = apps.PutTag(t.Context(), me,
+		_, err = apps.As(me).PutTag(t.Context(),
 			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
 		must(err)
-		_, err = apps.Patch(t.Context(), me, app.ID,
+		_, err = apps.As(me).Patch(t.Context(), app.ID,
 			[]byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups/0",`+
 				`"value":"`+to2+`"}]`))
 		must(err)
-		must(apps.DeleteTag(t.Context(), me, appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}))
-		_, err = apps.CreateComponent(t.Context(), me,
+		must(apps.As(me).DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}))
+		_, err = apps.As(me).CreateComponent(t.Context(),
 			appsvc.CreateComponentRequest{
 				Manifest: []byte(`{"name":"map","version":"1","main":"/map.js","configSchema":{}}`)})
 		must(err)
@@ -135,7 +135,7 @@ func TestForeignCursorsAreGone(t *testing.T) {
 		apps := appsvc.New(db, nil)
 		putRecord(t, db, positionKey("a"), json.RawMessage(f.position("a")))
 		me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
-		if _, err := apps.CreateApp(t.Context(), me,
+		if _, err := apps.As(me).CreateApp(t.Context(),
 			appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func libraryMe(network string) vitrine.Caller {
 // add adds an asset and returns its id.
 func (o opening) add(t *testing.T, network, id string) string {
 	t.Helper()
-	made, err := o.assets.ChangeAssets(t.Context(), libraryMe(network), libraryOf(network),
+	made, err := o.assets.As(libraryMe(network)).ChangeAssets(t.Context(), libraryOf(network),
 		assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 			{ID: id, Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"x"}`)}}})
 	if err != nil {
@@ -73,7 +73,7 @@ func deliverFrom(t *testing.T, open func() opening) {
 	old := writer.add(t, "a.test", "before")
 	got := &bodies{got: map[string][]string{}}
 	end := first.deliver(t, got)
-	from, err := writer.assets.Changes(t.Context(), libraryMe("a.test"), libraryOf("a.test"),
+	from, err := writer.assets.As(libraryMe("a.test")).Changes(t.Context(), libraryOf("a.test"),
 		vitrine.ChangesRequest{After: vitrine.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -82,16 +82,16 @@ func deliverFrom(t *testing.T, open func() opening) {
 	writer.add(t, "a.test", "1")
 	writer.add(t, "b.test", "1") // in a library that is new
 	ctx, me, lib := t.Context(), libraryMe("a.test"), libraryOf("a.test")
-	if _, err := writer.assets.ChangeAttributes(ctx, me, lib,
+	if _, err := writer.assets.As(me).ChangeAttributes(ctx, lib,
 		assets.ChangeAttributesRequest{Assets: []string{old},
 			Add: []assets.Attribute{{Key: "k", Value: "v"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writer.assets.ChangeFolders(ctx, me, lib,
+	if _, err := writer.assets.As(me).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Drafts"}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writer.assets.ChangeAssets(ctx, me, lib,
+	if _, err := writer.assets.As(me).ChangeAssets(ctx, lib,
 		assets.ChangeAssetsRequest{Remove: []string{old}}); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func deliverFrom(t *testing.T, open func() opening) {
 // told returns the changes of a library after a cursor, as they are delivered.
 func (o opening) told(t *testing.T, network, after string) (all []string) {
 	t.Helper()
-	page, err := o.assets.Changes(t.Context(), libraryMe(network), libraryOf(network),
+	page, err := o.assets.As(libraryMe(network)).Changes(t.Context(), libraryOf(network),
 		vitrine.ChangesRequest{After: after})
 	if err != nil {
 		t.Fatal(err)

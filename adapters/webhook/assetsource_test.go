@@ -25,7 +25,7 @@ func TestChangesOfAssets(t *testing.T) {
 		add := func(name, id string) {
 			t.Helper()
 			me := vitrine.Caller{URN: network(name) + ":user=me", Moderates: []string{network(name)}}
-			_, err := library.ChangeAssets(t.Context(), me, lib(name),
+			_, err := library.As(me).ChangeAssets(t.Context(), lib(name),
 				assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 					{ID: id, Generator: assets.Generator{ID: "blog.example"}, Content: []byte(`{"content":"x"}`)}}})
 			if err != nil {
@@ -55,7 +55,7 @@ func TestChangesOfAssets(t *testing.T) {
 		add("a.test", "1")
 		add("b.test", "1")
 		me := vitrine.Caller{URN: network("b.test") + ":user=me", Moderates: []string{network("b.test")}}
-		if _, err := library.ChangeFolders(t.Context(), me, lib("b.test"),
+		if _, err := library.As(me).ChangeFolders(t.Context(), lib("b.test"),
 			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Drafts"}}}); err != nil {
 			t.Fatal(err)
 		}

@@ -87,12 +87,12 @@ func Example_receiver() {
 	go d.Run(ctx)
 
 	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
-	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: me.Moderates})
+	app, err := apps.As(me).CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: me.Moderates})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if _, err := apps.PutTag(ctx, me,
+	if _, err := apps.As(me).PutTag(ctx,
 		appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}); err != nil {
 		fmt.Println(err)
 		return

@@ -21,13 +21,13 @@ func TestChangesOfReviews(t *testing.T) {
 		t.Helper()
 		line := fmt.Sprintf(`{"source":"s","title":"t","created":"2020-01-01T00:00:00Z","id":%q,`+
 			`"dimensions":["default"],"reviews":[]}`, id)
-		if report, err := service.Import(t.Context(), operator,
+		if report, err := service.As(operator).Import(t.Context(),
 			reviews.ImportRequest{Network: network, File: strings.NewReader(line)}); err != nil || report.Errors > 0 {
 			t.Fatalf("%+v, %v", report, err)
 		}
 	}
 	load("a.test", "YQ==")
-	page, err := service.Changes(t.Context(), operator, reviews.ChangesRequest{Network: "a.test"})
+	page, err := service.As(operator).Changes(t.Context(), reviews.ChangesRequest{Network: "a.test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestChangesOfReviews(t *testing.T) {
 	go func() { done <- d.Run(ctx) }()
 	load("a.test", "YWI=")
 	load("b.test", "YQ==")
-	if _, err := service.Delete(t.Context(), operator,
+	if _, err := service.As(operator).Delete(t.Context(),
 		reviews.DeleteRequest{Network: "a.test", Everything: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestChangesOfReviews(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if page, err = service.Changes(t.Context(), operator,
+	if page, err = service.As(operator).Changes(t.Context(),
 		reviews.ChangesRequest{Network: "a.test", After: from}); err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func (s reviewSource) feeds(ctx context.Context, e Endpoint) (out []feed, err er
 	if !e.wants(reviews.EventType) {
 		return nil, nil
 	}
-	networks, err := s.reviews.ChangedNetworks(ctx, vitrine.Caller{Operator: true})
+	networks, err := s.reviews.ChangedNetworks(ctx)
 	for _, network := range networks {
 		if e.Groups == nil || e.covers([]string{s.reviews.NetworkURN(network)}) {
 			out = append(out,
@@ -207,7 +207,7 @@ func (s reviewSource) feeds(ctx context.Context, e Endpoint) (out []feed, err er
 
 // read reads the feed of a network.
 func (s reviewSource) read(ctx context.Context, network, after string) (page, error) {
-	read, err := s.reviews.Changes(ctx, vitrine.Caller{Operator: true},
+	read, err := s.reviews.As(vitrine.Caller{Operator: true}).Changes(ctx,
 		reviews.ChangesRequest{Network: network, After: after})
 	return pageOf(read, err, func(event reviews.Event) (c change, err error) {
 		c = change{Cursor: event.Cursor, Type: reviews.EventType, At: time.UnixMilli(event.At),

@@ -87,12 +87,12 @@ func titleKey(title string) string { return fmt.Sprintf("%x", sha256.Sum256([]by
 // fill creates sample data: an app, a post in a folder, and a review.
 func (p *program) fill(ctx context.Context) error {
 	me := p.caller("me")
-	_, err := p.apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
+	_, err := p.apps.As(me).CreateApp(ctx, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
 	if err != nil {
 		return err
 	}
 	library := assets.Library{Network: "example.test", ID: "example.test"}
-	made, err := p.assets.ChangeFolders(ctx, me, library,
+	made, err := p.assets.As(me).ChangeFolders(ctx, library,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Posts"}}})
 	if err != nil {
 		return err
@@ -100,13 +100,13 @@ func (p *program) fill(ctx context.Context) error {
 	post := assets.NewAsset{ID: "1", Folders: []string{made.Folders[0].ID},
 		Content: []byte(`{"content": "The first post"}`)}
 	post.Generator.ID = "embed"
-	if _, err := p.assets.ChangeAssets(ctx, me, library,
+	if _, err := p.assets.As(me).ChangeAssets(ctx, library,
 		assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
 		return err
 	}
 	const line = `{"source": "shop", "id": "dGVh", "title": "Tea", "created": "2024-01-02T03:04:05Z", "reviews": [
 		{"id": "1", "imported_display_name": "Ann", "title": "Good", "body_html": "<p>Warm</p>", "created": "2024-02-03T04:05:06Z", "ratings": [80]}]}`
-	report, err := p.reviews.Import(ctx, me,
+	report, err := p.reviews.As(me).Import(ctx,
 		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(strings.ReplaceAll(line, "\n", ""))})
 	if err == nil && report.Created != 1 {
 		err = fmt.Errorf("the review was not imported: %+v", report)

@@ -74,7 +74,7 @@ func (p *program) authenticate(r *http.Request) (httpapi.Principal, error) {
 func (p *program) titles(w http.ResponseWriter, r *http.Request) {
 	by := httpapi.CallerOf(r.Context())
 	titles := []string{}
-	for app, err := range p.apps.AllApps(r.Context(), by.Caller,
+	for app, err := range p.apps.As(by.Caller).AllApps(r.Context(),
 		appsvc.ListAppsRequest{Summary: true, Query: r.FormValue("q")}) {
 		if err != nil {
 			httpapi.WriteError(w, r, err)

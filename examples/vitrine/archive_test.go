@@ -80,7 +80,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	search := assets.SearchRequest{Limit: 1}
 	found, err2 := library.Search(ctx, demoLibrary, search)
 	cursors, err3 := cursorsOf(t, from)
-	erased, err4 := stored.Delete(ctx, operator,
+	erased, err4 := stored.As(operator).Delete(ctx,
 		reviews.DeleteRequest{Network: demoLibrary.Network, Author: "first-ferry"})
 	if err := errors.Join(err, err2, err3, err4); err != nil || erased.Reviews == 0 {
 		t.Fatal(erased, err)
@@ -172,7 +172,7 @@ func cursorsOf(t *testing.T, s storage.Store) (cursors [3]string, err error) {
 	library := assets.New(s, nil).As(by)
 	list, err2 := library.Changes(t.Context(), demoLibrary, vitrine.ChangesRequest{After: vitrine.Now})
 	in := reviews.ChangesRequest{Network: demoLibrary.Network, After: vitrine.Now}
-	imported, err3 := reviews.New(s, nil).Changes(t.Context(), operator, in)
+	imported, err3 := reviews.New(s, nil).As(operator).Changes(t.Context(), in)
 	return [3]string{feed.Next, list.Next, imported.Next}, errors.Join(err, err2, err3)
 }
 
@@ -183,7 +183,7 @@ func changesAfter(t *testing.T, s storage.Store, cursors [3]string) map[string]e
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 	_, err2 := assets.New(s, nil).As(by).Changes(t.Context(), demoLibrary, vitrine.ChangesRequest{After: cursors[1]})
 	in := reviews.ChangesRequest{Network: demoLibrary.Network, After: cursors[2]}
-	_, err3 := reviews.New(s, nil).Changes(t.Context(), operator, in)
+	_, err3 := reviews.New(s, nil).As(operator).Changes(t.Context(), in)
 	return map[string]error{"apps": err, "assets": err2, "reviews": err3}
 }
 

@@ -124,21 +124,21 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 // fillBench makes so many apps, each with a tag. The last one is read.
 func fillBench(apps *appsvc.Service, count int, target *benchTarget) error {
 	ctx, by := context.Background(), vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, Components: true}
-	if _, err := apps.CreateComponent(ctx, by,
+	if _, err := apps.As(by).CreateComponent(ctx,
 		appsvc.CreateComponentRequest{
 			Manifest: []byte(`{"name": "@demo/analytics", "version": "0.4.2", "main": ` +
 				`"https://cdn.demo.test/analytics-0.4.2.js", "configSchema": {}}`)}); err != nil {
 		return err
 	}
 	for range count {
-		app, err := apps.CreateApp(ctx, by, benchApp())
+		app, err := apps.As(by).CreateApp(ctx, benchApp())
 		if err != nil {
 			return err
 		}
 		target.Latest = "/apps/" + app.ID
 		target.Tagged = target.Latest + "/tagged/live"
 		target.Apps = append(target.Apps, target.Latest)
-		if _, err := apps.PutTag(ctx, by,
+		if _, err := apps.As(by).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)}); err != nil {
 			return err
 		}

@@ -211,7 +211,7 @@ func addIDs(ids map[string]string, request, response []byte) {
 // marked returns errForeign unless -demo has filled the store.
 func marked(ctx context.Context, s storage.Store) error {
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
-	_, err := appsvc.New(s, nil).App(ctx, by, demoMark)
+	_, err := appsvc.New(s, nil).As(by).App(ctx, demoMark)
 	if errors.Is(err, vitrine.ErrNotFound) {
 		return exitError{errForeign, exitUsage}
 	}

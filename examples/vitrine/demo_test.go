@@ -43,7 +43,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 
 	t.Run("apps with a history of several people over days, in the order of the feed", func(t *testing.T) {
-		page, err := apps.Changes(ctx, by, appsvc.ChangesRequest{Limit: 500})
+		page, err := apps.As(by).Changes(ctx, appsvc.ChangesRequest{Limit: 500})
 		if err != nil || page.More {
 			t.Fatal(page.More, err)
 		}
@@ -61,7 +61,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("a component whose second version breaks elements of the first", func(t *testing.T) {
-		poll, err := apps.ComponentVersion(ctx, by, "@demo/poll", "2.0.0")
+		poll, err := apps.As(by).ComponentVersion(ctx, "@demo/poll", "2.0.0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		manifest = strings.Replace(manifest, `"id":"`+poll.ID+`",`, "", 1)
 		developer := by
 		developer.Components = true
-		check, err := apps.CheckComponent(ctx, developer,
+		check, err := apps.As(developer).CheckComponent(ctx,
 			appsvc.CheckComponentRequest{Name: "@demo/poll", Manifest: []byte(manifest)})
 		if err != nil || len(check.Broken) < 2 {
 			t.Errorf("it breaks %+v, %v", check.Broken, err)
@@ -78,33 +78,33 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 	t.Run("a restricted folder, whose assets the editor does not see", func(t *testing.T) {
 		me, editors := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates},
 			vitrine.Caller{URN: demoNetwork + ":user=editor", Roles: []string{"editor"}}
-		list, err := library.ListFolders(ctx, me, demoLibrary, assets.ListFoldersRequest{})
+		list, err := library.As(me).ListFolders(ctx, demoLibrary, assets.ListFoldersRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		at := slices.IndexFunc(list.Items, func(f assets.Folder) bool { return f.Label == "Press" })
-		inside, err := library.ListFolders(ctx, me, demoLibrary,
+		inside, err := library.As(me).ListFolders(ctx, demoLibrary,
 			assets.ListFoldersRequest{Paths: []string{"/" + list.Items[at].ID}})
 		if err != nil || len(inside.Items) != 1 {
 			t.Fatalf("%+v, %v", inside, err)
 		}
-		why, err := library.Explain(ctx, me, demoLibrary,
+		why, err := library.As(me).Explain(ctx, demoLibrary,
 			assets.ExplainRequest{Folder: inside.Items[0].ID,
 				About: &vitrine.Caller{URN: "editor", Roles: []string{"editor"}}})
 		if err != nil || why.View.Allowed {
 			t.Errorf("%+v, %v", why, err)
 		}
-		everything, err := library.Search(ctx, me, demoLibrary, assets.SearchRequest{Limit: 1})
+		everything, err := library.As(me).Search(ctx, demoLibrary, assets.SearchRequest{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		some, err := library.Search(ctx, editors, demoLibrary, assets.SearchRequest{Limit: 1})
+		some, err := library.As(editors).Search(ctx, demoLibrary, assets.SearchRequest{Limit: 1})
 		if err != nil || everything.Total != 126 || some.Total >= everything.Total || some.Total < 63 {
 			t.Errorf("the editor sees %d of %d, %v", some.Total, everything.Total, err)
 		}
 	})
 	t.Run("collections of reviews with ratings in several dimensions", func(t *testing.T) {
-		list, err := stored.ListCollections(ctx, vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates},
+		list, err := stored.As(vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}).ListCollections(ctx,
 			reviews.ListCollectionsRequest{})
 		if err != nil || len(list.Items) != 3 {
 			t.Fatalf("%+v, %v", list, err)
@@ -116,11 +116,11 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("the same again", func(t *testing.T) {
-		again, err := appsvc.New(fill(), nil).ListApps(ctx, by, appsvc.ListAppsRequest{})
+		again, err := appsvc.New(fill(), nil).As(by).ListApps(ctx, appsvc.ListAppsRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := apps.ListApps(ctx, by, appsvc.ListAppsRequest{})
+		list, err := apps.As(by).ListApps(ctx, appsvc.ListAppsRequest{})
 		if err != nil || len(list.Items) != len(again.Items) {
 			t.Fatalf("%d and %d apps, %v", len(list.Items), len(again.Items), err)
 		}

@@ -94,7 +94,7 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := stored.Export(ctx, operator, demoLibrary.Network, io.Discard); err != nil {
+		if err := stored.As(operator).Export(ctx, demoLibrary.Network, io.Discard); err != nil {
 			t.Error(err)
 		}
 		_ = into.Close()

@@ -24,7 +24,7 @@ func listCollections(f *flag.FlagSet) action {
 			lines := json.NewEncoder(escaper{out})
 			lines.SetEscapeHTML(false)
 			in := reviews.ListCollectionsRequest{Network: network, Source: *source, Limit: 500}
-			for c, err := range svc.AllCollections(ctx, operator, in) {
+			for c, err := range svc.As(operator).AllCollections(ctx, in) {
 				switch {
 				case err != nil:
 				case *asJSON:

@@ -48,7 +48,7 @@ func deleteReviews(f *flag.FlagSet) action {
 		}
 		var done reviews.Deleted
 		err = inStore(ctx, *db, func(s storage.Store) (err error) {
-			done, err = reviews.New(s, nil).Delete(ctx, operator, in)
+			done, err = reviews.New(s, nil).As(operator).Delete(ctx, in)
 			return err
 		})
 		if errors.Is(err, vitrine.ErrInvalid) {

@@ -23,7 +23,7 @@ func exportReviews(f *flag.FlagSet) action {
 			var out measured
 			err := p.writeOut(*file, func(to io.Writer) error {
 				out.Writer = to
-				return svc.Export(ctx, operator, network, &out)
+				return svc.As(operator).Export(ctx, network, &out)
 			})
 			if mib := (out.longest + 1<<20 - 1) >> 20; err == nil && mib > 16 {
 				p.complain(fmt.Errorf("the longest line has %d MiB: reviews import takes it with -max-line %d, the "+

@@ -49,7 +49,7 @@ func importReviews(f *flag.FlagSet) action {
 			return err
 		}
 		counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
-			return svc.Import(context.WithoutCancel(ctx), operator, reviews.ImportRequest{
+			return svc.As(operator).Import(context.WithoutCancel(ctx), reviews.ImportRequest{
 				Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(shown),
 			})
 		})

@@ -33,7 +33,7 @@ func inNetwork(
 // returns "" if the store has no reviews, and a usageError if it has several networks and named is "". If named has no
 // reviews, it says so on standard error, since the name may be misspelt.
 func chooseNetwork(ctx context.Context, p *program, svc *reviews.Service, named string) (string, error) {
-	names, err := svc.Networks(ctx, operator)
+	names, err := svc.Networks(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ func BenchmarkDelivery(b *testing.B) {
 	svc := appsvc.New(db, nil)
 	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"},
 		Components: true}
-	if _, err := svc.CreateComponent(b.Context(), ann,
+	if _, err := svc.As(ann).CreateComponent(b.Context(),
 		appsvc.CreateComponentRequest{
 			Manifest: []byte(`{"name":"c","version":"1","main":"/c.js",` +
 				`"configSchema":{"properties":{"size":{"default":3}}},"note":"` + strings.Repeat("x", 900) +
@@ -36,11 +36,11 @@ func BenchmarkDelivery(b *testing.B) {
 				appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
 					Config: []byte(`{"text":"` + strings.Repeat("y", 200) + `"}`)})
 		}
-		app, err := svc.CreateApp(b.Context(), ann, in)
+		app, err := svc.As(ann).CreateApp(b.Context(), in)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := svc.PutTag(b.Context(), ann,
+		if _, err := svc.As(ann).PutTag(b.Context(),
 			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: vitrine.Latest}); err != nil {
 			b.Fatal(err)
 		}

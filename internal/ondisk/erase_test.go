@@ -15,30 +15,31 @@ import (
 func TestAnErasedAppIsInNoFile(t *testing.T) {
 	db, dir := open(t)
 	s := appsvc.New(db, nil)
-	app, err := s.CreateApp(ctx, moderator, appsvc.CreateAppRequest{Title: "Café au lait", Groups: []string{network}})
+	app, err := s.As(moderator).CreateApp(ctx,
+		appsvc.CreateAppRequest{Title: "Café au lait", Groups: []string{network}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, change := range [][2]string{{"Tee mit Milch", "wet paint"},
 		{"Xylophone " + strings.Repeat("quagga ", 100), "Zither of a person"}} {
-		if _, err := s.Edit(ctx, moderator, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+		if _, err := s.As(moderator).Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 			p.SetTitle(change[0]).Note(change[1])
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.PutTag(ctx, moderator,
+	if _, err := s.As(moderator).PutTag(ctx,
 		appsvc.PutTagRequest{AppID: app.ID, Name: "draft", Version: vitrine.NewVersion(0)}); err != nil {
 		t.Fatal(err)
 	}
 	if found := filesWith(t, dir, "Xylophone"); len(found) == 0 {
 		t.Fatal("the text is in no file before")
 	}
-	if err := s.DeleteApp(ctx, moderator, app.ID); err != nil {
+	if err := s.As(moderator).DeleteApp(ctx, app.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.EraseApp(ctx, moderator, app.ID); err != nil {
+	if err := s.As(moderator).EraseApp(ctx, app.ID); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"Xylophone", "xylophone", "Zither", "Café au", "Tee mit", "wet paint", "quagga"} {
@@ -53,7 +54,7 @@ func TestPurgedAssetsAreInNoFile(t *testing.T) {
 	db, dir := open(t)
 	s := assets.New(db, nil)
 	folder := func(label string) string {
-		out, err := s.ChangeFolders(ctx, moderator, lib,
+		out, err := s.As(moderator).ChangeFolders(ctx, lib,
 			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: label}}})
 		if err != nil {
 			t.Fatal(err)
@@ -70,17 +71,17 @@ func TestPurgedAssetsAreInNoFile(t *testing.T) {
 		}
 		in.Add = append(in.Add, a)
 	}
-	if _, err := s.ChangeAssets(ctx, moderator, lib, in); err != nil {
+	if _, err := s.As(moderator).ChangeAssets(ctx, lib, in); err != nil {
 		t.Fatal(err)
 	}
 	if found := filesWith(t, dir, "secret1z"); len(found) == 0 {
 		t.Fatal("the text is in no file before")
 	}
-	if _, err := s.ChangeFolders(ctx, moderator, lib,
+	if _, err := s.As(moderator).ChangeFolders(ctx, lib,
 		assets.ChangeFoldersRequest{Delete: []string{doomed}}); err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Purge: []string{doomed}})
+	out, err := s.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Purge: []string{doomed}})
 	if err != nil || out.Purged.Assets != 300 {
 		t.Fatalf("purged %+v, %v", out.Purged, err)
 	}

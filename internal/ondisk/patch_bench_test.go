@@ -27,7 +27,7 @@ func BenchmarkPatchBesidePosts(b *testing.B) {
 func patchBesidePosts(b *testing.B, words int) {
 	db, _ := open(b)
 	s, apps := assets.New(db, nil), appsvc.New(db, nil)
-	app, err := apps.CreateApp(ctx, moderator, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
+	app, err := apps.As(moderator).CreateApp(ctx, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func patchBesidePosts(b *testing.B, words int) {
 						assets.NewAsset{ID: fmt.Sprint(round, " ", i), Generator: assets.Generator{ID: "g"},
 							Content: append(content, `"}`...)})
 				}
-				if _, err := s.ChangeAssets(ctx, by, assets.Library{Network: lib.Network, ID: fmt.Sprint("l", c)},
+				if _, err := s.As(by).ChangeAssets(ctx, assets.Library{Network: lib.Network, ID: fmt.Sprint("l", c)},
 					in); err != nil {
 					b.Error(err)
 					return
@@ -61,7 +61,7 @@ func patchBesidePosts(b *testing.B, words int) {
 	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
 		begun := time.Now()
-		if _, err := apps.Edit(ctx, moderator, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+		if _, err := apps.As(moderator).Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
 			p.SetTitle(fmt.Sprint(i))
 			return nil
 		}); err != nil {

@@ -63,7 +63,7 @@ func BenchmarkPeers(b *testing.B) {
 	}
 	peers := []peer{
 		{"vitrine", cpu, func(q question, by vitrine.Caller) (page []int64, total int64, err error) {
-			found, err := s.Search(ctx, by, lib, q.in)
+			found, err := s.As(by).Search(ctx, lib, q.in)
 			for _, a := range found.Assets {
 				page = append(page, a.CreatedAt)
 			}
@@ -224,7 +224,7 @@ func fillPeer(b *testing.B, db *sql.DB, s *assets.Service, folders []string, siz
 		b.Fatal(err)
 	}
 	run(b, db, "INSERT INTO place SELECT id, folder FROM post")
-	for f, err := range s.AllFolders(ctx, half, lib, assets.ListFoldersRequest{}) {
+	for f, err := range s.As(half).AllFolders(ctx, lib, assets.ListFoldersRequest{}) {
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -106,7 +106,7 @@ func addPosts(b *testing.B, s *assets.Service, first, n int, folders []string) {
 	for i := range n {
 		in.Add = append(in.Add, post(first+i, folders))
 	}
-	if _, err := s.ChangeAssets(ctx, moderator, lib, in); err != nil {
+	if _, err := s.As(moderator).ChangeAssets(ctx, lib, in); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -179,7 +179,7 @@ func BenchmarkPosts(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			benchCPU(b, 1, func() {
-				if _, err := s.Search(ctx, c.by, lib, c.in); err != nil {
+				if _, err := s.As(c.by).Search(ctx, lib, c.in); err != nil {
 					b.Fatal(err)
 				}
 			})
@@ -196,11 +196,11 @@ func BenchmarkPosts(b *testing.B) {
 
 // postFolders makes folders until the library has 200. It returns their ids, and how many posts there are.
 func postFolders(b *testing.B, s *assets.Service) (ids []string, size int) {
-	page, err := s.Search(ctx, moderator, lib, assets.SearchRequest{Limit: 1})
+	page, err := s.As(moderator).Search(ctx, lib, assets.SearchRequest{Limit: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
-	for f, err := range s.AllFolders(ctx, moderator, lib, assets.ListFoldersRequest{}) {
+	for f, err := range s.As(moderator).AllFolders(ctx, lib, assets.ListFoldersRequest{}) {
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func postFolders(b *testing.B, s *assets.Service) (ids []string, size int) {
 		in := assets.NewFolder{Label: fmt.Sprintf("%03d", i),
 			Permissions: []assets.Permission{{Operation: assets.View,
 				User: &assets.Subject{ID: []string{"half", "other"}[i%2]}}}}
-		out, err := s.ChangeFolders(ctx, moderator, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{in}})
+		out, err := s.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{in}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 // A hundred apps of twenty elements take less than 64 KiB, and no body is read for them.
 func TestSummariesAreSmall(t *testing.T) {
 	svc, by := appsOfTwenty(t)
-	page, err := svc.ListApps(t.Context(), by, appsvc.ListAppsRequest{Summary: true})
+	page, err := svc.As(by).ListApps(t.Context(), appsvc.ListAppsRequest{Summary: true})
 	if err != nil || len(page.Items) != 100 {
 		t.Fatal(len(page.Items), err)
 	}
@@ -38,7 +38,8 @@ func appsOfTwenty(t testing.TB) (*appsvc.Service, vitrine.Caller) {
 		name := fmt.Sprint("component-", i%8)
 		if i < 8 {
 			manifest := fmt.Appendf(nil, `{"name":%q,"version":"1.0.0","main":"/m.js","configSchema":{}}`, name)
-			if _, err := svc.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+			if _, err := svc.As(by).CreateComponent(ctx,
+				appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -47,12 +48,12 @@ func appsOfTwenty(t testing.TB) (*appsvc.Service, vitrine.Caller) {
 				Config: json.RawMessage(`{"text":"` + strings.Repeat("x", 500) + `"}`)})
 	}
 	for i := range 100 {
-		app, err := svc.CreateApp(ctx, by,
+		app, err := svc.As(by).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: fmt.Sprint("The front page of shop ", i), Groups: []string{site1},
 				Elements: elements})
 		for _, tag := range []string{"production", "staging"} {
 			if err == nil {
-				_, err = svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: app.ID, Name: tag, Version: app.Version})
+				_, err = svc.As(by).PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: tag, Version: app.Version})
 			}
 		}
 		if err != nil {
@@ -65,7 +66,7 @@ func appsOfTwenty(t testing.TB) (*appsvc.Service, vitrine.Caller) {
 func BenchmarkSummaries(b *testing.B) {
 	svc, by := appsOfTwenty(b)
 	for b.Loop() {
-		if page, err := svc.ListApps(b.Context(), by, appsvc.ListAppsRequest{Summary: true}); err != nil ||
+		if page, err := svc.As(by).ListApps(b.Context(), appsvc.ListAppsRequest{Summary: true}); err != nil ||
 			len(page.Items) != 100 {
 			b.Fatal(err)
 		}
@@ -75,7 +76,7 @@ func BenchmarkSummaries(b *testing.B) {
 func BenchmarkSummariesOfAWord(b *testing.B) {
 	svc, by := appsOfTwenty(b)
 	for b.Loop() {
-		if page, err := svc.ListApps(b.Context(), by,
+		if page, err := svc.As(by).ListApps(b.Context(),
 			appsvc.ListAppsRequest{Summary: true, Query: "7 fro"}); err != nil || len(page.Items) != 11 {
 			b.Fatal(len(page.Items), err)
 		}

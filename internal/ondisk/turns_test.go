@@ -29,7 +29,7 @@ func TestAnUnrelatedUpdateHasItsTurnBetweenLargeChanges(t *testing.T) {
 						assets.NewAsset{ID: fmt.Sprint(round, " ", i), Generator: assets.Generator{ID: "g"},
 							Content: fmt.Appendf(nil, `{"content":"some words of a post and number%d"}`, i)})
 				}
-				if _, err := s.ChangeAssets(ctx, by, assets.Library{Network: lib.Network, ID: fmt.Sprint("l", c)},
+				if _, err := s.As(by).ChangeAssets(ctx, assets.Library{Network: lib.Network, ID: fmt.Sprint("l", c)},
 					in); err != nil {
 					t.Error(err)
 					return

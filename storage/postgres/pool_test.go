@@ -107,12 +107,12 @@ func TestAPoolOfTheProgram(t *testing.T) {
 	defer stop()
 	before := tracer.n.Load()
 	for i := range 3 {
-		if _, err := apps.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: by.Moderates}); err != nil {
+		if _, err := apps.As(by).CreateApp(ctx, appsvc.CreateAppRequest{Title: "x", Groups: by.Moderates}); err != nil {
 			t.Fatal(i, err)
 		}
 	}
 	n := 0
-	for _, err := range apps.Follow(follow, by, appsvc.ChangesRequest{}) {
+	for _, err := range apps.As(by).Follow(follow, appsvc.ChangesRequest{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

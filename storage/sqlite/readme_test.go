@@ -24,16 +24,16 @@ func TestStatementsOfTheReadme(t *testing.T) {
 	defer db.Close()
 	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
 	apps := appsvc.New(db, nil)
-	app, err := apps.CreateApp(ctx, me, appsvc.CreateAppRequest{Title: "Front page", Groups: me.Moderates})
+	app, err := apps.As(me).CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: me.Moderates})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := apps.PutTag(ctx, me,
+	if _, err := apps.As(me).PutTag(ctx,
 		appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}); err != nil {
 		t.Fatal(err)
 	}
 	library, posts := assets.Library{Network: "example.test", ID: "example.test"}, assets.New(db, nil)
-	made, err := posts.ChangeFolders(ctx, me, library,
+	made, err := posts.As(me).ChangeFolders(ctx, library,
 		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "Posts"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestStatementsOfTheReadme(t *testing.T) {
 	post := assets.NewAsset{ID: "1", Folders: []string{made.Folders[0].ID},
 		Content: []byte(`{"content": "The first post"}`)}
 	post.Generator.ID = "example"
-	if _, err := posts.ChangeAssets(ctx, me, library,
+	if _, err := posts.As(me).ChangeAssets(ctx, library,
 		assets.ChangeAssetsRequest{Add: []assets.NewAsset{post}}); err != nil {
 		t.Fatal(err)
 	}

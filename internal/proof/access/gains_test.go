@@ -122,10 +122,10 @@ func newPlot(t *testing.T, seed uint64) *plot {
 	for _, i := range p.together { // they are no strangers
 		id := p.one(p.folders)
 		g := assets.Permission{Operation: operation, User: &assets.Subject{ID: p.people[i].URN}}
-		_, err := p.svc.ChangePermissions(background, plotMaker, plotLibrary,
+		_, err := p.svc.As(plotMaker).ChangePermissions(background, plotLibrary,
 			assets.ChangePermissionsRequest{Folder: id, Create: []assets.Permission{g}})
 		p.must("a grant", err)
-		if f, err := p.svc.Folder(background, plotMaker, plotLibrary, id); err == nil && f.Path != "/" &&
+		if f, err := p.svc.As(plotMaker).Folder(background, plotLibrary, id); err == nil && f.Path != "/" &&
 			p.IntN(3) == 0 {
 			deleted = append(deleted, f.Path[strings.LastIndexByte(f.Path, '/')+1:])
 		}
@@ -182,7 +182,7 @@ func (p *plot) restore(deleted []string) (back []string) {
 	for range deleted { // a folder may stand before the one above it
 		for _, id := range deleted {
 			for _, i := range p.together {
-				if _, err := p.svc.Permissions(background, p.people[i], plotLibrary, id); err != nil ||
+				if _, err := p.svc.As(p.people[i]).Permissions(background, plotLibrary, id); err != nil ||
 					slices.Contains(back, id) {
 					continue
 				}
@@ -220,25 +220,25 @@ func (p *plot) some(list []string, most int) []string {
 func (p *plot) rights(by vitrine.Caller) map[string]int {
 	out := map[string]int{}
 	for _, id := range p.folders {
-		f, err := p.svc.Folder(background, by, plotLibrary, id)
+		f, err := p.svc.As(by).Folder(background, plotLibrary, id)
 		if err != nil || f.Deleted {
 			continue
 		}
 		out[id] = viewed
-		if _, err := p.svc.AssignAssets(background, by, plotLibrary,
+		if _, err := p.svc.As(by).AssignAssets(background, plotLibrary,
 			assets.AssignAssetsRequest{Folder: id}); err == nil {
 			out[id] = edited
 		}
-		if _, err := p.svc.Permissions(background, by, plotLibrary, id); err == nil {
+		if _, err := p.svc.As(by).Permissions(background, plotLibrary, id); err == nil {
 			out[id] = managed
 		}
 	}
-	changed, err := p.svc.ChangeAttributes(background, by, plotLibrary,
+	changed, err := p.svc.As(by).ChangeAttributes(background, plotLibrary,
 		assets.ChangeAttributesRequest{Assets: p.assets})
 	p.must("who may change assets", err)
 	read := []string{}
 	for i, id := range p.assets {
-		if _, err := p.svc.Asset(background, by, plotLibrary, id); err == nil {
+		if _, err := p.svc.As(by).Asset(background, plotLibrary, id); err == nil {
 			out[id], read = viewed, append(read, id)
 		}
 		if changed.Result[i] == 200 {
@@ -246,7 +246,7 @@ func (p *plot) rights(by vitrine.Caller) map[string]int {
 		}
 	}
 	p.explained(by, out)
-	page, err := p.svc.Search(background, by, plotLibrary, assets.SearchRequest{Limit: 500})
+	page, err := p.svc.As(by).Search(background, plotLibrary, assets.SearchRequest{Limit: 500})
 	p.must("a search", err)
 	found := []string{}
 	for _, a := range page.Assets {
@@ -262,12 +262,12 @@ func (p *plot) rights(by vitrine.Caller) map[string]int {
 func (p *plot) explained(by vitrine.Caller, rights map[string]int) {
 	for _, id := range slices.Concat(p.folders, p.assets) {
 		in, told := assets.ExplainRequest{Folder: id}, hidden
-		_, reads := p.svc.Folder(background, by, plotLibrary, id)
+		_, reads := p.svc.As(by).Folder(background, plotLibrary, id)
 		if slices.Contains(p.assets, id) {
 			in.Asset, in.Folder = id, ""
-			_, reads = p.svc.Asset(background, by, plotLibrary, id)
+			_, reads = p.svc.As(by).Asset(background, plotLibrary, id)
 		}
-		why, err := p.svc.Explain(background, by, plotLibrary, in)
+		why, err := p.svc.As(by).Explain(background, plotLibrary, in)
 		for i, v := range []*assets.Verdict{&why.View, &why.Edit, why.Manage} {
 			if v != nil && v.Allowed && why.View.Allowed {
 				told = i + 1
@@ -324,7 +324,7 @@ func (p *plot) step() (what string, err error) {
 }
 
 func (p *plot) changeFolders(by vitrine.Caller, what string, in assets.ChangeFoldersRequest) (string, error) {
-	out, err := p.svc.ChangeFolders(background, by, plotLibrary, in)
+	out, err := p.svc.As(by).ChangeFolders(background, plotLibrary, in)
 	for _, f := range out.Folders {
 		if !slices.Contains(p.folders, f.ID) {
 			p.folders = append(p.folders, f.ID)
@@ -339,7 +339,7 @@ func (p *plot) path() string {
 	if len(p.folders) == 0 || p.IntN(4) == 0 {
 		return "/"
 	}
-	f, err := p.svc.Folder(background, plotMaker, plotLibrary, p.one(p.folders))
+	f, err := p.svc.As(plotMaker).Folder(background, plotLibrary, p.one(p.folders))
 	p.must("a folder", err)
 	return strings.TrimSuffix(f.Path, "/") + "/" + f.ID
 }
@@ -387,7 +387,7 @@ func (p *plot) permissions() (list []assets.Permission) {
 func (p *plot) permit(by vitrine.Caller) (string, error) {
 	id := p.one(p.folders)
 	in := assets.ChangePermissionsRequest{Create: p.permissions()}
-	have, err := p.svc.Permissions(background, plotMaker, plotLibrary, id)
+	have, err := p.svc.As(plotMaker).Permissions(background, plotLibrary, id)
 	p.must("permissions", err)
 	for _, g := range have {
 		if p.IntN(2) == 0 {
@@ -395,7 +395,7 @@ func (p *plot) permit(by vitrine.Caller) (string, error) {
 		}
 	}
 	in.Folder = id
-	_, err = p.svc.ChangePermissions(background, by, plotLibrary, in)
+	_, err = p.svc.As(by).ChangePermissions(background, plotLibrary, in)
 	sent, _ := json.Marshal(in)
 	return "permissions of " + id + " " + string(sent), err
 }
@@ -403,7 +403,8 @@ func (p *plot) permit(by vitrine.Caller) (string, error) {
 func (p *plot) add(by vitrine.Caller, foreign string, folders []string, text string) (string, error) {
 	content, _ := json.Marshal(map[string]string{"content": text})
 	in := assets.NewAsset{ID: foreign, Generator: assets.Generator{ID: "g"}, Content: content, Folders: folders}
-	out, err := p.svc.ChangeAssets(background, by, plotLibrary, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
+	out, err := p.svc.As(by).ChangeAssets(background, plotLibrary,
+		assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}})
 	if err == nil && !slices.Contains(p.assets, out.Added[0].ID) {
 		p.assets = append(p.assets, out.Added[0].ID)
 	}
@@ -418,7 +419,7 @@ func (p *plot) addAgain(by vitrine.Caller) (string, error) {
 		return p.add(by, p.one([]string{"new 0", "new 1"}), folders, "text")
 	}
 	i := p.IntN(3)
-	a, err := p.svc.Asset(background, plotMaker, plotLibrary, p.assets[i])
+	a, err := p.svc.As(plotMaker).Asset(background, plotLibrary, p.assets[i])
 	if err == nil && p.IntN(2) == 0 {
 		for _, f := range a.Folders {
 			folders = append(folders, f.ID)
@@ -431,7 +432,7 @@ func (p *plot) addAgain(by vitrine.Caller) (string, error) {
 func (p *plot) assign(by vitrine.Caller) (string, error) {
 	id, in := p.one(p.folders), assets.AssignAssetsRequest{Assign: p.some(p.assets, 1), Remove: p.some(p.assets, 1)}
 	in.Folder = id
-	out, err := p.svc.AssignAssets(background, by, plotLibrary, in)
+	out, err := p.svc.As(by).AssignAssets(background, plotLibrary, in)
 	if err == nil &&
 		!slices.ContainsFunc(slices.Concat(out.Assign, out.Remove), func(i assets.ItemStatus) bool {
 			return i.Status == 200
@@ -446,7 +447,7 @@ func (p *plot) remove(by vitrine.Caller) (string, error) {
 		return "", vitrine.ErrForbidden
 	}
 	id := p.one(p.assets)
-	_, err := p.svc.ChangeAssets(background, by, plotLibrary, assets.ChangeAssetsRequest{Remove: []string{id}})
+	_, err := p.svc.As(by).ChangeAssets(background, plotLibrary, assets.ChangeAssetsRequest{Remove: []string{id}})
 	return "remove " + id, err
 }
 
@@ -457,7 +458,7 @@ func (p *plot) receiveOriginals() {
 	for _, foreign := range []string{"new 0", "new 1"} {
 		var places []string
 		for _, id := range p.some(p.folders, 2) {
-			if f, err := p.svc.Folder(background, plotMaker, plotLibrary, id); err == nil && !f.Deleted {
+			if f, err := p.svc.As(plotMaker).Folder(background, plotLibrary, id); err == nil && !f.Deleted {
 				places = append(places, id)
 			}
 		}
@@ -474,7 +475,7 @@ func (p *plot) receiveOriginals() {
 		}
 		for _, by := range p.people {
 			can := p.rights(by)
-			page, err := p.svc.Search(background, by, plotLibrary, assets.SearchRequest{Query: "original"})
+			page, err := p.svc.As(by).Search(background, plotLibrary, assets.SearchRequest{Query: "original"})
 			p.must("a search", err)
 			sees := slices.ContainsFunc(places, func(id string) bool { return can[id] >= viewed })
 			for _, a := range page.Assets {

@@ -102,7 +102,7 @@ func TestTenThousandVersions(t *testing.T) {
 	for i := range versions {
 		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
 			`"path":"/apps/0/elements/0/config/n","value":%d}]`, i, i+1)
-		if _, err := s.apps.Patch(context.Background(), caller, id, []byte(patch)); err != nil {
+		if _, err := s.apps.As(caller).Patch(context.Background(), id, []byte(patch)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func (s *served) fill(n int) {
 	for i := range n {
 		now = now.Add(time.Millisecond)
 		in := appsvc.CreateAppRequest{Title: fmt.Sprintf("App %06d", i), Groups: []string{network + ":site=blog"}}
-		if _, err := apps.CreateApp(ctx, caller, in); err != nil {
+		if _, err := apps.As(caller).CreateApp(ctx, in); err != nil {
 			s.t.Fatal(err)
 		}
 	}

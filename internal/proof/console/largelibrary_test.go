@@ -81,7 +81,7 @@ func (l largeLibrary) store(t *testing.T, svc *assets.Service) {
 				}
 				in.Create = append(in.Create, f)
 			}
-			made, err := svc.ChangeFolders(ctx, moderator, lib, in)
+			made, err := svc.As(moderator).ChangeFolders(ctx, lib, in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func (l largeLibrary) store(t *testing.T, svc *assets.Service) {
 					Folders:   []string{ids[l.leaves[random.IntN(len(l.leaves))]]},
 					SafeTags:  []string{fmt.Sprint("tag", often.Uint64()%40)}, Via: &via, Rights: &rights})
 		}
-		made, err := svc.ChangeAssets(ctx, moderator, lib, in)
+		made, err := svc.As(moderator).ChangeAssets(ctx, lib, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func (l largeLibrary) store(t *testing.T, svc *assets.Service) {
 		for i := 0; i < len(made.Added); i += 10 {
 			some = append(some, made.Added[i].ID)
 		}
-		if _, err := svc.ChangeAttributes(ctx, moderator, lib,
+		if _, err := svc.As(moderator).ChangeAttributes(ctx, lib,
 			assets.ChangeAttributesRequest{Assets: some, Add: []assets.Attribute{
 				{Key: "state", Value: []string{"draft", "checked", "final"}[from/5000%3]},
 				{Key: "season", Value: []string{"spring", "summer", "autumn", "winter"}[from/5000%4]}}}); err != nil {

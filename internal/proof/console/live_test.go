@@ -186,7 +186,7 @@ func TestLostConnection(t *testing.T) {
 		title := fmt.Sprint("Winter ", i)
 		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
 			`"path":"/apps/0/title","value":%q}]`, i, title)
-		if _, err := s.apps.Patch(context.Background(), caller, id, []byte(patch)); err != nil {
+		if _, err := s.apps.As(caller).Patch(context.Background(), id, []byte(patch)); err != nil {
 			t.Fatal(err)
 		}
 		p.See(`//table//a[.="` + title + `"]`)

@@ -41,7 +41,7 @@ func TestReviewsPage(t *testing.T) {
 		`"dimensions":["default"],"reviews":[` +
 		`{"id":"1","imported_display_name":"user-1","title":"Quick","body_html":"<p>Boils in a minute.</p>",` +
 		`"created":"2019-04-02T10:00:00Z","ratings":[100]}]}`
-	if _, err := service.Import(t.Context(), vitrine.Caller{Operator: true},
+	if _, err := service.As(vitrine.Caller{Operator: true}).Import(t.Context(),
 		reviews.ImportRequest{Network: "shop.example", File: strings.NewReader(file)}); err != nil {
 		t.Fatal(err)
 	}

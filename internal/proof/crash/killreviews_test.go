@@ -68,12 +68,12 @@ func (i *importProcess) verify(ctx context.Context, path string) (err error) {
 			return err
 		}
 		defer file.Close()
-		if _, err := svc.Import(ctx, operator, reviews.ImportRequest{Network: i.network, File: file}); err != nil {
+		if _, err := svc.As(operator).Import(ctx, reviews.ImportRequest{Network: i.network, File: file}); err != nil {
 			return fmt.Errorf("import after the kill: %w", err)
 		}
 	}
 	var text bytes.Buffer
-	if err := svc.Export(ctx, operator, i.network, &text); err != nil {
+	if err := svc.As(operator).Export(ctx, i.network, &text); err != nil {
 		return err
 	}
 	n := 0

@@ -84,16 +84,16 @@ func update(db *sqlite.DB, w, n int) error {
 	svc, v := service(db, w), latest(n)
 	switch {
 	case n == 0:
-		_, err := svc.CreateApp(ctx, moderator, appsvc.CreateAppRequest{Title: title(w, 0), Groups: []string{urn}})
+		_, err := svc.As(moderator).CreateApp(ctx, appsvc.CreateAppRequest{Title: title(w, 0), Groups: []string{urn}})
 		return err
 	case tagged(n):
-		_, err := svc.PutTag(ctx, moderator,
+		_, err := svc.As(moderator).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: appID(w), Name: "production", Version: vitrine.NewVersion(v)})
 		return err
 	}
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
 		`"path":"/apps/0/title","value":"%s"}]`, v, title(w, v+1))
-	_, err := svc.Patch(ctx, moderator, appID(w), []byte(patch))
+	_, err := svc.As(moderator).Patch(ctx, appID(w), []byte(patch))
 	return err
 }
 
@@ -110,7 +110,7 @@ func addAssets(ctx context.Context, db *sqlite.DB, n int) error {
 			assets.NewAsset{ID: fmt.Sprintf("%d-%d", n, i), Generator: assets.Generator{ID: "worker"},
 				Content: fmt.Appendf(nil, `{"content":"every word%d %s"}`, n, strings.Repeat("text ", 50))})
 	}
-	_, err := assets.New(db, nil).ChangeAssets(ctx, editor, lib, in)
+	_, err := assets.New(db, nil).As(editor).ChangeAssets(ctx, lib, in)
 	return err
 }
 
@@ -127,7 +127,7 @@ func verify(ctx context.Context, path string, acknowledged [workers]int) (err er
 			return fmt.Errorf("app %d, %d updates acknowledged: %w", w, acknowledged[w], err)
 		}
 	}
-	found, err := assets.New(db, nil).Search(ctx, editor, lib, assets.SearchRequest{Query: "every", Limit: 500})
+	found, err := assets.New(db, nil).As(editor).Search(ctx, lib, assets.SearchRequest{Query: "every", Limit: 500})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func verify(ctx context.Context, path string, acknowledged [workers]int) (err er
 
 func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 	svc := service(db, w)
-	list, _, err := listed(svc.ListVersions(ctx, moderator, appsvc.ListVersionsRequest{AppID: appID(w), Limit: 500}))
+	list, _, err := listed(svc.As(moderator).ListVersions(ctx, appsvc.ListVersionsRequest{AppID: appID(w), Limit: 500}))
 	if errors.Is(err, vitrine.ErrNotFound) && acknowledged == 0 {
 		return nil
 	}
@@ -156,12 +156,12 @@ func verifyApp(ctx context.Context, db *sqlite.DB, w, acknowledged int) error {
 			return fmt.Errorf("version %d of %d is version %d, %.30q", v, len(list), a.Version, c.Title)
 		}
 	}
-	tags, err := svc.ListTags(ctx, moderator, appsvc.ListTagsRequest{AppID: appID(w)})
+	tags, err := svc.As(moderator).ListTags(ctx, appsvc.ListTagsRequest{AppID: appID(w)})
 	if err != nil {
 		return err
 	}
 	told, err := replayApps(func(after string) (vitrine.ChangesPage[appsvc.Event], error) {
-		return svc.Changes(ctx, moderator, appsvc.ChangesRequest{After: after, Limit: 500})
+		return svc.As(moderator).Changes(ctx, appsvc.ChangesRequest{After: after, Limit: 500})
 	})
 	if err != nil {
 		return err

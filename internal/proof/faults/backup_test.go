@@ -75,7 +75,7 @@ func loads(n names) []*load {
 		},
 		count: func(w *world) (int, error) {
 			number := -2 // those that were there before
-			for s, err := range w.reviews.AllCollections(context.Background(), vitrine.Caller{Operator: true},
+			for s, err := range w.reviews.As(vitrine.Caller{Operator: true}).AllCollections(context.Background(),
 				reviews.ListCollectionsRequest{Network: network}) {
 				if err != nil || s.Count != 3 {
 					return 0, fmt.Errorf("collection %q has %d reviews, want 3: %w", s.ID, s.Count, err)
@@ -176,6 +176,6 @@ func oneBackup(w *world, list []*load, path string) error {
 		}
 	}
 	var out strings.Builder
-	err = restored.reviews.Export(context.Background(), vitrine.Caller{Operator: true}, network, &out)
+	err = restored.reviews.As(vitrine.Caller{Operator: true}).Export(context.Background(), network, &out)
 	return errors.Join(err, restored.db.Close())
 }

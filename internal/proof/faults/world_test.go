@@ -144,16 +144,17 @@ func (w *world) shown(n names) (string, error) {
 	}
 	ctx := context.Background()
 	operator := vitrine.Caller{Operator: true}
-	networks, err := w.reviews.Networks(ctx, operator)
+	networks, err := w.reviews.Networks(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, network := range networks {
 		fmt.Fprintf(&out, "reviews of %s\n", network)
-		if err := w.reviews.Export(ctx, operator, network, &out); err != nil {
+		if err := w.reviews.As(operator).Export(ctx, network, &out); err != nil {
 			return "", err
 		}
-		for s, err := range w.reviews.AllCollections(ctx, operator, reviews.ListCollectionsRequest{Network: network}) {
+		for s, err := range w.reviews.As(operator).AllCollections(ctx,
+			reviews.ListCollectionsRequest{Network: network}) {
 			if err != nil {
 				return "", err
 			}

@@ -38,7 +38,7 @@ func (w *world) follow(ctx context.Context, svc *appsvc.Service) (all [Apps]*fol
 		f := &follower{ended: make(chan error, 1), stop: stop}
 		all[i] = f
 		go func() {
-			for e, err := range svc.Follow(ctx, by, appsvc.ChangesRequest{AppID: w.ids[i], Limit: 3}) {
+			for e, err := range svc.As(by).Follow(ctx, appsvc.ChangesRequest{AppID: w.ids[i], Limit: 3}) {
 				if err != nil {
 					f.ended <- err
 					return
@@ -63,11 +63,11 @@ func (f *follower) wait(ctx context.Context, svc *appsvc.Service, id string) ([]
 	by := vitrine.Caller{URN: network + ":user=follower", Moderates: []string{network}}
 	for _, change := range []func() error{
 		func() error {
-			_, err := svc.PutTag(ctx, by,
+			_, err := svc.As(by).PutTag(ctx,
 				appsvc.PutTagRequest{AppID: id, Name: lastTag, Version: vitrine.NewVersion(0)})
 			return err
 		},
-		func() error { return svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: id, Name: lastTag}) },
+		func() error { return svc.As(by).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: lastTag}) },
 	} {
 		err := change()
 		for errors.Is(err, errRefused) {

@@ -135,7 +135,7 @@ func (h *libraryHistory) answer(ctx context.Context, svc *assets.Service, o *lib
 	by := vitrine.Caller{URN: o.by, Moderates: []string{network}}
 	switch o.kind {
 	case addAsset:
-		made, err := svc.ChangeAssets(ctx, by, h.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{{
+		made, err := svc.As(by).ChangeAssets(ctx, h.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{{
 			ID: fmt.Sprint(o.origin), Generator: assets.Generator{ID: "linear.test"},
 			Content: fmt.Appendf(nil, `{"content":%q}`, o.text)}}})
 		if err == nil {
@@ -143,30 +143,30 @@ func (h *libraryHistory) answer(ctx context.Context, svc *assets.Service, o *lib
 		}
 		return err
 	case removeAsset:
-		made, err := svc.ChangeAssets(ctx, by, h.lib, assets.ChangeAssetsRequest{Remove: []string{o.id}})
+		made, err := svc.As(by).ChangeAssets(ctx, h.lib, assets.ChangeAssetsRequest{Remove: []string{o.id}})
 		o.absent = len(made.Removed) == 0
 		return err
 	case labelAsset:
-		made, err := svc.ChangeAttributes(ctx, by, h.lib,
+		made, err := svc.As(by).ChangeAttributes(ctx, h.lib,
 			assets.ChangeAttributesRequest{Assets: []string{o.id},
 				Set: []assets.Attribute{{Key: "label", Value: o.text}}})
 		o.absent = err == nil && made.Result[0] == 404
 		return err
 	case addFolder:
-		made, err := svc.ChangeFolders(ctx, by, h.lib,
+		made, err := svc.As(by).ChangeFolders(ctx, h.lib,
 			assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: o.text}}})
 		if err == nil {
 			o.id = made.Folders[0].ID
 		}
 		return err
 	case readAsset:
-		a, err := svc.Asset(ctx, by, h.lib, o.id)
+		a, err := svc.As(by).Asset(ctx, h.lib, o.id)
 		if o.absent = errors.Is(err, vitrine.ErrNotFound); o.absent {
 			return nil
 		}
 		return errors.Join(err, o.see(a))
 	}
-	page, err := svc.Search(ctx, by, h.lib, assets.SearchRequest{Limit: 100})
+	page, err := svc.As(by).Search(ctx, h.lib, assets.SearchRequest{Limit: 100})
 	for _, a := range page.Assets {
 		err = errors.Join(err, o.see(a))
 	}
@@ -268,7 +268,8 @@ func (h *libraryHistory) one(ctx context.Context, seed uint64, services []*asset
 	var events []assets.Event
 	go func() {
 		by := vitrine.Caller{URN: lastUser, Moderates: []string{network}}
-		for e, err := range services[len(services)-1].Follow(following, by, h.lib, vitrine.ChangesRequest{Limit: 3}) {
+		for e, err := range services[len(services)-1].As(by).Follow(following, h.lib,
+			vitrine.ChangesRequest{Limit: 3}) {
 			if err == nil && e.By != lastUser {
 				events = append(events, e)
 				continue

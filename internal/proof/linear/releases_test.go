@@ -86,17 +86,17 @@ func (s *releaseStory) step() {
 	if s.random.IntN(2) == 0 || len(s.releases) == 0 {
 		switch s.random.IntN(5) {
 		case 0:
-			_, _ = svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: s.app, Name: tag, Version: version()})
+			_, _ = svc.As(by).PutTag(ctx, appsvc.PutTagRequest{AppID: s.app, Name: tag, Version: version()})
 		case 1:
-			_ = svc.DeleteTag(ctx, by, appsvc.DeleteTagRequest{AppID: s.app, Name: tag})
+			_ = svc.As(by).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: s.app, Name: tag})
 		case 2:
-			_, _ = svc.PutTag(ctx, by, appsvc.PutTagRequest{AppID: s.app, Name: tag, Rollback: true})
+			_, _ = svc.As(by).PutTag(ctx, appsvc.PutTagRequest{AppID: s.app, Name: tag, Rollback: true})
 		case 3:
 			if err := svc.RunDue(ctx); err != nil {
 				s.t.Fatal(err)
 			}
 		default:
-			rel, err := svc.CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}})
+			rel, err := svc.As(by).CreateRelease(ctx, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}})
 			if err == nil {
 				s.releases = append(s.releases, rel.ID)
 				s.authors[rel.ID] = []string{by.URN}
@@ -105,7 +105,7 @@ func (s *releaseStory) step() {
 		return
 	}
 	id := s.releases[s.random.IntN(len(s.releases))]
-	rel, err := svc.Release(ctx, s.people[0], id)
+	rel, err := svc.As(s.people[0]).Release(ctx, id)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -115,14 +115,14 @@ func (s *releaseStory) step() {
 	}
 	switch s.random.IntN(7) {
 	case 0, 1:
-		_, _ = svc.ApproveRelease(ctx, by, id, seen)
+		_, _ = svc.As(by).ApproveRelease(ctx, id, seen)
 	case 2, 3:
-		_, _ = svc.RunRelease(ctx, by, id, seen)
+		_, _ = svc.As(by).RunRelease(ctx, id, seen)
 	case 4:
-		_, _ = svc.UndoRelease(ctx, by, id, seen)
+		_, _ = svc.As(by).UndoRelease(ctx, id, seen)
 	case 5:
 		if s.random.IntN(3) == 0 {
-			_, _ = svc.CancelRelease(ctx, by, id, seen)
+			_, _ = svc.As(by).CancelRelease(ctx, id, seen)
 		}
 	default:
 		u := appsvc.UpdateReleaseRequest{ID: id, Version: seen, Name: rel.Name, Moves: []appsvc.ReleaseMove{move}}
@@ -131,7 +131,7 @@ func (s *releaseStory) step() {
 			u.Moves = rel.Moves
 			u.At = s.clock.Load() + 2000
 		}
-		if now, err := svc.UpdateRelease(ctx, by, u); err == nil && !slices.Equal(now.Moves, rel.Moves) {
+		if now, err := svc.As(by).UpdateRelease(ctx, u); err == nil && !slices.Equal(now.Moves, rel.Moves) {
 			s.authors[id] = append(s.authors[id], by.URN)
 		}
 	}
@@ -142,7 +142,7 @@ func (s *releaseStory) step() {
 func (s *releaseStory) check() (approved int) {
 	was := []vitrine.Version{{}} // where it has pointed, oldest first
 	var moves []appsvc.TagMove
-	for m, err := range s.services[0].AllTagMoves(s.t.Context(), s.people[0],
+	for m, err := range s.services[0].As(s.people[0]).AllTagMoves(s.t.Context(),
 		appsvc.ListTagMovesRequest{AppID: s.app, Name: "production"}) {
 		if errors.Is(err, vitrine.ErrNotFound) {
 			return 0
@@ -165,7 +165,7 @@ func (s *releaseStory) check() (approved int) {
 			if ran[m.Release]++; ran[m.Release] > 1 {
 				s.t.Errorf("the release %s ran %d times", m.Release, ran[m.Release])
 			}
-			rel, err := s.services[0].Release(s.t.Context(), s.people[0], m.Release)
+			rel, err := s.services[0].As(s.people[0]).Release(s.t.Context(), m.Release)
 			if err != nil || rel.RanAt == 0 {
 				s.t.Fatalf("%+v, %v", rel, err)
 			}
@@ -206,11 +206,11 @@ func TestNoStepsGoAroundAnApproval(t *testing.T) {
 		for n := range count(releaseSequences, 60) {
 			maker := people[0]
 			maker.URN = people[3].URN
-			app, err := services[0].CreateApp(t.Context(), maker,
+			app, err := services[0].As(maker).CreateApp(t.Context(),
 				appsvc.CreateAppRequest{Title: fmt.Sprint(n), Groups: []string{oneSite, otherSite}})
 			for range 2 {
 				if err == nil {
-					_, err = services[0].Restore(t.Context(), maker,
+					_, err = services[0].As(maker).Restore(t.Context(),
 						appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
 				}
 			}
@@ -282,16 +282,16 @@ func TestReleasesAreLinearizable(t *testing.T) {
 		for range count(releaseSequences, 200)/40 + 3 {
 			var apps [2]string
 			for i := range apps {
-				app, err := services[0].CreateApp(ctx, by,
+				app, err := services[0].As(by).CreateApp(ctx,
 					appsvc.CreateAppRequest{Title: "x", Groups: []string{oneSite}})
 				for range 2 {
 					if err == nil {
-						_, err = services[0].Restore(ctx, by,
+						_, err = services[0].As(by).Restore(ctx,
 							appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
 					}
 				}
 				if err == nil {
-					_, err = services[0].PutTag(ctx, by,
+					_, err = services[0].As(by).PutTag(ctx,
 						appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)})
 				}
 				if err != nil {
@@ -315,14 +315,14 @@ func TestReleasesAreLinearizable(t *testing.T) {
 						case "put":
 							op.app, op.to = random.IntN(2), int64(random.IntN(3))
 							call = int64(time.Since(begun))
-							if _, err := svc.PutTag(ctx, by,
+							if _, err := svc.As(by).PutTag(ctx,
 								appsvc.PutTagRequest{AppID: apps[op.app], Name: "live",
 									Version: vitrine.NewVersion(op.to)}); err != nil {
 								t.Error(err)
 							}
 						case "read":
 							call = int64(time.Since(begun))
-							list, err := svc.TagsNamed(ctx, by, "live", apps[:])
+							list, err := svc.As(by).TagsNamed(ctx, "live", apps[:])
 							if err != nil || len(list) != 2 {
 								t.Errorf("%+v, %v", list, err)
 								return
@@ -337,10 +337,10 @@ func TestReleasesAreLinearizable(t *testing.T) {
 										From: appsvc.PointsTo(vitrine.NewVersion(op.from[i])),
 										To:   appsvc.PointsTo(vitrine.NewVersion(op.at[i]))})
 							}
-							rel, err := svc.CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: moves})
+							rel, err := svc.As(by).CreateRelease(ctx, appsvc.CreateReleaseRequest{Moves: moves})
 							if err == nil {
 								call = int64(time.Since(begun))
-								_, err = svc.RunRelease(ctx, by, rel.ID, rel.Version)
+								_, err = svc.As(by).RunRelease(ctx, rel.ID, rel.Version)
 							}
 							if e, refused := errors.AsType[*vitrine.Error](err); err != nil &&
 								(!refused || e.Code != vitrine.CodeConflicts) {
@@ -380,7 +380,8 @@ func TestDueReleasesRunOnce(t *testing.T) {
 		}
 		var apps, ids []string
 		for range 4 {
-			app, err := services[0].CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{oneSite}})
+			app, err := services[0].As(by).CreateApp(ctx,
+				appsvc.CreateAppRequest{Title: "x", Groups: []string{oneSite}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -392,7 +393,7 @@ func TestDueReleasesRunOnce(t *testing.T) {
 				moves = append(moves,
 					appsvc.ReleaseMove{AppID: app, Tag: fmt.Sprint("t", n), To: appsvc.PointsTo(vitrine.NewVersion(0))})
 			}
-			rel, err := services[0].CreateRelease(ctx, by,
+			rel, err := services[0].As(by).CreateRelease(ctx,
 				appsvc.CreateReleaseRequest{Moves: moves, At: clock.Load() + int64(1000+500*n)})
 			if err != nil {
 				t.Fatal(err)
@@ -416,11 +417,11 @@ func TestDueReleasesRunOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, id := range ids {
-			if rel, err := services[0].Release(ctx, by, id); err != nil || rel.State != appsvc.ReleaseDone {
+			if rel, err := services[0].As(by).Release(ctx, id); err != nil || rel.State != appsvc.ReleaseDone {
 				t.Errorf("%+v, %v", rel, err)
 			}
 			for _, app := range apps {
-				page, err := services[0].ListTagMoves(ctx, by,
+				page, err := services[0].As(by).ListTagMoves(ctx,
 					appsvc.ListTagMovesRequest{AppID: app, Name: fmt.Sprint("t", n)})
 				if err != nil || len(page.Items) != 1 || page.Items[0].Release != id {
 					t.Errorf("moves %+v, %v", page.Items, err)
@@ -438,9 +439,9 @@ func TestTheTimeOfALargeRelease(t *testing.T) {
 		var moves, back []appsvc.ReleaseMove
 		var other string
 		for range 201 {
-			app, err := svc.CreateApp(ctx, by, appsvc.CreateAppRequest{Title: "x", Groups: []string{oneSite}})
+			app, err := svc.As(by).CreateApp(ctx, appsvc.CreateAppRequest{Title: "x", Groups: []string{oneSite}})
 			if err == nil {
-				_, err = svc.Restore(ctx, by, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
+				_, err = svc.As(by).Restore(ctx, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest})
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -476,12 +477,12 @@ func TestTheTimeOfALargeRelease(t *testing.T) {
 			}
 		}()
 		for _, list := range [][]appsvc.ReleaseMove{moves, back, moves} {
-			rel, err := svc.CreateRelease(ctx, by, appsvc.CreateReleaseRequest{Moves: list})
+			rel, err := svc.As(by).CreateRelease(ctx, appsvc.CreateReleaseRequest{Moves: list})
 			if err != nil {
 				t.Fatal(err)
 			}
 			begun := time.Now()
-			if _, err = svc.RunRelease(ctx, by, rel.ID, rel.Version); err != nil {
+			if _, err = svc.As(by).RunRelease(ctx, rel.ID, rel.Version); err != nil {
 				t.Fatal(err)
 			}
 			took := time.Since(begun)

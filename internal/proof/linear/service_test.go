@@ -38,7 +38,7 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 	by := vitrine.Caller{URN: w.owner, Moderates: []string{network}}
 	for i := range w.ids {
 		title := fmt.Sprintf("%s begins %d", name, i)
-		app, err := svc.CreateApp(ctx, by,
+		app, err := svc.As(by).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: title, Groups: []string{network}, Elements: []appsvc.NewElement{{
 				Component: appsvc.ComponentRef{Name: "note", Version: "1.0.0"}, Config: config(title),
 			}}})
@@ -53,7 +53,7 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 // addComponent makes the component that powers the elements.
 func addComponent(ctx context.Context, svc *appsvc.Service) error {
 	by := vitrine.Caller{URN: network + ":user=developer", Components: true}
-	_, err := svc.CreateComponent(ctx, by, appsvc.CreateComponentRequest{Manifest: []byte(component)})
+	_, err := svc.As(by).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(component)})
 	return err
 }
 
@@ -129,35 +129,35 @@ func (d direct) answer(ctx context.Context, w *world, o Op) (Outcome, error) {
 	oneTag := func(t appsvc.Tag, err error) (Outcome, error) { return tags([]appsvc.Tag{t}, false, err) }
 	switch o.Kind {
 	case Patch:
-		return one(d.svc.Patch(ctx, by, id, patchOf(o)))
+		return one(d.svc.As(by).Patch(ctx, id, patchOf(o)))
 	case Restore:
-		return one(d.svc.Restore(ctx, by, appsvc.RestoreRequest{AppID: id, Version: v, IdempotencyKey: keyOf(w, o)}))
+		return one(d.svc.As(by).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: v, IdempotencyKey: keyOf(w, o)}))
 	case PutTag:
-		return oneTag(d.svc.PutTag(ctx, by,
+		return oneTag(d.svc.As(by).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: id, Name: tagName(o.Tag), Version: v, IdempotencyKey: keyOf(w, o)}))
 	case DeleteTag:
 		return Outcome{},
-			d.svc.DeleteTag(ctx, by,
+			d.svc.As(by).DeleteTag(ctx,
 				appsvc.DeleteTagRequest{AppID: id, Name: tagName(o.Tag), IdempotencyKey: keyOf(w, o)})
 	case ReadLatest:
-		return one(d.svc.App(ctx, by, id))
+		return one(d.svc.As(by).App(ctx, id))
 	case ReadVersion:
-		return one(d.svc.Version(ctx, by, id, v))
+		return one(d.svc.As(by).Version(ctx, id, v))
 	case ReadTag:
-		return oneTag(d.svc.Tag(ctx, by, appsvc.TagRequest{AppID: id, Name: tagName(o.Tag), Embed: true}))
+		return oneTag(d.svc.As(by).Tag(ctx, appsvc.TagRequest{AppID: id, Name: tagName(o.Tag), Embed: true}))
 	case ReadTagged:
-		return one(d.svc.TaggedApp(ctx, by, id, tagName(o.Tag)))
+		return one(d.svc.As(by).TaggedApp(ctx, id, tagName(o.Tag)))
 	case ListVersions:
-		list, more, err := listed(d.svc.ListVersions(ctx, by,
+		list, more, err := listed(d.svc.As(by).ListVersions(ctx,
 			appsvc.ListVersionsRequest{AppID: id, Before: v, Limit: Page}))
 		return w.saw(list, nil, more, err)
 	case ListTags:
-		return tags(listed(d.svc.ListTags(ctx, by, appsvc.ListTagsRequest{AppID: id, Embed: true})))
+		return tags(listed(d.svc.As(by).ListTags(ctx, appsvc.ListTagsRequest{AppID: id, Embed: true})))
 	case TagsNamed:
-		list, err := d.svc.TagsNamed(ctx, by, tagName(o.Tag), w.ids[:])
+		list, err := d.svc.As(by).TagsNamed(ctx, tagName(o.Tag), w.ids[:])
 		return w.saw(nil, list, false, err)
 	}
-	list, _, err := unpage(d.svc.ListApps(ctx, vitrine.Caller{URN: w.owner}, appsvc.ListAppsRequest{}))
+	list, _, err := unpage(d.svc.As(vitrine.Caller{URN: w.owner}).ListApps(ctx, appsvc.ListAppsRequest{}))
 	return w.saw(list, nil, false, err)
 }
 

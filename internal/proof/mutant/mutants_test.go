@@ -35,12 +35,12 @@ type mutant struct {
 
 var mutants = []mutant{
 	{"an app is for its owner", "appsvc", "mayUse", "Owner", true},
-	{"a delivery token reads its own tags", "appsvc", "Service.tag", "TagsOnly", false},
+	{"a delivery token reads its own tags", "appsvc", "Session.tag", "TagsOnly", false},
 	{"an app is for those who read its groups", "appsvc", "mayRead", "reads", false},
 	{"an app is hidden from others", "appsvc", "authorize", "mayRead", false},
 	{"who reads does not write", "appsvc", "authorize", "mayUse", true},
 	{"apps are created by moderators of all their groups", "appsvc", "mayCreateIn", "moderates", true},
-	{"groups are taken away by their moderators", "appsvc", "Service.mayRegroup", "Owner", false},
+	{"groups are taken away by their moderators", "appsvc", "Session.mayRegroup", "Owner", false},
 	{"protected tags are moved by moderators", "appsvc", "TagRule.mayMove", "Protected", false},
 	{"groups stay while a tag is protected", "appsvc", "reader.protectedTag", "Protected", false},
 	{"components are managed by those who have the right", "appsvc", "mayManageComponents", "Components", false},
@@ -48,15 +48,15 @@ var mutants = []mutant{
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
 
 	{"a patch tests the version", "appsvc", "parsedPatch.checkVersion", "current", false},
-	{"a patch is of the latest version", "appsvc", "Service.storePatch", "last head Version", false},
-	{"a patch changes groups as its caller may", "appsvc", "Service.storePatch", "mayRegroup", false},
-	{"a patch uses the components that it was validated with", "appsvc", "Service.storePatch", "checkUnchanged", false},
+	{"a patch is of the latest version", "appsvc", "Session.storePatch", "last head Version", false},
+	{"a patch changes groups as its caller may", "appsvc", "Session.storePatch", "mayRegroup", false},
+	{"a patch uses the components that it was validated with", "appsvc", "Session.storePatch", "checkUnchanged", false},
 	{"a patch leaves what only the service writes", "appsvc", "sameMembers", "Equal", false},
 	{"a repeat is answered with the rights of now", "appsvc", "idempotentWrite.replay", "may ctx", false},
 
 	{"a library is for its network", "assets", "memberOf", "Contains networkURN URN", false},
 	{"an asset is for those who see a folder of it", "assets", "member.seesAsset", "folders len", true},
-	{"the feed of a library is for moderators", "assets", "Service.Changes", "moderator", false},
+	{"the feed of a library is for moderators", "assets", "Session.Changes", "moderator", false},
 	{"reviews are for moderators of their network", "reviews", "Service.Admit", "Contains", false},
 
 	{"a token is signed", "adapters/httpapi", "Tokens.Verify", "ParseWithClaims", false},

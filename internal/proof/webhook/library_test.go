@@ -68,14 +68,14 @@ func deliveries(t *testing.T, secrets ...string) []request {
 	go func() { ended <- d.Run(ctx) }()
 	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=é", Moderates: []string{"urn:vitrine:example.test"},
 		Components: true}
-	if _, err := apps.CreateApp(t.Context(), me,
+	if _, err := apps.As(me).CreateApp(t.Context(),
 		appsvc.CreateAppRequest{Title: "One", Groups: me.Moderates}); err != nil {
 		t.Fatal(err)
 	}
 	names := []string{"map", "é", "@scope/a b", "\"\\/<>&", "\U0001f600", strings.Repeat("x", 128)}
 	for _, name := range names {
 		manifest := fmt.Appendf(nil, `{"name":%q,"version":"1","main":"/map.js","configSchema":{}}`, name)
-		if _, err := apps.CreateComponent(t.Context(), me,
+		if _, err := apps.As(me).CreateComponent(t.Context(),
 			appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 			t.Fatal(err)
 		}

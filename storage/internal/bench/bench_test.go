@@ -100,10 +100,9 @@ func open(b *testing.B, address string) *pgxpool.Pool {
 
 // fill makes n apps of about size bytes and returns their ids.
 func fill(b *testing.B, s *appsvc.Service, n, size int) []string {
-	_, err := s.CreateComponent(ctx, me,
-		appsvc.CreateComponentRequest{
-			Manifest: []byte(`{"name":"card","version":"1.0.0","main":"https://example.test/card.js",` +
-				`"configSchema":{"type":"object"}}`)})
+	_, err := s.As(me).CreateComponent(ctx, appsvc.CreateComponentRequest{
+		Manifest: []byte(`{"name":"card","version":"1.0.0","main":"https://example.test/card.js",` +
+			`"configSchema":{"type":"object"}}`)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -116,7 +115,7 @@ func fill(b *testing.B, s *appsvc.Service, n, size int) []string {
 				Config:    fmt.Appendf(nil, `{"title":"%016x","color":"#%06x"}`, rand.Uint64(), rand.IntN(1<<24)),
 			})
 		}
-		app, err := s.CreateApp(ctx, me, in)
+		app, err := s.As(me).CreateApp(ctx, in)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -129,7 +128,7 @@ func BenchmarkRead(b *testing.B) {
 	for _, e := range engines(b) {
 		s := appsvc.New(e.store, nil)
 		ids := fill(b, s, 100, 5<<10)
-		app, err := s.App(ctx, me, ids[0])
+		app, err := s.As(me).App(ctx, ids[0])
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -137,7 +136,7 @@ func BenchmarkRead(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/latest/%d", e.name, n), func(b *testing.B) {
 				b.ReportMetric(float64(len(app.Body)), "B/app")
 				spread(b, n, func(i, k int) error {
-					_, err := s.App(ctx, me, ids[(i+k)%len(ids)])
+					_, err := s.As(me).App(ctx, ids[(i+k)%len(ids)])
 					return err
 				})
 			})
@@ -179,7 +178,7 @@ func BenchmarkPatch(b *testing.B) {
 		for _, n := range []int{1, 32} {
 			b.Run(fmt.Sprintf("%s/%d", e.name, n), func(b *testing.B) {
 				spread(b, n, func(i, k int) error {
-					_, err := s.Patch(ctx, me, ids[i], patch(versions[i]))
+					_, err := s.As(me).Patch(ctx, ids[i], patch(versions[i]))
 					versions[i]++
 					return err
 				})
@@ -220,7 +219,7 @@ func BenchmarkGrowth(b *testing.B) {
 		for _, e := range engines(b) {
 			s := appsvc.New(e.store, nil)
 			id := fill(b, s, 1, size)[0]
-			app, err := s.App(ctx, me, id)
+			app, err := s.As(me).App(ctx, id)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -229,7 +228,7 @@ func BenchmarkGrowth(b *testing.B) {
 			grown := e.size() - before
 			b.Run(fmt.Sprintf("%s/%dKB/old read", e.name, size>>10), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := s.Version(ctx, me, id, vitrine.NewVersion(rand.IntN(saves))); err != nil {
+					if _, err := s.As(me).Version(ctx, id, vitrine.NewVersion(rand.IntN(saves))); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -247,7 +246,7 @@ func appendVersions(b *testing.B, s storage.Store, app appsvc.App, saves int) {
 	patching := appsvc.New(s, &appsvc.Options{Now: clock, KeepChanges: time.Second})
 	for n := range saves {
 		now = now.Add(2 * time.Second)
-		if _, err := patching.Patch(ctx, me, app.ID, patch(n)); err != nil {
+		if _, err := patching.As(me).Patch(ctx, app.ID, patch(n)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -42,7 +42,7 @@ func BenchmarkImportBesidePatches(b *testing.B) {
 							default:
 							}
 							at := time.Now()
-							if _, err := e.apps.Patch(ctx, me, ids[i], patch(versions[i])); err != nil {
+							if _, err := e.apps.As(me).Patch(ctx, ids[i], patch(versions[i])); err != nil {
 								b.Error(err)
 								return
 							}
@@ -78,7 +78,7 @@ func BenchmarkImportBesidePatches(b *testing.B) {
 				go func() {
 					defer close(imported)
 					at := time.Now()
-					report, err := e.reviews.Import(ctx, vitrine.Caller{Operator: true},
+					report, err := e.reviews.As(vitrine.Caller{Operator: true}).Import(ctx,
 						reviews.ImportRequest{Network: "example.test", File: strings.NewReader(file.String())})
 					if took = time.Since(at); err != nil || report.Rejected > 0 {
 						b.Errorf("%v, %d rejected", err, report.Rejected)

@@ -19,7 +19,7 @@ func BenchmarkRelease(b *testing.B) {
 		ids := fill(b, s, 201, 5<<10)
 		one := make([]appsvc.ReleaseMove, 200)
 		for i := range one {
-			if _, err := s.Patch(ctx, me, ids[i], patch(0)); err != nil {
+			if _, err := s.As(me).Patch(ctx, ids[i], patch(0)); err != nil {
 				b.Fatal(err)
 			}
 			one[i] = appsvc.ReleaseMove{AppID: ids[i], Tag: "production"}
@@ -27,7 +27,7 @@ func BenchmarkRelease(b *testing.B) {
 		b.Run(e.name, func(b *testing.B) {
 			var longest time.Duration
 			version := 0
-			if app, err := s.App(ctx, me, ids[200]); err == nil {
+			if app, err := s.As(me).App(ctx, ids[200]); err == nil {
 				fmt.Sscan(app.Version.String(), &version)
 			}
 			for i := range b.N {
@@ -35,7 +35,7 @@ func BenchmarkRelease(b *testing.B) {
 				for k := range one {
 					one[k].To = appsvc.PointsTo(vitrine.NewVersion(i % 2))
 				}
-				release, err := s.CreateRelease(ctx, me, appsvc.CreateReleaseRequest{Name: "all", Moves: one})
+				release, err := s.As(me).CreateRelease(ctx, appsvc.CreateReleaseRequest{Name: "all", Moves: one})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -49,7 +49,7 @@ func BenchmarkRelease(b *testing.B) {
 						default:
 						}
 						begin := time.Now()
-						if _, err := s.Patch(ctx, me, ids[200], patch(version)); err != nil {
+						if _, err := s.As(me).Patch(ctx, ids[200], patch(version)); err != nil {
 							stopped <- err
 							return
 						}
@@ -58,7 +58,7 @@ func BenchmarkRelease(b *testing.B) {
 					}
 				}()
 				b.StartTimer()
-				_, err = s.RunRelease(ctx, me, release.ID, release.Version)
+				_, err = s.As(me).RunRelease(ctx, release.ID, release.Version)
 				b.StopTimer()
 				close(stop)
 				if err := <-stopped; err != nil {
@@ -87,13 +87,14 @@ func BenchmarkUpgrade(b *testing.B) {
 				manifest := fmt.Appendf(nil,
 					`{"name":"card","version":%q,"main":"https://example.test/card.js",`+
 						`"configSchema":{"type":"object"}}`, to)
-				if _, err := s.CreateComponent(ctx, me, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+				if _, err := s.As(me).CreateComponent(ctx,
+					appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 					b.Fatal(err)
 				}
 				for _, dry := range []bool{true, false} {
 					begin, n := time.Now(), 0
 					for in := (appsvc.UpgradeRequest{Name: "card", To: to, DryRun: dry}); ; {
-						page, err := s.Upgrade(ctx, me, in)
+						page, err := s.As(me).Upgrade(ctx, in)
 						if err != nil {
 							b.Fatal(err)
 						}
