@@ -21,8 +21,8 @@
 //     totals.
 //   - [github.com/vitrine-go/vitrine/reviews] checks and imports the reviews of an older site.
 //
-// Each has a Service, which checks the rights of the Caller, and keeps its data in a store: storage/memory,
-// storage/sqlite or storage/postgres.
+// Each has a Service, which keeps its data in a store: storage/memory, storage/sqlite or storage/postgres. Service.As
+// returns a Session for a Caller, whose methods check what this caller may do.
 //
 //   - adapters/httpapi serves them over HTTP, and adapters/client calls such a server with the methods of a Session.
 //   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin signs people in
@@ -46,7 +46,7 @@ import (
 )
 
 // Caller is a user with rights, which the embedding program has determined: a Service checks no tokens and keeps no
-// users. It is the argument after ctx, and its rights apply to that call. No method changes the slices of a Caller, so
+// users. Service.As returns a Session with its rights. No method changes the slices of a Caller, so
 // goroutines may share one.
 //
 // A Caller with only a URN may create nothing, and may use the apps that it owns. Every method returns ErrInvalid for a

@@ -75,10 +75,9 @@
 //		return nil
 //	}
 //
-// [New] returns a [Service] on a [storage.Store]. A method that acts for a caller takes the [vitrine.Caller] right
-// after ctx; only Watch has no ctx. [Service.As] returns a [Session] for one caller, which has these methods without
-// the parameter, except those that only a server needs: the Admit methods and Watch. The client of a remote service,
-// adapters/client, has the methods of a Session, so a program can be written for both.
+// [New] returns a [Service] on a [storage.Store], and [Service.As] a [Session], which has the methods that act for one
+// [vitrine.Caller]. What acts for no caller, such as [Service.RunDue], is a method of the Service. The client of a
+// remote service, adapters/client, has the methods of a Session, so a program can be written for both.
 //
 // # Reading
 //

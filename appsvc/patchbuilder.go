@@ -218,7 +218,7 @@ type Patcher interface {
 }
 
 // Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed the app
-// meanwhile; see EditApp. See Session.Edit.
+// meanwhile; see EditApp.
 func (s *Session) Edit(ctx context.Context, id string, fn func(App, *PatchBuilder) error) (App, error) {
 	return EditApp(ctx, s, id, fn)
 }

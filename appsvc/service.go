@@ -15,8 +15,8 @@ import (
 // program creates one with New and shares it: the methods are safe for concurrent use. Several Services may share a
 // store, and the Services of several processes may work on the same database.
 //
-// A method that acts for a caller takes the Caller right after ctx, and checks what this caller may do; only Watch
-// takes no ctx. A method that reads works on one snapshot of the store, and an iterator on a snapshot for each page. A
+// As returns a Session, which has the methods that act for a caller. Each checks what this caller may do. A method that
+// reads works on one snapshot of the store, and an iterator on a snapshot for each page. A
 // method that writes stores everything in one transaction, or nothing. Slow work, such as applying a patch and
 // validating configs, is done before the transaction, so that other writers need not wait for it. The transaction
 // checks that what the work was based on has not changed. If it has, the method either uses the present state or

@@ -1,11 +1,9 @@
 package appsvc
 
-import (
-	"github.com/vitrine-go/vitrine"
-)
+import "github.com/vitrine-go/vitrine"
 
-// Session is a Service for one caller: the methods that act for a caller, without the parameter by. The client of a
-// remote service (adapters/client) has these methods too, so a program can be written for both.
+// Session is a Service for one caller: it has the methods that act for a caller, and each checks what this caller may
+// do. The client of a remote service (adapters/client) has these methods too, so a program can be written for both.
 //
 // Service.As makes one, at no cost. A Session keeps the rights that the Caller had then, so a server makes one for each
 // request. It is safe for concurrent use.

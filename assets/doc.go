@@ -1,21 +1,20 @@
 // Package assets is the asset manager: content items in libraries, searched, grouped into folders
 // with permissions, and labelled with attributes.
 //
-// A [Service] on a [storage.Store] applies every rule. A method takes the [vitrine.Caller] and the [Library], and
-// returns only what the caller may see. A hidden asset or folder gives the same error as one that
-// does not exist.
+// A [Service] on a [storage.Store] applies every rule. [Service.As] gives a [Session] for a [vitrine.Caller]. Its methods
+// take the [Library], and return only what the caller may see. A hidden asset or folder gives the same error as one
+// that does not exist.
 //
 //	svc := assets.New(memory.New(), nil)
-//	page, err := svc.Search(ctx, by, lib, assets.SearchRequest{Query: "launch", Limit: 20})
+//	page, err := svc.As(by).Search(ctx, lib, assets.SearchRequest{Query: "launch", Limit: 20})
 //
-// [Service.As] gives a [Session], which has the methods that act for a caller, without the Caller.
-// The client of a remote service, package adapters/client, has the methods of a Session, so a
-// program can be written for both. A list comes in pages, with an iterator beside it: Search and
+// The client of a remote service, package adapters/client, has the methods of a Session, so a program can be written
+// for both. A list comes in pages, with an iterator beside it: Search and
 // AllAssets, ListFolders and AllFolders. Assets, folders, permissions, attributes, events and a
 // SearchPage marshal to the JSON of the HTTP API and back.
 //
-// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called:
-// over HTTP, httpapi.Config takes a type of the program that has a *Service inside and checks first.
+// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called,
+// over HTTP by a handler of the program before that of httpapi.
 //
 // An app that shows an asset keeps what it shows, such as the URL and the text, and not the id: a page may not read
 // assets.
@@ -71,7 +70,7 @@
 // of words or rights. The folder tree is not part of the index, so moving, deleting or sharing a
 // folder changes no asset.
 //
-//	page, err := svc.Search(ctx, by, lib, assets.SearchRequest{
+//	page, err := svc.As(by).Search(ctx, lib, assets.SearchRequest{
 //		Query:  "launch* berlin", // a word that begins with launch, and the word berlin
 //		Tags:   []string{"approved"},
 //		Facets: []string{"generator", "attribute:campaign"},

@@ -14,23 +14,18 @@ import (
 // search finds. It keeps its records in a storage.Store. A Service is safe for concurrent use, and several of them, in one
 // process or in many, may share a store.
 //
-// Its methods come in four groups:
+// As returns a Session, which has the methods that act for a caller:
 //
 //   - assets: Search, AllAssets, Asset, ChangeAssets, AssignAssets, Attributes, ChangeAttributes;
-//   - folders: ListFolders, AllFolders, Folder, ChangeFolders, Permissions,
-//     ChangePermissions, Explain;
-//   - the feed of changes: Changes, Follow;
-//   - for servers and operators: Admit, AdmitChange, AdmitAssignAssets, AdmitChangePermissions,
-//     Outbox, Changed, Libraries, NetworkURN.
-//
-// As returns a Session, which has the methods of the first three groups for one caller.
+//   - folders: ListFolders, AllFolders, Folder, ChangeFolders, Permissions, ChangePermissions, Explain;
+//   - the feed of changes: Changes, Follow.
 //
 // A method that reads sees one consistent state of the library. An iterator such as AllAssets reads
 // one page at a time, each in a state of its own. A method that changes something does all of it or
 // nothing, except where its comment says that each asset has a status of its own. When it returns
 // without an error, the change is as durable as the store can make it.
 //
-// Besides the errors that its comment names, every method of the first three groups returns
+// Besides the errors that its comment names, every method of a Session returns
 // ErrInvalid if the caller has a malformed URN or the id of the library is malformed, ErrForbidden
 // if the caller does not belong to the network or has TagsOnly set, and ErrNotFound if the library
 // does not exist, unless the method is a change by a moderator, which creates the library. A method

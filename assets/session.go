@@ -1,12 +1,10 @@
 package assets
 
-import (
-	"github.com/vitrine-go/vitrine"
-)
+import "github.com/vitrine-go/vitrine"
 
-// Session is a Service for one caller: it has the methods that act for a caller, without the Caller.
-// The client of a remote service, package adapters/client, has them again. A program that names the
-// methods it needs in an interface runs with both.
+// Session is a Service for one caller: it has the methods that act for a caller, and each checks what this caller may
+// do. The client of a remote service, package adapters/client, has them again. A program that names the methods it
+// needs in an interface runs with both.
 //
 // A Session has nothing but the Service and the Caller. It is safe for concurrent use and needs
 // no closing.

@@ -30,13 +30,12 @@
 //   - Session.Show reads what a web page shows of a collection, for callers who may read nothing else.
 //   - Session.Changes reads the feed of changes of a network, and Session.Follow waits for more.
 //   - Service.As returns a Session for one caller. The client of a remote service has the methods of a Session.
-//     Networks, Admit and the like are methods of the Service alone.
 //   - Rules lists every rule of the format with an example. The file rules.md of this package shows the same list.
 //   - RecordSchema returns a JSON Schema of the rules that such a schema can state.
 //   - Rejects copies the lines that have an error to another file, where people correct them.
 //
-// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called:
-// over HTTP, httpapi.Config takes a type of the program that has a *Service inside and checks first.
+// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called,
+// over HTTP by a handler of the program before that of httpapi.
 //
 // Package convert, below this one, makes the format of tables that shops export.
 //

@@ -13,10 +13,10 @@ import (
 // the domain; the storage.Store only has keys and values. It is safe for concurrent use, and several
 // services and processes may use one store.
 //
-// Import, Export, Delete, Changes, Follow and the lists take the caller, and a request that names a network. A request may
-// leave the network out if the caller moderates exactly one; Delete always needs its name. These methods return ErrForbidden
-// for a caller that does not moderate the network as a whole or has TagsOnly set, and ErrInvalid for a malformed caller or network. An
-// operator (Caller.Operator) may do everything in every network, but must name it. The reviews of one network never
+// As returns a Session, which has the methods that act for a caller. Each works in the network of its request. A request may
+// leave the network out if the caller moderates exactly one; Delete always needs its name. The methods, except Show, return
+// ErrForbidden for a caller that does not moderate the network as a whole or has TagsOnly set, and ErrInvalid for a malformed
+// caller or network. An operator (Caller.Operator) may do everything in every network, but must name it. The reviews of one network never
 // influence a result about another one.
 //
 // Any method that takes a context may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store,
