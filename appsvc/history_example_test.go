@@ -30,8 +30,7 @@ func ExampleSession_Diff() {
 	d, err := apps.As(me).Diff(ctx, app.ID, live.AppVersion, vitrine.Latest)
 	fmt.Println(string(d.Patch), err)
 	// Output:
-	// [{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}]
-	// <nil>
+	// [{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter"},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}] <nil>
 }
 
 func ExampleSession_AllHistory() {

@@ -133,7 +133,7 @@ func TestApproversAreIndependentOfEachOther(t *testing.T) {
 					rel := w.release(ann, to(w.tagged(), "production", 0))
 					for _, name := range names {
 						var err error
-						if rel, err = w.ApproveRelease(t.Context(), personOf(name), rel.ID, rel.Version); err != nil {
+						if rel, err = w.As(personOf(name)).ApproveRelease(t.Context(), rel.ID, rel.Version); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -141,7 +141,7 @@ func TestApproversAreIndependentOfEachOther(t *testing.T) {
 					if needs > want {
 						code = vitrine.CodeNeedsApproval
 					}
-					_, err := w.RunRelease(t.Context(), ann, rel.ID, rel.Version)
+					_, err := w.As(ann).RunRelease(t.Context(), rel.ID, rel.Version)
 					wantCode(t, err, code)
 				}
 			}

@@ -22,7 +22,7 @@ const missedAfter = 24 * time.Hour
 // is: the release is open then, its Conflicts have the reasons, and the error has CodeConflicts and the same list.
 //
 // Otherwise it returns the errors of UpdateRelease, and ErrConflict with CodeNeedsApproval if fewer approvals than
-// needed count.
+// needed count. See TagRule.Independent for which count together.
 func (s *Session) RunRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
 	if err := s.by.CheckUnrestricted(); err != nil {
 		return Release{}, err

@@ -29,8 +29,9 @@ func ExampleCheck() {
 		fmt.Println(problem)
 	}
 	fmt.Println(checker.Report().Reviews, "reviews,", checker.Report().Rejected, "rejected")
-	// Output: line 1, column 374, collection bGFtcA==, review 2, /reviews/1/created: error: there is no such day; this
-	// month has 28 days (timestamp): "2019-02-30T04:05:06Z" 2 reviews, 1 rejected
+	// Output:
+	// line 1, column 374, collection bGFtcA==, review 2, /reviews/1/created: error: there is no such day; this month has 28 days (timestamp): "2019-02-30T04:05:06Z"
+	// 2 reviews, 1 rejected
 }
 
 func ExampleSession_Import() {
@@ -78,9 +79,7 @@ func ExampleSession_Export() {
 		log.Fatal(err)
 	}
 	// Output:
-	// {"created":"2019-01-01T00:00:00Z","dimensions":["default"],"id":"bGFtcA==","source":"example.test","title":"A
-	// lamp","reviews":[{"body_html":"<p>Very
-	// bright.</p>","created":"2019-02-03T04:05:06Z","id":"1","imported_display_name":"Visitor","ratings":[80],"title":"Bright"}]}
+	// {"created":"2019-01-01T00:00:00Z","dimensions":["default"],"id":"bGFtcA==","source":"example.test","title":"A lamp","reviews":[{"body_html":"<p>Very bright.</p>","created":"2019-02-03T04:05:06Z","id":"1","imported_display_name":"Visitor","ratings":[80],"title":"Bright"}]}
 }
 
 func ExampleSession_Show() {
