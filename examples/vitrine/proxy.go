@@ -104,10 +104,12 @@ func last(values []string) string {
 	return strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])
 }
 
-// isHost reports whether text can be the host of a URL, with or without a port.
+// isHost reports whether text can be the host of a URL, with or without a port. A host in a URL is ASCII, and every byte
+// of it may stand in a header and in JSON.
 func isHost(text string) bool {
 	u, err := url.Parse("http://" + text)
-	if err != nil || u.Hostname() == "" || u.Host != text || strings.ContainsAny(text, " \"'<>") {
+	foreign := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'<>", r) }
+	if err != nil || u.Hostname() == "" || u.Host != text || strings.ContainsFunc(text, foreign) {
 		return false
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)

@@ -136,7 +136,7 @@ func TestTableOfAShop(t *testing.T) {
 	p.Click(named(fmt.Sprintf("Download the %d rows that could not be converted", rejected)))
 	p.Until(`async (n) => {
 		const text = await window.saved?.text() ?? "";
-		return text.startsWith("id;product;stars;name;mail;when;title;text;rejected_line;rejected_reason\n") && text.split("\n").length === n + 4 && text.includes("f8;lamp;gut;Ann;;2019-04-03;;;");
+		return text.startsWith("id;product;stars;name;mail;when;title;text;rejected_line;rejected_reason\n") && text.split("\n").length === n + 8 && text.includes("f8;lamp;gut;Ann;;2019-04-03;;;");
 	}`, rejected)
 	begun = time.Now()
 	p.Click(named(fmt.Sprintf("Import %s reviews", thousands(converted))))
