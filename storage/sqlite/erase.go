@@ -24,17 +24,19 @@ const eraseWait = time.Minute
 
 const (
 	eraseTogether = 256                    // pages that one update overwrites
-	eraseRuns     = 4                      // runs over all pages while other updates continue
+	eraseRuns     = 4                      // passes over all pages while other updates continue
 	eraseBlock    = 250 * time.Millisecond // how long one attempt to empty the log makes writers of all processes wait
 	erasePause    = 750 * time.Millisecond // and how long they may write until the next attempt
 )
 
 // eraser lets updates that erase share passes over the file: each needs one that begins after its commit. While a pass
-// runs, all updates that come wait for the next one together.
+// runs, all updates that come wait for the next one together, and so do those for which this pass is not enough.
 type eraser struct {
-	pass func(context.Context) error // reads and overwrites the whole file
-	runs sync.WaitGroup              // the passes that have not ended
-	one  chan struct{}               // has a token while no pass runs
+	// pass reads and overwrites the whole file. again is true if that has to be done again, since updates have changed
+	// pages meanwhile. before is how many passes one of those who wait has waited for.
+	pass func(ctx context.Context, before int) (again bool, err error)
+	runs sync.WaitGroup // the passes that have not ended
+	one  chan struct{}  // has a token while no pass runs
 
 	mu   sync.Mutex
 	next *erasing // has not begun; nil if nobody waits for it
@@ -45,34 +47,42 @@ type erasing struct {
 	ctx     context.Context // ends when nobody waits any more
 	cancel  context.CancelFunc
 	waiting int
+	before  int           // see eraser.pass
 	done    chan struct{} // closed when the pass has ended
 	err     error         // of the pass; set before done is closed
+	then    *erasing      // for which all wait now, if this one was not enough; likewise
 }
 
-func newEraser(pass func(context.Context) error) *eraser {
+func newEraser(pass func(context.Context, int) (bool, error)) *eraser {
 	e := &eraser{pass: pass, one: make(chan struct{}, 1)}
 	e.one <- struct{}{}
 	return e
 }
 
-// wait waits for a pass that begins after the call. If ctx ends before, it returns the error of ctx, and the pass
-// continues for the other updates that wait for it.
+// wait waits for a pass that begins after the call and is enough. If ctx ends before, it returns the error of ctx, and
+// the pass continues for the other updates that wait for it.
 func (e *eraser) wait(ctx context.Context) error {
-	p := e.join()
-	defer e.leave(p)
-	select {
-	case <-p.done:
-		return p.err
-	case <-ctx.Done():
-		return fmt.Errorf("sqlite: erase: the update is committed, and copies of what it has deleted are left: %w",
-			ctx.Err())
+	e.mu.Lock()
+	p := e.join(1, 0)
+	e.mu.Unlock()
+	defer func() { e.leave(p) }()
+	for {
+		select {
+		case <-p.done:
+			if p.then == nil {
+				return p.err
+			}
+			p = p.then
+		case <-ctx.Done():
+			return fmt.Errorf("sqlite: erase: the update is committed, and copies of what it has deleted are left: %w",
+				ctx.Err())
+		}
 	}
 }
 
-// join returns the next pass, for one more update that waits for it.
-func (e *eraser) join() *erasing {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// join returns the next pass, for some more updates that wait for it, and have waited for passes before. The caller
+// holds mu.
+func (e *eraser) join(updates, before int) *erasing {
 	if e.next == nil {
 		p := &erasing{done: make(chan struct{})}
 		p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -81,11 +91,12 @@ func (e *eraser) join() *erasing {
 			<-e.one
 			defer func() { e.one <- struct{}{} }()
 			e.begin(p)
-			p.err = e.pass(p.ctx)
-			close(p.done)
+			again, err := e.pass(p.ctx, p.before)
+			e.end(p, again, err)
 		})
 	}
-	e.next.waiting++
+	e.next.waiting += updates
+	e.next.before = max(e.next.before, before)
 	return e.next
 }
 
@@ -98,10 +109,23 @@ func (e *eraser) begin(p *erasing) {
 	}
 }
 
-// leave ends the pass if nobody else waits for it.
+// end notes that a pass has ended. If it was not enough, those who wait for it wait for the next one, too.
+func (e *eraser) end(p *erasing, again bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if p.err = err; err == nil && again && p.waiting > 0 {
+		p.then = e.join(p.waiting, p.before+1)
+	}
+	close(p.done)
+}
+
+// leave ends the pass for which an update waits, if nobody else waits for it.
 func (e *eraser) leave(p *erasing) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for p.then != nil {
+		p = p.then
+	}
 	if p.waiting--; p.waiting > 0 {
 		return
 	}
@@ -112,17 +136,13 @@ func (e *eraser) leave(p *erasing) {
 }
 
 // erase overwrites the free parts of all pages, and then empties the log. Readers continue meanwhile, and updates wait
-// for eraseTogether pages, or for eraseBlock, at a time. If updates change pages during each run, the last run is one
-// update. The log cannot be emptied while a View of any process reads from it. If that lasts for eraseWait, erase
-// returns ErrBusy.
-func (s *store) erase(ctx context.Context) error {
-	changed, err := true, error(nil)
-	for run := 0; changed && err == nil; run++ {
-		if run < eraseRuns {
-			changed, err = s.erasePages(ctx)
-			continue
-		}
-		changed = false
+// for eraseTogether pages, or for eraseBlock, at a time. If updates change pages meanwhile, again is true and the log is
+// not emptied, unless this was so in each of the passes before, eraseRuns of them: then this one is a single update. The
+// log cannot be emptied while a View of any process reads from it. If that lasts for eraseWait, erase returns ErrBusy.
+func (s *store) erase(ctx context.Context, before int) (again bool, err error) {
+	if before < eraseRuns {
+		again, err = s.erasePages(ctx)
+	} else {
 		err = s.writer.update(ctx, "", true, func(t *tx) error {
 			if err := t.direct(); err != nil {
 				return err
@@ -131,9 +151,13 @@ func (s *store) erase(ctx context.Context) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("sqlite: erase: the update is committed, and copies of what it has deleted are left: %w", err)
+		return false, fmt.Errorf("sqlite: erase: the update is committed, and copies of what it has deleted are left: %w",
+			err)
 	}
-	return s.emptyLog(ctx)
+	if again {
+		return true, nil
+	}
+	return false, s.emptyLog(ctx)
 }
 
 // erasePages finds, in a View, the pages whose free part is not all zeros, and overwrites these parts in updates.

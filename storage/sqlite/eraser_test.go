@@ -14,21 +14,71 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// passes are the passes of an eraser in a test: each takes a second, and fails as fails says.
+// passes are the passes of an eraser in a test: each takes a second, and fails as fails says. Those in which some update
+// commits are not enough, unless they are alone.
 type passes struct {
 	begun, ended int
 	fails        error
+	commits      func() int
 }
 
-func (p *passes) pass(ctx context.Context) error {
+func (p *passes) pass(ctx context.Context, before int) (again bool, err error) {
 	p.begun++
+	was := 0
+	if p.commits != nil && before < eraseRuns {
+		was = p.commits()
+	}
 	select {
 	case <-time.After(time.Second):
 		p.ended++
-		return p.fails
+		return p.commits != nil && before < eraseRuns && p.commits() > was, p.fails
 	case <-ctx.Done():
-		return ctx.Err()
+		return false, ctx.Err()
 	}
+}
+
+// Updates that come while a pass runs make it one that is not enough. The next one is for all of them, and no update
+// waits for more than eraseRuns passes and one that is alone.
+func TestUpdatesThatChangePagesDuringAPassWaitTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		commits := 0
+		p := &passes{commits: func() int { return commits }}
+		e := newEraser(p.pass)
+		update := func(most time.Duration) {
+			begun := time.Now()
+			if err := e.wait(t.Context()); err != nil || time.Since(begun) > most {
+				t.Errorf("%v, after %v, want %v at most", err, time.Since(begun), most)
+			}
+		}
+		var all sync.WaitGroup
+		for range 40 { // within two seconds
+			commits++
+			all.Go(func() { update(3 * time.Second) })
+			time.Sleep(50 * time.Millisecond)
+		}
+		all.Wait()
+		if p.begun != 3 {
+			t.Errorf("40 updates took %d passes", p.begun)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		all.Go(func() {
+			if err := e.wait(ctx); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+		for n := range 40 { // without end
+			commits++
+			all.Go(func() { update((eraseRuns + 2) * time.Second) })
+			if time.Sleep(250 * time.Millisecond); n == 8 {
+				cancel() // who waits for a later pass than the first
+			}
+		}
+		all.Wait()
+		if e.next != nil {
+			t.Error("a pass is left for which nobody waits")
+		}
+	})
 }
 
 func TestUpdatesThatEraseShareAPassThatBeginsAfterThem(t *testing.T) {
