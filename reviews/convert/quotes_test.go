@@ -575,6 +575,14 @@ func TestColumnsAreBounded(t *testing.T) {
 			t.Errorf("%.500v", result)
 		}
 	}
+	for _, begin := range []string{"x,5,2019-04-03,a", "", ",,,"} { // what follows is far behind the last column
+		file := table(4, "") + begin + strings.Repeat(",", 5000) + "b\n"
+		_, result, rejects := converted(t, convert.Request{Mapping: mapping}, file)
+		if result.Converted != 1 || result.RejectedTotal != 1 || !strings.Contains(rejects, ",b,3,") ||
+			!strings.Contains(result.Rejected[0].Reason, "cells, and there are 4 columns") {
+			t.Errorf("%.500v", result)
+		}
+	}
 	for columns, more := range map[int]string{1001: "", 1090: rejected, 90000: "", 500000: ""} {
 		file := table(columns, more)
 		in := convert.Request{File: strings.NewReader(file), To: io.Discard, Mapping: mapping}

@@ -101,7 +101,7 @@ func (t *table) judge(r *row, whole bool) {
 	case inside > 0:
 		s.faultAt = inside
 		r.fault = t.doubt(r.line, r.lines)
-	case slices.ContainsFunc(r.cells, filled) && len(r.cells) != columns:
+	case (s.count > mostCells || slices.ContainsFunc(r.cells, filled)) && len(r.cells) != columns:
 		r.fault = t.wrongCount(r)
 	}
 	raw := t.raw
@@ -287,7 +287,8 @@ func (t *table) cellsOf(line int64) []string {
 	}
 	columns, cells := len(t.header), t.cells
 	t.blank = 0
-	for columns > 0 && len(cells) > columns && cells[len(cells)-1] == "" {
+	kept := t.scan.count <= mostCells // otherwise there may be more behind them
+	for kept && columns > 0 && len(cells) > columns && cells[len(cells)-1] == "" {
 		cells = cells[:len(cells)-1]
 		t.blank++
 	}
