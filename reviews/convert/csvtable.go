@@ -189,16 +189,13 @@ func (t *table) readSample() {
 }
 
 // quotesAreText reports whether quotes do not enclose cells in this table, of which the sample was read. whole says
-// that head is all of it. No quote encloses a cell if no cell both begins and ends with one. A cell over several lines
-// may do so by chance, though, as in the dump of a database: then other quotes have to show it, and the lines have to
-// be right without quotes.
+// that head is all of it. No quote encloses a cell if no cell both begins and ends with one, and the lines have to be
+// right without quotes: the only cell in quotes may have lost one. A cell over several lines may begin and end with one
+// by chance, as in the dump of a database: then other quotes have to show it.
 func (t *table) quotesAreText(head []byte, whole bool) bool {
 	seen := t.scan.seen
 	if seen.closed > 0 || bytes.IndexByte(head, '"') < 0 || t.extra > 0 { // a file of rejected rows is always CSV
 		return false
-	}
-	if seen.spans == 0 && whole {
-		return true
 	}
 	all, fit := 0, 0
 	for line := range bytes.Lines(head) {
@@ -209,7 +206,7 @@ func (t *table) quotesAreText(head []byte, whole bool) bool {
 			}
 		}
 	}
-	return seen.stray > 1 && 20*fit >= 19*all
+	return whole && seen.spans == 0 && fit == all || seen.stray > 1 && 20*fit >= 19*all
 }
 
 // bom is the byte order mark at the beginning of files of some programs.

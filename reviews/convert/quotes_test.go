@@ -458,11 +458,29 @@ func TestQuotesThatAreText(t *testing.T) {
 			t.Errorf("%s: %q, %q", name, bodies, result.Notes)
 		}
 	}
+	short := dump + "5\tlamp\t5\t2019-04-05\tCy\t\"Great\n"
+	for n := range 40 {
+		short += fmt.Sprintf("%d\tlamp\t5\t2019-04-05\tCy\tTV 55\"\tgood\n", 10+n)
+	}
+	_, result, _ := converted(t, convert.Request{Mapping: simple}, short)
+	if result.RejectedTotal != 1 ||
+		!strings.Contains(result.Rejected[0].Reason, "a quote is opened in this line, and quotes are text in this table") {
+		t.Errorf("%+v", result)
+	}
+	// Of the only cell in quotes a quote is lost: its second line is no row.
+	for _, cell := range []string{"\"fine\n%s\nx", "fine\n%s\nx\"", "\"\n%s\nx", "\n%s\nx\""} {
+		cell = fmt.Sprintf(cell, "9,lamp,5,2019-04-03,Ann,,ann@example.test")
+		list, result, _ := converted(t, convert.Request{Mapping: simple},
+			simpleHeader+"1,lamp,5,2019-04-03,Ann,,plain\n2,lamp,5,2019-04-03,Ann,"+cell+",y\n3,lamp,5,2019-04-03,Ben,,z\n")
+		if strings.Contains(idsOf(list), "9") || result.RejectedTotal == 0 {
+			t.Errorf("%q: %+v, %+v", cell, list, result)
+		}
+	}
 	loose := simpleHeader + strings.Repeat("1,lamp,5,2019-04-03,Ann,TV 55\",\"Good, so\"\n", 50)
 	noIDs := convert.Mapping{
 		"collection_id": "product", "rating": "stars", "created": "date", "author_name": "name", "title": "title",
 	}
-	_, result, _ := converted(t, convert.Request{Mapping: noIDs}, loose)
+	_, result, _ = converted(t, convert.Request{Mapping: noIDs}, loose)
 	if !slices.ContainsFunc(result.Notes, func(note string) bool {
 		return strings.HasPrefix(note, "quotes inside of cells are not doubled in this table, as in line 2")
 	}) || result.Converted != 50 {
