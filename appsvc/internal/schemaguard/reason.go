@@ -83,27 +83,30 @@ func reason(of jsonschema.ErrorKind) string {
 	case *kind.PropertyNames:
 		return fmt.Sprintf("the name %s is not allowed", quoteName(k.Property))
 	case *kind.MinProperties:
-		return fmt.Sprintf("%d members, want at least %d", k.Got, k.Want)
+		return fmt.Sprintf("%s, want at least %d", count(k.Got, "member"), k.Want)
 	case *kind.MaxProperties:
-		return fmt.Sprintf("%d members, want at most %d", k.Got, k.Want)
+		return fmt.Sprintf("%s, want at most %d", count(k.Got, "member"), k.Want)
 	case *kind.MinItems:
-		return fmt.Sprintf("%d items, want at least %d", k.Got, k.Want)
+		return fmt.Sprintf("%s, want at least %d", count(k.Got, "item"), k.Want)
 	case *kind.MaxItems:
-		return fmt.Sprintf("%d items, want at most %d", k.Got, k.Want)
+		return fmt.Sprintf("%s, want at most %d", count(k.Got, "item"), k.Want)
 	case *kind.AdditionalItems:
+		if k.Count == 1 {
+			return "the last item is not allowed"
+		}
 		return fmt.Sprintf("the last %d items are not allowed", k.Count)
 	case *kind.UniqueItems:
 		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
 		return "no item is what contains asks for"
 	case *kind.MinContains:
-		return fmt.Sprintf("%d items are what contains asks for, want at least %d", len(k.Got), k.Want)
+		return fmt.Sprintf("%s found that contains asks for, want at least %d", count(len(k.Got), "item"), k.Want)
 	case *kind.MaxContains:
-		return fmt.Sprintf("%d items are what contains asks for, want at most %d", len(k.Got), k.Want)
+		return fmt.Sprintf("%s found that contains asks for, want at most %d", count(len(k.Got), "item"), k.Want)
 	case *kind.MinLength:
-		return fmt.Sprintf("%d characters, want at least %d", k.Got, k.Want)
+		return fmt.Sprintf("%s, want at least %d", count(k.Got, "character"), k.Want)
 	case *kind.MaxLength:
-		return fmt.Sprintf("%d characters, want at most %d", k.Got, k.Want)
+		return fmt.Sprintf("%s, want at most %d", count(k.Got, "character"), k.Want)
 	case *kind.Pattern:
 		return fmt.Sprintf("does not match the pattern %s", quoteName(k.Want))
 	case *kind.Minimum:
@@ -130,6 +133,14 @@ func reason(of jsonschema.ErrorKind) string {
 		return "no alternative of oneOf applies"
 	}
 	return "it breaks " + strings.Join(append([]string{"the schema"}, of.KeywordPath()...), "/")
+}
+
+// count shows a number of things, such as "1 item" or "2 items".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // keyword returns the keyword that a leaf of a verdict comes from. A subschema that is false has no keyword of its own: then it is
