@@ -53,18 +53,47 @@ export function numberOf(text) {
 }
 
 /**
+ * The digits of a number and the power of ten that they are multiplied with. Equal numbers have the same: there is no zero
+ * at the end.
+ * @param {number | RawNumber} n
+ * @returns {{digits: bigint, exponent: number}}
+ */
+export function decimal(n) {
+	const [, whole = "", part = "", e = "0"] = /^(-?\d+)(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(numberText(n)) ?? [];
+	const digits = `${whole}${part}`;
+	const short = digits.replace(/0+$/, "");
+	if (!/[1-9]/.test(short)) return { digits: 0n, exponent: 0 };
+	return { digits: BigInt(short), exponent: Number(e) - part.length + digits.length - short.length };
+}
+
+/**
  * Reports whether two values are the same JSON. Numbers are compared by their text, the order of members does not count.
  * @param {Value | undefined} a
  * @param {Value | undefined} b
+ * @param {(a: number | RawNumber, b: number | RawNumber) => boolean} [numbers] compares numbers in another way
  * @returns {boolean}
  */
-export function equal(a, b) {
+export function equal(a, b, numbers = (x, y) => numberText(x) === numberText(y)) {
+	if (isNumber(a) && isNumber(b)) return numbers(a, b);
 	if (a === b) return true;
-	if (isNumber(a) && isNumber(b)) return numberText(a) === numberText(b);
-	if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((x, i) => equal(x, b[i]));
+	if (Array.isArray(a) && Array.isArray(b)) {
+		return a.length === b.length && a.every((x, i) => equal(x, b[i], numbers));
+	}
 	if (!isObject(a) || !isObject(b)) return false;
 	const names = Object.keys(a);
-	return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && equal(a[n], b[n]));
+	return names.length === Object.keys(b).length
+		&& names.every((n) => Object.hasOwn(b, n) && equal(a[n], b[n], numbers));
+}
+
+/**
+ * Reports whether two values are equal as JSON Schema has it: 1.0 is 1.
+ * @param {Value | undefined} a @param {Value | undefined} b
+ */
+export function sameValue(a, b) {
+	return equal(a, b, (x, y) => {
+		const [m, n] = [decimal(x), decimal(y)];
+		return m.digits === n.digits && m.exponent === n.exponent;
+	});
 }
 
 /** @param {string} name */

@@ -19,8 +19,8 @@ func numbers(t *testing.T, l look) {
 		"count":{"type":"integer","default":5},"rate":{"type":"number","default":1.5},"text":{"type":"string"}}}`)
 	id := w.newApp("Shop", poll(`{"price":1.10}`))
 	german, english := w.signIn(ann, ""), w.signIn(ann, "")
-	german.command("Emulation.setLocaleOverride", map[string]any{"locale": "de-DE"})
-	english.command("Emulation.setLocaleOverride", map[string]any{"locale": "en-US"})
+	german.speaks("de-DE")
+	english.speaks("en-US")
 	for _, p := range []*person{german, english} {
 		p.Resize(l.width, 780)
 		p.Scheme(l.scheme)
@@ -98,6 +98,13 @@ func numbers(t *testing.T, l look) {
 	german.See(`//*[contains(@class, "wrong") and starts-with(., "Versions are 0 to ")]`)
 	german.Retype(field2("to"), "2"+keyTab)
 	german.Until(`() => location.hash.endsWith("to=2")`)
+}
+
+// speaks makes this the language of the browser, and the one that it asks for pages in.
+func (p *person) speaks(language string) {
+	p.T.Helper()
+	p.command("Emulation.setLocaleOverride", map[string]any{"locale": language})
+	p.Run(new(any), `async (value) => void Object.defineProperty(navigator, "language", { value })`, language)
 }
 
 // field2 is the XPath of a control that stands in a row with its label.

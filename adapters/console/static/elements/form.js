@@ -5,7 +5,7 @@
  * @module
  */
 import { arrows, button, fill, focusIn, follow, h, newID, reconcile, set as setProps } from "../dom.js";
-import { define, equal, isNumber, isObject, notJSON, own, parse, stringify } from "../json.js";
+import { define, equal, isNumber, isObject, notJSON, own, parse, sameValue, stringify } from "../json.js";
 import { label, readNumber, shownNumber } from "../model/number.js";
 import { localTime, withZone } from "../model/moment.js";
 import { addition, begin, chosen, fieldOf, itemAt, labelOf, schemaOf, shows } from "../model/schema.js";
@@ -217,7 +217,7 @@ function text(place, f) {
 	const format = String(f.schema["format"] ?? "");
 	const type = { date: "date", email: "email", "idn-email": "email", uri: "url", "uri-reference": "text", password: "password" }[format] ?? "text";
 	const most = f.schema["maxLength"];
-	const attributes = { placeholder: placeholder(f) ?? { uri: "https://", color: "#3b5bdb" }[format], autocomplete: "off", spellcheck: String(long), readonly: place.readOnly };
+	const attributes = { placeholder: placeholder(f) ?? (place.readOnly ? "" : { uri: "https://", color: "#3b5bdb" }[format]), autocomplete: "off", spellcheck: String(long), readonly: place.readOnly };
 	const input = long ? h("textarea", { rows: 4, ...attributes }) : h("input", { type, ...attributes });
 	const picker = format === "color" ? h("input", { type: "color", disabled: place.readOnly ?? false, "aria-label": `Pick ${called(place, f)}` }) : undefined;
 	picker?.addEventListener("input", () => {
@@ -333,7 +333,7 @@ function number(place, f) {
  */
 function dropdown(place, f, choices, props) {
 	const { initial } = f;
-	const none = initial !== undefined ? `Default: ${choices.find((c) => equal(c.value, initial))?.label ?? brief(initial)}` : place.required ? "Choose…" : "Not set";
+	const none = initial !== undefined ? `Default: ${choices.find((c) => sameValue(c.value, initial))?.label ?? brief(initial)}` : place.required ? "Choose…" : "Not set";
 	return h("select", { disabled: place.readOnly, ...props }, h("option", { value: "" }, none), choices.map((c, i) => h("option", { value: String(i) }, c.label)));
 }
 
@@ -342,7 +342,7 @@ function select(place, f) {
 	const choices = f.options ?? [];
 	const input = dropdown(place, f, choices);
 	const built = single(place, f, input, (value) => {
-		const i = value === undefined ? -1 : choices.findIndex((c) => equal(c.value, value));
+		const i = value === undefined ? -1 : choices.findIndex((c) => sameValue(c.value, value));
 		input.value = i < 0 ? "" : String(i);
 	});
 	input.addEventListener("change", () => built.change(input.value === "" ? undefined : choices[Number(input.value)]?.value));

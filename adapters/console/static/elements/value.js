@@ -3,7 +3,7 @@
  * @module
  */
 import { h, named } from "../dom.js";
-import { at, equal, isObject, stringify } from "../json.js";
+import { at, isObject, sameValue, stringify } from "../json.js";
 import { localTime } from "../model/moment.js";
 import { label } from "../model/number.js";
 import { chosen, fieldOf, itemAt, labelOf, schemaOf, within } from "../model/schema.js";
@@ -37,7 +37,7 @@ function leaf(field, root, value) {
 	const inner = within(field, root, value);
 	const kind = kindOf(field, root, value);
 	if (kind !== undefined && (inner.kind === "null" || inner.kind === "const")) return named(kind);
-	const option = inner.options?.find((o) => equal(o.value, value));
+	const option = inner.options?.find((o) => sameValue(o.value, value));
 	if (option) return named(option.label);
 	if (typeof value !== "string") return label(value);
 	if (value === "") return h("span", { class: "detail" }, "empty");

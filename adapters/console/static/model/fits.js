@@ -3,7 +3,7 @@
  * What is stored is for the service to judge.
  * @module
  */
-import { equal, isNumber, isObject, numberText } from "../json.js";
+import { decimal, isNumber, isObject, numberText, sameValue } from "../json.js";
 import { dependents, finds, itemSchemas, known, listIn, namedSchemas, numberIn, references, resolve, types } from "./keywords.js";
 
 /** @typedef {import("../json.js").Value} Value */
@@ -13,11 +13,22 @@ import { dependents, finds, itemSchemas, known, listIn, namedSchemas, numberIn, 
 const deepest = 12;
 const most = 200;
 
-/** Texts of formats, as far as they tell the alternatives of a oneOf apart. @type {{[format: string]: RegExp}} */
+/**
+ * Texts of formats, as far as they tell the alternatives of a oneOf apart.
+ * @type {{[format: string]: {test: (text: string) => boolean}}}
+ */
 const formats = {
-	"date": /^\d{4}-\d\d-\d\d$/, "date-time": /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(\.\d+)?(z|[-+]\d\d:\d\d)$/i, "time": /^\d\d:\d\d:\d\d(\.\d+)?(z|[-+]\d\d:\d\d)$/i,
-	"email": /^[^@\s]+@[^@\s]+$/, "uri": /^[a-z][a-z0-9+.-]*:\S*$/i, "ipv4": /^\d{1,3}(\.\d{1,3}){3}$/, "ipv6": /^[0-9a-f.]*:[0-9a-f:.]*$/i,
-	"uuid": /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, "duration": /^P(\d+[YMWD])*(T(\d+[HMS])+)?$/, "hostname": /^[a-z0-9-]+(\.[a-z0-9-]+)*\.?$/i, "json-pointer": /^(\/|$)/,
+	"date": /^\d{4}-\d\d-\d\d$/,
+	"date-time": /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(\.\d+)?(z|[-+]\d\d:\d\d)$/i,
+	"time": /^\d\d:\d\d:\d\d(\.\d+)?(z|[-+]\d\d:\d\d)$/i,
+	"email": /^[^@\s]+@[^@\s]+$/, "ipv4": /^\d{1,3}(\.\d{1,3}){3}$/, "ipv6": /^[0-9a-f.]*:[0-9a-f:.]*$/i,
+	"uri": /^[a-z][a-z0-9+.-]*:[!-~]*$/i, "iri": /^[a-z][a-z0-9+.-]*:\S*$/i,
+	"uri-reference": /^[^\s\\<>"{}|^`\u0080-\uffff]*$/, "iri-reference": /^[^\s\\<>"{}|^`]*$/,
+	"uri-template": /^([^\s\\<>"{}|^`]|\{[^\s{}]+\})*$/, "json-pointer": /^(\/|$)/,
+	"relative-json-pointer": /^(0|[1-9]\d*)(#|\/|$)/,
+	"uuid": /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+	"duration": /^P(\d+[YMWD])*(T(\d+[HMS])+)?$/, "hostname": /^[a-z0-9-]+(\.[a-z0-9-]+)*\.?$/i,
+	"regex": { test: (text) => finds(text, "") !== undefined },
 };
 
 /**
@@ -38,8 +49,8 @@ export function fits(schema, root, value, deciding = false, depth = 0) {
 
 /** The keywords about a value by itself. @param {Schema} s @param {Value} value @param {boolean} deciding */
 function alone(s, value, deciding) {
-	if (Object.hasOwn(s, "const") && !equal(s["const"], value)) return false;
-	if (Array.isArray(s["enum"]) && !s["enum"].some((v) => equal(v, value))) return false;
+	if (Object.hasOwn(s, "const") && !sameValue(s["const"], value)) return false;
+	if (Array.isArray(s["enum"]) && !s["enum"].some((v) => sameValue(v, value))) return false;
 	const allowed = types(s);
 	if (allowed.length > 0 && !allowed.some((t) => isOf(t, value))) return false;
 	if (typeof value === "string") {
@@ -62,13 +73,10 @@ function within(n, least, most) {
 /** Whether a number is a multiple of another one, by their digits. @param {number | import("../json.js").RawNumber} n @param {Value | undefined} of */
 function isMultiple(n, of) {
 	if (!isNumber(of)) return true;
-	const [a, b] = [n, of].map((x) => {
-		const [, whole = "", part = "", e = "0"] = /^(-?\d+)(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(numberText(x)) ?? [];
-		return { digits: `${whole}${part}`, exponent: Number(e) - part.length };
-	});
-	if (!a || !b || Math.abs(a.exponent - b.exponent) > 400) return true;
+	const [a, b] = [decimal(n), decimal(of)];
+	if (Math.abs(a.exponent - b.exponent) > 400) return true;
 	const least = Math.min(a.exponent, b.exponent);
-	const [x = 0n, y = 0n] = [a, b].map(({ digits, exponent }) => BigInt(digits) * 10n ** BigInt(exponent - least));
+	const [x = 0n, y = 0n] = [a, b].map(({ digits, exponent }) => digits * 10n ** BigInt(exponent - least));
 	return y === 0n || x % y === 0n;
 }
 
@@ -108,7 +116,7 @@ function ofMembers(s, root, value, also) {
 function ofItems(s, root, value, also) {
 	if (!within(value.length, s["minItems"], s["maxItems"])) return false;
 	const looked = value.slice(0, most);
-	if (s["uniqueItems"] === true && looked.some((v, i) => looked.slice(0, i).some((w) => equal(v, w)))) return false;
+	if (s["uniqueItems"] === true && looked.some((v, i) => looked.slice(0, i).some((w) => sameValue(v, w)))) return false;
 	const { leading, items } = itemSchemas(s);
 	if (!looked.every((v, i) => also(i < leading.length ? leading[i] : items, v))) return false;
 	if (s["contains"] !== undefined && !within(looked.filter((v) => also(s["contains"], v)).length, s["minContains"] ?? 1, s["maxContains"])) return false;

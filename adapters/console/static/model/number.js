@@ -3,7 +3,8 @@
  * both comma and point can be the decimal sign, and the other one, blanks or apostrophes may group the digits before it in threes.
  *
  * A text that could be two numbers is refused, so that no number becomes another one. That is a single comma or point before exactly
- * three digits, unless it is the decimal sign of the language or zero stands before it: 1.234 in German, and 1,234 in English.
+ * three digits, unless it is the decimal sign of the language or zero stands before it: 1.234 in German, and 1,234 in English. If the
+ * browser speaks one language and asks for pages in another one, it must be the decimal sign of both.
  * @module
  */
 import { isNumber, numberOf, numberText } from "../json.js";
@@ -62,7 +63,9 @@ export function readNumber(text, language) {
 		return { wrong: "a number", message: `This is not a number. Write digits alone, or with one ${sign === "," ? "comma" : "point"} before the decimals, such as 1234${sign}5.` };
 	}
 	const digits = whole.replace(/\D/g, "").replace(/^0+(?=\d)/, "") || "0";
-	if (separators === last && /[.,]/.test(last) && last !== sign && part.length === 3 && /^[1-9]\d{0,2}$/.test(whole)) {
+	const signs = language === undefined ? [sign, signsOf(globalThis.navigator?.language).sign] : [sign];
+	const groups = part.length === 3 && /^[1-9]\d{0,2}$/.test(whole); // or decimals
+	if (separators === last && /[.,]/.test(last) && signs.some((s) => s !== last) && groups) {
 		const [one, other] = [`${digits}${part}${exponent}`, `${digits}${sign}${part}${exponent}`].map((n) => (minus === "-" ? `-${n}` : n));
 		return { wrong: "a clear number", message: `This can mean ${one} or ${other}. Write the one that you mean in this way.` };
 	}

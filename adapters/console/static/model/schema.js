@@ -3,7 +3,7 @@
  * is for the service to say.
  * @module
  */
-import { at, define, equal, isNumber, isObject } from "../json.js";
+import { at, define, isNumber, isObject, sameValue } from "../json.js";
 import { fits } from "./fits.js";
 import { dependents, itemSchemas, known, listIn, namedSchemas, numberIn, objectIn, references, resolve, types } from "./keywords.js";
 import { seen } from "./names.js";
@@ -69,8 +69,8 @@ export function shows(field, value) {
 	case "number": case "integer": return isNumber(value);
 	case "boolean": return typeof value === "boolean";
 	case "null": return value === null;
-	case "const": return equal(value, field.schema["const"]);
-	case "options": return (field.options ?? []).some((o) => equal(o.value, value));
+	case "const": return sameValue(value, field.schema["const"]);
+	case "options": return (field.options ?? []).some((o) => sameValue(o.value, value));
 	default: return true;
 	}
 }
@@ -181,7 +181,7 @@ function combine(a, b) {
 	if (a["type"] !== undefined && b["type"] !== undefined) {
 		joined["type"] = types(b).filter((t) => types(a).includes(t) || t === "integer" && types(a).includes("number"));
 	}
-	if (a["enum"] && b["enum"]) joined["enum"] = listIn(b["enum"]).filter((v) => listIn(a["enum"]).some((w) => equal(v, w)));
+	if (a["enum"] && b["enum"]) joined["enum"] = listIn(b["enum"]).filter((v) => listIn(a["enum"]).some((w) => sameValue(v, w)));
 	return joined;
 }
 
@@ -228,7 +228,7 @@ function enumOf(s, values, root) {
 	const parts = listIn(s["oneOf"] ?? s["anyOf"]).map((part) => effective(part, root, undefined) ?? {});
 	const names = listIn(s["enumNames"]);
 	return values.map((value, i) => {
-		const part = parts.find((p) => equal(onlyOf(p), value));
+		const part = parts.find((p) => sameValue(onlyOf(p), value));
 		return { label: text(part?.["title"]) ?? (names.length === values.length ? text(names[i]) : undefined) ?? label(value), value };
 	});
 }

@@ -110,3 +110,15 @@ test("values in a line", () => {
 	assert.deepEqual([label("x"), label(true), label(null), label([1.5])], ["x", "true", "null", "[1.5]"]);
 	assert.equal(label(parse("1.10")), shownNumber(parse("1.10")));
 });
+
+test("what would be two numbers in two languages of a person is refused", (t) => {
+	const { navigator } = globalThis;
+	t.after(() => Object.defineProperty(globalThis, "navigator", { value: navigator, configurable: true }));
+	for (const [language, text, want] of [
+		["en", "1.234", "1.234"], ["de", "1.234", "a clear number"], ["de", "1,234", "a clear number"], ["de", "19,99", "19.99"], ["de", "1.234,5", "1234.5"],
+		[undefined, "1.234", "1.234"],
+	]) {
+		Object.defineProperty(globalThis, "navigator", { value: language && { language }, configurable: true });
+		assert.equal(read(text), want, `${text}, with ${language} beside the English of this computer`);
+	}
+});

@@ -208,3 +208,35 @@ test("formats tell alternatives apart", () => {
 	const field = fieldOf(schema, schema, undefined);
 	assert.deepEqual(["2026-01-05", "ann@example.test", "https://example.test/"].map((v) => chosen(field, schema, v)), [0, 1, 2]);
 });
+
+test("numbers are compared by their value, as the service does", () => {
+	const of = (text, schema) => fieldOf(parse(schema), parse(schema), parse(text));
+	for (const [schema, ...same] of [
+		['{"const":1.0}', "1", "1.00", "10e-1"], ['{"enum":[1.0,2.5]}', "1", "2.50", "0.25E1"], ['{"const":[{"a":-0.0}]}', '[{"a":0}]'],
+		['{"oneOf":[{"const":1.0,"title":"One"},{"const":2}]}', "1", "2.0"], ['{"const":9007199254740993}', "9007199254740993.0"],
+	]) {
+		for (const text of same) {
+			assert.ok(shows(of(text, schema), parse(text)), `${text} of ${schema}`);
+			assert.ok(fits(parse(schema), parse(schema), parse(text)), `${text} fits ${schema}`);
+		}
+		for (const text of ["3", "-1", "1.0000000000000000001", "9007199254740992", '"1"', "null"]) {
+			assert.ok(!shows(of(text, schema), parse(text)), `${text} of ${schema}`);
+			assert.ok(!fits(parse(schema), parse(schema), parse(text)), `${text} fits ${schema}`);
+		}
+	}
+	assert.ok(!fits({ uniqueItems: true }, {}, parse("[1,1.0]")));
+});
+
+test("the formats of the service tell the alternatives of a oneOf apart", () => {
+	for (const [format, good, bad] of [
+		["date", "2026-01-05", "5 January"], ["date-time", "2026-01-05T09:30:00Z", "2026-01-05"], ["time", "09:30:00Z", "noon"], ["duration", "P1DT2H", "a day"],
+		["email", "a@b.test", "a"], ["hostname", "a.test", "a test"], ["ipv4", "10.0.0.1", "10"], ["ipv6", "::1", "10.0.0.1"], ["uri", "https://a.test/", "/a"], ["uri", "mailto:a@b.test", "a:\u00e9"],
+		["iri", "https://a.test/\u00e9", "/a"], ["uri-reference", "../a#b", "a b"], ["uri-reference", "", "\u00e9"], ["iri-reference", "\u00e9", "a b"], ["uri-template", "/a/{id}", "/a/{id"],
+		["uuid", "18ad8f15-c138-44b5-96fe-706ec3f33f75", "18ad"], ["json-pointer", "/a", "a"], ["relative-json-pointer", "1/a", "/a"], ["regex", "^a$", "("],
+	]) {
+		const schema = { oneOf: [{ type: "string", format, title: "Of it" }, { type: "string", title: "Another" }] };
+		const field = fieldOf(schema, schema, good);
+		assert.equal(chosen(field, schema, good), 0, `${good} is of ${format}`);
+		assert.equal(chosen(field, schema, bad), 1, `${bad} is not of ${format}`);
+	}
+});
