@@ -65,7 +65,8 @@ export class ApiError extends Error {
 /**
  * @typedef {object} Session what requests are sent with
  * @property {() => string} token the person's token, or ""
- * @property {(refused: ApiError, token: string) => Promise<void>} renew asks for another token after a 401; it fails if there is none
+ * @property {(refused: ApiError, token: string, first: boolean) => Promise<void>} renew asks for another
+ * token after a 401, the first one of a request or a later one; it fails if there is none
  * @property {() => Promise<void>} [confirm] has the person show again who they are; it fails if they do not
  * @property {(seconds: number) => void} [wait] tells that the service asks for this long until a request is sent again
  */
@@ -197,8 +198,11 @@ export class Api {
 				throw new ApiError("The service cannot be reached.", { code: "offline" });
 			}
 			const seconds = waitOf(response);
-			if (response.status === 401 && options.session !== false) await this.session.renew(await problem(response), token);
-			else if (response.status === 403 && this.session.confirm && (await problem(response.clone())).code === "needs_confirmation") await this.session.confirm();
+			if (response.status === 401 && options.session !== false) {
+				await this.session.renew(await problem(response), token, tries === 1);
+				continue;
+			}
+			if (response.status === 403 && this.session.confirm && (await problem(response.clone())).code === "needs_confirmation") await this.session.confirm();
 			else if (method === "GET" && seconds !== undefined && tries < patience) {
 				this.session.wait?.(seconds);
 				await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));

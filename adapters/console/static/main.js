@@ -61,6 +61,10 @@ async function go() {
 		const module = await found.load();
 		if (["account", "people", "keys"].includes(found.name)) await session.placing;
 		if (abort.signal.aborted) return;
+		if (menu.some(([name, , , , may]) => name === found.name && !may())) {
+			fill(main, notice("You may not see this page.", h("a", { href: to("apps") }, "Go to the apps")));
+			return;
+		}
 		const shell = { title: (/** @type {string} */ text) => void (document.title = `${text} · ${title}`) };
 		const view = module.view({ session, api: session.api, params: found.params, query: found.query, signal: abort.signal, live, shell });
 		current.view = view;

@@ -22,7 +22,7 @@ const signin = () => import("./elements/signin.js");
 export class Session {
 	/** @param {URL} base the address of the API's base path */
 	constructor(base) {
-		this.api = new Api(base, { token: () => sessionStorage.getItem(storage) ?? "", renew: (refused, token) => this.#renew(refused, token), confirm: () => this.#confirm(), wait: (seconds) => this.#wait(seconds) });
+		this.api = new Api(base, { token: () => sessionStorage.getItem(storage) ?? "", renew: (refused, token, first) => this.#renew(refused, token, first), confirm: () => this.#confirm(), wait: (seconds) => this.#wait(seconds) });
 		/** @type {Me | undefined} */
 		this.me = undefined;
 		/** Sends no token, so that the cookie counts, and asks nobody to sign in. */
@@ -90,7 +90,14 @@ export class Session {
 
 	/** Whether the caller may list people and public keys: administrators and moderators of a whole network may, where there are accounts. */
 	get managesPeople() {
-		return this.place !== undefined && (!!this.account?.person.admin || !!this.me?.moderates.some((urn) => !urn.includes(":site=")));
+		// A secret key may not, whatever its rights are.
+		if (!this.place || sessionStorage.getItem(storage)?.startsWith("vt_")) return false;
+		return !!this.account?.person.admin || !!this.me?.moderates.some((urn) => !urn.includes(":site="));
+	}
+
+	/** The URN of a network, by its name. @param {string} network */
+	networkURN(network) {
+		return `${(this.me?.urn ?? "").split(":").slice(0, 2).join(":")}:${network}`;
 	}
 
 	/** The groups that the caller has to do with. */
@@ -185,18 +192,26 @@ export class Session {
 	/**
 	 * @param {ApiError} refused
 	 * @param {string} token what was refused; if there is another one by now, it is tried first
+	 * @param {boolean} first whether the request is refused for the first time
 	 */
-	async #renew(refused, token) {
+	async #renew(refused, token, first) {
 		if (this.renewing) return this.renewing;
 		if ((sessionStorage.getItem(storage) ?? "") !== token) return;
-		this.renewing = this.#again(refused).finally(() => {
+		this.renewing = this.#again(refused, first && token === "").finally(() => {
 			this.renewing = undefined;
 		});
 		return this.renewing;
 	}
 
-	/** @param {ApiError} refused */
-	async #again(refused) {
+	/**
+	 * @param {ApiError} refused
+	 * @param {boolean} byCookie whether a cookie was refused, which that of another session may have replaced by now
+	 */
+	async #again(refused, byCookie) {
+		for (const later of byCookie ? [0, 500] : []) {
+			await new Promise((resolve) => setTimeout(resolve, later));
+			if (this.me && await this.#whose("").catch(() => undefined) === this.me.urn) return;
+		}
 		for (;;) {
 			const token = await this.#ask(refused);
 			try {

@@ -303,6 +303,34 @@ func TestOwnAccount(t *testing.T) {
 		if strings.Contains(shown, key) {
 			t.Error("a secret key is shown a second time")
 		}
+
+		// A page that is used with the key has nothing that takes a person.
+		q := &person{newBrowser(t), w.world}
+		q.Open(w.url + "/#token=" + key)
+		q.See(`//h1[.="Apps"]`)
+		q.Until(`() => ![...document.querySelectorAll("nav a")].some((a) => a.checkVisibility() && ` +
+			`/People|Keys/.test(a.textContent))`)
+		for _, view := range []string{"/people", "/keys"} {
+			q.view(view)
+			q.See(`//h1[.="You may not see this page."]`)
+			q.view("/apps")
+			q.See(`//h1[.="Apps"]`)
+		}
+	})
+	t.Run("a request that was sent before another session has begun", func(t *testing.T) {
+		p := &person{p.For(t), w.world}
+		p.Run(new(any), `async () => {
+			const fetched = window.fetch;
+			window.fetch = (url, options) => {
+				if (!String(url).endsWith("/x/signin/passkeys/")) return fetched(url, options);
+				window.fetch = fetched;
+				return Promise.resolve(new Response('{"error":"unauthenticated","code":"unauthenticated"}', { status: 401 }));
+			};
+		}`)
+		p.view("/none")
+		p.view("/account")
+		p.See(row("Old phone"))
+		p.Until(`() => !document.querySelector("dialog")`)
 	})
 	t.Run("what is typed outlives the session", func(t *testing.T) {
 		p := &person{p.For(t), w.world}
@@ -310,8 +338,18 @@ func TestOwnAccount(t *testing.T) {
 		id := w.newApp("Winter", poll(`{"question":"Tea?"}`))
 		p.view("/apps/" + id)
 		p.saved(0)
-		p.ForgetCookies()
+		// The session ends between the last key and the request, whatever else the page asks for meanwhile.
+		p.Run(new(any), `async () => {
+			const fetched = window.fetch;
+			const ended = new Promise((end) => (window.end = end));
+			window.fetch = async (url, options) => {
+				if (options?.method === "PATCH") await ended;
+				return fetched(url, options);
+			};
+		}`)
 		p.Retype(field("question"), "typed without a session")
+		p.ForgetCookies()
+		p.Run(new(any), `async () => window.end()`)
 		p.Click(`//dialog[.//h2[.="Sign in again"]]` + named("Sign in with a passkey"))
 		w.stored(id, `{"question":"typed without a session"}`)
 		p.saved(1)
@@ -375,13 +413,16 @@ func TestNoFormThatWouldBeRefused(t *testing.T) {
 	bea.See(`//dialog//p[contains(., "Ada Berg has the right to administrate, which you do not have")]`)
 	bea.Until(`() => document.querySelector("dialog") && !document.querySelector("dialog input") && ` +
 		`![...document.querySelectorAll("dialog button")].some((x) => /Save|Disable|Delete/.test(x.textContent))`)
-	bea.Click(`//dialog` + named("Cancel"))
+	bea.Click(`//dialog//div[@class="buttons"]` + named("Close"))
 	bea.Click(named("Invite somebody"))
 	bea.Type(field("Name"), "Cyn Rask")
-	bea.Type(`//fieldset[legend="Roles"]//input[@aria-label="Another of Roles"]`, "desk")
-	bea.Click(`//fieldset[legend="Roles"]` + named("Add"))
-	bea.Until(`() => document.querySelector('[aria-label="Another of Roles"]').validationMessage.includes("of the ` +
-		`role desk")`)
+	bea.Type(`//fieldset[legend="Moderates"]//input[@aria-label="Another of Moderates"]`, "urn:vitrine:other.test")
+	bea.Click(`//fieldset[legend="Moderates"]` + named("Add"))
+	bea.Until(`() => document.querySelector('[aria-label="Another of Moderates"]').validationMessage.includes("to ` +
+		`moderate other.test")`)
+	bea.Until(`() => [...document.querySelectorAll("dialog legend")].map((x) => x.textContent).join() === ` +
+		`"Moderates,May read"`)
+	bea.Until(`() => !document.querySelector("dialog").textContent.includes("May create and delete components")`)
 	bea.Click(`//dialog` + named("Cancel"))
 
 	bea.again("/apps/" + id)

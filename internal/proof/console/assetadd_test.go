@@ -191,6 +191,7 @@ func TestAddingAssets(t *testing.T) {
 	})
 	t.Run("who may not add is told why", func(t *testing.T) {
 		q := w.signIn(cleo, "/assets/example.test/example.test/add")
+		q.See(`//p[contains(., "Only moderators of the network add assets to no folder")]`)
 		q.Type(field("Text"), "Rain")
 		q.Click(named("Add this asset"))
 		q.See(`//*[@role="alert" and contains(., "moderator")]`)

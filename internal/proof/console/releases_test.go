@@ -84,6 +84,11 @@ func TestAReleaseByThreePeople(t *testing.T) {
 		t.Error("who made the release is offered to approve it, or to run it")
 	}
 
+	reader := w.signIn(cleo, address)
+	reader.See(`//p[contains(., "Those who may change all of its apps can schedule, edit and run it")]`)
+	reader.Until(`() => ![...document.querySelectorAll("main button")].some((x) => ` +
+		`/Approve|Run|Schedule|Edit|Cancel/.test(x.textContent))`)
+
 	q := w.signIn(second, address)
 	q.Click(`//article[contains(@aria-label, "Winter")]//summary[.="What changes"]`)
 	q.See(`//article[contains(@aria-label, "Winter")]//ins[.="Cocoa"]`)

@@ -24,7 +24,7 @@ export function leads(from, to) {
 export function whatChanges(api, { app, from, to }, open = false, signal) {
 	const help = (/** @type {string} */ text) => h("p", { class: "help" }, text);
 	if (to === null) return help("The tag is taken away. Pages that show the app by it find nothing any more.");
-	if (from === null) return help("There is no such tag yet. Pages can show the app by it then.");
+	if (from === null) return help("There is no such tag yet. Pages can then show the app by it.");
 	if (from === to) return help("Nothing changes.");
 	const body = help("Loading…");
 	const node = h("details", { open }, h("summary", null, "What changes"), body);

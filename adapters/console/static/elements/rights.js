@@ -22,7 +22,7 @@ export function rightsOf(r) {
 	const line = (verb, urns = []) => urns.length > 0 && h("div", { class: "chips" }, verb, urns.map(group));
 	/** @param {string} noun @param {string[]} [names] */
 	const named = (noun, names = []) => names.length > 0 && h("div", { class: "chips" }, noun, names.map((x) => h("span", { class: "chip" }, x)));
-	return [r.admin && h("div", null, "is an administrator"), line("moderates", r.moderates), line("may read", r.reads), named("has the roles", r.roles), line("is in", r.groups), r.components && h("div", null, "may create and delete components")];
+	return [r.admin && h("div", null, "is an administrator"), line("moderates", r.moderates), line("may read", r.reads), named(r.roles?.length === 1 ? "has the role" : "has the roles", r.roles), line("is in", r.groups), r.components && h("div", null, "may create and delete components")];
 }
 
 /**
@@ -48,16 +48,23 @@ export function rightsForm(session, has, { admin }) {
 		const lack = lacks(session, { [kind]: [text] });
 		return lack && `You do not have the right ${lack} yourself.`;
 	};
+	/**
+	 * The field of a kind. There is none if the person has nothing of it to give or to take.
+	 * @param {typeof kinds[number]} kind @param {string} name @param {string[]} own @param {string} help
+	 */
+	const offered = (kind, name, own, help) => {
+		const suggested = [...own, ...has[kind]];
+		const set = /** @type {Set<string>} */ (picked[kind]);
+		const options = { help, refuse: refuse(kind) };
+		return (all || suggested.length > 0) && (kind === "roles" ? choose(name, suggested, set, options)
+			: chooseGroups(name, suggested, set, session, options));
+	};
 	return { node: h("div", { class: "rights" }, admin && (all || has.admin) && administrator.node,
-		chooseGroups("Moderates", [...me.moderates, ...has.moderates], picked["moderates"], session,
-			{ help: "May do everything with these networks and sites.", refuse: refuse("moderates") }),
-		chooseGroups("May read", [...me.moderates, ...me.reads, ...has.reads], picked["reads"], session,
-			{ help: "May see their apps, and change nothing.", refuse: refuse("reads") }),
-		choose("Roles", [...me.roles, ...has.roles], picked["roles"],
-			{ help: "For permissions on folders of assets.", refuse: refuse("roles") }),
-		chooseGroups("Groups", [...me.groups, ...has.groups], picked["groups"], session,
-			{ help: "For permissions on folders that are given to a group.", refuse: refuse("groups") }),
-		components.node),
+		offered("moderates", "Moderates", me.moderates, "May do everything with these networks and sites."),
+		offered("reads", "May read", [...me.moderates, ...me.reads], "May see their apps, and change nothing."),
+		offered("roles", "Roles", me.roles, "For permissions on folders of assets."),
+		offered("groups", "Groups", me.groups, "For permissions on folders that are given to a group."),
+		(all || me.components || has.components) && components.node),
 	value: () => ({ .../** @type {Rights} */ (/** @type {unknown} */ (Object.fromEntries(kinds.map((kind) => [kind, [...picked[kind]]])))), admin: administrator.input.checked, components: components.input.checked }) };
 }
 

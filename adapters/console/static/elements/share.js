@@ -2,11 +2,11 @@
  * Sharing an app: with somebody who has an account, or with somebody who gets one by an invitation.
  * @module
  */
-import { h, labelled } from "../dom.js";
+import { button, h, labelled } from "../dom.js";
 import { everybody, forget, groupName } from "../model/names.js";
 import { to } from "../router.js";
 import { invite, refused } from "../views/people.js";
-import { askWith, buttons, show, toast } from "./dialog.js";
+import { askWith, closeAround, show, toast } from "./dialog.js";
 import { nameLine } from "./pick.js";
 import { lacks, moderated, none } from "./rights.js";
 import { copyable } from "./secret.js";
@@ -14,10 +14,10 @@ import { copyable } from "./secret.js";
 /** @param {import("../session.js").Session} session @param {{id: string, title: string, groups: string[]}} app */
 export async function share(session, { id, title, groups }) {
 	const { api } = session;
-	const address = copyable("Address of the app, for who may see it", `${location.origin}${location.pathname}${to("apps", id)}`);
+	const address = copyable("Address of the app, for those who may see it", `${location.origin}${location.pathname}${to("apps", id)}`);
 	const mine = session.managesPeople ? moderated(session, groups) : [];
 	if (mine.length === 0) {
-		await show(`Share ${title}`, h("form", null, address, buttons()));
+		await show(`Share ${title}`, h("form", null, address, h("div", { class: "buttons" }, button("Close", closeAround))));
 		return;
 	}
 	const who = nameLine({ required: true, maxlength: 128 });
@@ -27,7 +27,7 @@ export async function share(session, { id, title, groups }) {
 	/** @type {["moderates" | "reads", string, string][]} */
 	const rights = mine.flatMap((g) => [["moderates", g, `may change all apps of ${groupName(g)}`], ["reads", g, `may read all apps of ${groupName(g)}`]]);
 	const right = h("select", null, rights.map(([, , text], i) => h("option", { value: i }, text)));
-	const shared = await askWith(`Share ${title}`, [address, labelled("With", who.input, "The name of somebody who has an account, or of somebody new, who gets an invitation."), who.list, labelled("Who then", right)], "Share", async () => {
+	const shared = await askWith(`Share ${title}`, [address, labelled("With", who.input, "The name of somebody who has an account, or of somebody new, who gets an invitation."), who.list, labelled("What they may do", right)], "Share", async () => {
 		const [kind, group] = rights[Number(right.value)];
 		const value = who.value();
 		const all = await everybody();

@@ -152,12 +152,12 @@ export async function tellInvited(session) {
 	if (!anew || localStorage.getItem(read)) return;
 	learn([anew.by]);
 	await show("There is another link to your account", h("form", null,
-		h("p", null, anew.by.urn ? person(anew.by.urn) : "Who runs the server", " has invited you anew: ", moment(anew.at),
-			". Who opens that link can sign in as you, with a passkey of their own."),
+		h("p", null, anew.by.urn ? person(anew.by.urn) : "The person who runs the server", " has invited you anew: ", moment(anew.at),
+			". Whoever opens that link can sign in as you, with a passkey of their own."),
 		h("p", null, "If you have not asked for it, ask why it was made, and look at the passkeys of your account: ",
 			"remove those that are not yours."),
 		h("div", { class: "buttons" },
-			h("a", { class: "button", href: "#/account", onclick: closeAround }, "Passkeys and sessions"),
+			h("a", { class: "button quiet", href: "#/account", onclick: closeAround }, "Passkeys and sessions"),
 			h("button", { class: "main", autofocus: true }, "I have read this"))), { submit: () => true });
 	localStorage.setItem(read, "yes");
 }

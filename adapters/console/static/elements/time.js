@@ -25,15 +25,15 @@ export function time(at) {
 
 /**
  * When something was used last. The service writes that once an hour, so within the hour nobody knows it better.
- * @param {number | null} at in milliseconds
+ * @param {number | null} at in milliseconds @param {string} [verb]
  */
-export function used(at) {
-	if (at === null) return "never";
+export function used(at, verb = "used") {
+	if (at === null) return `never ${verb}`;
 	const node = time(at);
 	node.dataset["hourly"] = "";
 	node.removeAttribute("title");
 	tell(node);
-	return node;
+	return h("span", null, `${verb} `, node);
 }
 
 /** Says how long ago the time of a node is. @param {HTMLElement} node */

@@ -21,8 +21,13 @@ export function localTime(text, type) {
 	const [hours = "", seconds = ""] = [time.slice(0, 5), time.slice(5, 12)];
 	if (type === "time") return [hours + seconds, zone];
 	if (zone === "") return [`${date}T${hours}${seconds}`, ""];
+	return [controlTime(at) + seconds, zone];
+}
+
+/** A time, to the minute, as a control for a date and a time shows it: that of this computer. @param {Date} at */
+export function controlTime(at) {
 	const day = `${String(at.getFullYear()).padStart(4, "0")}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-	return [`${day}T${two(at.getHours())}:${two(at.getMinutes())}${seconds}`, zone];
+	return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
 /**

@@ -41,9 +41,9 @@ export function view({ session, api, signal, shell }) {
 	async function load() {
 		try {
 			const [own, open] = await Promise.all([api.get("x/signin/passkeys/", "passkeys", undefined, signal), api.get("x/signin/sessions/", "sessions", undefined, signal)]);
-			fill(passkeys, own.passkeys.map((/** @type {Passkey} */ p) => h("tr", null, h("th", { scope: "row" }, h("bdi", null, p.name), h("span", { class: "detail" }, p.synced ? "kept by a password manager" : "kept by one device")), h("td", null, time(p.createdAt)), h("td", null, used(p.lastUsedAt)),
+			fill(passkeys, own.passkeys.map((/** @type {Passkey} */ p) => h("tr", null, h("th", { scope: "row" }, h("bdi", null, p.name), h("span", { class: "detail" }, p.synced ? "kept by a password manager" : "kept by one device")), h("td", null, "made ", time(p.createdAt)), h("td", null, used(p.lastUsedAt)),
 				h("td", null, h("div", { class: "row" }, button("Rename", () => void rename(p), { class: "small", "aria-label": `Rename ${p.name}` }), button("Remove", () => void remove(p, own.passkeys.length), { class: "small", "aria-label": `Remove ${p.name}` }))))));
-			fill(sessions, open.sessions.map((/** @type {import("../api.js").OwnSession} */ s) => h("tr", null, h("th", { scope: "row", title: s.browser }, browserName(s.browser), " ", s.current && h("span", { class: "chip" }, "this one")), h("td", null, `${ways[s.via] ?? s.via}, `, time(s.createdAt)), h("td", null, s.current ? "now" : used(s.lastSeenAt)),
+			fill(sessions, open.sessions.map((/** @type {import("../api.js").OwnSession} */ s) => h("tr", null, h("th", { scope: "row", title: s.browser }, browserName(s.browser), " ", s.current && h("span", { class: "chip" }, "this one")), h("td", null, `${ways[s.via] ?? s.via}, `, time(s.createdAt)), h("td", null, s.current ? "used now" : used(s.lastSeenAt)),
 				h("td", null, button("Sign out", () => void (s.current ? session.signOut() : end(s.id)), { class: "small", "aria-label": `Sign out ${browserName(s.browser)}${s.current ? ", this one" : ""}` })))));
 			fill(said);
 		} catch (e) {

@@ -115,6 +115,8 @@ export function view({ session, api, params, query, signal, shell }) {
 	const node = h("div", { class: "page designer" },
 		h("p", { class: "crumbs" }, h("a", { href: home }, "Assets")),
 		h("div", { class: "head" }, h("h1", null, "Add assets"), place),
+		!session.moderates(session.networkURN(network))
+			&& h("p", { class: "note" }, "Choose a folder that you may edit. Only moderators of the network add assets to no folder."),
 		tabbed([["One by one", one], ["As JSON", pasted], ["From a file", dropped]], Math.max(0, tabs.indexOf(query.get("by") ?? "form")), (i) => history.replaceState(null, "", `${to("assets", network, library, "add")}?by=${tabs[i]}${folder ? `&folder=${encodeURIComponent(folder.id)}` : ""}`)).node);
 
 	function unsaved() {

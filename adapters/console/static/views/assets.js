@@ -34,7 +34,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const network = params[0] ?? networks[0] ?? "";
 	const library = params[1] ?? network;
 	const lib = api.library(network, library);
-	const mayManage = session.moderates(networkURN(session, network));
+	const mayManage = session.moderates(session.networkURN(network));
 	let words = query.get("q") ?? "";
 	let folder = query.get("folder") ?? "";
 	/** @type {Filter[]} */
@@ -64,7 +64,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		changes++;
 		loading = load(true);
 	};
-	const folders = new Folders(lib, signal, { users: `${networkURN(session, network)}:user=`, session, moderator: mayManage, onchanged: changed,
+	const folders = new Folders(lib, signal, { users: `${session.networkURN(network)}:user=`, session, moderator: mayManage, onchanged: changed,
 		onpick: (id) => go(() => (folder = folder === id ? "" : id)), onknown: () => folder && render(),
 		onassets: (ids, id) => void selected.assign(ids, id), total: async (id) => (await lib.assets({ ...conditions(), folderTree: id, limit: "1" }, signal)).paging.total });
 	folders.choose(folder);
@@ -423,11 +423,6 @@ function attributeFilter(key, value) {
 /** The networks whose libraries the caller may see. @param {import("../session.js").Session} session */
 function networksOf(session) {
 	return [...new Set([session.me?.urn ?? "", ...session.me?.moderates ?? []].map((urn) => urn.split(":")[2] ?? ""))].filter((n) => n !== "");
-}
-
-/** @param {import("../session.js").Session} session @param {string} network */
-function networkURN(session, network) {
-	return `${(session.me?.urn ?? "").split(":").slice(0, 2).join(":")}:${network}`;
 }
 
 /** @param {Asset} asset */

@@ -225,7 +225,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				list = [...list, ...page.components];
 				after = page.next;
 			} while (after !== undefined && list.length < 5000);
-			return pick("Which component?", list, (c) => ({ name: titleOf(c), detail: `${titleOf(c) === c.name ? "" : `${c.name} · `}version ${c.version}` }), "There are no components yet. Who may create components finds them in the menu.");
+			return pick("Which component?", list, (c) => ({ name: titleOf(c), detail: `${titleOf(c) === c.name ? "" : `${c.name} · `}version ${c.version}` }), "There are no components yet. Those who may create them do it under Components.");
 		}
 
 		/** @type {Map<string, Manifest>} */
@@ -366,7 +366,7 @@ function notSaved(editor, known, unread) {
 	const { draft, saved, refused } = editor;
 	/** @param {Item[]} list @param {number} i */
 	const called = (list, i) => `Element ${i + 1}, ${elementName(list.map(known), i)}`;
-	const card = unread?.closest("[aria-label^='Element ']")?.getAttribute("aria-label") ?? "JSON";
+	const card = unread?.closest("[aria-label^='Element ']")?.getAttribute("aria-label")?.replace(": ", ", ") ?? "JSON";
 	const typed = unread && `${card}: what is typed is not ${unread.dataset["unread"]}`;
 	const parts = draft.elements.flatMap((e, i) => {
 		if (refused.includes(e)) return [`${called(draft.elements, i)}: it does not fit its component yet`];

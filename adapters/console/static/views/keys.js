@@ -20,7 +20,7 @@ const terms = [["30", "30 days"], ["90", "90 days"], ["365", "a year"]];
 export function view({ session, api, signal, shell }) {
 	shell.title("Keys");
 	const body = h("tbody");
-	const empty = h("div", { class: "empty", hidden: true }, h("p", null, "No keys yet. A program uses a secret key in place of a token, with rights of yours. A public key stands in a page, and reads what the page shows and nothing else."));
+	const empty = h("div", { class: "empty", hidden: true }, h("p", null, "No keys yet. A program uses a secret key in place of a token, with some of your rights. A public key stands in a page, and reads what the page shows and nothing else."));
 	/** @type {Pages<Key>} */
 	const list = new Pages(signal, "keys", (after, signal) => api.keys(after, signal), () => {
 		empty.hidden = list.items.length > 0;
@@ -59,7 +59,7 @@ export function view({ session, api, signal, shell }) {
 		}, { wide: true });
 		if (!made) return;
 		await list.load(true);
-		await once(`The key ${made.name}`, "Key", made.key, "Copy it now: it is kept as a hash and never shown again. Who has it can do what it may.");
+		await once(`The key ${made.name}`, "Key", made.key, "Copy it now: it is kept as a hash and never shown again. Whoever has it can do what it may.");
 	}
 
 	async function createPublic() {
@@ -70,7 +70,7 @@ export function view({ session, api, signal, shell }) {
 		const tags = new Set(["production"]);
 		const reviews = h("input", { type: "checkbox" });
 		/** @param {string} text */
-		const refuse = (text) => lacks(session, { moderates: [text] }) && "You do not moderate it: who does makes a key for it.";
+		const refuse = (text) => lacks(session, { moderates: [text] }) && "You do not moderate it: ask somebody who does to make the key.";
 		const made = await askWith("New public key", [labelled("Name", name, "Such as the site that it stands in."),
 			chooseGroups("Reads", groups, reads, session, { help: "The networks and sites whose apps and reviews the page shows.", refuse }),
 			choose("Tags", [], tags, { help: "The page shows apps by these tags, and no other version.", placeholder: "Another tag" }), h("div", { class: "boxes" }, h("label", null, reviews, "May also read the reviews that are shown"))], "Make the key",

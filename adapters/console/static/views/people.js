@@ -4,7 +4,7 @@
  */
 import { ApiError } from "../api.js";
 import { button, count, debounce, fill, h, icon, labelled, searchLine, table } from "../dom.js";
-import { askWith, buttons, confirm, show, toast, trouble } from "../elements/dialog.js";
+import { askWith, closeAround, confirm, show, toast, trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
 import { lacks, none, rightsForm, rightsOf } from "../elements/rights.js";
@@ -17,15 +17,15 @@ import { forget, learn } from "../model/names.js";
 
 /** What the service refuses of accounts, in words. @param {unknown} e @returns {never} */
 export function refused(e) {
-	if (e instanceof ApiError && e.code === "wrong_state") e.words = "This cannot be done now. The last administrator stays one, and who is disabled cannot be invited.";
-	if (e instanceof ApiError && e.code === "forbidden") e.words = "You may give and take only rights that you have, and change only people all of whose rights you have. An administrator alone invites who has or had a passkey, or has the URN of a token.";
+	if (e instanceof ApiError && e.code === "wrong_state") e.words = "This cannot be done now. The last administrator stays one, and nobody who is disabled can be invited.";
+	if (e instanceof ApiError && e.code === "forbidden") e.words = "You may give and take only rights that you have, and change only people all of whose rights you have. Only an administrator invites somebody who has or had a passkey, or has the URN of a token.";
 	throw e;
 }
 
 /** Makes a link of somebody and shows it. @param {Session} session @param {Person} who @param {string} [then] the view that it leads to */
 export async function invite(session, who, then) {
 	const { link, expires } = await session.api.account("POST", `people/${who.id}/invite`, {}, "link").catch(refused);
-	await once(`The invitation of ${who.name}`, "Link", then ? `${link}&${then}` : link, `Send it to ${who.name}. Who opens it first makes a passkey and is signed in as ${who.name}; it is good until `, moment(Number(expires)), ". It is shown this once.");
+	await once(`The invitation of ${who.name}`, "Link", then ? `${link}&${then}` : link, `Send it to ${who.name}. Whoever opens it first makes a passkey and is signed in as ${who.name}; it is good until `, moment(Number(expires)), ". It is shown this once.");
 }
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
@@ -49,7 +49,7 @@ export function view({ session, api, query, signal, shell }) {
 	/** Whether somebody can sign in, and when they did. @param {Person} p */
 	function state(p) {
 		if (p.disabled) return h("span", { class: "chip bad" }, "disabled");
-		const seen = p.urn === session.me?.urn ? h("div", null, "is here now") : p.lastSeenAt !== null && h("div", null, "seen ", used(p.lastSeenAt));
+		const seen = p.urn === session.me?.urn ? h("div", null, "is here now") : p.lastSeenAt !== null && h("div", null, used(p.lastSeenAt, "seen"));
 		return [p.invitation && h("div", null, "invited, the link ends ", time(p.invitation.expires)),
 			seen || !p.invitation && h("div", null, "has no way to sign in yet"), p.provider && h("div", { class: "detail", title: p.provider.issuer }, `rights by ${p.provider.values.join(", ")}`)];
 	}
@@ -64,10 +64,10 @@ export function view({ session, api, query, signal, shell }) {
 
 	/** Shows somebody whom the caller may not change. @param {Person} p @param {string} lack */
 	async function look(p, lack) {
-		const why = `${p.name} has the right ${lack}, which you do not have: somebody who has it changes this account.`;
+		const why = `${p.name} has the right ${lack}, which you do not have. Only somebody who has it can change this account.`;
 		await show(p.name, h("form", null, h("p", { class: "note" }, why),
 			h("dl", null, p.email && [h("dt", null, "Address"), h("dd", null, p.email)], h("dt", null, "Rights"), h("dd", null, rightsOf(p))),
-			buttons()), { wide: true });
+			h("div", { class: "buttons" }, button("Close", closeAround))), { wide: true });
 	}
 
 	async function create() {

@@ -9,6 +9,7 @@ import { group, person } from "../elements/person.js";
 import { showVersion } from "../elements/preview.js";
 import { leads, whatChanges } from "../elements/release.js";
 import { moment, time } from "../elements/time.js";
+import { controlTime } from "../model/moment.js";
 import { to } from "../router.js";
 
 /** @typedef {import("../api.js").Release} Release */
@@ -33,11 +34,6 @@ function inTheWay(c, title) {
 	}
 }
 
-/** The value of an input for a time. @param {Date} date */
-function local(date) {
-	return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
 export function view({ session, api, params, signal, live, shell }) {
 	const id = /** @type {string} */ (params[0]);
@@ -49,10 +45,11 @@ export function view({ session, api, params, signal, live, shell }) {
 	const board = h("div", { class: "board" });
 	/** @type {Map<string, {node: HTMLElement}>} */
 	const parts = new Map();
-	/** @type {Map<string, string>} titles of apps */
-	const titles = new Map();
-	/** @type {Set<string>} groups of apps */
-	const groups = new Set();
+	/** The apps that it moves; undefined for one that is gone. @type {Map<string, import("../api.js").App | undefined>} */
+	const apps = new Map();
+	/** @param {string} app */
+	const titleOf = (app) => apps.get(app)?.title ?? "An app that is gone";
+	const groups = () => [...new Set([...apps.values()].flatMap((a) => a?.groups ?? []))];
 	/** @type {Release | undefined} */
 	let release;
 
@@ -60,12 +57,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		try {
 			const found = await api.release(id, signal);
 			await Promise.all(found.moves.map(async ({ app }) => {
-				if (titles.has(app)) return;
-				titles.set(app, app);
-				titles.set(app, await api.app(app, undefined, signal).then((a) => {
-					for (const g of a.groups) groups.add(g);
-					return a.title;
-				}, () => "An app that is gone"));
+				if (!apps.has(app)) apps.set(app, await api.app(app, undefined, signal).catch(() => undefined));
 			}));
 			show(found);
 		} catch (e) {
@@ -82,28 +74,31 @@ export function view({ session, api, params, signal, live, shell }) {
 		fill(state, stateOf(r));
 		const open = r.state === "open" || r.state === "scheduled";
 		const missing = r.needs - r.approvals.length;
+		const may = [...apps.values()].every((a) => !a || session.mayWrite(a));
 		fill(facts, r.note && h("p", null, r.note), h("p", { class: "detail" }, "Made by ", person(r.by.urn), " ", time(r.createdAt), "."),
 			r.at !== null && r.state === "scheduled" && h("p", null, "It runs at ", moment(r.at), "."), r.ranAt !== null && h("p", null, "Its tags were moved ", time(r.ranAt), "."),
 			r.approvals.length > 0 && h("p", null, icon("ok"), " Approved by ", r.approvals.flatMap((a, i) => [i > 0 && ", ", person(a.by.urn), " ", time(a.at)]), "."),
-			open && missing > 0 && needed(r, missing));
-		fill(trouble, open && r.conflicts.length > 0 && h("div", { class: "note bad" }, h("p", { class: "strong" }, "It could not run, and nothing was moved:"), h("ul", null, r.conflicts.map((c) => h("li", null, inTheWay(c, titles.get(c.app ?? "") ?? ""))))));
-		fill(actions, open && [
+			open && missing > 0 && needed(r, missing),
+			open && !may
+				&& h("p", { class: "detail" }, "Those who may change all of its apps can schedule, edit and run it."));
+		fill(trouble, open && r.conflicts.length > 0 && h("div", { class: "note bad" }, h("p", { class: "strong" }, "It could not run, and nothing was moved:"), h("ul", null, r.conflicts.map((c) => h("li", null, inTheWay(c, titleOf(c.app ?? "")))))));
+		fill(actions, open && may && [
 			r.mayApprove && button("Approve", () => void act("approve", "You have approved it."), { class: "main", icon: "ok" }),
 			missing <= 0 && button("Run now", () => void run(), { class: "main" }),
 			button(r.at === null ? "Schedule" : "Change the time", () => void schedule()), r.at !== null && button("Take the time back", () => void update({ at: null })),
 			button("Edit", () => void edit()), button("Cancel the release", () => void cancel(), { class: "danger", icon: "remove" })],
-		r.state === "done" && button("Undo", () => void undo(), { icon: "undo", class: "danger" }));
+		r.state === "done" && may && button("Undo", () => void undo(), { icon: "undo", class: "danger" }));
 		reconcile(board, parts, r.moves, (m) => `${m.app} ${m.tag} ${m.from} ${m.to} ${r.state}`, (m) => ({ node: card(r, m) }));
 	}
 
 	/** Who can approve the release. @param {Release} r @param {number} missing how many approvals it lacks */
 	function needed(r, missing) {
-		const all = groups.size > 0 ? h("span", { class: "chips" }, [...groups].map(group)) : "every group of its apps";
+		const all = groups().length > 0 ? h("span", { class: "chips" }, groups().map(group)) : "every group of its apps";
 		return h("div", { class: "note" },
 			h("p", null, icon("lock"), ` ${count(missing, "approval")} of somebody else ${missing === 1 ? "is" : "are"} needed.`),
-			h("p", null, "It can be given by who moderates ", all, ", has neither made nor changed the release, ",
-				"and was not given their rights by who has, directly or through others.",
-				r.independent && " Who gave them their rights cannot give it either.",
+			h("p", null, "It can be given by anybody who moderates ", all,
+				", except those who have made or changed the release, and those who have their rights from them, directly or through others.",
+				r.independent && " Those who gave them their rights cannot give it either.",
 				r.independent && r.needs > 1 && " Of people who gave each other rights, one counts."),
 			!r.mayApprove && h("p", null, cannot(r)));
 	}
@@ -113,14 +108,15 @@ export function view({ session, api, params, signal, live, shell }) {
 		const me = session.me?.urn;
 		if (r.by.urn === me) return "You have made it, so somebody else approves it.";
 		if (r.approvals.some((a) => a.by.urn === me)) return "You have approved it.";
-		if (![...groups].every((g) => session.moderates(g))) return "You do not moderate all of these.";
-		const given = "You cannot give it: you have changed the release, or have your rights by who has made or changed it";
-		return `${given}${r.independent ? ", or they have theirs by you" : ""}.`;
+		if (!groups().every((g) => session.moderates(g))) return "You do not moderate all of these.";
+		const given = "You cannot give it: you have changed the release, or have your rights from somebody who has made or "
+			+ "changed it";
+		return `${given}${r.independent ? ", or they have theirs from you" : ""}.`;
 	}
 
 	/** @param {Release} r @param {Release["moves"][number]} m */
 	function card(r, m) {
-		const title = titles.get(m.app) ?? "";
+		const title = titleOf(m.app);
 		const to_ = m.to;
 		const pending = r.state === "open" || r.state === "scheduled";
 		return h("article", { class: "deployment", "aria-label": `${title}, ${m.tag}` }, h("h2", null, h("a", { href: to("apps", m.app) }, title)), h("p", null, flag(m.tag), " ", leads(m.from, m.to)),
@@ -139,7 +135,10 @@ export function view({ session, api, params, signal, live, shell }) {
 			toast(done);
 			await load(); // which says whether the person may approve it as it is now
 		} catch (e) {
-			if (e instanceof ApiError && e.code === "forbidden") e.words = "You may not do this to the release. Who runs or approves one could move each of its tags; who made or changed it, or has given the other their rights, does not approve it.";
+			if (e instanceof ApiError && e.code === "forbidden") {
+				e.words = "You may not do this to the release. It takes the right to move each of its tags. Those who have made "
+					+ "or changed it do not approve it, and neither do those who have their rights from them.";
+			}
 			toast(sentence(e), { bad: true });
 			await load();
 		}
@@ -164,7 +163,10 @@ export function view({ session, api, params, signal, live, shell }) {
 	}
 
 	async function schedule() {
-		const when = h("input", { type: "datetime-local", required: true, min: local(new Date()), max: local(new Date(Date.now() + 89 * 86_400_000)), value: local(new Date(release?.at ?? Date.now() + 3_600_000)) });
+		const now = Date.now();
+		const [min, max, value] = [now, now + 89 * 86_400_000, release?.at ?? now + 3_600_000]
+			.map((at) => controlTime(new Date(at)));
+		const when = h("input", { type: "datetime-local", required: true, min, max, value });
 		const at = await askWith("When shall it run?", labelled("Time", when, `In the time of this computer (${Intl.DateTimeFormat().resolvedOptions().timeZone}), within 90 days.`), "Schedule", () => new Date(when.value).getTime());
 		if (at !== undefined) await update({ at });
 	}
@@ -174,10 +176,10 @@ export function view({ session, api, params, signal, live, shell }) {
 		const { name, note, moves } = release;
 		const names = h("input", { value: name, maxlength: 128, autocomplete: "off" });
 		const notes = h("textarea", { rows: 3, maxlength: 4096, value: note });
-		const boxes = moves.map((m) => h("input", { type: "checkbox", checked: true, "aria-label": `${titles.get(m.app)}, ${m.tag}` }));
+		const boxes = moves.map((m) => h("input", { type: "checkbox", checked: true, "aria-label": `${titleOf(m.app)}, ${m.tag}` }));
 		const fresh = h("input", { type: "checkbox" });
 		const changed = await askWith("Edit the release", [labelled("Name", names), labelled("Note", notes),
-			h("fieldset", { class: "field boxes" }, h("legend", null, "What it moves"), moves.map((m, i) => h("label", null, boxes[i], h("span", null, titles.get(m.app), " ", flag(m.tag), " ", h("span", { class: "detail" }, leads(m.from, m.to)))))),
+			h("fieldset", { class: "field boxes" }, h("legend", null, "What it moves"), moves.map((m, i) => h("label", null, boxes[i], h("span", null, titleOf(m.app), " ", flag(m.tag), " ", h("span", { class: "detail" }, leads(m.from, m.to)))))),
 			h("div", { class: "boxes" }, h("label", null, fresh, h("span", null, "Take the moves from where the tags point now"))),
 			release.approvals.length > 0 && h("p", { class: "note" }, "A change of what it moves takes the approvals away.")], "Save", () => {
 			const kept = moves.filter((_, i) => boxes[i]?.checked);
