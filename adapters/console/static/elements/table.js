@@ -2,7 +2,7 @@
  * A table of reviews that somebody has exported: which column is what.
  * @module
  */
-import { button, h, labelled } from "../dom.js";
+import { button, count, h, labelled } from "../dom.js";
 
 /** @typedef {{charset: string, separator: string, columns: string[], rows: string[][], mapping: Record<string, string>, scale: number, dates: string}} Sight what the service sees of a table */
 
@@ -41,7 +41,7 @@ export function table(name, sight, from, convert) {
 		if (lacks.length > 0) return;
 		const mapping = Object.fromEntries(selects.flatMap((select, i) => (select.value === "" ? [] : [[select.value.endsWith(":") ? select.value + sight.columns[i] : select.value, sight.columns[i]]])));
 		convert({ mapping: JSON.stringify(mapping), source: source.value, scale: scale.value, dates: dates.value || undefined });
-	} }, h("h2", null, `${name} is a table`), h("p", { class: "detail" }, `${sight.columns.length} columns, separated by ${kinds[sight.separator] ?? sight.separator}, in ${sight.charset.toUpperCase()}. Which column is what was guessed from their names: look whether it is right.`),
+	} }, h("h2", null, `${name} is a table`), h("p", { class: "detail" }, `${count(sight.columns.length, "column")}, separated by ${kinds[sight.separator] ?? sight.separator}, in ${sight.charset.toUpperCase()}. Which column is what was guessed from their names: look whether it is right.`),
 	h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Columns" }, h("table", { class: "matched" }, h("thead", null, h("tr", null, ["Column", "What it is", "The first rows"].map((text) => h("th", { scope: "col" }, text)))),
 		h("tbody", null, sight.columns.map((column, i) => h("tr", null, h("th", { scope: "row" }, column), h("td", null, selects[i]), h("td", null, h("ol", null, sight.rows.map((row) => h("li", null, (row[i] ?? "").slice(0, 60)))))))))),
 	h("div", { class: "row" }, labelled("Where the reviews come from", source), labelled("Best rating", scale), labelled("Dates", dates)),

@@ -59,11 +59,13 @@ export function view({ session, api, params, signal, shell }) {
 		return api.report(await send("x/reviews/import", { dryRun: dryRun ? "true" : undefined }, file, dryRun ? "Checking" : "Importing"));
 	}
 
-	/** A file that does not begin as JSON does is a table. @param {File} file */
+	/** A file that does not begin as JSON does is a table, unless its name says that it is JSON. @param {File} file */
 	async function take(file) {
 		try {
 			const head = await headOf(file, 256 << 10);
-			if (/^\ufeff?\s*([{[]|$)/.test(await head.slice(0, 4096).text())) return void await check(file);
+			const json = /\.(json|jsonl|ndjson)(\.gz)?$/i.test(file.name)
+				|| /^\ufeff?\s*([{[]|$)/.test(await head.slice(0, 4096).text());
+			if (json) return void await check(file);
 			const { value } = await api.ask("POST", "x/reviews/convert", { query: { guess: "true", network: where.value }, body: head, type: "text/csv", member: "columns", signal });
 			fill(outcome, table(file.name, value, proposed(), (query) => convert(file, query)));
 		} catch (e) {
@@ -165,7 +167,7 @@ export function view({ session, api, params, signal, shell }) {
 			: [await bytes(file, Math.max(0, offset - around), offset), await bytes(file, offset, offset + around)]);
 		return h("div", null,
 			h("p", null, `${count(report.errors, "error")} and ${count(report.warnings, "warning")}. `, report.problemsTruncated && "The first 1,000 are shown; the command vitrine reviews check -all shows all. ",
-				lines.size > 0 && button(`Download the ${report.problemsTruncated ? "first " : ""}${lines.size.toLocaleString()} lines with errors`, () => void download(file, lines).catch(() => toast(`${file.name} cannot be read any more. Choose it again.`, { bad: true })), { class: "small" })),
+				lines.size > 0 && button(`Download the ${report.problemsTruncated ? "first " : ""}${count(lines.size, "line")} with errors`, () => void download(file, lines).catch(() => toast(`${file.name} cannot be read any more. Choose it again.`, { bad: true })), { class: "small" })),
 			[...rules].sort((a, b) => b[1].length - a[1].length).map(([rule, list]) => h("details", { class: "rule", ontoggle: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("li").forEach((li) => li.dispatchEvent(new Event("shown"))) }, h("summary", null, h("code", null, rule), " ", h("span", { class: list[0]?.severity === "error" ? "chip bad" : "chip" }, count(list.length, list[0]?.severity ?? "")), " ", h("span", { class: "detail" }, list[0]?.message ?? "")),
 				h("ul", null, list.slice(0, shownOfRule).map((p) => fault(p, excerpt))), list.length > shownOfRule && h("p", { class: "detail" }, `and ${(list.length - shownOfRule).toLocaleString()} more`))));
 	}
