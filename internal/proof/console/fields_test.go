@@ -141,4 +141,9 @@ func fieldsOfSchemas(t *testing.T, l look) {
 	p.picture(fmt.Sprintf("dependents-%d-%s", l.width, l.scheme))
 	p.view("/apps/" + id + "/history?from=0&to=1")
 	p.See(`//time[@datetime="2026-01-05T09:30:00Z" and contains(., "10:30")]`)
+
+	p.view("/components/new")
+	p.See(`//li[starts-with(., "when") and contains(., "date and time")]`)
+	p.See(`//li[starts-with(., "opens") and contains(., "time of a day")]`)
+	p.See(`//li[starts-with(., "size") and contains(., "whole number, read only")]`)
 }

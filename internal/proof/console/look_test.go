@@ -24,6 +24,25 @@ func TestLook(t *testing.T) {
 	t.Run("theme", func(t *testing.T) { (&person{p.For(t), w}).theme() })
 }
 
+// A window that becomes narrow, as a phone that is turned does, shows the cards of an app as narrow as itself, those also
+// that were in sight while it was wide.
+func TestNarrowed(t *testing.T) {
+	w := newWorld(t)
+	var fields []string
+	for i := range 20 {
+		fields = append(fields, fmt.Sprintf(`"field %02d":{"type":"string"}`, i))
+	}
+	w.component("poll", "1.0.0", `{"type":"object","properties":{`+strings.Join(fields, ",")+`}}`)
+	p := w.signIn(ann, "/apps/"+w.newApp("Winter", poll(`{}`), poll(`{}`), poll(`{}`), poll(`{}`)))
+	p.Resize(1280, 900)
+	p.saved(0)
+	p.See(`//li[contains(@class, "card")][4]` + field("field 19"))
+	p.Run(new(any), `async () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`)
+	p.Resize(360, 900)
+	p.Run(new(any), `async () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`)
+	p.fits()
+}
+
 // theme checks that the colors are those of the system until somebody chooses, and that the choice stays.
 func (p *person) theme() {
 	p.Resize(1280, 900)

@@ -159,7 +159,7 @@ export function view({ session, api, query, signal, live, shell }) {
 	}
 
 	return { node: h("div", { class: "page" },
-		h("div", { class: "head" }, h("h1", null, bin ? "Deleted apps" : "Apps"), h("a", { href: `${to("apps")}${bin ? "" : "?bin=1"}` }, bin ? "Back to the apps" : "Bin"), !bin && creates() && button("New app", () => void create(), { icon: "add", class: "main" })),
+		h("div", { class: "head" }, h("h1", null, bin ? "Deleted apps" : "Apps"), h("div", { class: "row" }, h("a", { href: `${to("apps")}${bin ? "" : "?bin=1"}` }, bin ? "Back to the apps" : "Bin"), !bin && creates() && button("New app", () => void create(), { icon: "add", class: "main" }))),
 		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), text), group, groups, component, sort),
 		h("div", { class: "scroll" }, shownApps), empty, list.foot) };
 }

@@ -7,8 +7,10 @@ import { button, count, fill, flag, h, labelled, named } from "../dom.js";
 import { buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
 import { isObject, names, notJSON, parse, stringify } from "../json.js";
-import { begin, fieldAt, fieldOf } from "../model/schema.js";
+import { numberIn } from "../model/keywords.js";
 import { titleOf } from "../model/names.js";
+import { label } from "../model/number.js";
+import { begin, fieldAt, fieldOf } from "../model/schema.js";
 import { to } from "../router.js";
 
 /** @typedef {import("../json.js").Value} Value */
@@ -78,7 +80,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	async function removeAll() {
 		await loaded;
-		const text = `All ${listed.length} versions of ${name} are deleted. Apps keep the copies that their elements have, and go on as they are. An element of ${name} cannot be changed any more until the component is created again.`;
+		const which = listed.length === 1 ? `The one version of ${name} is` : `All ${listed.length} versions of ${name} are`;
+		const text = `${which} deleted. Apps keep the copies that their elements have, and go on as they are. An element of ${name} cannot be changed any more until the component is created again.`;
 		if (!await confirm(`Delete ${name}?`, text, "Delete", { danger: true })) return;
 		await api.deleteComponent(name, newKey());
 		toast(`${name} is deleted.`);
@@ -134,10 +137,14 @@ function tree(schema, root, depth = 0) {
 
 /** @param {import("../model/schema.js").Field} f */
 function kindOf(f) {
-	const names = { object: "group of fields", list: "list", text: "text", long: "text of several lines", time: "time", number: "number", integer: "whole number", boolean: "yes or no", options: "one of", const: "always", choice: "one of these forms", null: "null", json: "anything" };
+	const names = { object: "group of fields", list: "list", text: "text", long: "text of several lines", time: f.schema["format"] === "time" ? "time of a day" : "date and time", number: "number", integer: "whole number", boolean: "yes or no", options: "one of", const: "always", choice: "one of these forms", null: "null", json: "anything" };
 	const s = f.schema;
-	const bounds = [["minimum", "from"], ["maximum", "to"], ["minLength", "at least"], ["maxLength", "at most"], ["minItems", "at least"], ["maxItems", "at most"], ["format", ""], ["pattern", "like"]]
-		.filter(([k]) => s[/** @type {string} */ (k)] !== undefined).map(([k, word]) => `${word} ${String(s[/** @type {string} */ (k)])}`.trim());
+	/** @type {[string, string, string?][]} */
+	const words = [["minimum", "from"], ["maximum", "to"], ["minLength", "at least", "character"], ["maxLength", "at most", "character"],
+		["minItems", "at least", "item"], ["maxItems", "at most", "item"], ["format", ""], ["pattern", "like"]];
+	const bounds = words.filter(([k]) => s[k] !== undefined && (k !== "format" || f.kind !== "time"))
+		.map(([k, word, noun]) => `${word} ${noun ? count(numberIn(s[k]) ?? 0, noun) : label(/** @type {Value} */ (s[k]))}`.trim());
+	if (s["readOnly"] === true) bounds.push("read only");
 	const values = f.kind === "options" ? ` ${(f.options ?? []).slice(0, 12).map((o) => o.label).join(" · ")}${(f.options?.length ?? 0) > 12 ? " …" : ""}` : f.kind === "const" ? ` ${stringify(s["const"])}` : "";
 	return `${names[f.kind]}${values}${bounds.length > 0 ? `, ${bounds.join(", ")}` : ""}${f.initial !== undefined ? `, default ${stringify(f.initial)}` : ""}`;
 }
