@@ -88,45 +88,6 @@ func mayManageComponents(c vitrine.Caller, operation string) error {
 	return nil
 }
 
-// AdmitChange returns the error that Patch, PutTag and DeleteTag return to the caller whatever their other arguments
-// are: ErrNotFound for an app that does not exist or that the caller may not read, and ErrForbidden for one that the
-// caller may only read. A server calls it before it reads the body of a request. The methods check again.
-//
-// A Patch with the context that AdmitChange returns uses the app that AdmitChange has read, so that it is read once. If
-// the app has changed since, this Patch returns ErrConflict.
-func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, id string) (context.Context, error) {
-	if err := by.CheckUnrestricted(); err != nil {
-		return ctx, err
-	}
-	last, err := s.As(by).readLatest(ctx, id)
-	if err == nil && !last.head.large { // nothing large waits for the body of a request
-		ctx = context.WithValue(ctx, admissionKey{}, &last)
-	}
-	return ctx, err
-}
-
-// admissionKey is the key, in a context, of the version that AdmitChange has read for the Patch of the same request.
-type admissionKey struct{}
-
-// AdmitTagChange returns the error that PutTag and DeleteTag return to the caller for a tag of this name, whatever
-// their other arguments are: that of AdmitChange, and ErrForbidden if the tag is protected and the caller does not
-// moderate every group of the app. The methods check again.
-func (s *Service) AdmitTagChange(ctx context.Context, by vitrine.Caller, id, name string) error {
-	if err := by.CheckUnrestricted(); err != nil {
-		return err
-	}
-	return s.store.view(ctx, func(r *reader) error {
-		_, _, err := mayMoveTag(ctx, r, by, id, name, true) // only the body says whether the change is a roll back
-		return err
-	})
-}
-
-// AdmitCreateComponent returns the error that CreateComponent returns to the caller whatever the manifest is:
-// ErrForbidden unless the caller may manage components. A server calls it before it reads the manifest.
-func (s *Service) AdmitCreateComponent(_ context.Context, by vitrine.Caller) error {
-	return mayManageComponents(by, "createComponent")
-}
-
 // authorize returns an error if the caller may not read the app with this head or, if change is true, may not change
 // it. err is the error of reading the head. It returns the same ErrNotFound for an app that the caller may not read as
 // for one that does not exist, and ErrForbidden for an app that the caller may only read.

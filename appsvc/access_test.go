@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -118,14 +119,14 @@ var accessOperations = map[string]func(w *workshop, by vitrine.Caller, id string
 	"Patch": func(w *workshop, by vitrine.Caller, id string) error {
 		latest, _ := w.As(admin).App(context.Background(), id)
 		_, err := w.As(by).Patch(context.Background(), id,
-			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
-			{"op":"replace","path":"/apps/0/title","value":"patched"}]`, latest.Version))
+			strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},
+			{"op":"replace","path":"/apps/0/title","value":"patched"}]`, latest.Version)))
 		return err
 	},
 	"Patch of nothing": func(w *workshop, by vitrine.Caller, id string) error {
 		latest, _ := w.As(admin).App(context.Background(), id)
 		_, err := w.As(by).Patch(context.Background(), id,
-			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q}]`, latest.Version))
+			strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q}]`, latest.Version)))
 		return err
 	},
 	"Restore of the latest": func(w *workshop, by vitrine.Caller, id string) error {
@@ -379,7 +380,7 @@ func TestWhoMayManageComponents(t *testing.T) {
 			if by.Components {
 				want, wantAbsent = nil, vitrine.ErrNotFound
 			}
-			_, err := w.As(by).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: manifest})
+			_, err := w.As(by).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest)})
 			checkKind(t, err, want)
 			checkKind(t, w.As(by).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "any"}), want)
 			checkKind(t, w.As(by).DeleteComponent(ctx, appsvc.DeleteComponentRequest{Name: "absent"}), wantAbsent)

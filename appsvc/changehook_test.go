@@ -56,7 +56,7 @@ var steps = []step{
 	}, `app.created  -> 0 groups [] -> [` + site1 + `] titles "" -> "Second"`},
 	{"patch", func(w *watched, app appsvc.App) error {
 		return ignoring(w.As(editor).Patch(context.Background(), app.ID,
-			[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
+			strings.NewReader(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
 	}, `app.updated 0 -> 1 groups [` + site1 + `] -> [` + site1 + `] titles "First" -> "Winter"`},
 	{"restore", func(w *watched, app appsvc.App) error {
 		return ignoring(w.As(editor).Restore(context.Background(),
@@ -76,7 +76,7 @@ var steps = []step{
 	{"create a component", func(w *watched, _ appsvc.App) error {
 		return ignoring(w.As(editor).CreateComponent(context.Background(),
 			appsvc.CreateComponentRequest{
-				Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)}))
+				Manifest: strings.NewReader(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)}))
 	}, `component.created new 3 /new.js`},
 	{"delete a component", func(w *watched, _ appsvc.App) error {
 		return w.As(editor).DeleteComponent(context.Background(), appsvc.DeleteComponentRequest{Name: "new"})
@@ -248,7 +248,7 @@ func TestWhatChangesNothingIsNotChecked(t *testing.T) {
 		t.Errorf("PutTag to where the tag points: %v", err)
 	}
 	if _, err := w.As(editor).Patch(ctx, app.ID,
-		[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"First"}]`)); err != nil {
+		strings.NewReader(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"First"}]`)); err != nil {
 		t.Errorf("a patch that changes nothing: %v", err)
 	}
 	stranger := vitrine.Caller{URN: "urn:vitrine:example.test:user=stranger"}
@@ -297,7 +297,8 @@ func TestRowsOfARuleGoWithTheChange(t *testing.T) {
 		for range 2 {
 			refuse = true
 			if _, err := s.As(editor).Patch(ctx, "7",
-				[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"refused"}]`)); err == nil {
+				strings.NewReader(`[`+testV0+
+					`,{"op":"replace","path":"/apps/0/title","value":"refused"}]`)); err == nil {
 				t.Fatal("the change is not refused")
 			}
 			if want := []string{"a/b last x=7"}; !slices.Equal(seen, want) {
@@ -368,7 +369,7 @@ func TestAnEmptyIDIsAnError(t *testing.T) {
 		"app": ignoring(s.As(editor).CreateApp(t.Context(),
 			appsvc.CreateAppRequest{Title: "Second", Groups: []string{site1}})),
 		"component": ignoring(s.As(editor).CreateComponent(t.Context(), appsvc.CreateComponentRequest{
-			Manifest: []byte(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)})),
+			Manifest: strings.NewReader(`{"name":"new","version":"3","main":"/new.js","configSchema":{}}`)})),
 		"release": ignoring(s.As(editor).CreateRelease(t.Context(), appsvc.CreateReleaseRequest{Name: "spring",
 			Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(app.Version)}}})),
 	} {

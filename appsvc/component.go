@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
@@ -80,8 +81,8 @@ func (c Component) ConfigSchema() ([]byte, error) {
 // CreateComponentRequest is a version of a component to store.
 type CreateComponentRequest struct {
 	// a JSON object: name, version, main and configSchema, id and description if wanted, and any other members
-	Manifest       []byte
-	IdempotencyKey string // "" = none
+	Manifest       io.Reader // it is read once the caller is known to have the right; its error is returned as it is
+	IdempotencyKey string    // "" = none
 }
 
 // CreateComponent stores a version of a component. The result has the manifest as it is stored, with the id, and the
@@ -100,16 +101,20 @@ type CreateComponentRequest struct {
 //     and with the pointer /id if another component has the id;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Session) CreateComponent(ctx context.Context, in CreateComponentRequest) (Component, error) {
-	if err := s.service.AdmitCreateComponent(ctx, s.by); err != nil {
+	if err := mayManageComponents(s.by, "createComponent"); err != nil {
 		return Component{}, err
 	}
-	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "create component", string(in.Manifest))
+	text, err := readText("manifest", in.Manifest, s.service.limits.ManifestBytes)
+	if err != nil {
+		return Component{}, err
+	}
+	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "create component", string(text))
 	if err != nil {
 		return Component{}, err
 	}
 	var sent sentComponent
 	prepare := func() (err error) {
-		sent, err = s.service.parseManifest(in.Manifest)
+		sent, err = s.service.parseManifest(text)
 		return err
 	}
 	var c Component
@@ -127,7 +132,7 @@ func (s *Session) CreateComponent(ctx context.Context, in CreateComponentRequest
 		return s.record(ctx, tx, Change{Type: ComponentCreated, Component: c})
 	})
 	if err == nil && repeated { // the key identifies this manifest
-		return s.service.remade(in.Manifest, made.ID)
+		return s.service.remade(text, made.ID)
 	}
 	return c, err
 }

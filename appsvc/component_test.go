@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -119,7 +120,7 @@ func TestElementsOutliveTheirComponent(t *testing.T) {
 	app := w.app()
 	patch := func(v int, op string) error {
 		_, err := w.As(editor).Patch(ctx, app.ID,
-			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op))
+			strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op)))
 		return err
 	}
 	checkKind(t, patch(0, `{"op":"replace","path":"/apps/0/elements/0/config","value":{"size":2}}`), nil)
@@ -158,7 +159,7 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 	ctx, w := context.Background(), newWorkshop(t)
 	sent := `{ "vendor" : {"n":1.10, "big":9007199254740993}, "name":"kept", "description":"what it does", "id":"my-id",
 		"version":"1.0.0", "main":"https://example.test/a.js?b=%20#c", "configSchema":{"default":{"x":1.0}}, "Ünï":null }`
-	c, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(sent)})
+	c, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: strings.NewReader(sent)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestAComponentIsKeptAsItWasSent(t *testing.T) {
 	}
 
 	plain, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{
-		Manifest: []byte(`{"name":"plain","version":"1","main":"/m.js","configSchema":{}}`)})
+		Manifest: strings.NewReader(`{"name":"plain","version":"1","main":"/m.js","configSchema":{}}`)})
 	if uuid := regexp.MustCompile(
 		`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`); err != nil ||
 		!uuid.MatchString(plain.ID) {
@@ -266,7 +267,7 @@ func TestCreateComponentRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := bench(t, appsvc.Limits{})
 			_, err := w.As(editor).CreateComponent(context.Background(),
-				appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
+				appsvc.CreateComponentRequest{Manifest: strings.NewReader(test.manifest)})
 			list, _, _ := listed(w.As(editor).ListComponents(context.Background(), appsvc.ListComponentsRequest{}))
 			if test.says == "" {
 				if err != nil || len(list) != 1 {
@@ -285,8 +286,11 @@ func TestCreateComponentRefuses(t *testing.T) {
 func TestAComponentExistsOnce(t *testing.T) {
 	ctx, w := context.Background(), bench(t, appsvc.Limits{})
 	create := func(id, name, version string) error {
-		_, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil,
-			`{"id":%q,"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, id, name, version)})
+		_, err := w.As(editor).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{
+				Manifest: strings.NewReader(
+					fmt.Sprintf(`{"id":%q,"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, id, name,
+						version))})
 		return err
 	}
 	checkKind(t, create("1", "a", "1"), nil)
@@ -332,7 +336,8 @@ func TestAComponentThatExists(t *testing.T) {
 		{"another version", `{"id":"7","name":"c","version":"2","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]}`,
 			"/id", false},
 	} {
-		_, created := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(test.manifest)})
+		_, created := w.As(editor).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{Manifest: strings.NewReader(test.manifest)})
 		_, checked := w.As(editor).CheckComponent(ctx,
 			appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(test.manifest)})
 		for _, err := range []error{created, checked} {
@@ -356,7 +361,7 @@ func TestCreateComponentWarns(t *testing.T) {
 	}
 	for range 2 {
 		c, err := w.As(editor).CreateComponent(ctx,
-			appsvc.CreateComponentRequest{Manifest: manifest, IdempotencyKey: "k"})
+			appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest), IdempotencyKey: "k"})
 		if err != nil || !slices.Equal(c.Warnings, check.Warnings) {
 			t.Errorf("have %v, %v, want %v", c.Warnings, err, check.Warnings)
 		}
@@ -372,10 +377,11 @@ func TestAManifestHasOnlySoManyBytes(t *testing.T) {
 		const begin, end = `{"name":"large","version":"1","main":"/m.js","configSchema":{},"note":"`, `"}`
 		return []byte(begin + strings.Repeat("x", size-len(begin)-len(end)) + end)
 	}
-	_, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: manifest(1<<20 + 1)})
+	_, err := w.As(editor).CreateComponent(ctx,
+		appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest(1<<20 + 1))})
 	checkKind(t, err, vitrine.ErrTooLarge)
 	if _, err := w.As(editor).CreateComponent(ctx,
-		appsvc.CreateComponentRequest{Manifest: manifest(1 << 20)}); err != nil {
+		appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest(1 << 20))}); err != nil {
 		t.Error(err)
 	}
 }
@@ -414,7 +420,8 @@ func TestADeletedVersionIsMadeAgainWithTheSameManifest(t *testing.T) {
 	const of = `{"name":"c","version":"1","main":"/m.js","configSchema":{"a":1.10},"more":[1,2]%s}`
 	ctx, w := context.Background(), newWorkshop(t)
 	create := func(more string) (appsvc.Component, error) {
-		return w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: fmt.Appendf(nil, of, more)})
+		return w.As(editor).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{Manifest: strings.NewReader(fmt.Sprintf(of, more))})
 	}
 	first, err := create("")
 	if err == nil {
@@ -429,7 +436,7 @@ func TestADeletedVersionIsMadeAgainWithTheSameManifest(t *testing.T) {
 		}
 	}
 	again, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{
-		Manifest: []byte(`{"id":null,"more":[1,2],"configSchema":{"a":1.10},"version":"1","main":"/m.js", ` +
+		Manifest: strings.NewReader(`{"id":null,"more":[1,2],"configSchema":{"a":1.10},"version":"1","main":"/m.js", ` +
 			`"name":"c"}`)})
 	if err != nil || again.ID != first.ID {
 		t.Errorf("with the members in another order: %+v, %v, want the id %s", again, err, first.ID)
@@ -438,12 +445,12 @@ func TestADeletedVersionIsMadeAgainWithTheSameManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err = w.As(editor).CreateComponent(ctx,
-		appsvc.CreateComponentRequest{Manifest: first.Manifest}); err != nil ||
+		appsvc.CreateComponentRequest{Manifest: bytes.NewReader(first.Manifest)}); err != nil ||
 		string(again.Manifest) != string(first.Manifest) {
 		t.Errorf("with the manifest as it is stored: %s, %v, want %s", again.Manifest, err, first.Manifest)
 	}
 	if _, err := w.As(editor).CreateComponent(ctx, appsvc.CreateComponentRequest{
-		Manifest: []byte(`{"name":"c","version":"2","main":"/n.js","configSchema":{}}`)}); err != nil {
+		Manifest: strings.NewReader(`{"name":"c","version":"2","main":"/n.js","configSchema":{}}`)}); err != nil {
 		t.Errorf("another version: %v", err)
 	}
 }
@@ -487,7 +494,7 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 			}
 			store.happens = exchange
 			_, err = w.As(editor).Patch(ctx, app.ID,
-				[]byte(`[`+testV0+
+				strings.NewReader(`[`+testV0+
 					`,{"op":"add","path":"/apps/0/elements/-","value":{"component":{"name":"c","version":"1"},`+
 					`"config":{}}}]`))
 			if !errors.Is(err, test.err) {
@@ -498,7 +505,7 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 			}
 			// The element has its manifest already. It gets the one of the component that is there now.
 			app, err = w.As(editor).Patch(ctx, app.ID,
-				[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/elements/0/config/a","value":2}]`))
+				strings.NewReader(`[`+testV0+`,{"op":"replace","path":"/apps/0/elements/0/config/a","value":2}]`))
 			if now := test.made; now == "" {
 				checkKind(t, err, vitrine.ErrUnprocessable)
 			} else if err != nil || !strings.Contains(string(app.Body), now[strings.Index(now, `"main"`):]) {

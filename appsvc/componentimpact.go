@@ -29,8 +29,10 @@ import (
 // CheckComponentRequest is a component to check.
 type CheckComponentRequest struct {
 	Name     string // the name that the manifest must have
-	Manifest []byte // as in CreateComponentRequest
+	Manifest []byte // a JSON object, as in CreateComponentRequest
 	After    string // Next of the previous page; "" = the first page
+	// Fill sets Manifest, if it is not nil, once the caller is known to have the right; see PutTagRequest.
+	Fill func(*CheckComponentRequest) error
 }
 
 // ComponentCheck is a page of the result of CheckComponent. Apps, Versions and Elements count what was checked for this
@@ -92,8 +94,13 @@ const (
 // has another name, ErrInvalid if After is not a cursor of a check of this component, and otherwise the errors of
 // CreateComponent.
 func (s *Session) CheckComponent(ctx context.Context, in CheckComponentRequest) (ComponentCheck, error) {
-	if err := s.service.AdmitCreateComponent(ctx, s.by); err != nil {
+	if err := mayManageComponents(s.by, "createComponent"); err != nil {
 		return ComponentCheck{}, err
+	}
+	if in.Fill != nil {
+		if err := in.Fill(&in); err != nil {
+			return ComponentCheck{}, err
+		}
 	}
 	c, err := s.service.parseManifest(in.Manifest)
 	if err != nil {

@@ -148,7 +148,8 @@ func TestACheckRefusesWhatACreationRefuses(t *testing.T) {
 		string(manifestOf("", `{}`)), `{"name":"text","version":"2","main":"javascript:x","configSchema":{}}`,
 		strings.Repeat(" ", 1<<20+1),
 	} {
-		_, created := w.As(admin).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
+		_, created := w.As(admin).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest)})
 		_, checked := w.As(admin).CheckComponent(ctx,
 			appsvc.CheckComponentRequest{Name: "text", Manifest: []byte(manifest)})
 		if created == nil || checked == nil || withoutID(created) != withoutID(checked) {
@@ -189,7 +190,7 @@ func TestACheckOfACostlyConfig(t *testing.T) {
 	}
 	w.component(string(manifest))
 	_, err = w.As(admin).Patch(ctx, app.ID,
-		[]byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+		strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
 			`"path":"/apps/0/elements/0/component/version","value":"2"}]`))
 	if e := new(vitrine.Error); !errors.As(err, &e) || e.Code != vitrine.CodeCost {
 		t.Errorf("the write says %v", err)

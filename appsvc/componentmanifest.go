@@ -50,7 +50,7 @@ type sentComponent struct {
 func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 	var none sentComponent
 	if len(data) > s.limits.ManifestBytes {
-		return none, tooLarge("the manifest has %d bytes; at most %d are allowed", len(data), s.limits.ManifestBytes)
+		return none, tooMuch("manifest", s.limits.ManifestBytes)
 	}
 	m, extra, err := s.limits.readManifest(data)
 	if err != nil {

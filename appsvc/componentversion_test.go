@@ -21,7 +21,7 @@ func componentService(t *testing.T, limits appsvc.Limits, versions ...string) (*
 		manifest := fmt.Sprintf(`{"id":"id%d","name":"c","version":%q,"main":"/%s.js","configSchema":{"title":"%s"},`+
 			`"description":"the %s one"}`, i, v, v, v, v)
 		if _, err := svc.As(by).CreateComponent(context.Background(),
-			appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
+			appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,7 +22,7 @@ func auditedStore(t *testing.T) storage.Store {
 		Now:   func() time.Time { now = now.Add(time.Second); return now },
 	})
 	manifest := `{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js","configSchema":{}}`
-	_, err := svc.As(admin).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
+	_, err := svc.As(admin).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest)})
 	for i := 0; i < 2 && err == nil; i++ {
 		_, err = svc.As(admin).CreateApp(ctx,
 			appsvc.CreateAppRequest{Title: "App", Groups: []string{site1}, IdempotencyKey: fmt.Sprint("key", i)})
@@ -32,7 +32,7 @@ func auditedStore(t *testing.T) storage.Store {
 		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"add",`+
 			`"path":"/apps/0/elements/-","value":{"component":{"name":"poll","version":"1.0.0"},"config":{"n":%d}}}]`,
 			i, i)
-		_, err = svc.As(admin).Patch(ctx, id, []byte(patch))
+		_, err = svc.As(admin).Patch(ctx, id, strings.NewReader(patch))
 	}
 	if err == nil {
 		_, err = svc.As(admin).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(1)})

@@ -42,7 +42,7 @@ func newBinned(t *testing.T, db storage.Store) *binned {
 	}
 	if err == nil {
 		_, err = b.As(moderator(site1)).Patch(ctx, app.ID,
-			[]byte(`[`+testV0+
+			strings.NewReader(`[`+testV0+
 				`,{"op":"add","path":"/note","value":"wet paint"},{"op":"replace","path":"/apps/0/title",`+
 				`"value":"Tee mit Milch"}]`))
 	}
@@ -92,7 +92,7 @@ func testDeletedApp(t *testing.T, db storage.Store) {
 		"version": second(b.As(by).Version(ctx, b.id, vitrine.NewVersion(0))),
 		"tagged":  second(b.As(by).TaggedApp(ctx, b.id, "draft")),
 		"history": second(b.As(by).ListHistory(ctx, appsvc.ListHistoryRequest{AppID: b.id})),
-		"patch":   second(b.As(by).Patch(ctx, b.id, []byte(`[`+testV0+`]`))),
+		"patch":   second(b.As(by).Patch(ctx, b.id, strings.NewReader(`[`+testV0+`]`))),
 		"delete":  b.As(by).DeleteApp(ctx, b.id),
 		"put tag": second(b.As(by).PutTag(ctx,
 			appsvc.PutTagRequest{AppID: b.id, Name: "x", Version: vitrine.NewVersion(0)})),
@@ -329,18 +329,19 @@ func TestNotesAreInHistoryAndChecked(t *testing.T) {
 		`{"op":"add","path":"/note","value":"a"},{"op":"replace","path":"/apps/0/elements/99","value":1}`: "/1",
 		`{"op":"add","path":"/note/x","value":"a"}`:                                                       "/0",
 	} {
-		_, err := w.As(admin).Patch(ctx, id, []byte(`[`+patch+`,`+fmt.Sprintf(op, "x")+`]`))
+		_, err := w.As(admin).Patch(ctx, id, strings.NewReader(`[`+patch+`,`+fmt.Sprintf(op, "x")+`]`))
 		if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Pointer != want {
 			t.Errorf("%.60s: error %v at %v, want one at %s", patch, err, e, want)
 		}
 	}
 	if app, err := w.As(admin).Patch(ctx, id,
-		[]byte(`[{"op":"add","path":"/note","value":"nothing"},`+fmt.Sprintf(op, now.Title)+`]`)); err != nil ||
+		strings.NewReader(`[{"op":"add","path":"/note","value":"nothing"},`+fmt.Sprintf(op, now.Title)+
+			`]`)); err != nil ||
 		app.Version != now.Version {
 		t.Errorf("a patch that only notes: %v, %v", app.Version, err)
 	}
 	if _, err := w.As(admin).Patch(ctx, id,
-		[]byte(`[{"op":"add","path":"/note","value":"`+long+`"},`+fmt.Sprintf(op, "New")+`]`)); err != nil {
+		strings.NewReader(`[{"op":"add","path":"/note","value":"`+long+`"},`+fmt.Sprintf(op, "New")+`]`)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.As(admin).Restore(ctx,

@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -82,7 +83,8 @@ func BenchmarkDiffOfLargeVersions(b *testing.B) {
 			&appsvc.Options{Limits: appsvc.Limits{PatchBytes: 64 << 20, DocumentBytes: 64 << 20}})
 		if _, err := s.As(designer).CreateComponent(ctx,
 			appsvc.CreateComponentRequest{
-				Manifest: []byte(`{"name":"any","version":"1","main":"/any.js","configSchema":{}}`)}); err != nil {
+				Manifest: strings.NewReader(
+					`{"name":"any","version":"1","main":"/any.js","configSchema":{}}`)}); err != nil {
 			b.Fatal(err)
 		}
 		app, err := s.As(designer).CreateApp(ctx,
@@ -90,7 +92,7 @@ func BenchmarkDiffOfLargeVersions(b *testing.B) {
 		if err != nil {
 			b.Fatal(name, err)
 		}
-		if _, err = s.As(designer).Patch(ctx, app.ID, pair[1].replacing(app, pair[0])); err != nil {
+		if _, err = s.As(designer).Patch(ctx, app.ID, bytes.NewReader(pair[1].replacing(app, pair[0]))); err != nil {
 			b.Fatal(name, err)
 		}
 		b.Run(name, func(b *testing.B) {

@@ -75,7 +75,8 @@ func (w *workshop) history(pages ...page) string {
 		w.t.Fatal(err)
 	}
 	for v, p := range pages[1:] {
-		if app, err = w.As(designer).Patch(context.Background(), app.ID, p.replacing(app, pages[v])); err != nil {
+		if app, err = w.As(designer).Patch(context.Background(), app.ID,
+			bytes.NewReader(p.replacing(app, pages[v]))); err != nil {
 			w.t.Fatal(err)
 		}
 		if app.Version.Number() == int64(v) { // nothing has changed
@@ -169,7 +170,7 @@ func (w *workshop) checkDiff(id string, from, to int) appsvc.Diff {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	got, err := w.As(designer).Patch(ctx, id, again.Patch)
+	got, err := w.As(designer).Patch(ctx, id, bytes.NewReader(again.Patch))
 	if err != nil {
 		w.t.Fatalf("the patch is not accepted: %v\n%.3000s", err, again.Patch)
 	}
@@ -404,7 +405,8 @@ func TestDiffOfEqualElements(t *testing.T) {
 	patch := func(v int, op string) {
 		t.Helper()
 		if _, err := w.As(designer).Patch(ctx, id,
-			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v, op)); err != nil {
+			strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, v,
+				op))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -556,7 +558,7 @@ func TestDiffOfTheDeepestConfigs(t *testing.T) {
 	}
 	id := w.history(many, others)
 	app, err := w.As(designer).Patch(context.Background(), id,
-		[]byte(`[{"op":"test","path":"/apps/0/version","value":"1"},`+
+		strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"1"},`+
 			`{"op":"replace","path":"/apps/0/elements/7","value":`+quoted(anyElement(deepest))+`}]`))
 	if err != nil {
 		t.Fatal(err)

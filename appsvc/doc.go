@@ -36,7 +36,7 @@
 //			Components: true,
 //		})
 //
-//		_, err := apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(`{"name": "poll", "version": "1.0.0",
+//		_, err := apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: strings.NewReader(`{"name": "poll", "version": "1.0.0",
 //			"main": "https://example.test/poll.js", "configSchema": {"required": ["question"]}}`)})
 //		if err != nil {
 //			return err
@@ -264,8 +264,8 @@
 // A program adds rules of its own with Options.Check. The function sees each [Change] before it is committed, and may
 // reject it.
 //
-// A server can deny a caller's request before it reads the body of a request: Service.AdmitChange,
-// Service.AdmitTagChange and Service.AdmitCreateComponent return the errors that do not depend on the body.
+// Rights that do not depend on the body of a request are checked before it is read: a patch and a manifest are an
+// io.Reader, and [PutTagRequest] and [CheckComponentRequest] have Fill. The error of a reader is returned as it is.
 //
 // # Errors
 //

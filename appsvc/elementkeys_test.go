@@ -42,7 +42,7 @@ func TestKeysOfElements(t *testing.T) {
 			`0/component/version","value":"1.0.0"}`, "5.0 3.1 0.0 0.1"},
 	} {
 		app, err := w.As(designer).Patch(ctx, id,
-			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, i, step.patch))
+			strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, i, step.patch)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,7 +26,7 @@ func example() (*appsvc.Service, vitrine.Caller, appsvc.App) {
 	manifest := `{"name":"poll","version":"1.0.0","main":"https://example.test/poll.js",
 		"configSchema":{"properties":{"question":{"type":"string"},"choices":{"default":2}}}}`
 	if _, err := apps.As(me).CreateComponent(ctx,
-		appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
+		appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest)}); err != nil {
 		panic(err)
 	}
 	app, err := apps.As(me).CreateApp(ctx, appsvc.CreateAppRequest{
@@ -67,13 +68,13 @@ func ExampleSession_Patch() {
 		{"op":"test","path":"/apps/0/version","value":"0"},
 		{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}
 	]`)
-	app, err := apps.As(me).Patch(ctx, app.ID, patch)
+	app, err := apps.As(me).Patch(ctx, app.ID, bytes.NewReader(patch))
 	fmt.Println(app.Version, err)
 
-	_, err = apps.As(me).Patch(ctx, app.ID, patch) // it was made for version 0
+	_, err = apps.As(me).Patch(ctx, app.ID, bytes.NewReader(patch)) // it was made for version 0
 	fmt.Println(errors.Is(err, vitrine.ErrConflict), err)
 
-	_, err = apps.As(me).Patch(ctx, app.ID, []byte(`[
+	_, err = apps.As(me).Patch(ctx, app.ID, strings.NewReader(`[
 		{"op":"test","path":"/apps/0/version","value":"1"},
 		{"op":"replace","path":"/apps/0/elements/0/config/question","value":7}
 	]`))

@@ -93,7 +93,7 @@ func (w *workshop) patch(by vitrine.Caller, id, op string) {
 	app, err := w.As(by).App(context.Background(), id)
 	if err == nil {
 		_, err = w.As(by).Patch(context.Background(), id,
-			fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},%s]`, app.Version, op))
+			strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},%s]`, app.Version, op)))
 	}
 	if err != nil {
 		w.t.Fatal(err)

@@ -25,7 +25,8 @@ func firstApp(ctx context.Context) error {
 		Components: true,
 	})
 
-	_, err := apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(`{"name": "poll", "version": "1.0.0",
+	_, err := apps.CreateComponent(ctx,
+		appsvc.CreateComponentRequest{Manifest: strings.NewReader(`{"name": "poll", "version": "1.0.0",
 		"main": "https://example.test/poll.js", "configSchema": {"required": ["question"]}}`)})
 	if err != nil {
 		return err

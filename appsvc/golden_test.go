@@ -25,7 +25,8 @@ func TestAStoreForGoldenTests(t *testing.T) {
 		by := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
 		if _, err := s.As(by).CreateComponent(ctx,
 			appsvc.CreateComponentRequest{
-				Manifest: []byte(`{"name":"c","version":"1","main":"/c.js","configSchema":{}}`)}); err != nil {
+				Manifest: strings.NewReader(
+					`{"name":"c","version":"1","main":"/c.js","configSchema":{}}`)}); err != nil {
 			t.Fatal(err)
 		}
 		app, err := s.As(by).CreateApp(ctx, appsvc.CreateAppRequest{Title: "x", Groups: []string{network}})
@@ -90,7 +91,7 @@ func TestAnEditWithAnUnknownOutcomeIsDoneOnce(t *testing.T) {
 		by := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
 		_, err := s.As(by).CreateComponent(ctx,
 			appsvc.CreateComponentRequest{
-				Manifest: []byte(`{"name":"c","version":"1","main":"/c.js","configSchema":{}}`)})
+				Manifest: strings.NewReader(`{"name":"c","version":"1","main":"/c.js","configSchema":{}}`)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,8 +29,8 @@ func (w *workshop) patchGroups(by vitrine.Caller, id string, groups []string) er
 		w.t.Fatal(err)
 	}
 	_, err = w.As(by).Patch(context.Background(), id,
-		fmt.Appendf(nil, `[{"op":"test","path":"/apps/0/version","value":%q},
-		{"op":"replace","path":"/apps/0/groups","value":["%s"]}]`, now.Version, strings.Join(groups, `","`)))
+		strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},
+		{"op":"replace","path":"/apps/0/groups","value":["%s"]}]`, now.Version, strings.Join(groups, `","`))))
 	return err
 }
 

@@ -3,6 +3,7 @@ package appsvc_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -18,9 +19,9 @@ func ExampleSession_Diff() {
 		}
 	}
 	must(apps.As(me).PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}))
-	must(apps.As(me).Patch(ctx, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
+	must(apps.As(me).Patch(ctx, app.ID, strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"0"},
 		{"op":"replace","path":"/apps/0/elements/0/config/question","value":"Coffee?"}]`)))
-	must(apps.As(me).Patch(ctx, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"1"},
+	must(apps.As(me).Patch(ctx, app.ID, strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"1"},
 		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)))
 
 	live, err := apps.As(me).Tag(ctx, appsvc.TagRequest{AppID: app.ID, Name: "production"})
@@ -36,7 +37,7 @@ func ExampleSession_Diff() {
 func ExampleSession_AllHistory() {
 	ctx := context.Background()
 	apps, me, app := example()
-	if _, err := apps.As(me).Patch(ctx, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
+	if _, err := apps.As(me).Patch(ctx, app.ID, strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"0"},
 		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`)); err != nil {
 		panic(err)
 	}
@@ -60,7 +61,7 @@ func ExampleSession_AllHistory() {
 func ExamplePointsTo() {
 	ctx := context.Background()
 	apps, me, app := example()
-	next, err := apps.As(me).Patch(ctx, app.ID, []byte(`[{"op":"test","path":"/apps/0/version","value":"0"},
+	next, err := apps.As(me).Patch(ctx, app.ID, strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"0"},
 		{"op":"replace","path":"/apps/0/title","value":"Winter"}]`))
 	if err != nil {
 		panic(err)

@@ -37,9 +37,10 @@ func TestHistory(t *testing.T) {
 	start := w.clock.UnixMilli()
 	id := w.app().ID
 	w.clock = w.clock.Add(time.Minute)
-	must(w.As(editor).Patch(ctx, id, []byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Second"},`+
-		`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"},{"op":"add",`+
-		`"path":"/apps/0/elements/0/config/a~1b","value":[1]}]`)))
+	must(w.As(editor).Patch(ctx, id,
+		strings.NewReader(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"Second"},`+
+			`{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"},{"op":"add",`+
+			`"path":"/apps/0/elements/0/config/a~1b","value":[1]}]`)))
 	must(w.As(designer).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(0)}))
 	must(w.As(editor).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: vitrine.Latest}))
 	for _, name := range []string{"production", "a", "Z"} {

@@ -67,7 +67,7 @@ var keyedOperations = []keyed{
 	}},
 	{"create a component", func(w *workshop, by vitrine.Caller, _, key string, other bool) (string, error) {
 		c, err := w.As(by).CreateComponent(context.Background(), appsvc.CreateComponentRequest{
-			Manifest: []byte(`{"name":"new","version":"` + choose(other, "2", "1") +
+			Manifest: strings.NewReader(`{"name":"new","version":"` + choose(other, "2", "1") +
 				`","main":"/one.js","configSchema":{}}`), IdempotencyKey: key})
 		return fmt.Sprintf("%q", c), err
 	}, func(w *workshop, _ string) error {
@@ -292,7 +292,7 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 	}
 	manifest := `{"name":"new","version":"1","main":"/m.js","description":"` + sent + `","configSchema":{}}`
 	made, err := svc.As(editor).CreateComponent(ctx,
-		appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
+		appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest), IdempotencyKey: "component"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestNoBodyIsKeptForARepeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := svc.As(editor).CreateComponent(ctx,
-		appsvc.CreateComponentRequest{Manifest: []byte(manifest), IdempotencyKey: "component"})
+		appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest), IdempotencyKey: "component"})
 	if err != nil || !reflect.DeepEqual(again, made) {
 		t.Errorf("the repeat, when the component is gone, is answered %+v, %v\nthe first was %+v", again, err, made)
 	}

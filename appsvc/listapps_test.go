@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,7 +24,8 @@ func testFiltersOfLists(t *testing.T, db storage.Store) {
 	all := vitrine.Caller{URN: network + ":user=all", Moderates: []string{network}, Components: true}
 	for _, version := range []string{"1", "2"} {
 		manifest := fmt.Appendf(nil, `{"name":"poll","version":%q,"main":"/m.js","configSchema":{}}`, version)
-		if _, err := svc.As(all).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+		if _, err := svc.As(all).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
@@ -13,8 +14,9 @@ import (
 
 // How a patch becomes the next version, step by step:
 //
-//	decodePatch          parses the operations; rejects text that is no JSON Patch or does not test the version
-//	versionToPatch       a View, unless AdmitChange has read the app already: reads it, if the caller may change it
+//	readLatest           a View: reads the app, if the caller may change it
+//	decodePatch          reads the patch and parses the operations; rejects text that is no JSON Patch or does not test
+//	                     the version
 //	applyPatch           applies the operations, and checks the result; returns the draft of the next version
 //	mayRegroup           a View, only if the groups change: checks whether the caller may change them in this way
 //	validateDraft        validates the configs of the changed elements against their components
@@ -36,6 +38,8 @@ const patchFactor = 4
 // {"op":"add","path":"/note","value":"…"}: a note of up to 1,024 characters, which the history and the feed have with
 // the new version. A patch that changes nothing stores nothing and returns the latest version.
 //
+// The patch is read once the caller is known to have the right to change the app, and before anything is applied.
+//
 // Applying and validating take time, so they work on a snapshot, and other writers need not wait. The transaction
 // that stores the result checks that nothing it was made from has changed: the version of the app, the rights of the
 // caller, and the components that the configs were validated against. So of two patches for the same version at
@@ -56,17 +60,25 @@ const patchFactor = 4
 //   - ErrNotFound if there is no such app, or the caller may not read it;
 //   - ErrForbidden if the caller may only read the app, if it may not change the groups as the patch does, or if
 //     Options.Check rejects the change.
-func (s *Session) Patch(ctx context.Context, id string, patch []byte) (App, error) {
+func (s *Session) Patch(ctx context.Context, id string, patch io.Reader) (App, error) {
 	if err := s.by.CheckUnrestricted(); err != nil {
 		return App{}, err
+	}
+	last, err := s.readLatest(ctx, id)
+	if err != nil {
+		return App{}, err
+	}
+	if last.head.large { // nothing large waits for the patch
+		last = keptVersion{}
 	}
 	p, err := s.service.decodePatch(patch)
 	if err != nil {
 		return App{}, err
 	}
-	last, err := s.versionToPatch(ctx, id, p)
-	if err != nil {
-		return App{}, err
+	if last.ID == "" || p.checkVersion(last.Version) != nil { // it may have been patched meanwhile
+		if last, err = s.readLatest(ctx, id); err != nil {
+			return App{}, err
+		}
 	}
 	if err := memreserve.Reserve(ctx, patchFactor*len(last.Body)); err != nil {
 		return App{}, err
@@ -141,18 +153,6 @@ func (s *Session) storePatch(ctx context.Context, tx *writer, head appHead, d dr
 	return s.addVersion(ctx, tx, change, s.nextVersion(last.head), d, s.service.limits.DocumentBytes)
 }
 
-// versionToPatch returns what AdmitChange has read for this request if the patch is for that version, else the result
-// of readLatest.
-func (s *Session) versionToPatch(ctx context.Context, id string, p parsedPatch) (keptVersion, error) {
-	a, _ := ctx.Value(admissionKey{}).(*keptVersion)
-	if a != nil && a.ID == id && mayUse(s.by, a.head) && p.checkVersion(a.Version) == nil {
-		last := *a
-		*a = keptVersion{} // for one patch
-		return last, nil
-	}
-	return s.readLatest(ctx, id)
-}
-
 // readLatest reads the latest version of an app, to change it. It returns ErrNotFound if the caller may not read the
 // app, and ErrForbidden if it may only read it.
 func (s *Session) readLatest(ctx context.Context, id string) (last keptVersion, err error) {
@@ -167,6 +167,24 @@ func (s *Session) readLatest(ctx context.Context, id string) (last keptVersion, 
 func staleVersion(tested string, current vitrine.Version) error {
 	return conflict(vitrine.CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q",
 		tested, current)
+}
+
+// readText reads a text of a request, which is named what. It returns ErrTooLarge for more than most bytes, and the
+// error of the reader.
+func readText(what string, from io.Reader, most int) ([]byte, error) {
+	if from == nil {
+		return nil, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
+	if err == nil && len(text) > most {
+		err = tooMuch(what, most)
+	}
+	return text, err
+}
+
+// tooMuch is the error of a text with more than most bytes.
+func tooMuch(what string, most int) error {
+	return tooLarge("the %s has more than %d bytes, which is the most", what, most)
 }
 
 // applyPatch applies a patch to app. It returns the content of the result, and whether it differs from that of app. It
@@ -233,15 +251,16 @@ func (p parsedPatch) checkVersion(current vitrine.Version) error {
 	return nil
 }
 
-// decodePatch parses a patch. It returns ErrTooLarge if the patch has more than Limits.PatchBytes or Limits.PatchOps,
-// and ErrInvalid if it is no JSON Patch or has no test of the version with a string: a version is a string in JSON, so
-// a test with another value always fails. Any operation may be the test. decodePatch does not know the app, and so does
-// not run the test.
-func (s *Service) decodePatch(patch []byte) (p parsedPatch, err error) {
-	if len(patch) > s.limits.PatchBytes {
-		return p, tooLarge("the patch has %d bytes; at most %d are allowed", len(patch), s.limits.PatchBytes)
+// decodePatch reads a patch and parses it. It returns the error of the reader, ErrTooLarge if the patch has more than
+// Limits.PatchBytes or Limits.PatchOps, and ErrInvalid if it is no JSON Patch or has no test of the version with a
+// string: a version is a string in JSON, so a test with another value always fails. Any operation may be the test.
+// decodePatch does not know the app, and so does not run the test.
+func (s *Service) decodePatch(patch io.Reader) (p parsedPatch, err error) {
+	text, err := readText("patch", patch, s.limits.PatchBytes)
+	if err != nil {
+		return p, err
 	}
-	if p.ops, err = jsontree.Decode(patch, s.limits.PatchOps); err != nil {
+	if p.ops, err = jsontree.Decode(text, s.limits.PatchOps); err != nil {
 		return p, err
 	}
 	isNoted := false

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -14,7 +15,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage"
-	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 const (
@@ -52,7 +52,7 @@ func newLimitedWorkshop(t *testing.T, limits appsvc.Limits) *workshop {
 func (w *workshop) component(manifest string) {
 	w.t.Helper()
 	if _, err := w.As(editor).CreateComponent(context.Background(),
-		appsvc.CreateComponentRequest{Manifest: []byte(manifest)}); err != nil {
+		appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest)}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -301,7 +301,7 @@ func TestPatch(t *testing.T) {
 			ctx := context.Background()
 			before := w.app()
 			w.clock = w.clock.Add(time.Second)
-			got, err := w.As(editor).Patch(ctx, before.ID, []byte(tt.patch))
+			got, err := w.As(editor).Patch(ctx, before.ID, strings.NewReader(tt.patch))
 			now, _ := w.As(editor).App(ctx, before.ID)
 			if tt.err != nil {
 				if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) {
@@ -343,7 +343,7 @@ func TestPatchOfTheWholeDocument(t *testing.T) {
 	app := w.app()
 	doc := strings.Replace(fmt.Sprintf(`{"apps":[%s]}`, app.AppendJSON(nil)), `"title":"First"`, `"title":"Second"`, 1)
 	got, err := w.As(editor).Patch(context.Background(), app.ID,
-		[]byte(`[`+testV0+`,{"op":"replace","path":"","value":`+doc+`}]`))
+		strings.NewReader(`[`+testV0+`,{"op":"replace","path":"","value":`+doc+`}]`))
 	if err != nil || !strings.Contains(string(got.Body), `"title":"Second"`) {
 		t.Errorf("got %s, %v", got.Body, err)
 	}
@@ -364,9 +364,9 @@ func TestPatchLosesNoUpdate(t *testing.T) {
 					t.Error(err)
 					break
 				}
-				_, err = w.As(editor).Patch(ctx, app.ID, fmt.Appendf(nil,
-					`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"add",`+
-						`"path":"/apps/0/elements/1/config/list/-","value":"x"}]`, now.Version))
+				_, err = w.As(editor).Patch(ctx, app.ID,
+					strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"add",`+
+						`"path":"/apps/0/elements/1/config/list/-","value":"x"}]`, now.Version)))
 				if err == nil {
 					won++
 				} else if !errors.Is(err, vitrine.ErrConflict) {
@@ -396,43 +396,89 @@ func listed[T any](p vitrine.Page[T], err error) (items []T, more bool, _ error)
 	return p.Items, p.Next != "", err
 }
 
-// What AdmitChange has read serves one patch of the version that it read: the app is read once, and no patch is judged
-// by an older version than it tests.
-func TestAPatchUsesWhatItsAdmissionHasRead(t *testing.T) {
-	views := 0
-	w, db := newWorkshop(t), memory.New()
-	w.Service = appsvc.New(duringView{db, func() { views++ }}, nil)
-	id := w.history(newPage())
-	other := moderator(site2)
-	rename := func(ctx context.Context, by vitrine.Caller, version int) error {
-		_, err := w.As(by).Patch(ctx, id,
-			fmt.Appendf(nil,
-				`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title",`+
-					`"value":"%d"}]`, version, version))
+// lateBody is a body that does something when it is read for the first time.
+type lateBody struct {
+	io.Reader
+	read func() error
+}
+
+func (b *lateBody) Read(p []byte) (int, error) {
+	if b.read != nil {
+		read := b.read
+		b.read = nil
+		if err := read(); err != nil {
+			return 0, err
+		}
+	}
+	return b.Reader.Read(p)
+}
+
+// The body of a request is read once the caller is known to have the right, and while it is read others write.
+func TestBodiesAreReadAfterTheRights(t *testing.T) {
+	broken := errors.New("the connection is gone")
+	for name, call := range map[string]func(s *appsvc.Session, app string, read func() error) error{
+		"Patch": func(s *appsvc.Session, app string, read func() error) error {
+			_, err := s.Patch(t.Context(), app, &lateBody{strings.NewReader("[" + testV0 + "]"), read})
+			return err
+		},
+		"PutTag": func(s *appsvc.Session, app string, read func() error) error {
+			in := appsvc.PutTagRequest{AppID: app, Name: "live", Fill: func(in *appsvc.PutTagRequest) error {
+				in.Version = vitrine.NewVersion(0)
+				return read()
+			}}
+			_, err := s.PutTag(t.Context(), in)
+			return err
+		},
+		"CreateComponent": func(s *appsvc.Session, _ string, read func() error) error {
+			manifest := strings.NewReader(`{"name":"late","version":"1","main":"/m.js","configSchema":{}}`)
+			in := appsvc.CreateComponentRequest{Manifest: &lateBody{manifest, read}}
+			_, err := s.CreateComponent(t.Context(), in)
+			return err
+		},
+		"CheckComponent": func(s *appsvc.Session, _ string, read func() error) error {
+			in := appsvc.CheckComponentRequest{Name: "late", Fill: func(in *appsvc.CheckComponentRequest) error {
+				in.Manifest = []byte(`{"name":"late","version":"1","main":"/m.js","configSchema":{}}`)
+				return read()
+			}}
+			_, err := s.CheckComponent(t.Context(), in)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkshop(t)
+			app := w.app()
+			kind := vitrine.ErrForbidden
+			if name == "Patch" || name == "PutTag" {
+				kind = vitrine.ErrNotFound
+			}
+			checkKind(t, call(w.As(stranger), app.ID, func() error { t.Error("it is read"); return nil }), kind)
+			if err := call(w.As(editor), app.ID, func() error { return broken }); err != broken {
+				t.Errorf("%v, want the error of the reader", err)
+			}
+			reads := 0
+			checkKind(t, call(w.As(editor), app.ID, func() error {
+				reads++
+				in := appsvc.PutTagRequest{AppID: app.ID, Name: "other", Version: vitrine.NewVersion(0)}
+				_, err := w.As(editor).PutTag(t.Context(), in)
+				return err
+			}), nil)
+			if reads != 1 {
+				t.Errorf("it is read %d times", reads)
+			}
+		})
+	}
+}
+
+// An app may be patched while the next patch of it is on its way.
+func TestAPatchOfAVersionThatIsMadeWhileItIsRead(t *testing.T) {
+	w := newWorkshop(t)
+	app := w.app()
+	rename := func(version int, meanwhile func() error) error {
+		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},`+
+			`{"op":"replace","path":"/apps/0/title","value":"%[1]d"}]`, version)
+		_, err := w.As(editor).Patch(t.Context(), app.ID, &lateBody{strings.NewReader(patch), meanwhile})
 		return err
 	}
-	admit := func() context.Context {
-		ctx, err := w.AdmitChange(t.Context(), designer, id)
-		checkKind(t, err, nil)
-		return ctx
-	}
-	ctx := admit()
-	views = 0
-	checkKind(t, rename(ctx, designer, 0), nil)
-	if views != 0 {
-		t.Errorf("an admitted patch opens %d views, want none", views)
-	}
-	checkKind(t, rename(ctx, designer, 1), nil)
-	if views != 1 {
-		t.Errorf("the patch after it opens %d views, want 1", views)
-	}
-	for _, by := range []vitrine.Caller{designer, other} {
-		ctx := admit()
-		if by.URN == other.URN {
-			checkKind(t, rename(ctx, other, 3), vitrine.ErrNotFound)
-			break
-		}
-		checkKind(t, rename(context.Background(), by, 2), nil)
-		checkKind(t, rename(ctx, by, 2), vitrine.ErrConflict) // judged by what was read, and by what is there
-	}
+	checkKind(t, rename(1, func() error { return rename(0, nil) }), nil)
+	checkKind(t, rename(2, func() error { return rename(2, nil) }), vitrine.ErrConflict)
 }

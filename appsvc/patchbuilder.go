@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -214,7 +215,7 @@ func (p *PatchBuilder) makes(app App) bool {
 type Patcher interface {
 	App(ctx context.Context, id string) (App, error)
 	Version(ctx context.Context, id string, v vitrine.Version) (App, error)
-	Patch(ctx context.Context, id string, patch []byte) (App, error)
+	Patch(ctx context.Context, id string, patch io.Reader) (App, error)
 }
 
 // Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed the app
@@ -260,7 +261,7 @@ func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBu
 		if p.Empty() {
 			return app, nil
 		}
-		made, err := apps.Patch(ctx, id, patch)
+		made, err := apps.Patch(ctx, id, bytes.NewReader(patch))
 		unknown := errors.Is(err, vitrine.ErrUnknown)
 		for ; errors.Is(err, vitrine.ErrUnknown) && attempt < editAttempts; attempt++ {
 			select {
@@ -268,7 +269,7 @@ func EditApp(ctx context.Context, apps Patcher, id string, fn func(App, *PatchBu
 			case <-ctx.Done():
 				return made, err
 			}
-			made, err = apps.Patch(ctx, id, patch)
+			made, err = apps.Patch(ctx, id, bytes.NewReader(patch))
 		}
 		if unknown && errors.Is(err, vitrine.ErrConflict) {
 			next, failed := apps.Version(ctx, id, app.Version.Next())

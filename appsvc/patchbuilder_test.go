@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,7 @@ func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := w.As(editor).Patch(ctx, app.ID, patch)
+	after, err := w.As(editor).Patch(ctx, app.ID, bytes.NewReader(patch))
 	if err != nil {
 		t.Fatalf("%s: %v", patch, err)
 	}
@@ -53,7 +54,7 @@ func TestABuiltPatchDoesWhatItsMethodsSay(t *testing.T) {
 		appsvc.ComponentRef{Name: "any", Version: "1"}).Bytes(); err != nil {
 		t.Fatal(err)
 	}
-	if after, err = w.As(editor).Patch(ctx, app.ID, patch); err != nil ||
+	if after, err = w.As(editor).Patch(ctx, app.ID, bytes.NewReader(patch)); err != nil ||
 		strings.Contains(string(after.Body), `"new"`) {
 		t.Errorf("%s, %v", after.Body, err)
 	}

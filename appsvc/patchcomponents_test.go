@@ -1,9 +1,11 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -22,7 +24,7 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 			`{"name":"text","version":"1","main":"/m.js","configSchema":{"type":"object",`+
 				`"properties":{"size":{"type":%q}}}}`, kind)
 		if _, err := other.As(editor).CreateComponent(ctx,
-			appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+			appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,10 +48,9 @@ func TestPatchesFollowComponentsThatAnotherServiceChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s.As(editor).Patch(ctx, made.ID,
-			fmt.Appendf(nil,
-				`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace",`+
-					`"path":"/apps/0/elements/0/config/size","value":%s}]`,
-				now.Version.String(), size))
+			strings.NewReader(fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace",`+
+				`"path":"/apps/0/elements/0/config/size","value":%s}]`,
+				now.Version.String(), size)))
 	}
 	for name, c := range map[string]struct {
 		meanwhile func()

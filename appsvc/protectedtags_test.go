@@ -127,7 +127,12 @@ func TestWhoMayMoveAProtectedTag(t *testing.T) {
 					checkKind(t, put(test.by, tag, v1, appsvc.NoTag(), ""), test.want)
 					// and before the version
 					checkKind(t, put(test.by, tag, vitrine.NewVersion(9), appsvc.TagGuard{}, ""), test.want)
-					checkKind(t, w.AdmitTagChange(ctx, test.by, id, tag), test.want)
+					in := appsvc.PutTagRequest{AppID: id, Name: tag, Fill: func(*appsvc.PutTagRequest) error {
+						t.Error("the body is read")
+						return nil
+					}}
+					_, err := w.As(test.by).PutTag(ctx, in)
+					checkKind(t, err, test.want)
 				}
 				checkKind(t, w.As(test.by).DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: id, Name: tag}), test.want)
 			}
@@ -227,7 +232,7 @@ func TestATagIsProtectedInTheWrite(t *testing.T) {
 	}
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
 		`"path":"/apps/0/groups","value":[%q]}]`, site1)
-	_, err = svc.As(owner).Patch(ctx, app.ID, []byte(patch))
+	_, err = svc.As(owner).Patch(ctx, app.ID, strings.NewReader(patch))
 	checkKind(t, err, vitrine.ErrForbidden)
 }
 

@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,10 @@ func TestVersionsReadAsTheyWereWritten(t *testing.T) {
 				title += " refused"
 			}
 			_, err := s.As(editor).Patch(ctx, app.ID,
-				fmt.Appendf(nil,
-					`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title",`+
-						`"value":%q}]`, len(titles)-1, title))
+				strings.NewReader(
+					fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+						`"path":"/apps/0/title",`+
+						`"value":%q}]`, len(titles)-1, title)))
 			if refused != errors.Is(err, errRefused) || !refused && err != nil {
 				t.Fatalf("patch %d, refused %t: %v", i, refused, err)
 			}
@@ -82,7 +84,7 @@ func TestComponentsWithLongNamesAreInTheirOrder(t *testing.T) {
 				manifest := fmt.Appendf(nil, `{"name":%q,"version":%q,"main":"/m.js","configSchema":{}}`, names[i],
 					version)
 				if _, err := s.As(editor).CreateComponent(ctx,
-					appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+					appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest)}); err != nil {
 					t.Fatal(err)
 				}
 			}

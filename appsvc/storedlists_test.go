@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -79,7 +80,8 @@ func testListsOfManyApps(t *testing.T, db storage.Store) {
 		id = name
 		manifest := fmt.Appendf(nil, `{"name":%q,"version":"1","main":"/a.js","configSchema":{}}`, name)
 		by := vitrine.Caller{URN: "urn:v:n:user=designer", Components: true}
-		if _, err := s.As(by).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+		if _, err := s.As(by).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest)}); err != nil {
 			t.Fatal(err)
 		}
 	}

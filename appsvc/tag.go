@@ -175,6 +175,9 @@ type PutTagRequest struct {
 	Note           string          // why the tag is moved, for its history; up to 1,024 characters, "" = none
 	Embed          bool            // return the version too
 	IdempotencyKey string          // "" = none
+	// Fill sets Version, From, Rollback and Note, if it is not nil, once the caller is known to have the right to move
+	// the tag: a server reads the body of a request in it. Its error is returned as it is.
+	Fill func(*PutTagRequest) error
 }
 
 // keptTag is the stored result of PutTag for a repeat. Even if the tag was moved since, the repeat returns the version
@@ -209,6 +212,18 @@ func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
 	}
 	if !tagName.MatchString(in.Name) {
 		return Tag{}, badTagName("", in.Name)
+	}
+	if in.Fill != nil {
+		err := s.service.store.view(ctx, func(r *reader) error {
+			_, _, err := mayMoveTag(ctx, r, s.by, in.AppID, in.Name, true) // only Fill says whether it is a rollback
+			return err
+		})
+		if err == nil {
+			err = in.Fill(&in)
+		}
+		if err != nil {
+			return Tag{}, err
+		}
 	}
 	if err := in.From.check(); err != nil {
 		return Tag{}, err

@@ -72,7 +72,7 @@ func (s *Session) Upgrade(
 	u := upgrade{s: s.service, by: s.by, in: in, ref: ComponentRef{in.Name, in.To}}
 	if len(in.Patch) > s.service.limits.PatchBytes {
 		return out, below("/patch",
-			tooLarge("the patch has %d bytes; at most %d are allowed", len(in.Patch), s.service.limits.PatchBytes))
+			tooMuch("patch", s.service.limits.PatchBytes))
 	}
 	if in.Patch != nil {
 		if u.ops, err = jsontree.Decode(in.Patch, s.service.limits.PatchOps); err != nil {

@@ -1,6 +1,7 @@
 package appsvc_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func ExamplePatchBuilder() {
 	if err != nil {
 		panic(err)
 	}
-	next, err := apps.As(me).Patch(context.Background(), app.ID, patch)
+	next, err := apps.As(me).Patch(context.Background(), app.ID, bytes.NewReader(patch))
 	fmt.Println(next.Version, err)
 	// Output: 1 <nil>
 }

@@ -3,6 +3,7 @@ package appsvc_test
 import (
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,14 +24,15 @@ func TestTheMetaOfVersions(t *testing.T) {
 	}{
 		{"a patch", time.Minute, time.Minute, func() (appsvc.App, error) {
 			return w.As(by).Patch(ctx, app.ID,
-				[]byte(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"y"}]`))
+				strings.NewReader(`[`+testV0+`,{"op":"replace","path":"/apps/0/title","value":"y"}]`))
 		}},
 		{"a restore", time.Hour, time.Hour, func() (appsvc.App, error) {
 			return w.As(by).Restore(ctx, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
 		}},
 		{"a patch when the clock was set back", -time.Hour, time.Hour, func() (appsvc.App, error) {
 			return w.As(by).Patch(ctx, app.ID,
-				[]byte(`[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace","path":"/apps/0/title",`+
+				strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"2"},{"op":"replace",`+
+					`"path":"/apps/0/title",`+
 					`"value":"z"}]`))
 		}},
 		{"a restore when the clock was set back", -2 * time.Hour, time.Hour, func() (appsvc.App, error) {

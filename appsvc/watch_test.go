@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,7 +126,7 @@ func TestWatchesAreWokenByWhatConcernsThem(t *testing.T) {
 		}))
 		expect("one moves", "all", "reader", "site2", "app", "left")
 		if _, err := svc.As(admin).CreateComponent(ctx, appsvc.CreateComponentRequest{
-			Manifest: []byte(`{"name":"c","version":"1","main":"/x.js","configSchema":{}}`)}); err != nil {
+			Manifest: strings.NewReader(`{"name":"c","version":"1","main":"/x.js","configSchema":{}}`)}); err != nil {
 			t.Fatal(err)
 		}
 		expect("a component", "all", "reader", "site2", "owner", "key", "nobody")

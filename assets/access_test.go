@@ -498,7 +498,7 @@ func TestCallersWithMalformedURNsAreInvalid(t *testing.T) {
 		d.want(what+" reads", err, "invalid")
 		_, err = d.As(by).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Delete: []string{id}})
 		d.want(what+" writes", err, "invalid")
-		d.want(what+" asks whether it may enter", d.Admit(by, lib), "invalid")
+		d.want(what+" asks whether it may enter", d.As(by).CheckMember(lib), "invalid")
 	}
 }
 
@@ -681,5 +681,70 @@ func TestAnEmptyIDIsAnError(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "Options.NewID") || made != given+1 {
 			t.Errorf("after %d of %d ids: %v, want an error that names Options.NewID", given, made, err)
 		}
+	}
+}
+
+// Fill is called once the caller is known to have the rights that do not depend on it, while others write.
+func TestRequestsAreFilledAfterTheRights(t *testing.T) {
+	broken := errors.New("the connection is gone")
+	for name, call := range map[string]func(s *assets.Session, lib assets.Library, folder string,
+		fill func() error) error{
+		"ChangeAssets": func(s *assets.Session, lib assets.Library, _ string, fill func() error) error {
+			_, err := s.ChangeAssets(ctx, lib,
+				assets.ChangeAssetsRequest{Fill: func(*assets.ChangeAssetsRequest) error { return fill() }})
+			return err
+		},
+		"AssignAssets": func(s *assets.Session, lib assets.Library, folder string, fill func() error) error {
+			_, err := s.AssignAssets(ctx, lib,
+				assets.AssignAssetsRequest{Folder: folder, Fill: func(*assets.AssignAssetsRequest) error {
+					return fill()
+				}})
+			return err
+		},
+		"ChangeFolders": func(s *assets.Session, lib assets.Library, _ string, fill func() error) error {
+			_, err := s.ChangeFolders(ctx, lib,
+				assets.ChangeFoldersRequest{Fill: func(*assets.ChangeFoldersRequest) error { return fill() }})
+			return err
+		},
+		"ChangePermissions": func(s *assets.Session, lib assets.Library, folder string, fill func() error) error {
+			_, err := s.ChangePermissions(ctx, lib, assets.ChangePermissionsRequest{
+				Folder: folder, Fill: func(*assets.ChangePermissionsRequest) error { return fill() }})
+			return err
+		},
+		"ChangeAttributes": func(s *assets.Session, lib assets.Library, _ string, fill func() error) error {
+			_, err := s.ChangeAttributes(ctx, lib, assets.ChangeAttributesRequest{
+				Fill: func(*assets.ChangeAttributesRequest) error { return fill() }})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, assets.Limits{})
+			folder, _ := d.folder("hidden", "", false)
+			refused := map[string]error{
+				"a stranger": call(d.As(vitrine.Caller{URN: "urn:vitrine:other.test:user=x"}), lib, folder,
+					func() error { t.Error("a stranger's is filled"); return nil }),
+				"no library": call(d.As(member), assets.Library{Network: "example.test", ID: "none"}, folder,
+					func() error { t.Error("one without a library is filled"); return nil }),
+			}
+			if name == "AssignAssets" || name == "ChangePermissions" {
+				refused["a hidden folder"] = call(d.As(member), lib, folder,
+					func() error { t.Error("one for a hidden folder is filled"); return nil })
+			}
+			for who, err := range refused {
+				if !errors.Is(err, vitrine.ErrForbidden) && !errors.Is(err, vitrine.ErrNotFound) {
+					t.Errorf("%s: %v", who, err)
+				}
+			}
+			if err := call(d.As(moderator), lib, folder, func() error { return broken }); err != broken {
+				t.Errorf("%v, want the error of Fill", err)
+			}
+			err := call(d.As(moderator), lib, folder, func() error {
+				d.folder("meanwhile", "", true)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

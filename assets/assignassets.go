@@ -8,9 +8,10 @@ import (
 // AssignAssetsRequest says which assets to take out of a folder and which to put into it. Assets
 // are taken out first.
 type AssignAssetsRequest struct {
-	Folder string   `json:"-"`      // id; over HTTP in the path
-	Assign []string `json:"assign"` // ids of assets to put into the folder
-	Remove []string `json:"remove"` // ids of assets to take out of it
+	Folder string                           `json:"-"`      // id; over HTTP in the path
+	Assign []string                         `json:"assign"` // ids of assets to put into the folder
+	Remove []string                         `json:"remove"` // ids of assets to take out of it
+	Fill   func(*AssignAssetsRequest) error `json:"-"`      // as in ChangeAssetsRequest
 }
 
 // AssignedAssets is the result of an AssignAssetsRequest: the status of each id, in the order of
@@ -35,6 +36,13 @@ type AssignedAssets struct {
 // edit it, and ErrInvalid if the request has more ids than Limits.AssetIDs, or the assets have more
 // terms than Limits.Terms.
 func (s *Session) AssignAssets(ctx context.Context, lib Library, in AssignAssetsRequest) (AssignedAssets, error) {
+	err := fill(ctx, s, lib, &in, in.Fill, func(req *request) error {
+		_, err := req.folderToFill("", in.Folder)
+		return err
+	})
+	if err != nil {
+		return AssignedAssets{}, err
+	}
 	sent := size{lists: []listSize{{"/assign", len(in.Assign)}, {"/remove", len(in.Remove)}},
 		limit: s.service.limits.AssetIDs}
 	return update(ctx, s, lib, sent, func(req *request) (out AssignedAssets, err error) {

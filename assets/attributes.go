@@ -18,10 +18,11 @@ import (
 // For example, an asset has color=red and size=s. Remove size=s, Set color=blue and Add color=green
 // leave it with color=blue and color=green.
 type ChangeAttributesRequest struct {
-	Assets []string    `json:"assets"` // ids
-	Add    []Attribute `json:"add"`    // one that the asset has already is not added again
-	Set    []Attribute `json:"set"`    // of several with the same key, the last counts
-	Remove []Attribute `json:"remove"` // removed where both key and value are the same
+	Assets []string                             `json:"assets"` // ids
+	Add    []Attribute                          `json:"add"`    // one that the asset has already is not added again
+	Set    []Attribute                          `json:"set"`    // of several with the same key, the last counts
+	Remove []Attribute                          `json:"remove"` // removed where both key and value are the same
+	Fill   func(*ChangeAttributesRequest) error `json:"-"`      // as in ChangeAssetsRequest
 }
 
 // ChangedAttributes is the result of a ChangeAttributesRequest.
@@ -72,6 +73,9 @@ func (s *Session) ChangeAttributes(
 	ctx context.Context, lib Library, in ChangeAttributesRequest,
 ) (ChangedAttributes, error) {
 	if _, err := s.authorize(lib); err != nil {
+		return ChangedAttributes{}, err
+	}
+	if err := fill(ctx, s, lib, &in, in.Fill, nil); err != nil {
 		return ChangedAttributes{}, err
 	}
 	err := cmp.Or(checkAttributes("/add", in.Add, s.service.limits), checkAttributes("/set", in.Set, s.service.limits),

@@ -14,6 +14,9 @@ import (
 type ChangeAssetsRequest struct {
 	Add    []NewAsset `json:"add"`
 	Remove []string   `json:"remove"` // ids of assets
+	// Fill, if it is not nil, sets the other fields once the caller is known to have the rights that do not depend on
+	// them: a server reads the body of a request in it. Its error is returned as it is.
+	Fill func(*ChangeAssetsRequest) error `json:"-"`
 }
 
 // ChangedAssets is the result of a ChangeAssetsRequest.
@@ -46,6 +49,9 @@ func (s *Session) ChangeAssets(
 ) (ChangedAssets, error) {
 	// A caller without any right gets that error, whatever the request has.
 	if _, err := s.authorize(lib); err != nil {
+		return ChangedAssets{}, err
+	}
+	if err := fill(ctx, s, lib, &in, in.Fill, nil); err != nil {
 		return ChangedAssets{}, err
 	}
 	sent := size{lists: []listSize{{"/add", len(in.Add)}, {"/remove", len(in.Remove)}}, limit: s.service.limits.Items}

@@ -21,7 +21,8 @@ type ChangeFoldersRequest struct {
 	Remove []string       `json:"remove"` // another name of Delete; both count
 	// Purge has the ids of deleted folders to remove for good, with all folders below them and the assets that are in
 	// no other folder.
-	Purge []string `json:"purge,omitzero"`
+	Purge []string                          `json:"purge,omitzero"`
+	Fill  func(*ChangeFoldersRequest) error `json:"-"` // as in ChangeAssetsRequest
 }
 
 // NewFolder is a folder to create. The label is required. Several folders, also with the same
@@ -80,6 +81,9 @@ type ChangedFolders struct {
 //     Limits.Permissions, or if the response would be longer than Limits.ResponseBytes;
 //   - ErrTooLarge if the library would have more than Limits.AllPermissions.
 func (s *Session) ChangeFolders(ctx context.Context, lib Library, in ChangeFoldersRequest) (ChangedFolders, error) {
+	if err := fill(ctx, s, lib, &in, in.Fill, nil); err != nil {
+		return ChangedFolders{}, err
+	}
 	out, err := update(ctx, s, lib, in.size(s.service.limits), func(req *request) (out ChangedFolders, err error) {
 		req.cloneTree()
 		changed, err := req.changeFolders(in)

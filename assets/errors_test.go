@@ -54,10 +54,10 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "limit", Reason: "want 1 to 500"}},
 		{"a folder of the path", func() error { _, err := d.As(member).Folder(ctx, lib, hidden); return err }(),
 			vitrine.Error{Kind: vitrine.ErrNotFound, Code: "not_found", Reason: "there is no such folder"}},
-		{"a library", d.Admit(moderator, assets.Library{Network: "example.test", ID: "too long to be one"}),
+		{"a library", d.As(moderator).CheckMember(assets.Library{Network: "example.test", ID: "too long to be one"}),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid",
 				Reason: "the id of a library has 1 to 16 characters of UTF-8, none of them a control character"}},
-		{"a caller", d.Admit(vitrine.Caller{URN: "nobody"}, lib),
+		{"a caller", d.As(vitrine.Caller{URN: "nobody"}).CheckMember(lib),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid",
 				Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
 	} {

@@ -193,7 +193,8 @@ type ChangePermissionsRequest struct {
 	Folder string       `json:"-"` // id; over HTTP in the path
 	Create []Permission `json:"create"`
 	// one with an ID removes that permission; one without removes those that grant the same
-	Remove []Permission `json:"remove"`
+	Remove []Permission                          `json:"remove"`
+	Fill   func(*ChangePermissionsRequest) error `json:"-"` // as in ChangeAssetsRequest
 }
 
 // Permissions returns the permissions that a folder itself has, without those that it inherits, in
@@ -230,6 +231,13 @@ func (s *Session) Permissions(ctx context.Context, lib Library, folder string) (
 func (s *Session) ChangePermissions(
 	ctx context.Context, lib Library, in ChangePermissionsRequest,
 ) ([]Permission, error) {
+	err := fill(ctx, s, lib, &in, in.Fill, func(req *request) error {
+		_, err := req.folderToManage("", in.Folder, false)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	sent := size{lists: []listSize{{"/create", len(in.Create)}, {"/remove", len(in.Remove)}},
 		limit: s.service.limits.Items}
 	return update(ctx, s, lib, sent, func(req *request) ([]Permission, error) {

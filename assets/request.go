@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -57,7 +56,7 @@ func view[T any](ctx context.Context, s *Session, lib Library, fn func(*request)
 // onSnapshot runs fn on a snapshot of the library. fn must call load first. change is true if the caller wants to
 // change the library: for a moderator about to create it, a missing library is then no error.
 func (s *Session) onSnapshot(ctx context.Context, lib Library, change bool, fn func(*request) error) error {
-	m, err := s.service.As(s.by).authorize(lib)
+	m, err := s.authorize(lib)
 	if err == nil {
 		err = s.service.feeds.Identify(ctx)
 	}
@@ -106,7 +105,7 @@ func update[T any](
 
 // updateAs is update without limits and without a result.
 func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
-	m, err := s.service.As(s.by).authorize(lib)
+	m, err := s.authorize(lib)
 	if err == nil {
 		err = s.service.feeds.Identify(ctx)
 	}
@@ -161,57 +160,38 @@ func (req *request) load() (err error) {
 	return err
 }
 
-// Admit checks whether the caller may ask anything at all about a library. It does not read the store, so it does not
-// tell whether the library exists. Every other method checks the same first. A server calls Admit before it reads the
-// body of a request, so that a caller without rights cannot make it keep a large one in memory.
-//
-// It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed,
-// and ErrForbidden if the caller does not belong to the network or has TagsOnly set, or if the
-// network's name cannot be one.
-func (s *Service) Admit(by vitrine.Caller, lib Library) error {
-	_, err := s.As(by).authorize(lib)
-	return err
-}
-
-// AdmitChange checks whether the caller may ask for a change in a library. A server calls it before
-// it reads the body of a change. Rights may change until the body has arrived, so the method that
-// makes the change checks everything again.
-//
-// It returns the errors of Admit, and ErrNotFound if the library does not exist and the caller is
-// no moderator: only a moderator's change creates a library.
-func (s *Service) AdmitChange(ctx context.Context, by vitrine.Caller, lib Library) error {
-	return s.As(by).authorizeChange(ctx, lib, func(*request) error { return nil })
-}
-
-// AdmitAssignAssets is AdmitChange for AssignAssets. It also returns ErrNotFound if the caller does
-// not see the folder, and ErrForbidden if the caller does not have edit on it.
-func (s *Service) AdmitAssignAssets(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
-	return s.As(by).authorizeChange(ctx, lib, func(req *request) error {
-		_, err := req.folderToFill("", folder)
-		return err
-	})
-}
-
-// AdmitChangePermissions is AdmitChange for ChangePermissions. It also returns ErrNotFound if the
-// caller does not see the folder, and ErrForbidden if the caller does not have manage on it.
-func (s *Service) AdmitChangePermissions(ctx context.Context, by vitrine.Caller, lib Library, folder string) error {
-	return s.As(by).authorizeChange(ctx, lib, func(req *request) error {
-		_, err := req.folderToManage("", folder, false)
-		return err
-	})
-}
-
-// authorizeChange applies, on a snapshot, the rules of a change that do not depend on its body.
-func (s *Session) authorizeChange(ctx context.Context, lib Library, rules func(*request) error) error {
-	return s.onSnapshot(ctx, lib, true, func(req *request) error {
-		if err := req.load(); err != nil {
+// fill calls Fill of a request for a change, if there is one, once the rules that do not depend on what it fills in
+// allow the change.
+func fill[In any](
+	ctx context.Context, s *Session, lib Library, in *In, fill func(*In) error, rules func(*request) error,
+) error {
+	if fill == nil {
+		return nil
+	}
+	err := s.onSnapshot(ctx, lib, true, func(req *request) error {
+		if err := req.load(); err != nil || rules == nil {
 			return err
 		}
 		return rules(req)
 	})
+	if err != nil {
+		return err
+	}
+	return fill(in)
 }
 
-// authorize makes the checks of Admit, and returns the caller as a member of the library's network.
+// CheckMember returns the error that every other method returns for a caller who may ask nothing about the library. It
+// does not read the store, so it does not tell whether the library exists. A server asks it before it reads the
+// parameters of a request.
+//
+// It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed, and ErrForbidden if
+// the caller does not belong to the network or has TagsOnly set, or if the network's name cannot be one.
+func (s *Session) CheckMember(lib Library) error {
+	_, err := s.authorize(lib)
+	return err
+}
+
+// authorize makes the checks of CheckMember, and returns the caller as a member of the library's network.
 func (s *Session) authorize(lib Library) (member, error) {
 	network := s.service.NetworkURN(lib)
 	m, err := memberOf(s.by, network)

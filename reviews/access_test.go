@@ -86,7 +86,7 @@ func methods(s *reviews.Service, by vitrine.Caller, network string) map[string]f
 		return err
 	}
 	return map[string]func() error{
-		"Admit":   func() error { return s.Admit(by, network) },
+		"Network": func() error { _, err := s.As(by).Network(network); return err },
 		"Import":  func() error { return load(nil) },
 		"dry run": func() error { return load(&reviews.ImportRequest{DryRun: true}) },
 		"Export": func() error {
@@ -150,7 +150,7 @@ func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
 	} {
 		for method, call := range methods(service, c.by, "") {
 			want := c.want
-			if method == "Admit" || method == "Delete" { // they are asked about a network that has been chosen
+			if method == "Delete" { // it always needs a name
 				want = vitrine.ErrInvalid
 			}
 			if err := call(); !errors.Is(err, want) {
@@ -183,7 +183,7 @@ func TestTheNameOfANetworkIsOneSegmentOfAURN(t *testing.T) {
 	}
 }
 
-func TestNetworkOfReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
+func TestNetworkReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
 	for _, test := range []struct {
 		by   vitrine.Caller
 		name string
@@ -200,7 +200,7 @@ func TestNetworkOfReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
 		{moderator("urn:vitrine"), "", vitrine.ErrInvalid},
 		{vitrine.Caller{}, "", vitrine.ErrInvalid},
 	} {
-		name, err := reviews.New(memory.New(), nil).NetworkOf(test.by)
+		name, err := reviews.New(memory.New(), nil).As(test.by).Network("")
 		if name != test.name || !errors.Is(err, test.err) {
 			t.Errorf("%q: %q, %v, want %q, %v", test.by.Moderates, name, err, test.name, test.err)
 		}
@@ -210,13 +210,13 @@ func TestNetworkOfReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
 func TestTheVendorOfURNsIsAnOption(t *testing.T) {
 	service := reviews.New(memory.New(), &reviews.ServiceOptions{Vendor: "acme"})
 	by := moderator("urn:acme:example.test", "urn:vitrine:other.test")
-	if err := service.Admit(by, "example.test"); err != nil {
+	if _, err := service.As(by).Network("example.test"); err != nil {
 		t.Error(err)
 	}
-	if err := service.Admit(by, "other.test"); !errors.Is(err, vitrine.ErrForbidden) {
+	if _, err := service.As(by).Network("other.test"); !errors.Is(err, vitrine.ErrForbidden) {
 		t.Errorf("a network of another vendor: %v", err)
 	}
-	if name, err := service.NetworkOf(by); name != "example.test" || err != nil {
+	if name, err := service.As(by).Network(""); name != "example.test" || err != nil {
 		t.Errorf("%q, %v", name, err)
 	}
 }

@@ -82,7 +82,7 @@ func (s *Session) Delete(ctx context.Context, in DeleteRequest) (done Deleted, e
 		return done, invalid("network", "name the network whose reviews are erased")
 	}
 	// The rights are checked first: a caller without them gets that error, whatever the request says.
-	if err := s.service.Admit(s.by, in.Network); err != nil {
+	if err := s.mayUse(in.Network); err != nil {
 		return done, err
 	}
 	if err := in.check(); err != nil {

@@ -14,7 +14,7 @@ import (
 func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	s := reviews.New(memory.New(), nil)
 	member := moderator("urn:vitrine:example.test")
-	nameOf := func(by vitrine.Caller) error { _, err := s.NetworkOf(by); return err }
+	networkOf := func(by vitrine.Caller, named string) error { _, err := s.As(by).Network(named); return err }
 	_, noCollection := s.As(member).Show(ctx,
 		reviews.ListReviewsRequest{Network: "example.test", Source: "s", Collection: "YQ"})
 	for _, c := range []struct {
@@ -22,20 +22,20 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		err  error
 		want vitrine.Error
 	}{
-		{"a URN in place of a network", s.Admit(member, "urn:vitrine:a"),
+		{"a URN in place of a network", networkOf(member, "urn:vitrine:a"),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network",
 				Reason: `"urn:vitrine:a" is not the name of a network: want the name alone, without colons, and not ` +
 					`its URN`}},
-		{"several networks to choose from", nameOf(moderator("urn:vitrine:a", "urn:vitrine:b")),
+		{"several networks to choose from", networkOf(moderator("urn:vitrine:a", "urn:vitrine:b"), ""),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Parameter: "network",
 				Reason: "the caller moderates 2 networks, so the request must name one of them"}},
-		{"a caller who is none", s.Admit(vitrine.Caller{URN: "nobody"}, "example.test"),
+		{"a caller who is none", networkOf(vitrine.Caller{URN: "nobody"}, "example.test"),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid",
 				Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
-		{"a network of others", s.Admit(member, "other.test"),
+		{"a network of others", networkOf(member, "other.test"),
 			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
 				Reason: "the reviews of a network are for moderators of the whole network, here urn:vitrine:other.test"}},
-		{"no network to choose from", nameOf(moderator()),
+		{"no network to choose from", networkOf(moderator(), ""),
 			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
 				Reason: "only a moderator of a whole network may import, export, list or delete its reviews, and " +
 					"the caller moderates none"}},

@@ -41,7 +41,7 @@ type ShownReview struct {
 // of the reviews of this collection.
 func (s *Session) Show(ctx context.Context, in ListReviewsRequest) (out Shown, err error) {
 	if !s.by.TagsOnly {
-		err = s.service.Admit(s.by, in.Network)
+		err = s.mayUse(in.Network)
 	} else if err = checkNetwork(in.Network); err == nil {
 		err = s.by.Check()
 		if err == nil && (!s.by.PublicReviews || !slices.Contains(s.by.Reads, s.service.NetworkURN(in.Network))) {

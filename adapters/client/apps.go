@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"io"
 	"iter"
 	"net/http"
 
@@ -21,8 +22,10 @@ func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine
 	if in.Summary {
 		view = "summary"
 	}
-	q := values{}.text("view", view).text("sort", string(in.Sort)).text("q", in.Query).text("group", in.Group).text("owner", in.Owner).
-		text("usingComponent", in.UsingComponent).text("usingVersion", in.UsingVersion).flag("deleted", in.Deleted).number("limit", in.Limit).text("after", in.After)
+	q := values{}.text("view", view).text("sort", string(in.Sort)).text("q", in.Query).text("group",
+		in.Group).text("owner", in.Owner).
+		text("usingComponent", in.UsingComponent).text("usingVersion", in.UsingVersion).flag("deleted",
+		in.Deleted).number("limit", in.Limit).text("after", in.After)
 	return list[appsvc.App](ctx, a.remote, "/apps/", q, "apps", "after")
 }
 
@@ -32,13 +35,16 @@ func (a *Apps) AllApps(ctx context.Context, in appsvc.ListAppsRequest) iter.Seq2
 }
 
 // Edit patches the latest version of an app, and tries again after a conflict; see appsvc.EditApp.
-func (a *Apps) Edit(ctx context.Context, id string, fn func(appsvc.App, *appsvc.PatchBuilder) error) (appsvc.App, error) {
+func (a *Apps) Edit(
+	ctx context.Context, id string, fn func(appsvc.App, *appsvc.PatchBuilder) error,
+) (appsvc.App, error) {
 	return appsvc.EditApp(ctx, a, id, fn)
 }
 
 // CreateApp stores a new app, and then reads it. When only the reading fails, the app has its ID.
 func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsvc.App, error) {
-	id, err := send[string](ctx, a.remote, request{method: http.MethodPost, path: "/apps/", body: in, key: keyOr(in.IdempotencyKey)}, value("id"))
+	id, err := send[string](ctx, a.remote,
+		request{method: http.MethodPost, path: "/apps/", body: in, key: keyOr(in.IdempotencyKey)}, value("id"))
 	if err != nil {
 		return appsvc.App{}, err
 	}
@@ -72,13 +78,19 @@ func (a *Apps) TaggedApp(ctx context.Context, appID, name string) (appsvc.App, e
 
 // read reads a version of an app, which has an ETag.
 func (a *Apps) read(ctx context.Context, path string) (appsvc.App, error) {
-	return send[appsvc.App](ctx, a.remote, request{method: http.MethodGet, path: path, reads: true, cached: true}, item("apps"))
+	return send[appsvc.App](ctx, a.remote, request{method: http.MethodGet, path: path, reads: true, cached: true},
+		item("apps"))
 }
 
 // Patch applies a JSON Patch to the latest version of an app. It is sent once: if no response arrives, the app tells
 // whether the patch was applied.
-func (a *Apps) Patch(ctx context.Context, id string, patch []byte) (appsvc.App, error) {
-	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPatch, path: path("/apps/%s", id), body: patch}, item("apps"))
+func (a *Apps) Patch(ctx context.Context, id string, patch io.Reader) (appsvc.App, error) {
+	text, err := readText(patch)
+	if err != nil {
+		return appsvc.App{}, err
+	}
+	r := request{method: http.MethodPatch, path: path("/apps/%s", id), body: text}
+	return send[appsvc.App](ctx, a.remote, r, item("apps"))
 }
 
 // DeleteApp deletes an app. It is sent once: if no response arrives, ListApps with Deleted tells whether it was
@@ -89,7 +101,8 @@ func (a *Apps) DeleteApp(ctx context.Context, id string) error {
 
 // UndeleteApp brings a deleted app back. It is sent once.
 func (a *Apps) UndeleteApp(ctx context.Context, id string) (appsvc.App, error) {
-	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPost, path: path("/apps/%s/undelete", id)}, item("apps"))
+	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPost, path: path("/apps/%s/undelete", id)},
+		item("apps"))
 }
 
 // EraseApp removes a deleted app for good. It is sent once.

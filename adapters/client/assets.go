@@ -22,15 +22,24 @@ func libraryPath(lib assets.Library, format string, ids ...string) string {
 	return path("//%s/assetLibrary/%s"+format, append([]string{lib.Network, lib.ID}, ids...)...)
 }
 
-// change sends a change.
-func change[T any](ctx context.Context, a *Assets, path string, body any, t target) (T, error) {
+// change sends a change, which fill completes if it is not nil.
+func change[T, In any](
+	ctx context.Context, a *Assets, path string, body In, fill func(*In) error, t target,
+) (out T, err error) {
+	if fill != nil {
+		if err := fill(&body); err != nil {
+			return out, err
+		}
+	}
 	return send[T](ctx, a.remote, request{method: http.MethodPost, path: path, body: body}, t)
 }
 
 // Search finds assets that the caller sees.
 func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.SearchRequest) (assets.SearchPage, error) {
-	q := values{}.text("query", in.Query).text("folder", in.Folder).text("folderTree", in.FolderTree).text("generator", in.Generator).
-		number("limit", in.Limit).text("since", in.Since).text("until", in.Until).text("sort", in.Sort).text("order", in.Order).text("foreignId", in.ForeignID)
+	q := values{}.text("query", in.Query).text("folder", in.Folder).text("folderTree", in.FolderTree).text("generator",
+		in.Generator).
+		number("limit", in.Limit).text("since", in.Since).text("until", in.Until).text("sort", in.Sort).text("order",
+		in.Order).text("foreignId", in.ForeignID)
 	for _, tag := range in.Tags {
 		q.text("tags", tag)
 	}
@@ -60,7 +69,9 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 
 // AllAssets yields what a search finds, from the page that the request asks for on. It yields every asset once, also
 // while others are added.
-func (a *Assets) AllAssets(ctx context.Context, lib assets.Library, in assets.SearchRequest) iter.Seq2[assets.Asset, error] {
+func (a *Assets) AllAssets(
+	ctx context.Context, lib assets.Library, in assets.SearchRequest,
+) iter.Seq2[assets.Asset, error] {
 	in.Facets = nil // they would be counted for each page
 	return paging.All("", func(cursor string) ([]assets.Asset, string, error) {
 		page, err := a.Search(ctx, lib, in.From(cursor))
@@ -70,8 +81,10 @@ func (a *Assets) AllAssets(ctx context.Context, lib assets.Library, in assets.Se
 
 // ChangeAssets removes and then adds assets, all or nothing. It can be called again if no response arrived, as adding
 // is idempotent.
-func (a *Assets) ChangeAssets(ctx context.Context, lib assets.Library, in assets.ChangeAssetsRequest) (assets.ChangedAssets, error) {
-	return change[assets.ChangedAssets](ctx, a, libraryPath(lib, "/assets"), in, object("added"))
+func (a *Assets) ChangeAssets(
+	ctx context.Context, lib assets.Library, in assets.ChangeAssetsRequest,
+) (assets.ChangedAssets, error) {
+	return change[assets.ChangedAssets](ctx, a, libraryPath(lib, "/assets"), in, in.Fill, object("added"))
 }
 
 // Asset returns one asset.
@@ -80,7 +93,9 @@ func (a *Assets) Asset(ctx context.Context, lib assets.Library, id string) (asse
 }
 
 // Explain tells what the caller may do with an asset or a folder, and by which rule.
-func (a *Assets) Explain(ctx context.Context, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error) {
+func (a *Assets) Explain(
+	ctx context.Context, lib assets.Library, in assets.ExplainRequest,
+) (assets.Explanation, error) {
 	q := values{}.text("asset", in.Asset).text("folder", in.Folder)
 	if in.About != nil {
 		q["user"], q["role"], q["group"] = []string{in.About.URN}, in.About.Roles, in.About.Groups
@@ -89,28 +104,39 @@ func (a *Assets) Explain(ctx context.Context, lib assets.Library, in assets.Expl
 }
 
 // AssignAssets takes assets out of a folder and puts assets into it.
-func (a *Assets) AssignAssets(ctx context.Context, lib assets.Library, in assets.AssignAssetsRequest) (assets.AssignedAssets, error) {
-	return change[assets.AssignedAssets](ctx, a, libraryPath(lib, "/folder/%s/assets", in.Folder), in, object("assign"))
+func (a *Assets) AssignAssets(
+	ctx context.Context, lib assets.Library, in assets.AssignAssetsRequest,
+) (assets.AssignedAssets, error) {
+	return change[assets.AssignedAssets](ctx, a, libraryPath(lib, "/folder/%s/assets", in.Folder), in, in.Fill,
+		object("assign"))
 }
 
 // Attributes returns the distinct values that assets have for a key.
 func (a *Assets) Attributes(ctx context.Context, lib assets.Library, key string) ([]assets.Attribute, error) {
-	return get[[]assets.Attribute](ctx, a.remote, libraryPath(lib, "/attributes"), values{"key": {key}}, value("attributes"))
+	return get[[]assets.Attribute](ctx, a.remote, libraryPath(lib, "/attributes"), values{"key": {key}},
+		value("attributes"))
 }
 
 // ChangeAttributes changes the attributes of assets, each checked by itself.
-func (a *Assets) ChangeAttributes(ctx context.Context, lib assets.Library, in assets.ChangeAttributesRequest) (assets.ChangedAttributes, error) {
-	return change[assets.ChangedAttributes](ctx, a, libraryPath(lib, "/attributes"), in, object("result"))
+func (a *Assets) ChangeAttributes(
+	ctx context.Context, lib assets.Library, in assets.ChangeAttributesRequest,
+) (assets.ChangedAttributes, error) {
+	return change[assets.ChangedAttributes](ctx, a, libraryPath(lib, "/attributes"), in, in.Fill, object("result"))
 }
 
 // ListFolders returns a page of the folders that the caller sees, by label.
-func (a *Assets) ListFolders(ctx context.Context, lib assets.Library, in assets.ListFoldersRequest) (vitrine.Page[assets.Folder], error) {
-	q := values{"id": in.IDs, "path": in.Paths}.text("label", in.Label).flag("deleted", in.Deleted).number("limit", in.Limit).text("since", in.After).text("until", in.Before)
+func (a *Assets) ListFolders(
+	ctx context.Context, lib assets.Library, in assets.ListFoldersRequest,
+) (vitrine.Page[assets.Folder], error) {
+	q := values{"id": in.IDs, "path": in.Paths}.text("label", in.Label).flag("deleted", in.Deleted).number("limit",
+		in.Limit).text("since", in.After).text("until", in.Before)
 	return list[assets.Folder](ctx, a.remote, libraryPath(lib, "/folders"), q, "folders", "since")
 }
 
 // AllFolders yields the folders from the page that the request asks for on.
-func (a *Assets) AllFolders(ctx context.Context, lib assets.Library, in assets.ListFoldersRequest) iter.Seq2[assets.Folder, error] {
+func (a *Assets) AllFolders(
+	ctx context.Context, lib assets.Library, in assets.ListFoldersRequest,
+) iter.Seq2[assets.Folder, error] {
 	return paging.All("", func(after string) ([]assets.Folder, string, error) {
 		page, err := a.ListFolders(ctx, lib, in.From(after))
 		return page.Items, page.Next, err
@@ -123,16 +149,22 @@ func (a *Assets) Folder(ctx context.Context, lib assets.Library, id string) (ass
 }
 
 // ChangeFolders creates, updates and deletes folders, all or nothing, and then purges deleted ones.
-func (a *Assets) ChangeFolders(ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest) (assets.ChangedFolders, error) {
-	return change[assets.ChangedFolders](ctx, a, libraryPath(lib, "/folders"), in, object("folders"))
+func (a *Assets) ChangeFolders(
+	ctx context.Context, lib assets.Library, in assets.ChangeFoldersRequest,
+) (assets.ChangedFolders, error) {
+	return change[assets.ChangedFolders](ctx, a, libraryPath(lib, "/folders"), in, in.Fill, object("folders"))
 }
 
 // Permissions returns the permissions that a folder itself has.
 func (a *Assets) Permissions(ctx context.Context, lib assets.Library, folder string) ([]assets.Permission, error) {
-	return get[[]assets.Permission](ctx, a.remote, libraryPath(lib, "/folder/%s/permissions", folder), nil, value("permissions"))
+	return get[[]assets.Permission](ctx, a.remote, libraryPath(lib, "/folder/%s/permissions", folder), nil,
+		value("permissions"))
 }
 
 // ChangePermissions changes the permissions of a folder and returns those it has then.
-func (a *Assets) ChangePermissions(ctx context.Context, lib assets.Library, in assets.ChangePermissionsRequest) ([]assets.Permission, error) {
-	return change[[]assets.Permission](ctx, a, libraryPath(lib, "/folder/%s/permissions", in.Folder), in, value("permissions"))
+func (a *Assets) ChangePermissions(
+	ctx context.Context, lib assets.Library, in assets.ChangePermissionsRequest,
+) ([]assets.Permission, error) {
+	return change[[]assets.Permission](ctx, a, libraryPath(lib, "/folder/%s/permissions", in.Folder), in, in.Fill,
+		value("permissions"))
 }

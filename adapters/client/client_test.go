@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,8 +44,10 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	lib := assets.Library{Network: "n:1", ID: "a/b"}
 	for _, test := range []struct{ url, assetsURL, app, asset string }{
-		{"https://h.example/v4/", "", "https://h.example/v4/apps/%40a%2Fb%20%25", "https://h.example/services/frontline/api/v4/assetManager//n%3A1/assetLibrary/a%2Fb/asset/%2E%2E"},
-		{"http://h.example", "http://m.example/am/", "http://h.example/apps/%40a%2Fb%20%25", "http://m.example/am//n%3A1/assetLibrary/a%2Fb/asset/%2E%2E"},
+		{"https://h.example/v4/", "", "https://h.example/v4/apps/%40a%2Fb%20%25",
+			"https://h.example/services/frontline/api/v4/assetManager//n%3A1/assetLibrary/a%2Fb/asset/%2E%2E"},
+		{"http://h.example", "http://m.example/am/", "http://h.example/apps/%40a%2Fb%20%25",
+			"http://m.example/am//n%3A1/assetLibrary/a%2Fb/asset/%2E%2E"},
 	} {
 		c, s := scripted(t, func(c *client.Config) { c.URL, c.AssetsURL = test.url, test.assetsURL }, done)
 		_, _ = c.Apps.App(t.Context(), "@a/b %")
@@ -90,7 +93,9 @@ func TestTheTokenStaysWithTheService(t *testing.T) {
 func TestATokenThatIsNoneIsNotSent(t *testing.T) {
 	failed := errors.New("no session")
 	for _, source := range []func(context.Context) (string, error){
-		client.Static(""), client.Static("a b"), client.Static("a\r\nb"), func(context.Context) (string, error) { return "", failed },
+		client.Static(""), client.Static("a b"), client.Static("a\r\nb"), func(context.Context) (string, error) {
+			return "", failed
+		},
 	} {
 		c, s := scripted(t, func(c *client.Config) { c.Token = source }, done)
 		if err := calls["read"](t.Context(), c); err == nil || len(s.asked) != 0 || errors.Is(err, vitrine.ErrUnknown) {
@@ -107,8 +112,10 @@ func TestAnswersThatAreNotOfThisServiceAreErrors(t *testing.T) {
 	if err := calls["read"](t.Context(), c); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Error(err)
 	}
-	for _, body := range []string{"", "<html>", `{}`, `{"apps":[]}`, `{"apps":[{}]}`, `{"apps":[` + anApp + `,` + anApp + `]}`,
-		`{"apps":[` + strings.Replace(anApp, `"3"`, `3`, 1) + `]}`, `{"apps":[` + strings.Replace(anApp, `"3"`, `"03"`, 1) + `]}`} {
+	for _, body := range []string{"", "<html>", `{}`, `{"apps":[]}`, `{"apps":[{}]}`,
+		`{"apps":[` + anApp + `,` + anApp + `]}`,
+		`{"apps":[` + strings.Replace(anApp, `"3"`, `3`, 1) + `]}`,
+		`{"apps":[` + strings.Replace(anApp, `"3"`, `"03"`, 1) + `]}`} {
 		c, _ := scripted(t, nil, line{200, body, "", nil})
 		var e *client.Error
 		if err := calls["read"](t.Context(), c); err == nil || errors.As(err, &e) {
@@ -120,7 +127,8 @@ func TestAnswersThatAreNotOfThisServiceAreErrors(t *testing.T) {
 		t.Error("an answer without an export is taken for one")
 	}
 	c, _ = scripted(t, nil, line{200, `{"history":[]}`, "", nil})
-	if _, err := c.Apps.Diff(t.Context(), "a", vitrine.NewVersion(0), vitrine.Latest); err == nil || !strings.Contains(err.Error(), "GET /apps/a/history/") {
+	if _, err := c.Apps.Diff(t.Context(), "a", vitrine.NewVersion(0), vitrine.Latest); err == nil ||
+		!strings.Contains(err.Error(), "GET /apps/a/history/") {
 		t.Error("a history without versions is taken for one")
 	}
 }
@@ -146,7 +154,7 @@ func TestWhatIsKeptIsAskedForAndNotSentAgain(t *testing.T) {
 		same(t, app, ok(c.Apps.App(t.Context(), app.ID))(t))
 		same(t, app, ok(c.Apps.TaggedApp(t.Context(), app.ID, "live"))(t))
 	}
-	next := ok(c.Apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
+	next := ok(c.Apps.Patch(t.Context(), app.ID, bytes.NewReader(retitle(vitrine.NewVersion(0), "y"))))(t)
 	same(t, next, ok(c.Apps.App(t.Context(), app.ID))(t))
 	same(t, next, ok(c.Apps.App(t.Context(), app.ID))(t))
 	if want := []string{"200", "200", "304", "304", "200", "304"}; !slices.Equal(answered, want) {
@@ -192,8 +200,9 @@ func TestIteratorsWalkThroughAllPages(t *testing.T) {
 		newFolder(t, both, fmt.Sprint("folder ", i), "")
 	}
 	for v := range 4 {
-		ok(c.Apps.Patch(t.Context(), id, retitle(vitrine.NewVersion(int64(v)), fmt.Sprint("v", v))))(t)
-		ok(c.Apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: id, Name: fmt.Sprint("t", v), Version: vitrine.NewVersion(int64(v))}))(t)
+		ok(c.Apps.Patch(t.Context(), id, bytes.NewReader(retitle(vitrine.NewVersion(int64(v)), fmt.Sprint("v", v)))))(t)
+		ok(c.Apps.PutTag(t.Context(),
+			appsvc.PutTagRequest{AppID: id, Name: fmt.Sprint("t", v), Version: vitrine.NewVersion(int64(v))}))(t)
 	}
 	ctx := t.Context()
 	apps := c.Apps.AllApps(ctx, appsvc.ListAppsRequest{Limit: 2})
@@ -234,7 +243,8 @@ func count[T any](t *testing.T, what string, walk func(func(T, error) bool), wan
 // A page may end before its limit: the header Link says whether there is another one.
 func TestFoldersAreReadUntilNoLinkLeadsOn(t *testing.T) {
 	page := func(id, link string) line {
-		return line{200, `{"folders":[{"id":"` + id + `","path":"/","label":"x","inherit":true,"deleted":false}]}`, link, nil}
+		return line{200, `{"folders":[{"id":"` + id + `","path":"/","label":"x","inherit":true,"deleted":false}]}`,
+			link, nil}
 	}
 	c, s := scripted(t, nil, page("1", `Link: <?limit=2&since=1>; rel="next"`), page("2", ""))
 	count(t, "folders", c.Assets.AllFolders(t.Context(), lib, assets.ListFoldersRequest{Limit: 2}), 2)
@@ -243,7 +253,8 @@ func TestFoldersAreReadUntilNoLinkLeadsOn(t *testing.T) {
 	}
 }
 
-// The client has the methods of the embedded services for one caller, and no others.
+// The client has the methods of a Session, and no others. But CheckMember and Network are for servers, before they
+// read a request.
 func TestTheClientHasTheMethodsOfSessions(t *testing.T) {
 	sameMethods(t, reflect.TypeFor[*assets.Session](), reflect.TypeFor[*client.Assets]())
 	sameMethods(t, reflect.TypeFor[*assets.Session](), reflect.TypeFor[assetService]())
@@ -285,12 +296,18 @@ func methods(t reflect.Type) map[string]string {
 		}
 		out[m.Name] = signature
 	}
+	if strings.HasSuffix(t.String(), ".Session") {
+		delete(out, "CheckMember")
+		delete(out, "Network")
+	}
 	return out
 }
 
 // Only the cursor of a Link is used: where it leads is up to who made it.
 func TestTheNextPageIsAskedOfTheSameService(t *testing.T) {
-	c, s := scripted(t, nil, line{200, `{"apps":[` + anApp + `]}`, `Link: <https://evil.example.test/steal?after=c&x=y>; rel="next"`, nil}, line{200, `{"apps":[]}`, "", nil})
+	c, s := scripted(t, nil,
+		line{200, `{"apps":[` + anApp + `]}`, `Link: <https://evil.example.test/steal?after=c&x=y>; rel="next"`, nil},
+		line{200, `{"apps":[]}`, "", nil})
 	for _, err := range c.Apps.AllApps(t.Context(), appsvc.ListAppsRequest{Limit: 1}) {
 		must(t, err)
 	}
@@ -304,12 +321,14 @@ func TestImportsAreStreamed(t *testing.T) {
 	const size = 8 << 20
 	s := newServer(t)
 	lines := &endless{left: size}
-	report := ok(s.client(editor, nil).Reviews.Import(t.Context(), reviews.ImportRequest{Network: "", File: lines, DryRun: true}))(t)
+	report := ok(s.client(editor, nil).Reviews.Import(t.Context(),
+		reviews.ImportRequest{Network: "", File: lines, DryRun: true}))(t)
 	if report.Lines != size || lines.most > 1<<20 {
 		t.Errorf("%d lines, read %d bytes at a time", report.Lines, lines.most)
 	}
 	lines = &endless{left: size}
-	_, err := s.client(reader, nil).Reviews.Import(t.Context(), reviews.ImportRequest{Network: "example.test", File: lines})
+	_, err := s.client(reader, nil).Reviews.Import(t.Context(),
+		reviews.ImportRequest{Network: "example.test", File: lines})
 	wantError(t, "a reader", err, vitrine.ErrForbidden)
 	if lines.left < size-1<<20 {
 		t.Errorf("%d bytes were read of a file that was refused", size-lines.left)

@@ -15,8 +15,11 @@ import (
 
 // ListComponents returns a page of components, each as its latest version, by name. Manifests are left
 // out.
-func (a *Apps) ListComponents(ctx context.Context, in appsvc.ListComponentsRequest) (vitrine.Page[appsvc.Component], error) {
-	return list[appsvc.Component](ctx, a.remote, "/components/", values{}.text("after", in.After), "components", "after")
+func (a *Apps) ListComponents(
+	ctx context.Context, in appsvc.ListComponentsRequest,
+) (vitrine.Page[appsvc.Component], error) {
+	return list[appsvc.Component](ctx, a.remote, "/components/", values{}.text("after", in.After), "components",
+		"after")
 }
 
 // AllComponents walks through the pages from in.After on.
@@ -27,7 +30,11 @@ func (a *Apps) AllComponents(ctx context.Context, in appsvc.ListComponentsReques
 // CreateComponent stores a version of a component, given as a JSON object. What it returns has the manifest as
 // it was sent, no ID unless that has one, and the warnings of its configSchema.
 func (a *Apps) CreateComponent(ctx context.Context, in appsvc.CreateComponentRequest) (appsvc.Component, error) {
-	r := request{method: http.MethodPost, path: "/components/", body: in.Manifest, key: keyOr(in.IdempotencyKey)}
+	text, err := readText(in.Manifest)
+	if err != nil {
+		return appsvc.Component{}, err
+	}
+	r := request{method: http.MethodPost, path: "/components/", body: text, key: keyOr(in.IdempotencyKey)}
 	made, err := send[struct {
 		Warnings []appsvc.SchemaWarning `json:"warnings"`
 	}](ctx, a.remote, r, object("url"))
@@ -35,19 +42,27 @@ func (a *Apps) CreateComponent(ctx context.Context, in appsvc.CreateComponentReq
 		return appsvc.Component{}, err
 	}
 	var sent appsvc.Component
-	err = json.Unmarshal(in.Manifest, &sent) // never fails: the service has accepted the manifest
+	err = json.Unmarshal(text, &sent) // never fails: the service has accepted the manifest
 	sent.Warnings = made.Warnings
 	return sent, err
 }
 
 // CheckComponent says which elements would not conform to a component if they had it.
 func (a *Apps) CheckComponent(ctx context.Context, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error) {
-	r := request{method: http.MethodPost, path: path("/components/%s/check", in.Name), query: values{}.text("after", in.After), body: in.Manifest, reads: true}
+	if in.Fill != nil {
+		if err := in.Fill(&in); err != nil {
+			return appsvc.ComponentCheck{}, err
+		}
+	}
+	r := request{method: http.MethodPost, path: path("/components/%s/check", in.Name),
+		query: values{}.text("after", in.After), body: in.Manifest, reads: true}
 	return send[appsvc.ComponentCheck](ctx, a.remote, r, object("broken"))
 }
 
 // AllBrokenElements walks through the responses of CheckComponent from in.After on.
-func (a *Apps) AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRequest) iter.Seq2[appsvc.BrokenElement, error] {
+func (a *Apps) AllBrokenElements(
+	ctx context.Context, in appsvc.CheckComponentRequest,
+) iter.Seq2[appsvc.BrokenElement, error] {
 	return paging.Sparse(in.After, func(after string) ([]appsvc.BrokenElement, string, error) {
 		in.After = after
 		found, err := a.CheckComponent(ctx, in)
@@ -63,7 +78,8 @@ func (a *Apps) Upgrade(ctx context.Context, in appsvc.UpgradeRequest) (vitrine.P
 		Patch jsontext.Value `json:"patch,omitzero"`
 		After string         `json:"after,omitempty"`
 	}{in.From, in.To, in.Patch, in.After}
-	r := request{method: http.MethodPost, path: path("/components/%s/upgrade", in.Name), query: values{}.flag("dryRun", in.DryRun), body: body, reads: in.DryRun}
+	r := request{method: http.MethodPost, path: path("/components/%s/upgrade", in.Name),
+		query: values{}.flag("dryRun", in.DryRun), body: body, reads: in.DryRun}
 	out, err := send[struct {
 		Apps []appsvc.UpgradedApp `json:"apps"`
 		Next string               `json:"next"`
@@ -78,18 +94,25 @@ func (a *Apps) Component(ctx context.Context, name string) (appsvc.Component, er
 
 // DeleteComponent removes every version of a component.
 func (a *Apps) DeleteComponent(ctx context.Context, in appsvc.DeleteComponentRequest) error {
-	return a.do(ctx, request{method: http.MethodDelete, path: path("/components/%s", in.Name), key: keyOr(in.IdempotencyKey)})
+	return a.do(ctx,
+		request{method: http.MethodDelete, path: path("/components/%s", in.Name), key: keyOr(in.IdempotencyKey)})
 }
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first.
-func (a *Apps) ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error) {
+func (a *Apps) ListComponentVersions(
+	ctx context.Context, in appsvc.ListComponentVersionsRequest,
+) (vitrine.Page[appsvc.Component], error) {
 	q := values{}.number("limit", in.Limit).text("after", in.After)
 	return list[appsvc.Component](ctx, a.remote, path("/components/%s/versions/", in.Name), q, "components", "after")
 }
 
 // AllComponentVersions yields the versions of a component from in.After on, page by page.
-func (a *Apps) AllComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) iter.Seq2[appsvc.Component, error] {
-	return all(ctx, in, a.ListComponentVersions, func(in *appsvc.ListComponentVersionsRequest) *string { return &in.After })
+func (a *Apps) AllComponentVersions(
+	ctx context.Context, in appsvc.ListComponentVersionsRequest,
+) iter.Seq2[appsvc.Component, error] {
+	return all(ctx, in, a.ListComponentVersions, func(in *appsvc.ListComponentVersionsRequest) *string {
+		return &in.After
+	})
 }
 
 // ComponentVersion returns one version of a component, with its manifest as it was given.

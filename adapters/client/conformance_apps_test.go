@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,7 +47,7 @@ const poll = `{"name": "@scope/poll ü", "version": "1.0.0", "id": "p1", "descri
 func newApp(t *testing.T, s services, title string, groups ...string) appsvc.App {
 	t.Helper()
 	if _, err := s.apps.Component(t.Context(), "@scope/poll ü"); err != nil {
-		ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(poll)}))(t)
+		ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: strings.NewReader(poll)}))(t)
 	}
 	return ok(s.apps.CreateApp(t.Context(),
 		appsvc.CreateAppRequest{Title: title, Groups: groups, Elements: []appsvc.NewElement{
@@ -178,7 +179,8 @@ var appBehaviours = []behaviour{
 			app := newApp(t, s, "first", site)
 			v := vitrine.NewVersion[int]
 			ok(s.apps.Patch(t.Context(), app.ID,
-				[]byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title",`+
+				strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+					`"path":"/apps/0/title",`+
 					`"value":"<b>&"},`+
 					`{"op":"replace","path":"/apps/0/elements/0/config/n","value":1.0}]`)))(t)
 			ok(s.apps.Restore(t.Context(), appsvc.RestoreRequest{AppID: app.ID, Version: v(0)}))(t)
@@ -190,7 +192,7 @@ var appBehaviours = []behaviour{
 			if d.From != v(2) || d.To != v(1) || string(d.Patch) != want {
 				t.Errorf("the diff is %s from %s to %s", d.Patch, d.From, d.To)
 			}
-			again := ok(s.apps.Patch(t.Context(), app.ID, d.Patch))(t)
+			again := ok(s.apps.Patch(t.Context(), app.ID, bytes.NewReader(d.Patch)))(t)
 			if contentOf(t, again).Title != "<b>&" {
 				t.Errorf("the patch gives %s", again.Body)
 			}
@@ -232,7 +234,7 @@ var appBehaviours = []behaviour{
 			restore := appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.Latest, IdempotencyKey: "restore"}
 			firstTag := ok(s.apps.PutTag(t.Context(), tag))(t)
 			firstVersion := ok(s.apps.Restore(t.Context(), restore))(t)
-			ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(1), "y")))(t)
+			ok(s.apps.Patch(t.Context(), app.ID, bytes.NewReader(retitle(vitrine.NewVersion(1), "y"))))(t)
 			again := ok(s.apps.PutTag(t.Context(), tag))(t)
 			if again.AppVersion != firstTag.AppVersion || again.App == nil {
 				t.Errorf("the repeat is answered %+v, the first was %+v", again, firstTag)
@@ -254,7 +256,7 @@ var appBehaviours = []behaviour{
 		func(t *testing.T, as func(httpapi.Principal) services) {
 			s := as(editor)
 			app := newApp(t, s, "x", site)
-			ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
+			ok(s.apps.Patch(t.Context(), app.ID, bytes.NewReader(retitle(vitrine.NewVersion(0), "y"))))(t)
 			v0, v1 := vitrine.NewVersion(0), vitrine.NewVersion(1)
 			put := func(to vitrine.Version, from appsvc.TagGuard) error {
 				_, err := s.apps.PutTag(t.Context(),
@@ -333,14 +335,15 @@ var appBehaviours = []behaviour{
 		func(t *testing.T, as func(httpapi.Principal) services) {
 			s := as(siteOne)
 			app := newApp(t, as(editor), "x", site)
-			next := ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
+			next := ok(s.apps.Patch(t.Context(), app.ID, bytes.NewReader(retitle(vitrine.NewVersion(0), "y"))))(t)
 			if next.Version.Number() != 1 || next.UpdatedBy != siteOne.URN || next.Owner != editor.URN ||
 				next.CreatedAt != app.CreatedAt {
 				t.Errorf("%+v", next)
 			}
 			same(t, next, ok(s.apps.App(t.Context(), app.ID))(t))
 			same(t, app, ok(s.apps.Version(t.Context(), app.ID, vitrine.NewVersion(0)))(t))
-			same(t, next, ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(1), "y")))(t))
+			same(t, next,
+				ok(s.apps.Patch(t.Context(), app.ID, bytes.NewReader(retitle(vitrine.NewVersion(1), "y"))))(t))
 		}},
 	{"apps are listed in pages, in the order that is asked for",
 		func(t *testing.T, as func(httpapi.Principal) services) {
@@ -378,7 +381,7 @@ var appBehaviours = []behaviour{
 			s := as(editor)
 			id := newApp(t, s, "x", site).ID
 			for v := range 3 {
-				ok(s.apps.Patch(t.Context(), id, retitle(vitrine.NewVersion(v), fmt.Sprint(v))))(t)
+				ok(s.apps.Patch(t.Context(), id, bytes.NewReader(retitle(vitrine.NewVersion(v), fmt.Sprint(v)))))(t)
 			}
 			for _, c := range []struct {
 				before vitrine.Version
@@ -403,7 +406,7 @@ var appBehaviours = []behaviour{
 		func(t *testing.T, as func(httpapi.Principal) services) {
 			s := as(editor)
 			app := newApp(t, s, "x", site)
-			ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
+			ok(s.apps.Patch(t.Context(), app.ID, bytes.NewReader(retitle(vitrine.NewVersion(0), "y"))))(t)
 			for i, c := range []struct {
 				version vitrine.Version
 				title   string
@@ -422,7 +425,7 @@ var appBehaviours = []behaviour{
 		func(t *testing.T, as func(httpapi.Principal) services) {
 			s := as(editor)
 			app := newApp(t, s, "x", site)
-			next := ok(s.apps.Patch(t.Context(), app.ID, retitle(vitrine.NewVersion(0), "y")))(t)
+			next := ok(s.apps.Patch(t.Context(), app.ID, bytes.NewReader(retitle(vitrine.NewVersion(0), "y"))))(t)
 			tag, err := s.apps.PutTag(t.Context(),
 				appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0)})
 			must(t, err)
@@ -472,7 +475,8 @@ var appBehaviours = []behaviour{
 			for _, version := range []string{"1.0.0", "2.0.0", "1.5.0"} {
 				ok(s.apps.CreateComponent(t.Context(),
 					appsvc.CreateComponentRequest{
-						Manifest: []byte(strings.NewReplacer("1.0.0", version, "p1", "p"+version).Replace(poll))}))(t)
+						Manifest: strings.NewReader(strings.NewReplacer("1.0.0", version, "p1",
+							"p"+version).Replace(poll))}))(t)
 			}
 			const name = "@scope/poll ü"
 			in := appsvc.ListComponentVersionsRequest{Name: name, Limit: 2}
@@ -511,7 +515,8 @@ var appBehaviours = []behaviour{
 	{"components are created by those who may, listed, read and deleted",
 		func(t *testing.T, as func(httpapi.Principal) services) {
 			s := as(editor)
-			c := ok(s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(poll)}))(t)
+			c := ok(s.apps.CreateComponent(t.Context(),
+				appsvc.CreateComponentRequest{Manifest: strings.NewReader(poll)}))(t)
 			if c.ID != "p1" || c.Name != "@scope/poll ü" || c.Version != "1.0.0" || *c.Description() != "Asks" {
 				t.Errorf("%+v", c)
 			}
@@ -521,12 +526,14 @@ var appBehaviours = []behaviour{
 			}
 			a := ok(s.apps.CreateComponent(t.Context(),
 				appsvc.CreateComponentRequest{
-					Manifest: []byte(`{"name":"a","version":"1","main":"/a.js","configSchema":{"nullable":true}}`)}))(t)
+					Manifest: strings.NewReader(`{"name":"a","version":"1","main":"/a.js",` +
+						`"configSchema":{"nullable":true}}`)}))(t)
 			if len(a.Warnings) != 1 || a.Warnings[0].Pointer != "/nullable" {
 				t.Errorf("the warnings %v", a.Warnings)
 			}
 			for same, manifest := range map[bool]string{true: poll, false: strings.Replace(poll, "Asks", "asks", 1)} {
-				_, err := s.apps.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
+				_, err := s.apps.CreateComponent(t.Context(),
+					appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest)})
 				e, there := errors.AsType[*vitrine.Error](err)
 				if !there || e.Code != vitrine.CodeExists || e.Pointer != "/version" || e.Same == nil ||
 					*e.Same != same {

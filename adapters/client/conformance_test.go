@@ -30,7 +30,7 @@ type (
 		App(context.Context, string) (appsvc.App, error)
 		Version(context.Context, string, vitrine.Version) (appsvc.App, error)
 		ListVersions(context.Context, appsvc.ListVersionsRequest) (vitrine.Page[appsvc.App], error)
-		Patch(context.Context, string, []byte) (appsvc.App, error)
+		Patch(context.Context, string, io.Reader) (appsvc.App, error)
 		Edit(context.Context, string, func(appsvc.App, *appsvc.PatchBuilder) error) (appsvc.App, error)
 		DeleteApp(ctx context.Context, id string) error
 		UndeleteApp(ctx context.Context, id string) (appsvc.App, error)
@@ -56,7 +56,8 @@ type (
 		ListComponents(context.Context, appsvc.ListComponentsRequest) (vitrine.Page[appsvc.Component], error)
 		CreateComponent(context.Context, appsvc.CreateComponentRequest) (appsvc.Component, error)
 		Component(ctx context.Context, name string) (appsvc.Component, error)
-		ListComponentVersions(ctx context.Context, in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error)
+		ListComponentVersions(ctx context.Context,
+			in appsvc.ListComponentVersionsRequest) (vitrine.Page[appsvc.Component], error)
 		ComponentVersion(ctx context.Context, name, version string) (appsvc.Component, error)
 		DeleteComponent(context.Context, appsvc.DeleteComponentRequest) error
 	}
@@ -75,7 +76,8 @@ type (
 		Explain(ctx context.Context, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error)
 		AssignAssets(context.Context, assets.Library, assets.AssignAssetsRequest) (assets.AssignedAssets, error)
 		Attributes(ctx context.Context, lib assets.Library, key string) ([]assets.Attribute, error)
-		ChangeAttributes(context.Context, assets.Library, assets.ChangeAttributesRequest) (assets.ChangedAttributes, error)
+		ChangeAttributes(context.Context, assets.Library, assets.ChangeAttributesRequest) (assets.ChangedAttributes,
+			error)
 		Changes(context.Context, assets.Library, vitrine.ChangesRequest) (vitrine.ChangesPage[assets.Event], error)
 		Follow(context.Context, assets.Library, vitrine.ChangesRequest) iter.Seq2[assets.Event, error]
 	}
@@ -83,8 +85,10 @@ type (
 		Import(context.Context, reviews.ImportRequest) (reviews.Report, error)
 		Export(ctx context.Context, network string, w io.Writer) error
 		Delete(context.Context, reviews.DeleteRequest) (reviews.Deleted, error)
-		ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error)
-		AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord, error]
+		ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord],
+			error)
+		AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord,
+			error]
 		ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error)
 		AllReviews(ctx context.Context, in reviews.ListReviewsRequest) iter.Seq2[reviews.ReviewRecord, error]
 		Changes(context.Context, reviews.ChangesRequest) (vitrine.ChangesPage[reviews.Event], error)
@@ -101,8 +105,10 @@ const network = "urn:vitrine:example.test"
 
 // The callers of the behaviours.
 var (
-	editor   = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network}, Components: true}}
-	siteOne  = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=one", Moderates: []string{network + ":site=1"}}}
+	editor = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network},
+		Components: true}}
+	siteOne = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=one",
+		Moderates: []string{network + ":site=1"}}}
 	reader   = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=reader", Roles: []string{"press"}}}
 	stranger = httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:other.test:user=stranger"}}
 )
@@ -171,7 +177,8 @@ func newServer(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	a, m, v := domains()
-	h, err := httpapi.New(httpapi.Config{Apps: a, Assets: m, Reviews: v, Authenticate: tokens.Authenticate, BasePath: basePath})
+	h, err := httpapi.New(httpapi.Config{Apps: a, Assets: m, Reviews: v, Authenticate: tokens.Authenticate,
+		BasePath: basePath})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,19 +1,19 @@
-// Package client calls a server of package httpapi. It has the services of the domains, with the types of the domains, so a
-// program is the same whether it embeds the services or calls a server:
+// Package client calls a server of package httpapi. It has the services of the domains, with the types of the domains,
+// so a program is the same whether it embeds the services or calls a server:
 //
 //	c, err := client.New(client.Config{URL: "https://apps.example.test/", Token: client.Static(token)})
 //	app, err := c.Apps.Patch(ctx, id, patch)
 //
-// The methods are those of the embedded services without the parameter for the caller, since the token names the caller.
+// The methods are those of a Session, and the token names the caller.
 // A method AllX yields the items of all pages.
 //
 // # Errors
 //
 // An error of the service is an [*Error]. errors.Is finds in it the kind that the embedded service returns, such as
-// vitrine.ErrConflict. Any other error comes from the connection. If it is not known whether a
-// change was made, the error is ErrUnknown of the domain: because the service says so, because its response was lost or is
-// longer than [Config].AnswerBytes, or because the response is a 2xx, or a status from 500 on, and comes from something else, such as a proxy
-// or a login page.
+// vitrine.ErrConflict. Any other error comes from the connection. If it is not known whether a change was made, the
+// error is ErrUnknown of the domain: because the service says so, because its response was lost or is longer than
+// [Config].AnswerBytes, or because the response is a 2xx, or a status from 500 on, and comes from something else, such
+// as a proxy or a login page.
 //
 // A 2xx without the members that the service returns, such as a JSON object of a proxy, is an error that quotes the
 // response.

@@ -55,20 +55,23 @@ func sameErrors(t *testing.T) (near, far services) {
 }
 
 // fails returns calls of a method of apps that differ in their requests.
-func fails[In, Out any](method func(appService, context.Context, In) (Out, error)) func(In) func(context.Context, services) error {
+func fails[In, Out any](
+	method func(appService, context.Context, In) (Out, error),
+) func(In) func(context.Context, services) error {
 	return func(in In) func(context.Context, services) error {
 		return func(ctx context.Context, s services) error { return second(method(s.apps, ctx, in)) }
 	}
 }
 
-// TestErrorsAreTheSameNearAndFar compares errors as values: kind, code, pointer, parameter, reason, violations and version.
+// TestErrorsAreTheSameNearAndFar compares errors as values: kind, code, pointer, parameter, reason, violations and
+// version.
 func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 	const id, absent = "00000000-0000-4000-8000-000000000002", "00000000-0000-4000-8000-0000000000ff"
 	poll := appsvc.ComponentRef{Name: "poll", Version: "1.0.0"}
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
 	patch := func(ops string) func(context.Context, services) error {
 		return func(ctx context.Context, s services) error {
-			_, err := s.apps.Patch(ctx, id, []byte(ops))
+			_, err := s.apps.Patch(ctx, id, strings.NewReader(ops))
 			return err
 		}
 	}
@@ -81,7 +84,7 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 	history := fails(appService.ListHistory)
 	component := func(manifest string) func(context.Context, services) error {
 		return func(ctx context.Context, s services) error {
-			_, err := s.apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(manifest)})
+			_, err := s.apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest)})
 			return err
 		}
 	}
@@ -102,37 +105,61 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 		name string
 		call func(context.Context, services) error
 	}{
-		{"a violation", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{"question":1,"more":2}`)}}})},
-		{"an unknown component", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "x", Version: "1"}, Config: []byte(`{}`)}}})},
+		{"a violation",
+			create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network},
+				Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{"question":1,"more":2}`)}}})},
+		{"an unknown component",
+			create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network},
+				Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: "x", Version: "1"},
+					Config: []byte(`{}`)}}})},
 		{"no title", create(appsvc.CreateAppRequest{Groups: []string{network}})},
 		{"no groups", create(appsvc.CreateAppRequest{Title: "x"})},
 		{"a group that is no URN", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network, "x"}})},
-		{"a foreign group", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network, "urn:vitrine:other.test"}})},
-		{"too many elements", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{}`)}, {Component: poll, Config: []byte(`{}`)}, {Component: poll, Config: []byte(`{}`)}}})},
-		{"an idempotency key with a space", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, IdempotencyKey: "a b"})},
-		{"an idempotency key that is too long", create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, IdempotencyKey: strings.Repeat("k", 256)})},
-		{"a stale version", patch(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"y"}]`)},
+		{"a foreign group",
+			create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network, "urn:vitrine:other.test"}})},
+		{"too many elements",
+			create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network},
+				Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{}`)},
+					{Component: poll, Config: []byte(`{}`)}, {Component: poll, Config: []byte(`{}`)}}})},
+		{"an idempotency key with a space",
+			create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, IdempotencyKey: "a b"})},
+		{"an idempotency key that is too long",
+			create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network},
+				IdempotencyKey: strings.Repeat("k", 256)})},
+		{"a stale version",
+			patch(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title",` +
+				`"value":"y"}]`)},
 		{"no version test", patch(`[{"op":"replace","path":"/apps/0/title","value":"y"}]`)},
 		{"a test that fails", patch(`[` + test + `,{"op":"test","path":"/apps/0/title","value":"z"}]`)},
 		{"an operation that does not apply", patch(`[` + test + `,{"op":"remove","path":"/apps/0/elements/7"}]`)},
 		{"a read-only member", patch(`[` + test + `,{"op":"replace","path":"/apps/0/owner","value":{}}]`)},
-		{"a violation in the result", patch(`[` + test + `,{"op":"replace","path":"/apps/0/elements/0/config/question","value":""}]`)},
+		{"a violation in the result",
+			patch(`[` + test + `,{"op":"replace","path":"/apps/0/elements/0/config/question","value":""}]`)},
 		{"no JSON", patch(`[`)},
 		{"too many operations", patch(`[` + strings.Repeat(test+`,`, 5) + test + `]`)},
 		{"a tag without a version", put(appsvc.PutTagRequest{AppID: id, Name: "production"})},
 		{"a tag without a name", put(appsvc.PutTagRequest{AppID: id, Version: vitrine.Latest})},
 		{"a tag with a bad name", put(appsvc.PutTagRequest{AppID: id, Name: "a b", Version: vitrine.Latest})},
-		{"a tag of an app that is not there", put(appsvc.PutTagRequest{AppID: absent, Name: "production", Version: vitrine.Latest})},
-		{"a tag of a version that is not there", put(appsvc.PutTagRequest{AppID: id, Name: "draft", Version: vitrine.NewVersion(7)})},
+		{"a tag of an app that is not there",
+			put(appsvc.PutTagRequest{AppID: absent, Name: "production", Version: vitrine.Latest})},
+		{"a tag of a version that is not there",
+			put(appsvc.PutTagRequest{AppID: id, Name: "draft", Version: vitrine.NewVersion(7)})},
 		{"one tag too many", put(appsvc.PutTagRequest{AppID: id, Name: "production", Version: vitrine.Latest})},
 		{"a restore without a version", restore(appsvc.RestoreRequest{AppID: id})},
 		{"a restore without an app", restore(appsvc.RestoreRequest{Version: vitrine.Latest})},
-		{"a restore of a version that is not there", restore(appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(7)})},
-		{"a restore of an app that is not there", restore(appsvc.RestoreRequest{AppID: absent, Version: vitrine.Latest})},
-		{"a component that exists", component(`{"name":"poll","version":"1.0.0","main":"https://x.test/","configSchema":{}}`)},
+		{"a restore of a version that is not there",
+			restore(appsvc.RestoreRequest{AppID: id, Version: vitrine.NewVersion(7)})},
+		{"a restore of an app that is not there",
+			restore(appsvc.RestoreRequest{AppID: absent, Version: vitrine.Latest})},
+		{"a component that exists",
+			component(`{"name":"poll","version":"1.0.0","main":"https://x.test/","configSchema":{}}`)},
 		{"a component without a name", component(`{"version":"1.0.0","main":"https://x.test/","configSchema":{}}`)},
-		{"a schema that is none", component(`{"name":"x","version":"1.0.0","main":"https://x.test/","configSchema":{"type":7}}`)},
-		{"an app that is not there", func(ctx context.Context, s services) error { _, err := s.apps.App(ctx, absent); return err }},
+		{"a schema that is none",
+			component(`{"name":"x","version":"1.0.0","main":"https://x.test/","configSchema":{"type":7}}`)},
+		{"an app that is not there", func(ctx context.Context, s services) error {
+			_, err := s.apps.App(ctx, absent)
+			return err
+		}},
 		{"a diff without a version", diff(id, vitrine.NewVersion(0), vitrine.Version{})},
 		{"a diff from a version that is not there", diff(id, vitrine.NewVersion(7), vitrine.NewVersion(0))},
 		{"a diff to a version that is not there", diff(id, vitrine.Latest, vitrine.NewVersion(7))},
@@ -150,10 +177,17 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 			_, err := s.apps.TaggedApp(ctx, id, "none")
 			return err
 		}},
-		{"a component that is not there", func(ctx context.Context, s services) error { _, err := s.apps.Component(ctx, "none"); return err }},
+		{"a component that is not there", func(ctx context.Context, s services) error {
+			_, err := s.apps.Component(ctx, "none")
+			return err
+		}},
 		{"an asset without an id", add(assets.NewAsset{Generator: assets.Generator{ID: "g"}, Content: []byte(`{}`)})},
-		{"an asset in no JSON", add(assets.NewAsset{ID: "1", Generator: assets.Generator{ID: "g"}, Content: []byte(`[]`)})},
-		{"an asset that is not there", func(ctx context.Context, s services) error { _, err := s.assets.Asset(ctx, lib, "none"); return err }},
+		{"an asset in no JSON",
+			add(assets.NewAsset{ID: "1", Generator: assets.Generator{ID: "g"}, Content: []byte(`[]`)})},
+		{"an asset that is not there", func(ctx context.Context, s services) error {
+			_, err := s.assets.Asset(ctx, lib, "none")
+			return err
+		}},
 		{"a folder without a label", func(ctx context.Context, s services) error {
 			_, err := s.assets.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{}}})
 			return err
@@ -164,27 +198,34 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 		{"a facet that there is not", func(ctx context.Context, s services) error {
 			return second(s.assets.Search(ctx, lib, assets.SearchRequest{Facets: []string{"tag"}}))
 		}},
-		{"an attribute without a key", func(ctx context.Context, s services) error { return second(s.assets.Attributes(ctx, lib, "")) }},
+		{"an attribute without a key", func(ctx context.Context, s services) error {
+			return second(s.assets.Attributes(ctx, lib, ""))
+		}},
 		{"a folder that is not there", func(ctx context.Context, s services) error {
 			return second(s.assets.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Delete: []string{"none"}}))
 		}},
 		{"permissions of a folder that is not there", func(ctx context.Context, s services) error {
-			return second(s.assets.ChangePermissions(ctx, lib, assets.ChangePermissionsRequest{Folder: "none", Create: []assets.Permission{{Operation: "own"}}}))
+			return second(s.assets.ChangePermissions(ctx, lib,
+				assets.ChangePermissionsRequest{Folder: "none", Create: []assets.Permission{{Operation: "own"}}}))
 		}},
 		{"an explanation of nothing", func(ctx context.Context, s services) error {
 			return second(s.assets.Explain(ctx, lib, assets.ExplainRequest{}))
 		}},
 		{"a library that is not there", func(ctx context.Context, s services) error {
-			return second(s.assets.Search(ctx, assets.Library{Network: lib.Network, ID: "none"}, assets.SearchRequest{}))
+			return second(s.assets.Search(ctx, assets.Library{Network: lib.Network, ID: "none"},
+				assets.SearchRequest{}))
 		}},
 		{"a library of another network", func(ctx context.Context, s services) error {
 			return second(s.assets.Search(ctx, assets.Library{Network: "other.test", ID: "x"}, assets.SearchRequest{}))
 		}},
 		{"a check of another name", func(ctx context.Context, s services) error {
-			return second(s.apps.CheckComponent(ctx, appsvc.CheckComponentRequest{Name: "other", Manifest: []byte(`{"name":"poll","version":"2","main":"/x","configSchema":{}}`)}))
+			return second(s.apps.CheckComponent(ctx,
+				appsvc.CheckComponentRequest{Name: "other",
+					Manifest: []byte(`{"name":"poll","version":"2","main":"/x","configSchema":{}}`)}))
 		}},
 		{"a collection that is not there", func(ctx context.Context, s services) error {
-			return second(s.reviews.ListReviews(ctx, reviews.ListReviewsRequest{Network: "example.test", Collection: "absent"}))
+			return second(s.reviews.ListReviews(ctx,
+				reviews.ListReviewsRequest{Network: "example.test", Collection: "absent"}))
 		}},
 		{"collections after no cursor", func(ctx context.Context, s services) error {
 			return second(s.reviews.ListCollections(ctx, reviews.ListCollectionsRequest{After: "x"}))
@@ -194,9 +235,14 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 	}
 	near, far := sameErrors(t)
 	for _, s := range []services{near, far} {
-		must(t, component(`{"name":"poll","version":"1.0.0","main":"https://x.test/","configSchema":{"type":"object","required":["answer"],"additionalProperties":false,"properties":{"answer":{},"question":{"type":"string","minLength":1}}}}`)(t.Context(), s))
-		must(t, create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network}, Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{"answer":1,"question":"Tea?"}`)}}})(t.Context(), s))
-		must(t, patch(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"y"}]`)(t.Context(), s))
+		must(t, component(`{"name":"poll","version":"1.0.0","main":"https://x.test/",`+
+			`"configSchema":{"type":"object","required":["answer"],"additionalProperties":false,`+
+			`"properties":{"answer":{},"question":{"type":"string","minLength":1}}}}`)(t.Context(), s))
+		must(t, create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network},
+			Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{"answer":1,"question":"Tea?"}`)}}})(
+			t.Context(), s))
+		must(t, patch(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title",`+
+			`"value":"y"}]`)(t.Context(), s))
 		must(t, put(appsvc.PutTagRequest{AppID: id, Name: "draft", Version: vitrine.NewVersion(1)})(t.Context(), s))
 	}
 	for _, c := range calls {

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,8 @@ import (
 // exampleServer is a server that takes any token for the editor's.
 func exampleServer() *httptest.Server {
 	handler, _ := httpapi.New(httpapi.Config{
-		Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil),
+		Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil),
+		Reviews:      reviews.New(memory.New(), nil),
 		Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil },
 	})
 	return httptest.NewServer(handler)
@@ -34,28 +36,31 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	app, err := c.Apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
+	app, err := c.Apps.CreateApp(ctx,
+		appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
 	if err != nil {
 		panic(err)
 	}
-	patch := []byte(`[{"op": "test", "path": "/apps/0/version", "value": "0"}, {"op": "replace", "path": "/apps/0/title", "value": "Winter"}]`)
-	app, err = c.Apps.Patch(ctx, app.ID, patch)
+	patch := []byte(`[{"op": "test", "path": "/apps/0/version", "value": "0"}, {"op": "replace", "path": ` +
+		`"/apps/0/title", "value": "Winter"}]`)
+	app, err = c.Apps.Patch(ctx, app.ID, bytes.NewReader(patch))
 	fmt.Println(app.Version, err)
-	_, err = c.Apps.Patch(ctx, app.ID, patch)
+	_, err = c.Apps.Patch(ctx, app.ID, bytes.NewReader(patch))
 	fmt.Println(errors.Is(err, vitrine.ErrConflict))
 	// Output:
 	// 1 <nil>
 	// true
 }
 
-// publish is written for an embedded service and for a server alike: *appsvc.Session and *client.Apps have these methods,
-// and return the same errors.
+// publish is written for an embedded service and for a server alike: *appsvc.Session and *client.Apps have these
+// methods, and return the same errors.
 func publish(ctx context.Context, apps interface {
 	appsvc.Patcher
 	CreateApp(context.Context, appsvc.CreateAppRequest) (appsvc.App, error)
 	PutTag(context.Context, appsvc.PutTagRequest) (appsvc.Tag, error)
 }) {
-	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
+	app, err := apps.CreateApp(ctx,
+		appsvc.CreateAppRequest{Title: "Front page", Groups: []string{"urn:vitrine:example.test:site=1"}})
 	if err != nil {
 		panic(err)
 	}
@@ -102,7 +107,8 @@ func ExampleAssets_AllAssets() {
 		panic(err)
 	}
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
-	in := assets.NewAsset{ID: "1", Generator: assets.Generator{ID: "social.example"}, Content: []byte(`{"content": "First snow"}`)}
+	in := assets.NewAsset{ID: "1", Generator: assets.Generator{ID: "social.example"},
+		Content: []byte(`{"content": "First snow"}`)}
 	if _, err := c.Assets.ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{in}}); err != nil {
 		panic(err)
 	}
@@ -120,7 +126,8 @@ func ExampleReviews_Import() {
 	if err != nil {
 		panic(err)
 	}
-	report, err := c.Reviews.Import(context.Background(), reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)})
+	report, err := c.Reviews.Import(context.Background(),
+		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)})
 	fmt.Println(report.Created, report.Errors, err)
 	// Output:
 	// 1 0 <nil>

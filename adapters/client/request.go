@@ -34,11 +34,19 @@ type request struct {
 	etag   string    // of the cached response; "" = none
 }
 
+// readText reads a body, which may be sent several times.
+func readText(from io.Reader) ([]byte, error) {
+	if from == nil {
+		return []byte{}, nil
+	}
+	return io.ReadAll(from)
+}
+
 // again reports whether the request may be sent again without harm.
 func (r request) again() bool { return r.reads || r.key != "" }
 
-// path returns a path with an id, which is escaped, for each %s. It returns "" if an id is empty, since the path would be that of
-// another endpoint.
+// path returns a path with an id, which is escaped, for each %s. It returns "" if an id is empty, since the path would
+// be that of another endpoint.
 func path(format string, ids ...string) string {
 	escaped := make([]any, len(ids))
 	for i, id := range ids {
@@ -53,7 +61,8 @@ func path(format string, ids ...string) string {
 // http returns the request as net/http sends it, to the service at the address base.
 func (r request) http(ctx context.Context, base string) (*http.Request, error) {
 	if r.path == "" {
-		return nil, &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound, Reason: "an id or a name is empty: nothing has such a one"}
+		return nil, &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound,
+			Reason: "an id or a name is empty: nothing has such a one"}
 	}
 	if !visible(r.key) {
 		return nil, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "Idempotency-Key",
@@ -104,8 +113,8 @@ func visible(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// values are parameters of a query. Each method adds one, and leaves out a value that is empty, zero or false, which stands for
-// "not given" in the requests of the domains.
+// values are parameters of a query. Each method adds one, and leaves out a value that is empty, zero or false, which
+// stands for "not given" in the requests of the domains.
 type values url.Values
 
 // text adds a text. A parameter that is added twice is repeated.

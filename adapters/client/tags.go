@@ -38,7 +38,9 @@ func (t *tags) UnmarshalJSON(text []byte) error {
 func (a *Apps) ListTags(ctx context.Context, in appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error) {
 	q := values{}.text("after", in.After).number("limit", in.Limit).flag("embedApps", in.Embed)
 	var out tags
-	header, err := a.call(ctx, request{method: http.MethodGet, path: path("/apps/%s/tags/", in.AppID), query: q, reads: true}, object("tags"), &out)
+	header, err := a.call(ctx,
+		request{method: http.MethodGet, path: path("/apps/%s/tags/", in.AppID), query: q, reads: true}, object("tags"),
+		&out)
 	return vitrine.Page[appsvc.Tag]{Items: out, Next: next(header, "after")}, err
 }
 
@@ -49,7 +51,8 @@ func (a *Apps) AllTags(ctx context.Context, in appsvc.ListTagsRequest) iter.Seq2
 
 // Tag returns one tag of an app.
 func (a *Apps) Tag(ctx context.Context, in appsvc.TagRequest) (appsvc.Tag, error) {
-	return a.tag(ctx, request{method: http.MethodGet, query: values{}.flag("embedApps", in.Embed), reads: true}, in.AppID, in.Name, false)
+	return a.tag(ctx, request{method: http.MethodGet, query: values{}.flag("embedApps", in.Embed), reads: true},
+		in.AppID, in.Name, false)
 }
 
 // tag sends a request to the address of a tag, and returns the tag in the response. mayRemove says that there may be
@@ -66,12 +69,14 @@ func (a *Apps) tag(ctx context.Context, r request, appID, name string, mayRemove
 // Deliver returns the versions of apps to which a tag points, as pages get them. It needs a token with tags, and takes
 // at most 50 apps. Scripts have their whole address.
 func (a *Apps) Deliver(ctx context.Context, tag string, appIDs []string) ([]appsvc.Delivery, error) {
-	r := request{method: http.MethodGet, path: path("/x/public/%s", tag), query: values{"app": appIDs}, reads: true, keyed: true}
+	r := request{method: http.MethodGet, path: path("/x/public/%s", tag), query: values{"app": appIDs}, reads: true,
+		keyed: true}
 	list, err := send[[]delivery](ctx, a.remote, r, value("apps"))
 	out := make([]appsvc.Delivery, len(list))
 	for i, d := range list {
 		if out[i] = d.Delivery; d.Code != "" {
-			out[i] = appsvc.Delivery{ID: d.ID, Err: &vitrine.Error{Kind: deliveryKinds[d.Code], Code: d.Code, Reason: d.Error}}
+			out[i] = appsvc.Delivery{ID: d.ID,
+				Err: &vitrine.Error{Kind: deliveryKinds[d.Code], Code: d.Code, Reason: d.Error}}
 		}
 	}
 	return out, err
@@ -86,14 +91,21 @@ type delivery struct {
 
 // deliveryKinds are the kinds of the errors of single apps, by their codes.
 var deliveryKinds = map[string]error{
-	vitrine.CodeNotFound: vitrine.ErrNotFound, vitrine.CodeTooLarge: vitrine.ErrTooLarge, vitrine.CodeCost: vitrine.ErrUnprocessable,
+	vitrine.CodeNotFound: vitrine.ErrNotFound, vitrine.CodeTooLarge: vitrine.ErrTooLarge,
+	vitrine.CodeCost: vitrine.ErrUnprocessable,
 }
 
 // PutTag creates a tag or moves it.
 func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag, error) {
 	if in.Name == "" {
 		return appsvc.Tag{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid,
-			Reason: `"" cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens`}
+			Reason: `"" cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and ` +
+				`hyphens`}
+	}
+	if in.Fill != nil {
+		if err := in.Fill(&in); err != nil {
+			return appsvc.Tag{}, err
+		}
 	}
 	if in.Version.IsZero() != in.Rollback {
 		return appsvc.Tag{}, errNoVersion
@@ -107,19 +119,23 @@ func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag,
 	if !in.Rollback {
 		body.namedVersion = named(in.Version)
 	}
-	r := request{method: http.MethodPut, query: values{}.flag("embedApps", in.Embed), body: body, key: keyOr(in.IdempotencyKey)}
+	r := request{method: http.MethodPut, query: values{}.flag("embedApps", in.Embed), body: body,
+		key: keyOr(in.IdempotencyKey)}
 	return a.tag(ctx, r, in.AppID, in.Name, in.Rollback)
 }
 
 // DeleteTag removes a tag.
 func (a *Apps) DeleteTag(ctx context.Context, in appsvc.DeleteTagRequest) error {
-	return a.do(ctx, request{method: http.MethodDelete, path: path("/apps/%s/tags/%s", in.AppID, in.Name), key: keyOr(in.IdempotencyKey)})
+	return a.do(ctx,
+		request{method: http.MethodDelete, path: path("/apps/%s/tags/%s", in.AppID, in.Name),
+			key: keyOr(in.IdempotencyKey)})
 }
 
 // ListTagMoves returns a page of the history of a tag, newest first.
 func (a *Apps) ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) (vitrine.Page[appsvc.TagMove], error) {
 	q := values{}.number("limit", in.Limit).text("before", in.After)
-	return list[appsvc.TagMove](ctx, a.remote, path("/apps/%s/tags/%s/history/", in.AppID, in.Name), q, "moves", "before")
+	return list[appsvc.TagMove](ctx, a.remote, path("/apps/%s/tags/%s/history/", in.AppID, in.Name), q, "moves",
+		"before")
 }
 
 // AllTagMoves walks through the pages from in.After on.

@@ -16,25 +16,6 @@ type appRoutes struct{ svc *appsvc.Service }
 // as returns a Session for the caller of the request.
 func (a appRoutes) as(c *call) *appsvc.Session { return a.svc.As(c.by.Caller) }
 
-// authorizeChange runs before the body of a PATCH is read. It returns 404 for a caller who may not see the app, and 403
-// for one who may not change it, so that no body is read in vain. The patch uses the app that it has read.
-func (a appRoutes) authorizeChange(c *call) error {
-	ctx, err := a.svc.AdmitChange(c.r.Context(), c.by.Caller, c.param(0))
-	c.r = c.r.WithContext(ctx)
-	return err
-}
-
-// authorizeTagChange runs before the body of a PUT of a tag is read. It returns 404 for a caller who may not see the
-// app, and 403 for one who may not change the app or this protected tag.
-func (a appRoutes) authorizeTagChange(c *call) error {
-	return a.svc.AdmitTagChange(c.r.Context(), c.by.Caller, c.param(0), c.param(1))
-}
-
-// authorizeComponent runs before a manifest is read. It returns 403 for a caller who may not create components.
-func (a appRoutes) authorizeComponent(c *call) error {
-	return a.svc.AdmitCreateComponent(c.r.Context(), c.by.Caller)
-}
-
 // list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
 // Link to the next page if there is one. 400 for a value that a parameter cannot have.
 func (a appRoutes) list(c *call) error {
@@ -43,8 +24,9 @@ func (a appRoutes) list(c *call) error {
 		c.query.invalid("view", "%q: want summary", view)
 	}
 	in := appsvc.ListAppsRequest{
-		Summary: view != "", Sort: appsvc.Sort(c.query.filled("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")),
-		Query: c.query.text("q"), Group: c.query.text("group"), Owner: c.query.text("owner"),
+		Summary: view != "",
+		Sort:    appsvc.Sort(c.query.filled("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")),
+		Query:   c.query.text("q"), Group: c.query.text("group"), Owner: c.query.text("owner"),
 		UsingComponent: c.query.text("usingComponent"), UsingVersion: c.query.text("usingVersion"),
 		Deleted: c.query.flag("deleted"), After: c.query.cursor("after"), Limit: c.query.limit(),
 	}
@@ -73,8 +55,8 @@ func (a appRoutes) latest(c *call) error {
 	return c.version(revalidate, func() (appsvc.App, error) { return a.as(c).App(c.r.Context(), c.param(0)) })
 }
 
-// delete serves DELETE /apps/{id}: the app is absent until undelete. 204. 403 for a caller who may only read it; 404; 409 if it has a
-// protected tag.
+// delete serves DELETE /apps/{id}: the app is absent until undelete. 204. 403 for a caller who may only read it; 404;
+// 409 if it has a protected tag.
 func (a appRoutes) delete(c *call) error {
 	return a.as(c).DeleteApp(c.r.Context(), c.param(0))
 }
@@ -86,8 +68,8 @@ func (a appRoutes) undelete(c *call) error {
 	return c.apps([]appsvc.App{app}, err)
 }
 
-// erase serves POST /apps/{id}/erase: a deleted app is removed for good. 204. 403 for a caller who does not moderate every group; 404; 409 if
-// it is not deleted.
+// erase serves POST /apps/{id}/erase: a deleted app is removed for good. 204. 403 for a caller who does not moderate
+// every group; 404; 409 if it is not deleted.
 func (a appRoutes) erase(c *call) error {
 	if err := c.erases(); err != nil {
 		return err
@@ -100,6 +82,6 @@ func (a appRoutes) erase(c *call) error {
 // or does not test the version; 403 for groups; 404; 409 if the app has a newer version or a test fails; 413; 422 if an
 // operation does not apply or the result is not a valid app.
 func (a appRoutes) patch(c *call) error {
-	app, err := a.as(c).Patch(c.r.Context(), c.param(0), c.body)
+	app, err := a.as(c).Patch(c.r.Context(), c.param(0), &requestBody{c: c})
 	return c.apps([]appsvc.App{app}, err)
 }

@@ -27,25 +27,7 @@ func (a assetRoutes) as(c *call) *assets.Session { return a.svc.As(c.by.Caller) 
 
 // authorize runs before the parameters and the body are read. It returns 403 for a caller who does not belong to the
 // network, who so learns nothing about the request or the library.
-func (a assetRoutes) authorize(c *call) error { return a.svc.Admit(c.by.Caller, a.library(c)) }
-
-// authorizeChange runs before the body of a change is read. It returns 404 if the library does not exist and the caller
-// is no moderator.
-func (a assetRoutes) authorizeChange(c *call) error {
-	return a.svc.AdmitChange(c.r.Context(), c.by.Caller, a.library(c))
-}
-
-// authorizePermissions runs before the body is read. It returns 404 for a caller who may not see the folder, and 403
-// for one who may not change its permissions.
-func (a assetRoutes) authorizePermissions(c *call) error {
-	return a.svc.AdmitChangePermissions(c.r.Context(), c.by.Caller, a.library(c), c.param(2))
-}
-
-// authorizeAssign runs before the body is read. It returns 404 for a caller who may not see the folder, and 403 for one
-// who may not change its contents.
-func (a assetRoutes) authorizeAssign(c *call) error {
-	return a.svc.AdmitAssignAssets(c.r.Context(), c.by.Caller, a.library(c), c.param(2))
-}
+func (a assetRoutes) authorize(c *call) error { return a.as(c).CheckMember(a.library(c)) }
 
 // library returns the library that the path names.
 func (a assetRoutes) library(c *call) assets.Library {
@@ -68,7 +50,8 @@ func inLibrary[In, Out any](
 func (a assetRoutes) search(c *call) error {
 	q := &c.query
 	in := assets.SearchRequest{Query: q.text("query"), Folder: q.folder("folder"), FolderTree: q.folder("folderTree"),
-		Generator: q.filled("generator", "is empty: want the id of a service"), Order: q.filled("order", "want asc or desc"), Sort: q.filled("sort", "want added or createdAt"),
+		Generator: q.filled("generator", "is empty: want the id of a service"),
+		Order:     q.filled("order", "want asc or desc"), Sort: q.filled("sort", "want added or createdAt"),
 		ForeignID: q.filled("foreignId", "is empty: want the id in the service that generator names")}
 	in.Since, in.Until = q.cursors()
 	in.Via, in.Rights = q.integer("via"), q.integer("rights")
@@ -108,7 +91,8 @@ const noFolder = "\x00"
 // {"added":[Asset], "removed":[id]}. 400; 403 for a folder or an asset that the caller may not change; 404 for an
 // unknown folder; 409 if an asset that is added again is in other folders than the request assumes; 413.
 func (a assetRoutes) changeAssets(c *call) error {
-	return c.json(submit(c, inLibrary(a, c, a.as(c).ChangeAssets), assets.ChangeAssetsRequest{}, assetsBody...))
+	in := assets.ChangeAssetsRequest{Fill: fill[assets.ChangeAssetsRequest](c, assetsBody...)}
+	return c.json(ask(c, inLibrary(a, c, a.as(c).ChangeAssets), in))
 }
 
 // asset serves GET …/asset/{asset}: one asset. 200 with the Asset, or 404 if it is absent or not visible.
@@ -119,7 +103,8 @@ func (a assetRoutes) asset(c *call) error {
 // folders serves GET …/folders: the folders that the caller may view, by label. 200 with {"folders":[Folder]} and a
 // Link to the next page if there is one. 400 for an unknown parameter or a bad value.
 func (a assetRoutes) folders(c *call) error {
-	in := assets.ListFoldersRequest{IDs: c.query.list("id"), Paths: c.query.list("path"), Label: c.query.text("label"), Deleted: c.query.flag("deleted")}
+	in := assets.ListFoldersRequest{IDs: c.query.list("id"), Paths: c.query.list("path"), Label: c.query.text("label"),
+		Deleted: c.query.flag("deleted")}
 	in.After, in.Before = c.query.cursors()
 	in.Limit = c.query.limit()
 	page, err := ask(c, inLibrary(a, c, a.as(c).ListFolders), in)
@@ -134,19 +119,19 @@ func (a assetRoutes) folders(c *call) error {
 // "purged":{"folders","assets"}, how many were removed. 400; 403 without the rights to a folder or its parent; 404 for
 // a folder that is absent, deleted or not visible.
 func (a assetRoutes) changeFolders(c *call) error {
-	method := func(ctx context.Context, in assets.ChangeFoldersRequest) (any, error) {
-		if len(in.Purge) > 0 {
-			if err := c.erases(); err != nil {
-				return nil, err
-			}
+	purges := false
+	in := assets.ChangeFoldersRequest{Fill: func(in *assets.ChangeFoldersRequest) error {
+		if err := c.decode(in, foldersBody...); err != nil || len(in.Purge) == 0 {
+			return err
 		}
-		out, err := a.as(c).ChangeFolders(ctx, a.library(c), in)
-		if len(in.Purge) == 0 {
-			return map[string]any{"folders": out.Folders}, err
-		}
-		return out, err
+		purges = true
+		return c.erases()
+	}}
+	out, err := ask(c, inLibrary(a, c, a.as(c).ChangeFolders), in)
+	if !purges {
+		return c.member("folders", out.Folders, err)
 	}
-	return c.json(submit(c, method, assets.ChangeFoldersRequest{}, foldersBody...))
+	return c.json(out, err)
 }
 
 // folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a
@@ -166,8 +151,9 @@ func (a assetRoutes) permissions(c *call) error {
 // changePermissions serves POST …/folder/{folder}/permissions with {"create", "remove"}. 200 with
 // {"permissions":[Permission]}, those after the change. 400; 403 for a caller who may not manage the folder; 404.
 func (a assetRoutes) changePermissions(c *call) error {
-	in := assets.ChangePermissionsRequest{Folder: c.param(2)}
-	list, err := submit(c, inLibrary(a, c, a.as(c).ChangePermissions), in, permissionsBody...)
+	in := assets.ChangePermissionsRequest{
+		Folder: c.param(2), Fill: fill[assets.ChangePermissionsRequest](c, permissionsBody...)}
+	list, err := ask(c, inLibrary(a, c, a.as(c).ChangePermissions), in)
 	return c.member("permissions", list, err)
 }
 
@@ -176,7 +162,8 @@ func (a assetRoutes) changePermissions(c *call) error {
 // asset: 200, 400, 403 or 404. 400; 403 for a caller who may not edit the folder; 404 for a folder that is absent or
 // not visible.
 func (a assetRoutes) assign(c *call) error {
-	return c.json(submit(c, inLibrary(a, c, a.as(c).AssignAssets), assets.AssignAssetsRequest{Folder: c.param(2)}))
+	in := assets.AssignAssetsRequest{Folder: c.param(2), Fill: fill[assets.AssignAssetsRequest](c)}
+	return c.json(ask(c, inLibrary(a, c, a.as(c).AssignAssets), in))
 }
 
 // attributes serves GET …/attributes?key={key}: the distinct values that visible assets have for a key, sorted. 200
@@ -194,8 +181,8 @@ func (a assetRoutes) attributes(c *call) error {
 // assets, in this order. 200 with {"result":[status], "assets":[Asset]}: a status for each id of the request, and the
 // assets that were changed. 400.
 func (a assetRoutes) changeAttributes(c *call) error {
-	method := inLibrary(a, c, a.as(c).ChangeAttributes)
-	return c.json(submit(c, method, assets.ChangeAttributesRequest{}, attributesBody...))
+	in := assets.ChangeAttributesRequest{Fill: fill[assets.ChangeAttributesRequest](c, attributesBody...)}
+	return c.json(ask(c, inLibrary(a, c, a.as(c).ChangeAttributes), in))
 }
 
 // explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
@@ -241,20 +228,24 @@ var (
 	attributeMembers = []member{{"key", needed, nil}, {"value", needed, nil}}
 
 	assetsBody = []member{{"add", list, []member{
-		{"id", needed, nil}, {"generator", needed, []member{{"id", needed, nil}}}, {"via", optional, nil}, {"rights", optional, nil},
+		{"id", needed, nil}, {"generator", needed, []member{{"id", needed, nil}}}, {"via", optional, nil},
+		{"rights", optional, nil},
 		{"createdAt", optional, nil}, {"attributes", list, attributeMembers},
 	}}}
 	foldersBody = []member{
 		{"create", list, []member{
-			{"label", needed, nil}, {"path", filled, nil}, {"inherit", optional, nil}, {"permissions", list, permissionMembers},
+			{"label", needed, nil}, {"path", filled, nil}, {"inherit", optional, nil},
+			{"permissions", list, permissionMembers},
 		}},
 		{"update", list, []member{
-			{"id", needed, nil}, {"label", optional, nil}, {"path", optional, nil}, {"inherit", optional, nil}, {"deleted", optional, nil},
+			{"id", needed, nil}, {"label", optional, nil}, {"path", optional, nil}, {"inherit", optional, nil},
+			{"deleted", optional, nil},
 		}},
 	}
 	permissionsBody = []member{{"create", list, permissionMembers}}
 	attributesBody  = []member{
-		{"assets", needed, nil}, {"add", list, attributeMembers}, {"set", list, attributeMembers}, {"remove", list, attributeMembers},
+		{"assets", needed, nil}, {"add", list, attributeMembers}, {"set", list, attributeMembers},
+		{"remove", list, attributeMembers},
 	}
 )
 

@@ -19,9 +19,10 @@ import (
 // body says which request bodies an endpoint accepts. The zero value means none; a body that is sent all the same is
 // ignored, since some clients send one with DELETE.
 type body struct {
-	types        []string // media types
-	ambientTypes []string // media types, if the identity of the caller is ambient (see Config.Authenticate); nil = types
-	stream       bool     // the endpoint reads it, of any size
+	types []string // media types
+	// media types, if the identity of the caller is ambient (see Config.Authenticate); nil = types
+	ambientTypes []string
+	stream       bool // the endpoint reads it, of any size
 }
 
 // The bodies of the writing endpoints but the import, whose body is recordsBody.
@@ -31,18 +32,20 @@ var (
 	patchBody = body{types: []string{"application/json", "application/json-patch+json"}}
 )
 
-// read checks the query, the idempotency key and the headers of the body, calls authorizeBody, and then reads the body,
-// so a rejected request costs no memory. The body of a stream is left to the endpoint.
-func (c *call) read() error {
+// head checks the query, the idempotency key and the headers of the body. The endpoint reads the body, or its domain
+// does when it has checked the rights of the caller, so a rejected request costs no memory.
+func (c *call) head() error {
 	if err := c.query.check(c.route); err != nil {
 		return err
 	}
 	if keys := c.r.Header["Idempotency-Key"]; len(keys) > 0 && c.route.writes() {
 		if !c.route.is(keyed) { // a client that sends a key relies on it, and may repeat the request
-			return headerErrorf(http.StatusBadRequest, "Idempotency-Key", "this operation takes none: a repeat would be done again")
+			return headerErrorf(http.StatusBadRequest, "Idempotency-Key",
+				"this operation takes none: a repeat would be done again")
 		}
 		if len(keys) > 1 || keys[0] == "" { // to the domain an empty key is no key; it checks all others
-			return headerErrorf(http.StatusBadRequest, "Idempotency-Key", "want it once, with 1 to 255 visible ASCII characters")
+			return headerErrorf(http.StatusBadRequest, "Idempotency-Key",
+				"want it once, with 1 to 255 visible ASCII characters")
 		}
 		c.key = keys[0]
 	}
@@ -63,15 +66,11 @@ func (c *call) read() error {
 	// import takes gzip, since it reads its body as a stream.
 	for _, coding := range c.r.Header["Content-Encoding"] {
 		if !strings.EqualFold(strings.TrimSpace(coding), "identity") {
-			return headerErrorf(http.StatusUnsupportedMediaType, "Content-Encoding", "%q is not taken here: send the body as it is", coding)
+			return headerErrorf(http.StatusUnsupportedMediaType, "Content-Encoding",
+				"%q is not taken here: send the body as it is", coding)
 		}
 	}
-	if c.route.authorizeBody != nil {
-		if err := c.route.authorizeBody(c); err != nil {
-			return err
-		}
-	}
-	return c.readBody()
+	return nil
 }
 
 // checkType returns a 415 unless there is one Content-Type and it is one of types, in UTF-8 if it names a charset. A
@@ -92,10 +91,13 @@ func checkType(header http.Header, types []string) error {
 	return nil
 }
 
-// readBody reads the body up to the limit. The memory for a body of more than notLarge bytes is reserved when that many
-// bytes have arrived, so a client that sends nothing reserves no more. readBody returns a 413 for a body over the
-// limit, a 400 for one that ends early or comes too slowly, and a 503 if there is no memory for it.
+// readBody reads the body up to the limit, once. The memory for a body of more than notLarge bytes is reserved when
+// that many bytes have arrived, so a client that sends nothing reserves no more. readBody returns a 413 for a body over
+// the limit, a 400 for one that ends early or comes too slowly, and a 503 if there is no memory for it.
 func (c *call) readBody() error {
+	if c.body != nil {
+		return nil
+	}
 	limit, size := c.h.Limits.Body, c.r.ContentLength
 	if size > limit {
 		return bodyTooLarge(limit)
@@ -108,7 +110,8 @@ func (c *call) readBody() error {
 		in = sentBody{c, in}
 	}
 	var body bytes.Buffer
-	body.Grow(int(min(max(size, 0), notLarge)) + bytes.MinRead) // else the read that finds the end of the body would need a larger buffer
+	// else the read that finds the end of the body would need a larger buffer
+	body.Grow(int(min(max(size, 0), notLarge)) + bytes.MinRead)
 	_, err := io.CopyN(&body, in, notLarge+1)
 	if err == nil {
 		if size < 0 {
@@ -127,6 +130,7 @@ func (c *call) readBody() error {
 			_ = control.SetReadDeadline(time.Time{})
 		}
 		c.body, c.drained, c.bodyEnded = body.Bytes(), true, true
+		c.used += workFactor * len(c.body)
 		return nil
 	case errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded):
 		c.slow = true
@@ -155,8 +159,8 @@ func (b sentBody) Read(p []byte) (int, error) {
 // drainedBodies times Limits.Body is how many bytes are read of a body that is not used.
 const drainedBodies = 4
 
-// drain reads the rest of the body before the response, once, and reports whether nothing is left of it: see package drain.
-// Nothing is read from a client that was too slow or came to an overloaded server.
+// drain reads the rest of the body before the response, once, and reports whether nothing is left of it: see package
+// drain. Nothing is read from a client that was too slow or came to an overloaded server.
 func (c *call) drain() (ended bool) {
 	if c.drained {
 		return c.bodyEnded
@@ -175,12 +179,35 @@ func (c *call) drain() (ended bool) {
 // server at its limit of connections can close such a one at any time after waits(true).
 func Draining(ctx context.Context, waits func(bool)) context.Context { return drain.Notify(ctx, waits) }
 
-// decode reads the body as strict JSON into v: one value, in valid UTF-8, with members that v knows and none twice, not deeper
-// than 64 levels, without U+0000. Anything else is a 400 with the pointer of the place.
-func (c *call) decode(v any) error {
+// requestBody is the body of a request for a domain, which reads it when it has checked the rights of the caller.
+type requestBody struct {
+	c    *call
+	text *bytes.Reader
+}
+
+// Read reads the body whole at first.
+func (b *requestBody) Read(p []byte) (int, error) {
+	if b.text == nil {
+		if err := b.c.readBody(); err != nil {
+			return 0, err
+		}
+		b.text = bytes.NewReader(b.c.body)
+	}
+	return b.text.Read(p)
+}
+
+// decode reads the body as strict JSON into v: one value, in valid UTF-8, with members that v knows and none twice, not
+// deeper than 64 levels, without U+0000, and as the rules say. Anything else is a 400 with the pointer of the place.
+func (c *call) decode(v any, rules ...member) error {
+	if err := c.readBody(); err != nil {
+		return err
+	}
 	err := strictjson.Decode(c.body, v)
 	if e, ok := errors.AsType[*strictjson.Error](err); ok {
 		return &httpError{status: http.StatusBadRequest, Text: e.Error(), details: details{Pointer: e.Pointer}}
+	}
+	if err == nil && len(rules) > 0 {
+		err = checkMembers(rules, c.body, "")
 	}
 	return err
 }

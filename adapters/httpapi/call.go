@@ -14,18 +14,19 @@ import (
 )
 
 // call is one request and its response. Its fields are filled in this order: begin reads the head of the request; find
-// sets routes and params, authenticate sets by, serve sets route, read sets body and key; the endpoint sets out and headers; send
-// writes them.
+// sets routes and params, authenticate sets by, serve sets route, head sets key, readBody body; the endpoint sets out
+// and headers; send writes them.
 //
 // A call belongs to one goroutine. Calls are pooled: nothing may keep one, or its out, after ServeHTTP.
 //
 // Headers of requests and responses are read and set as map entries under their canonical names, such as "Etag" and
 // "Www-Authenticate", since http.Header.Set allocates a slice for each value.
 type call struct {
-	w  http.ResponseWriter
-	h  *handler
-	r  *http.Request // where the route reserves memory, the domain reserves it through its context
-	id string        // X-Request-Id: as the request has it, or 16 hexadecimal digits, which tell requests in a log apart
+	w http.ResponseWriter
+	h *handler
+	r *http.Request // where the route reserves memory, the domain reserves it through its context
+	// X-Request-Id: as the request has it, or 16 hexadecimal digits, which tell requests in a log apart
+	id string
 
 	asked    string   // the path, as it was sent
 	routes   []*route // of the path, one for each method; nil if the path names nothing
@@ -70,8 +71,8 @@ type call struct {
 // requestID is the form of an X-Request-Id that is taken from a request, as a proxy or the embedding program gives it.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// begin takes a call from the pool and sets the common headers of its response. They are set before anything can fail, so
-// that every error has them too.
+// begin takes a call from the pool and sets the common headers of its response. They are set before anything can fail,
+// so that every error has them too.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	c, _ := h.calls.Get().(*call)
 	if c == nil {
@@ -110,7 +111,9 @@ func (c *call) param(i int) string { return c.params[i] }
 // log writes an error line about a response whose sentence does not tell the cause. Tokens in the cause are replaced.
 // The path is logged without the query, which may have a token.
 func (c *call) log(what string, cause any, more ...any) {
-	c.h.Log.ErrorContext(c.r.Context(), what, append([]any{"request", c.id, "method", c.method(), "path", c.path(), "cause", c.withoutSecrets(fmt.Sprint(cause))}, more...)...)
+	c.h.Log.ErrorContext(c.r.Context(), what,
+		append([]any{"request", c.id, "method", c.method(), "path", c.path(), "cause",
+			c.withoutSecrets(fmt.Sprint(cause))}, more...)...)
 }
 
 // address returns the address of the client, without the port. Behind a proxy it is that of the proxy, unless the
@@ -127,8 +130,8 @@ func (c *call) address() string {
 // the URN in the token. "" means that neither is known.
 func (c *call) caller() string { return truncated(cmp.Or(c.by.URN, c.tokenURN)) }
 
-// method is the method of the request, "other" if HTTP does not define it. A client may send any word, and each would be
-// another value of a label of a metric.
+// method is the method of the request, "other" if HTTP does not define it. A client may send any word, and each would
+// be another value of a label of a metric.
 func (c *call) method() string {
 	if slices.Contains(methods, c.r.Method) {
 		return c.r.Method

@@ -33,7 +33,8 @@ func (a appRoutes) components(c *call) error {
 // Location. 403 without the right to components; 400 for a manifest that breaks a rule, and with the code exists for an
 // id, or a name and version, that exist; 413.
 func (a appRoutes) createComponent(c *call) error {
-	x, err := ask(c, a.as(c).CreateComponent, appsvc.CreateComponentRequest{Manifest: c.body, IdempotencyKey: c.key})
+	x, err := ask(c, a.as(c).CreateComponent,
+		appsvc.CreateComponentRequest{Manifest: &requestBody{c: c}, IdempotencyKey: c.key})
 	if err != nil {
 		return err
 	}
@@ -49,13 +50,19 @@ func (a appRoutes) createComponent(c *call) error {
 // next goes into after. 403 without the right to components; 400 and 413 for a manifest that createComponent would
 // reject.
 func (a appRoutes) checkComponent(c *call) error {
-	in := appsvc.CheckComponentRequest{Name: c.param(0), Manifest: c.body, After: c.query.cursor("after")}
+	in := appsvc.CheckComponentRequest{Name: c.param(0), After: c.query.cursor("after"),
+		Fill: func(in *appsvc.CheckComponentRequest) error {
+			err := c.readBody()
+			in.Manifest = c.body
+			return err
+		}}
 	return c.json(ask(c, a.as(c).CheckComponent, in))
 }
 
 // upgrade serves POST /components/{name}/upgrade with {"from", "to", "patch", "after"}: it brings a version of the
 // component to the apps that the caller may change; with dryRun=true it only reports the effect. 200 with
-// {"apps":[UpgradedApp],"next"}; next, null at the end, goes into after. 400; 404 for an unknown component; 413; 422 for an unknown version.
+// {"apps":[UpgradedApp],"next"}; next, null at the end, goes into after. 400; 404 for an unknown component; 413; 422
+// for an unknown version.
 func (a appRoutes) upgrade(c *call) error {
 	var body struct {
 		From  []string       `json:"from"`
@@ -66,7 +73,8 @@ func (a appRoutes) upgrade(c *call) error {
 	if err := c.decode(&body); err != nil {
 		return err
 	}
-	in := appsvc.UpgradeRequest{Name: c.param(0), From: body.From, To: body.To, Patch: body.Patch, DryRun: c.query.flag("dryRun")}
+	in := appsvc.UpgradeRequest{Name: c.param(0), From: body.From, To: body.To, Patch: body.Patch,
+		DryRun: c.query.flag("dryRun")}
 	if body.After != nil {
 		in.After = *body.After
 	}
@@ -85,8 +93,9 @@ func (a appRoutes) upgrade(c *call) error {
 	return err
 }
 
-// component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that show
-// an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has it.
+// component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that
+// show an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has
+// it.
 func (a appRoutes) component(c *call) error {
 	x, err := ask(c, a.as(c).Component, c.param(0))
 	return c.json(shownComponent{x.Name, x.Version, x.Version, x.Description(), x.Main}, err)

@@ -42,7 +42,7 @@ func newDelivered(t *testing.T, c httpapi.Config) *delivered {
 		`{"name":"count","version":"2","main":"https://cdn.example/count.js","headless":true,"configSchema":{}}`,
 	} {
 		if _, err := d.svc.As(ann).CreateComponent(ctx,
-			appsvc.CreateComponentRequest{Manifest: []byte(m)}); err != nil {
+			appsvc.CreateComponentRequest{Manifest: strings.NewReader(m)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 //	find           finds the routes of the path                            router.go, routes.go
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
 //	authorize      checks the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
-//	read           checks the query and the headers, and reads the body    body.go, query.go
+//	head           checks the query and the headers of the body            body.go, query.go
 //	work           waits for a turn, reserves memory, calls the endpoint   slots.go, turns.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
 //	fail           makes an error the response                             errors.go
@@ -71,8 +71,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 //  5. A delivery token is 403, except where it may read.
 //  6. The endpoint checks the rights that depend on the path and the parameters alone (authorize).
 //  7. The query, the idempotency key and the headers of the body are checked: 400 and 415.
-//  8. The endpoint checks the rights that need no body (authorizeBody), and then the body is read: 413.
-//  9. The endpoint itself checks the rest.
+//  8. The endpoint checks the rights that need no body, then reads the body, or lets its domain read it: 413.
+//  9. It checks the rest.
 //
 // So a caller without a token learns nothing about what exists, and no body is read for a caller who can be denied
 // without it.
@@ -121,7 +121,7 @@ func (h *handler) serve(c *call) error {
 			return err
 		}
 	}
-	if err := c.read(); err != nil {
+	if err := c.head(); err != nil {
 		return err
 	}
 	return c.work()

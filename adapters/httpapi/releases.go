@@ -27,17 +27,18 @@ func (c *call) releaseBody() (in appsvc.UpdateReleaseRequest, err error) {
 	return in, nil
 }
 
-// releases serves GET /x/releases: the releases that the caller may see, newest first. 200 with {"releases":[Release]} and a Link to the next
-// page if there is one. 400 for state, limit or after.
+// releases serves GET /x/releases: the releases that the caller may see, newest first. 200 with {"releases":[Release]}
+// and a Link to the next page if there is one. 400 for state, limit or after.
 func (a appRoutes) releases(c *call) error {
-	in := appsvc.ListReleasesRequest{State: appsvc.ReleaseState(c.query.filled("state", "want open, scheduled, done or cancelled")),
+	in := appsvc.ListReleasesRequest{
+		State: appsvc.ReleaseState(c.query.filled("state", "want open, scheduled, done or cancelled")),
 		AppID: c.query.text("app"), After: c.query.cursor("after"), Limit: c.query.limit()}
 	list, err := askPage(c, a.as(c).ListReleases, in, "after")
 	return c.member("releases", list, err)
 }
 
-// createRelease serves POST /x/releases with {"name", "note", "moves", "at"}. 201 with the Release and its address in Location. 400; 403 and
-// 404 with the pointer of the first move that the caller could not make; 422.
+// createRelease serves POST /x/releases with {"name", "note", "moves", "at"}. 201 with the Release and its address in
+// Location. 400; 403 and 404 with the pointer of the first move that the caller could not make; 422.
 func (a appRoutes) createRelease(c *call) error {
 	body, err := c.releaseBody()
 	if err != nil {
@@ -46,7 +47,8 @@ func (a appRoutes) createRelease(c *call) error {
 	if !body.Version.IsZero() {
 		return pointerErrorf(400, "/version", "a new release has none")
 	}
-	in := appsvc.CreateReleaseRequest{Name: body.Name, Note: body.Note, Moves: body.Moves, At: body.At, IdempotencyKey: c.key}
+	in := appsvc.CreateReleaseRequest{Name: body.Name, Note: body.Note, Moves: body.Moves, At: body.At,
+		IdempotencyKey: c.key}
 	rel, err := ask(c, a.as(c).CreateRelease, in)
 	if err == nil {
 		c.located("/x/releases/" + urlescape.Escape(rel.ID))
@@ -57,8 +59,8 @@ func (a appRoutes) createRelease(c *call) error {
 // release serves GET /x/releases/{id}: 200 with the Release; 404 unless the caller may read every app of it.
 func (a appRoutes) release(c *call) error { return c.json(ask(c, a.as(c).Release, c.param(0))) }
 
-// updateRelease serves PUT /x/releases/{id} with {"version", "name", "note", "moves", "at"}: 200 with the Release. 400; 403 and 404 as for
-// createRelease; 409 for another version, and for a release that was run or cancelled.
+// updateRelease serves PUT /x/releases/{id} with {"version", "name", "note", "moves", "at"}: 200 with the Release. 400;
+// 403 and 404 as for createRelease; 409 for another version, and for a release that was run or cancelled.
 func (a appRoutes) updateRelease(c *call) error {
 	in, err := c.releaseBody()
 	if err != nil {
@@ -83,5 +85,5 @@ func (a appRoutes) releaseAction(
 			return err
 		}
 		return c.json(method(a.as(c), c.r.Context(), c.param(0), body.Version))
-	}, 0, jsonBody, nil)
+	}, 0, jsonBody)
 }

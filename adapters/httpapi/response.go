@@ -44,7 +44,8 @@ func (c *call) send() {
 // piece is how many bytes of a response are written at a time, so that the pace of the client can be measured.
 const piece = 32 << 10
 
-// write writes the body of a response, or a part of it. A small body is written at once, since the buffers of the operating system take it.
+// write writes the body of a response, or a part of it. A small body is written at once, since the buffers of the
+// operating system take it.
 func (c *call) write(body []byte) error {
 	if c.client == nil {
 		n, err := c.w.Write(body)
@@ -71,19 +72,17 @@ func ask[In, Out any](c *call, method func(context.Context, In) (Out, error), in
 }
 
 // submit decodes the body into the request of a method of a Session, and calls it. in has the members that are not in
-// the body. It returns a 400 also if the body breaks one of the rules.
-func submit[In, Out any](
-	c *call, method func(context.Context, In) (Out, error), in In, rules ...member,
-) (out Out, err error) {
+// the body.
+func submit[In, Out any](c *call, method func(context.Context, In) (Out, error), in In) (out Out, err error) {
 	if err := c.decode(&in); err != nil {
 		return out, err
 	}
-	if len(rules) > 0 {
-		if err := checkMembers(rules, c.body, ""); err != nil {
-			return out, err
-		}
-	}
 	return ask(c, method, in)
+}
+
+// fill returns a function that decodes the body into a request, when the domain has checked the rights of the caller.
+func fill[In any](c *call, rules ...member) func(*In) error {
+	return func(in *In) error { return c.decode(in, rules...) }
 }
 
 // askPage is ask for a page of a list. If there is a next page, it sets the Link to it, in which the parameter cursor
@@ -103,8 +102,8 @@ func (c *call) member(name string, value any, err error) error {
 	return c.json(map[string]any{name: value}, err)
 }
 
-// json makes the JSON of v the body of the response, unless err is set. Stored bytes, which can be large, are copied as they are and never
-// decoded: see apps, too.
+// json makes the JSON of v the body of the response, unless err is set. Stored bytes, which can be large, are copied as
+// they are and never decoded: see apps, too.
 func (c *call) json(v any, err error) error {
 	if err != nil {
 		return err
@@ -118,8 +117,8 @@ func (c *call) json(v any, err error) error {
 	return err
 }
 
-// apps makes {"apps":[App]} the body of the response, unless err is set. The stored bytes of an app are copied as they are and not decoded, so
-// that numbers in configs keep their text and a read costs little more than a copy.
+// apps makes {"apps":[App]} the body of the response, unless err is set. The stored bytes of an app are copied as they
+// are and not decoded, so that numbers in configs keep their text and a read costs little more than a copy.
 func (c *call) apps(apps []appsvc.App, err error) error {
 	if err != nil {
 		return err
@@ -164,8 +163,8 @@ func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
 	return c.apps([]appsvc.App{app}, nil)
 }
 
-// A response is compressed as it goes out, if it is long and the client accepts gzip. The usual app, of some KB, costs less
-// to send than to compress. Event streams and exports are never compressed.
+// A response is compressed as it goes out, if it is long and the client accepts gzip. The usual app, of some KB, costs
+// less to send than to compress. Event streams and exports are never compressed.
 
 const (
 	defaultCompressFrom = 1 << 10 // Config.CompressFrom, if it is 0
@@ -174,7 +173,8 @@ const (
 	compressedPart = 4
 )
 
-// compress returns p in gzip, at the level that costs the least time. A writer of gzip is large, so writers are used again.
+// compress returns p in gzip, at the level that costs the least time. A writer of gzip is large, so writers are used
+// again.
 func (h *handler) compress(p []byte) []byte {
 	w, _ := h.gzips.Get().(*gzip.Writer)
 	if w == nil {
@@ -190,9 +190,9 @@ func (h *handler) compress(p []byte) []byte {
 	return out.Bytes()
 }
 
-// choose returns the bytes to be sent: out, out compressed, or nothing if the client already has what would be sent, which
-// makes the response a 304. The compressed form has an ETag of its own, since a strong ETag names exact bytes (RFC 9110,
-// section 8.8.1). If-None-Match is compared before anything is compressed, so a 304 costs no compression.
+// choose returns the bytes to be sent: out, out compressed, or nothing if the client already has what would be sent,
+// which makes the response a 304. The compressed form has an ETag of its own, since a strong ETag names exact bytes
+// (RFC 9110, section 8.8.1). If-None-Match is compared before anything is compressed, so a 304 costs no compression.
 func (c *call) choose() []byte {
 	// Vary is set for every response that could be compressed, whether this client takes gzip or not.
 	header := c.w.Header()

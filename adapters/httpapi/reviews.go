@@ -35,8 +35,9 @@ func (v reviewRoutes) as(c *call) *reviews.Session { return v.svc.As(c.by.Caller
 // recordsBody is a file of records of any size, plain or compressed with gzip. The endpoint reads it while it arrives.
 var recordsBody = body{
 	types: []string{"application/x-ndjson", "application/json", "text/plain", "application/octet-stream"},
-	// A form of another site can send text/plain without asking, with the cookie of its visitor. Before a page of another
-	// site may send application/x-ndjson, the browser asks with a preflight request, whose response allows no cookies.
+	// A form of another site can send text/plain without asking, with the cookie of its visitor. Before a page of
+	// another site may send application/x-ndjson, the browser asks with a preflight request, whose response allows no
+	// cookies.
 	ambientTypes: []string{"application/x-ndjson"},
 	stream:       true,
 }
@@ -45,17 +46,12 @@ var recordsBody = body{
 // without it, the only network that the caller moderates. It returns 403 for a caller who does not moderate the
 // network, and 400 for a parameter network that is malformed, repeated, or missing though the caller moderates several.
 func (v reviewRoutes) authorize(c *call) (err error) {
-	c.network = c.query.text("network")
-	switch {
-	case c.query.err != nil:
+	named := c.query.filled("network", "want the name of a network")
+	if c.query.err != nil {
 		return c.query.err
-	case !c.query.Has("network"):
-		c.network, err = v.svc.NetworkOf(c.by.Caller)
 	}
-	if err != nil {
-		return err
-	}
-	return v.svc.Admit(c.by.Caller, c.network)
+	c.network, err = v.as(c).Network(named)
+	return err
 }
 
 // load serves POST /x/reviews/import with NDJSON: it imports reviews, and with dryRun=true only checks them. 200 with a
@@ -73,7 +69,8 @@ func (v reviewRoutes) load(c *call) error {
 	}
 	defer file.release()
 	var report reviews.Report
-	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun, Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
+	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun,
+		Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
 	if in.File, err = file.content(); err == nil {
 		// net/http ends the context of a request whose body ends early, and the part before must be stored.
 		report, err = v.as(c).Import(context.WithoutCancel(c.r.Context()), in)
@@ -91,7 +88,8 @@ func (v reviewRoutes) load(c *call) error {
 
 // tableBody is a table of reviews. Browsers of Windows call CSV a file of Excel.
 var tableBody = body{
-	types:        []string{"text/csv", "text/tab-separated-values", "application/vnd.ms-excel", "text/plain", "application/octet-stream"},
+	types: []string{"text/csv", "text/tab-separated-values", "application/vnd.ms-excel", "text/plain",
+		"application/octet-stream"},
 	ambientTypes: []string{"text/csv"}, // as for recordsBody
 	stream:       true,
 }
@@ -120,7 +118,8 @@ var tableType = []string{"text/csv; charset=utf-8"}
 // guess from the beginning of the table (convert.Sight). 400 for a file that is no table, for a mapping that does not
 // fit it, and for a body that does not arrive whole; 415; 429.
 func (v reviewRoutes) convert(c *call) error {
-	in := convert.Request{Source: c.query.filled("source", "it is empty: want the site that the reviews come from"), Dates: c.query.text("dates"),
+	in := convert.Request{Source: c.query.filled("source", "it is empty: want the site that the reviews come from"),
+		Dates: c.query.text("dates"),
 		Large: v.longLines, Spools: v.spools, MaxSpool: mostSpooled, MaxLine: c.h.Limits.Line}
 	mapping, scale := c.query.filled("mapping", "it is empty: want a JSON object"), c.query.text("scale")
 	if c.query.Has("mapping") && mapping != "" {
@@ -171,7 +170,8 @@ func (v reviewRoutes) convert(c *call) error {
 // copies are left in the files of the store.
 func (v reviewRoutes) erase(c *call) error {
 	in := reviews.DeleteRequest{Network: c.network}
-	for name, to := range map[string]*string{"source": &in.Source, "collection": &in.Collection, "review": &in.Review, "author": &in.Author, "email": &in.Email} {
+	for name, to := range map[string]*string{"source": &in.Source, "collection": &in.Collection, "review": &in.Review,
+		"author": &in.Author, "email": &in.Email} {
 		*to = c.query.filled(name, "it is empty: leave it out, or name what is to be erased")
 	}
 	in.Everything, in.DryRun = c.query.flag("everything"), c.query.flag("dryRun")
@@ -182,7 +182,9 @@ func (v reviewRoutes) erase(c *call) error {
 	}
 	done, err := ask(c, v.as(c).Delete, in)
 	if errors.Is(err, reviews.ErrCopies) {
-		return errorf(http.StatusServiceUnavailable, "it is erased, and copies are left in the files of the store, since somebody reads there: send the request again")
+		return errorf(http.StatusServiceUnavailable,
+			"it is erased, and copies are left in the files of the store, since somebody reads there: send the "+
+				"request again")
 	}
 	return c.json(done, err)
 }
@@ -196,7 +198,8 @@ func (v reviewRoutes) source(c *call) string {
 // and the distribution of its ratings. 200 with {"collections":[CollectionRecord]} and a Link to the next page if there
 // is one. 400.
 func (v reviewRoutes) collections(c *call) error {
-	in := reviews.ListCollectionsRequest{Network: c.network, Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
+	in := reviews.ListCollectionsRequest{Network: c.network, Source: v.source(c), After: c.query.cursor("after"),
+		Limit: c.query.limit()}
 	list, err := askPage(c, v.as(c).ListCollections, in, "after")
 	return c.member("collections", list, err)
 }
@@ -205,7 +208,8 @@ func (v reviewRoutes) collections(c *call) error {
 // without imported_email. 200 with {"reviews":[ReviewRecord]} and a Link to the next page if there is one. 400, also if
 // several sources have a collection of this id and source names none of them; 404.
 func (v reviewRoutes) reviews(c *call) error {
-	in := reviews.ListReviewsRequest{Network: c.network, Source: v.source(c), Collection: c.param(0), After: c.query.cursor("after"), Limit: c.query.limit()}
+	in := reviews.ListReviewsRequest{Network: c.network, Source: v.source(c), Collection: c.param(0),
+		After: c.query.cursor("after"), Limit: c.query.limit()}
 	list, err := askPage(c, v.as(c).ListReviews, in, "after")
 	return c.member("reviews", list, err)
 }
@@ -214,7 +218,8 @@ func (v reviewRoutes) reviews(c *call) error {
 // with a reviews.Shown, an ETag, a Cache-Control for shared caches and a Link to the next page if there is one; or 304.
 // 400; 401 unless the key is a delivery token; 403 if it may not show reviews of the network; 404.
 func (v reviewRoutes) show(c *call) error {
-	in := reviews.ListReviewsRequest{Network: c.param(0), Collection: c.param(1), Source: v.source(c), After: c.query.cursor("after"), Limit: c.query.limit()}
+	in := reviews.ListReviewsRequest{Network: c.param(0), Collection: c.param(1), Source: v.source(c),
+		After: c.query.cursor("after"), Limit: c.query.limit()}
 	shown, err := ask(c, v.as(c).Show, in)
 	if err := c.json(shown, err); err != nil {
 		return err
@@ -298,7 +303,8 @@ func (u *upload) bodyError(err error) error {
 func (v reviewRoutes) upload(c *call) (*upload, error) {
 	coding := strings.ToLower(strings.TrimSpace(strings.Join(c.r.Header["Content-Encoding"], ",")))
 	if coding != "" && coding != "identity" && coding != "gzip" {
-		return nil, headerErrorf(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q", coding)
+		return nil, headerErrorf(http.StatusUnsupportedMediaType, "Content-Encoding", "want gzip or identity, have %q",
+			coding)
 	}
 	if err := c.acquireSlot(c.h.uploads, c.network); err != nil {
 		return nil, err
@@ -318,7 +324,8 @@ func (u *upload) content() (io.Reader, error) {
 	return u, nil
 }
 
-// release releases the slot, notes whether the body was read to its end, and sets the server's deadline for the response.
+// release releases the slot, notes whether the body was read to its end, and sets the server's deadline for the
+// response.
 func (u *upload) release() {
 	u.drained, u.bodyEnded = u.whole, u.whole
 	u.slot.release()
@@ -340,8 +347,8 @@ type download struct {
 	failed  bool     // a write has failed
 }
 
-// begin sends the headers, once. The length is not known yet, so there is no Content-Length; over HTTP/1.1 the body is chunked,
-// and the last chunk is how a client knows that the response is complete.
+// begin sends the headers, once. The length is not known yet, so there is no Content-Length; over HTTP/1.1 the body is
+// chunked, and the last chunk is how a client knows that the response is complete.
 func (d *download) begin() {
 	if d.sent {
 		return
@@ -352,7 +359,8 @@ func (d *download) begin() {
 	d.left = d.patience(true)
 	_ = d.control.SetWriteDeadline(time.Now().Add(d.left))
 	d.w.WriteHeader(d.status)
-	_ = d.control.Flush() // else net/http would add a Content-Length to a short response, also if an error ends it early
+	// else net/http would add a Content-Length to a short response, also if an error ends it early
+	_ = d.control.Flush()
 }
 
 // Write sends p.
@@ -360,7 +368,8 @@ func (d *download) Write(p []byte) (sent int, err error) {
 	d.begin()
 	before := d.written
 	err = d.write(p)
-	_ = d.control.SetWriteDeadline(time.Time{}) // over HTTP/2 a deadline ends the response also while nothing is written
+	// over HTTP/2 a deadline ends the response also while nothing is written
+	_ = d.control.SetWriteDeadline(time.Time{})
 	d.failed = d.failed || err != nil
 	return int(d.written - before), err
 }

@@ -30,68 +30,73 @@ func (h *handler) routes() []route {
 	if h.Apps != nil {
 		a := appRoutes{h.Apps}
 		all = append(all,
-			get("/apps/", a.list, slash|lenient|reserves, "view", "sort", "q", "group", "owner", "usingComponent", "usingVersion", "deleted", "limit", "after"),
-			write("POST", "/apps/", 201, a.create, slash|keyed, jsonBody, nil),
+			get("/apps/", a.list, slash|lenient|reserves, "view", "sort", "q", "group", "owner", "usingComponent",
+				"usingVersion", "deleted", "limit", "after"),
+			write("POST", "/apps/", 201, a.create, slash|keyed, jsonBody),
 			get("/apps/{id}", a.latest, lenient, "withDefaults"),
-			write("PATCH", "/apps/{id}", 200, a.patch, reserves, patchBody, a.authorizeChange),
+			write("PATCH", "/apps/{id}", 200, a.patch, reserves, patchBody),
 
-			write("DELETE", "/apps/{id}", 204, a.delete, 0, noBody, nil),
-			write("POST", "/apps/{id}/undelete", 200, a.undelete, reserves, noBody, nil),
-			write("POST", "/apps/{id}/erase", 204, a.erase, 0, noBody, nil),
+			write("DELETE", "/apps/{id}", 204, a.delete, 0, noBody),
+			write("POST", "/apps/{id}/undelete", 200, a.undelete, reserves, noBody),
+			write("POST", "/apps/{id}/erase", 204, a.erase, 0, noBody),
 
 			get("/apps/versions/", a.versionsOfQuery, slash|lenient|reserves, "appId", "id", "limit", "before"),
 			get("/apps/{id}/versions/", a.versionsOfPath, slash|reserves, "limit", "before"),
 			get("/apps/{id}/versions/{version}", a.version, lenient, "withDefaults"),
 			get("/apps/{id}/versions/{from}/diff/{to}", a.diff, reserves),
 			get("/apps/{id}/history/", a.history, slash|reserves, "limit", "before"),
-			write("POST", "/apps/versions/restore", 201, a.restore, keyed|reserves, jsonBody, nil),
+			write("POST", "/apps/versions/restore", 201, a.restore, keyed|reserves, jsonBody),
 
 			get("/apps/{id}/tags/", a.tags, slash|lenient|reserves, "embedApps", "limit", "after"),
 			get("/apps/{id}/tags/{tag}", a.tag, lenient|reserves, "embedApps"),
-			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed|reserves, jsonBody, a.authorizeTagChange, "embedApps"),
-			write("DELETE", "/apps/{id}/tags/{tag}", 204, a.deleteTag, keyed, noBody, nil, "embedApps"),
+			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed|reserves, jsonBody, "embedApps"),
+			write("DELETE", "/apps/{id}/tags/{tag}", 204, a.deleteTag, keyed, noBody, "embedApps"),
 			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash|reserves, "limit", "before"),
 			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults", "release"),
 			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
 
 			get("/components/", a.components, slash|lenient|reserves, "after"),
-			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody, a.authorizeComponent),
+			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody),
 			get("/components/{name}", a.component, lenient),
-			write("DELETE", "/components/{name}", 204, a.deleteComponent, keyed, noBody, nil),
-			write("POST", "/components/{name}/check", 200, a.checkComponent, reserves, jsonBody, a.authorizeComponent, "after"),
-			write("POST", "/components/{name}/upgrade", 200, a.upgrade, reserves, jsonBody, nil, "dryRun"),
+			write("DELETE", "/components/{name}", 204, a.deleteComponent, keyed, noBody),
+			write("POST", "/components/{name}/check", 200, a.checkComponent, reserves, jsonBody, "after"),
+			write("POST", "/components/{name}/upgrade", 200, a.upgrade, reserves, jsonBody, "dryRun"),
 			get("/components/{name}/versions/", a.componentVersions, slash|reserves, "limit", "after"),
 			get("/components/{name}/versions/{version}", a.componentVersion, 0),
 
 			get("/x/releases/", a.releases, slash|reserves, "state", "app", "limit", "after"),
-			write("POST", "/x/releases/", 201, a.createRelease, slash|keyed, jsonBody, nil),
+			write("POST", "/x/releases/", 201, a.createRelease, slash|keyed, jsonBody),
 			get("/x/releases/{id}", a.release, 0),
-			write("PUT", "/x/releases/{id}", 200, a.updateRelease, 0, jsonBody, nil),
+			write("PUT", "/x/releases/{id}", 200, a.updateRelease, 0, jsonBody),
 			a.releaseAction("/x/releases/{id}/approve", (*appsvc.Session).ApproveRelease),
 			a.releaseAction("/x/releases/{id}/run", (*appsvc.Session).RunRelease),
 			a.releaseAction("/x/releases/{id}/cancel", (*appsvc.Session).CancelRelease),
 			a.releaseAction("/x/releases/{id}/undo", (*appsvc.Session).UndoRelease),
 
-			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"), // a stream reserves memory for its pages by itself
+			// a stream reserves memory for its pages by itself
+			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"),
 		)
-		all = append(all, authorized(authorizeKey, get(publicPath+"{tag}", a.deliver, public|shared|reserves, "app", keyParameter))...)
+		all = append(all,
+			authorized(authorizeKey,
+				get(publicPath+"{tag}", a.deliver, public|shared|reserves, "app", keyParameter))...)
 	}
 	if h.Assets != nil {
 		const lib = assetPrefix + "/{network}/assetLibrary/{library}"
 		a := assetRoutes{h.Assets}
 		all = append(all, authorized(a.authorize,
-			get(lib+"/assets", a.search, slash|reserves, "query", "in", "typos", "folder", "folderTree", "generator", "foreignId", "via", "rights", "tags", "attribute",
+			get(lib+"/assets", a.search, slash|reserves, "query", "in", "typos", "folder", "folderTree", "generator",
+				"foreignId", "via", "rights", "tags", "attribute",
 				"from", "to", "facets", "limit", "since", "until", "sort", "order"),
-			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody, a.authorizeChange),
+			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody),
 			get(lib+"/asset/{asset}", a.asset, lenient),
 			get(lib+"/folders", a.folders, slash|reserves, "id", "path", "label", "deleted", "limit", "since", "until"),
-			write("POST", lib+"/folders", 200, a.changeFolders, slash, jsonBody, a.authorizeChange),
+			write("POST", lib+"/folders", 200, a.changeFolders, slash, jsonBody),
 			get(lib+"/folder/{folder}", a.folder, lenient),
 			get(lib+"/folder/{folder}/permissions", a.permissions, slash|lenient),
-			write("POST", lib+"/folder/{folder}/permissions", 200, a.changePermissions, slash, jsonBody, a.authorizePermissions),
-			write("POST", lib+"/folder/{folder}/assets", 200, a.assign, slash, jsonBody, a.authorizeAssign),
+			write("POST", lib+"/folder/{folder}/permissions", 200, a.changePermissions, slash, jsonBody),
+			write("POST", lib+"/folder/{folder}/assets", 200, a.assign, slash, jsonBody),
 			get(lib+"/attributes", a.attributes, slash|lenient|reserves, "key"),
-			write("POST", lib+"/attributes", 200, a.changeAttributes, slash, jsonBody, a.authorizeChange),
+			write("POST", lib+"/attributes", 200, a.changeAttributes, slash, jsonBody),
 			get(lib+"/explain", a.explain, 0, "asset", "folder", "user", "role", "group"),
 			get(lib+"/changes", a.changes, slash|reserves, "after", "limit"),
 		)...)
@@ -102,17 +107,22 @@ func (h *handler) routes() []route {
 	if h.Reviews != nil {
 		v := reviewRoutes{h.Reviews, make(chan struct{}, h.Limits.LongLines), make(chan struct{}, spoolsAtATime)}
 		all = append(all, authorized(v.authorize,
-			write("POST", "/x/reviews/import", 200, v.load, 0, recordsBody, nil, "network", "dryRun"),
+			write("POST", "/x/reviews/import", 200, v.load, 0, recordsBody, "network", "dryRun"),
 			get("/x/reviews/export", v.export, 0, "network"),
-			write("DELETE", "/x/reviews", 200, v.erase, slash, noBody, nil,
+			write("DELETE", "/x/reviews", 200, v.erase, slash, noBody,
 				"network", "source", "collection", "review", "author", "email", "everything", "dryRun"),
 			get("/x/reviews/changes", v.changes, slash|reserves, "network", "after", "limit"),
 			get("/x/reviews/collections", v.collections, slash|reserves, "network", "source", "limit", "after"),
-			get("/x/reviews/collections/{collection}/reviews", v.reviews, slash|reserves, "network", "source", "limit", "after"),
+			get("/x/reviews/collections/{collection}/reviews", v.reviews, slash|reserves, "network", "source", "limit",
+				"after"),
 		)...)
-		all = append(all, authorized(authorizeKey, get(shownPath+"{network}/{collection}", v.show, public|shared|reserves, "source", "limit", "after", keyParameter))...)
+		all = append(all,
+			authorized(authorizeKey,
+				get(shownPath+"{network}/{collection}", v.show, public|shared|reserves, "source", "limit", "after",
+					keyParameter))...)
 		all = append(all, authorized(v.authorizeConverter,
-			write("POST", "/x/reviews/convert", 200, v.convert, 0, tableBody, nil, "network", "mapping", "source", "scale", "dates", "guess", "rejects"))...)
+			write("POST", "/x/reviews/convert", 200, v.convert, 0, tableBody, "network", "mapping", "source", "scale",
+				"dates", "guess", "rejects"))...)
 	}
 	return all
 }
@@ -126,30 +136,30 @@ type route struct {
 	flags  flags
 	query  []string // parameters it knows
 	body   body     // the bodies that it accepts
-	// authorize checks the rights of the caller before the request is read, and authorizeBody after the headers are
-	// checked and before the body is read. nil = the endpoint checks them.
-	authorize, authorizeBody func(*call) error
+	// authorize checks the rights of the caller before the request is read; nil = the endpoint checks them
+	authorize func(*call) error
 }
 
 // flags say how an endpoint differs from most.
 type flags uint8
 
 const (
-	slash    flags = 1 << iota // the path is the same with and without a slash at its end
-	public                     // needs no token
-	lenient                    // ignores unknown parameters, as only old reads do: elsewhere a misspelt filter must not find everything
-	byTag                      // allows delivery tokens
-	keyed                      // takes an Idempotency-Key
-	shared                     // shared caches may keep its responses
-	reserves                   // its domain reserves memory for its reads, see memreserve
+	slash  flags = 1 << iota // the path is the same with and without a slash at its end
+	public                   // needs no token
+	// ignores unknown parameters, as only old reads do: elsewhere a misspelt filter must not find everything
+	lenient
+	byTag    // allows delivery tokens
+	keyed    // takes an Idempotency-Key
+	shared   // shared caches may keep its responses
+	reserves // its domain reserves memory for its reads, see memreserve
 )
 
 func get(path string, call func(*call) error, f flags, query ...string) route {
 	return route{method: http.MethodGet, path: path, status: http.StatusOK, call: call, flags: f, query: query}
 }
 
-func write(method, path string, status int, call func(*call) error, f flags, b body, authorizeBody func(*call) error, query ...string) route {
-	return route{method: method, path: path, status: status, call: call, flags: f, query: query, body: b, authorizeBody: authorizeBody}
+func write(method, path string, status int, call func(*call) error, f flags, b body, query ...string) route {
+	return route{method: method, path: path, status: status, call: call, flags: f, query: query, body: b}
 }
 
 // authorized returns the routes with this function as their authorize.

@@ -204,7 +204,7 @@ func TestAnExportWithPausesIsWhole(t *testing.T) {
 func longApp(t *testing.T, apps *appsvc.Service, bytes int) (id string) {
 	t.Helper()
 	as := apps.As(editor.Caller)
-	manifest := []byte(`{"name":"c","version":"1","main":"https://cdn.example.test/x.js","configSchema":{}}`)
+	manifest := strings.NewReader(`{"name":"c","version":"1","main":"https://cdn.example.test/x.js","configSchema":{}}`)
 	if _, err := as.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ func (c *call) tags(tags []appsvc.Tag, embed bool, err error) error {
 // the app does not have yet. 200 with {"tags":[Tag],"rules":[TagRule]} and a Link to the next page if there is one;
 // embedApps=true adds the apps. 400 for embedApps or limit; 404 for an app that is absent or not visible.
 func (a appRoutes) tags(c *call) error {
-	in := appsvc.ListTagsRequest{AppID: c.param(0), Embed: c.query.flag("embedApps"), After: c.query.text("after"), Limit: c.query.limit()}
+	in := appsvc.ListTagsRequest{AppID: c.param(0), Embed: c.query.flag("embedApps"), After: c.query.text("after"),
+		Limit: c.query.limit()}
 	tags, err := askPage(c, a.as(c).ListTags, in, "after")
 	if err := c.tags(tags, in.Embed, err); err != nil {
 		return err
@@ -59,10 +60,18 @@ func (a appRoutes) tag(c *call) error {
 // one that needs approvals; 404 for an app or a version that is absent or not visible; 409 with pointsTo if the tag
 // does not point to from, and with wrong_state if there is nothing to roll back; 422 for too many tags.
 func (a appRoutes) putTag(c *call) error {
-	in := appsvc.PutTagRequest{AppID: c.param(0), Name: c.param(1), Embed: c.query.flag("embedApps"), IdempotencyKey: c.key}
-	if c.query.err != nil {
-		return c.query.err
+	in := appsvc.PutTagRequest{
+		AppID: c.param(0), Name: c.param(1), Embed: c.query.flag("embedApps"), IdempotencyKey: c.key, Fill: c.fillTag}
+	tag, err := ask(c, a.as(c).PutTag, in)
+	tags := []appsvc.Tag{tag}
+	if err == nil && tag.AppVersion.IsZero() { // a roll back has removed it
+		tags = []appsvc.Tag{}
 	}
+	return c.tags(tags, in.Embed, err)
+}
+
+// fillTag reads the body of putTag.
+func (c *call) fillTag(in *appsvc.PutTagRequest) error {
 	var body struct {
 		AppVersion *string         `json:"appVersion"`
 		Latest     *bool           `json:"latest"`
@@ -77,18 +86,12 @@ func (a appRoutes) putTag(c *call) error {
 	in.From, in.Note = body.From, body.Note
 	switch in.Rollback = body.Rollback != nil; {
 	case in.Rollback && (!*body.Rollback || body.Latest != nil || body.AppVersion != nil):
-		return pointerErrorf(http.StatusBadRequest, "/rollback", "want it to be true, in place of /appVersion and /latest")
+		return pointerErrorf(http.StatusBadRequest, "/rollback",
+			"want it to be true, in place of /appVersion and /latest")
 	case !in.Rollback:
-		if in.Version, err = versionOf(body.Latest, "appVersion", body.AppVersion); err != nil {
-			return err
-		}
+		in.Version, err = versionOf(body.Latest, "appVersion", body.AppVersion)
 	}
-	tag, err := ask(c, a.as(c).PutTag, in)
-	tags := []appsvc.Tag{tag}
-	if err == nil && tag.AppVersion.IsZero() { // a roll back has removed it
-		tags = []appsvc.Tag{}
-	}
-	return c.tags(tags, in.Embed, err)
+	return err
 }
 
 // deleteTag serves DELETE /apps/{id}/tags/{tag}: it removes a tag and keeps its history. 204 without a body. embedApps
@@ -105,7 +108,8 @@ func (a appRoutes) deleteTag(c *call) error {
 // {"moves":[TagMove]} and a Link to the next page if there is one. 400 for before or limit; 404 for a tag that never
 // was.
 func (a appRoutes) tagMoves(c *call) error {
-	in := appsvc.ListTagMovesRequest{AppID: c.param(0), Name: c.param(1), After: c.query.cursor("before"), Limit: c.query.limit()}
+	in := appsvc.ListTagMovesRequest{AppID: c.param(0), Name: c.param(1), After: c.query.cursor("before"),
+		Limit: c.query.limit()}
 	moves, err := askPage(c, a.as(c).ListTagMoves, in, "before")
 	return c.member("moves", moves, err)
 }

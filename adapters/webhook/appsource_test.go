@@ -84,13 +84,14 @@ func TestChangesOfApps(t *testing.T) {
 			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
 		must(err)
 		_, err = apps.As(me).Patch(t.Context(), app.ID,
-			[]byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/groups/0",`+
+			strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+				`"path":"/apps/0/groups/0",`+
 				`"value":"`+to2+`"}]`))
 		must(err)
 		must(apps.As(me).DeleteTag(t.Context(), appsvc.DeleteTagRequest{AppID: app.ID, Name: "production"}))
 		_, err = apps.As(me).CreateComponent(t.Context(),
 			appsvc.CreateComponentRequest{
-				Manifest: []byte(`{"name":"map","version":"1","main":"/map.js","configSchema":{}}`)})
+				Manifest: strings.NewReader(`{"name":"map","version":"1","main":"/map.js","configSchema":{}}`)})
 		must(err)
 		stop()
 		<-done

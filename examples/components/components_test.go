@@ -1,6 +1,7 @@
 package components_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -27,23 +28,29 @@ func TestManifests(t *testing.T) {
 	if len(manifests) == 0 || len(manifests) != len(configs) {
 		t.Errorf("there are %d manifests, and configs for %d", len(manifests), len(configs))
 	}
-	svc := appsvc.New(memory.New(), nil).As(vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}, Components: true})
+	svc := appsvc.New(memory.New(),
+		nil).As(vitrine.Caller{URN: "urn:vitrine:example.test:user=ann",
+		Moderates: []string{"urn:vitrine:example.test"}, Components: true})
 	for name, c := range configs {
 		t.Run(name, func(t *testing.T) {
 			manifest, err := fs.ReadFile(components.Files, name+".json")
 			if err != nil {
 				t.Fatal(err)
 			}
-			made, err := svc.CreateComponent(t.Context(), appsvc.CreateComponentRequest{Manifest: manifest})
+			made, err := svc.CreateComponent(t.Context(),
+				appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := fs.Stat(components.Files, name+".js"); err != nil || made.Main != "/x/demo/"+name+".js" || made.Title() == nil || made.Description() == nil {
+			if _, err := fs.Stat(components.Files, name+".js"); err != nil || made.Main != "/x/demo/"+name+".js" ||
+				made.Title() == nil || made.Description() == nil {
 				t.Errorf("%+v, %v", made, err)
 			}
 			create := func(config json.RawMessage) error {
-				_, err := svc.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "x", Groups: []string{"urn:vitrine:example.test"},
-					Elements: []appsvc.NewElement{{Component: appsvc.ComponentRef{Name: made.Name, Version: made.Version}, Config: config}}})
+				_, err := svc.CreateApp(t.Context(),
+					appsvc.CreateAppRequest{Title: "x", Groups: []string{"urn:vitrine:example.test"},
+						Elements: []appsvc.NewElement{
+							{Component: appsvc.ComponentRef{Name: made.Name, Version: made.Version}, Config: config}}})
 				return err
 			}
 			for _, config := range c.Fits {

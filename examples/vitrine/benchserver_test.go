@@ -126,7 +126,7 @@ func fillBench(apps *appsvc.Service, count int, target *benchTarget) error {
 	ctx, by := context.Background(), vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates, Components: true}
 	if _, err := apps.As(by).CreateComponent(ctx,
 		appsvc.CreateComponentRequest{
-			Manifest: []byte(`{"name": "@demo/analytics", "version": "0.4.2", "main": ` +
+			Manifest: strings.NewReader(`{"name": "@demo/analytics", "version": "0.4.2", "main": ` +
 				`"https://cdn.demo.test/analytics-0.4.2.js", "configSchema": {}}`)}); err != nil {
 		return err
 	}

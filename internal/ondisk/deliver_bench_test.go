@@ -23,7 +23,7 @@ func BenchmarkDelivery(b *testing.B) {
 		Components: true}
 	if _, err := svc.As(ann).CreateComponent(b.Context(),
 		appsvc.CreateComponentRequest{
-			Manifest: []byte(`{"name":"c","version":"1","main":"/c.js",` +
+			Manifest: strings.NewReader(`{"name":"c","version":"1","main":"/c.js",` +
 				`"configSchema":{"properties":{"size":{"default":3}}},"note":"` + strings.Repeat("x", 900) +
 				`"}`)}); err != nil {
 		b.Fatal(err)

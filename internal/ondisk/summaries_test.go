@@ -1,6 +1,7 @@
 package ondisk
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -39,7 +40,7 @@ func appsOfTwenty(t testing.TB) (*appsvc.Service, vitrine.Caller) {
 		if i < 8 {
 			manifest := fmt.Appendf(nil, `{"name":%q,"version":"1.0.0","main":"/m.js","configSchema":{}}`, name)
 			if _, err := svc.As(by).CreateComponent(ctx,
-				appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+				appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest)}); err != nil {
 				t.Fatal(err)
 			}
 		}

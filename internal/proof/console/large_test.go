@@ -102,7 +102,7 @@ func TestTenThousandVersions(t *testing.T) {
 	for i := range versions {
 		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
 			`"path":"/apps/0/elements/0/config/n","value":%d}]`, i, i+1)
-		if _, err := s.apps.As(caller).Patch(context.Background(), id, []byte(patch)); err != nil {
+		if _, err := s.apps.As(caller).Patch(context.Background(), id, strings.NewReader(patch)); err != nil {
 			t.Fatal(err)
 		}
 	}

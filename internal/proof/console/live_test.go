@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -186,7 +187,7 @@ func TestLostConnection(t *testing.T) {
 		title := fmt.Sprint("Winter ", i)
 		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
 			`"path":"/apps/0/title","value":%q}]`, i, title)
-		if _, err := s.apps.As(caller).Patch(context.Background(), id, []byte(patch)); err != nil {
+		if _, err := s.apps.As(caller).Patch(context.Background(), id, strings.NewReader(patch)); err != nil {
 			t.Fatal(err)
 		}
 		p.See(`//table//a[.="` + title + `"]`)

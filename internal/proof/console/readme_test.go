@@ -108,7 +108,7 @@ func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 	editor := apps.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{site},
 		Components: true})
 	_, err = editor.CreateComponent(t.Context(), appsvc.CreateComponentRequest{
-		Manifest: []byte(`{"name":"poll","version":"1.0.0","main":"` + cdn.url + `/poll.js","configSchema":{}}`)})
+		Manifest: strings.NewReader(`{"name":"poll","version":"1.0.0","main":"` + cdn.url + `/poll.js","configSchema":{}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 		t.Fatal(err)
 	}
 	next, err := editor.Patch(t.Context(), app.ID,
-		[]byte(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+		strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
 			`"path":"/apps/0/elements/0/config/question","value":"Coffee?"}]`))
 	if err != nil {
 		t.Fatal(err)

@@ -93,7 +93,7 @@ func update(db *sqlite.DB, w, n int) error {
 	}
 	patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
 		`"path":"/apps/0/title","value":"%s"}]`, v, title(w, v+1))
-	_, err := svc.As(moderator).Patch(ctx, appID(w), []byte(patch))
+	_, err := svc.As(moderator).Patch(ctx, appID(w), strings.NewReader(patch))
 	return err
 }
 

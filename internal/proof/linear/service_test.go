@@ -3,6 +3,7 @@
 package linear
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +54,7 @@ func newWorld(ctx context.Context, svc *appsvc.Service, name string) (*world, er
 // addComponent makes the component that powers the elements.
 func addComponent(ctx context.Context, svc *appsvc.Service) error {
 	by := vitrine.Caller{URN: network + ":user=developer", Components: true}
-	_, err := svc.As(by).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: []byte(component)})
+	_, err := svc.As(by).CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: strings.NewReader(component)})
 	return err
 }
 
@@ -129,7 +130,7 @@ func (d direct) answer(ctx context.Context, w *world, o Op) (Outcome, error) {
 	oneTag := func(t appsvc.Tag, err error) (Outcome, error) { return tags([]appsvc.Tag{t}, false, err) }
 	switch o.Kind {
 	case Patch:
-		return one(d.svc.As(by).Patch(ctx, id, patchOf(o)))
+		return one(d.svc.As(by).Patch(ctx, id, bytes.NewReader(patchOf(o))))
 	case Restore:
 		return one(d.svc.As(by).Restore(ctx, appsvc.RestoreRequest{AppID: id, Version: v, IdempotencyKey: keyOf(w, o)}))
 	case PutTag:

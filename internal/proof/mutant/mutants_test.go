@@ -57,7 +57,7 @@ var mutants = []mutant{
 	{"a library is for its network", "assets", "memberOf", "Contains networkURN URN", false},
 	{"an asset is for those who see a folder of it", "assets", "member.seesAsset", "folders len", true},
 	{"the feed of a library is for moderators", "assets", "Session.Changes", "moderator", false},
-	{"reviews are for moderators of their network", "reviews", "Service.Admit", "Contains", false},
+	{"reviews are for moderators of their network", "reviews", "Session.mayUse", "Contains", false},
 
 	{"a token is signed", "adapters/httpapi", "Tokens.Verify", "ParseWithClaims", false},
 	{"a token ends", "adapters/httpapi", "readClaims", "Before Expires", false},

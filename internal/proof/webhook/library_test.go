@@ -3,6 +3,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -76,7 +77,7 @@ func deliveries(t *testing.T, secrets ...string) []request {
 	for _, name := range names {
 		manifest := fmt.Appendf(nil, `{"name":%q,"version":"1","main":"/map.js","configSchema":{}}`, name)
 		if _, err := apps.As(me).CreateComponent(t.Context(),
-			appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+			appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest)}); err != nil {
 			t.Fatal(err)
 		}
 	}

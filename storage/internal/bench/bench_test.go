@@ -3,11 +3,13 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -101,7 +103,7 @@ func open(b *testing.B, address string) *pgxpool.Pool {
 // fill makes n apps of about size bytes and returns their ids.
 func fill(b *testing.B, s *appsvc.Service, n, size int) []string {
 	_, err := s.As(me).CreateComponent(ctx, appsvc.CreateComponentRequest{
-		Manifest: []byte(`{"name":"card","version":"1.0.0","main":"https://example.test/card.js",` +
+		Manifest: strings.NewReader(`{"name":"card","version":"1.0.0","main":"https://example.test/card.js",` +
 			`"configSchema":{"type":"object"}}`)})
 	if err != nil {
 		b.Fatal(err)
@@ -178,7 +180,7 @@ func BenchmarkPatch(b *testing.B) {
 		for _, n := range []int{1, 32} {
 			b.Run(fmt.Sprintf("%s/%d", e.name, n), func(b *testing.B) {
 				spread(b, n, func(i, k int) error {
-					_, err := s.As(me).Patch(ctx, ids[i], patch(versions[i]))
+					_, err := s.As(me).Patch(ctx, ids[i], bytes.NewReader(patch(versions[i])))
 					versions[i]++
 					return err
 				})
@@ -246,7 +248,7 @@ func appendVersions(b *testing.B, s storage.Store, app appsvc.App, saves int) {
 	patching := appsvc.New(s, &appsvc.Options{Now: clock, KeepChanges: time.Second})
 	for n := range saves {
 		now = now.Add(2 * time.Second)
-		if _, err := patching.As(me).Patch(ctx, app.ID, patch(n)); err != nil {
+		if _, err := patching.As(me).Patch(ctx, app.ID, bytes.NewReader(patch(n))); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
 	"slices"
@@ -42,7 +43,7 @@ func BenchmarkImportBesidePatches(b *testing.B) {
 							default:
 							}
 							at := time.Now()
-							if _, err := e.apps.As(me).Patch(ctx, ids[i], patch(versions[i])); err != nil {
+							if _, err := e.apps.As(me).Patch(ctx, ids[i], bytes.NewReader(patch(versions[i]))); err != nil {
 								b.Error(err)
 								return
 							}

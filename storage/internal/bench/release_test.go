@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ func BenchmarkRelease(b *testing.B) {
 		ids := fill(b, s, 201, 5<<10)
 		one := make([]appsvc.ReleaseMove, 200)
 		for i := range one {
-			if _, err := s.As(me).Patch(ctx, ids[i], patch(0)); err != nil {
+			if _, err := s.As(me).Patch(ctx, ids[i], bytes.NewReader(patch(0))); err != nil {
 				b.Fatal(err)
 			}
 			one[i] = appsvc.ReleaseMove{AppID: ids[i], Tag: "production"}
@@ -49,7 +50,7 @@ func BenchmarkRelease(b *testing.B) {
 						default:
 						}
 						begin := time.Now()
-						if _, err := s.As(me).Patch(ctx, ids[200], patch(version)); err != nil {
+						if _, err := s.As(me).Patch(ctx, ids[200], bytes.NewReader(patch(version))); err != nil {
 							stopped <- err
 							return
 						}
@@ -88,7 +89,7 @@ func BenchmarkUpgrade(b *testing.B) {
 					`{"name":"card","version":%q,"main":"https://example.test/card.js",`+
 						`"configSchema":{"type":"object"}}`, to)
 				if _, err := s.As(me).CreateComponent(ctx,
-					appsvc.CreateComponentRequest{Manifest: manifest}); err != nil {
+					appsvc.CreateComponentRequest{Manifest: bytes.NewReader(manifest)}); err != nil {
 					b.Fatal(err)
 				}
 				for _, dry := range []bool{true, false} {
