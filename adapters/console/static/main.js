@@ -120,8 +120,11 @@ const shortcuts = [["?", "This list"], ["g a", "Apps"], ["g l", "Releases"], ["g
 	["F2 · Delete · Ctrl X · Ctrl V", "Rename, delete, cut and paste a folder"], ["Shift F10", "What can be done with a folder"], ["Alt ↑ · Alt ↓", "Move an element or an item up or down"], ["Esc", "Close a dialog; leave a cut folder where it is"]];
 
 function help() {
-	void show("Keyboard", h("table", { class: "keys" }, h("tbody", null, shortcuts.map(([key, what]) =>
-		h("tr", null, h("th", { scope: "row" }, (key ?? "").split(" ").map((k) => (k === "·" ? " or " : h("kbd", null, k)))), h("td", null, what))))));
+	/** @param {string} keys that are pressed together, or one after the other */
+	const together = (keys) => h("span", { class: "together" }, keys.split(" ").map((key) => h("kbd", null, key)));
+	void show("Keyboard", h("table", { class: "keys" }, h("tbody", null, shortcuts.map(([keys = "", what]) => h("tr", null,
+		h("th", { scope: "row" }, keys.split(" · ").flatMap((one, i) => [i > 0 && " or ", together(one)])),
+		h("td", null, what))))));
 }
 
 let afterG = 0;
