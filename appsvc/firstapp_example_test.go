@@ -25,9 +25,9 @@ func firstApp(ctx context.Context) error {
 		Components: true,
 	})
 
-	_, err := apps.CreateComponent(ctx,
-		appsvc.CreateComponentRequest{Manifest: strings.NewReader(`{"name": "poll", "version": "1.0.0",
-		"main": "https://example.test/poll.js", "configSchema": {"required": ["question"]}}`)})
+	manifest := strings.NewReader(`{"name": "poll", "version": "1.0.0", "main": "https://example.test/poll.js",
+		"configSchema": {"required": ["question"]}}`)
+	_, err := apps.CreateComponent(ctx, appsvc.CreateComponentRequest{Manifest: manifest})
 	if err != nil {
 		return err
 	}

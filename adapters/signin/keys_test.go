@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 func TestSecretKeys(t *testing.T) {
@@ -194,54 +196,57 @@ func TestPublicKeys(t *testing.T) {
 
 // A stream ends as soon as the rights of who reads it change, also by another process.
 func TestStreamsEndWithTheRights(t *testing.T) {
-	w := newWorld(t, localBase)
-	again := newWorldOver(t, w.db, localBase) // another process
-	go w.people.Watch(t.Context(), w.streams.Recheck)
-	admin := w.invited("Admin", signin.Rights{Admin: true})
-	elsewhere := again.browser()
-	elsewhere.cookies = admin.cookies
-	for name, end := range map[string]func(b *browser){
-		"a right": func(b *browser) {
+	for name, end := range map[string]func(b, elsewhere *browser){
+		"a right": func(b, elsewhere *browser) {
 			elsewhere.want(200, "PATCH", "/x/people/"+b.id(), object{"reads": []string{network}})
 		},
-		"disabled":  func(b *browser) { elsewhere.want(200, "PATCH", "/x/people/"+b.id(), object{"disabled": true}) },
-		"signs out": func(b *browser) { b.want(204, "DELETE", "/x/signin/sessions/", nil) },
-		"an administrator who is disabled": func(b *browser) {
+		"disabled": func(b, elsewhere *browser) {
+			elsewhere.want(200, "PATCH", "/x/people/"+b.id(), object{"disabled": true})
+		},
+		"signs out": func(b, _ *browser) { b.want(204, "DELETE", "/x/signin/sessions/", nil) },
+		"an administrator who is disabled": func(b, elsewhere *browser) {
 			elsewhere.want(200, "PATCH", "/x/people/"+b.id(), object{"admin": true})
 			elsewhere.want(200, "PATCH", "/x/people/"+b.id(), object{"disabled": true})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := w.invited("Reader", signin.Rights{Moderates: []string{network}})
-			reading := *b
-			reading.headers = map[string]string{"Accept": "text/event-stream"}
-			ended := make(chan answer, 1)
-			go func() { ended <- reading.sendContext(t.Context(), "GET", "/x/changes?after=now", nil) }()
-			for w.streams.Count() == 0 {
-				time.Sleep(time.Millisecond)
-			}
-			begun := time.Now()
-			end(b)
-			select {
-			case got := <-ended:
-				if got.status != http.StatusOK {
-					t.Errorf("%d %s", got.status, got.body)
+			synctest.Test(t, func(t *testing.T) {
+				db := memory.New()
+				w, again := newWorldOver(t, db, localBase), newWorldOver(t, db, localBase) // two processes
+				go w.people.Watch(t.Context(), w.streams.Recheck)
+				elsewhere := again.browser()
+				elsewhere.cookies = w.invited("Admin", signin.Rights{Admin: true}).cookies
+				b := w.invited("Reader", signin.Rights{Moderates: []string{network}})
+				reading := *b
+				reading.headers = map[string]string{"Accept": "text/event-stream"}
+				ended := make(chan answer, 1)
+				go func() { ended <- reading.sendContext(t.Context(), "GET", "/x/changes?after=now", nil) }()
+				synctest.Wait()
+				begun := time.Now()
+				end(b, elsewhere)
+				select {
+				case got := <-ended:
+					if got.status != http.StatusOK {
+						t.Errorf("%d %s", got.status, got.body)
+					}
+					if took := time.Since(begun); took > time.Second {
+						t.Errorf("it took %v", took)
+					}
+				case <-time.After(5 * time.Second):
+					t.Fatal("the stream goes on")
 				}
-				if took := time.Since(begun); took > time.Second {
-					t.Errorf("it took %v", took)
-				}
-			case <-time.After(5 * time.Second):
-				t.Fatal("the stream goes on")
-			}
+			})
 		})
 	}
 }
 
 // A change of people authenticates the streams of those whom it concerns again, by another process too, and no other
 // stream.
-func TestWhoseStreamsAChangeConcerns(t *testing.T) {
-	w := newWorld(t, localBase)
-	again := newWorldOver(t, w.db, localBase) // another process
+func TestWhoseStreamsAChangeConcerns(t *testing.T) { synctest.Test(t, whoseStreamsAChangeConcerns) }
+
+func whoseStreamsAChangeConcerns(t *testing.T) {
+	db := memory.New()
+	w, again := newWorldOver(t, db, localBase), newWorldOver(t, db, localBase) // two processes
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	type call struct {
@@ -249,13 +254,8 @@ func TestWhoseStreamsAChangeConcerns(t *testing.T) {
 		at    time.Time
 	}
 	calls := make(chan call, 100)
-	watching := make(chan struct{})
-	go func() {
-		close(watching)
-		w.people.Watch(ctx, func(users ...string) { calls <- call{users, time.Now()} })
-	}()
-	<-watching
-	time.Sleep(50 * time.Millisecond)
+	go w.people.Watch(ctx, func(users ...string) { calls <- call{users, time.Now()} })
+	synctest.Wait()
 	last := map[string]time.Time{} // by user
 	urnOf := func(b *browser) string { return b.send("GET", "/x/me", nil).text("urn") }
 	expect := func(what string, want ...string) {
@@ -291,6 +291,7 @@ func TestWhoseStreamsAChangeConcerns(t *testing.T) {
 	admin.want(200, "PATCH", "/x/people/"+ann.id(), object{"name": "Ann A."})
 	for i := range 20 { // one call at once, and one for all others
 		admin.want(200, "PATCH", "/x/people/"+ann.id(), object{"reads": []string{fmt.Sprint(network, ":site=", i)}})
+		synctest.Wait()
 	}
 	expect("a right", annURN, annURN)
 	begun := time.Now()
