@@ -54,6 +54,7 @@ func (c *call) preflight() {
 //	cors.html                              a day, also in shared caches
 //	deliveries to pages                    as Config.PublicCache says, also in shared caches; errors below x/public/ not at all
 //	event streams, exports of reviews      not at all
+//	requests that net/http cannot read     not at all
 //	all others, errors too                 only to ask whether the copy is still good
 //
 // A request with a token in its query overrules all of these: its response is not kept at all, since a cache would

@@ -75,10 +75,11 @@ var (
 	closeHeader  = []byte("Connection: close\r\n")
 )
 
-// errorHeaders are the headers of every error, without X-Request-Id: a request that cannot be read has no id.
+// errorHeaders are the headers of every error, without X-Request-Id: a request that cannot be read has no id. Its path
+// is not known here and may be below x/public/, whose errors no cache keeps.
 var errorHeaders = func() string {
 	headers := maps.Clone(commonHeaders)
-	headers["Cache-Control"], headers["Content-Type"], headers["Connection"] = revalidate, jsonType, []string{"close"}
+	headers["Cache-Control"], headers["Content-Type"], headers["Connection"] = noStore, jsonType, closeConnection
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		fmt.Fprintf(&b, "%s: %s\r\n", name, headers[name][0])

@@ -60,7 +60,7 @@ func TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers(t *testing.T) {
 		}
 		return slices.Sorted(maps.Keys(own))
 	}
-	model, _ := ask("GET /apps/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	model, _ := ask("GET /x/public/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	if model.StatusCode != 401 {
 		t.Fatal("the model of an error is", model.Status)
 	}
