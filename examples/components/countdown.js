@@ -11,55 +11,74 @@ const style = `
 	dd { margin: 0; font-size: 2em; font-weight: 700; font-variant-numeric: tabular-nums }
 	dt { font-size: .85em; opacity: .85 }
 	a { display: inline-block; padding: .5em 1em; border-radius: 8px; color: var(--background); background: var(--text); text-decoration: none }
-`
+`;
 
 // left returns what is left until the day begins where the visitor is, as pairs of a number and its unit. It is empty when the day has come.
 export function left(until, now, seconds) {
-	const ms = new Date(until + 'T00:00:00') - now
-	if (!(ms > 0)) return []
-	const units = [['days', 86_400_000], ['hours', 3_600_000], ['minutes', 60_000], ['seconds', 1000]]
-	return units.slice(0, seconds ? 4 : 3).map(([unit, length], i) => [Math.floor((i ? ms % units[i - 1][1] : ms) / length), unit])
+	const ms = new Date(until + "T00:00:00") - now;
+	if (!(ms > 0)) return [];
+	const units = [
+		["days", 86_400_000],
+		["hours", 3_600_000],
+		["minutes", 60_000],
+		["seconds", 1000],
+	];
+	return units
+		.slice(0, seconds ? 4 : 3)
+		.map(([unit, length], i) => [Math.floor((i ? ms % units[i - 1][1] : ms) / length), unit]);
 }
 
 export function mount(element, { config, signal }) {
-	const root = element.attachShadow({ mode: 'open' })
-	const sheet = new CSSStyleSheet() // which a strict policy allows, unlike a <style> element
-	sheet.replaceSync(style)
-	root.adoptedStyleSheets = [sheet]
-	let timer
+	const root = element.attachShadow({ mode: "open" });
+	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
+	sheet.replaceSync(style);
+	root.adoptedStyleSheets = [sheet];
+	let timer;
 
 	function draw() {
-		const parts = left(config.until, Date.now(), config.seconds)
-		const box = make('section', { className: config.size ?? 'medium' }, make('h2', { textContent: config.title }))
-		box.style.setProperty('--text', config.colors?.text ?? '#ffffff')
-		box.style.setProperty('--background', config.colors?.background ?? '#1c3d5a')
-		const { afterwards } = config
+		const parts = left(config.until, Date.now(), config.seconds);
+		const box = make("section", { className: config.size ?? "medium" }, make("h2", { textContent: config.title }));
+		box.style.setProperty("--text", config.colors?.text ?? "#ffffff");
+		box.style.setProperty("--background", config.colors?.background ?? "#1c3d5a");
+		const { afterwards } = config;
 		if (parts.length) {
-			box.append(make('dl', { role: 'timer' }, ...parts.map(([n, unit]) =>
-				make('div', {}, make('dt', { textContent: n === 1 ? unit.slice(0, -1) : unit }), make('dd', { textContent: n })))))
+			box.append(
+				make(
+					"dl",
+					{ role: "timer" },
+					...parts.map(([n, unit]) =>
+						make(
+							"div",
+							{},
+							make("dt", { textContent: n === 1 ? unit.slice(0, -1) : unit }),
+							make("dd", { textContent: n }),
+						),
+					),
+				),
+			);
 		} else if (afterwards?.page && /^https?:/.test(afterwards.page)) {
-			box.append(make('a', { href: afterwards.page, textContent: afterwards.label }))
+			box.append(make("a", { href: afterwards.page, textContent: afterwards.label }));
 		} else {
-			box.append(make('p', { textContent: afterwards?.text ?? 'It has begun.' }))
+			box.append(make("p", { textContent: afterwards?.text ?? "It has begun." }));
 		}
-		root.replaceChildren(box)
-		clearTimeout(timer)
-		if (parts.length) timer = setTimeout(draw, 1000 - Date.now() % 1000)
+		root.replaceChildren(box);
+		clearTimeout(timer);
+		if (parts.length) timer = setTimeout(draw, 1000 - (Date.now() % 1000));
 	}
 
-	signal.addEventListener('abort', () => clearTimeout(timer))
-	draw()
+	signal.addEventListener("abort", () => clearTimeout(timer));
+	draw();
 	return {
 		update(changed) {
-			config = changed
-			draw()
+			config = changed;
+			draw();
 		},
-	}
+	};
 }
 
 // make returns an HTML element with these properties and children.
 function make(name, properties, ...children) {
-	const element = Object.assign(document.createElement(name), properties)
-	element.append(...children)
-	return element
+	const element = Object.assign(document.createElement(name), properties);
+	element.append(...children);
+	return element;
 }

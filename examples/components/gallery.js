@@ -11,53 +11,53 @@ const style = `
 	figcaption { padding: .3em .1em; font-size: .9em; opacity: .85 }
 	dialog { width: min(92vw, 60rem); padding: 0; border: 0; border-radius: 12px }
 	dialog::backdrop { background: rgb(0 0 0 / .75) }
-`
-const widths = { small: '8rem', medium: '12rem', large: '18rem' }
+`;
+const widths = { small: "8rem", medium: "12rem", large: "18rem" };
 
 export function mount(element, { config }) {
-	const root = element.attachShadow({ mode: 'open' })
-	const sheet = new CSSStyleSheet() // which a strict policy allows, unlike a <style> element
-	sheet.replaceSync(style)
-	root.adoptedStyleSheets = [sheet]
+	const root = element.attachShadow({ mode: "open" });
+	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
+	sheet.replaceSync(style);
+	root.adoptedStyleSheets = [sheet];
 
 	function draw() {
-		const dialog = make('dialog')
-		dialog.addEventListener('click', () => dialog.close())
-		const list = make('ul')
-		element.style.colorScheme = { light: 'light', dark: 'dark' }[config.theme] ?? 'light dark'
-		list.style.setProperty('--width', widths[config.size] ?? widths.medium)
+		const dialog = make("dialog");
+		dialog.addEventListener("click", () => dialog.close());
+		const list = make("ul");
+		element.style.colorScheme = { light: "light", dark: "dark" }[config.theme] ?? "light dark";
+		list.style.setProperty("--width", widths[config.size] ?? widths.medium);
 		for (const picture of (config.pictures ?? []).slice(0, config.limit ?? 24)) {
-			const button = make('button', { type: 'button' }, figure(picture, config.captions !== false))
-			button.addEventListener('click', () => {
-				dialog.replaceChildren(figure(picture, true))
-				dialog.showModal()
-			})
-			list.append(make('li', {}, button))
+			const button = make("button", { type: "button" }, figure(picture, config.captions !== false));
+			button.addEventListener("click", () => {
+				dialog.replaceChildren(figure(picture, true));
+				dialog.showModal();
+			});
+			list.append(make("li", {}, button));
 		}
-		const heading = config.heading ? [make('h2', { textContent: config.heading })] : []
-		root.replaceChildren(...heading, list, dialog)
+		const heading = config.heading ? [make("h2", { textContent: config.heading })] : [];
+		root.replaceChildren(...heading, list, dialog);
 	}
 
-	draw()
+	draw();
 	return {
 		update(changed) {
-			config = changed
-			draw()
+			config = changed;
+			draw();
 		},
-	}
+	};
 }
 
 // figure returns a picture, with its caption if there shall be one. Its address may be relative to this script.
 function figure({ src, alt, caption }, captioned) {
-	const image = make('img', { alt: alt ?? '', loading: 'lazy' })
-	const url = URL.parse(src, import.meta.url)
-	if (url && /^https?:$/.test(url.protocol)) image.src = url
-	return make('figure', {}, image, ...captioned && caption ? [make('figcaption', { textContent: caption })] : [])
+	const image = make("img", { alt: alt ?? "", loading: "lazy" });
+	const url = URL.parse(src, import.meta.url);
+	if (url && /^https?:$/.test(url.protocol)) image.src = url;
+	return make("figure", {}, image, ...(captioned && caption ? [make("figcaption", { textContent: caption })] : []));
 }
 
 // make returns an HTML element with these properties and children.
 function make(name, properties, ...children) {
-	const element = Object.assign(document.createElement(name), properties)
-	element.append(...children)
-	return element
+	const element = Object.assign(document.createElement(name), properties);
+	element.append(...children);
+	return element;
 }

@@ -17,62 +17,75 @@ const style = `
 	input { accent-color: var(--color) }
 	p { margin-top: .75em; opacity: .8 }
 	fieldset > p { grid-column: 1 / -1; margin: 0 }
-`
+`;
 
 // closed reports whether the last day on which one can answer is over where the visitor is.
-export const closed = (closes, now) => Boolean(closes) && now >= new Date(closes + 'T00:00:00').setHours(24)
+export const closed = (closes, now) => Boolean(closes) && now >= new Date(closes + "T00:00:00").setHours(24);
 
 export function mount(element, { config, app, key }) {
-	const root = element.attachShadow({ mode: 'open' })
-	const sheet = new CSSStyleSheet() // which a strict policy allows, unlike a <style> element
-	sheet.replaceSync(style)
-	root.adoptedStyleSheets = [sheet]
-	const place = `poll ${app.id} ${key}`
-	let chosen = stored(place)
+	const root = element.attachShadow({ mode: "open" });
+	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
+	sheet.replaceSync(style);
+	root.adoptedStyleSheets = [sheet];
+	const place = `poll ${app.id} ${key}`;
+	let chosen = stored(place);
 
 	function draw() {
-		const over = closed(config.closes, Date.now())
-		const form = make('form', { className: config.style ?? 'bars' })
-		const answers = make('fieldset', { disabled: over }, make('legend', { textContent: config.question }))
-		if (config.introduction) answers.append(make('p', { textContent: config.introduction }))
+		const over = closed(config.closes, Date.now());
+		const form = make("form", { className: config.style ?? "bars" });
+		const answers = make("fieldset", { disabled: over }, make("legend", { textContent: config.question }));
+		if (config.introduction) answers.append(make("p", { textContent: config.introduction }));
 		for (const { text, color } of config.answers ?? []) {
-			const input = make('input', { type: config.several ? 'checkbox' : 'radio', name: 'answer', value: text, checked: chosen.includes(text) })
-			const label = make('label', {}, input, make('span', { textContent: text }))
-			label.style.setProperty('--color', color ?? '#3b5bdb')
-			answers.append(label)
+			const input = make("input", {
+				type: config.several ? "checkbox" : "radio",
+				name: "answer",
+				value: text,
+				checked: chosen.includes(text),
+			});
+			const label = make("label", {}, input, make("span", { textContent: text }));
+			label.style.setProperty("--color", color ?? "#3b5bdb");
+			answers.append(label);
 		}
-		const note = make('p', { role: 'status', textContent: over ? 'This poll is closed.' : chosen.length ? 'Thank you for your answer.' : '' })
-		form.append(answers, note)
-		form.addEventListener('change', () => {
-			chosen = [...form.querySelectorAll(':checked')].map(input => input.value)
-			store(place, chosen)
-			note.textContent = chosen.length ? 'Thank you for your answer.' : ''
-			element.dispatchEvent(new CustomEvent('poll-answer', { bubbles: true, detail: { question: config.question, answers: chosen } }))
-		})
-		root.replaceChildren(form)
+		const note = make("p", {
+			role: "status",
+			textContent: over ? "This poll is closed." : chosen.length ? "Thank you for your answer." : "",
+		});
+		form.append(answers, note);
+		form.addEventListener("change", () => {
+			chosen = [...form.querySelectorAll(":checked")].map((input) => input.value);
+			store(place, chosen);
+			note.textContent = chosen.length ? "Thank you for your answer." : "";
+			element.dispatchEvent(
+				new CustomEvent("poll-answer", {
+					bubbles: true,
+					detail: { question: config.question, answers: chosen },
+				}),
+			);
+		});
+		root.replaceChildren(form);
 	}
 
-	draw()
+	draw();
 	return {
 		update(changed) {
-			config = changed
-			draw()
+			config = changed;
+			draw();
 		},
-	}
+	};
 }
 
 // stored returns what was stored in the browser, and store stores it. A page in a sandbox may not; then the answer lasts as long as the page.
 function stored(place) {
 	try {
-		return JSON.parse(localStorage.getItem(place)) ?? []
+		return JSON.parse(localStorage.getItem(place)) ?? [];
 	} catch {
-		return []
+		return [];
 	}
 }
 
 function store(place, value) {
 	try {
-		localStorage.setItem(place, JSON.stringify(value))
+		localStorage.setItem(place, JSON.stringify(value));
 	} catch {
 		// It is in chosen.
 	}
@@ -80,7 +93,7 @@ function store(place, value) {
 
 // make returns an HTML element with these properties and children.
 function make(name, properties, ...children) {
-	const element = Object.assign(document.createElement(name), properties)
-	element.append(...children)
-	return element
+	const element = Object.assign(document.createElement(name), properties);
+	element.append(...children);
+	return element;
 }

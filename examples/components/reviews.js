@@ -16,93 +16,140 @@ const style = `
 	h3 { margin: .2em 0; font-size: 1em }
 	p { margin: .3em 0 }
 	button { padding: .45em .9em; border: 1px solid currentcolor; border-radius: 8px; background: none; color: inherit; font: inherit; cursor: pointer }
-`
+`;
 
 export function mount(element, { config, signal }) {
-	const root = element.attachShadow({ mode: 'open' })
-	const sheet = new CSSStyleSheet() // which a strict policy allows, unlike a <style> element
-	sheet.replaceSync(style)
-	root.adoptedStyleSheets = [sheet]
+	const root = element.attachShadow({ mode: "open" });
+	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
+	sheet.replaceSync(style);
+	root.adoptedStyleSheets = [sheet];
 
 	async function draw() {
-		element.style.colorScheme = { light: 'light', dark: 'dark' }[config.theme] ?? 'light dark'
-		const now = config // what is read for an older configuration is not shown
-		const list = make('ol')
-		const more = make('button', { type: 'button', textContent: config.more ?? 'More reviews', hidden: true })
-		let next = ''
+		element.style.colorScheme = { light: "light", dark: "dark" }[config.theme] ?? "light dark";
+		const now = config; // what is read for an older configuration is not shown
+		const list = make("ol");
+		const more = make("button", { type: "button", textContent: config.more ?? "More reviews", hidden: true });
+		let next = "";
 
 		async function load() {
-			const url = new URL(`${config.service ?? new URL('../..', import.meta.url).href}x/public/reviews/${encodeURIComponent(config.network)}/${encodeURIComponent(config.collection)}`)
-			const query = { key: config.key, limit: config.limit ?? 5, ...config.source && { source: config.source }, ...next && { after: next } }
-			for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-			const response = await fetch(url, { signal, credentials: 'omit' })
-			const shown = await response.json()
-			if (!response.ok) throw new Error(shown.error)
-			next = URL.parse(/<([^>]*)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1] ?? '')?.searchParams.get('after') ?? ''
-			more.hidden = next === ''
-			list.append(...shown.reviews.map(review))
-			return shown
+			const url = new URL(
+				`${config.service ?? new URL("../..", import.meta.url).href}x/public/reviews/${encodeURIComponent(config.network)}/${encodeURIComponent(config.collection)}`,
+			);
+			const query = {
+				key: config.key,
+				limit: config.limit ?? 5,
+				...(config.source && { source: config.source }),
+				...(next && { after: next }),
+			};
+			for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+			const response = await fetch(url, { signal, credentials: "omit" });
+			const shown = await response.json();
+			if (!response.ok) throw new Error(shown.error);
+			next =
+				URL.parse(
+					/<([^>]*)>; rel="next"/.exec(response.headers.get("Link") ?? "")?.[1] ?? "",
+				)?.searchParams.get("after") ?? "";
+			more.hidden = next === "";
+			list.append(...shown.reviews.map(review));
+			return shown;
 		}
 
-		more.addEventListener('click', () => load().catch(() => { more.hidden = true }))
-		const shown = await load()
-		if (now !== config || signal.aborted) return
-		root.replaceChildren(make('h2', { textContent: config.heading || shown.title }),
-			make('div', { className: 'mean' }, ...shown.dimensions.map(dimension => mean(dimension, shown.count))), list, more)
+		more.addEventListener("click", () =>
+			load().catch(() => {
+				more.hidden = true;
+			}),
+		);
+		const shown = await load();
+		if (now !== config || signal.aborted) return;
+		root.replaceChildren(
+			make("h2", { textContent: config.heading || shown.title }),
+			make("div", { className: "mean" }, ...shown.dimensions.map((dimension) => mean(dimension, shown.count))),
+			list,
+			more,
+		);
 	}
 
-	const drawn = draw()
+	const drawn = draw();
 	return drawn.then(() => ({
 		update(changed) {
-			config = changed
-			return draw()
+			config = changed;
+			return draw();
 		},
-	}))
+	}));
 }
 
 // mean returns the mean of a dimension, from 1 to 5, with its histogram.
 function mean({ name, mean, histogram }, count) {
-	const value = (mean / 20).toLocaleString(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-	const most = Math.max(1, ...histogram)
-	const svg = draw('svg', { viewBox: '0 0 100 30', role: 'img', 'aria-label': `Ratings from lowest to highest: ${histogram.join(', ')}` })
-	svg.append(...histogram.map((n, i) => draw('rect', { x: 10 * i + 1, width: 8, y: 29 - 28 * n / most, height: 28 * n / most + 1 })))
-	return make('div', {}, make('strong', { textContent: value }), svg,
-		make('small', { textContent: name === 'default' ? `${count} ${count === 1 ? 'review' : 'reviews'}` : name }))
+	const value = (mean / 20).toLocaleString(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+	const most = Math.max(1, ...histogram);
+	const svg = draw("svg", {
+		viewBox: "0 0 100 30",
+		role: "img",
+		"aria-label": `Ratings from lowest to highest: ${histogram.join(", ")}`,
+	});
+	svg.append(
+		...histogram.map((n, i) =>
+			draw("rect", { x: 10 * i + 1, width: 8, y: 29 - (28 * n) / most, height: (28 * n) / most + 1 }),
+		),
+	);
+	return make(
+		"div",
+		{},
+		make("strong", { textContent: value }),
+		svg,
+		make("small", { textContent: name === "default" ? `${count} ${count === 1 ? "review" : "reviews"}` : name }),
+	);
 }
 
 // review returns one review.
 function review({ title, body_html, created, ratings, author, parent_id }) {
-	const rating = Math.round(ratings.reduce((sum, n) => sum + n, 0) / ratings.length / 20)
-	const when = new Date(created)
-	const by = [author.name, isNaN(when) ? '' : when.toLocaleDateString(undefined, { dateStyle: 'medium' })].filter(Boolean).join(', ')
-	return make('li', { className: parent_id ? 'reply' : '' },
-		...parent_id ? [] : [make('span', { className: 'stars', role: 'img', ariaLabel: `${rating} of 5`, textContent: '★'.repeat(rating) + '☆'.repeat(5 - rating) })],
-		...title ? [make('h3', { textContent: title })] : [], ...text(body_html), make('small', { textContent: by }))
+	const rating = Math.round(ratings.reduce((sum, n) => sum + n, 0) / ratings.length / 20);
+	const when = new Date(created);
+	const by = [author.name, isNaN(when) ? "" : when.toLocaleDateString(undefined, { dateStyle: "medium" })]
+		.filter(Boolean)
+		.join(", ");
+	return make(
+		"li",
+		{ className: parent_id ? "reply" : "" },
+		...(parent_id
+			? []
+			: [
+					make("span", {
+						className: "stars",
+						role: "img",
+						ariaLabel: `${rating} of 5`,
+						textContent: "★".repeat(rating) + "☆".repeat(5 - rating),
+					}),
+				]),
+		...(title ? [make("h3", { textContent: title })] : []),
+		...text(body_html),
+		make("small", { textContent: by }),
+	);
 }
 
 // text returns the paragraphs and links of a text as nodes. The service has checked that it has nothing else; here nothing else gets through.
 function text(html) {
-	const parsed = new DOMParser().parseFromString(html, 'text/html') // which runs and loads nothing
-	const copy = node => {
-		if (node.nodeType === Node.TEXT_NODE) return [node.data]
-		const children = [...node.childNodes].flatMap(copy)
-		if (node.localName === 'p') return [make('p', {}, ...children)]
-		if (node.localName !== 'a' || !/^(https?|mailto):/.test(node.href)) return children
-		return [make('a', { href: node.href, rel: 'nofollow ugc noopener', target: '_blank' }, ...children)]
-	}
-	return [...parsed.body.childNodes].flatMap(copy)
+	const parsed = new DOMParser().parseFromString(html, "text/html"); // which runs and loads nothing
+	const copy = (node) => {
+		if (node.nodeType === Node.TEXT_NODE) return [node.data];
+		const children = [...node.childNodes].flatMap(copy);
+		if (node.localName === "p") return [make("p", {}, ...children)];
+		if (node.localName !== "a" || !/^(https?|mailto):/.test(node.href)) return children;
+		return [make("a", { href: node.href, rel: "nofollow ugc noopener", target: "_blank" }, ...children)];
+	};
+	return [...parsed.body.childNodes].flatMap(copy);
 }
 
 // draw returns an SVG element with these attributes.
 function draw(name, attributes) {
-	const element = document.createElementNS('http://www.w3.org/2000/svg', name)
-	for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
-	return element
+	const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+	for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+	return element;
 }
 
 // make returns an HTML element with these properties and children.
 function make(name, properties, ...children) {
-	const element = Object.assign(document.createElement(name), properties)
-	element.append(...children)
-	return element
+	const element = Object.assign(document.createElement(name), properties);
+	element.append(...children);
+	return element;
 }

@@ -2,5 +2,5 @@
 // count it wherever it likes. See views.json for its configuration.
 
 export function mount(element, { config, app }) {
-	document.dispatchEvent(new CustomEvent('app-view', { detail: { app: app.id, property: config.property } }))
+	document.dispatchEvent(new CustomEvent("app-view", { detail: { app: app.id, property: config.property } }));
 }

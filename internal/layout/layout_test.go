@@ -304,7 +304,7 @@ func TestEveryLicenceIsPermissive(t *testing.T) {
 
 func TestFilesAreWhereAndWhatTheyShouldBe(t *testing.T) {
 	const top = "appsvc assets reviews storage adapters examples internal vitrine.go go.mod go.sum README.md " +
-		"LICENSE CHANGELOG.md .ci .github .gitignore"
+		"LICENSE CHANGELOG.md .ci .github .gitignore .prettierrc"
 	const most = 800 // lines; a file of Go is best below 350
 	// /home/nonroot is in the container of examples/deploy.
 	machine := regexp.MustCompile(`(?m)(^|[\s"'(=` + "`" + `])(/(root|work|Users)/|/home/[^n]|[A-Z]:\\Users)\S*`)

@@ -58,7 +58,13 @@ export class ApiError extends Error {
 
 	/** Whether the same request may succeed in a while. */
 	get passing() {
-		return this.status === 0 || this.status === 429 || this.status === 503 || this.status === 507 || this.status >= 500 && this.code === "";
+		return (
+			this.status === 0 ||
+			this.status === 429 ||
+			this.status === 503 ||
+			this.status === 507 ||
+			(this.status >= 500 && this.code === "")
+		);
 	}
 }
 
@@ -192,7 +198,15 @@ export class Api {
 			/** @type {Response} */
 			let response;
 			try {
-				response = await fetch(url, { method, headers, body: options.body, signal: options.signal, redirect: "error", cache: "no-cache", referrerPolicy: "no-referrer" });
+				response = await fetch(url, {
+					method,
+					headers,
+					body: options.body,
+					signal: options.signal,
+					redirect: "error",
+					cache: "no-cache",
+					referrerPolicy: "no-referrer",
+				});
 			} catch (e) {
 				if (options.signal?.aborted) throw e;
 				throw new ApiError("The service cannot be reached.", { code: "offline" });
@@ -202,7 +216,12 @@ export class Api {
 				await this.session.renew(await problem(response), token, tries === 1);
 				continue;
 			}
-			if (response.status === 403 && this.session.confirm && (await problem(response.clone())).code === "needs_confirmation") await this.session.confirm();
+			if (
+				response.status === 403 &&
+				this.session.confirm &&
+				(await problem(response.clone())).code === "needs_confirmation"
+			)
+				await this.session.confirm();
 			else if (method === "GET" && seconds !== undefined && tries < patience) {
 				this.session.wait?.(seconds);
 				await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
@@ -273,9 +292,17 @@ export class Api {
 			request.upload.addEventListener("progress", (event) => progress(event.loaded));
 			request.addEventListener("load", () => {
 				if (request.status === 200) resolve(request.response);
-				else problem(new Response(request.response, { status: request.status, headers: { "X-Request-Id": request.getResponseHeader("X-Request-Id") ?? "" } })).then(reject);
+				else
+					problem(
+						new Response(request.response, {
+							status: request.status,
+							headers: { "X-Request-Id": request.getResponseHeader("X-Request-Id") ?? "" },
+						}),
+					).then(reject);
 			});
-			request.addEventListener("error", () => reject(new ApiError("The connection to the service is lost.", { code: "offline" })));
+			request.addEventListener("error", () =>
+				reject(new ApiError("The connection to the service is lost.", { code: "offline" })),
+			);
 			signal.addEventListener("abort", () => {
 				request.abort();
 				reject(signal.reason);
@@ -321,13 +348,20 @@ export class Api {
 
 	/** @param {string} id @param {string} [version] @param {AbortSignal} [signal] @returns {Promise<App>} */
 	async app(id, version, signal) {
-		const value = await this.get(version === undefined ? `apps/${s(id)}` : `apps/${s(id)}/versions/${s(version)}`, "apps", undefined, signal);
+		const value = await this.get(
+			version === undefined ? `apps/${s(id)}` : `apps/${s(id)}/versions/${s(version)}`,
+			"apps",
+			undefined,
+			signal,
+		);
 		return value.apps[0];
 	}
 
 	/** Deletes an app, brings it back, or removes it for good. @param {string} id @param {"" | "undelete" | "erase"} what */
 	async bin(id, what) {
-		await this.ask(what ? "POST" : "DELETE", `apps/${s(id)}${what && `/${what}`}`, { member: what === "undelete" ? "apps" : undefined });
+		await this.ask(what ? "POST" : "DELETE", `apps/${s(id)}${what && `/${what}`}`, {
+			member: what === "undelete" ? "apps" : undefined,
+		});
 	}
 
 	/** @param {{title: string, groups: string[], elements: {component: Ref, config: Value}[]}} app @param {string} key @returns {Promise<{id: string}>} */
@@ -337,13 +371,25 @@ export class Api {
 
 	/** @param {string} id @param {Operation[]} operations @returns {Promise<App>} */
 	async patch(id, operations) {
-		const { value } = await this.ask("PATCH", `apps/${s(id)}`, { member: "apps", body: stringify(operations), type: "application/json-patch+json" });
+		const { value } = await this.ask("PATCH", `apps/${s(id)}`, {
+			member: "apps",
+			body: stringify(operations),
+			type: "application/json-patch+json",
+		});
 		return value.apps[0];
 	}
 
 	/** @param {string} id @param {string} version @param {string} note @param {string} key @returns {Promise<App>} */
 	async restore(id, version, note, key) {
-		return (await this.change("POST", "apps/versions/restore", key, "apps", stringify({ appId: id, appVersion: version, note }))).apps[0];
+		return (
+			await this.change(
+				"POST",
+				"apps/versions/restore",
+				key,
+				"apps",
+				stringify({ appId: id, appVersion: version, note }),
+			)
+		).apps[0];
 	}
 
 	/** @param {string} id @param {{after?: string}} [query] @param {AbortSignal} [signal] @returns {Promise<{tags: Tag[], rules?: TagRule[], next: string | undefined}>} */
@@ -393,7 +439,8 @@ export class Api {
 
 	/** @param {string} id @param {"approve" | "run" | "cancel" | "undo"} action @param {string} version that was seen @returns {Promise<Release>} */
 	async actOnRelease(id, action, version) {
-		return (await this.ask("POST", `x/releases/${s(id)}/${action}`, { member: "id", body: stringify({ version }) })).value;
+		return (await this.ask("POST", `x/releases/${s(id)}/${action}`, { member: "id", body: stringify({ version }) }))
+			.value;
 	}
 
 	/** An app as it would be if a release had run. @param {string} id @param {string} tag @param {string} release @param {AbortSignal} [signal] @returns {Promise<App>} */
@@ -407,7 +454,13 @@ export class Api {
 	 * @returns {Promise<{apps: Upgraded[], next: string | null}>}
 	 */
 	async upgrade(name, body, dryRun) {
-		return (await this.ask("POST", `components/${s(name)}/upgrade`, { member: "apps", body: stringify(body), query: { dryRun: String(dryRun) } })).value;
+		return (
+			await this.ask("POST", `components/${s(name)}/upgrade`, {
+				member: "apps",
+				body: stringify(body),
+				query: { dryRun: String(dryRun) },
+			})
+		).value;
 	}
 
 	/** @param {string} id @param {string} tag @param {string} key */
@@ -431,7 +484,8 @@ export class Api {
 
 	/** The names of people. @param {string[]} urns @returns {Promise<{urn: string, name: string}[]>} */
 	async names(urns) {
-		return (await this.ask("GET", "x/people/", { member: "people", query: { urn: urns }, session: false })).value.people;
+		return (await this.ask("GET", "x/people/", { member: "people", query: { urn: urns }, session: false })).value
+			.people;
 	}
 
 	/** @param {{after?: string, q?: string}} query @param {AbortSignal} [signal] @returns {Promise<{people: Person[], next: string | undefined}>} */
@@ -486,7 +540,10 @@ function s(text) {
 
 /** A key that makes a request safe to repeat. */
 export function newKey() {
-	return crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+	return (
+		crypto.randomUUID?.() ??
+		Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("")
+	);
 }
 
 /** The keys of one dialog: the same request has the same key, so that sending it again does nothing twice. */
@@ -531,9 +588,13 @@ function success(status, text, member) {
 	} catch {
 		// not JSON
 	}
-	if (member !== undefined && typeof value === "object" && value !== null && Object.hasOwn(value, member)) return value;
+	if (member !== undefined && typeof value === "object" && value !== null && Object.hasOwn(value, member))
+		return value;
 	const want = member === undefined ? "status 201 or 204" : `JSON with the member ${member}`;
-	throw new ApiError(`The service cannot be reached: something else has answered with status ${status} and “${text.slice(0, 100)}”. The service would answer with ${want}.`, { code: "offline" });
+	throw new ApiError(
+		`The service cannot be reached: something else has answered with status ${status} and “${text.slice(0, 100)}”. The service would answer with ${want}.`,
+		{ code: "offline" },
+	);
 }
 
 /** The error that a response carries. @param {Response} response @returns {Promise<ApiError>} */
@@ -542,9 +603,14 @@ export async function problem(response) {
 	const retryAfter = waitOf(response);
 	try {
 		const body = /** @type {any} */ (parse(await response.text()));
-		if (typeof body.error === "string") return new ApiError(body.error, { ...body, status: response.status, requestID, retryAfter });
+		if (typeof body.error === "string")
+			return new ApiError(body.error, { ...body, status: response.status, requestID, retryAfter });
 	} catch {
 		// what stands between has answered
 	}
-	return new ApiError(`The service answered with status ${response.status}.`, { status: response.status, requestID, retryAfter });
+	return new ApiError(`The service answered with status ${response.status}.`, {
+		status: response.status,
+		requestID,
+		retryAfter,
+	});
 }

@@ -45,7 +45,10 @@ export function set(element, props) {
  * @returns {(Node | string)[]}
  */
 function nodes(children) {
-	return children.flat().filter((c) => c !== null && c !== undefined && c !== false).map((c) => (c instanceof Node ? c : String(c)));
+	return children
+		.flat()
+		.filter((c) => c !== null && c !== undefined && c !== false)
+		.map((c) => (c instanceof Node ? c : String(c)));
 }
 
 /**
@@ -117,16 +120,30 @@ export function debounce(milliseconds, f) {
 }
 
 const icons = {
-	up: "M6 15l6-6 6 6", down: "M6 9l6 6 6-6", close: "M6 6l12 12M18 6L6 18", add: "M12 5v14M5 12h14",
-	copy: "M9 9h11v11H9zM5 15H4V4h11v1", remove: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v6M14 11v6", drag: "M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01",
-	undo: "M8 5L4 9l4 4M4 9h10a6 6 0 010 12h-3", redo: "M16 5l4 4-4 4M20 9H10a6 6 0 000 12h3", search: "M11 4a7 7 0 100 14 7 7 0 000-14zM20 20l-4-4",
-	apps: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z", parts: "M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9",
+	up: "M6 15l6-6 6 6",
+	down: "M6 9l6 6 6-6",
+	close: "M6 6l12 12M18 6L6 18",
+	add: "M12 5v14M5 12h14",
+	copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+	remove: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v6M14 11v6",
+	drag: "M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01",
+	undo: "M8 5L4 9l4 4M4 9h10a6 6 0 010 12h-3",
+	redo: "M16 5l4 4-4 4M20 9H10a6 6 0 000 12h3",
+	search: "M11 4a7 7 0 100 14 7 7 0 000-14zM20 20l-4-4",
+	apps: "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
+	parts: "M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9",
 	person: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 21c0-4 4-6 8-6s8 2 8 6",
 	key: "M8 21a5 5 0 100-10 5 5 0 000 10zM11.5 12.5L21 3M17 7l3 3",
-	flag: "M5 21V4h13l-3 4.5 3 4.5H5", sun: "M12 8a4 4 0 100 8 4 4 0 000-8zM12 2v2M12 20v2M4 12H2M22 12h-2M5 5l1.5 1.5M17.5 17.5L19 19M5 19l1.5-1.5M17.5 6.5L19 5",
-	reviews: "M12 4l2.5 5 5.5.8-4 3.9 1 5.5-5-2.7-5 2.7 1-5.5-4-3.9 5.5-.8z", upload: "M12 16V5M7 10l5-5 5 5M4 19h16",
-	library: "M4 5h16v14H4zM4 15l5-5 4 4 3-3 4 4", folder: "M3 6h6l2 2h10v11H3z", more: "M5 12h.01M12 12h.01M19 12h.01",
-	warn: "M12 4l9 16H3zM12 10v4M12 17h.01", lock: "M6 11h12v10H6zM9 11V7a3 3 0 016 0v4", ok: "M5 12l5 5 9-10",
+	flag: "M5 21V4h13l-3 4.5 3 4.5H5",
+	sun: "M12 8a4 4 0 100 8 4 4 0 000-8zM12 2v2M12 20v2M4 12H2M22 12h-2M5 5l1.5 1.5M17.5 17.5L19 19M5 19l1.5-1.5M17.5 6.5L19 5",
+	reviews: "M12 4l2.5 5 5.5.8-4 3.9 1 5.5-5-2.7-5 2.7 1-5.5-4-3.9 5.5-.8z",
+	upload: "M12 16V5M7 10l5-5 5 5M4 19h16",
+	library: "M4 5h16v14H4zM4 15l5-5 4 4 3-3 4 4",
+	folder: "M3 6h6l2 2h10v11H3z",
+	more: "M5 12h.01M12 12h.01M19 12h.01",
+	warn: "M12 4l9 16H3zM12 10v4M12 17h.01",
+	lock: "M6 11h12v10H6zM9 11V7a3 3 0 016 0v4",
+	ok: "M5 12l5 5 9-10",
 };
 
 /**
@@ -137,7 +154,13 @@ export function icon(name) {
 	const ns = "http://www.w3.org/2000/svg";
 	const svg = document.createElementNS(ns, "svg");
 	const path = document.createElementNS(ns, "path");
-	for (const [k, v] of Object.entries({ viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true", focusable: "false" })) svg.setAttribute(k, v);
+	for (const [k, v] of Object.entries({
+		viewBox: "0 0 24 24",
+		class: "icon",
+		"aria-hidden": "true",
+		focusable: "false",
+	}))
+		svg.setAttribute(k, v);
 	path.setAttribute("d", icons[name]);
 	svg.append(path);
 	return svg;
@@ -170,7 +193,13 @@ export function labelled(label, control, help) {
 	const id = newID();
 	control.id = id;
 	if (help) control.setAttribute("aria-describedby", `${id}-help`);
-	return h("div", { class: "field" }, h("label", { for: id }, label), control, help && h("p", { class: "help", id: `${id}-help` }, help));
+	return h(
+		"div",
+		{ class: "field" },
+		h("label", { for: id }, label),
+		control,
+		help && h("p", { class: "help", id: `${id}-help` }, help),
+	);
 }
 
 /** So many characters of a name are shown. */
@@ -179,7 +208,9 @@ const longest = 200;
 /** A name that somebody has given. Its direction and its length do not change what stands around it. @param {string} text */
 export function named(text) {
 	const letters = [...text.slice(0, 2 * longest)];
-	return letters.length > longest || text.length > 2 * longest ? h("bdi", { title: text.slice(0, 2000) }, `${letters.slice(0, longest).join("")}…`) : h("bdi", null, text);
+	return letters.length > longest || text.length > 2 * longest
+		? h("bdi", { title: text.slice(0, 2000) }, `${letters.slice(0, longest).join("")}…`)
+		: h("bdi", null, text);
 }
 
 /** Puts the focus on the first control in an element. @param {Element | null | undefined} element */
@@ -193,7 +224,10 @@ export function focusIn(element) {
  */
 export function follow(node, active) {
 	if (!(active instanceof HTMLElement) || !node?.contains(active)) return;
-	const target = active instanceof HTMLButtonElement && active.disabled ? active.parentElement?.querySelector("button:enabled") : active;
+	const target =
+		active instanceof HTMLButtonElement && active.disabled
+			? active.parentElement?.querySelector("button:enabled")
+			: active;
 	node.scrollIntoView({ block: "nearest" });
 	if (target instanceof HTMLElement) target.focus();
 	target?.scrollIntoView({ block: "nearest" });
@@ -211,13 +245,26 @@ export function count(n, noun) {
 
 /** A table with names of columns. @param {string[]} names @param {HTMLTableSectionElement} body @param {Props} [props] */
 export function table(names, body, props) {
-	return h("table", props, h("thead", null, h("tr", null, names.map((name) => h("th", { scope: "col" }, name)))), body);
+	return h(
+		"table",
+		props,
+		h(
+			"thead",
+			null,
+			h(
+				"tr",
+				null,
+				names.map((name) => h("th", { scope: "col" }, name)),
+			),
+		),
+		body,
+	);
 }
 
 /** A listener for Alt with an arrow key, which moves things up and down. @param {(by: 1 | -1) => void} move */
 export function arrows(move) {
 	return (/** @type {KeyboardEvent} */ event) => {
-		if (!event.altKey || event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+		if (!event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
 		event.preventDefault();
 		event.stopPropagation();
 		move(event.key === "ArrowUp" ? -1 : 1);
@@ -243,14 +290,17 @@ export function whenSeen(signal) {
 		busy--;
 		void next();
 	}
-	const observer = new IntersectionObserver((entries) => {
-		for (const { target, isIntersecting } of entries) {
-			if (!isIntersecting) continue;
-			observer.unobserve(target);
-			waiting.push(target);
-			void next();
-		}
-	}, { rootMargin: "100px" });
+	const observer = new IntersectionObserver(
+		(entries) => {
+			for (const { target, isIntersecting } of entries) {
+				if (!isIntersecting) continue;
+				observer.unobserve(target);
+				waiting.push(target);
+				void next();
+			}
+		},
+		{ rootMargin: "100px" },
+	);
 	signal.addEventListener("abort", () => observer.disconnect());
 	return (element, f) => {
 		all.set(element, f);
@@ -260,9 +310,24 @@ export function whenSeen(signal) {
 
 /** HTML as plain text, to be read. @param {string} html */
 export function plain(html) {
-	const names = /** @type {Record<string, string>} */ ({ lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: "\u00a0" });
-	return html.replace(/<(br|\/p|\/div|\/li)\b[^>]*>/gi, "\n").replace(/<\/?[a-z!][^>]*>/gi, "").replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, decimal, hex, name) => {
-		const code = decimal ? Number(decimal) : hex ? parseInt(hex, 16) : -1;
-		return code < 0 ? names[name.toLowerCase()] ?? all : code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : all;
-	}).trim();
+	const names = /** @type {Record<string, string>} */ ({
+		lt: "<",
+		gt: ">",
+		amp: "&",
+		quot: '"',
+		apos: "'",
+		nbsp: "\u00a0",
+	});
+	return html
+		.replace(/<(br|\/p|\/div|\/li)\b[^>]*>/gi, "\n")
+		.replace(/<\/?[a-z!][^>]*>/gi, "")
+		.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]+));/gi, (all, decimal, hex, name) => {
+			const code = decimal ? Number(decimal) : hex ? parseInt(hex, 16) : -1;
+			return code < 0
+				? (names[name.toLowerCase()] ?? all)
+				: code > 0 && code <= 0x10ffff
+					? String.fromCodePoint(code)
+					: all;
+		})
+		.trim();
 }

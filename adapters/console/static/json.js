@@ -12,8 +12,13 @@ const json = /** @type {any} */ (JSON);
 
 /** @param {string} text @returns {Value} */
 export function parse(text) {
-	return json.parse(text, (/** @type {string} */ _, /** @type {any} */ value, /** @type {{source?: string}} */ context) =>
-		typeof value === "number" && context?.source !== undefined && String(value) !== context.source ? json.rawJSON(context.source) : value);
+	return json.parse(
+		text,
+		(/** @type {string} */ _, /** @type {any} */ value, /** @type {{source?: string}} */ context) =>
+			typeof value === "number" && context?.source !== undefined && String(value) !== context.source
+				? json.rawJSON(context.source)
+				: value,
+	);
 }
 
 /** @param {unknown} value @param {number} [indent] @returns {string} */
@@ -81,8 +86,9 @@ export function equal(a, b, numbers = (x, y) => numberText(x) === numberText(y))
 	}
 	if (!isObject(a) || !isObject(b)) return false;
 	const names = Object.keys(a);
-	return names.length === Object.keys(b).length
-		&& names.every((n) => Object.hasOwn(b, n) && equal(a[n], b[n], numbers));
+	return (
+		names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && equal(a[n], b[n], numbers))
+	);
 }
 
 /**
@@ -103,7 +109,12 @@ export function escapePointer(name) {
 
 /** The names of a JSON pointer. @param {string} pointer */
 export function names(pointer) {
-	return pointer === "" ? [] : pointer.slice(1).split("/").map((n) => n.replaceAll("~1", "/").replaceAll("~0", "~"));
+	return pointer === ""
+		? []
+		: pointer
+				.slice(1)
+				.split("/")
+				.map((n) => n.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 /**

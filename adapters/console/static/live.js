@@ -52,7 +52,9 @@ export class Live extends EventTarget {
 	/** Finds out where the feed ends now. */
 	async #begin() {
 		try {
-			this.#cursor = (await this.api.get(this.path, "next", { after: "now", limit: "1" }, this.#ended.signal)).next;
+			this.#cursor = (
+				await this.api.get(this.path, "next", { after: "now", limit: "1" }, this.#ended.signal)
+			).next;
 		} catch {
 			// the stream begins with what comes, or says that there is none for this person
 		}
@@ -69,16 +71,21 @@ export class Live extends EventTarget {
 		await this.ready;
 		while (!signal.aborted) {
 			try {
-				const response = await this.api.send("GET", this.path, { query: { after: this.#cursor }, headers: { Accept: "text/event-stream" }, signal });
+				const response = await this.api.send("GET", this.path, {
+					query: { after: this.#cursor },
+					headers: { Accept: "text/event-stream" },
+					signal,
+				});
 				// 410: the cursor is older than what the feed has. 400: it is of another store, which the server has since then.
-				if (response.status === 410 || response.status === 400 && this.#cursor !== "now") {
+				if (response.status === 410 || (response.status === 400 && this.#cursor !== "now")) {
 					this.#cursor = "now";
 					await this.#begin(); // before views load what there is, so that they miss nothing that comes after that
 					this.#share(undefined);
-				} else if (response.ok && response.body) await this.#stream(response.body.pipeThrough(new TextDecoderStream()));
+				} else if (response.ok && response.body)
+					await this.#stream(response.body.pipeThrough(new TextDecoderStream()));
 				else if (response.status < 500 && response.status !== 429) return;
 				// A stream ends when its caller has other rights, too.
-				if (response.ok && await this.onstop()) {
+				if (response.ok && (await this.onstop())) {
 					this.#share(undefined);
 					continue;
 				}
@@ -103,7 +110,11 @@ export class Live extends EventTarget {
 			const events = text.split("\n\n");
 			text = events.pop() ?? "";
 			for (const event of events) {
-				const data = event.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5)).join("\n");
+				const data = event
+					.split("\n")
+					.filter((line) => line.startsWith("data:"))
+					.map((line) => line.slice(5))
+					.join("\n");
 				if (data !== "") this.#share(JSON.parse(data));
 			}
 		}
@@ -114,7 +125,9 @@ export class Live extends EventTarget {
 	 * @param {AbortSignal} signal @param {(change: C | undefined) => void} f
 	 */
 	each(signal, f) {
-		this.addEventListener("change", (event) => f(/** @type {CustomEvent<C | undefined>} */ (event).detail), { signal });
+		this.addEventListener("change", (event) => f(/** @type {CustomEvent<C | undefined>} */ (event).detail), {
+			signal,
+		});
 	}
 
 	end() {

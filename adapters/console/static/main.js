@@ -18,8 +18,15 @@ const session = new Session(base);
 const serves = (domain) => !session.me?.absent?.includes(domain);
 
 /** What the menu has: the name of a view, its title, its icon, its key after g, and for whom it is. @type {[string, string, Parameters<typeof icon>[0], string, () => boolean][]} */
-const menu = [["apps", "Apps", "apps", "a", () => true], ["releases", "Releases", "flag", "l", () => true], ["assets", "Assets", "library", "s", () => serves("assets")], ["reviews", "Reviews", "reviews", "r", () => serves("reviews")], ["components", "Components", "parts", "c", () => true],
-	["people", "People", "person", "p", () => session.managesPeople], ["keys", "Keys", "key", "k", () => session.managesPeople || session.account !== undefined]];
+const menu = [
+	["apps", "Apps", "apps", "a", () => true],
+	["releases", "Releases", "flag", "l", () => true],
+	["assets", "Assets", "library", "s", () => serves("assets")],
+	["reviews", "Reviews", "reviews", "r", () => serves("reviews")],
+	["components", "Components", "parts", "c", () => true],
+	["people", "People", "person", "p", () => session.managesPeople],
+	["keys", "Keys", "key", "k", () => session.managesPeople || session.account !== undefined],
+];
 
 const main = h("main", { id: "main", tabindex: "-1" });
 const links = menu.map(([name, text, symbol, , may]) => h("a", { href: to(name), hidden: !may() }, icon(symbol), text));
@@ -36,7 +43,7 @@ async function go() {
 	await session.follow();
 	const hash = location.hash;
 	if (hash === current.hash) return;
-	if (current.view?.leave && !await current.view.leave()) {
+	if (current.view?.leave && !(await current.view.leave())) {
 		history.replaceState(null, "", current.hash);
 		return;
 	}
@@ -66,7 +73,15 @@ async function go() {
 			return;
 		}
 		const shell = { title: (/** @type {string} */ text) => void (document.title = `${text} · ${title}`) };
-		const view = module.view({ session, api: session.api, params: found.params, query: found.query, signal: abort.signal, live, shell });
+		const view = module.view({
+			session,
+			api: session.api,
+			params: found.params,
+			query: found.query,
+			signal: abort.signal,
+			live,
+			shell,
+		});
 		current.view = view;
 		fill(main, view.node);
 		main.focus({ preventScroll: true });
@@ -78,7 +93,13 @@ async function go() {
 
 /** @param {unknown} e */
 function failure(e) {
-	return h("div", { class: "empty" }, h("h1", null, "The page cannot be shown"), sentence(e), button("Try again", () => location.reload()));
+	return h(
+		"div",
+		{ class: "empty" },
+		h("h1", null, "The page cannot be shown"),
+		sentence(e),
+		button("Try again", () => location.reload()),
+	);
 }
 
 /** @param {string} text @param {...Node} more */
@@ -89,7 +110,9 @@ function notice(text, ...more) {
 function showCorner() {
 	const me = session.me;
 	if (!me) return;
-	const who = button("", async () => show("Who you are", (await import("./views/account.js")).whoami(session)), { class: "who" });
+	const who = button("", async () => show("Who you are", (await import("./views/account.js")).whoami(session)), {
+		class: "who",
+	});
 	fill(who, person(me.urn));
 	fill(corner, themeButton(), who);
 	links.forEach((link, i) => (link.hidden = !menu[i]?.[4]()));
@@ -100,38 +123,91 @@ const themes = /** @type {const} */ (["system", "light", "dark"]);
 
 function themeButton() {
 	const now = themes.find((t) => t === localStorage.getItem("vitrine.theme")) ?? "system";
-	return button(`Theme: ${now}`, () => {
-		const next = /** @type {string} */ (themes[(themes.indexOf(now) + 1) % themes.length]);
-		localStorage.setItem("vitrine.theme", next);
-		theme();
-		showCorner();
-		/** @type {HTMLElement | null} */ (corner.querySelector("button"))?.focus();
-	}, { icon: "sun", bare: true });
+	return button(
+		`Theme: ${now}`,
+		() => {
+			const next = /** @type {string} */ (themes[(themes.indexOf(now) + 1) % themes.length]);
+			localStorage.setItem("vitrine.theme", next);
+			theme();
+			showCorner();
+			/** @type {HTMLElement | null} */ (corner.querySelector("button"))?.focus();
+		},
+		{ icon: "sun", bare: true },
+	);
 }
 
 function theme() {
 	const chosen = localStorage.getItem("vitrine.theme") ?? "system";
 	document.documentElement.dataset["theme"] = chosen;
-	document.querySelector('meta[name="color-scheme"]')?.setAttribute("content", chosen === "system" ? "light dark" : chosen);
+	document
+		.querySelector('meta[name="color-scheme"]')
+		?.setAttribute("content", chosen === "system" ? "light dark" : chosen);
 }
 
 /** The shortcuts that work everywhere; views have more of their own in their help. */
-const shortcuts = [["?", "This list"], ["g a", "Apps"], ["g l", "Releases"], ["g s", "Assets"], ["g r", "Reviews"], ["g c", "Components"], ["g p", "People"], ["g k", "Keys"], ["/", "Search or filter"], ["Ctrl Z · Ctrl Shift Z", "Undo and redo in the designer"], ["Ctrl S", "Save at once"],
-	["F2 · Delete · Ctrl X · Ctrl V", "Rename, delete, cut and paste a folder"], ["Shift F10", "What can be done with a folder"], ["Alt ↑ · Alt ↓", "Move an element or an item up or down"], ["Esc", "Close a dialog; leave a cut folder where it is"]];
+const shortcuts = [
+	["?", "This list"],
+	["g a", "Apps"],
+	["g l", "Releases"],
+	["g s", "Assets"],
+	["g r", "Reviews"],
+	["g c", "Components"],
+	["g p", "People"],
+	["g k", "Keys"],
+	["/", "Search or filter"],
+	["Ctrl Z · Ctrl Shift Z", "Undo and redo in the designer"],
+	["Ctrl S", "Save at once"],
+	["F2 · Delete · Ctrl X · Ctrl V", "Rename, delete, cut and paste a folder"],
+	["Shift F10", "What can be done with a folder"],
+	["Alt ↑ · Alt ↓", "Move an element or an item up or down"],
+	["Esc", "Close a dialog; leave a cut folder where it is"],
+];
 
 function help() {
 	/** @param {string} keys that are pressed together, or one after the other */
-	const together = (keys) => h("span", { class: "together" }, keys.split(" ").map((key) => h("kbd", null, key)));
-	void show("Keyboard", h("table", { class: "keys" }, h("tbody", null, shortcuts.map(([keys = "", what]) => h("tr", null,
-		h("th", { scope: "row" }, keys.split(" · ").flatMap((one, i) => [i > 0 && " or ", together(one)])),
-		h("td", null, what))))));
+	const together = (keys) =>
+		h(
+			"span",
+			{ class: "together" },
+			keys.split(" ").map((key) => h("kbd", null, key)),
+		);
+	void show(
+		"Keyboard",
+		h(
+			"table",
+			{ class: "keys" },
+			h(
+				"tbody",
+				null,
+				shortcuts.map(([keys = "", what]) =>
+					h(
+						"tr",
+						null,
+						h(
+							"th",
+							{ scope: "row" },
+							keys.split(" · ").flatMap((one, i) => [i > 0 && " or ", together(one)]),
+						),
+						h("td", null, what),
+					),
+				),
+			),
+		),
+	);
 }
 
 let afterG = 0;
 
 document.addEventListener("keydown", (event) => {
 	const target = /** @type {HTMLElement} */ (event.target);
-	if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return;
+	if (
+		event.ctrlKey ||
+		event.metaKey ||
+		event.altKey ||
+		target.matches("input, textarea, select, [contenteditable]") ||
+		document.querySelector("dialog[open]")
+	)
+		return;
 	if (event.key === "?") help();
 	else if (event.key === "/") {
 		const search = /** @type {HTMLElement | null} */ (main.querySelector('input[type="search"]'));
@@ -148,16 +224,40 @@ document.addEventListener("keydown", (event) => {
 async function begin() {
 	theme();
 	if (!(/** @type {any} */ (JSON).rawJSON)) {
-		fill(document.body, notice("This page needs a newer browser: Chromium 114, Firefox 135, Safari 18.4 or later."));
+		fill(
+			document.body,
+			notice("This page needs a newer browser: Chromium 114, Firefox 135, Safari 18.4 or later."),
+		);
 		return;
 	}
-	fill(document.body,
-		h("a", { href: "#main", class: "skip", onclick: (/** @type {Event} */ event) => {
-			event.preventDefault();
-			main.focus();
-		} }, "Skip to the content"),
-		h("header", { class: "bar" }, h("a", { href: to("apps"), class: "logo" }, h("img", { src: new URL("icon.svg", import.meta.url).href, alt: "", width: 24, height: 24 }), title),
-			h("nav", { "aria-label": "Main" }, links), corner), main);
+	fill(
+		document.body,
+		h(
+			"a",
+			{
+				href: "#main",
+				class: "skip",
+				onclick: (/** @type {Event} */ event) => {
+					event.preventDefault();
+					main.focus();
+				},
+			},
+			"Skip to the content",
+		),
+		h(
+			"header",
+			{ class: "bar" },
+			h(
+				"a",
+				{ href: to("apps"), class: "logo" },
+				h("img", { src: new URL("icon.svg", import.meta.url).href, alt: "", width: 24, height: 24 }),
+				title,
+			),
+			h("nav", { "aria-label": "Main" }, links),
+			corner,
+		),
+		main,
+	);
 	fill(main, h("div", { class: "loading", "aria-busy": "true" }));
 	void match(location.hash || to("apps"))?.load(); // meanwhile
 	try {
@@ -194,4 +294,3 @@ async function begin() {
 }
 
 void begin();
-

@@ -38,7 +38,16 @@ export function match(hash) {
 	const [path = "", query = ""] = hash.replace(/^#/, "").split("?");
 	for (const [pattern, name, load] of routes) {
 		const found = pattern.exec(path);
-		if (found) return { name, load, params: found.slice(1).filter((x) => x !== undefined).map(decode), query: new URLSearchParams(query) };
+		if (found)
+			return {
+				name,
+				load,
+				params: found
+					.slice(1)
+					.filter((x) => x !== undefined)
+					.map(decode),
+				query: new URLSearchParams(query),
+			};
 	}
 	return undefined;
 }

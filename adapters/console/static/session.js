@@ -22,7 +22,12 @@ const signin = () => import("./elements/signin.js");
 export class Session {
 	/** @param {URL} base the address of the API's base path */
 	constructor(base) {
-		this.api = new Api(base, { token: () => sessionStorage.getItem(storage) ?? "", renew: (refused, token, first) => this.#renew(refused, token, first), confirm: () => this.#confirm(), wait: (seconds) => this.#wait(seconds) });
+		this.api = new Api(base, {
+			token: () => sessionStorage.getItem(storage) ?? "",
+			renew: (refused, token, first) => this.#renew(refused, token, first),
+			confirm: () => this.#confirm(),
+			wait: (seconds) => this.#wait(seconds),
+		});
 		/** @type {Me | undefined} */
 		this.me = undefined;
 		/** Sends no token, so that the cookie counts, and asks nobody to sign in. */
@@ -55,7 +60,7 @@ export class Session {
 	async begin() {
 		namesFrom(this.api);
 		const link = takeFragment();
-		const placed = this.placing = this.look();
+		const placed = (this.placing = this.look());
 		if (link?.kind === "token") await this.#offer(link.secret);
 		else if (link) {
 			await placed;
@@ -67,7 +72,7 @@ export class Session {
 				if (!this.byToken) this.channel.postMessage("");
 				return this.me;
 			} catch (e) {
-				if (!(e instanceof ApiError) || e.status !== 401 && e.status !== 403) throw e;
+				if (!(e instanceof ApiError) || (e.status !== 401 && e.status !== 403)) throw e;
 				await placed;
 				this.keep(await this.#ask(this.byToken || e.status === 403 ? e : undefined));
 				this.placing = this.look();
@@ -102,7 +107,7 @@ export class Session {
 
 	/** The groups that the caller has to do with. */
 	get groups() {
-		return [...new Set([...this.me?.moderates ?? [], ...this.me?.reads ?? [], ...this.me?.groups ?? []])];
+		return [...new Set([...(this.me?.moderates ?? []), ...(this.me?.reads ?? []), ...(this.me?.groups ?? [])])];
 	}
 
 	/** Sends a token from now on, or with "" the cookie. @param {string} token */
@@ -128,17 +133,27 @@ export class Session {
 		const before = sessionStorage.getItem(storage) ?? "";
 		if (before === token) return;
 		const now = sendable.test(token) ? await this.#whose(before) : undefined;
-		const then = (now || this.me) && await this.#whose(token);
-		if (now && !then || !sendable.test(token)) toast("The link has no token that you can sign in with.", { bad: true });
+		const then = (now || this.me) && (await this.#whose(token));
+		if ((now && !then) || !sendable.test(token))
+			toast("The link has no token that you can sign in with.", { bad: true });
 		else {
 			await askFor([now ?? "", then ?? ""]);
-			if (!now || await confirm("Use the token of the link?", h("span", null, "You are ", person(now), ". The link has a token of ", person(then), "."), `Continue as ${nameOf(then ?? "")}`)) await this.#take(token, then);
+			if (
+				!now ||
+				(await confirm(
+					"Use the token of the link?",
+					h("span", null, "You are ", person(now), ". The link has a token of ", person(then), "."),
+					`Continue as ${nameOf(then ?? "")}`,
+				))
+			)
+				await this.#take(token, then);
 		}
 	}
 
 	/** Tells that the service is busy, once at a time. @param {number} seconds */
 	#wait(seconds) {
-		if (!this.waiting?.isConnected) this.waiting = toast(`The service is busy. It is asked again in ${count(seconds, "second")}.`);
+		if (!this.waiting?.isConnected)
+			this.waiting = toast(`The service is busy. It is asked again in ${count(seconds, "second")}.`);
 	}
 
 	/**
@@ -166,7 +181,7 @@ export class Session {
 		try {
 			return (await this.#meWith(token)).urn;
 		} catch (e) {
-			if (!(e instanceof ApiError) || e.status !== 401 && e.status !== 403) throw e;
+			if (!(e instanceof ApiError) || (e.status !== 401 && e.status !== 403)) throw e;
 			return undefined;
 		}
 	}
@@ -210,7 +225,7 @@ export class Session {
 	async #again(refused, byCookie) {
 		for (const later of byCookie ? [0, 500] : []) {
 			await new Promise((resolve) => setTimeout(resolve, later));
-			if (this.me && await this.#whose("").catch(() => undefined) === this.me.urn) return;
+			if (this.me && (await this.#whose("").catch(() => undefined)) === this.me.urn) return;
 		}
 		for (;;) {
 			const token = await this.#ask(refused);
@@ -233,15 +248,18 @@ export class Session {
 	 * @returns {Promise<string>} a token, or "" for the cookie
 	 */
 	async #ask(refused) {
-		if (refused?.status === 403) refused.words = "This token is for a page that shows an app. Nobody can sign in with it.";
+		if (refused?.status === 403)
+			refused.words = "This token is for a page that shows an app. Nobody can sign in with it.";
 		return (await signin()).ask(this, refused);
 	}
 
 	/** Has the person show again that it is them, once for all that waits for it. */
 	#confirm() {
-		this.confirming ??= signin().then((m) => m.confirm(this)).finally(() => {
-			this.confirming = undefined;
-		});
+		this.confirming ??= signin()
+			.then((m) => m.confirm(this))
+			.finally(() => {
+				this.confirming = undefined;
+			});
 		return this.confirming;
 	}
 
@@ -249,7 +267,16 @@ export class Session {
 	async signOut(everywhere = false) {
 		const { forget, kept } = await import("./model/local.js");
 		const whose = [this.base.href, this.me?.urn ?? ""];
-		if ((this.unsaved() || kept(whose).length > 0) && !await confirm("Sign out and lose changes?", "Some of your changes are not saved. They are in this browser alone, and are deleted from it when you sign out.", "Sign out", { danger: true })) return;
+		if (
+			(this.unsaved() || kept(whose).length > 0) &&
+			!(await confirm(
+				"Sign out and lose changes?",
+				"Some of your changes are not saved. They are in this browser alone, and are deleted from it when you sign out.",
+				"Sign out",
+				{ danger: true },
+			))
+		)
+			return;
 		if (this.account) {
 			await this.bare.account("DELETE", `signin/sessions/${everywhere ? "" : this.account.id}`).catch((e) => {
 				if (e.status !== 401) throw e; // the session has ended by itself
@@ -264,7 +291,7 @@ export class Session {
 
 	/** Whether the caller may change an app. @param {Pick<import("./api.js").App, "owner" | "groups">} app */
 	mayWrite(app) {
-		return !!this.me?.owner && app.owner?.urn === this.me.urn || app.groups.some((g) => this.moderates(g));
+		return (!!this.me?.owner && app.owner?.urn === this.me.urn) || app.groups.some((g) => this.moderates(g));
 	}
 
 	/** Whether the caller may create, move and delete a tag of an app. @param {import("./api.js").App} app @param {{protected?: boolean}} tag */

@@ -12,30 +12,37 @@
 //   {height: pixels}                       the height of the document has changed
 //   {error: {key, component, message}}     an element, or the app, has failed
 
-import './vitrine.js'
+import "./vitrine.js";
 
-const host = document.querySelector('vitrine-app')
+const host = document.querySelector("vitrine-app");
 
-addEventListener('message', function begin({ source, ports: [port] }) {
-  if (source !== parent || !port) return
-  removeEventListener('message', begin)
-  let marked = null
-  const mark = () => {
-    for (const div of host.children) div.toggleAttribute('data-marked', div.dataset.key === marked)
-  }
-  port.onmessage = async ({ data }) => {
-    if ('ping' in data) port.postMessage({ pong: data.ping })
-    if (data.show) await host.show(data.show)
-    if ('mark' in data) marked = data.mark
-    mark()
-    if (data.mark) host.querySelector('[data-marked]')?.scrollIntoView({ block: 'nearest' })
-  }
-  addEventListener('vitrine-error', ({ detail: { key, component, error } }) =>
-    port.postMessage({ error: { key, component, message: String(error?.message ?? error) } }))
-  addEventListener('click', ({ target }) => {
-    const { key } = target.closest?.('[data-key]')?.dataset ?? {}
-    if (key) port.postMessage({ click: key })
-  }, true)
-  new ResizeObserver(() => port.postMessage({ height: document.documentElement.scrollHeight })).observe(document.body)
-  port.postMessage({ ready: true })
-})
+addEventListener("message", function begin({ source, ports: [port] }) {
+	if (source !== parent || !port) return;
+	removeEventListener("message", begin);
+	let marked = null;
+	const mark = () => {
+		for (const div of host.children) div.toggleAttribute("data-marked", div.dataset.key === marked);
+	};
+	port.onmessage = async ({ data }) => {
+		if ("ping" in data) port.postMessage({ pong: data.ping });
+		if (data.show) await host.show(data.show);
+		if ("mark" in data) marked = data.mark;
+		mark();
+		if (data.mark) host.querySelector("[data-marked]")?.scrollIntoView({ block: "nearest" });
+	};
+	addEventListener("vitrine-error", ({ detail: { key, component, error } }) =>
+		port.postMessage({ error: { key, component, message: String(error?.message ?? error) } }),
+	);
+	addEventListener(
+		"click",
+		({ target }) => {
+			const { key } = target.closest?.("[data-key]")?.dataset ?? {};
+			if (key) port.postMessage({ click: key });
+		},
+		true,
+	);
+	new ResizeObserver(() => port.postMessage({ height: document.documentElement.scrollHeight })).observe(
+		document.body,
+	);
+	port.postMessage({ ready: true });
+});

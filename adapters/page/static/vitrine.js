@@ -5,287 +5,335 @@
 // All elements with the same tag and key ask in one request for their apps. Each element of an app is mounted into a <div> of its own, by
 // the module that its component names as main (see vitrine.d.ts). See the README of adapters/page for everything else.
 
-const address = new URL('public/', import.meta.url) // {base}/x/public/
-const mostApps = 50 // that one request may ask for
-const patience = 10_000 // milliseconds that a module may take to load before its element counts as failed
-const inOrder = 1000 // milliseconds that the elements of an app wait for the modules of those before them
-const longestPause = 300_000 // milliseconds between two requests after many errors
+const address = new URL("public/", import.meta.url); // {base}/x/public/
+const mostApps = 50; // that one request may ask for
+const patience = 10_000; // milliseconds that a module may take to load before its element counts as failed
+const inOrder = 1000; // milliseconds that the elements of an app wait for the modules of those before them
+const longestPause = 300_000; // milliseconds between two requests after many errors
 
 // Part is one element of an app on the page.
 class Part {
-  constructor(host, info, element) {
-    Object.assign(this, { host, info, element })
-    if (!element.headless) {
-      this.div = document.createElement('div')
-      this.div.dataset.key = element.key
-      this.div.dataset.component = element.name
-    }
-    this.load()
-  }
+	constructor(host, info, element) {
+		Object.assign(this, { host, info, element });
+		if (!element.headless) {
+			this.div = document.createElement("div");
+			this.div.dataset.key = element.key;
+			this.div.dataset.component = element.name;
+		}
+		this.load();
+	}
 
-  // load begins to load the module. mount sees when that fails.
-  load() {
-    const { main } = this.element
-    const late = new Promise((_, no) => setTimeout(no, patience, 'it took too long'))
-    this.module = Promise.race([import(main), late]).then(module => module.mount ? module : Promise.reject('it exports no function mount')).catch(cause => {
-      // Each browser says in its own words that it could not fetch a module.
-      const why = /^TypeError.*module/.test(cause) ? 'it is not there, or its server sends no Access-Control-Allow-Origin' : cause
-      throw new Error(`its script ${main} cannot be used: ${why}`, { cause })
-    })
-    this.module.catch(() => {})
-  }
+	// load begins to load the module. mount sees when that fails.
+	load() {
+		const { main } = this.element;
+		const late = new Promise((_, no) => setTimeout(no, patience, "it took too long"));
+		this.module = Promise.race([import(main), late])
+			.then((module) => (module.mount ? module : Promise.reject("it exports no function mount")))
+			.catch((cause) => {
+				// Each browser says in its own words that it could not fetch a module.
+				const why = /^TypeError.*module/.test(cause)
+					? "it is not there, or its server sends no Access-Control-Allow-Origin"
+					: cause;
+				throw new Error(`its script ${main} cannot be used: ${why}`, { cause });
+			});
+		this.module.catch(() => {});
+	}
 
-  // mount calls the component as soon as its module is there. What it returns, or what it promises, is the handle.
-  mount() {
-    const { config, key } = this.element
-    const gone = this.gone = new AbortController()
-    this.failed = false
-    this.handle = this.module.then(module => gone.signal.aborted ? null :
-      module.mount(this.div ?? null, { config: structuredClone(config), app: this.info, key, signal: gone.signal }))
-    this.handle.catch(error => this.fail(error))
-  }
+	// mount calls the component as soon as its module is there. What it returns, or what it promises, is the handle.
+	mount() {
+		const { config, key } = this.element;
+		const gone = (this.gone = new AbortController());
+		this.failed = false;
+		this.handle = this.module.then((module) =>
+			gone.signal.aborted
+				? null
+				: module.mount(this.div ?? null, {
+						config: structuredClone(config),
+						app: this.info,
+						key,
+						signal: gone.signal,
+					}),
+		);
+		this.handle.catch((error) => this.fail(error));
+	}
 
-  // update hands over a new configuration. A component that takes none, or that has failed, is mounted anew.
-  update(info, element) {
-    const same = JSON.stringify(this.element.config) === JSON.stringify(element.config)
-    Object.assign(this, { info, element })
-    if (this.failed) return this.remount()
-    if (same) return
-    const { signal } = this.gone
-    this.handle.then(handle => signal.aborted ? null : handle?.update ? handle.update(structuredClone(element.config)) : this.remount())
-      .catch(error => this.fail(error))
-  }
+	// update hands over a new configuration. A component that takes none, or that has failed, is mounted anew.
+	update(info, element) {
+		const same = JSON.stringify(this.element.config) === JSON.stringify(element.config);
+		Object.assign(this, { info, element });
+		if (this.failed) return this.remount();
+		if (same) return;
+		const { signal } = this.gone;
+		this.handle
+			.then((handle) =>
+				signal.aborted
+					? null
+					: handle?.update
+						? handle.update(structuredClone(element.config))
+						: this.remount(),
+			)
+			.catch((error) => this.fail(error));
+	}
 
-  // remount mounts the component into a new <div>, since a shadow root would stay with the old one.
-  remount() {
-    this.unmount()
-    if (this.div) {
-      const div = document.createElement('div')
-      Object.assign(div.dataset, this.div.dataset)
-      this.div.replaceWith(div)
-      this.div = div
-    }
-    this.load()
-    this.mount()
-  }
+	// remount mounts the component into a new <div>, since a shadow root would stay with the old one.
+	remount() {
+		this.unmount();
+		if (this.div) {
+			const div = document.createElement("div");
+			Object.assign(div.dataset, this.div.dataset);
+			this.div.replaceWith(div);
+			this.div = div;
+		}
+		this.load();
+		this.mount();
+	}
 
-  unmount() {
-    this.handle?.then(handle => handle?.unmount?.(), () => {}).catch(error => this.host.report(error, this))
-    this.gone?.abort()
-  }
+	unmount() {
+		this.handle
+			?.then(
+				(handle) => handle?.unmount?.(),
+				() => {},
+			)
+			.catch((error) => this.host.report(error, this));
+		this.gone?.abort();
+	}
 
-  fail(error) {
-    if (this.failed || this.gone.signal.aborted) return
-    this.failed = true
-    const { template } = this.host
-    if (template) this.div?.replaceChildren(template.content.cloneNode(true))
-    this.host.report(error, this)
-  }
+	fail(error) {
+		if (this.failed || this.gone.signal.aborted) return;
+		this.failed = true;
+		const { template } = this.host;
+		if (template) this.div?.replaceChildren(template.content.cloneNode(true));
+		this.host.report(error, this);
+	}
 }
 
 export class VitrineApp extends HTMLElement {
-  static observedAttributes = ['app', 'tag', 'key', 'live']
-  parts = new Map() // by app and key
+	static observedAttributes = ["app", "tag", "key", "live"];
+	parts = new Map(); // by app and key
 
-  get live() { // seconds between two requests, 0 for one request alone
-    return this.hasAttribute('live') ? Math.max(1, Number(this.getAttribute('live')) || 10) : 0
-  }
+	get live() {
+		// seconds between two requests, 0 for one request alone
+		return this.hasAttribute("live") ? Math.max(1, Number(this.getAttribute("live")) || 10) : 0;
+	}
 
-  get template() { return this.querySelector(':scope > template[slot=error]') ?? this.kept }
+	get template() {
+		return this.querySelector(":scope > template[slot=error]") ?? this.kept;
+	}
 
-  connectedCallback() { join(this) }
-  connectedMoveCallback() {}
-  disconnectedCallback() {
-    queueMicrotask(() => { // an element that was moved is connected again
-      if (this.isConnected) return
-      leave(this)
-      this.show({ elements: [] })
-    })
-  }
-  attributeChangedCallback() { if (this.isConnected) join(this) }
+	connectedCallback() {
+		join(this);
+	}
+	connectedMoveCallback() {}
+	disconnectedCallback() {
+		queueMicrotask(() => {
+			// an element that was moved is connected again
+			if (this.isConnected) return;
+			leave(this);
+			this.show({ elements: [] });
+		});
+	}
+	attributeChangedCallback() {
+		if (this.isConnected) join(this);
+	}
 
-  // report tells the page what has failed, and the browser's console unless the page calls preventDefault.
-  report(error, part) {
-    const app = this.getAttribute('app'), { key, name: component } = part?.element ?? {}
-    const place = part?.div?.isConnected ? part.div : this
-    const event = new CustomEvent('vitrine-error', { bubbles: true, cancelable: true, detail: { app, key, component, error } })
-    if (place.dispatchEvent(event)) console.error('vitrine-app', app, key, component, error)
-  }
+	// report tells the page what has failed, and the browser's console unless the page calls preventDefault.
+	report(error, part) {
+		const app = this.getAttribute("app"),
+			{ key, name: component } = part?.element ?? {};
+		const place = part?.div?.isConnected ? part.div : this;
+		const event = new CustomEvent("vitrine-error", {
+			bubbles: true,
+			cancelable: true,
+			detail: { app, key, component, error },
+		});
+		if (place.dispatchEvent(event)) console.error("vitrine-app", app, key, component, error);
+	}
 
-  // refuse tells the page why there is no app, and shows its template unless the app is there from before.
-  refuse(error) {
-    const { template } = this
-    if (!this.parts.size && template) this.replaceChildren(template, template.content.cloneNode(true))
-    this.report(error)
-  }
+	// refuse tells the page why there is no app, and shows its template unless the app is there from before.
+	refuse(error) {
+		const { template } = this;
+		if (!this.parts.size && template) this.replaceChildren(template, template.content.cloneNode(true));
+		this.report(error);
+	}
 
-  // show shows an app as the service delivers it. The last of several calls counts.
-  async show(app) {
-    const text = JSON.stringify(app)
-    if (text === this.shown) return
-    this.shown = text
-    this.next = JSON.parse(text)
-    if (this.showing) return
-    this.showing = true
-    while (this.next) {
-      const now = this.next
-      this.next = null
-      await this.change(now).catch(error => this.report(error))
-    }
-    this.showing = false
-  }
+	// show shows an app as the service delivers it. The last of several calls counts.
+	async show(app) {
+		const text = JSON.stringify(app);
+		if (text === this.shown) return;
+		this.shown = text;
+		this.next = JSON.parse(text);
+		if (this.showing) return;
+		this.showing = true;
+		while (this.next) {
+			const now = this.next;
+			this.next = null;
+			await this.change(now).catch((error) => this.report(error));
+		}
+		this.showing = false;
+	}
 
-  // change makes the page equal to what an app is now. Parts that stay keep their state. info is what components are told of the app.
-  async change({ elements, error, code, ...info }) {
-    this.kept = this.template
-    if (error) {
-      this.refuse(Object.assign(new Error(error), { code }))
-      if (!this.parts.size) return
-      elements = []
-    }
-    const before = this.parts
-    this.parts = new Map()
-    const fresh = []
-    for (const element of elements) {
-      const name = info.id + ' ' + element.key
-      let part = before.get(name)
-      if (part?.element.main === element.main && !part.element.headless === !element.headless) {
-        before.delete(name)
-        part.update(info, element)
-      } else {
-        part = new Part(this, info, element)
-        fresh.push(part)
-      }
-      this.parts.set(name, part)
-    }
-    for (const part of before.values()) {
-      part.unmount()
-      part.div?.remove()
-    }
-    this.place([...this.parts.values()].flatMap(part => part.div ?? []))
-    const late = new Promise(done => setTimeout(done, inOrder))
-    for (const part of fresh) {
-      part.mount()
-      await Promise.race([late, part.module.catch(() => {})])
-    }
-  }
+	// change makes the page equal to what an app is now. Parts that stay keep their state. info is what components are told of the app.
+	async change({ elements, error, code, ...info }) {
+		this.kept = this.template;
+		if (error) {
+			this.refuse(Object.assign(new Error(error), { code }));
+			if (!this.parts.size) return;
+			elements = [];
+		}
+		const before = this.parts;
+		this.parts = new Map();
+		const fresh = [];
+		for (const element of elements) {
+			const name = info.id + " " + element.key;
+			let part = before.get(name);
+			if (part?.element.main === element.main && !part.element.headless === !element.headless) {
+				before.delete(name);
+				part.update(info, element);
+			} else {
+				part = new Part(this, info, element);
+				fresh.push(part);
+			}
+			this.parts.set(name, part);
+		}
+		for (const part of before.values()) {
+			part.unmount();
+			part.div?.remove();
+		}
+		this.place([...this.parts.values()].flatMap((part) => part.div ?? []));
+		const late = new Promise((done) => setTimeout(done, inOrder));
+		for (const part of fresh) {
+			part.mount();
+			await Promise.race([late, part.module.catch(() => {})]);
+		}
+	}
 
-  // place puts the divs into the document in their order, and moves as few as it easily can.
-  place(divs) {
-    const wanted = new Set(divs)
-    for (const child of [...this.childNodes]) {
-      if (!wanted.has(child) && child !== this.kept) child.remove()
-    }
-    let at = this.firstChild
-    for (const div of divs) {
-      if (at && at === this.kept) at = at.nextSibling
-      if (div === at) {
-        at = at.nextSibling
-      } else if (div.isConnected && this.moveBefore) {
-        this.moveBefore(div, at) // keeps what a browser knows of it, such as the focus
-      } else {
-        this.insertBefore(div, at)
-      }
-    }
-  }
+	// place puts the divs into the document in their order, and moves as few as it easily can.
+	place(divs) {
+		const wanted = new Set(divs);
+		for (const child of [...this.childNodes]) {
+			if (!wanted.has(child) && child !== this.kept) child.remove();
+		}
+		let at = this.firstChild;
+		for (const div of divs) {
+			if (at && at === this.kept) at = at.nextSibling;
+			if (div === at) {
+				at = at.nextSibling;
+			} else if (div.isConnected && this.moveBefore) {
+				this.moveBefore(div, at); // keeps what a browser knows of it, such as the focus
+			} else {
+				this.insertBefore(div, at);
+			}
+		}
+	}
 }
 
 // Groups are the elements with the same tag and key. Each group asks for its apps in one request, or in several if there are many.
-const groups = new Map()
+const groups = new Map();
 
 function leave(host) {
-  host.group?.hosts.delete(host)
-  host.group = null
-  clearTimeout(host.incomplete)
+	host.group?.hosts.delete(host);
+	host.group = null;
+	clearTimeout(host.incomplete);
 }
 
 function join(host) {
-  leave(host)
-  const [app, tag, key] = ['app', 'tag', 'key'].map(name => host.getAttribute(name))
-  if (!app) return
-  if (!tag || !key) { // the script that made the element may be about to set them
-    host.incomplete = setTimeout(() => host.refuse(new Error(`<vitrine-app> has no attribute ${tag ? 'key' : 'tag'}`)))
-    return
-  }
-  const name = JSON.stringify([tag, key])
-  if (!groups.has(name)) groups.set(name, new Group(tag, key))
-  const group = host.group = groups.get(name)
-  host.fresh = true
-  group.hosts.add(host)
-  group.soon(0)
+	leave(host);
+	const [app, tag, key] = ["app", "tag", "key"].map((name) => host.getAttribute(name));
+	if (!app) return;
+	if (!tag || !key) {
+		// the script that made the element may be about to set them
+		host.incomplete = setTimeout(() =>
+			host.refuse(new Error(`<vitrine-app> has no attribute ${tag ? "key" : "tag"}`)),
+		);
+		return;
+	}
+	const name = JSON.stringify([tag, key]);
+	if (!groups.has(name)) groups.set(name, new Group(tag, key));
+	const group = (host.group = groups.get(name));
+	host.fresh = true;
+	group.hosts.add(host);
+	group.soon(0);
 }
 
 class Group {
-  hosts = new Set()
-  errors = 0
+	hosts = new Set();
+	errors = 0;
 
-  constructor(tag, key) { Object.assign(this, { tag, key }) }
+	constructor(tag, key) {
+		Object.assign(this, { tag, key });
+	}
 
-  // soon asks in so many milliseconds, unless it asks earlier.
-  soon(pause) {
-    const due = Date.now() + pause
-    if (this.due <= due) return
-    this.due = due
-    clearTimeout(this.timer)
-    this.timer = setTimeout(() => this.ask(), pause)
-  }
+	// soon asks in so many milliseconds, unless it asks earlier.
+	soon(pause) {
+		const due = Date.now() + pause;
+		if (this.due <= due) return;
+		this.due = due;
+		clearTimeout(this.timer);
+		this.timer = setTimeout(() => this.ask(), pause);
+	}
 
-  // ask asks for the apps of those that have none yet or are live.
-  async ask() {
-    this.due = undefined
-    if (this.asking) return // it sets the next time
-    this.paused = document.hidden && this.loaded
-    if (this.paused) return // until wake
-    const hosts = [...this.hosts].filter(host => host.fresh || host.live)
-    if (!hosts.length) return
-    this.asking = true
-    const ids = [...new Set(hosts.map(host => host.getAttribute('app')))].sort()
-    const requests = []
-    while (ids.length) requests.push(ids.splice(0, mostApps))
-    const answers = await Promise.allSettled(requests.map(this.fetch, this))
-    this.asking = false
-    let failed = false
-    for (const [i, { value, reason }] of answers.entries()) {
-      failed ||= !!reason
-      for (const host of hosts) {
-        const id = host.getAttribute('app')
-        if (host.group !== this || !requests[i].includes(id)) continue
-        if (reason) {
-          if (reason.final && host.fresh) host.refuse(reason)
-          else if (!this.errors) host.report(reason) // once, until it works again
-          if (reason.final) host.fresh = false
-          continue
-        }
-        host.fresh = false
-        host.show(value.find(app => app.id === id))
-      }
-    }
-    this.errors = failed ? this.errors + 1 : 0
-    this.loaded = true
-    // Next time: at once for those that have come meanwhile, after a second and then more for those that got an error, after their time for those that are live.
-    const seconds = Math.min(...[...this.hosts].map(host => host.fresh ? +failed : host.live || Infinity))
-    if (seconds < Infinity) this.soon(Math.min(longestPause, 1000 * seconds * 2 ** Math.max(0, this.errors - 1)) * (0.9 + Math.random() / 5))
-  }
+	// ask asks for the apps of those that have none yet or are live.
+	async ask() {
+		this.due = undefined;
+		if (this.asking) return; // it sets the next time
+		this.paused = document.hidden && this.loaded;
+		if (this.paused) return; // until wake
+		const hosts = [...this.hosts].filter((host) => host.fresh || host.live);
+		if (!hosts.length) return;
+		this.asking = true;
+		const ids = [...new Set(hosts.map((host) => host.getAttribute("app")))].sort();
+		const requests = [];
+		while (ids.length) requests.push(ids.splice(0, mostApps));
+		const answers = await Promise.allSettled(requests.map(this.fetch, this));
+		this.asking = false;
+		let failed = false;
+		for (const [i, { value, reason }] of answers.entries()) {
+			failed ||= !!reason;
+			for (const host of hosts) {
+				const id = host.getAttribute("app");
+				if (host.group !== this || !requests[i].includes(id)) continue;
+				if (reason) {
+					if (reason.final && host.fresh) host.refuse(reason);
+					else if (!this.errors) host.report(reason); // once, until it works again
+					if (reason.final) host.fresh = false;
+					continue;
+				}
+				host.fresh = false;
+				host.show(value.find((app) => app.id === id));
+			}
+		}
+		this.errors = failed ? this.errors + 1 : 0;
+		this.loaded = true;
+		// Next time: at once for those that have come meanwhile, after a second and then more for those that got an error, after their time for those that are live.
+		const seconds = Math.min(...[...this.hosts].map((host) => (host.fresh ? +failed : host.live || Infinity)));
+		if (seconds < Infinity)
+			this.soon(
+				Math.min(longestPause, 1000 * seconds * 2 ** Math.max(0, this.errors - 1)) * (0.9 + Math.random() / 5),
+			);
+	}
 
-  async fetch(ids) {
-    const url = new URL(encodeURIComponent(this.tag), address)
-    for (const id of ids) url.searchParams.append('app', id)
-    url.searchParams.set('key', this.key)
-    const answer = await fetch(url, { credentials: 'omit', signal: AbortSignal.timeout(30_000) }) // the browser's cache sends the ETag
-    if (answer.ok) return (await answer.json()).apps
-    const { error, code } = await answer.json().catch(() => ({})) // something between may answer without JSON
-    throw Object.assign(new Error(error ?? `the service answered ${answer.status}`), { code, final: answer.status < 500 && answer.status !== 429 })
-  }
+	async fetch(ids) {
+		const url = new URL(encodeURIComponent(this.tag), address);
+		for (const id of ids) url.searchParams.append("app", id);
+		url.searchParams.set("key", this.key);
+		const answer = await fetch(url, { credentials: "omit", signal: AbortSignal.timeout(30_000) }); // the browser's cache sends the ETag
+		if (answer.ok) return (await answer.json()).apps;
+		const { error, code } = await answer.json().catch(() => ({})); // something between may answer without JSON
+		throw Object.assign(new Error(error ?? `the service answered ${answer.status}`), {
+			code,
+			final: answer.status < 500 && answer.status !== 429,
+		});
+	}
 }
 
 // wake asks at once when the page is seen again, or the network is back.
 function wake() {
-  if (document.hidden) return
-  for (const group of groups.values()) {
-    if (group.paused || group.errors) group.soon(0)
-  }
+	if (document.hidden) return;
+	for (const group of groups.values()) {
+		if (group.paused || group.errors) group.soon(0);
+	}
 }
-document.addEventListener('visibilitychange', wake)
-addEventListener('online', wake)
+document.addEventListener("visibilitychange", wake);
+addEventListener("online", wake);
 
-customElements.define('vitrine-app', VitrineApp)
+customElements.define("vitrine-app", VitrineApp);

@@ -22,9 +22,18 @@ export function show(title, content, options = {}) {
 		/** @type {T | undefined} */
 		let result;
 		const trouble = h("div", { role: "alert", class: "note bad", hidden: true });
-		const dialog = h("dialog", { "aria-labelledby": id, class: options.wide ? "wide" : "", "data-required": options.required },
-			h("header", null, h("h2", { id }, title), !options.required && button("Close", () => dialog.close(), { icon: "close", bare: true })),
-			trouble, content);
+		const dialog = h(
+			"dialog",
+			{ "aria-labelledby": id, class: options.wide ? "wide" : "", "data-required": options.required },
+			h(
+				"header",
+				null,
+				h("h2", { id }, title),
+				!options.required && button("Close", () => dialog.close(), { icon: "close", bare: true }),
+			),
+			trouble,
+			content,
+		);
 		dialog.addEventListener("cancel", (event) => {
 			if (options.required) event.preventDefault();
 		});
@@ -55,7 +64,9 @@ export function show(title, content, options = {}) {
 		document.body.append(dialog);
 		dialog.showModal();
 		if (stack?.isConnected) place(stack);
-		/** @type {HTMLElement | null} */ (content.querySelector("input:not([type], [readonly]), input[type='search'], textarea"))?.focus();
+		/** @type {HTMLElement | null} */ (
+			content.querySelector("input:not([type], [readonly]), input[type='search'], textarea")
+		)?.focus();
 	});
 }
 
@@ -71,7 +82,11 @@ export function show(title, content, options = {}) {
  */
 export function askWith(title, content, yes, submit, options = {}) {
 	const send = h("button", { class: options.danger ? "main danger" : "main", autofocus: options.focus }, yes);
-	return show(title, h("form", null, content, options.required ? h("div", { class: "buttons" }, send) : buttons(send)), { ...options, submit });
+	return show(
+		title,
+		h("form", null, content, options.required ? h("div", { class: "buttons" }, send) : buttons(send)),
+		{ ...options, submit },
+	);
 }
 
 /** The last line of a form in a dialog: a button that closes the dialog, and others. @param {...HTMLElement} others */
@@ -86,7 +101,8 @@ export function closeAround(event) {
 
 /** Closes the dialogs of a view that is left, but those that must be answered. */
 export function closeAll() {
-	for (const dialog of document.querySelectorAll("dialog:not([data-required])")) /** @type {HTMLDialogElement} */ (dialog).close();
+	for (const dialog of document.querySelectorAll("dialog:not([data-required])"))
+		/** @type {HTMLDialogElement} */ (dialog).close();
 }
 
 /**
@@ -95,7 +111,7 @@ export function closeAll() {
  * @returns {Promise<boolean>}
  */
 export async function confirm(title, text, yes, options = {}) {
-	return await askWith(title, h("p", null, text), yes, () => true, { ...options, focus: true }) ?? false;
+	return (await askWith(title, h("p", null, text), yes, () => true, { ...options, focus: true })) ?? false;
 }
 
 /**
@@ -106,15 +122,20 @@ export async function confirm(title, text, yes, options = {}) {
  */
 export async function ask(title, label, yes, submit, options = {}) {
 	const input = h("input", { value: options.value ?? "", required: true, autocomplete: "off" });
-	await askWith(title, labelled(label, input, options.help), yes, async () => ((await submit(input.value)) === false ? undefined : true));
+	await askWith(title, labelled(label, input, options.help), yes, async () =>
+		(await submit(input.value)) === false ? undefined : true,
+	);
 }
 
 /** A field for a note that the history of a version or a tag will show. */
 export function noteField() {
 	const input = h("input", { maxlength: 1024, autocomplete: "off" });
-	return { node: labelled("Note for the history", input), get value() {
-		return input.value;
-	} };
+	return {
+		node: labelled("Note for the history", input),
+		get value() {
+			return input.value;
+		},
+	};
 }
 
 /** What a person is told about an error. @param {unknown} e */
@@ -126,8 +147,21 @@ export function sentence(e) {
 export function details(e) {
 	const id = e.requestID;
 	const says = e.message !== told(e) && h("p", null, e.message);
-	return (says || id !== "") && h("details", null, h("summary", null, "Details"), says,
-			id && button(`Request ${id}`, () => void navigator.clipboard?.writeText(id).then(() => toast("The id is copied.")), { class: "bare small mono", title: "Copy the id of the request; the log has it too" }));
+	return (
+		(says || id !== "") &&
+		h(
+			"details",
+			null,
+			h("summary", null, "Details"),
+			says,
+			id &&
+				button(
+					`Request ${id}`,
+					() => void navigator.clipboard?.writeText(id).then(() => toast("The id is copied.")),
+					{ class: "bare small mono", title: "Copy the id of the request; the log has it too" },
+				),
+		)
+	);
 }
 
 /** @type {HTMLElement | undefined} */
@@ -146,12 +180,22 @@ function place(notes) {
 export function toast(text, options = {}) {
 	stack ??= h("div", { class: "toasts", role: "status", "aria-live": "polite" });
 	place(stack);
-	const node = h("div", { class: options.bad ? "toast bad" : "toast" }, icon(options.bad ? "warn" : "ok"), h("div", null, text),
-		options.action && button(options.action, () => {
-			options.onaction?.();
-			node.remove();
-		}, { class: "bare strong" }),
-		button("Close", () => node.remove(), { icon: "close", bare: true }));
+	const node = h(
+		"div",
+		{ class: options.bad ? "toast bad" : "toast" },
+		icon(options.bad ? "warn" : "ok"),
+		h("div", null, text),
+		options.action &&
+			button(
+				options.action,
+				() => {
+					options.onaction?.();
+					node.remove();
+				},
+				{ class: "bare strong" },
+			),
+		button("Close", () => node.remove(), { icon: "close", bare: true }),
+	);
 	stack.append(node);
 	if (!options.bad) setTimeout(() => node.remove(), 6000);
 	return node;

@@ -21,7 +21,7 @@ import { isText, kindOf, shown } from "./value.js";
 
 /** What differs between two versions. @param {import("../api.js").Api} api @param {string} id @param {string} from @param {string} to @param {AbortSignal} [signal] */
 export async function compared(api, id, from, to, signal) {
-	return difference(...await Promise.all([api.app(id, from, signal), api.app(id, to, signal)]));
+	return difference(...(await Promise.all([api.app(id, from, signal), api.app(id, to, signal)])));
 }
 
 /** @param {App} before @param {App} after */
@@ -36,8 +36,22 @@ function difference(before, after) {
 	/** @type {HTMLElement[]} */
 	const parts = [];
 	if (before.title !== after.title) parts.push(part("changed", "Title", [row([], text(before.title, after.title))]));
-	const [left, came] = [before.groups.filter((g) => !after.groups.includes(g)), after.groups.filter((g) => !before.groups.includes(g))];
-	if (left.length + came.length > 0) parts.push(part("changed", "Groups", [h("p", null, came.map((g) => h("ins", null, group(g))), " ", left.map((g) => h("del", null, group(g))))]));
+	const [left, came] = [
+		before.groups.filter((g) => !after.groups.includes(g)),
+		after.groups.filter((g) => !before.groups.includes(g)),
+	];
+	if (left.length + came.length > 0)
+		parts.push(
+			part("changed", "Groups", [
+				h(
+					"p",
+					null,
+					came.map((g) => h("ins", null, group(g))),
+					" ",
+					left.map((g) => h("del", null, group(g))),
+				),
+			]),
+		);
 	after.elements.forEach((e, i) => {
 		const name = elementName(after.elements, i);
 		const j = was.get(keyOf(e));
@@ -58,7 +72,12 @@ function difference(before, after) {
 
 /** @param {string} kind @param {string} [title] @param {Child[]} [content] */
 function part(kind, title = "", content = []) {
-	return h("section", { class: `part ${kind}` }, h("h3", null, h("span", { class: "kind" }, kind), " ", named(title)), content);
+	return h(
+		"section",
+		{ class: `part ${kind}` },
+		h("h3", null, h("span", { class: "kind" }, kind), " ", named(title)),
+		content,
+	);
 }
 
 /** Everything that is in an element. @param {Element} e */
@@ -72,7 +91,8 @@ function fieldsOf({ component: c, config: was }, { component: d, config: is }) {
 	/** @type {Child[]} */
 	const rows = [];
 	if (c.name !== d.name) rows.push(row(["Component"], pair([named(titleOf(c))], [named(titleOf(d))])));
-	if (c.version !== d.version) rows.push(row(["Version of the component"], pair([named(c.version)], [named(d.version)])));
+	if (c.version !== d.version)
+		rows.push(row(["Version of the component"], pair([named(c.version)], [named(d.version)])));
 	/** @type {Operation[]} */
 	const operations = [];
 	compare(was, is, "", operations);
@@ -90,8 +110,18 @@ function fieldsOf({ component: c, config: was }, { component: d, config: is }) {
 			const around = labels.slice(0, -1);
 			if (!kinds.has(around.join("\0"))) rows.push(row(["Kind", ...around], pair([named(x)], [named(y)])));
 			kinds.add(around.join("\0"));
-		} else rows.push(row(labels, typeof a === "string" && typeof b === "string" && isText(old.field) && isText(now.field) ? text(a, b)
-			: pair(a === undefined ? [] : shown(old.field, old.root, a), b === undefined ? [] : shown(now.field, now.root, b))));
+		} else
+			rows.push(
+				row(
+					labels,
+					typeof a === "string" && typeof b === "string" && isText(old.field) && isText(now.field)
+						? text(a, b)
+						: pair(
+								a === undefined ? [] : shown(old.field, old.root, a),
+								b === undefined ? [] : shown(now.field, now.root, b),
+							),
+				),
+			);
 	}
 	return rows;
 }
@@ -105,15 +135,37 @@ function kindAt({ configSchema }, config, path) {
 
 /** A field that changed. @param {string[]} labels of it and of those around it @param {Child[]} content */
 function row(labels, content) {
-	return h("div", { class: "change" }, labels.length > 0 && h("span", { class: "path" }, labels.flatMap((label, i) => (i === 0 ? [named(label)] : [" › ", named(label)]))), content);
+	return h(
+		"div",
+		{ class: "change" },
+		labels.length > 0 &&
+			h(
+				"span",
+				{ class: "path" },
+				labels.flatMap((label, i) => (i === 0 ? [named(label)] : [" › ", named(label)])),
+			),
+		content,
+	);
 }
 
 /** The words of two texts, and which of them differ. @param {string} from @param {string} to @returns {Child[]} */
 function text(from, to) {
-	return [h("span", { dir: "auto" }, words(from, to).map((w) => (w.kind === "same" ? w.text : h(w.kind === "added" ? "ins" : "del", null, w.text))))];
+	return [
+		h(
+			"span",
+			{ dir: "auto" },
+			words(from, to).map((w) =>
+				w.kind === "same" ? w.text : h(w.kind === "added" ? "ins" : "del", null, w.text),
+			),
+		),
+	];
 }
 
 /** What was there, and what is. @param {Child[]} from @param {Child[]} to @returns {Child[]} */
 function pair(from, to) {
-	return [from.length > 0 && h("del", null, from), from.length > 0 && to.length > 0 && " ", to.length > 0 && h("ins", null, to)];
+	return [
+		from.length > 0 && h("del", null, from),
+		from.length > 0 && to.length > 0 && " ",
+		to.length > 0 && h("ins", null, to),
+	];
 }

@@ -11,12 +11,26 @@ import { button, fill, h, icon, newID } from "../dom.js";
  * @param {(file: File) => void} take
  */
 export function dropZone(name, text, take) {
-	const picker = h("input", { type: "file", class: "unseen", id: newID("file"), "aria-label": name, tabindex: "-1", onchange: () => {
-		const file = picker.files?.[0];
-		if (file) take(file);
-		picker.value = ""; // so that the same file can be picked again
-	} });
-	const drop = h("div", { class: "drop" }, icon("upload"), h("p", null, text), button("Choose a file", () => picker.click(), { class: "main" }), picker);
+	const picker = h("input", {
+		type: "file",
+		class: "unseen",
+		id: newID("file"),
+		"aria-label": name,
+		tabindex: "-1",
+		onchange: () => {
+			const file = picker.files?.[0];
+			if (file) take(file);
+			picker.value = ""; // so that the same file can be picked again
+		},
+	});
+	const drop = h(
+		"div",
+		{ class: "drop" },
+		icon("upload"),
+		h("p", null, text),
+		button("Choose a file", () => picker.click(), { class: "main" }),
+		picker,
+	);
 	drop.addEventListener("dragover", (event) => {
 		event.preventDefault();
 		drop.classList.add("over");
@@ -43,7 +57,11 @@ export function progress(outcome, text, size, stop) {
 
 /** How many there are of several things. @param {[string, number][]} list */
 export function counts(list) {
-	return h("dl", { class: "counts" }, list.map(([what, n]) => h("div", null, h("dt", null, what), h("dd", null, n.toLocaleString()))));
+	return h(
+		"dl",
+		{ class: "counts" },
+		list.map(([what, n]) => h("div", null, h("dt", null, what), h("dd", null, n.toLocaleString()))),
+	);
 }
 
 /** Whether a file is compressed. @param {Blob} file */
@@ -58,12 +76,16 @@ export async function isGzip(file) {
  */
 export async function contentOf(file, progress) {
 	let read = 0;
-	const stream = file.stream().pipeThrough(new TransformStream({ transform(/** @type {Uint8Array<ArrayBuffer>} */ piece, controller) {
-		read += piece.byteLength;
-		progress?.(read);
-		controller.enqueue(piece);
-	} }));
-	return await isGzip(file) ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
+	const stream = file.stream().pipeThrough(
+		new TransformStream({
+			transform(/** @type {Uint8Array<ArrayBuffer>} */ piece, controller) {
+				read += piece.byteLength;
+				progress?.(read);
+				controller.enqueue(piece);
+			},
+		}),
+	);
+	return (await isGzip(file)) ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
 }
 
 /** The beginning of the content of a file. @param {Blob} file @param {number} size */

@@ -51,7 +51,10 @@ export function field(place) {
 
 	/** @param {Field} f */
 	function build(f) {
-		const widget = widgets[shape(f, value)]({ ...place, value, onchange, readOnly: place.readOnly || f.schema["readOnly"] === true }, f);
+		const widget = widgets[shape(f, value)](
+			{ ...place, value, onchange, readOnly: place.readOnly || f.schema["readOnly"] === true },
+			f,
+		);
 		fill(node, widget.node);
 		return widget;
 	}
@@ -66,7 +69,7 @@ export function field(place) {
 	/** @param {boolean} show whether the field does not know of the value yet */
 	function again(show) {
 		const next = fieldOf(place.schema, place.root, value);
-		if (shape(next, value) !== built.shape || next.kind === "choice" && built.stale?.(value)) {
+		if (shape(next, value) !== built.shape || (next.kind === "choice" && built.stale?.(value))) {
 			const focused = node.contains(document.activeElement);
 			described = next;
 			built = build(described);
@@ -93,7 +96,21 @@ function called(place, f) {
 }
 
 /** @type {Record<Field["kind"], (place: Place, field: Field) => Built>} */
-const widgets = { text, long: text, time: moment, number, integer: number, boolean: select, options: select, const: constant, null: constant, object, list, choice, json };
+const widgets = {
+	text,
+	long: text,
+	time: moment,
+	number,
+	integer: number,
+	boolean: select,
+	options: select,
+	const: constant,
+	null: constant,
+	object,
+	list,
+	choice,
+	json,
+};
 
 /**
  * The frame of a field: label, description, what it is by default, what is wrong.
@@ -107,20 +124,46 @@ function frame(place, f, control, options = {}) {
 	const name = called(place, f);
 	const help = f.description && h("p", { class: "help", id: `${id}-help` }, f.description);
 	const wrong = h("p", { class: "wrong", id: `${id}-wrong`, hidden: true });
-	const initial = f.initial !== undefined && h("span", { class: "default" }, "default ", h("code", null, brief(f.initial)));
-	const reset = !place.required && !place.readOnly && button(f.initial === undefined ? `Clear ${name}` : `Use the default of ${name}`, () => place.onchange(undefined), { class: "bare small reset" });
+	const initial =
+		f.initial !== undefined && h("span", { class: "default" }, "default ", h("code", null, brief(f.initial)));
+	const reset =
+		!place.required &&
+		!place.readOnly &&
+		button(
+			f.initial === undefined ? `Clear ${name}` : `Use the default of ${name}`,
+			() => place.onchange(undefined),
+			{ class: "bare small reset" },
+		);
 	if (reset) fill(reset, f.initial === undefined ? "Clear" : "Use default");
 	const fixed = f.schema["readOnly"] === true && h("span", { class: "detail" }, "read only");
 	const tools = h("span", { class: "tools" }, initial, fixed, reset, options.tools);
-	const mark = place.required && h("span", { class: "required", title: "required" }, " *", h("span", { class: "unseen" }, "required"));
+	const mark =
+		place.required &&
+		h("span", { class: "required", title: "required" }, " *", h("span", { class: "unseen" }, "required"));
 	const described = [help && `${id}-help`, `${id}-wrong`].filter(Boolean).join(" ");
 	const { group } = options;
 	/** @param {HTMLElement} label */
 	const head = (label) => !place.bare && h("div", { class: "label" }, label, tools);
-	const node = group ? h("div", { class: place.bare ? "group bare" : "group" }, head(h("span", { id: `${id}-label`, class: "name" }, name, mark)), help, wrong, control)
+	const node = group
+		? h(
+				"div",
+				{ class: place.bare ? "group bare" : "group" },
+				head(h("span", { id: `${id}-label`, class: "name" }, name, mark)),
+				help,
+				wrong,
+				control,
+			)
 		: h("div", { class: "field" }, head(h("label", { for: id, class: "name" }, name, mark)), control, help, wrong);
-	setProps(control, { "aria-describedby": described, ...group ? { role: "group", "aria-labelledby": !place.bare && `${id}-label` }
-		: { id, "aria-required": place.required && control.tagName !== "OUTPUT" && "true", "aria-label": place.bare && name } });
+	setProps(control, {
+		"aria-describedby": described,
+		...(group
+			? { role: "group", "aria-labelledby": !place.bare && `${id}-label` }
+			: {
+					id,
+					"aria-required": place.required && control.tagName !== "OUTPUT" && "true",
+					"aria-label": place.bare && name,
+				}),
+	});
 	/** @type {Fault[]} */
 	let found = [];
 	/** @type {Fault[]} */
@@ -129,7 +172,12 @@ function frame(place, f, control, options = {}) {
 	function tell() {
 		const faults = left ? [...own, ...found] : [];
 		wrong.hidden = faults.length === 0;
-		fill(wrong, faults.slice(0, 5).map((x) => h("span", null, x.path.length > 0 && h("code", null, `/${x.path.join("/")} `), x.message)));
+		fill(
+			wrong,
+			faults
+				.slice(0, 5)
+				.map((x) => h("span", null, x.path.length > 0 && h("code", null, `/${x.path.join("/")} `), x.message)),
+		);
 		node.classList.toggle("bad", faults.length > 0);
 		if (!group) control.setAttribute("aria-invalid", String(faults.length > 0));
 	}
@@ -197,12 +245,20 @@ function single(place, f, control, show, tools) {
 	if (control instanceof HTMLInputElement) {
 		const { validity } = control;
 		// Such as half a date. A line of text has another way to say what it is not.
-		for (const type of ["input", "focusout"]) control.addEventListener(type, () => control.type !== "text" && unread(validity.badInput ? "whole" : ""));
+		for (const type of ["input", "focusout"])
+			control.addEventListener(type, () => control.type !== "text" && unread(validity.badInput ? "whole" : ""));
 	}
-	return { node, set, faults, unread, shape: f.kind, change(value) {
-		present(value !== undefined);
-		place.onchange(value);
-	} };
+	return {
+		node,
+		set,
+		faults,
+		unread,
+		shape: f.kind,
+		change(value) {
+			present(value !== undefined);
+			place.onchange(value);
+		},
+	};
 }
 
 /** A value in a few characters. @param {Value} v */
@@ -215,11 +271,27 @@ export function brief(v) {
 function text(place, f) {
 	const long = f.kind === "long";
 	const format = String(f.schema["format"] ?? "");
-	const type = { date: "date", email: "email", "idn-email": "email", uri: "url", "uri-reference": "text", password: "password" }[format] ?? "text";
+	const type =
+		{
+			date: "date",
+			email: "email",
+			"idn-email": "email",
+			uri: "url",
+			"uri-reference": "text",
+			password: "password",
+		}[format] ?? "text";
 	const most = f.schema["maxLength"];
-	const attributes = { placeholder: placeholder(f) ?? (place.readOnly ? "" : { uri: "https://", color: "#3b5bdb" }[format]), autocomplete: "off", spellcheck: String(long), readonly: place.readOnly };
+	const attributes = {
+		placeholder: placeholder(f) ?? (place.readOnly ? "" : { uri: "https://", color: "#3b5bdb" }[format]),
+		autocomplete: "off",
+		spellcheck: String(long),
+		readonly: place.readOnly,
+	};
 	const input = long ? h("textarea", { rows: 4, ...attributes }) : h("input", { type, ...attributes });
-	const picker = format === "color" ? h("input", { type: "color", disabled: place.readOnly ?? false, "aria-label": `Pick ${called(place, f)}` }) : undefined;
+	const picker =
+		format === "color"
+			? h("input", { type: "color", disabled: place.readOnly ?? false, "aria-label": `Pick ${called(place, f)}` })
+			: undefined;
 	picker?.addEventListener("input", () => {
 		input.value = picker.value;
 		changed();
@@ -230,16 +302,22 @@ function text(place, f) {
 		if (isNumber(most)) count.textContent = length * 10 > Number(most) * 7 ? `${length} of ${Number(most)}` : "";
 		if (picker && /^#[0-9a-f]{6}$/i.test(input.value)) picker.value = input.value;
 	}
-	const built = single(place, f, input, (value) => {
-		const shown = typeof value === "string" ? value : "";
-		if (input.value !== shown) input.value = shown;
-		// A control for dates, for instance, is empty where the text is no date.
-		if (input.value !== shown && !long) {
-			/** @type {HTMLInputElement} */ (input).type = "text";
-			input.value = shown;
-		}
-		tell();
-	}, [count]);
+	const built = single(
+		place,
+		f,
+		input,
+		(value) => {
+			const shown = typeof value === "string" ? value : "";
+			if (input.value !== shown) input.value = shown;
+			// A control for dates, for instance, is empty where the text is no date.
+			if (input.value !== shown && !long) {
+				/** @type {HTMLInputElement} */ (input).type = "text";
+				input.value = shown;
+			}
+			tell();
+		},
+		[count],
+	);
 	function changed() {
 		tell();
 		built.change(input.value === "" && !place.required ? undefined : input.value);
@@ -265,33 +343,49 @@ function moment(place, f) {
 	const note = h("p", { class: "help", role: "status" });
 	let offset = "";
 	/** What is picked, with a zone: a time of a day keeps the one that it has. @param {string} typed */
-	const zoned = (typed) => (picked === "time" ? withZone(typed, new Date(), offset) : withZone(typed, new Date(typed)));
+	const zoned = (typed) =>
+		picked === "time" ? withZone(typed, new Date(), offset) : withZone(typed, new Date(typed));
 	/** @param {string} text */
 	function tell(text) {
 		const read = localTime(text, picked);
 		const [typed] = read ?? [];
 		offset = read?.[1] ?? "";
 		const bare = typed !== undefined && offset === "";
-		const own = picked === "time" ? `UTC${zoned("").replace(/z/i, "")}` : Intl.DateTimeFormat().resolvedOptions().timeZone;
-		zone.textContent = bare || !read && text !== "" ? "" : own;
-		fill(note, bare && ["It has no zone, so every visitor sees this hour of their own day. ", !place.readOnly && button("Add the zone of this computer", () => change(zoned(typed)), { class: "small" })]);
+		const own =
+			picked === "time" ? `UTC${zoned("").replace(/z/i, "")}` : Intl.DateTimeFormat().resolvedOptions().timeZone;
+		zone.textContent = bare || (!read && text !== "") ? "" : own;
+		fill(
+			note,
+			bare && [
+				"It has no zone, so every visitor sees this hour of their own day. ",
+				!place.readOnly &&
+					button("Add the zone of this computer", () => change(zoned(typed)), { class: "small" }),
+			],
+		);
 		note.hidden = !bare;
 	}
-	const built = single(place, f, input, (value) => {
-		const text = typeof value === "string" ? value : "";
-		const [typed] = localTime(text, picked) ?? [];
-		input.type = typed === undefined && text !== "" ? "text" : picked;
-		const shown = typed ?? text;
-		if (input.value !== shown) input.value = shown;
-		tell(text);
-	}, [zone]);
+	const built = single(
+		place,
+		f,
+		input,
+		(value) => {
+			const text = typeof value === "string" ? value : "";
+			const [typed] = localTime(text, picked) ?? [];
+			input.type = typed === undefined && text !== "" ? "text" : picked;
+			const shown = typed ?? text;
+			if (input.value !== shown) input.value = shown;
+			tell(text);
+		},
+		[zone],
+	);
 	/** @param {string} text */
 	function change(text) {
 		tell(text);
 		built.change(text === "" && !place.required ? undefined : text);
 	}
 	input.addEventListener("input", () => {
-		if (!input.validity.badInput) change(input.type === "text" || input.value === "" ? input.value : zoned(input.value));
+		if (!input.validity.badInput)
+			change(input.type === "text" || input.value === "" ? input.value : zoned(input.value));
 	});
 	input.after(note);
 	return built;
@@ -306,13 +400,33 @@ function placeholder(f) {
 
 /** A number, as the person's language writes it. @param {Place} place @param {Field} f @returns {Built} */
 function number(place, f) {
-	const input = h("input", { inputmode: "decimal", autocomplete: "off", placeholder: placeholder(f), readonly: place.readOnly });
-	const [least, most] = [f.schema["minimum"], f.schema["maximum"]].map((n) => (isNumber(n) ? shownNumber(n) : undefined));
-	const range = least !== undefined && most !== undefined ? `${least} to ${most}` : least !== undefined ? `from ${least}` : most !== undefined ? `to ${most}` : "";
-	const built = single(place, f, input, (value) => {
-		const shown = isNumber(value) ? shownNumber(value) : "";
-		if (input.value !== shown) input.value = shown;
-	}, [h("span", { class: "count" }, range)]);
+	const input = h("input", {
+		inputmode: "decimal",
+		autocomplete: "off",
+		placeholder: placeholder(f),
+		readonly: place.readOnly,
+	});
+	const [least, most] = [f.schema["minimum"], f.schema["maximum"]].map((n) =>
+		isNumber(n) ? shownNumber(n) : undefined,
+	);
+	const range =
+		least !== undefined && most !== undefined
+			? `${least} to ${most}`
+			: least !== undefined
+				? `from ${least}`
+				: most !== undefined
+					? `to ${most}`
+					: "";
+	const built = single(
+		place,
+		f,
+		input,
+		(value) => {
+			const shown = isNumber(value) ? shownNumber(value) : "";
+			if (input.value !== shown) input.value = shown;
+		},
+		[h("span", { class: "count" }, range)],
+	);
 	input.addEventListener("input", () => {
 		const read = input.value.trim() === "" ? { value: undefined } : readNumber(input.value);
 		if ("wrong" in read) return built.unread(read.wrong, read.message);
@@ -333,8 +447,18 @@ function number(place, f) {
  */
 function dropdown(place, f, choices, props) {
 	const { initial } = f;
-	const none = initial !== undefined ? `Default: ${choices.find((c) => sameValue(c.value, initial))?.label ?? brief(initial)}` : place.required ? "Choose…" : "Not set";
-	return h("select", { disabled: place.readOnly, ...props }, h("option", { value: "" }, none), choices.map((c, i) => h("option", { value: String(i) }, c.label)));
+	const none =
+		initial !== undefined
+			? `Default: ${choices.find((c) => sameValue(c.value, initial))?.label ?? brief(initial)}`
+			: place.required
+				? "Choose…"
+				: "Not set";
+	return h(
+		"select",
+		{ disabled: place.readOnly, ...props },
+		h("option", { value: "" }, none),
+		choices.map((c, i) => h("option", { value: String(i) }, c.label)),
+	);
 }
 
 /** @param {Place} place @param {Field} f @returns {Built} */
@@ -345,7 +469,9 @@ function select(place, f) {
 		const i = value === undefined ? -1 : choices.findIndex((c) => sameValue(c.value, value));
 		input.value = i < 0 ? "" : String(i);
 	});
-	input.addEventListener("change", () => built.change(input.value === "" ? undefined : choices[Number(input.value)]?.value));
+	input.addEventListener("change", () =>
+		built.change(input.value === "" ? undefined : choices[Number(input.value)]?.value),
+	);
 	return built;
 }
 
@@ -354,12 +480,21 @@ function constant(place, f) {
 	const only = f.kind === "null" ? null : f.schema["const"];
 	const input = h("output", { class: "const" });
 	const add = button(`Set to ${brief(only)}`, () => place.onchange(only), { class: "small" });
-	return single(place, f, input, (value) => fill(input, value !== undefined ? h("code", null, brief(only)) : place.readOnly ? "" : add));
+	return single(place, f, input, (value) =>
+		fill(input, value !== undefined ? h("code", null, brief(only)) : place.readOnly ? "" : add),
+	);
 }
 
 /** A value as JSON, for what a form cannot show. @param {Place} place @param {Field} f @returns {Built} */
 function json(place, f) {
-	const input = h("textarea", { class: "mono", spellcheck: "false", autocomplete: "off", rows: 2, placeholder: f.initial !== undefined ? stringify(f.initial) : "JSON", readonly: place.readOnly });
+	const input = h("textarea", {
+		class: "mono",
+		spellcheck: "false",
+		autocomplete: "off",
+		rows: 2,
+		placeholder: f.initial !== undefined ? stringify(f.initial) : "JSON",
+		readonly: place.readOnly,
+	});
 	/** @type {Value | undefined} */
 	let shown;
 	const built = single(place, { ...f, kind: "json" }, input, (value) => {
@@ -394,11 +529,25 @@ function object(place, f) {
 	/** @type {Map<string, Widget & {schema: string}>} */
 	const parts = new Map();
 	const framed = frame(place, f, box, { group: true });
-	const start = !place.readOnly && button(`Add ${called(place, f)}`, () => place.onchange(addition(place.schema, place.root)), { icon: "add", class: "small" });
-	const more = described.more !== false && !place.readOnly && button("Add a member", () => void ask("Add a member", "Name", "Add", (name) => {
-		if (isObject(value) && Object.hasOwn(value, name)) throw new Error(`There is a member ${name} already.`);
-		change(name, addition(schemaOf(described.schema, name), place.root));
-	}), { icon: "add", class: "small bare" });
+	const start =
+		!place.readOnly &&
+		button(`Add ${called(place, f)}`, () => place.onchange(addition(place.schema, place.root)), {
+			icon: "add",
+			class: "small",
+		});
+	const more =
+		described.more !== false &&
+		!place.readOnly &&
+		button(
+			"Add a member",
+			() =>
+				void ask("Add a member", "Name", "Add", (name) => {
+					if (isObject(value) && Object.hasOwn(value, name))
+						throw new Error(`There is a member ${name} already.`);
+					change(name, addition(schemaOf(described.schema, name), place.root));
+				}),
+			{ icon: "add", class: "small bare" },
+		);
 
 	/** @param {string} name @param {Value | undefined} next */
 	function change(name, next) {
@@ -428,21 +577,40 @@ function object(place, f) {
 		if (start && start.parentNode === body) start.remove();
 		const now = isObject(value) ? value : {};
 		const members = (described.members ?? []).filter((m) => m.schema !== false || Object.hasOwn(now, m.name));
-		reconcile(body, parts, members, (m) => `${m.name}\0${m.required}\0${stringify(m.schema)}`,
-			(m) => ({ ...field({ schema: m.schema, root: place.root, name: m.name, required: m.required, value: own(now, m.name), onchange: (v) => change(m.name, v), readOnly: place.readOnly }), schema: m.name }),
-			(part, m) => part.set(own(now, m.name)));
+		reconcile(
+			body,
+			parts,
+			members,
+			(m) => `${m.name}\0${m.required}\0${stringify(m.schema)}`,
+			(m) => ({
+				...field({
+					schema: m.schema,
+					root: place.root,
+					name: m.name,
+					required: m.required,
+					value: own(now, m.name),
+					onchange: (v) => change(m.name, v),
+					readOnly: place.readOnly,
+				}),
+				schema: m.name,
+			}),
+			(part, m) => part.set(own(now, m.name)),
+		);
 		if (more && !more.isConnected) box.append(more);
 	}
 	set(place.value);
 	return {
-		node: framed.node, set, shape: "object",
+		node: framed.node,
+		set,
+		shape: "object",
 		faults(list, all) {
 			/** @type {Map<string, Fault[]>} */
 			const below = new Map();
 			const here = [];
 			for (const fault of list) {
 				const [name, ...rest] = fault.path;
-				if (name !== undefined && [...parts.values()].some((p) => p.schema === name)) below.set(name, [...below.get(name) ?? [], { ...fault, path: rest }]);
+				if (name !== undefined && [...parts.values()].some((p) => p.schema === name))
+					below.set(name, [...(below.get(name) ?? []), { ...fault, path: rest }]);
 				else if (name === undefined && fault.keyword === "required") missing(fault, below, here);
 				else here.push(fault);
 			}
@@ -470,7 +638,13 @@ function list(place, f) {
 	const label = called(place, f);
 	/** @type {Map<string, Widget & {key: string}>} */
 	const parts = new Map();
-	const add = !place.readOnly && button(`Add to ${label}`, () => change([...value, addition(itemAt(f, value.length), place.root)], [...keys, newKey()], value.length), { icon: "add", class: "small" });
+	const add =
+		!place.readOnly &&
+		button(
+			`Add to ${label}`,
+			() => change([...value, addition(itemAt(f, value.length), place.root)], [...keys, newKey()], value.length),
+			{ icon: "add", class: "small" },
+		);
 	const box = h("div", { class: "list" }, body, add);
 	const framed = frame(place, f, box, { group: true });
 	const newKey = () => newID("i");
@@ -496,20 +670,49 @@ function list(place, f) {
 	/** @param {Value[]} next */
 	function show(next) {
 		value = next;
-		reconcile(body, parts, value, (_, i) => `${keys[i]}`, (item, i) => {
-			const key = keys[i];
-			const inner = field({ schema: itemAt(f, i), root: place.root, name: label, index: i, bare: true, required: true, value: item, readOnly: place.readOnly,
-				onchange: (v) => change(value.with(keys.indexOf(key), v ?? null), keys) });
-			const tools = h("div", { class: "tools" },
-				button("Move up", () => move(key, -1), { icon: "up", bare: true }), button("Move down", () => move(key, 1), { icon: "down", bare: true }),
-				button("Remove", () => {
-					const at = keys.indexOf(key);
-					change(value.toSpliced(at, 1), keys.toSpliced(at, 1));
-					(add || body).focus();
-				}, { icon: "remove", bare: true }));
-			const node = h("li", { onkeydown: arrows((by) => move(key, by)) }, h("div", { class: "item" }, inner.node), !place.readOnly && tools);
-			return { ...inner, node, key };
-		}, (part, item) => part.set(item));
+		reconcile(
+			body,
+			parts,
+			value,
+			(_, i) => `${keys[i]}`,
+			(item, i) => {
+				const key = keys[i];
+				const inner = field({
+					schema: itemAt(f, i),
+					root: place.root,
+					name: label,
+					index: i,
+					bare: true,
+					required: true,
+					value: item,
+					readOnly: place.readOnly,
+					onchange: (v) => change(value.with(keys.indexOf(key), v ?? null), keys),
+				});
+				const tools = h(
+					"div",
+					{ class: "tools" },
+					button("Move up", () => move(key, -1), { icon: "up", bare: true }),
+					button("Move down", () => move(key, 1), { icon: "down", bare: true }),
+					button(
+						"Remove",
+						() => {
+							const at = keys.indexOf(key);
+							change(value.toSpliced(at, 1), keys.toSpliced(at, 1));
+							(add || body).focus();
+						},
+						{ icon: "remove", bare: true },
+					),
+				);
+				const node = h(
+					"li",
+					{ onkeydown: arrows((by) => move(key, by)) },
+					h("div", { class: "item" }, inner.node),
+					!place.readOnly && tools,
+				);
+				return { ...inner, node, key };
+			},
+			(part, item) => part.set(item),
+		);
 		framed.present(place.required || value.length > 0);
 		if (add) add.hidden = f.items === false && value.length >= (f.leading?.length ?? 0);
 	}
@@ -530,12 +733,20 @@ function list(place, f) {
 	}
 	set(place.value);
 	return {
-		node: framed.node, set, shape: "list",
+		node: framed.node,
+		set,
+		shape: "list",
 		faults(faults, all) {
-			framed.faults(faults.filter((x) => x.path.length === 0 || !keys[Number(x.path[0])]), all);
+			framed.faults(
+				faults.filter((x) => x.path.length === 0 || !keys[Number(x.path[0])]),
+				all,
+			);
 			for (const part of parts.values()) {
 				const i = String(keys.indexOf(part.key));
-				part.faults(faults.filter((x) => x.path[0] === i).map((x) => ({ ...x, path: x.path.slice(1) })), all);
+				part.faults(
+					faults.filter((x) => x.path[0] === i).map((x) => ({ ...x, path: x.path.slice(1) })),
+					all,
+				);
 			}
 		},
 	};
@@ -558,7 +769,14 @@ function choice(place, f) {
 		const option = choices[now];
 		inner = undefined;
 		if (option && value !== undefined) {
-			inner = field({ ...place, schema: option.value, bare: true, required: true, value, onchange: place.onchange });
+			inner = field({
+				...place,
+				schema: option.value,
+				bare: true,
+				required: true,
+				value,
+				onchange: place.onchange,
+			});
 			fill(body, inner.node);
 		} else if (value !== undefined) {
 			const whole = json({ ...place, bare: true, value }, { kind: "json", schema: {} });
@@ -570,7 +788,7 @@ function choice(place, f) {
 	input.addEventListener("change", () => {
 		now = input.value === "" ? -1 : Number(input.value);
 		const option = choices[now];
-		const value = option ? begin(option.value, place.root) ?? addition(option.value, place.root) : undefined;
+		const value = option ? (begin(option.value, place.root) ?? addition(option.value, place.root)) : undefined;
 		build(value);
 		place.onchange(value);
 	});
@@ -578,7 +796,13 @@ function choice(place, f) {
 	function set(value) {
 		const next = chosen(f, place.root, value);
 		// A form that a person fills in stays, though its value does not fit yet.
-		if (inner && value !== undefined && (next === now || next < 0 || shows(fieldOf(choices[now]?.value ?? {}, place.root, value), value) && now >= 0 && next < 0)) {
+		if (
+			inner &&
+			value !== undefined &&
+			(next === now ||
+				next < 0 ||
+				(shows(fieldOf(choices[now]?.value ?? {}, place.root, value), value) && now >= 0 && next < 0))
+		) {
 			inner.set(value);
 			return;
 		}
@@ -586,9 +810,13 @@ function choice(place, f) {
 		build(value);
 	}
 	build(place.value);
-	return { node: framed.node, set, shape: "choice", faults(list, all) {
-		framed.faults(inner ? [] : list, all);
-		inner?.faults(list, all);
-	} };
+	return {
+		node: framed.node,
+		set,
+		shape: "choice",
+		faults(list, all) {
+			framed.faults(inner ? [] : list, all);
+			inner?.faults(list, all);
+		},
+	};
 }
-

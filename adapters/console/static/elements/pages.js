@@ -44,13 +44,20 @@ export class Pages {
 		try {
 			let page = await this.ask(anew ? undefined : this.next, signal);
 			// A page may show nothing of what the service has looked at.
-			while (!signal.aborted && page[this.member].length === 0 && page.next !== undefined) page = await this.ask(page.next, signal);
+			while (!signal.aborted && page[this.member].length === 0 && page.next !== undefined)
+				page = await this.ask(page.next, signal);
 			if (signal.aborted) return;
 			this.items = anew ? page[this.member] : [...this.items, ...page[this.member]];
 			this.next = page.next;
 			this.show();
 		} catch (e) {
-			if (!signal.aborted) fill(this.state, sentence(e), " ", button("Try again", () => void this.load(anew), { class: "small" }));
+			if (!signal.aborted)
+				fill(
+					this.state,
+					sentence(e),
+					" ",
+					button("Try again", () => void this.load(anew), { class: "small" }),
+				);
 		} finally {
 			if (!signal.aborted) this.#busy = false;
 		}

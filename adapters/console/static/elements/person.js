@@ -10,7 +10,10 @@ import { askFor, changes, everybody, groupName, initials, nameOf } from "../mode
 /** Somebody. The initials are made by the style sheet: they are no text. @param {string | undefined} urn undefined for somebody who is not known */
 export function person(urn) {
 	const node = h("span", { class: "person", "data-person": urn ?? "", title: urn ?? "" }, h("bdi"));
-	node.style.setProperty("--hue", String([...urn ?? ""].reduce((sum, c) => (sum * 31 + (c.codePointAt(0) ?? 0)) % 360, 7)));
+	node.style.setProperty(
+		"--hue",
+		String([...(urn ?? "")].reduce((sum, c) => (sum * 31 + (c.codePointAt(0) ?? 0)) % 360, 7)),
+	);
 	tell(node);
 	if (urn) void askFor([urn]);
 	return node;
@@ -31,7 +34,8 @@ export function group(urn) {
 
 changes.addEventListener("change", () => {
 	for (const node of document.querySelectorAll("[data-person]")) tell(/** @type {HTMLElement} */ (node));
-	for (const node of document.querySelectorAll("[data-group]")) node.textContent = groupName(/** @type {HTMLElement} */ (node).dataset["group"] ?? "");
+	for (const node of document.querySelectorAll("[data-group]"))
+		node.textContent = groupName(/** @type {HTMLElement} */ (node).dataset["group"] ?? "");
 });
 
 /**
@@ -41,12 +45,24 @@ changes.addEventListener("change", () => {
  */
 export function chooseGroups(name, suggested, picked, session, options) {
 	const network = (session.me?.moderates[0] ?? session.me?.urn ?? "").split(":").slice(0, 3).join(":");
-	return choose(name, suggested, picked, { placeholder: "Name of a site, or a URN", label: groupName, read: (typed) => (typed === "" || typed.startsWith("urn:") ? typed : network.endsWith(`:${typed}`) ? network : `${network}:site=${typed}`), ...options });
+	return choose(name, suggested, picked, {
+		placeholder: "Name of a site, or a URN",
+		label: groupName,
+		read: (typed) =>
+			typed === "" || typed.startsWith("urn:")
+				? typed
+				: network.endsWith(`:${typed}`)
+					? network
+					: `${network}:site=${typed}`,
+		...options,
+	});
 }
 
 /** People to choose from, in a network or in all: names with URNs. @param {string} [users] what the URNs of the network's users begin with */
 export async function peopleNamed(users = "") {
-	return (await everybody()).filter((p) => p.urn.startsWith(users)).map(({ name, urn }) => /** @type {[string, string]} */ ([name, urn]));
+	return (await everybody())
+		.filter((p) => p.urn.startsWith(users))
+		.map(({ name, urn }) => /** @type {[string, string]} */ ([name, urn]));
 }
 
 /** Groups to choose from: names with URNs. @param {string[]} urns @returns {[string, string][]} */

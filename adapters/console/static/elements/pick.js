@@ -18,7 +18,12 @@ export function choose(name, suggested, picked, options = {}) {
 	const id = newID();
 	const known = [...new Set([...picked, ...suggested])];
 	const boxes = h("div", { class: "boxes" });
-	const other = h("input", { placeholder: options.placeholder ?? "", autocomplete: "off", spellcheck: "false", "aria-label": `Another of ${name}` });
+	const other = h("input", {
+		placeholder: options.placeholder ?? "",
+		autocomplete: "off",
+		spellcheck: "false",
+		"aria-label": `Another of ${name}`,
+	});
 	function add() {
 		const text = options.read?.(other.value.trim()) ?? other.value.trim();
 		if (text === "") return;
@@ -39,15 +44,36 @@ export function choose(name, suggested, picked, options = {}) {
 		add();
 	});
 	function render() {
-		fill(boxes, known.map((text) => h("label", { title: options.label && text }, h("input", { type: "checkbox", checked: picked.has(text), disabled: options.disabled ?? false, onchange: (/** @type {Event} */ event) => {
-			if (/** @type {HTMLInputElement} */ (event.target).checked) picked.add(text);
-			else picked.delete(text);
-			options.onchange?.();
-		} }), options.label?.(text) ?? text)));
+		fill(
+			boxes,
+			known.map((text) =>
+				h(
+					"label",
+					{ title: options.label && text },
+					h("input", {
+						type: "checkbox",
+						checked: picked.has(text),
+						disabled: options.disabled ?? false,
+						onchange: (/** @type {Event} */ event) => {
+							if (/** @type {HTMLInputElement} */ (event.target).checked) picked.add(text);
+							else picked.delete(text);
+							options.onchange?.();
+						},
+					}),
+					options.label?.(text) ?? text,
+				),
+			),
+		);
 	}
 	render();
-	return h("fieldset", { class: "field", "aria-describedby": options.help && id }, h("legend", null, name), boxes,
-		!options.disabled && h("div", { class: "row" }, other, button("Add", add, { class: "small" })), options.help && h("p", { class: "help", id }, options.help));
+	return h(
+		"fieldset",
+		{ class: "field", "aria-describedby": options.help && id },
+		h("legend", null, name),
+		boxes,
+		!options.disabled && h("div", { class: "row" }, other, button("Add", add, { class: "small" })),
+		options.help && h("p", { class: "help", id }, options.help),
+	);
 }
 
 /**
@@ -61,11 +87,19 @@ export function nameLine(props) {
 	const input = h("input", { autocomplete: "off", spellcheck: "false", list: list.id, ...props });
 	/** @type {Map<string, string>} */
 	const values = new Map();
-	return { input, list, offer(things) {
-		values.clear();
-		for (const [name, value] of things) values.set(values.has(name) ? `${name} (${value})` : name, value);
-		fill(list, [...values.keys()].map((value) => h("option", { value })));
-	}, value: () => values.get(input.value.trim()) ?? input.value.trim() };
+	return {
+		input,
+		list,
+		offer(things) {
+			values.clear();
+			for (const [name, value] of things) values.set(values.has(name) ? `${name} (${value})` : name, value);
+			fill(
+				list,
+				[...values.keys()].map((value) => h("option", { value })),
+			);
+		},
+		value: () => values.get(input.value.trim()) ?? input.value.trim(),
+	};
 }
 
 /** How many of a list are shown at once. */
@@ -82,7 +116,13 @@ const most = 200;
  */
 export async function pick(title, list, describe, nothing) {
 	const id = newID();
-	const search = searchLine("Search", "", { autocomplete: "off", role: "combobox", "aria-expanded": "true", "aria-controls": id, "aria-autocomplete": "list" });
+	const search = searchLine("Search", "", {
+		autocomplete: "off",
+		role: "combobox",
+		"aria-expanded": "true",
+		"aria-controls": id,
+		"aria-autocomplete": "list",
+	});
 	const options = h("ul", { id, role: "listbox", "aria-label": title, class: "options" });
 	const said = h("p", { class: "help", role: "status" });
 	const all = list.map((item) => ({ item, ...describe(item) }));
@@ -95,11 +135,30 @@ export async function pick(title, list, describe, nothing) {
 	};
 	function render() {
 		const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-		const fitting = all.filter(({ name, detail = "" }) => words.every((w) => `${name} ${detail}`.toLowerCase().includes(w)));
+		const fitting = all.filter(({ name, detail = "" }) =>
+			words.every((w) => `${name} ${detail}`.toLowerCase().includes(w)),
+		);
 		shown = fitting.slice(0, most);
 		at = Math.min(at, Math.max(0, shown.length - 1));
-		fill(options, shown.map((row, i) => h("li", { role: "option", id: `${id}-${i}`, "aria-selected": String(i === at), onclick: () => take(row) }, h("span", { class: "name" }, row.name), row.detail && h("span", { class: "detail" }, row.detail))));
-		said.textContent = list.length === 0 ? nothing : shown.length === 0 ? "Nothing fits." : fitting.length > most ? `The first ${most} of ${fitting.length} are shown. Type more of the name.` : "";
+		fill(
+			options,
+			shown.map((row, i) =>
+				h(
+					"li",
+					{ role: "option", id: `${id}-${i}`, "aria-selected": String(i === at), onclick: () => take(row) },
+					h("span", { class: "name" }, row.name),
+					row.detail && h("span", { class: "detail" }, row.detail),
+				),
+			),
+		);
+		said.textContent =
+			list.length === 0
+				? nothing
+				: shown.length === 0
+					? "Nothing fits."
+					: fitting.length > most
+						? `The first ${most} of ${fitting.length} are shown. Type more of the name.`
+						: "";
 		if (shown.length > 0) search.setAttribute("aria-activedescendant", `${id}-${at}`);
 		else search.removeAttribute("aria-activedescendant");
 		options.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
@@ -115,7 +174,15 @@ export async function pick(title, list, describe, nothing) {
 		event.preventDefault();
 		render();
 	});
-	const form = h("form", { class: "pick" }, search, options, said, h("button", { class: "unseen", tabindex: "-1" }, "Choose"), buttons());
+	const form = h(
+		"form",
+		{ class: "pick" },
+		search,
+		options,
+		said,
+		h("button", { class: "unseen", tabindex: "-1" }, "Choose"),
+		buttons(),
+	);
 	render();
 	return show(title, form, { submit: () => shown[at]?.item });
 }

@@ -59,26 +59,66 @@ export class Preview {
 		this.others = kept(scripts) ?? {};
 		this.frame = h("div", { class: "frame" });
 		this.note = h("p", { class: "help", role: "status" });
-		this.hangs = h("p", { class: "wrong", role: "status", hidden: true }, "The preview does not answer. ", button("Close it", () => this.stop("The preview was closed."), { class: "small" }));
+		this.hangs = h(
+			"p",
+			{ class: "wrong", role: "status", hidden: true },
+			"The preview does not answer. ",
+			button("Close it", () => this.stop("The preview was closed."), { class: "small" }),
+		);
 		this.settings = h("div", { class: "settings" });
-		this.node = h("section", { class: "preview", "aria-label": "Preview" },
-			h("div", { class: "head" }, h("h2", null, "Preview")), this.hangs, this.frame, this.note,
-			h("details", null, h("summary", null, "Settings"), h("p", { class: "help" }, "Another script for a component, from a server where you develop it for instance. This tab keeps it; nobody else sees it."), this.settings));
+		this.node = h(
+			"section",
+			{ class: "preview", "aria-label": "Preview" },
+			h("div", { class: "head" }, h("h2", null, "Preview")),
+			this.hangs,
+			this.frame,
+			this.note,
+			h(
+				"details",
+				null,
+				h("summary", null, "Settings"),
+				h(
+					"p",
+					{ class: "help" },
+					"Another script for a component, from a server where you develop it for instance. This tab keeps it; nobody else sees it.",
+				),
+				this.settings,
+			),
+		);
 		if (kept(allowed)) this.open();
-		else this.offer("Components are scripts of their authors. They run apart from this console.", "Run components of this store");
+		else
+			this.offer(
+				"Components are scripts of their authors. They run apart from this console.",
+				"Run components of this store",
+			);
 		options.signal.addEventListener("abort", () => this.close());
 	}
 
 	/** Offers to open the frame. @param {string} text @param {string} yes */
 	offer(text, yes) {
-		fill(this.frame, h("div", { class: "empty" }, h("p", null, text), button(yes, () => {
-			keep(allowed, true);
-			this.open();
-		}, { class: "main" })));
+		fill(
+			this.frame,
+			h(
+				"div",
+				{ class: "empty" },
+				h("p", null, text),
+				button(
+					yes,
+					() => {
+						keep(allowed, true);
+						this.open();
+					},
+					{ class: "main" },
+				),
+			),
+		);
 	}
 
 	open() {
-		const frame = h("iframe", { title: "The app as a page shows it", src: new URL("x/preview.html", this.options.base).href });
+		const frame = h("iframe", {
+			title: "The app as a page shows it",
+			src: new URL("x/preview.html", this.options.base).href,
+		});
 		frame.setAttribute("sandbox", "allow-scripts");
 		let loads = 0;
 		frame.addEventListener("load", () => {
@@ -135,17 +175,25 @@ export class Preview {
 		const names = [...new Set(parts.map((p) => p.component.name))];
 		if (names.join() === this.names) return;
 		this.names = names.join();
-		fill(this.settings, names.map((name) => {
-			const component = /** @type {Part} */ (parts.find((p) => p.component.name === name)).component;
-			const input = h("input", { type: "url", value: this.others[name] ?? "", placeholder: component.main, spellcheck: "false" });
-			input.addEventListener("change", () => {
-				if (!input.reportValidity()) return;
-				this.others[name] = input.value.trim();
-				keep(scripts, this.others);
-				this.send();
-			});
-			return labelled(titleOf(component), input);
-		}));
+		fill(
+			this.settings,
+			names.map((name) => {
+				const component = /** @type {Part} */ (parts.find((p) => p.component.name === name)).component;
+				const input = h("input", {
+					type: "url",
+					value: this.others[name] ?? "",
+					placeholder: component.main,
+					spellcheck: "false",
+				});
+				input.addEventListener("change", () => {
+					if (!input.reportValidity()) return;
+					this.others[name] = input.value.trim();
+					keep(scripts, this.others);
+					this.send();
+				});
+				return labelled(titleOf(component), input);
+			}),
+		);
 	}
 
 	/** Marks the element whose form has the focus. @param {string | null} key */
@@ -171,9 +219,21 @@ export class Preview {
 			const schema = shown.component.configSchema;
 			const config = JSON.parse(stringify(complete(schema, schema, shown.config)));
 			const { name, version, main } = shown.component;
-			return [{ key, name, version, main: new URL(this.others[name] || main, this.options.base).href, headless: /** @type {any} */ (shown.component).headless === true, config }];
+			return [
+				{
+					key,
+					name,
+					version,
+					main: new URL(this.others[name] || main, this.options.base).href,
+					headless: /** @type {any} */ (shown.component).headless === true,
+					config,
+				},
+			];
 		});
-		this.note.textContent = behind.length === 0 ? "" : `What you typed does not fit its component yet, so the preview shows ${behind.length === 1 ? "element" : "elements"} ${behind.join(", ")} as before.`;
+		this.note.textContent =
+			behind.length === 0
+				? ""
+				: `What you typed does not fit its component yet, so the preview shows ${behind.length === 1 ? "element" : "elements"} ${behind.join(", ")} as before.`;
 		this.port.postMessage({ show: { ...info, elements } });
 	}
 }
@@ -187,9 +247,13 @@ export async function showVersion(api, id, version, load = (signal) => api.app(i
 	const closed = new AbortController();
 	const app = await load(closed.signal);
 	const said = h("p", { class: "wrong", role: "status" });
-	const preview = new Preview({ base: api.base, signal: closed.signal, onerror(key, message) {
-		said.textContent = `Element ${app.elements.findIndex((e) => e.key === key) + 1} has failed: ${message}. Tell whoever makes this component.`;
-	} });
+	const preview = new Preview({
+		base: api.base,
+		signal: closed.signal,
+		onerror(key, message) {
+			said.textContent = `Element ${app.elements.findIndex((e) => e.key === key) + 1} has failed: ${message}. Tell whoever makes this component.`;
+		},
+	});
 	preview.show({ id, tag: "", version, title: app.title }, app.elements);
 	await show(`Version ${version} of ${app.title}`, h("div", null, preview.node, said), { wide: true });
 	closed.abort();

@@ -74,11 +74,14 @@ export function publisher(api, session, id, signal, unsaved) {
 	}
 
 	function reload() {
-		api.tags(id, {}, signal).then((page) => {
-			tags = page.tags;
-			first = firstTag(page.rules ?? []);
-			show();
-		}, () => {});
+		api.tags(id, {}, signal).then(
+			(page) => {
+				tags = page.tags;
+				first = firstTag(page.rules ?? []);
+				show();
+			},
+			() => {},
+		);
 	}
 
 	async function go() {
@@ -86,10 +89,24 @@ export function publisher(api, session, id, signal, unsaved) {
 		const moves = offers(); // of what is saved by now
 		if (!app || moves.length === 0) return;
 		const { title, version } = app;
-		if (left.length > 0 && !await askWith("Not everything is saved", [
-			h("p", null, `This is in no version yet, so those who see ${title} will not get it:`),
-			h("ul", null, left.map((what) => h("li", null, what))),
-			h("p", null, `Version ${version} is without it.`)], `Go on with version ${version}`, () => true)) return;
+		if (
+			left.length > 0 &&
+			!(await askWith(
+				"Not everything is saved",
+				[
+					h("p", null, `This is in no version yet, so those who see ${title} will not get it:`),
+					h(
+						"ul",
+						null,
+						left.map((what) => h("li", null, what)),
+					),
+					h("p", null, `Version ${version} is without it.`),
+				],
+				`Go on with version ${version}`,
+				() => true,
+			))
+		)
+			return;
 		if (moves.some((m) => m.approvals > 0)) await propose(api, moves, { name: title.slice(0, 128) });
 		else await move(title, moves);
 		reload();
@@ -101,29 +118,45 @@ export function publisher(api, session, id, signal, unsaved) {
 		const several = moves.length > 1;
 		const parts = moves.map((m) => {
 			const box = h("input", { type: "checkbox", checked: true });
-			const words = m.from !== null ? `Those who see ${m.tag} will see this:`
-				: `This makes the tag ${m.tag} and lets it point to version ${m.to}.`;
+			const words =
+				m.from !== null
+					? `Those who see ${m.tag} will see this:`
+					: `This makes the tag ${m.tag} and lets it point to version ${m.to}.`;
 			const choice = h("label", null, box, h("span", null, "Those who see ", flag(m.tag), " will see this"));
-			const node = h("div", null, several ? h("div", { class: "boxes" }, choice) : h("p", null, words),
-				whatChanges(api, m, !several, signal));
+			const node = h(
+				"div",
+				null,
+				several ? h("div", { class: "boxes" }, choice) : h("p", null, words),
+				whatChanges(api, m, !several, signal),
+			);
 			return { ...m, box, node, keyOf: keys() };
 		});
 		const asked = several || moves[0]?.from !== null ? "Publish these changes?" : `Publish ${title}?`;
-		await askWith(asked, [...parts.map((p) => p.node), note.node], "Publish", async () => {
-			const chosen = parts.filter(({ box }) => box.checked);
-			if (chosen.length === 0) throw new Error("Choose one tag at least.");
-			for (const { tag, from, to, keyOf } of chosen) {
-				await api.putTag(id, tag, { appVersion: to, from, note: note.value }, keyOf(to + note.value));
-			}
-			const names = chosen.map(({ tag }) => tag).join(", ");
-			toast(`${names} ${chosen.length === 1 ? "points" : "point"} to version ${moves[0]?.to} now.`);
-			return true;
-		}, { wide: true });
+		await askWith(
+			asked,
+			[...parts.map((p) => p.node), note.node],
+			"Publish",
+			async () => {
+				const chosen = parts.filter(({ box }) => box.checked);
+				if (chosen.length === 0) throw new Error("Choose one tag at least.");
+				for (const { tag, from, to, keyOf } of chosen) {
+					await api.putTag(id, tag, { appVersion: to, from, note: note.value }, keyOf(to + note.value));
+				}
+				const names = chosen.map(({ tag }) => tag).join(", ");
+				toast(`${names} ${chosen.length === 1 ? "points" : "point"} to version ${moves[0]?.to} now.`);
+				return true;
+			},
+			{ wide: true },
+		);
 	}
 
 	reload();
-	return { node, reload, update(now) {
-		app = now;
-		show();
-	} };
+	return {
+		node,
+		reload,
+		update(now) {
+			app = now;
+			show();
+		},
+	};
 }

@@ -32,7 +32,9 @@ export function whatChanges(api, { app, from, to }, open = false, signal) {
 	const load = async () => {
 		if (asked || !node.open) return;
 		asked = true;
-		const changes = await compared(api, app, from, to, signal).catch((e) => h("p", { class: "wrong" }, sentence(e)));
+		const changes = await compared(api, app, from, to, signal).catch((e) =>
+			h("p", { class: "wrong" }, sentence(e)),
+		);
 		body.replaceWith(changes);
 	};
 	node.addEventListener("toggle", load);
@@ -42,7 +44,9 @@ export function whatChanges(api, { app, from, to }, open = false, signal) {
 
 /** What the service says of a move that the person may not make. @param {unknown} e @returns {never} */
 function mayNot(e) {
-	if (e instanceof ApiError && e.code === "forbidden") e.words = "You may not move one of these tags. A protected tag is moved by moderators of every group of its app.";
+	if (e instanceof ApiError && e.code === "forbidden")
+		e.words =
+			"You may not move one of these tags. A protected tag is moved by moderators of every group of its app.";
 	throw e;
 }
 
@@ -60,19 +64,39 @@ export async function propose(api, offers, options = {}) {
 	const all = h("input", { type: "checkbox", checked });
 	all.addEventListener("change", () => boxes.forEach((box) => (box.checked = all.checked)));
 	/** @param {Offer} o @param {number} i */
-	const choice = (o, i) => h("label", null, boxes[i], h("span", null, o.title, " ", flag(o.tag), " ",
-		h("span", { class: "detail" }, leads(o.from, o.to))));
+	const choice = (o, i) =>
+		h(
+			"label",
+			null,
+			boxes[i],
+			h("span", null, o.title, " ", flag(o.tag), " ", h("span", { class: "detail" }, leads(o.from, o.to))),
+		);
 	const keyOf = keys();
-	const made = await askWith("New release", [labelled("Name", name, "What those who approve it will read."), labelled("Note", note),
-		h("fieldset", { class: "field boxes" }, h("legend", null, "What it moves"),
-			!one && h("label", null, all, h("span", { class: "strong" }, "All of these")),
-			offers.flatMap((o, i) => [choice(o, i), whatChanges(api, o, one)]))],
-	"Make the release", () => {
-		const moves = offers.filter((_, i) => boxes[i]?.checked).map(({ app, tag, from, to }) => ({ app, tag, from, to }));
-		if (moves.length === 0 || moves.length > 200) throw new Error(`A release has 1 to 200 moves; ${moves.length} are chosen.`);
-		const release = { name: name.value, note: note.value, moves };
-		return api.createRelease(release, keyOf(JSON.stringify(release))).catch(mayNot);
-	}, { wide: true });
+	const made = await askWith(
+		"New release",
+		[
+			labelled("Name", name, "What those who approve it will read."),
+			labelled("Note", note),
+			h(
+				"fieldset",
+				{ class: "field boxes" },
+				h("legend", null, "What it moves"),
+				!one && h("label", null, all, h("span", { class: "strong" }, "All of these")),
+				offers.flatMap((o, i) => [choice(o, i), whatChanges(api, o, one)]),
+			),
+		],
+		"Make the release",
+		() => {
+			const moves = offers
+				.filter((_, i) => boxes[i]?.checked)
+				.map(({ app, tag, from, to }) => ({ app, tag, from, to }));
+			if (moves.length === 0 || moves.length > 200)
+				throw new Error(`A release has 1 to 200 moves; ${moves.length} are chosen.`);
+			const release = { name: name.value, note: note.value, moves };
+			return api.createRelease(release, keyOf(JSON.stringify(release))).catch(mayNot);
+		},
+		{ wide: true },
+	);
 	if (made) location.hash = `#/releases/${encodeURIComponent(made.id)}`;
 	return made;
 }
@@ -93,15 +117,43 @@ export async function choose(api, session, signal) {
 	const mine = apps.filter((a) => session.mayWrite(a));
 	const names = [...new Set(mine.flatMap((a) => a.tags.map((t) => t.name)))].sort();
 	const list = newID("tags");
-	const tag = h("input", { list, required: true, autocomplete: "off", pattern: "[A-Za-z0-9_][A-Za-z0-9._\\-]{0,127}", value: names.includes("production") ? "production" : names[0] ?? "" });
+	const tag = h("input", {
+		list,
+		required: true,
+		autocomplete: "off",
+		pattern: "[A-Za-z0-9_][A-Za-z0-9._\\-]{0,127}",
+		value: names.includes("production") ? "production" : (names[0] ?? ""),
+	});
 	const found = h("p", { class: "help", role: "status" });
-	const offers = () => mine.map((a) => ({ app: a.id, title: a.title, tag: tag.value, from: a.tags.find((t) => t.name === tag.value)?.appVersion ?? null, to: a.version })).filter((o) => o.from !== null && o.from !== o.to);
+	const offers = () =>
+		mine
+			.map((a) => ({
+				app: a.id,
+				title: a.title,
+				tag: tag.value,
+				from: a.tags.find((t) => t.name === tag.value)?.appVersion ?? null,
+				to: a.version,
+			}))
+			.filter((o) => o.from !== null && o.from !== o.to);
 	const tell = () => fill(found, `${count(offers().length, "app")} with changes that are not live by this tag.`);
 	tag.addEventListener("input", tell);
 	tell();
-	const chosen = await askWith("Which tag shall move?", [labelled("Tag", tag), h("datalist", { id: list }, names.map((value) => h("option", { value }))), found], "Choose apps", () => {
-		if (offers().length === 0) throw new Error("No app has changes that are not live by this tag.");
-		return offers();
-	});
+	const chosen = await askWith(
+		"Which tag shall move?",
+		[
+			labelled("Tag", tag),
+			h(
+				"datalist",
+				{ id: list },
+				names.map((value) => h("option", { value })),
+			),
+			found,
+		],
+		"Choose apps",
+		() => {
+			if (offers().length === 0) throw new Error("No app has changes that are not live by this tag.");
+			return offers();
+		},
+	);
 	if (chosen) await propose(api, chosen.slice(0, 200));
 }

@@ -21,8 +21,22 @@ export function rightsOf(r) {
 	/** @param {string} verb @param {string[]} [urns] */
 	const line = (verb, urns = []) => urns.length > 0 && h("div", { class: "chips" }, verb, urns.map(group));
 	/** @param {string} noun @param {string[]} [names] */
-	const named = (noun, names = []) => names.length > 0 && h("div", { class: "chips" }, noun, names.map((x) => h("span", { class: "chip" }, x)));
-	return [r.admin && h("div", null, "is an administrator"), line("moderates", r.moderates), line("may read", r.reads), named(r.roles?.length === 1 ? "has the role" : "has the roles", r.roles), line("is in", r.groups), r.components && h("div", null, "may create and delete components")];
+	const named = (noun, names = []) =>
+		names.length > 0 &&
+		h(
+			"div",
+			{ class: "chips" },
+			noun,
+			names.map((x) => h("span", { class: "chip" }, x)),
+		);
+	return [
+		r.admin && h("div", null, "is an administrator"),
+		line("moderates", r.moderates),
+		line("may read", r.reads),
+		named(r.roles?.length === 1 ? "has the role" : "has the roles", r.roles),
+		line("is in", r.groups),
+		r.components && h("div", null, "may create and delete components"),
+	];
 }
 
 /**
@@ -41,7 +55,11 @@ export function rightsForm(session, has, { admin }) {
 		const input = h("input", { type: "checkbox", checked, disabled });
 		return { input, node: h("div", { class: "boxes" }, h("label", null, input, label)) };
 	};
-	const administrator = box("Administrator: may do everything with people and keys, of all networks", has.admin, !all);
+	const administrator = box(
+		"Administrator: may do everything with people and keys, of all networks",
+		has.admin,
+		!all,
+	);
 	const components = box("May create and delete components", has.components, !all && !me.components);
 	/** Why a right cannot be given. @param {"moderates" | "reads" | "roles" | "groups"} kind */
 	const refuse = (kind) => (/** @type {string} */ text) => {
@@ -56,16 +74,32 @@ export function rightsForm(session, has, { admin }) {
 		const suggested = [...own, ...has[kind]];
 		const set = /** @type {Set<string>} */ (picked[kind]);
 		const options = { help, refuse: refuse(kind) };
-		return (all || suggested.length > 0) && (kind === "roles" ? choose(name, suggested, set, options)
-			: chooseGroups(name, suggested, set, session, options));
+		return (
+			(all || suggested.length > 0) &&
+			(kind === "roles"
+				? choose(name, suggested, set, options)
+				: chooseGroups(name, suggested, set, session, options))
+		);
 	};
-	return { node: h("div", { class: "rights" }, admin && (all || has.admin) && administrator.node,
-		offered("moderates", "Moderates", me.moderates, "May do everything with these networks and sites."),
-		offered("reads", "May read", [...me.moderates, ...me.reads], "May see their apps, and change nothing."),
-		offered("roles", "Roles", me.roles, "For permissions on folders of assets."),
-		offered("groups", "Groups", me.groups, "For permissions on folders that are given to a group."),
-		(all || me.components || has.components) && components.node),
-	value: () => ({ .../** @type {Rights} */ (/** @type {unknown} */ (Object.fromEntries(kinds.map((kind) => [kind, [...picked[kind]]])))), admin: administrator.input.checked, components: components.input.checked }) };
+	return {
+		node: h(
+			"div",
+			{ class: "rights" },
+			admin && (all || has.admin) && administrator.node,
+			offered("moderates", "Moderates", me.moderates, "May do everything with these networks and sites."),
+			offered("reads", "May read", [...me.moderates, ...me.reads], "May see their apps, and change nothing."),
+			offered("roles", "Roles", me.roles, "For permissions on folders of assets."),
+			offered("groups", "Groups", me.groups, "For permissions on folders that are given to a group."),
+			(all || me.components || has.components) && components.node,
+		),
+		value: () => ({
+			.../** @type {Rights} */ (
+				/** @type {unknown} */ (Object.fromEntries(kinds.map((kind) => [kind, [...picked[kind]]])))
+			),
+			admin: administrator.input.checked,
+			components: components.input.checked,
+		}),
+	};
 }
 
 /**
@@ -92,5 +126,7 @@ export function lacks(session, r) {
 
 /** The groups that the caller moderates, of some. @param {import("../session.js").Session} session @param {string[]} groups */
 export function moderated(session, groups) {
-	return session.account?.person.admin ? groups : groups.filter((g) => session.me?.moderates.some((m) => contains(m, g)));
+	return session.account?.person.admin
+		? groups
+		: groups.filter((g) => session.me?.moderates.some((m) => contains(m, g)));
 }

@@ -46,14 +46,32 @@ export class Said {
 		const node = h("span", null);
 		/** Says what is known, and which version has to be loaded to say it all. */
 		const tell = () => {
-			const phrases = [...new Map(group.flatMap((e) => (this.said.get(e.version) ?? []).map((s) => [JSON.stringify(s.parts), { ...s, e }]))).values()];
-			fill(node, summary(phrases, group.some((e) => e.changesTruncated)));
-			return phrases.slice(0, most).flatMap(({ known, e }) => (known ? [] : [String(Number(e.version) - 1), e.version])).find((v) => !this.elements.has(v));
+			const phrases = [
+				...new Map(
+					group.flatMap((e) =>
+						(this.said.get(e.version) ?? []).map((s) => [JSON.stringify(s.parts), { ...s, e }]),
+					),
+				).values(),
+			];
+			fill(
+				node,
+				summary(
+					phrases,
+					group.some((e) => e.changesTruncated),
+				),
+			);
+			return phrases
+				.slice(0, most)
+				.flatMap(({ known, e }) => (known ? [] : [String(Number(e.version) - 1), e.version]))
+				.find((v) => !this.elements.has(v));
 		};
 		if (tell() !== undefined) {
 			this.seen(node, async () => {
 				for (let version = tell(); version !== undefined && !this.signal.aborted; version = tell()) {
-					this.elements.set(version, (await this.api.app(this.id, version, this.signal).catch(() => undefined))?.elements);
+					this.elements.set(
+						version,
+						(await this.api.app(this.id, version, this.signal).catch(() => undefined))?.elements,
+					);
 					this.read(this.entries);
 				}
 			});
@@ -65,6 +83,8 @@ export class Said {
 /** @param {import("../model/timeline.js").Phrase[]} said @param {boolean} truncated @returns {Child[]} */
 function summary(said, truncated) {
 	if (said.length === 0) return truncated ? ["many changes"] : [];
-	const shown = said.slice(0, most).flatMap(({ parts }, i) => [i > 0 && ", ", ...parts.map((p) => (typeof p === "string" ? p : named(p.name)))]);
+	const shown = said
+		.slice(0, most)
+		.flatMap(({ parts }, i) => [i > 0 && ", ", ...parts.map((p) => (typeof p === "string" ? p : named(p.name)))]);
 	return [...shown, (said.length > most || truncated) && " and more"];
 }

@@ -7,10 +7,32 @@ import { show, toast } from "./dialog.js";
 
 /** A text with a button that copies it. @param {string} label @param {string} text */
 export function copyable(label, text) {
-	return h("div", { class: "field" }, h("div", { class: "label" }, h("span", { class: "name" }, label), button("Copy", () => void navigator.clipboard?.writeText(text).then(() => toast("It is copied.")), { class: "small bare" })), h("pre", { class: "raw", tabindex: "0", "aria-label": label }, text));
+	return h(
+		"div",
+		{ class: "field" },
+		h(
+			"div",
+			{ class: "label" },
+			h("span", { class: "name" }, label),
+			button("Copy", () => void navigator.clipboard?.writeText(text).then(() => toast("It is copied.")), {
+				class: "small bare",
+			}),
+		),
+		h("pre", { class: "raw", tabindex: "0", "aria-label": label }, text),
+	);
 }
 
 /** Shows something that is shown once. @param {string} title @param {string} label @param {string} text @param {...import("../dom.js").Child} help */
 export function once(title, label, text, ...help) {
-	return show(title, h("form", null, h("p", null, ...help), copyable(label, text), h("div", { class: "buttons" }, h("button", { class: "main", autofocus: true }, "Done"))), { submit: () => true });
+	return show(
+		title,
+		h(
+			"form",
+			null,
+			h("p", null, ...help),
+			copyable(label, text),
+			h("div", { class: "buttons" }, h("button", { class: "main", autofocus: true }, "Done")),
+		),
+		{ submit: () => true },
+	);
 }

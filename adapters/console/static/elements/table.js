@@ -7,9 +7,23 @@ import { button, count, h, labelled } from "../dom.js";
 /** @typedef {{charset: string, separator: string, columns: string[], rows: string[][], mapping: Record<string, string>, scale: number, dates: string}} Sight what the service sees of a table */
 
 /** The fields that a column can be. One that ends with a colon goes on with the name of the column. */
-const fields = [["", "— not used —"], ["collection_id", "What is reviewed: its id"], ["collection_title", "What is reviewed: its name"], ["review_id", "Id of the review"], ["rating", "Rating"], ["rating:", "Rating of a dimension"],
-	["created", "Date"], ["title", "Title"], ["body", "Text"], ["author_name", "Author: name"], ["author_email", "Author: e-mail address (never shown)"], ["author_id", "Author: id of a profile"], ["author_url", "Author: web site"],
-	["parent_id", "Id of the review that is replied to"], ["subpart:", "Further data, as it is"]];
+const fields = [
+	["", "— not used —"],
+	["collection_id", "What is reviewed: its id"],
+	["collection_title", "What is reviewed: its name"],
+	["review_id", "Id of the review"],
+	["rating", "Rating"],
+	["rating:", "Rating of a dimension"],
+	["created", "Date"],
+	["title", "Title"],
+	["body", "Text"],
+	["author_name", "Author: name"],
+	["author_email", "Author: e-mail address (never shown)"],
+	["author_id", "Author: id of a profile"],
+	["author_url", "Author: web site"],
+	["parent_id", "Id of the review that is replied to"],
+	["subpart:", "Further data, as it is"],
+];
 
 /**
  * A form that says what a table looks like, and lets the columns be matched.
@@ -18,32 +32,133 @@ const fields = [["", "— not used —"], ["collection_id", "What is reviewed: i
  */
 export function table(name, sight, from, convert) {
 	const selects = sight.columns.map((column) => {
-		const select = h("select", { "aria-label": `What ${column} is`, onchange: () => {
-			if (!select.value.endsWith(":")) selects.forEach((other) => other !== select && other.value === select.value && (other.value = ""));
-		} }, fields.map(([value, text]) => h("option", { value }, text)));
+		const select = h(
+			"select",
+			{
+				"aria-label": `What ${column} is`,
+				onchange: () => {
+					if (!select.value.endsWith(":"))
+						selects.forEach(
+							(other) => other !== select && other.value === select.value && (other.value = ""),
+						);
+				},
+			},
+			fields.map(([value, text]) => h("option", { value }, text)),
+		);
 		const [field = ""] = Object.entries(sight.mapping).find(([, c]) => c === column) ?? [];
 		select.value = field.replace(/:.*/, ":");
 		return select;
 	});
 	const source = h("input", { value: from, required: true, autocomplete: "off" });
-	const scale = h("select", null, [5, 10, 100].map((n) => h("option", { value: n }, String(n))));
+	const scale = h(
+		"select",
+		null,
+		[5, 10, 100].map((n) => h("option", { value: n }, String(n))),
+	);
 	scale.value = String(sight.scale);
-	const dates = h("select", null, h("option", { value: "" }, "As the first 1,000 rows tell"), h("option", { value: "dmy" }, "Day first: 03/04 is 3 April"), h("option", { value: "mdy" }, "Month first: 03/04 is 4 March"));
+	const dates = h(
+		"select",
+		null,
+		h("option", { value: "" }, "As the first 1,000 rows tell"),
+		h("option", { value: "dmy" }, "Day first: 03/04 is 3 April"),
+		h("option", { value: "mdy" }, "Month first: 03/04 is 4 March"),
+	);
 	dates.value = sight.dates;
-	const kinds = /** @type {Record<string, string>} */ ({ ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" });
+	const kinds = /** @type {Record<string, string>} */ ({
+		",": "commas",
+		";": "semicolons",
+		"\t": "tabs",
+		"|": "bars",
+	});
 	const missing = h("div", { class: "note bad", role: "alert", hidden: true });
-	return h("form", { onsubmit: (/** @type {Event} */ event) => {
-		event.preventDefault();
-		const chosen = new Set(selects.map((select) => select.value));
-		const lacks = [["collection_id"], ["rating", "rating:"], ["created"], ["author_name", "author_id"]].filter((any) => !any.some((field) => chosen.has(field))).map(([field]) => fields.find(([value]) => value === field)?.[1]);
-		missing.hidden = lacks.length === 0;
-		missing.textContent = `Choose the column for: ${lacks.join(" · ")}.`;
-		if (lacks.length > 0) return;
-		const mapping = Object.fromEntries(selects.flatMap((select, i) => (select.value === "" ? [] : [[select.value.endsWith(":") ? select.value + sight.columns[i] : select.value, sight.columns[i]]])));
-		convert({ mapping: JSON.stringify(mapping), source: source.value, scale: scale.value, dates: dates.value || undefined });
-	} }, h("h2", null, `${name} is a table`), h("p", { class: "detail" }, `${count(sight.columns.length, "column")}, separated by ${kinds[sight.separator] ?? sight.separator}, in ${sight.charset.toUpperCase()}. Which column is what was guessed from their names: look whether it is right.`),
-	h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Columns" }, h("table", { class: "matched" }, h("thead", null, h("tr", null, ["Column", "What it is", "The first rows"].map((text) => h("th", { scope: "col" }, text)))),
-		h("tbody", null, sight.columns.map((column, i) => h("tr", null, h("th", { scope: "row" }, column), h("td", null, selects[i]), h("td", null, h("ol", null, sight.rows.map((row) => h("li", null, (row[i] ?? "").slice(0, 60)))))))))),
-	h("div", { class: "row" }, labelled("Where the reviews come from", source), labelled("Best rating", scale), labelled("Dates", dates)),
-	missing, h("p", null, button("Convert and check", () => {}, { class: "main", type: "submit" })));
+	return h(
+		"form",
+		{
+			onsubmit: (/** @type {Event} */ event) => {
+				event.preventDefault();
+				const chosen = new Set(selects.map((select) => select.value));
+				const lacks = [["collection_id"], ["rating", "rating:"], ["created"], ["author_name", "author_id"]]
+					.filter((any) => !any.some((field) => chosen.has(field)))
+					.map(([field]) => fields.find(([value]) => value === field)?.[1]);
+				missing.hidden = lacks.length === 0;
+				missing.textContent = `Choose the column for: ${lacks.join(" · ")}.`;
+				if (lacks.length > 0) return;
+				const mapping = Object.fromEntries(
+					selects.flatMap((select, i) =>
+						select.value === ""
+							? []
+							: [
+									[
+										select.value.endsWith(":") ? select.value + sight.columns[i] : select.value,
+										sight.columns[i],
+									],
+								],
+					),
+				);
+				convert({
+					mapping: JSON.stringify(mapping),
+					source: source.value,
+					scale: scale.value,
+					dates: dates.value || undefined,
+				});
+			},
+		},
+		h("h2", null, `${name} is a table`),
+		h(
+			"p",
+			{ class: "detail" },
+			`${count(sight.columns.length, "column")}, separated by ${kinds[sight.separator] ?? sight.separator}, in ${sight.charset.toUpperCase()}. Which column is what was guessed from their names: look whether it is right.`,
+		),
+		h(
+			"div",
+			{ class: "scroll", tabindex: "0", role: "group", "aria-label": "Columns" },
+			h(
+				"table",
+				{ class: "matched" },
+				h(
+					"thead",
+					null,
+					h(
+						"tr",
+						null,
+						["Column", "What it is", "The first rows"].map((text) => h("th", { scope: "col" }, text)),
+					),
+				),
+				h(
+					"tbody",
+					null,
+					sight.columns.map((column, i) =>
+						h(
+							"tr",
+							null,
+							h("th", { scope: "row" }, column),
+							h("td", null, selects[i]),
+							h(
+								"td",
+								null,
+								h(
+									"ol",
+									null,
+									sight.rows.map((row) => h("li", null, (row[i] ?? "").slice(0, 60))),
+								),
+							),
+						),
+					),
+				),
+			),
+		),
+		h(
+			"div",
+			{ class: "row" },
+			labelled("Where the reviews come from", source),
+			labelled("Best rating", scale),
+			labelled("Dates", dates),
+		),
+		missing,
+		h(
+			"p",
+			null,
+			button("Convert and check", () => {}, { class: "main", type: "submit" }),
+		),
+	);
 }

@@ -7,8 +7,22 @@ import { h, newID } from "../dom.js";
 /** @param {[string, HTMLElement][]} list @param {number} first @param {(i: number) => void} onchange @returns {{node: HTMLElement, open: (i: number) => void}} open shows a part */
 export function tabbed(list, first, onchange) {
 	const id = newID("tabs");
-	const buttons = list.map(([name], i) => h("button", { type: "button", role: "tab", id: `${id}-${i}`, "aria-controls": `${id}-panel-${i}`, onclick: () => open(i) }, name));
-	const panels = list.map(([, content], i) => h("div", { role: "tabpanel", id: `${id}-panel-${i}`, "aria-labelledby": `${id}-${i}` }, content));
+	const buttons = list.map(([name], i) =>
+		h(
+			"button",
+			{
+				type: "button",
+				role: "tab",
+				id: `${id}-${i}`,
+				"aria-controls": `${id}-panel-${i}`,
+				onclick: () => open(i),
+			},
+			name,
+		),
+	);
+	const panels = list.map(([, content], i) =>
+		h("div", { role: "tabpanel", id: `${id}-panel-${i}`, "aria-labelledby": `${id}-${i}` }, content),
+	);
 	/** @param {number} i */
 	function open(i) {
 		buttons.forEach((b, j) => {
@@ -18,13 +32,21 @@ export function tabbed(list, first, onchange) {
 		});
 		onchange(i);
 	}
-	const bar = h("div", { role: "tablist", class: "tabs", onkeydown: (/** @type {KeyboardEvent} */ event) => {
-		const now = buttons.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
-		const next = event.key === "ArrowRight" ? now + 1 : event.key === "ArrowLeft" ? now - 1 : -1;
-		if (now < 0 || !buttons[next]) return;
-		open(next);
-		buttons[next].focus();
-	} }, buttons);
+	const bar = h(
+		"div",
+		{
+			role: "tablist",
+			class: "tabs",
+			onkeydown: (/** @type {KeyboardEvent} */ event) => {
+				const now = buttons.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
+				const next = event.key === "ArrowRight" ? now + 1 : event.key === "ArrowLeft" ? now - 1 : -1;
+				if (now < 0 || !buttons[next]) return;
+				open(next);
+				buttons[next].focus();
+			},
+		},
+		buttons,
+	);
 	open(first);
 	return { node: h("div", { class: "tabbed" }, bar, panels), open };
 }

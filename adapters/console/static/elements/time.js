@@ -6,7 +6,14 @@ import { h } from "../dom.js";
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
-const units = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+const units = [
+	["year", 31536000],
+	["month", 2592000],
+	["week", 604800],
+	["day", 86400],
+	["hour", 3600],
+	["minute", 60],
+];
 
 /** How long ago, in words. @param {number} at in milliseconds @param {number} [now] */
 export function ago(at, now = Date.now()) {
@@ -20,7 +27,11 @@ export function ago(at, now = Date.now()) {
 /** @param {number | string} at milliseconds, or ISO 8601 */
 export function time(at) {
 	const date = new Date(at);
-	return h("time", { datetime: date.toISOString(), "data-ago": "", title: date.toLocaleString() }, ago(date.getTime()));
+	return h(
+		"time",
+		{ datetime: date.toISOString(), "data-ago": "", title: date.toLocaleString() },
+		ago(date.getTime()),
+	);
 }
 
 /**

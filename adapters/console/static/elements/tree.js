@@ -61,11 +61,18 @@ export class Tree {
 		this.signal = signal;
 		this.options = options;
 		this.state = h("div", { class: "detail", role: "status" });
-		this.search = h("input", { type: "search", placeholder: "Find a folder", "aria-label": "Find a folder", autocomplete: "off", oninput: debounce(150, () => void this.find(this.search.value.trim())), onkeydown: (/** @type {KeyboardEvent} */ event) => {
-			if (event.key !== "ArrowDown") return;
-			event.preventDefault();
-			this.#focus(this.tree.firstElementChild);
-		} });
+		this.search = h("input", {
+			type: "search",
+			placeholder: "Find a folder",
+			"aria-label": "Find a folder",
+			autocomplete: "off",
+			oninput: debounce(150, () => void this.find(this.search.value.trim())),
+			onkeydown: (/** @type {KeyboardEvent} */ event) => {
+				if (event.key !== "ArrowDown") return;
+				event.preventDefault();
+				this.#focus(this.tree.firstElementChild);
+			},
+		});
 		this.tree = h("ul", { class: "folders", role: "tree", "aria-label": label, hidden: true });
 		this.node = h("div", null, this.search, this.tree, this.state);
 		/** @type {Branch} */
@@ -115,7 +122,7 @@ export class Tree {
 		node.addEventListener("dragover", (event) => {
 			const item = this.#itemOf(event);
 			const f = this.#folderOf(event);
-			if (!dragged || node === this.tree && !f || !fits(dragged, f)) return leave();
+			if (!dragged || (node === this.tree && !f) || !fits(dragged, f)) return leave();
 			event.preventDefault();
 			const row = item?.firstElementChild ?? node;
 			if (row === over) return;
@@ -139,7 +146,9 @@ export class Tree {
 	/** Loads what is shown anew. */
 	async load() {
 		await this.#load(this.root, [], this.root.folders.length);
-		await Promise.all([...this.#items.values()].map(({ branch }) => branch && this.#load(branch, [], branch.folders.length)));
+		await Promise.all(
+			[...this.#items.values()].map(({ branch }) => branch && this.#load(branch, [], branch.folders.length)),
+		);
 	}
 
 	/** Shows the folders whose labels contain a text, or with "" the tree. @param {string} words */
@@ -159,7 +168,14 @@ export class Tree {
 		const words = this.#words;
 		try {
 			do {
-				const { folders } = await this.lib.folders({ ...(words && branch === this.root ? { label: words } : { path: branch.path }), limit: String(page + 1), since: list.at(-1)?.id }, this.signal);
+				const { folders } = await this.lib.folders(
+					{
+						...(words && branch === this.root ? { label: words } : { path: branch.path }),
+						limit: String(page + 1),
+						since: list.at(-1)?.id,
+					},
+					this.signal,
+				);
 				branch.more = folders.length > page;
 				list = [...list, ...folders.slice(0, page)];
 			} while (branch.more && list.length < least);
@@ -171,23 +187,38 @@ export class Tree {
 			this.search.hidden = !!this.options.ondrop && words === "" && this.known.size < 10;
 			if (branch === this.root) {
 				this.tree.hidden = list.length === 0;
-				this.state.textContent = list.length > 0 ? "" : words ? "No folder is called so." : "There are no folders.";
+				this.state.textContent =
+					list.length > 0 ? "" : words ? "No folder is called so." : "There are no folders.";
 			}
 			this.options.onknown?.();
 		} catch (e) {
-			if (!this.signal.aborted) fill(this.state, sentence(e), " ", button("Try again", () => void this.load(), { class: "small" }));
+			if (!this.signal.aborted)
+				fill(
+					this.state,
+					sentence(e),
+					" ",
+					button("Try again", () => void this.load(), { class: "small" }),
+				);
 		}
 	}
 
 	/** Loads the folders above those that were found, to say where they are. @param {Folder[]} list */
 	async #places(list) {
-		const ids = [...new Set(list.flatMap((f) => f.path.split("/").filter(Boolean)))].filter((id) => !this.known.has(id));
-		if (ids.length > 0) for (const f of (await this.lib.folders({ id: ids.slice(0, 100), limit: "100" }, this.signal)).folders) this.known.set(f.id, f);
+		const ids = [...new Set(list.flatMap((f) => f.path.split("/").filter(Boolean)))].filter(
+			(id) => !this.known.has(id),
+		);
+		if (ids.length > 0)
+			for (const f of (await this.lib.folders({ id: ids.slice(0, 100), limit: "100" }, this.signal)).folders)
+				this.known.set(f.id, f);
 	}
 
 	/** Where a folder is, in words. @param {Folder} f */
 	place(f) {
-		return f.path.split("/").filter(Boolean).map((id) => this.known.get(id)?.label ?? "…").join(" › ");
+		return f.path
+			.split("/")
+			.filter(Boolean)
+			.map((id) => this.known.get(id)?.label ?? "…")
+			.join(" › ");
 	}
 
 	/** @param {Branch} branch */
@@ -196,9 +227,17 @@ export class Tree {
 		const ids = new Set(branch.folders.map((f) => f.id));
 		const focused = this.tree.contains(document.activeElement);
 		for (const id of branch.parts.keys()) if (!ids.has(id)) this.#drop(id);
-		reconcile(branch.node, branch.parts, branch.more ? [...branch.folders, more] : branch.folders, (f) => f.id, (f) => this.#make(f, branch), (item, f) => f !== more && this.#update(item, f));
+		reconcile(
+			branch.node,
+			branch.parts,
+			branch.more ? [...branch.folders, more] : branch.folders,
+			(f) => f.id,
+			(f) => this.#make(f, branch),
+			(item, f) => f !== more && this.#update(item, f),
+		);
 		if (!this.tree.querySelector('[tabindex="0"]')) this.#current(this.tree.querySelector("li"));
-		if (focused && !this.tree.contains(document.activeElement)) this.#focus(this.tree.querySelector('[tabindex="0"]'));
+		if (focused && !this.tree.contains(document.activeElement))
+			this.#focus(this.tree.querySelector('[tabindex="0"]'));
 		this.#later();
 	}
 
@@ -206,16 +245,45 @@ export class Tree {
 	#make(f, branch) {
 		const id = newID("folder");
 		const last = f.label === undefined;
-		const [name, count, place, twisty] = [h("span", { id, class: "called" }, last && "Show more folders"), h("span", { id: `${id}-n`, class: "detail" }), h("span", { id: `${id}-p`, class: "detail" }), h("span", { class: "twisty", "aria-hidden": "true" })];
+		const [name, count, place, twisty] = [
+			h("span", { id, class: "called" }, last && "Show more folders"),
+			h("span", { id: `${id}-n`, class: "detail" }),
+			h("span", { id: `${id}-p`, class: "detail" }),
+			h("span", { class: "twisty", "aria-hidden": "true" }),
+		];
 		const { onmore, ondrop } = this.options;
-		const row = h("span", { class: "row", draggable: ondrop && !last && "true" }, twisty, !last && icon("folder"), h("span", { class: "called" }, name, place), count, onmore && !last && button("", () => onmore(/** @type {Folder} */ (this.known.get(f.id))), { icon: "more", class: "bare small", tabindex: -1 }));
-		const node = h("li", { role: "treeitem", tabindex: -1, "aria-labelledby": `${id} ${id}-n ${id}-p`, ...(last ? { "data-more": branch.path } : { "data-folder": f.id }) }, row);
+		const row = h(
+			"span",
+			{ class: "row", draggable: ondrop && !last && "true" },
+			twisty,
+			!last && icon("folder"),
+			h("span", { class: "called" }, name, place),
+			count,
+			onmore &&
+				!last &&
+				button("", () => onmore(/** @type {Folder} */ (this.known.get(f.id))), {
+					icon: "more",
+					class: "bare small",
+					tabindex: -1,
+				}),
+		);
+		const node = h(
+			"li",
+			{
+				role: "treeitem",
+				tabindex: -1,
+				"aria-labelledby": `${id} ${id}-n ${id}-p`,
+				...(last ? { "data-more": branch.path } : { "data-folder": f.id }),
+			},
+			row,
+		);
 		const item = { node, name, count, place, twisty };
-		if (last) node.addEventListener("click", async () => {
-			const n = branch.folders.length;
-			await this.#load(branch, branch.folders, n + 1);
-			this.#focus(branch.node.children[n]);
-		});
+		if (last)
+			node.addEventListener("click", async () => {
+				const n = branch.folders.length;
+				await this.#load(branch, branch.folders, n + 1);
+				this.#focus(branch.node.children[n]);
+			});
 		else {
 			this.#items.set(f.id, item);
 			this.observer.observe(row);
@@ -227,7 +295,9 @@ export class Tree {
 	#update(item, f) {
 		const { node, name, count, place } = item;
 		name.textContent = f.label;
-		place.textContent = [this.#words && this.place(f), f.id === this.#cut && "cut, to be moved"].filter(Boolean).join(" · ");
+		place.textContent = [this.#words && this.place(f), f.id === this.#cut && "cut, to be moved"]
+			.filter(Boolean)
+			.join(" · ");
 		const more = node.querySelector(":scope > .row > button");
 		for (const attribute of ["aria-label", "title"]) more?.setAttribute(attribute, `Change the folder ${f.label}`);
 		node.setAttribute("aria-selected", String(f.id === this.chosen));
@@ -278,7 +348,8 @@ export class Tree {
 
 	/** Opens the folders above a folder, and puts the focus on it if asked to. @param {string} id @param {boolean} [focus] */
 	async reveal(id, focus) {
-		if (!this.known.has(id)) for (const f of (await this.lib.folders({ id }, this.signal)).folders) this.known.set(f.id, f);
+		if (!this.known.has(id))
+			for (const f of (await this.lib.folders({ id }, this.signal)).folders) this.known.set(f.id, f);
 		for (const above of this.known.get(id)?.path.split("/").filter(Boolean) ?? []) await this.open(above);
 		if (focus) this.#focus(this.#items.get(id)?.node);
 	}
@@ -369,21 +440,37 @@ export class Tree {
 		const item = f && this.#items.get(f.id);
 		/** @type {Record<string, () => unknown>} */
 		const keys = {
-			ArrowDown: () => this.#focus(all[i + 1]), ArrowUp: () => this.#focus(all[i - 1]), Home: () => this.#focus(all[0]), End: () => this.#focus(all.at(-1)),
-			ArrowRight: () => (item?.branch ? this.#focus(item.branch.node.firstElementChild) : f && void this.open(f.id)),
-			ArrowLeft: () => (item?.branch ? this.#close(item) : this.#focus(node.parentElement?.closest('[role="treeitem"]'))),
-			Enter: () => (f ? this.options.onpick(f) : node.click()), " ": () => (f ? this.options.onpick(f) : node.click()),
+			ArrowDown: () => this.#focus(all[i + 1]),
+			ArrowUp: () => this.#focus(all[i - 1]),
+			Home: () => this.#focus(all[0]),
+			End: () => this.#focus(all.at(-1)),
+			ArrowRight: () =>
+				item?.branch ? this.#focus(item.branch.node.firstElementChild) : f && void this.open(f.id),
+			ArrowLeft: () =>
+				item?.branch ? this.#close(item) : this.#focus(node.parentElement?.closest('[role="treeitem"]')),
+			Enter: () => (f ? this.options.onpick(f) : node.click()),
+			" ": () => (f ? this.options.onpick(f) : node.click()),
 		};
 		const { ctrlKey, metaKey, altKey, key } = event;
 		if (!ctrlKey && !metaKey && !altKey && keys[key]) {
 			event.preventDefault();
 			keys[key]();
 		} else if (!ctrlKey && !metaKey && !altKey && key.length === 1 && !"/?*".includes(key)) {
-			this.#typed = { text: event.timeStamp - this.#typed.at < 700 ? this.#typed.text + key.toLowerCase() : key.toLowerCase(), at: event.timeStamp };
+			this.#typed = {
+				text: event.timeStamp - this.#typed.at < 700 ? this.#typed.text + key.toLowerCase() : key.toLowerCase(),
+				at: event.timeStamp,
+			};
 			// The same letter again is for the next folder that begins with it.
 			const text = this.#typed.text.replace(/^(.)\1+$/, "$1");
 			const from = text.length > 1 ? i : i + 1;
-			this.#focus([...all.slice(from), ...all.slice(0, from)].find((x) => this.known.get(x.dataset["folder"] ?? "")?.label.toLowerCase().startsWith(text)));
+			this.#focus(
+				[...all.slice(from), ...all.slice(0, from)].find((x) =>
+					this.known
+						.get(x.dataset["folder"] ?? "")
+						?.label.toLowerCase()
+						.startsWith(text),
+				),
+			);
 		} else {
 			if (f) this.options.onkey?.(event, f);
 			return;

@@ -19,7 +19,10 @@ const deepest = 8;
 /** A value with its JSON, if it has members or items. @param {Field} field @param {Value} root @param {Value} value @returns {Child[]} */
 export function shown(field, root, value) {
 	if (!isObject(value) && !Array.isArray(value)) return [leaf(field, root, value)];
-	return [nested(field, root, value, 0), h("details", { class: "json" }, h("summary", null, "JSON"), h("pre", null, stringify(value, 2)))];
+	return [
+		nested(field, root, value, 0),
+		h("details", { class: "json" }, h("summary", null, "JSON"), h("pre", null, stringify(value, 2))),
+	];
 }
 
 /** The name of the form that a choice has for a value. @param {Field} field @param {Value} root @param {Value | undefined} value */
@@ -43,10 +46,18 @@ function leaf(field, root, value) {
 	if (value === "") return h("span", { class: "detail" }, "empty");
 	const format = String(inner.schema["format"]);
 	if (format === "date" && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))) {
-		return h("time", { datetime: value, title: value }, new Date(value).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" }));
+		return h(
+			"time",
+			{ datetime: value, title: value },
+			new Date(value).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" }),
+		);
 	}
 	if (format === "date-time" && localTime(value, "datetime-local")?.[1]) {
-		return h("time", { datetime: value, title: value }, new Date(value).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" }));
+		return h(
+			"time",
+			{ datetime: value, title: value },
+			new Date(value).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" }),
+		);
 	}
 	if (format === "color" && /^#[0-9a-f]{6}$/i.test(value)) {
 		const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
@@ -62,19 +73,40 @@ function nested(field, root, value, depth) {
 	const inner = within(field, root, value);
 	const kind = kindOf(field, root, value);
 	/** @type {[string, Field, Value][]} */
-	const parts = Array.isArray(value) ? value.slice(0, most).map((v, i) => ["", fieldOf(itemAt(inner, i), root, v), v])
-		: namesOf(inner, value).slice(0, most).map((name) => {
-			const v = /** @type {Value} */ (at(value, [name]));
-			const f = fieldOf(schemaOf(inner.schema, name), root, v);
-			return [labelOf(f, name), f, v];
-		});
+	const parts = Array.isArray(value)
+		? value.slice(0, most).map((v, i) => ["", fieldOf(itemAt(inner, i), root, v), v])
+		: namesOf(inner, value)
+				.slice(0, most)
+				.map((name) => {
+					const v = /** @type {Value} */ (at(value, [name]));
+					const f = fieldOf(schemaOf(inner.schema, name), root, v);
+					return [labelOf(f, name), f, v];
+				});
 	const rest = (Array.isArray(value) ? value.length : Object.keys(value).length) - parts.length;
 	// What a form of a choice always has is what tells it from the others, which its name does already.
 	const rows = parts.filter(([, f]) => kind === undefined || f.kind !== "const");
-	return h("div", null, kind !== undefined && h("span", { class: "detail" }, named(kind)),
-		parts.length === 0 ? h("span", { class: "detail" }, "empty") : depth > deepest ? h("span", { class: "detail" }, "…") : h(Array.isArray(value) ? "ol" : "ul", { class: "values" },
-			rows.map(([name, f, v]) => h("li", null, name !== "" && h("span", { class: "path" }, named(name)), nested(f, root, v, depth + 1))),
-			rest > 0 && h("li", { class: "detail" }, `and ${rest.toLocaleString()} more`)));
+	return h(
+		"div",
+		null,
+		kind !== undefined && h("span", { class: "detail" }, named(kind)),
+		parts.length === 0
+			? h("span", { class: "detail" }, "empty")
+			: depth > deepest
+				? h("span", { class: "detail" }, "…")
+				: h(
+						Array.isArray(value) ? "ol" : "ul",
+						{ class: "values" },
+						rows.map(([name, f, v]) =>
+							h(
+								"li",
+								null,
+								name !== "" && h("span", { class: "path" }, named(name)),
+								nested(f, root, v, depth + 1),
+							),
+						),
+						rest > 0 && h("li", { class: "detail" }, `and ${rest.toLocaleString()} more`),
+					),
+	);
 }
 
 /** The names of an object's members, in the order of the form. @param {Field} field @param {{[name: string]: Value}} value */

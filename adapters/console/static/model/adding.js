@@ -161,13 +161,17 @@ export class Adding {
 		if (!this.folder) return item.text;
 		const value = /** @type {{[name: string]: import("../json.js").Value}} */ (parse(item.text));
 		const named = value["folders"];
-		return named === undefined || Array.isArray(named) && named.length === 0 ? stringify({ ...value, folders: [this.folder] }) : item.text;
+		return named === undefined || (Array.isArray(named) && named.length === 0)
+			? stringify({ ...value, folders: [this.folder] })
+			: item.text;
 	}
 
 	/** What the service says of an asset, at its place in the file. @param {Item} item @param {string} pointer @param {ApiError} e */
 	#because(item, pointer, e) {
 		const { places } = scan(item.text);
-		const message = e.message.startsWith("/") ? e.message.replace(/^\S+: /, pointer === "" ? "" : `${pointer.slice(1)}: `) : e.message;
+		const message = e.message.startsWith("/")
+			? e.message.replace(/^\S+: /, pointer === "" ? "" : `${pointer.slice(1)}: `)
+			: e.message;
 		let at = pointer;
 		while (!places.has(at)) at = at.slice(0, at.lastIndexOf("/"));
 		return refusal(item, places.get(at) ?? 0, message);
@@ -178,9 +182,13 @@ export class Adding {
 function pause(seconds, signal) {
 	return new Promise((resolve) => {
 		const timer = setTimeout(resolve, 1000 * seconds);
-		signal.addEventListener("abort", () => {
-			clearTimeout(timer);
-			resolve();
-		}, { once: true });
+		signal.addEventListener(
+			"abort",
+			() => {
+				clearTimeout(timer);
+				resolve();
+			},
+			{ once: true },
+		);
 	});
 }

@@ -170,7 +170,8 @@ export class Editor extends EventTarget {
 			if (this.state.kind === "offline") {
 				this.#timer = setTimeout(() => void this.save(), this.#wait);
 				this.#wait = Math.min(2 * this.#wait, longest);
-			} else if (this.unsaved && (this.state.kind === "saved" || this.state.kind === "changed")) this.#schedule(pause);
+			} else if (this.unsaved && (this.state.kind === "saved" || this.state.kind === "changed"))
+				this.#schedule(pause);
 		});
 		return this.#saving;
 	}
@@ -185,7 +186,7 @@ export class Editor extends EventTarget {
 	async #save() {
 		while (!["conflict", "gone", "readonly"].includes(this.state.kind)) {
 			// What was sent without an answer may be stored, though the person has taken it back since.
-			if (this.#sent.length > 0 && !await this.catchUp() || this.#closed) return;
+			if ((this.#sent.length > 0 && !(await this.catchUp())) || this.#closed) return;
 			if (!this.unsaved) {
 				this.#sent = [];
 				this.#settle();
@@ -211,7 +212,7 @@ export class Editor extends EventTarget {
 					this.#become({ kind: "changed" }); // and the next is tried when the person pauses
 					return;
 				}
-				if (!await this.#refused(e)) return;
+				if (!(await this.#refused(e))) return;
 				// A conflict without a newer version is one of a component that was replaced, or of a rule of the service, which may stay.
 				if (this.app.version === version && this.unsaved) {
 					this.#become({ kind: "offline", error: e });
@@ -230,7 +231,8 @@ export class Editor extends EventTarget {
 	/** Notes that the service refuses one element of what was sent. @param {ApiError} e @param {Draft} sent @returns {boolean} whether that is all that it refuses */
 	#refuse(e, sent) {
 		const [apps, , elements, i] = names(e.pointer ?? "");
-		const item = e.status === 422 && apps === "apps" && elements === "elements" ? sent.elements[Number(i)] : undefined;
+		const item =
+			e.status === 422 && apps === "apps" && elements === "elements" ? sent.elements[Number(i)] : undefined;
 		if (!item || this.saved.elements.some((s) => sameItem(s, item))) return false;
 		this.refusals.add(item, e);
 		return true;
@@ -262,7 +264,7 @@ export class Editor extends EventTarget {
 		try {
 			const { version } = this.app;
 			const app = await this.service.app(this.app.id);
-			if (Number(app.version) >= Number(this.app.version) && !await this.#follow(app)) return false; // a save may have been faster
+			if (Number(app.version) >= Number(this.app.version) && !(await this.#follow(app))) return false; // a save may have been faster
 			if (this.app.version !== version && !this.unsaved) this.#settle();
 			return true;
 		} catch (e) {
@@ -287,7 +289,8 @@ export class Editor extends EventTarget {
 	#merge(work, { draft, conflicts }) {
 		this.draft = draft;
 		this.#show();
-		if (conflicts.length > 0) this.#become({ kind: "conflict", conflicts, by: this.app.updatedBy?.urn ?? "", work, merged: draft });
+		if (conflicts.length > 0)
+			this.#become({ kind: "conflict", conflicts, by: this.app.updatedBy?.urn ?? "", work, merged: draft });
 		return conflicts.length === 0;
 	}
 
@@ -305,10 +308,17 @@ export class Editor extends EventTarget {
 		// Its elements get the keys that they have here.
 		const keys = new Map(other.saved.elements.map((e, i) => [e.key, this.saved.elements[i].key]));
 		/** @param {Draft} draft */
-		const keyed = (draft) => ({ ...draft, elements: draft.elements.map((e) => ({ ...e, key: keys.get(e.key) ?? e.key })) });
+		const keyed = (draft) => ({
+			...draft,
+			elements: draft.elements.map((e) => ({ ...e, key: keys.get(e.key) ?? e.key })),
+		});
 		const { work } = other;
 		const before = this.draft;
-		const mine = { version: work.version, stored: keyed(work.stored), draft: merge(this.saved, before, keyed(work.draft)).draft };
+		const mine = {
+			version: work.version,
+			stored: keyed(work.stored),
+			draft: merge(this.saved, before, keyed(work.draft)).draft,
+		};
 		this.#sent.push(...other.#sent.map(keyed));
 		this.change(merge(this.saved, keyed(other.draft), before).draft);
 		if (other.state.kind === "conflict") this.#merge(mine, merge(mine.stored, mine.draft, this.saved));
@@ -380,5 +390,8 @@ function taken(draft, c, theirs) {
 function takenAt(mine, c, their) {
 	const rest = c.path.slice(/** @type {string} */ (c.key).length);
 	if (rest === "/component") return { ...mine, component: their.component };
-	return { ...mine, config: /** @type {import("../json.js").Value} */ (withAt(mine.config, names(rest).slice(1), c.theirs)) };
+	return {
+		...mine,
+		config: /** @type {import("../json.js").Value} */ (withAt(mine.config, names(rest).slice(1), c.theirs)),
+	};
 }

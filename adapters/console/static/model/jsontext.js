@@ -41,7 +41,11 @@ export function scan(text) {
 			if (c !== "\\") continue;
 			i++;
 			if (text[i] === "u" && /^[0-9a-f]{4}$/i.test(text.slice(i + 1, i + 5))) i += 4;
-			else if (!/["\\/bfnrt]/.test(text[i] ?? "")) fail("A backslash stands before one of \" \\ / b f n r t, or before u and four hexadecimal digits.", i - 1);
+			else if (!/["\\/bfnrt]/.test(text[i] ?? ""))
+				fail(
+					'A backslash stands before one of " \\ / b f n r t, or before u and four hexadecimal digits.',
+					i - 1,
+				);
 		}
 		i++;
 		return /** @type {string} */ (JSON.parse(text.slice(begin, i)));
@@ -92,7 +96,12 @@ export function scan(text) {
 		else {
 			word.lastIndex = i;
 			const found = word.exec(text);
-			if (!found) fail(c === "'" ? "Texts stand in double quotation marks." : "Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.");
+			if (!found)
+				fail(
+					c === "'"
+						? "Texts stand in double quotation marks."
+						: "Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+				);
 			i += found[0].length;
 		}
 	}
@@ -111,7 +120,11 @@ export function scan(text) {
 export function placeOf(item, at) {
 	const lines = item.text.slice(0, at).split("\n");
 	const last = /** @type {string} */ (lines.at(-1));
-	return { line: item.line + lines.length - 1, column: (lines.length === 1 ? item.column : 1) + [...last].length, at: item.at + at };
+	return {
+		line: item.line + lines.length - 1,
+		column: (lines.length === 1 ? item.column : 1) + [...last].length,
+		at: item.at + at,
+	};
 }
 
 /** No value that could be added is longer, in characters. */
@@ -175,7 +188,8 @@ export async function* items(pieces) {
 			if (mode === "") {
 				const first = buffer.indexOf("\n");
 				if (buffer[0] === "[") mode = "list";
-				else if (first >= 0 || last || buffer.length > longest) mode = scan(first < 0 ? buffer : buffer.slice(0, first)).mistake ? "values" : "lines";
+				else if (first >= 0 || last || buffer.length > longest)
+					mode = scan(first < 0 ? buffer : buffer.slice(0, first)).mistake ? "values" : "lines";
 				else break;
 				if (mode === "list") take(1);
 				continue;
@@ -195,7 +209,11 @@ export async function* items(pieces) {
 				continue;
 			}
 			if (mode === "list" && (comma === false || buffer[0] === "]")) {
-				yield broken(comma ? "Want an item of the list here, or no comma before." : "Want a comma or ] here, between two items of the list.");
+				yield broken(
+					comma
+						? "Want an item of the list here, or no comma before."
+						: "Want a comma or ] here, between two items of the list.",
+				);
 				return true;
 			}
 			if (mode !== "list" && buffer[0] === ",") {
@@ -206,7 +224,10 @@ export async function* items(pieces) {
 			if (n < 0 && last) n = buffer.length;
 			if (n < 0 && buffer.length <= longest) break;
 			if (n < 0 || n > longest) {
-				yield { ...broken(scan(buffer).mistake?.message ?? ""), mistake: "The value that begins here does not end, or is longer than 4 MiB." };
+				yield {
+					...broken(scan(buffer).mistake?.message ?? ""),
+					mistake: "The value that begins here does not end, or is longer than 4 MiB.",
+				};
 				return true;
 			}
 			comma = false;

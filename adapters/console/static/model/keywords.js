@@ -14,20 +14,59 @@ import { at, isNumber, isObject, names, numberText } from "../json.js";
  * @type {{[keyword: string]: number[]}}
  */
 export const keywords = {
-	"$ref": [4], "type": [4], "enum": [4], "multipleOf": [4], "maximum": [4], "exclusiveMaximum": [4], "minimum": [4], "exclusiveMinimum": [4],
-	"maxLength": [4], "minLength": [4], "pattern": [4], "maxItems": [4], "minItems": [4], "uniqueItems": [4], "maxProperties": [4],
-	"minProperties": [4], "required": [4], "format": [4], "not": [4], "additionalProperties": [4], "additionalItems": [4, 2019],
-	"allOf": [4], "anyOf": [4], "oneOf": [4], "items": [4], "definitions": [4], "properties": [4], "patternProperties": [4], "dependencies": [4],
-	"const": [6], "propertyNames": [6], "contains": [6], "if": [7], "then": [7], "else": [7],
-	"dependentRequired": [2019], "dependentSchemas": [2019], "minContains": [2019], "maxContains": [2019], "$recursiveRef": [2019],
-	"$defs": [2019], "unevaluatedProperties": [2019], "unevaluatedItems": [2019], "contentSchema": [2019],
-	"$dynamicRef": [2020], "prefixItems": [2020]
+	$ref: [4],
+	type: [4],
+	enum: [4],
+	multipleOf: [4],
+	maximum: [4],
+	exclusiveMaximum: [4],
+	minimum: [4],
+	exclusiveMinimum: [4],
+	maxLength: [4],
+	minLength: [4],
+	pattern: [4],
+	maxItems: [4],
+	minItems: [4],
+	uniqueItems: [4],
+	maxProperties: [4],
+	minProperties: [4],
+	required: [4],
+	format: [4],
+	not: [4],
+	additionalProperties: [4],
+	additionalItems: [4, 2019],
+	allOf: [4],
+	anyOf: [4],
+	oneOf: [4],
+	items: [4],
+	definitions: [4],
+	properties: [4],
+	patternProperties: [4],
+	dependencies: [4],
+	const: [6],
+	propertyNames: [6],
+	contains: [6],
+	if: [7],
+	then: [7],
+	else: [7],
+	dependentRequired: [2019],
+	dependentSchemas: [2019],
+	minContains: [2019],
+	maxContains: [2019],
+	$recursiveRef: [2019],
+	$defs: [2019],
+	unevaluatedProperties: [2019],
+	unevaluatedItems: [2019],
+	contentSchema: [2019],
+	$dynamicRef: [2020],
+	prefixItems: [2020],
 };
 
 /** The draft of a schema, by the number or the year in its name. @param {Value} root the whole schema */
 export function draftOf(root) {
 	const address = isObject(root) && typeof root["$schema"] === "string" ? root["$schema"] : "";
-	const [, early, late] = /^https?:\/\/json-schema\.org\/(?:draft-0([467])|draft\/(2019-09|2020-12))\/schema#?$/.exec(address) ?? [];
+	const [, early, late] =
+		/^https?:\/\/json-schema\.org\/(?:draft-0([467])|draft\/(2019-09|2020-12))\/schema#?$/.exec(address) ?? [];
 	return early ? Number(early) : late === "2019-09" ? 2019 : 2020;
 }
 
@@ -40,11 +79,13 @@ export function draftOf(root) {
 export function known(schema, root) {
 	const draft = draftOf(root);
 	const alone = draft < 2019 && typeof schema["$ref"] === "string";
-	return Object.fromEntries(Object.entries(schema).filter(([name]) => {
-		if (!Object.hasOwn(keywords, name)) return true;
-		const [since = 0, until = 2020] = keywords[name] ?? [];
-		return draft >= since && draft <= until && (!alone || name === "$ref");
-	}));
+	return Object.fromEntries(
+		Object.entries(schema).filter(([name]) => {
+			if (!Object.hasOwn(keywords, name)) return true;
+			const [since = 0, until = 2020] = keywords[name] ?? [];
+			return draft >= since && draft <= until && (!alone || name === "$ref");
+		}),
+	);
 }
 
 /** What a keyword has if it has a list, or an empty one. @param {Value | undefined} v @returns {Value[]} */
@@ -85,7 +126,7 @@ export function finds(pattern, text) {
 export function namedSchemas(s, name) {
 	const properties = objectIn(s["properties"]);
 	const patterns = Object.entries(objectIn(s["patternProperties"])).filter(([pattern]) => finds(pattern, name));
-	return [...Object.hasOwn(properties, name) ? [properties[name]] : [], ...patterns.map(([, schema]) => schema)];
+	return [...(Object.hasOwn(properties, name) ? [properties[name]] : []), ...patterns.map(([, schema]) => schema)];
 }
 
 /** The schemas of a list's items: those of the first ones, and that of the others, if there is one. @param {Schema} s @returns {{leading: Value[], items: Value | undefined}} */
@@ -122,7 +163,10 @@ export function dependents(s, value) {
  */
 export function resolve(ref, root) {
 	const [address = "", fragment = ""] = ref.split("#");
-	const part = address === "" || isObject(root) && (root["$id"] ?? root["id"]) === address ? root : find(root, (o) => sameAddress(o["$id"] ?? o["id"], address));
+	const part =
+		address === "" || (isObject(root) && (root["$id"] ?? root["id"]) === address)
+			? root
+			: find(root, (o) => sameAddress(o["$id"] ?? o["id"], address));
 	if (fragment === "") return part;
 	if (part === undefined) return undefined;
 	if (fragment.startsWith("/")) {
@@ -132,7 +176,14 @@ export function resolve(ref, root) {
 			return undefined;
 		}
 	}
-	return find(part, (o) => o["$anchor"] === fragment || o["$dynamicAnchor"] === fragment || o["$id"] === `#${fragment}` || o["id"] === `#${fragment}`);
+	return find(
+		part,
+		(o) =>
+			o["$anchor"] === fragment ||
+			o["$dynamicAnchor"] === fragment ||
+			o["$id"] === `#${fragment}` ||
+			o["id"] === `#${fragment}`,
+	);
 }
 
 /** @param {Value | undefined} id @param {string} address */

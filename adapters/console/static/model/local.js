@@ -41,7 +41,12 @@ export class Refusals {
 	/** The draft without what was refused: such an element is as it is stored, and is left out if it is new. @param {Draft} stored @param {Draft} draft @returns {Draft} */
 	savable(stored, draft) {
 		if (this.#all.size === 0) return draft;
-		return { ...draft, elements: draft.elements.flatMap((e) => (this.has(e) ? stored.elements.find((s) => s.key === e.key) ?? [] : e)) };
+		return {
+			...draft,
+			elements: draft.elements.flatMap((e) =>
+				this.has(e) ? (stored.elements.find((s) => s.key === e.key) ?? []) : e,
+			),
+		};
 	}
 
 	/** Forgets refusals of what is not in a draft any more, after everything else of the draft was stored. @param {Draft} draft */
@@ -75,11 +80,20 @@ export function changesOf(stored, draft) {
 
 /** A stored draft with the changes of another one. @param {Draft} stored @param {Changes} changes @returns {Draft} */
 export function withChanges(stored, { title = stored.title, groups = stored.groups, elements }) {
-	return { title, groups, elements: elements?.flatMap((e) => {
-		if (typeof e === "number") return stored.elements[e] ?? [];
-		const { name, version } = e.component;
-		return { key: stored.elements[e.was ?? -1]?.key ?? e.key ?? newKey(), component: { name, version }, config: e.config };
-	}) ?? stored.elements };
+	return {
+		title,
+		groups,
+		elements:
+			elements?.flatMap((e) => {
+				if (typeof e === "number") return stored.elements[e] ?? [];
+				const { name, version } = e.component;
+				return {
+					key: stored.elements[e.was ?? -1]?.key ?? e.key ?? newKey(),
+					component: { name, version },
+					config: e.config,
+				};
+			}) ?? stored.elements,
+	};
 }
 
 /** How long changes wait until they are written, in milliseconds. */
@@ -103,7 +117,9 @@ function nameOf(whose) {
 
 /** The names of all that is kept here for a person, or for one of their apps. @param {string[]} whose as in nameOf @param {Storage} [storage] */
 export function kept(whose, storage = browserStorage()) {
-	return Object.keys(storage ?? {}).filter((name) => name.startsWith(nameOf(whose))).sort();
+	return Object.keys(storage ?? {})
+		.filter((name) => name.startsWith(nameOf(whose)))
+		.sort();
 }
 
 /** Forgets all that is kept here for a person. @param {string[]} whose as in nameOf @param {Storage} [storage] */
@@ -137,9 +153,13 @@ export class LocalDraft {
 		this.locks = locks;
 		this.name = `${nameOf(whose)}${Date.now()} ${crypto.getRandomValues(new Uint32Array(1))[0]}`;
 		editor.addEventListener("draft", () => (this.#timer ??= setTimeout(() => this.write(), pause)), { signal });
-		editor.addEventListener("state", () => {
-			if (editor.state.kind !== "changed") this.write();
-		}, { signal });
+		editor.addEventListener(
+			"state",
+			() => {
+				if (editor.state.kind !== "changed") this.write();
+			},
+			{ signal },
+		);
 		signal.addEventListener("abort", () => this.write());
 		globalThis.addEventListener?.("pagehide", () => this.write(), { signal });
 	}
@@ -169,11 +189,11 @@ export class LocalDraft {
 		const left = kept(this.whose, this.storage).map((name) => ({ name, mine: this.#hold(name) }));
 		void this.#hold(this.name);
 		for (const { name, mine } of left) {
-			if (!await mine || this.editor.state.kind === "conflict") continue;
+			if (!(await mine) || this.editor.state.kind === "conflict") continue;
 			const text = this.storage?.getItem(name);
 			if (!text) continue;
 			try {
-				if (!await this.editor.bring(/** @type {Kept} */ (/** @type {unknown} */ (parse(text))))) continue;
+				if (!(await this.editor.bring(/** @type {Kept} */ (/** @type {unknown} */ (parse(text)))))) continue;
 			} catch (e) {
 				// The version may be one of another store, and the text be broken or of another program.
 				if (e instanceof ApiError && e.code !== "not_found") throw e;
@@ -193,10 +213,12 @@ export class LocalDraft {
 		return new Promise((resolve) => {
 			const waiting = new AbortController();
 			setTimeout(() => waiting.abort(), patience);
-			locks.request(name, { signal: waiting.signal }, () => {
-				resolve(!signal.aborted);
-				return signal.aborted ? undefined : new Promise((end) => signal.addEventListener("abort", end));
-			}).catch(() => resolve(false));
+			locks
+				.request(name, { signal: waiting.signal }, () => {
+					resolve(!signal.aborted);
+					return signal.aborted ? undefined : new Promise((end) => signal.addEventListener("abort", end));
+				})
+				.catch(() => resolve(false));
 		});
 	}
 }

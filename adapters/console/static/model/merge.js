@@ -26,7 +26,9 @@ import { sameItem } from "./patch.js";
 export function merge(base, mine, theirs) {
 	/** @type {Conflict[]} */
 	const conflicts = [];
-	const title = /** @type {string} */ (value(base.title, mine.title, theirs.title, (c) => conflicts.push({ ...c, path: "title" })));
+	const title = /** @type {string} */ (
+		value(base.title, mine.title, theirs.title, (c) => conflicts.push({ ...c, path: "title" }))
+	);
 	const groups = set(base.groups, mine.groups, theirs.groups);
 	const elements = items(base.elements, mine.elements, theirs.elements, conflicts);
 	return { draft: { title, groups, elements }, conflicts };
@@ -56,12 +58,15 @@ function items(base, mine, theirs, conflicts) {
 		const b = was.get(key);
 		const m = myOwn.get(key);
 		const t = their.get(key);
-		if (!b) kept.set(key, item); // new on one side
+		if (!b)
+			kept.set(key, item); // new on one side
 		else if (m && t) kept.set(key, one(b, m, t, conflicts));
-		else if (m && !sameItem(b, m)) { // they took away what I changed
+		else if (m && !sameItem(b, m)) {
+			// they took away what I changed
 			conflicts.push({ path: key, key, base: whole(b), mine: whole(m), theirs: undefined });
 			kept.set(key, m);
-		} else if (t && !sameItem(b, t)) { // I took away what they changed
+		} else if (t && !sameItem(b, t)) {
+			// I took away what they changed
 			conflicts.push({ path: key, key, base: whole(b), mine: undefined, theirs: whole(t) });
 		}
 	}
@@ -95,8 +100,12 @@ function order(leading, following, kept) {
 /** @param {Item} b @param {Item} m @param {Item} t @param {Conflict[]} conflicts @returns {Item} */
 function one(b, m, t, conflicts) {
 	const { key } = b;
-	const component = /** @type {any} */ (undivided(b.component, m.component, t.component, (c) => conflicts.push({ ...c, path: `${key}/component`, key })));
-	const config = value(b.config, m.config, t.config, (c, path) => conflicts.push({ ...c, path: `${key}/config${path}`, key }));
+	const component = /** @type {any} */ (
+		undivided(b.component, m.component, t.component, (c) => conflicts.push({ ...c, path: `${key}/component`, key }))
+	);
+	const config = value(b.config, m.config, t.config, (c, path) =>
+		conflicts.push({ ...c, path: `${key}/config${path}`, key }),
+	);
 	return { key, component, config: /** @type {Value} */ (config) };
 }
 
@@ -125,12 +134,24 @@ export function value(base, mine, theirs, report, path = "") {
 		const merged = {};
 		const was = base ?? {};
 		for (const name of new Set([...Object.keys(mine), ...Object.keys(theirs)])) {
-			const made = value(own(was, name), own(mine, name), own(theirs, name), report, `${path}/${escapePointer(name)}`);
+			const made = value(
+				own(was, name),
+				own(mine, name),
+				own(theirs, name),
+				report,
+				`${path}/${escapePointer(name)}`,
+			);
 			if (made !== undefined) define(merged, name, made);
 		}
 		return merged;
 	}
-	if (Array.isArray(base) && Array.isArray(mine) && Array.isArray(theirs) && base.length === mine.length && base.length === theirs.length) {
+	if (
+		Array.isArray(base) &&
+		Array.isArray(mine) &&
+		Array.isArray(theirs) &&
+		base.length === mine.length &&
+		base.length === theirs.length
+	) {
 		return mine.map((x, i) => /** @type {Value} */ (value(base[i], x, theirs[i], report, `${path}/${i}`)));
 	}
 	return undivided(base, mine, theirs, report, path);

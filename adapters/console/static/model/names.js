@@ -56,7 +56,10 @@ export function nameOf(urn) {
 /** The first letters of a name. @param {string} name */
 export function initials(name) {
 	const words = name.match(/[\p{L}\p{N}]+/gu) ?? ["?"];
-	return [words[0], words.length > 1 ? words.at(-1) : ""].map((word) => [...word ?? ""][0] ?? "").join("").toUpperCase();
+	return [words[0], words.length > 1 ? words.at(-1) : ""]
+		.map((word) => [...(word ?? "")][0] ?? "")
+		.join("")
+		.toUpperCase();
 }
 
 /** Takes names that are known now. @param {Pick<Person, "urn" | "name">[]} list */
@@ -93,7 +96,7 @@ async function send() {
 			// Without accounts there are no names, and nothing is asked again; a failure that passes is tried again later.
 			const { passing, status } = /** @type {import("../api.js").ApiError} */ (e);
 			if (passing || status === 401) {
-				for (const urn of wanted.slice(i)) people.delete(urn), asked.delete(urn);
+				for (const urn of wanted.slice(i)) (people.delete(urn), asked.delete(urn));
 			}
 			return;
 		}
@@ -136,7 +139,7 @@ async function load() {
 	do {
 		/** @type {{people: Person[], next: string | undefined} | undefined} */
 		const page = await api?.people({ after });
-		list.push(...page?.people ?? []);
+		list.push(...(page?.people ?? []));
 		after = page?.next;
 	} while (after !== undefined && list.length < 5000);
 	learn(list);

@@ -40,8 +40,13 @@ export function label(v) {
 /** A text with the digits, signs and blanks that readNumber knows, for those of a language. @param {string} text @param {string} [language] */
 function plain(text, language) {
 	const { digits } = signsOf(language);
-	return [...text.trim()].map((c) => (digits.includes(c) ? String(digits.indexOf(c)) : c)).join("")
-		.replace(/[\u200e\u200f\u061c]/g, "").replace(/[\u2212\uff0d]/g, "-").replace(/[\u2019\u02bc]/g, "'").replace(/[\u00a0\u2007\u2009\u202f]/g, " ");
+	return [...text.trim()]
+		.map((c) => (digits.includes(c) ? String(digits.indexOf(c)) : c))
+		.join("")
+		.replace(/[\u200e\u200f\u061c]/g, "")
+		.replace(/[\u2212\uff0d]/g, "-")
+		.replace(/[\u2019\u02bc]/g, "'")
+		.replace(/[\u00a0\u2007\u2009\u202f]/g, " ");
 }
 
 /**
@@ -50,7 +55,8 @@ function plain(text, language) {
  * @returns {{value: number | RawNumber} | Unread}
  */
 export function readNumber(text, language) {
-	const [, minus = "", mantissa = "", exponent = ""] = /^([-+]?)([\d.,' \u066b\u066c]+)(e[-+]?\d+)?$/i.exec(plain(text, language)) ?? [];
+	const [, minus = "", mantissa = "", exponent = ""] =
+		/^([-+]?)([\d.,' \u066b\u066c]+)(e[-+]?\d+)?$/i.exec(plain(text, language)) ?? [];
 	const separators = mantissa.replace(/\d/g, "");
 	const last = separators.at(-1) ?? "";
 	// The last separator is the decimal sign if it can be one and is there once. All others are of one kind.
@@ -59,15 +65,23 @@ export function readNumber(text, language) {
 	const [whole, part] = [mantissa.slice(0, at), mantissa.slice(at + 1)];
 	const grouped = /^\d{1,3}([.,' \u066c])\d{3}(?:\1\d{3})*$/.test(whole);
 	const { sign } = signsOf(language);
-	if (!/\d/.test(mantissa) || !/^\d*$/.test(whole) && !grouped || grouped && decimal && part === "") {
-		return { wrong: "a number", message: `This is not a number. Write digits alone, or with one ${sign === "," ? "comma" : "point"} before the decimals, such as 1234${sign}5.` };
+	if (!/\d/.test(mantissa) || (!/^\d*$/.test(whole) && !grouped) || (grouped && decimal && part === "")) {
+		return {
+			wrong: "a number",
+			message: `This is not a number. Write digits alone, or with one ${sign === "," ? "comma" : "point"} before the decimals, such as 1234${sign}5.`,
+		};
 	}
 	const digits = whole.replace(/\D/g, "").replace(/^0+(?=\d)/, "") || "0";
 	const signs = language === undefined ? [sign, signsOf(globalThis.navigator?.language).sign] : [sign];
 	const groups = part.length === 3 && /^[1-9]\d{0,2}$/.test(whole); // or decimals
 	if (separators === last && /[.,]/.test(last) && signs.some((s) => s !== last) && groups) {
-		const [one, other] = [`${digits}${part}${exponent}`, `${digits}${sign}${part}${exponent}`].map((n) => (minus === "-" ? `-${n}` : n));
-		return { wrong: "a clear number", message: `This can mean ${one} or ${other}. Write the one that you mean in this way.` };
+		const [one, other] = [`${digits}${part}${exponent}`, `${digits}${sign}${part}${exponent}`].map((n) =>
+			minus === "-" ? `-${n}` : n,
+		);
+		return {
+			wrong: "a clear number",
+			message: `This can mean ${one} or ${other}. Write the one that you mean in this way.`,
+		};
 	}
 	return { value: numberOf(`${minus === "-" ? "-" : ""}${digits}${part && `.${part}`}${exponent}`) };
 }

@@ -27,18 +27,36 @@ export function newKey() {
 
 /** The draft of an app as it is stored. @param {App} app @param {Map<string, string>} [keys] other keys than the service's, by these @returns {Draft} */
 export function draftOf(app, keys) {
-	return { title: app.title, groups: app.groups, elements: app.elements.map(({ key, component: { name, version }, config }) => ({ key: keys?.get(key) ?? key, component: { name, version }, config })) };
+	return {
+		title: app.title,
+		groups: app.groups,
+		elements: app.elements.map(({ key, component: { name, version }, config }) => ({
+			key: keys?.get(key) ?? key,
+			component: { name, version },
+			config,
+		})),
+	};
 }
 
 /** Whether two drafts would be stored alike. @param {Draft} a @param {Draft} b */
 export function same(a, b) {
-	return a.title === b.title && equal(a.groups, b.groups) && a.elements.length === b.elements.length &&
-		a.elements.every((e, i) => sameItem(e, b.elements[i]));
+	return (
+		a.title === b.title &&
+		equal(a.groups, b.groups) &&
+		a.elements.length === b.elements.length &&
+		a.elements.every((e, i) => sameItem(e, b.elements[i]))
+	);
 }
 
 /** @param {Item} a @param {Item} b */
 export function sameItem(a, b) {
-	return a === b || a.key === b.key && a.component.name === b.component.name && a.component.version === b.component.version && equal(a.config, b.config);
+	return (
+		a === b ||
+		(a.key === b.key &&
+			a.component.name === b.component.name &&
+			a.component.version === b.component.version &&
+			equal(a.config, b.config))
+	);
 }
 
 /** How many operations the service takes at once. With more than that to say, the elements are replaced as a whole. */
@@ -71,12 +89,21 @@ export function patchOf(from, to, version) {
 		const was = before.get(e.key);
 		if (!was) return;
 		const path = `/apps/0/elements/${i}`;
-		if (was.component.name !== e.component.name) operations.push({ op: "replace", path: `${path}/component/name`, value: e.component.name });
-		if (was.component.version !== e.component.version) operations.push({ op: "replace", path: `${path}/component/version`, value: e.component.version });
+		if (was.component.name !== e.component.name)
+			operations.push({ op: "replace", path: `${path}/component/name`, value: e.component.name });
+		if (was.component.version !== e.component.version)
+			operations.push({ op: "replace", path: `${path}/component/version`, value: e.component.version });
 		compare(was.config, e.config, `${path}/config`, operations);
 	});
 	if (operations.length <= most) return operations;
-	return [...about, { op: "replace", path: "/apps/0/elements", value: to.elements.map(({ component, config }) => ({ component: { ...component }, config })) }];
+	return [
+		...about,
+		{
+			op: "replace",
+			path: "/apps/0/elements",
+			value: to.elements.map(({ component, config }) => ({ component: { ...component }, config })),
+		},
+	];
 }
 
 /**
@@ -96,8 +123,14 @@ function arrange(now, wanted, operations) {
 			if (j >= 0) now.splice(j, 1);
 			const i = now.findIndex((x) => x.key === previous) + 1;
 			now.splice(i, 0, e);
-			if (j < 0) operations.push({ op: "add", path: `/apps/0/elements/${i}`, value: { component: { ...e.component }, config: e.config } });
-			else if (i !== j) operations.push({ op: "move", from: `/apps/0/elements/${j}`, path: `/apps/0/elements/${i}` });
+			if (j < 0)
+				operations.push({
+					op: "add",
+					path: `/apps/0/elements/${i}`,
+					value: { component: { ...e.component }, config: e.config },
+				});
+			else if (i !== j)
+				operations.push({ op: "move", from: `/apps/0/elements/${j}`, path: `/apps/0/elements/${i}` });
 		}
 		previous = e.key;
 	}

@@ -26,7 +26,7 @@ export function userURN(id, users) {
 
 /** The people to whom permissions of folders are given, as URNs. @param {Folder[]} chain @param {string} users */
 export function holders(chain, users) {
-	return chain.flatMap((f) => (f.permissions ?? []).flatMap(({ user }) => user ? [userURN(user.id, users)] : []));
+	return chain.flatMap((f) => (f.permissions ?? []).flatMap(({ user }) => (user ? [userURN(user.id, users)] : [])));
 }
 
 /** Whom a permission is given to, in words. @param {Partial<Permission>} p @param {string} users what the URNs of the network's users begin with */
@@ -38,7 +38,13 @@ export function holder({ user, role, group }, users) {
 
 /** @param {Partial<Permission>} p @param {string} users what the URNs of the network's users begin with */
 function key({ user, role, group }, users) {
-	return JSON.stringify(user ? ["user", user.id.startsWith(users) ? user.id.slice(users.length) : user.id] : role ? ["role", role.id] : ["group", group]);
+	return JSON.stringify(
+		user
+			? ["user", user.id.startsWith(users) ? user.id.slice(users.length) : user.id]
+			: role
+				? ["role", role.id]
+				: ["group", group],
+	);
 }
 
 /** The place below a folder, as the paths of other folders name it. @param {{path: string, id: string} | undefined} f undefined for the top level */
@@ -60,7 +66,8 @@ export function effective(chain, users) {
 			out.open = false;
 			const k = key(p, users);
 			const has = out.rights.get(k);
-			if (!has || operations.indexOf(p.operation) > operations.indexOf(has.operation)) out.rights.set(k, { who: holder(p, users), operation: p.operation, from: f });
+			if (!has || operations.indexOf(p.operation) > operations.indexOf(has.operation))
+				out.rights.set(k, { who: holder(p, users), operation: p.operation, from: f });
 		}
 		if (!f.inherit) {
 			out.open = false;
@@ -82,9 +89,11 @@ export function differences(before, after) {
 	if (!before.open && after.open) out.push("Every member of the network may view it.");
 	for (const [k, { who }] of all) {
 		const [was, is] = [before, after].map((e) => may(e.rights.get(k)?.operation ?? (e.open ? "view" : "")));
-		if (was !== is) out.push(upper(`${who} may ${is === "nothing" ? "not view it any more" : `${is} it`}; before: ${was}.`));
+		if (was !== is)
+			out.push(upper(`${who} may ${is === "nothing" ? "not view it any more" : `${is} it`}; before: ${was}.`));
 	}
-	if (out.length > 0 && !after.open && !after.hidden && after.rights.size === 0) out.push("Only moderators of the network see it.");
+	if (out.length > 0 && !after.open && !after.hidden && after.rights.size === 0)
+		out.push("Only moderators of the network see it.");
 	return out;
 }
 
@@ -108,7 +117,10 @@ export function sentences(verdicts, who, label, what, users) {
 		reasons.set(why, known);
 	}
 	return [...reasons].map(([why, { allowed, list }]) => {
-		const can = list.length < 3 ? list.join(allowed ? " and " : " or ") : `${list[0]}, ${list[1]} ${allowed ? "and" : "or"} ${list[2]}`;
+		const can =
+			list.length < 3
+				? list.join(allowed ? " and " : " or ")
+				: `${list[0]}, ${list[1]} ${allowed ? "and" : "or"} ${list[2]}`;
 		return upper(`${who ?? "you"} may ${allowed ? "" : "not "}${can} it: ${why}.`);
 	});
 }
@@ -119,16 +131,27 @@ function upper(text) {
 }
 
 /** Why something is not allowed that no rule allows. */
-const nothing = { folder: "no permission of it, or of a folder that it inherits from, allows that", asset: "no permission of its folders, or of those that they inherit from, allows that", unfiled: "it is in no folder, and only moderators change such assets" };
+const nothing = {
+	folder: "no permission of it, or of a folder that it inherits from, allows that",
+	asset: "no permission of its folders, or of those that they inherit from, allows that",
+	unfiled: "it is in no folder, and only moderators change such assets",
+};
 
 /** @param {Verdict} v @param {string | undefined} who @param {(folder: string) => string} label @param {keyof typeof nothing} what @param {string} users */
 function reason({ rule, folder, grant }, who, label, what, users) {
 	switch (rule) {
-		case "moderator": return `${who === undefined ? "you moderate" : `${who} moderates`} the network`;
-		case "grant": return grant ? `the folder “${label(folder ?? "")}” has a permission to ${grant.operation} for ${holder(grant, users)}` : "a permission allows it";
-		case "open": return "the folder is open to every member, since neither it nor a folder above has permissions";
-		case "unfiled": return "it is in no folder, so every member may view it";
-		case "deleted": return `${folder ? `the folder “${label(folder)}”` : "a folder"} is deleted, and nobody sees what is in it until it is brought back`;
+		case "moderator":
+			return `${who === undefined ? "you moderate" : `${who} moderates`} the network`;
+		case "grant":
+			return grant
+				? `the folder “${label(folder ?? "")}” has a permission to ${grant.operation} for ${holder(grant, users)}`
+				: "a permission allows it";
+		case "open":
+			return "the folder is open to every member, since neither it nor a folder above has permissions";
+		case "unfiled":
+			return "it is in no folder, so every member may view it";
+		case "deleted":
+			return `${folder ? `the folder “${label(folder)}”` : "a folder"} is deleted, and nobody sees what is in it until it is brought back`;
 	}
 	return nothing[what];
 }

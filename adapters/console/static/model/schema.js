@@ -5,7 +5,18 @@
  */
 import { at, define, isNumber, isObject, sameValue } from "../json.js";
 import { fits } from "./fits.js";
-import { dependents, itemSchemas, known, listIn, namedSchemas, numberIn, objectIn, references, resolve, types } from "./keywords.js";
+import {
+	dependents,
+	itemSchemas,
+	known,
+	listIn,
+	namedSchemas,
+	numberIn,
+	objectIn,
+	references,
+	resolve,
+	types,
+} from "./keywords.js";
 import { seen } from "./names.js";
 import { label } from "./number.js";
 
@@ -30,7 +41,10 @@ import { label } from "./number.js";
 
 const deepest = 12;
 
-const yesNo = [{ label: "Yes", value: true }, { label: "No", value: false }];
+const yesNo = [
+	{ label: "Yes", value: true },
+	{ label: "No", value: false },
+];
 
 /**
  * The field that shows a value.
@@ -48,14 +62,25 @@ export function fieldOf(schema, root, value) {
 	const choices = choicesOf(s, root);
 	if (choices) return { ...about, ...choices };
 	switch (typeOf(s)) {
-	case "object": return { ...about, kind: "object", ...membersOf(s, value) };
-	case "array": return { ...about, kind: "list", ...itemsOf(s) };
-	case "string": return { ...about, kind: isLong(s, value) ? "long" : ["date-time", "time"].includes(String(s["format"])) ? "time" : "text" };
-	case "number": return { ...about, kind: "number" };
-	case "integer": return { ...about, kind: "integer" };
-	case "boolean": return { ...about, kind: "boolean", options: yesNo };
-	case "null": return { ...about, kind: "null" };
-	default: return { ...about, kind: "json" };
+		case "object":
+			return { ...about, kind: "object", ...membersOf(s, value) };
+		case "array":
+			return { ...about, kind: "list", ...itemsOf(s) };
+		case "string":
+			return {
+				...about,
+				kind: isLong(s, value) ? "long" : ["date-time", "time"].includes(String(s["format"])) ? "time" : "text",
+			};
+		case "number":
+			return { ...about, kind: "number" };
+		case "integer":
+			return { ...about, kind: "integer" };
+		case "boolean":
+			return { ...about, kind: "boolean", options: yesNo };
+		case "null":
+			return { ...about, kind: "null" };
+		default:
+			return { ...about, kind: "json" };
 	}
 }
 
@@ -63,15 +88,27 @@ export function fieldOf(schema, root, value) {
 export function shows(field, value) {
 	if (value === undefined) return true;
 	switch (field.kind) {
-	case "object": return isObject(value);
-	case "list": return Array.isArray(value);
-	case "text": case "long": case "time": return typeof value === "string" && !value.includes("\r"); // a control would take carriage returns away
-	case "number": case "integer": return isNumber(value);
-	case "boolean": return typeof value === "boolean";
-	case "null": return value === null;
-	case "const": return sameValue(value, field.schema["const"]);
-	case "options": return (field.options ?? []).some((o) => sameValue(o.value, value));
-	default: return true;
+		case "object":
+			return isObject(value);
+		case "list":
+			return Array.isArray(value);
+		case "text":
+		case "long":
+		case "time":
+			return typeof value === "string" && !value.includes("\r"); // a control would take carriage returns away
+		case "number":
+		case "integer":
+			return isNumber(value);
+		case "boolean":
+			return typeof value === "boolean";
+		case "null":
+			return value === null;
+		case "const":
+			return sameValue(value, field.schema["const"]);
+		case "options":
+			return (field.options ?? []).some((o) => sameValue(o.value, value));
+		default:
+			return true;
 	}
 }
 
@@ -118,8 +155,9 @@ export function within(field, root, value, name) {
 		const forms = (field.options ?? []).map((o) => fieldOf(o.value, root, value));
 		const now = forms[chosen(field, root, value)];
 		/** @param {Field} f */
-		const knows = (f) => f.kind === "choice" || name !== undefined && Object.hasOwn(objectIn(f.schema["properties"]), name);
-		const form = now && (now.kind !== "object" || knows(now)) ? now : forms.find(knows) ?? now;
+		const knows = (f) =>
+			f.kind === "choice" || (name !== undefined && Object.hasOwn(objectIn(f.schema["properties"]), name));
+		const form = now && (now.kind !== "object" || knows(now)) ? now : (forms.find(knows) ?? now);
 		if (!form) break;
 		field = form;
 	}
@@ -157,7 +195,9 @@ export function effective(schema, root, value, depth = 0) {
 	// What the value asks for comes last, so that nothing moves away from under the person who types.
 	const { required, schemas, rest } = dependents(s, value);
 	s = { ...s, ...rest };
-	for (const asked of condition === undefined ? schemas : [value !== undefined && fits(condition, root, value) ? yes : no, ...schemas]) {
+	for (const asked of condition === undefined
+		? schemas
+		: [value !== undefined && fits(condition, root, value) ? yes : no, ...schemas]) {
 		const { title, description, ...more } = effective(asked, root, value, depth + 1) ?? {};
 		s = combine(s, more);
 	}
@@ -175,13 +215,21 @@ function combine(a, b) {
 		const [x, y] = [a[name], b[name]];
 		if (!isObject(x) || !isObject(y)) continue;
 		const both = Object.keys(y).filter((member) => isObject(x[member]) && isObject(y[member]));
-		joined[name] = { ...x, ...y, ...Object.fromEntries(both.map((member) => [member, { allOf: [x[member], y[member]] }])) };
+		joined[name] = {
+			...x,
+			...y,
+			...Object.fromEntries(both.map((member) => [member, { allOf: [x[member], y[member]] }])),
+		};
 	}
-	if (a["required"] && b["required"]) joined["required"] = [...new Set([...listIn(a["required"]), ...listIn(b["required"])])];
+	if (a["required"] && b["required"])
+		joined["required"] = [...new Set([...listIn(a["required"]), ...listIn(b["required"])])];
 	if (a["type"] !== undefined && b["type"] !== undefined) {
-		joined["type"] = types(b).filter((t) => types(a).includes(t) || t === "integer" && types(a).includes("number"));
+		joined["type"] = types(b).filter(
+			(t) => types(a).includes(t) || (t === "integer" && types(a).includes("number")),
+		);
 	}
-	if (a["enum"] && b["enum"]) joined["enum"] = listIn(b["enum"]).filter((v) => listIn(a["enum"]).some((w) => sameValue(v, w)));
+	if (a["enum"] && b["enum"])
+		joined["enum"] = listIn(b["enum"]).filter((v) => listIn(a["enum"]).some((w) => sameValue(v, w)));
 	return joined;
 }
 
@@ -189,7 +237,8 @@ function combine(a, b) {
 function typeOf(s) {
 	const named = types(s);
 	if (named.length > 0) return named.length === 1 ? named[0] : undefined;
-	if (isObject(s["properties"]) || isObject(s["patternProperties"]) || isObject(s["additionalProperties"])) return "object";
+	if (isObject(s["properties"]) || isObject(s["patternProperties"]) || isObject(s["additionalProperties"]))
+		return "object";
 	if (s["items"] !== undefined || s["prefixItems"] !== undefined) return "array";
 	if (s["pattern"] !== undefined || s["minLength"] !== undefined || s["maxLength"] !== undefined) return "string";
 	if (s["minimum"] !== undefined || s["maximum"] !== undefined) return "number";
@@ -209,9 +258,16 @@ function choicesOf(s, root) {
 		const values = parts.map(onlyOf).filter((v) => v !== undefined);
 		if (values.length === parts.length) return { kind: "options", options: enumOf(s, values, root) };
 		// Parts that only say what must be there, such as {"required": ["a"]}, are no choice between forms.
-		if (parts.every((p) => Object.keys(p).every((k) => ["required", "not", "title", "description"].includes(k)))) return undefined;
+		if (parts.every((p) => Object.keys(p).every((k) => ["required", "not", "title", "description"].includes(k))))
+			return undefined;
 		const bare = Object.keys(common).length === 0;
-		return { kind: "choice", options: parts.map((p, i) => ({ label: text(p["title"]) ?? sign(p, root) ?? `Form ${i + 1}`, value: bare ? list[i] : { allOf: [common, list[i]] } })) };
+		return {
+			kind: "choice",
+			options: parts.map((p, i) => ({
+				label: text(p["title"]) ?? sign(p, root) ?? `Form ${i + 1}`,
+				value: bare ? list[i] : { allOf: [common, list[i]] },
+			})),
+		};
 	}
 	const several = types(s);
 	if (several.length < 2) return undefined;
@@ -229,13 +285,21 @@ function enumOf(s, values, root) {
 	const names = listIn(s["enumNames"]);
 	return values.map((value, i) => {
 		const part = parts.find((p) => sameValue(onlyOf(p), value));
-		return { label: text(part?.["title"]) ?? (names.length === values.length ? text(names[i]) : undefined) ?? label(value), value };
+		return {
+			label:
+				text(part?.["title"]) ?? (names.length === values.length ? text(names[i]) : undefined) ?? label(value),
+			value,
+		};
 	});
 }
 
 /** The one value that a schema allows, by const or by an enum of one. @param {Schema} s */
 function onlyOf(s) {
-	return Object.hasOwn(s, "const") ? s["const"] : Array.isArray(s["enum"]) && s["enum"].length === 1 ? s["enum"][0] : undefined;
+	return Object.hasOwn(s, "const")
+		? s["const"]
+		: Array.isArray(s["enum"]) && s["enum"].length === 1
+			? s["enum"][0]
+			: undefined;
 }
 
 /** What tells one part of a choice from the others, in a word. @param {Schema} p @param {Value} root @returns {string | undefined} */
@@ -246,12 +310,22 @@ function sign(p, root) {
 		if (only !== undefined) return label(only);
 	}
 	const t = typeOf(p);
-	return t === "object" && Object.keys(properties).slice(0, 3).join(", ") || t && typeName(t);
+	return (t === "object" && Object.keys(properties).slice(0, 3).join(", ")) || (t && typeName(t));
 }
 
 /** @param {string} type */
 function typeName(type) {
-	return { string: "Text", number: "Number", integer: "Whole number", boolean: "Yes or no", null: "Nothing (null)", array: "List", object: "Group of fields" }[type] ?? type;
+	return (
+		{
+			string: "Text",
+			number: "Number",
+			integer: "Whole number",
+			boolean: "Yes or no",
+			null: "Nothing (null)",
+			array: "List",
+			object: "Group of fields",
+		}[type] ?? type
+	);
 }
 
 /** @param {Schema} s @param {Value | undefined} value @returns {{members: Member[], more: Value}} */
@@ -288,7 +362,9 @@ function isLong(s, value) {
 export function chosen(field, root, value) {
 	if (value === undefined) return -1;
 	const options = field.options ?? [];
-	const exact = [true, false].map((deciding) => options.findIndex((o) => fits(o.value, root, value, deciding))).find((i) => i >= 0);
+	const exact = [true, false]
+		.map((deciding) => options.findIndex((o) => fits(o.value, root, value, deciding)))
+		.find((i) => i >= 0);
 	return exact ?? options.findIndex((o) => shows(fieldOf(o.value, root, value), value));
 }
 
@@ -302,10 +378,12 @@ export function complete(schema, root, value, depth = 0) {
 	const here = schemasOf(schema, root);
 	if (depth > deepest) return value;
 	if (Array.isArray(value)) {
-		return value.map((item, i) => here.reduce((/** @type {Value} */ done, s) => {
-			const { leading, items } = itemsOf(s);
-			return complete(leading[i] ?? items, root, done, depth + 1);
-		}, item));
+		return value.map((item, i) =>
+			here.reduce((/** @type {Value} */ done, s) => {
+				const { leading, items } = itemsOf(s);
+				return complete(leading[i] ?? items, root, done, depth + 1);
+			}, item),
+		);
 	}
 	if (!isObject(value)) return value;
 	/** @type {Schema} */
@@ -319,7 +397,8 @@ export function complete(schema, root, value, depth = 0) {
 		}
 		const given = schemas.find((s) => Object.hasOwn(s, "default"));
 		if (given) {
-			if (fits(given, root, given["default"])) define(made, name, complete(all, root, given["default"], depth + 1));
+			if (fits(given, root, given["default"]))
+				define(made, name, complete(all, root, given["default"], depth + 1));
 		} else if (schemas.some((s) => s["type"] === "object")) {
 			const object = complete(all, root, {}, depth + 1);
 			if (Object.keys(objectIn(object)).length > 0 && fits(all, root, object)) define(made, name, object);
@@ -332,7 +411,11 @@ export function complete(schema, root, value, depth = 0) {
 function schemasOf(schema, root, depth = 0) {
 	if (!isObject(schema) || depth > deepest) return [];
 	const ref = schema["$ref"];
-	return [schema, ...typeof ref === "string" ? schemasOf(resolve(ref, root), root, depth + 1) : [], ...listIn(schema["allOf"]).flatMap((s) => schemasOf(s, root, depth + 1))];
+	return [
+		schema,
+		...(typeof ref === "string" ? schemasOf(resolve(ref, root), root, depth + 1) : []),
+		...listIn(schema["allOf"]).flatMap((s) => schemasOf(s, root, depth + 1)),
+	];
 }
 
 /**
@@ -346,30 +429,35 @@ export function begin(schema, root, depth = 0) {
 	if (field.initial !== undefined) return field.initial;
 	if (depth > deepest) return undefined;
 	switch (field.kind) {
-	case "const": return field.schema["const"];
-	case "options": return field.options?.length === 1 ? field.options[0]?.value : undefined;
-	case "null": return null;
-	case "choice": return undefined;
-	case "list": {
-		const least = numberIn(field.schema["minItems"]) ?? 0;
-		const list = [];
-		for (let i = 0; i < Math.min(least, 20); i++) {
-			const item = begin(field.leading?.[i] ?? field.items ?? {}, root, depth + 1);
-			if (item === undefined) break;
-			list.push(item);
+		case "const":
+			return field.schema["const"];
+		case "options":
+			return field.options?.length === 1 ? field.options[0]?.value : undefined;
+		case "null":
+			return null;
+		case "choice":
+			return undefined;
+		case "list": {
+			const least = numberIn(field.schema["minItems"]) ?? 0;
+			const list = [];
+			for (let i = 0; i < Math.min(least, 20); i++) {
+				const item = begin(field.leading?.[i] ?? field.items ?? {}, root, depth + 1);
+				if (item === undefined) break;
+				list.push(item);
+			}
+			return list;
 		}
-		return list;
-	}
-	case "object": {
-		/** @type {Schema} */
-		const made = {};
-		for (const m of field.members ?? []) {
-			const value = m.required ? begin(m.schema, root, depth + 1) : undefined;
-			if (value !== undefined) made[m.name] = value;
+		case "object": {
+			/** @type {Schema} */
+			const made = {};
+			for (const m of field.members ?? []) {
+				const value = m.required ? begin(m.schema, root, depth + 1) : undefined;
+				if (value !== undefined) made[m.name] = value;
+			}
+			return made;
 		}
-		return made;
-	}
-	default: return undefined;
+		default:
+			return undefined;
 	}
 }
 
@@ -379,11 +467,20 @@ export function addition(schema, root) {
 	if (made !== undefined) return made;
 	const field = fieldOf(schema, root, undefined);
 	switch (field.kind) {
-	case "number": case "integer": return isNumber(field.schema["minimum"]) ? field.schema["minimum"] : 0;
-	case "boolean": return false;
-	case "text": case "long": case "time": return "";
-	case "options": return field.options?.[0]?.value ?? null;
-	case "choice": return field.options?.[0] ? addition(field.options[0].value, root) : null;
-	default: return field.kind === "json" ? "" : {};
+		case "number":
+		case "integer":
+			return isNumber(field.schema["minimum"]) ? field.schema["minimum"] : 0;
+		case "boolean":
+			return false;
+		case "text":
+		case "long":
+		case "time":
+			return "";
+		case "options":
+			return field.options?.[0]?.value ?? null;
+		case "choice":
+			return field.options?.[0] ? addition(field.options[0].value, root) : null;
+		default:
+			return field.kind === "json" ? "" : {};
 	}
 }

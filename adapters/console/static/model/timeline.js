@@ -21,7 +21,13 @@ export function elementName(elements, i) {
 	return `${title} ${titles.slice(0, i + 1).filter((t) => t === title).length}`;
 }
 
-const verbs = /** @type {Record<string, string>} */ ({ add: "added", copy: "added", remove: "removed", replace: "changed", move: "moved" });
+const verbs = /** @type {Record<string, string>} */ ({
+	add: "added",
+	copy: "added",
+	remove: "removed",
+	replace: "changed",
+	move: "moved",
+});
 
 /**
  * What an entry of a history says.
@@ -55,7 +61,11 @@ export function readAll(entries, known) {
 	let after;
 	for (const e of entries) {
 		after = known.get(e.version) ?? after;
-		const { said, before } = read(e.changes, known.get(String(Number(e.version) - 1)), e.changesTruncated ? undefined : after);
+		const { said, before } = read(
+			e.changes,
+			known.get(String(Number(e.version) - 1)),
+			e.changesTruncated ? undefined : after,
+		);
 		all.set(e.version, said);
 		after = before;
 	}
@@ -71,9 +81,28 @@ function phrase(op, [member = "", index, part, ...path], elements) {
 	const known = name !== undefined;
 	const whose = known ? { name } : "an element";
 	if (part === undefined) return { parts: [`${verb} `, whose], known };
-	if (part !== "config" || path.length === 0) return { parts: [part === "config" ? "changed the content of " : path[0] === "version" ? "changed the version of " : "changed the component of ", whose], known };
+	if (part !== "config" || path.length === 0)
+		return {
+			parts: [
+				part === "config"
+					? "changed the content of "
+					: path[0] === "version"
+						? "changed the version of "
+						: "changed the component of ",
+				whose,
+			],
+			known,
+		};
 	const labels = element ? fieldAt(element.component.configSchema, element.config, path).labels : path;
-	return { parts: [`${verb} `, ...labels.flatMap((label, i) => (i === 0 ? [{ name: label }] : [" › ", { name: label }])), " of ", whose], known };
+	return {
+		parts: [
+			`${verb} `,
+			...labels.flatMap((label, i) => (i === 0 ? [{ name: label }] : [" › ", { name: label }])),
+			" of ",
+			whose,
+		],
+		known,
+	};
 }
 
 /** The elements after a change, of which a new value is not known. @param {Elements} elements @param {Change} c @returns {Elements} */

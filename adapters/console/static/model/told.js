@@ -26,12 +26,17 @@ const sentences = {
 	method_not_allowed: reload,
 	stale_version: changed,
 	test_failed: changed,
-	moved: (e) => e.pointsTo === undefined ? "This is in another place already." : e.pointsTo === null ? "Somebody has removed this tag meanwhile." : `This tag points to version ${e.pointsTo} already. Somebody else has set it.`,
+	moved: (e) =>
+		e.pointsTo === undefined
+			? "This is in another place already."
+			: e.pointsTo === null
+				? "Somebody has removed this tag meanwhile."
+				: `This tag points to version ${e.pointsTo} already. Somebody else has set it.`,
 	gone: "What changed since you opened this page is not known any more. Reload the page.",
 	too_large: large,
 	media_type: reload,
 	not_applicable: "This cannot be done to what is stored. Look at it again before you go on.",
-	rule: (e) => e.pointer ? e.message.replace(`${e.pointer}: `, "") : e.message,
+	rule: (e) => (e.pointer ? e.message.replace(`${e.pointer}: `, "") : e.message),
 	read_only: "A part of this cannot be changed.",
 	unknown_component: "A component, or this version of it, does not exist any more.",
 	schema: "An element does not fit its component.",
@@ -39,7 +44,8 @@ const sentences = {
 	limit: large,
 	key_reused: reload,
 	too_many: (e) => `There were too many requests.${later(e)}`,
-	internal: "Something went wrong in the service. If it does so again, give the id of the request to those who run it.",
+	internal:
+		"Something went wrong in the service. If it does so again, give the id of the request to those who run it.",
 	unavailable: (e) => `The service is not available at the moment.${later(e)}`,
 	unknown_outcome: "It is not known whether this was done. Look before you try again.",
 	full: "The storage of the service is full. Nothing can be saved until there is room.",
@@ -49,17 +55,25 @@ const sentences = {
 export function told(e) {
 	if (!(e instanceof ApiError)) return e instanceof Error ? e.message : String(e);
 	if (e.words !== undefined) return e.words;
-	const own = Object.hasOwn(sentences, e.code) ? sentences[e.code] : e.code === "" ? e.message : `The service does not do this (${e.code}).`;
-	return typeof own === "function" ? own(e) : own ?? "";
+	const own = Object.hasOwn(sentences, e.code)
+		? sentences[e.code]
+		: e.code === ""
+			? e.message
+			: `The service does not do this (${e.code}).`;
+	return typeof own === "function" ? own(e) : (own ?? "");
 }
 
 /** Which part of a request an error is about. @param {ApiError} e */
 function where(e) {
-	const path = names(e.pointer ?? "").concat(e.parameter ?? []).join(" › ");
+	const path = names(e.pointer ?? "")
+		.concat(e.parameter ?? [])
+		.join(" › ");
 	return path === "" ? "" : `: ${path}`;
 }
 
 /** @param {ApiError} e */
 function later(e) {
-	return e.retryAfter === undefined ? " Try again in a while." : ` Try again in ${e.retryAfter} ${e.retryAfter === 1 ? "second" : "seconds"}.`;
+	return e.retryAfter === undefined
+		? " Try again in a while."
+		: ` Try again in ${e.retryAfter} ${e.retryAfter === 1 ? "second" : "seconds"}.`;
 }

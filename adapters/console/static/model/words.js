@@ -56,7 +56,7 @@ function split(text) {
 function common(left, right) {
 	/** @type {Map<string, number[]>} */
 	const places = new Map();
-	right.forEach((w, j) => places.set(w, [j, ...places.get(w) ?? []]));
+	right.forEach((w, j) => places.set(w, [j, ...(places.get(w) ?? [])]));
 	/** @type {[number, number][]} */
 	const pairs = left.flatMap((w, i) => (places.get(w) ?? []).map((j) => /** @type {[number, number]} */ ([i, j])));
 	return longestRise(pairs.map(([, j]) => j)).map((k) => /** @type {[number, number]} */ (pairs[k]));

@@ -13,7 +13,11 @@ import { to } from "../router.js";
 /** @typedef {import("../api.js").Passkey} Passkey */
 
 /** How a session began, in words. */
-const ways = /** @type {Record<string, string>} */ ({ passkey: "with a passkey", oidc: "at the provider", link: "by a link" });
+const ways = /** @type {Record<string, string>} */ ({
+	passkey: "with a passkey",
+	oidc: "at the provider",
+	link: "by a link",
+});
 
 /** What stands in the corner: who I am, what I may, until when. @param {Session} session @param {boolean} [more] with what leads to the account */
 export function whoami(session, more = true) {
@@ -22,13 +26,53 @@ export function whoami(session, more = true) {
 	const out = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-signout"]')).content;
 	const chip = (/** @type {string} */ name) => h("span", { class: "chip" }, name);
 	/** @param {string} name @param {import("../dom.js").Child[]} list */
-	const row = (name, list) => list.length > 0 && [h("dt", null, name), h("dd", null, h("span", { class: "chips" }, list))];
-	return h("div", { class: "whoami" },
-		h("dl", null, h("dt", null, "You are"), h("dd", null, person(me.urn), h("div", { class: "detail" }, me.urn)), account?.person.email && [h("dt", null, "Address"), h("dd", null, account.person.email)],
-			account?.person.admin && row("Administrator", ["You may do everything with people and keys."]), row("You moderate", me.moderates.map(group)), row("You may read", me.reads.map(group)), row("Roles", me.roles.map(chip)), row("Groups", me.groups.map(group)), row("Components", me.components ? ["You may create and delete them."] : []), account?.person.provider && [h("dt", null, "By"), h("dd", null, account.person.provider.values.join(", "), h("div", { class: "detail" }, account.person.provider.issuer))],
-			me.expires !== null && [h("dt", null, "Until"), h("dd", null, moment(Number(me.expires)))]),
-		more && (account || byToken) && h("div", { class: "buttons" }, account && h("a", { class: "button quiet", href: to("account"), onclick: closeAround }, "Passkeys and sessions"), button("Sign out", () => session.signOut())),
-		more && !account && !byToken && out && h("div", { class: "buttons" }, h("a", { class: "button quiet", href: out }, "Sign out")));
+	const row = (name, list) =>
+		list.length > 0 && [h("dt", null, name), h("dd", null, h("span", { class: "chips" }, list))];
+	return h(
+		"div",
+		{ class: "whoami" },
+		h(
+			"dl",
+			null,
+			h("dt", null, "You are"),
+			h("dd", null, person(me.urn), h("div", { class: "detail" }, me.urn)),
+			account?.person.email && [h("dt", null, "Address"), h("dd", null, account.person.email)],
+			account?.person.admin && row("Administrator", ["You may do everything with people and keys."]),
+			row("You moderate", me.moderates.map(group)),
+			row("You may read", me.reads.map(group)),
+			row("Roles", me.roles.map(chip)),
+			row("Groups", me.groups.map(group)),
+			row("Components", me.components ? ["You may create and delete them."] : []),
+			account?.person.provider && [
+				h("dt", null, "By"),
+				h(
+					"dd",
+					null,
+					account.person.provider.values.join(", "),
+					h("div", { class: "detail" }, account.person.provider.issuer),
+				),
+			],
+			me.expires !== null && [h("dt", null, "Until"), h("dd", null, moment(Number(me.expires)))],
+		),
+		more &&
+			(account || byToken) &&
+			h(
+				"div",
+				{ class: "buttons" },
+				account &&
+					h(
+						"a",
+						{ class: "button quiet", href: to("account"), onclick: closeAround },
+						"Passkeys and sessions",
+					),
+				button("Sign out", () => session.signOut()),
+			),
+		more &&
+			!account &&
+			!byToken &&
+			out &&
+			h("div", { class: "buttons" }, h("a", { class: "button quiet", href: out }, "Sign out")),
+	);
 }
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
@@ -40,34 +84,118 @@ export function view({ session, api, signal, shell }) {
 
 	async function load() {
 		try {
-			const [own, open] = await Promise.all([api.get("x/signin/passkeys/", "passkeys", undefined, signal), api.get("x/signin/sessions/", "sessions", undefined, signal)]);
-			fill(passkeys, own.passkeys.map((/** @type {Passkey} */ p) => h("tr", null, h("th", { scope: "row" }, h("bdi", null, p.name), h("span", { class: "detail" }, p.synced ? "kept by a password manager" : "kept by one device")), h("td", null, "made ", time(p.createdAt)), h("td", null, used(p.lastUsedAt)),
-				h("td", null, h("div", { class: "row" }, button("Rename", () => void rename(p), { class: "small", "aria-label": `Rename ${p.name}` }), button("Remove", () => void remove(p, own.passkeys.length), { class: "small", "aria-label": `Remove ${p.name}` }))))));
-			fill(sessions, open.sessions.map((/** @type {import("../api.js").OwnSession} */ s) => h("tr", null, h("th", { scope: "row", title: s.browser }, browserName(s.browser), " ", s.current && h("span", { class: "chip" }, "this one")), h("td", null, `${ways[s.via] ?? s.via}, `, time(s.createdAt)), h("td", null, s.current ? "used now" : used(s.lastSeenAt)),
-				h("td", null, button("Sign out", () => void (s.current ? session.signOut() : end(s.id)), { class: "small", "aria-label": `Sign out ${browserName(s.browser)}${s.current ? ", this one" : ""}` })))));
+			const [own, open] = await Promise.all([
+				api.get("x/signin/passkeys/", "passkeys", undefined, signal),
+				api.get("x/signin/sessions/", "sessions", undefined, signal),
+			]);
+			fill(
+				passkeys,
+				own.passkeys.map((/** @type {Passkey} */ p) =>
+					h(
+						"tr",
+						null,
+						h(
+							"th",
+							{ scope: "row" },
+							h("bdi", null, p.name),
+							h(
+								"span",
+								{ class: "detail" },
+								p.synced ? "kept by a password manager" : "kept by one device",
+							),
+						),
+						h("td", null, "made ", time(p.createdAt)),
+						h("td", null, used(p.lastUsedAt)),
+						h(
+							"td",
+							null,
+							h(
+								"div",
+								{ class: "row" },
+								button("Rename", () => void rename(p), {
+									class: "small",
+									"aria-label": `Rename ${p.name}`,
+								}),
+								button("Remove", () => void remove(p, own.passkeys.length), {
+									class: "small",
+									"aria-label": `Remove ${p.name}`,
+								}),
+							),
+						),
+					),
+				),
+			);
+			fill(
+				sessions,
+				open.sessions.map((/** @type {import("../api.js").OwnSession} */ s) =>
+					h(
+						"tr",
+						null,
+						h(
+							"th",
+							{ scope: "row", title: s.browser },
+							browserName(s.browser),
+							" ",
+							s.current && h("span", { class: "chip" }, "this one"),
+						),
+						h("td", null, `${ways[s.via] ?? s.via}, `, time(s.createdAt)),
+						h("td", null, s.current ? "used now" : used(s.lastSeenAt)),
+						h(
+							"td",
+							null,
+							button("Sign out", () => void (s.current ? session.signOut() : end(s.id)), {
+								class: "small",
+								"aria-label": `Sign out ${browserName(s.browser)}${s.current ? ", this one" : ""}`,
+							}),
+						),
+					),
+				),
+			);
 			fill(said);
 		} catch (e) {
-			if (!signal.aborted) fill(said, sentence(e), button("Try again", () => void load(), { class: "small" }));
+			if (!signal.aborted)
+				fill(
+					said,
+					sentence(e),
+					button("Try again", () => void load(), { class: "small" }),
+				);
 		}
 	}
 
 	/** @param {Passkey} p */
 	async function rename(p) {
-		await ask("Rename the passkey", "Name", "Rename", async (name) => void await api.account("PATCH", `signin/passkeys/${p.id}`, { name }, "id"), { value: p.name });
+		await ask(
+			"Rename the passkey",
+			"Name",
+			"Rename",
+			async (name) => void (await api.account("PATCH", `signin/passkeys/${p.id}`, { name }, "id")),
+			{ value: p.name },
+		);
 		await load();
 	}
 
 	/** @param {Passkey} p @param {number} all */
 	async function remove(p, all) {
-		const last = all === 1 && session.account?.via !== "oidc" ? " It is your last one: without another passkey you need a new invitation to sign in again." : "";
-		if (!await confirm(`Remove ${p.name}?`, `Nobody can sign in with it any more, and the sessions that began with it end.${last}`, "Remove", { danger: true })) return;
+		const last =
+			all === 1 && session.account?.via !== "oidc"
+				? " It is your last one: without another passkey you need a new invitation to sign in again."
+				: "";
+		if (
+			!(await confirm(
+				`Remove ${p.name}?`,
+				`Nobody can sign in with it any more, and the sessions that began with it end.${last}`,
+				"Remove",
+				{ danger: true },
+			))
+		)
+			return;
 		await api.account("DELETE", `signin/passkeys/${p.id}`);
 		await load();
 	}
 
 	async function add() {
 		const { input, field } = passkeyName();
-		if (!await askWith("Another passkey", field, "Make a passkey", () => register(session, input.value))) return;
+		if (!(await askWith("Another passkey", field, "Make a passkey", () => register(session, input.value)))) return;
 		await session.look(); // it has begun another session
 		toast("The passkey is stored.");
 		await load();
@@ -81,8 +209,42 @@ export function view({ session, api, signal, shell }) {
 	}
 
 	if (session.account) void load();
-	return { node: h("div", { class: "page account" }, h("div", { class: "head" }, h("h1", null, "Your account")), whoami(session, false), said,
-		session.account ? [h("div", { class: "head section" }, h("h2", null, "Passkeys"), button("Add a passkey", () => void add(), { icon: "add" })), h("div", { class: "scroll" }, table(["Passkey", "Made", "Used", "Change"], passkeys, { class: "rows" })),
-			h("div", { class: "head section" }, h("h2", null, "Where you are signed in"), button("Sign out everywhere", () => void session.signOut(true), { class: "danger" })), h("div", { class: "scroll" }, table(["Browser", "Since", "Used", "Change"], sessions, { class: "rows" }))]
-			: [h("p", { class: "help" }, "You use a token: it has no passkeys and no sessions."), session.byToken && button("Sign out", () => session.signOut())]) };
+	return {
+		node: h(
+			"div",
+			{ class: "page account" },
+			h("div", { class: "head" }, h("h1", null, "Your account")),
+			whoami(session, false),
+			said,
+			session.account
+				? [
+						h(
+							"div",
+							{ class: "head section" },
+							h("h2", null, "Passkeys"),
+							button("Add a passkey", () => void add(), { icon: "add" }),
+						),
+						h(
+							"div",
+							{ class: "scroll" },
+							table(["Passkey", "Made", "Used", "Change"], passkeys, { class: "rows" }),
+						),
+						h(
+							"div",
+							{ class: "head section" },
+							h("h2", null, "Where you are signed in"),
+							button("Sign out everywhere", () => void session.signOut(true), { class: "danger" }),
+						),
+						h(
+							"div",
+							{ class: "scroll" },
+							table(["Browser", "Since", "Used", "Change"], sessions, { class: "rows" }),
+						),
+					]
+				: [
+						h("p", { class: "help" }, "You use a token: it has no passkeys and no sessions."),
+						session.byToken && button("Sign out", () => session.signOut()),
+					],
+		),
+	};
 }

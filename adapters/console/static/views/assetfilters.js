@@ -9,8 +9,17 @@ import { h, labelled } from "../dom.js";
 /** The parameters, as the address has them. The last day is one of those that are meant. */
 export const names = ["in", "typos", "from", "to", "foreignId", "sort", "order"];
 
-const places = /** @type {[string, string][]} */ ([["text", "texts and authors"], ["attachments", "titles of attachments"], ["attributes", "values of attributes"]]);
-const orders = /** @type {[string, string][]} */ ([["", "Newest here first"], [".asc", "Oldest here first"], ["createdAt", "Newest published first"], ["createdAt.asc", "Oldest published first"]]);
+const places = /** @type {[string, string][]} */ ([
+	["text", "texts and authors"],
+	["attachments", "titles of attachments"],
+	["attributes", "values of attributes"],
+]);
+const orders = /** @type {[string, string][]} */ ([
+	["", "Newest here first"],
+	[".asc", "Oldest here first"],
+	["createdAt", "Newest published first"],
+	["createdAt.asc", "Oldest published first"],
+]);
 
 /**
  * The controls.
@@ -20,36 +29,89 @@ const orders = /** @type {[string, string][]} */ ([["", "Newest here first"], ["
 export function moreFilters(values, changed, open) {
 	/** @param {string} name */
 	const date = (name) => {
-		const input = h("input", { type: "date", value: values[name] ?? "", max: "9998-12-31", onchange: () => input.validity.valid && changed({ [name]: input.value }) });
+		const input = h("input", {
+			type: "date",
+			value: values[name] ?? "",
+			max: "9998-12-31",
+			onchange: () => input.validity.valid && changed({ [name]: input.value }),
+		});
 		return input;
 	};
-	const order = h("select", { onchange: () => {
-		const [sort = "", direction = ""] = order.value.split(".");
-		changed({ sort, order: direction });
-	} }, orders.map(([value, text]) => h("option", { value }, text)));
+	const order = h(
+		"select",
+		{
+			onchange: () => {
+				const [sort = "", direction = ""] = order.value.split(".");
+				changed({ sort, order: direction });
+			},
+		},
+		orders.map(([value, text]) => h("option", { value }, text)),
+	);
 	order.value = (values["sort"] ?? "") + (values["order"] === "asc" ? ".asc" : "");
 	const at = new Set((values["in"] || "text").split(","));
-	const boxes = places.map(([name]) => h("input", { type: "checkbox", checked: at.has(name), onchange: () => {
-		const list = places.filter((_, i) => boxes[i]?.checked).map(([x]) => x);
-		changed({ in: list.join(",") === "text" ? "" : list.join(",") });
-		const [first] = boxes;
-		if (list.length === 0 && first) first.checked = true;
-	} }));
-	const typos = h("input", { type: "checkbox", checked: values["typos"] === "1", onchange: () => changed({ typos: typos.checked ? "1" : "" }) });
-	const id = h("input", { value: values["foreignId"] ?? "", maxlength: 1024, onchange: () => changed({ foreignId: id.value.trim() }) });
-	return h("details", { class: "more-filters", open: open || names.some((name) => values[name]) }, h("summary", null, "Order and more filters"),
-		labelled("Order", order), labelled("First published from", date("from")), labelled("First published until", date("to")),
-		h("fieldset", null, h("legend", null, "Look for the words in"), places.map(([, text], i) => h("label", { class: "row" }, boxes[i] ?? "", text))),
+	const boxes = places.map(([name]) =>
+		h("input", {
+			type: "checkbox",
+			checked: at.has(name),
+			onchange: () => {
+				const list = places.filter((_, i) => boxes[i]?.checked).map(([x]) => x);
+				changed({ in: list.join(",") === "text" ? "" : list.join(",") });
+				const [first] = boxes;
+				if (list.length === 0 && first) first.checked = true;
+			},
+		}),
+	);
+	const typos = h("input", {
+		type: "checkbox",
+		checked: values["typos"] === "1",
+		onchange: () => changed({ typos: typos.checked ? "1" : "" }),
+	});
+	const id = h("input", {
+		value: values["foreignId"] ?? "",
+		maxlength: 1024,
+		onchange: () => changed({ foreignId: id.value.trim() }),
+	});
+	return h(
+		"details",
+		{ class: "more-filters", open: open || names.some((name) => values[name]) },
+		h("summary", null, "Order and more filters"),
+		labelled("Order", order),
+		labelled("First published from", date("from")),
+		labelled("First published until", date("to")),
+		h(
+			"fieldset",
+			null,
+			h("legend", null, "Look for the words in"),
+			places.map(([, text], i) => h("label", { class: "row" }, boxes[i] ?? "", text)),
+		),
 		h("label", { class: "row" }, typos, "Similar words too"),
-		labelled("Id in its source", id, "Choose the source among the filters as well."));
+		labelled("Id in its source", id, "Choose the source among the filters as well."),
+	);
 }
 
 /** The filters that are set, each with its parameters. @param {Values} values @returns {[string[], string][]} */
 export function chosen(values) {
 	const at = (values["in"] ?? "").split(",");
 	/** @type {[string[], string][]} */
-	const all = [[["from"], `first published from ${values["from"]}`], [["to"], `first published until ${values["to"]}`], [["in"], `in ${places.filter(([name]) => at.includes(name)).map(([, text]) => text).join(", ")}`],
-		[["typos"], "similar words too"], [["foreignId"], `id in its source: ${values["foreignId"]}`], [["sort", "order"], orders.find(([value]) => value === (values["sort"] ?? "") + (values["order"] === "asc" ? ".asc" : ""))?.[1] ?? ""]];
+	const all = [
+		[["from"], `first published from ${values["from"]}`],
+		[["to"], `first published until ${values["to"]}`],
+		[
+			["in"],
+			`in ${places
+				.filter(([name]) => at.includes(name))
+				.map(([, text]) => text)
+				.join(", ")}`,
+		],
+		[["typos"], "similar words too"],
+		[["foreignId"], `id in its source: ${values["foreignId"]}`],
+		[
+			["sort", "order"],
+			orders.find(
+				([value]) => value === (values["sort"] ?? "") + (values["order"] === "asc" ? ".asc" : ""),
+			)?.[1] ?? "",
+		],
+	];
 	return all.filter(([parameters]) => parameters.some((name) => values[name]));
 }
 
@@ -70,12 +132,24 @@ const tokens = new RegExp(`${alone}|\\p{Extended_Pictographic}|(?:(?!${alone})${
 /** Text in which the last word is found as a beginning while it is typed. Similar words and those that are excluded are taken as they are. @param {string} text @param {Values} values */
 export function typed(text, values) {
 	const last = /\S*$/.exec(text)?.[0] ?? "";
-	return values["typos"] || last.startsWith("-") || !new RegExp(`${letter}{2}$|${alone}$`, "u").test(last) ? text : `${text}*`;
+	return values["typos"] || last.startsWith("-") || !new RegExp(`${letter}{2}$|${alone}$`, "u").test(last)
+		? text
+		: `${text}*`;
 }
 
 /** A word as it is compared. @param {string} word */
 function folded(word) {
-	return word.normalize("NFKD").toLowerCase().replace(/œ/g, "oe").replace(/æ/g, "ae").replace(/ß/g, "ss").replace(/(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}]\p{M}*)\p{M}/gu, "").normalize("NFC");
+	return word
+		.normalize("NFKD")
+		.toLowerCase()
+		.replace(/œ/g, "oe")
+		.replace(/æ/g, "ae")
+		.replace(/ß/g, "ss")
+		.replace(
+			/(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}]\p{M}*)\p{M}/gu,
+			"",
+		)
+		.normalize("NFC");
 }
 
 /** How many edits there are between two words: a letter more, less or other, or two neighbours swapped. @param {string[]} a @param {string[]} b */
@@ -86,7 +160,13 @@ function edits(a, b) {
 	const at = (i, j) => rows[i]?.[j] ?? Infinity;
 	for (let i = 1; i <= a.length; i++) {
 		rows[i] = [i];
-		for (let j = 1; j <= b.length; j++) /** @type {number[]} */ (rows[i])[j] = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1), a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(i - 2, j - 2) + 1 : Infinity);
+		for (let j = 1; j <= b.length; j++)
+			/** @type {number[]} */ (rows[i])[j] = Math.min(
+				at(i - 1, j) + 1,
+				at(i, j - 1) + 1,
+				at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
+				a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(i - 2, j - 2) + 1 : Infinity,
+			);
 	}
 	return at(a.length, b.length);
 }
@@ -97,11 +177,22 @@ function edits(a, b) {
  * @returns {(text: string) => (string | HTMLElement)[]}
  */
 export function marker(query, values) {
-	const words = [...query.replace(/(^|\s)-("[^"]*"?|\S+)/g, " ").matchAll(new RegExp(`(?:${tokens.source})\\*?`, "gu"))].map(([word]) => folded(word));
+	const words = [
+		...query.replace(/(^|\s)-("[^"]*"?|\S+)/g, " ").matchAll(new RegExp(`(?:${tokens.source})\\*?`, "gu")),
+	].map(([word]) => folded(word));
 	/** @param {string} text */
 	const found = (text) => {
 		const word = folded(text);
-		return words.some((w) => w.endsWith("*") ? word.startsWith(w.slice(0, -1)) : word === w || values["typos"] && w.length > 3 && w[0] === word[0] && Math.abs(w.length - word.length) < 3 && edits([...w], [...word]) <= (w.length > 7 ? 2 : 1));
+		return words.some((w) =>
+			w.endsWith("*")
+				? word.startsWith(w.slice(0, -1))
+				: word === w ||
+					(values["typos"] &&
+						w.length > 3 &&
+						w[0] === word[0] &&
+						Math.abs(w.length - word.length) < 3 &&
+						edits([...w], [...word]) <= (w.length > 7 ? 2 : 1)),
+		);
 	};
 	return (text) => {
 		if (words.length === 0) return [text];

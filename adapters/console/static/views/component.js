@@ -39,15 +39,32 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	async function load() {
 		try {
 			await list();
-			await open(chosen !== undefined && listed.includes(chosen) ? chosen : query.get("version") ?? listed[0]);
+			await open(chosen !== undefined && listed.includes(chosen) ? chosen : (query.get("version") ?? listed[0]));
 		} catch (e) {
 			manifest = undefined;
-			if (!signal.aborted) fill(shown, h("div", { class: "empty" }, sentence(e), h("a", { href: to("components") }, "All components")));
+			if (!signal.aborted)
+				fill(
+					shown,
+					h("div", { class: "empty" }, sentence(e), h("a", { href: to("components") }, "All components")),
+				);
 		}
 	}
 
 	function choices() {
-		fill(versions, listed.map((v) => h("li", null, h("button", { type: "button", "aria-pressed": String(v === chosen), onclick: () => void open(v) }, v))));
+		fill(
+			versions,
+			listed.map((v) =>
+				h(
+					"li",
+					null,
+					h(
+						"button",
+						{ type: "button", "aria-pressed": String(v === chosen), onclick: () => void open(v) },
+						v,
+					),
+				),
+			),
+		);
 	}
 
 	/** @param {string} version */
@@ -80,9 +97,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	async function removeAll() {
 		await loaded;
-		const which = listed.length === 1 ? `The one version of ${name} is` : `All ${listed.length} versions of ${name} are`;
+		const which =
+			listed.length === 1 ? `The one version of ${name} is` : `All ${listed.length} versions of ${name} are`;
 		const text = `${which} deleted. Apps keep the copies that their elements have, and go on as they are. An element of ${name} cannot be changed any more until the component is created again.`;
-		if (!await confirm(`Delete ${name}?`, text, "Delete", { danger: true })) return;
+		if (!(await confirm(`Delete ${name}?`, text, "Delete", { danger: true }))) return;
 		await api.deleteComponent(name, newKey());
 		toast(`${name} is deleted.`);
 		location.hash = to("components");
@@ -95,29 +113,95 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	});
 	const loaded = load();
 	const may = session.me?.components;
-	return { node: h("div", { class: "page component" },
-		h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: to("components") }, "Components")),
-		h("div", { class: "head" }, heading, may ? h("div", { class: "row" }, again, remove) : h("p", { class: "help" }, "You may not make or delete versions.")),
-		h("div", { class: "split" }, h("section", { "aria-label": "Versions" }, h("h2", null, "Versions"), versions, button("Bring all apps to this version", async () => {
-			if (chosen !== undefined) await (await import("../elements/upgrade.js")).upgrade(api, name, chosen);
-		}, { class: "small" })), shown)) };
+	return {
+		node: h(
+			"div",
+			{ class: "page component" },
+			h(
+				"nav",
+				{ class: "crumbs", "aria-label": "Where you are" },
+				h("a", { href: to("components") }, "Components"),
+			),
+			h(
+				"div",
+				{ class: "head" },
+				heading,
+				may
+					? h("div", { class: "row" }, again, remove)
+					: h("p", { class: "help" }, "You may not make or delete versions."),
+			),
+			h(
+				"div",
+				{ class: "split" },
+				h(
+					"section",
+					{ "aria-label": "Versions" },
+					h("h2", null, "Versions"),
+					versions,
+					button(
+						"Bring all apps to this version",
+						async () => {
+							if (chosen !== undefined)
+								await (await import("../elements/upgrade.js")).upgrade(api, name, chosen);
+						},
+						{ class: "small" },
+					),
+				),
+				shown,
+			),
+		),
+	};
 }
 
 /** @param {Manifest & {[name: string]: Value}} manifest */
 function describe(manifest) {
 	const { name, version, id, main, description, configSchema, ...others } = manifest;
 	const raw = h("pre", { class: "raw", tabindex: "0", "aria-label": "Schema as JSON" }, stringify(configSchema, 2));
-	return h("div", null,
-		h("dl", { class: "facts" }, h("dt", null, "Name"), h("dd", null, h("code", null, name)), h("dt", null, "Script"), h("dd", null, h("code", null, main)), description && [h("dt", null, "About"), h("dd", null, description)], h("dt", null, "Id"), h("dd", null, h("code", null, id)),
-			Object.entries(others).flatMap(([k, v]) => [h("dt", null, k), h("dd", null, h("code", null, stringify(v)))])),
-		h("h2", null, "Schema of configs"), tree(configSchema, configSchema),
+	return h(
+		"div",
+		null,
+		h(
+			"dl",
+			{ class: "facts" },
+			h("dt", null, "Name"),
+			h("dd", null, h("code", null, name)),
+			h("dt", null, "Script"),
+			h("dd", null, h("code", null, main)),
+			description && [h("dt", null, "About"), h("dd", null, description)],
+			h("dt", null, "Id"),
+			h("dd", null, h("code", null, id)),
+			Object.entries(others).flatMap(([k, v]) => [
+				h("dt", null, k),
+				h("dd", null, h("code", null, stringify(v))),
+			]),
+		),
+		h("h2", null, "Schema of configs"),
+		tree(configSchema, configSchema),
 		h("details", null, h("summary", null, "As JSON"), raw),
-		h("details", null, h("summary", null, "As the form that designers see"), h("div", { class: "card" }, formOf(configSchema))));
+		h(
+			"details",
+			null,
+			h("summary", null, "As the form that designers see"),
+			h("div", { class: "card" }, formOf(configSchema)),
+		),
+	);
 }
 
 /** The form of new configs, to be tried. @param {Value} schema */
 function formOf(schema) {
-	return h("div", { class: "body" }, field({ schema, root: schema, name: "Config", bare: true, required: true, value: begin(schema, schema) ?? {}, onchange: () => {} }).node);
+	return h(
+		"div",
+		{ class: "body" },
+		field({
+			schema,
+			root: schema,
+			name: "Config",
+			bare: true,
+			required: true,
+			value: begin(schema, schema) ?? {},
+			onchange: () => {},
+		}).node,
+	);
 }
 
 /** The members of a schema as nested lists. @param {Value} schema @param {Value} root @param {number} [depth] @returns {HTMLElement} */
@@ -127,25 +211,84 @@ function tree(schema, root, depth = 0) {
 	const row = (name, below, required) => {
 		const b = fieldOf(below, root, undefined);
 		const nested = depth < 6 && (b.kind === "object" || b.kind === "list" || b.kind === "choice");
-		return h("li", null, h("code", { class: "member" }, name), required && h("span", { class: "required" }, " required"), " ", h("span", { class: "detail" }, b.title && b.title !== name && `“${b.title}”, `, kindOf(b)), b.description && h("span", { class: "help" }, `. ${b.description}`), nested && tree(below, root, depth + 1));
+		return h(
+			"li",
+			null,
+			h("code", { class: "member" }, name),
+			required && h("span", { class: "required" }, " required"),
+			" ",
+			h("span", { class: "detail" }, b.title && b.title !== name && `“${b.title}”, `, kindOf(b)),
+			b.description && h("span", { class: "help" }, `. ${b.description}`),
+			nested && tree(below, root, depth + 1),
+		);
 	};
-	if (f.kind === "object") return h("ul", { class: "tree" }, (f.members ?? []).map((m) => row(m.name, m.schema, m.required)), isObject(f.more) && row("…", f.more, false));
-	if (f.kind === "list") return h("ul", { class: "tree" }, (f.leading ?? []).map((s, i) => row(String(i), s, false)), isObject(f.items) && Object.keys(f.items).length > 0 && row("each", f.items, false));
-	if (f.kind === "choice") return h("ul", { class: "tree" }, (f.options ?? []).map((o) => row(o.label, o.value, false)));
+	if (f.kind === "object")
+		return h(
+			"ul",
+			{ class: "tree" },
+			(f.members ?? []).map((m) => row(m.name, m.schema, m.required)),
+			isObject(f.more) && row("…", f.more, false),
+		);
+	if (f.kind === "list")
+		return h(
+			"ul",
+			{ class: "tree" },
+			(f.leading ?? []).map((s, i) => row(String(i), s, false)),
+			isObject(f.items) && Object.keys(f.items).length > 0 && row("each", f.items, false),
+		);
+	if (f.kind === "choice")
+		return h(
+			"ul",
+			{ class: "tree" },
+			(f.options ?? []).map((o) => row(o.label, o.value, false)),
+		);
 	return h("p", { class: "help" }, f.kind === "json" ? "Anything is allowed." : kindOf(f));
 }
 
 /** @param {import("../model/schema.js").Field} f */
 function kindOf(f) {
-	const names = { object: "group of fields", list: "list", text: "text", long: "text of several lines", time: f.schema["format"] === "time" ? "time of a day" : "date and time", number: "number", integer: "whole number", boolean: "yes or no", options: "one of", const: "always", choice: "one of these forms", null: "null", json: "anything" };
+	const names = {
+		object: "group of fields",
+		list: "list",
+		text: "text",
+		long: "text of several lines",
+		time: f.schema["format"] === "time" ? "time of a day" : "date and time",
+		number: "number",
+		integer: "whole number",
+		boolean: "yes or no",
+		options: "one of",
+		const: "always",
+		choice: "one of these forms",
+		null: "null",
+		json: "anything",
+	};
 	const s = f.schema;
 	/** @type {[string, string, string?][]} */
-	const words = [["minimum", "from"], ["maximum", "to"], ["minLength", "at least", "character"], ["maxLength", "at most", "character"],
-		["minItems", "at least", "item"], ["maxItems", "at most", "item"], ["format", ""], ["pattern", "like"]];
-	const bounds = words.filter(([k]) => s[k] !== undefined && (k !== "format" || f.kind !== "time"))
-		.map(([k, word, noun]) => `${word} ${noun ? count(numberIn(s[k]) ?? 0, noun) : label(/** @type {Value} */ (s[k]))}`.trim());
+	const words = [
+		["minimum", "from"],
+		["maximum", "to"],
+		["minLength", "at least", "character"],
+		["maxLength", "at most", "character"],
+		["minItems", "at least", "item"],
+		["maxItems", "at most", "item"],
+		["format", ""],
+		["pattern", "like"],
+	];
+	const bounds = words
+		.filter(([k]) => s[k] !== undefined && (k !== "format" || f.kind !== "time"))
+		.map(([k, word, noun]) =>
+			`${word} ${noun ? count(numberIn(s[k]) ?? 0, noun) : label(/** @type {Value} */ (s[k]))}`.trim(),
+		);
 	if (s["readOnly"] === true) bounds.push("read only");
-	const values = f.kind === "options" ? ` ${(f.options ?? []).slice(0, 12).map((o) => o.label).join(" · ")}${(f.options?.length ?? 0) > 12 ? " …" : ""}` : f.kind === "const" ? ` ${stringify(s["const"])}` : "";
+	const values =
+		f.kind === "options"
+			? ` ${(f.options ?? [])
+					.slice(0, 12)
+					.map((o) => o.label)
+					.join(" · ")}${(f.options?.length ?? 0) > 12 ? " …" : ""}`
+			: f.kind === "const"
+				? ` ${stringify(s["const"])}`
+				: "";
 	return `${names[f.kind]}${values}${bounds.length > 0 ? `, ${bounds.join(", ")}` : ""}${f.initial !== undefined ? `, default ${stringify(f.initial)}` : ""}`;
 }
 
@@ -157,18 +300,39 @@ function kindOf(f) {
  */
 export function edit(api, from) {
 	/** @type {{[name: string]: Value}} */
-	const begun = from ?? { name: "", version: "1.0.0", main: "https://", description: "", configSchema: { type: "object", properties: {}, additionalProperties: false } };
+	const begun = from ?? {
+		name: "",
+		version: "1.0.0",
+		main: "https://",
+		description: "",
+		configSchema: { type: "object", properties: {}, additionalProperties: false },
+	};
 	const { id, name, version, main, description, configSchema, ...others } = begun;
 	const line = (/** @type {Value | undefined} */ value, /** @type {import("../dom.js").Props} */ more = {}) =>
-		h("input", { value: typeof value === "string" ? value : "", autocomplete: "off", spellcheck: "false", ...more });
+		h("input", {
+			value: typeof value === "string" ? value : "",
+			autocomplete: "off",
+			spellcheck: "false",
+			...more,
+		});
 	const names = line(name, { required: true, maxlength: 128, readonly: from !== undefined });
 	const versions = line(from ? nextVersion(String(version)) : version, { required: true, maxlength: 128 });
 	const same = h("p", { class: "help", role: "status" });
-	const told = () => void (same.textContent = from && mains.value === main ? `Version ${version} has the same script. If the script is another one, give it an address of its own, or a roll back does not bring the old one back.` : "");
+	const told = () =>
+		void (same.textContent =
+			from && mains.value === main
+				? `Version ${version} has the same script. If the script is another one, give it an address of its own, or a roll back does not bring the old one back.`
+				: "");
 	const mains = line(main, { required: true, oninput: told });
 	told();
 	const about = line(description);
-	const schema = h("textarea", { class: "mono", rows: 16, spellcheck: "false", required: true, value: stringify(configSchema, 2) });
+	const schema = h("textarea", {
+		class: "mono",
+		rows: 16,
+		spellcheck: "false",
+		required: true,
+		value: stringify(configSchema, 2),
+	});
 	const preview = h("div", { class: "card" });
 	const wrong = h("p", { class: "wrong", role: "status" });
 	function look() {
@@ -185,30 +349,59 @@ export function edit(api, from) {
 	let checked = "";
 	const create = h("button", { class: "main" }, "Create");
 	const found = h("div", { class: "trouble", role: "alert", tabindex: "-1", hidden: true });
-	const form = h("form", { class: "editor" }, h("div", { class: "columns" },
-		h("div", null, labelled("Name", names, "Letters, digits and signs, such as @example/poll."),
-			labelled("Version", versions, "A semantic version, such as 1.2.0. A version that is there cannot be changed."),
-			labelled("Script", mains, "The URL of the script that shows the element."), same, labelled("Description", about, "For those who choose a component."),
-			labelled("Schema of configs", schema, "A JSON Schema. {} accepts anything."), wrong),
-		h("section", { "aria-label": "Preview" }, h("h3", null, "What designers will see"), preview)),
-	found, buttons(create));
-	return show(from ? `New version of ${String(name)}` : "New component", form, { wide: true, submit: async () => {
-		const manifest = { name: names.value, version: versions.value, main: mains.value, ...(about.value === "" ? {} : { description: about.value }), ...others, configSchema: parse(schema.value) };
-		const text = stringify(manifest);
-		if (checked !== text) {
-			const check = await api.check(manifest.name, text);
-			checked = text;
-			if (check.broken.length + check.warnings.length > 0) {
-				fill(found, breaks(check, parse(text)));
-				found.hidden = false;
-				found.focus();
-				create.textContent = "Create all the same";
-				return undefined;
+	const form = h(
+		"form",
+		{ class: "editor" },
+		h(
+			"div",
+			{ class: "columns" },
+			h(
+				"div",
+				null,
+				labelled("Name", names, "Letters, digits and signs, such as @example/poll."),
+				labelled(
+					"Version",
+					versions,
+					"A semantic version, such as 1.2.0. A version that is there cannot be changed.",
+				),
+				labelled("Script", mains, "The URL of the script that shows the element."),
+				same,
+				labelled("Description", about, "For those who choose a component."),
+				labelled("Schema of configs", schema, "A JSON Schema. {} accepts anything."),
+				wrong,
+			),
+			h("section", { "aria-label": "Preview" }, h("h3", null, "What designers will see"), preview),
+		),
+		found,
+		buttons(create),
+	);
+	return show(from ? `New version of ${String(name)}` : "New component", form, {
+		wide: true,
+		submit: async () => {
+			const manifest = {
+				name: names.value,
+				version: versions.value,
+				main: mains.value,
+				...(about.value === "" ? {} : { description: about.value }),
+				...others,
+				configSchema: parse(schema.value),
+			};
+			const text = stringify(manifest);
+			if (checked !== text) {
+				const check = await api.check(manifest.name, text);
+				checked = text;
+				if (check.broken.length + check.warnings.length > 0) {
+					fill(found, breaks(check, parse(text)));
+					found.hidden = false;
+					found.focus();
+					create.textContent = "Create all the same";
+					return undefined;
+				}
 			}
-		}
-		await api.createComponent(text, keyOf(text));
-		return { name: manifest.name, version: manifest.version };
-	} });
+			await api.createComponent(text, keyOf(text));
+			return { name: manifest.name, version: manifest.version };
+		},
+	});
 }
 
 /**
@@ -220,10 +413,50 @@ function breaks(check, manifest) {
 	const component = /** @type {import("../api.js").Manifest} */ (/** @type {unknown} */ (manifest));
 	/** @param {string} pointer */
 	const where = (pointer) => fieldAt(component.configSchema, undefined, names(pointer)).labels.join(" › ");
-	return [check.broken.length > 0 && h("p", null, `Of ${count(check.elements, "element")} in ${count(check.apps, "app")}, ${check.broken.length}${check.next === null ? "" : " and more"} would not fit. They stay as they are until somebody changes them.`),
-		h("ul", null, check.broken.slice(0, 50).map((b) => h("li", null, h("a", { href: `${to("apps", b.app)}`, target: "_blank" }, named(titleOf(component)), ` at place ${Number(b.element) + 1} of version ${b.version}`), b.tags.map((t) => [" ", flag(t)]).flat(), " ",
-			b.violations.slice(0, 3).map((v) => h("div", null, v.pointer !== "" && [h("span", { class: "path", title: v.pointer }, named(where(v.pointer))), " "], v.message))))),
-		h("ul", null, check.warnings.map((w) => h("li", null, h("code", null, w.pointer || "/"), ` ${w.message}`)))];
+	return [
+		check.broken.length > 0 &&
+			h(
+				"p",
+				null,
+				`Of ${count(check.elements, "element")} in ${count(check.apps, "app")}, ${check.broken.length}${check.next === null ? "" : " and more"} would not fit. They stay as they are until somebody changes them.`,
+			),
+		h(
+			"ul",
+			null,
+			check.broken.slice(0, 50).map((b) =>
+				h(
+					"li",
+					null,
+					h(
+						"a",
+						{ href: `${to("apps", b.app)}`, target: "_blank" },
+						named(titleOf(component)),
+						` at place ${Number(b.element) + 1} of version ${b.version}`,
+					),
+					b.tags.map((t) => [" ", flag(t)]).flat(),
+					" ",
+					b.violations
+						.slice(0, 3)
+						.map((v) =>
+							h(
+								"div",
+								null,
+								v.pointer !== "" && [
+									h("span", { class: "path", title: v.pointer }, named(where(v.pointer))),
+									" ",
+								],
+								v.message,
+							),
+						),
+				),
+			),
+		),
+		h(
+			"ul",
+			null,
+			check.warnings.map((w) => h("li", null, h("code", null, w.pointer || "/"), ` ${w.message}`)),
+		),
+	];
 }
 
 /** The version after another one. @param {string} version */

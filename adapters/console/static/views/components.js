@@ -14,9 +14,10 @@ export function view({ session, api, query, signal, live, shell }) {
 	const body = h("tbody");
 	const search = searchLine("Filter by name", query.get("name") ?? "");
 	const empty = h("div", { class: "empty", hidden: true });
-	const create = () => void edit(api, undefined).then((made) => {
-		if (made) location.hash = to("components", made.name);
-	});
+	const create = () =>
+		void edit(api, undefined).then((made) => {
+			if (made) location.hash = to("components", made.name);
+		});
 	/** @type {Pages<{name: string, version: string, main: string, title?: string}>} */
 	const list = new Pages(signal, "components", (after, signal) => api.components(after, signal), render);
 
@@ -24,18 +25,64 @@ export function view({ session, api, query, signal, live, shell }) {
 		const { items: components, next } = list;
 		const words = search.value.trim().toLowerCase();
 		const shown = components.filter((c) => `${c.name} ${titleOf(c)}`.toLowerCase().includes(words));
-		fill(body, shown.map((c) => h("tr", null, h("th", { scope: "row" }, h("a", { class: "name", href: to("components", c.name) }, titleOf(c)), titleOf(c) !== c.name && h("span", { class: "detail" }, c.name)), h("td", null, c.version), h("td", { class: "main-url" }, h("code", null, c.main)))));
+		fill(
+			body,
+			shown.map((c) =>
+				h(
+					"tr",
+					null,
+					h(
+						"th",
+						{ scope: "row" },
+						h("a", { class: "name", href: to("components", c.name) }, titleOf(c)),
+						titleOf(c) !== c.name && h("span", { class: "detail" }, c.name),
+					),
+					h("td", null, c.version),
+					h("td", { class: "main-url" }, h("code", null, c.main)),
+				),
+			),
+		);
 		empty.hidden = shown.length > 0;
-		fill(empty, h("p", null, components.length === 0 ? "There are no components yet. A component powers elements of apps: it has a script, and a JSON Schema for the configs of its elements." : next === undefined ? "No component fits." : "None of the components that are loaded fits. Show more, or change the filter."),
-			components.length === 0 && !session.me?.components && h("p", { class: "help" }, "You have no right to create components."));
-		return components.length === 0 ? "" : count(components.length, next === undefined ? "component" : "loaded component");
+		fill(
+			empty,
+			h(
+				"p",
+				null,
+				components.length === 0
+					? "There are no components yet. A component powers elements of apps: it has a script, and a JSON Schema for the configs of its elements."
+					: next === undefined
+						? "No component fits."
+						: "None of the components that are loaded fits. Show more, or change the filter.",
+			),
+			components.length === 0 &&
+				!session.me?.components &&
+				h("p", { class: "help" }, "You have no right to create components."),
+		);
+		return components.length === 0
+			? ""
+			: count(components.length, next === undefined ? "component" : "loaded component");
 	}
 
-	search.addEventListener("input", debounce(100, () => list.show()));
+	search.addEventListener(
+		"input",
+		debounce(100, () => list.show()),
+	);
 	list.follow(live, (c) => c.component);
 	void list.load(true);
-	return { node: h("div", { class: "page" },
-		h("div", { class: "head" }, h("h1", null, "Components"), session.me?.components && button("New component", create, { icon: "add", class: "main" })),
-		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)),
-		h("div", { class: "scroll" }, table(["Component", "Latest version", "Script"], body, { class: "rows" })), empty, list.foot) };
+	return {
+		node: h(
+			"div",
+			{ class: "page" },
+			h(
+				"div",
+				{ class: "head" },
+				h("h1", null, "Components"),
+				session.me?.components && button("New component", create, { icon: "add", class: "main" }),
+			),
+			h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)),
+			h("div", { class: "scroll" }, table(["Component", "Latest version", "Script"], body, { class: "rows" })),
+			empty,
+			list.foot,
+		),
+	};
 }

@@ -33,15 +33,29 @@ import { to } from "../router.js";
  * @param {State} s @param {string} version @param {number} refused how many elements stay in this browser @param {string | undefined} unread what a typed text is not
  */
 function saying(s, version, refused, unread) {
-	if (unread && ["saved", "changed", "saving"].includes(s.kind)) return [icon("warn"), `Not saved: what you typed is not ${unread}`];
+	if (unread && ["saved", "changed", "saving"].includes(s.kind))
+		return [icon("warn"), `Not saved: what you typed is not ${unread}`];
 	switch (s.kind) {
-	case "saved": return [icon("ok"), refused === 0 ? `Saved as ${version}` : `Saved as ${version}, ${count(refused, "element")} ${refused === 1 ? "is" : "are"} not saved yet`];
-	case "changed": case "saving": return ["Saving…"];
-	case "offline": return [s.error.status === 0 ? "Offline" : "Waiting", `, will go on · ${version}`];
-	case "conflict": return [icon("warn"), "Conflict"];
-	case "refused": return [icon("warn"), `Not saved · ${version} is`];
-	case "gone": return [icon("warn"), "Gone"];
-	case "readonly": return [`Read only · ${version}`];
+		case "saved":
+			return [
+				icon("ok"),
+				refused === 0
+					? `Saved as ${version}`
+					: `Saved as ${version}, ${count(refused, "element")} ${refused === 1 ? "is" : "are"} not saved yet`,
+			];
+		case "changed":
+		case "saving":
+			return ["Saving…"];
+		case "offline":
+			return [s.error.status === 0 ? "Offline" : "Waiting", `, will go on · ${version}`];
+		case "conflict":
+			return [icon("warn"), "Conflict"];
+		case "refused":
+			return [icon("warn"), `Not saved · ${version} is`];
+		case "gone":
+			return [icon("warn"), "Gone"];
+		case "readonly":
+			return [`Read only · ${version}`];
 	}
 }
 
@@ -58,7 +72,9 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const unread = () => node.querySelector("[data-unread]");
 
 	/** Whether something would be lost if the page was left now. @param {Editor} editor */
-	const losing = (editor) => editor.state.kind !== "readonly" && (unread() !== null || (editor.unsaved || editor.refused.length > 0) && !local?.works);
+	const losing = (editor) =>
+		editor.state.kind !== "readonly" &&
+		(unread() !== null || ((editor.unsaved || editor.refused.length > 0) && !local?.works));
 
 	async function load() {
 		try {
@@ -69,7 +85,17 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			if (editor.state.kind !== "readonly") void local.restore().catch(tell);
 		} catch (e) {
 			if (signal.aborted) return;
-			fill(node, h("div", { class: "empty" }, sentence(e), button("Try again", () => void load()), " ", h("a", { href: to("apps") }, "All apps")));
+			fill(
+				node,
+				h(
+					"div",
+					{ class: "empty" },
+					sentence(e),
+					button("Try again", () => void load()),
+					" ",
+					h("a", { href: to("apps") }, "All apps"),
+				),
+			);
 		}
 	}
 
@@ -77,7 +103,15 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	function build(editor) {
 		const readonly = !session.mayWrite(editor.app);
 		if (readonly) editor.readOnly();
-		const title = h("textarea", { class: "title", "aria-label": "Title", rows: 1, maxlength: 1024, readonly, value: editor.draft.title, spellcheck: "false" });
+		const title = h("textarea", {
+			class: "title",
+			"aria-label": "Title",
+			rows: 1,
+			maxlength: 1024,
+			readonly,
+			value: editor.draft.title,
+			spellcheck: "false",
+		});
 		title.addEventListener("keydown", (event) => {
 			if (event.key === "Enter") event.preventDefault();
 		});
@@ -94,35 +128,67 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		/** @type {Map<string, Card>} */
 		const cards = new Map();
 		const add = button("Add an element", () => void addElement(), { icon: "add", class: "main" });
-		const none = h("div", { class: "empty" }, h("p", null, "This app has no elements yet. An element is powered by a component and has a config of its own."));
+		const none = h(
+			"div",
+			{ class: "empty" },
+			h(
+				"p",
+				null,
+				"This app has no elements yet. An element is powered by a component and has a config of its own.",
+			),
+		);
 		const raw = rawJSON(editor);
 		const live_ = publisher(api, session, id, signal, async () => {
 			if (editor.unsaved) await editor.save();
 			return notSaved(editor, tools.known, unread());
 		});
-		const preview = new Preview({ base: api.base, signal, onclick(key) {
-			tabs.open(0);
-			cards.get(key)?.focus();
-		}, onerror: (key, message) => cards.get(key)?.fail(message) });
+		const preview = new Preview({
+			base: api.base,
+			signal,
+			onclick(key) {
+				tabs.open(0);
+				cards.get(key)?.focus();
+			},
+			onerror: (key, message) => cards.get(key)?.fail(message),
+		});
 		const design = h("div", { class: "beside" }, h("div", null, none, elements, !readonly && add), preview.node);
 		elements.addEventListener("focusin", (event) => {
 			const at = [...cards].find(([, card]) => card.node.contains(/** @type {Node} */ (event.target)));
 			preview.mark(at?.[0] ?? null);
 		});
-		const tabs = tabbed([["Design", design], ["JSON", raw.node]], query.get("tab") === "json" ? 1 : 0, (i) => {
-			if (i === 1) raw.show();
-			history.replaceState(null, "", `${to("apps", id)}${i === 1 ? "?tab=json" : ""}`);
-		});
+		const tabs = tabbed(
+			[
+				["Design", design],
+				["JSON", raw.node],
+			],
+			query.get("tab") === "json" ? 1 : 0,
+			(i) => {
+				if (i === 1) raw.show();
+				history.replaceState(null, "", `${to("apps", id)}${i === 1 ? "?tab=json" : ""}`);
+			},
+		);
 
 		function render() {
 			const { draft } = editor;
-			if (title.value !== draft.title && !(document.activeElement === title && title.value.trim() === "")) title.value = draft.title;
+			if (title.value !== draft.title && !(document.activeElement === title && title.value.trim() === ""))
+				title.value = draft.title;
 			shell.title(draft.title);
 			none.hidden = draft.elements.length > 0;
-			reconcile(elements, cards, draft.elements, (e) => e.key, (e) => new Card(editor, e, { ...tools, readonly }), (card, e, i) => card.update(e, i, draft.elements.length));
+			reconcile(
+				elements,
+				cards,
+				draft.elements,
+				(e) => e.key,
+				(e) => new Card(editor, e, { ...tools, readonly }),
+				(card, e, i) => card.update(e, i, draft.elements.length),
+			);
 			undo.disabled = !editor.canUndo || readonly;
 			redo.disabled = !editor.canRedo || readonly;
-			fill(groups, draft.groups.map(group), !readonly && button("Change the groups", () => void editGroups(), { class: "small bare" }));
+			fill(
+				groups,
+				draft.groups.map(group),
+				!readonly && button("Change the groups", () => void editGroups(), { class: "small bare" }),
+			);
 			raw.update();
 			void showPreview();
 		}
@@ -130,10 +196,19 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		/** Shows the draft in the preview as soon as its components are loaded. */
 		async function showPreview() {
 			const { draft } = editor;
-			const loaded = await Promise.allSettled(draft.elements.map(async ({ key, component, config }) => ({ key, component: await tools.manifest(component), config })));
+			const loaded = await Promise.allSettled(
+				draft.elements.map(async ({ key, component, config }) => ({
+					key,
+					component: await tools.manifest(component),
+					config,
+				})),
+			);
 			if (draft !== editor.draft) return; // another one is shown meanwhile
 			for (const card of cards.values()) card.fail("");
-			preview.show({ id, tag: "", version: editor.app.version, title: draft.title }, loaded.flatMap((l) => (l.status === "fulfilled" ? [l.value] : [])));
+			preview.show(
+				{ id, tag: "", version: editor.app.version, title: draft.title },
+				loaded.flatMap((l) => (l.status === "fulfilled" ? [l.value] : [])),
+			);
 		}
 
 		function renderState() {
@@ -142,7 +217,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			const refused = editor.refused.length;
 			const typed = unread()?.dataset["unread"];
 			news.hidden = true;
-			node.dataset["unsaved"] = losing(editor) || editor.unsaved && s.kind !== "readonly" ? "yes" : "";
+			node.dataset["unsaved"] = losing(editor) || (editor.unsaved && s.kind !== "readonly") ? "yes" : "";
 			state.className = `saving ${typed ? "refused" : s.kind === "saved" && refused > 0 ? "local" : s.kind}`;
 			fill(state, saying(s, `version ${editor.app.version}`, refused, typed));
 			live_.update(editor.app);
@@ -170,11 +245,48 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		/** What a person has to know about a state, and can do. @param {State} s @returns {(HTMLElement | false)[]} */
 		function troubleOf(s) {
 			switch (s.kind) {
-			case "conflict": return [h("p", null, person(s.by), ` has changed the same places meanwhile (version ${editor.app.version}).`), button("Compare and choose", () => void resolve(s), { class: "main small" })];
-			case "offline": return [sentence(s.error), h("p", { class: "help" }, "What you type is kept here and saved as soon as the service takes it."), button("Try now", () => void editor.save(), { class: "small" })];
-			case "refused": return [sentence(s.error)];
-			case "gone": return [h("p", null, "This app is not there any more, or you may not see it any more. What you have typed is still here: it is under JSON, to copy."), details(s.error), button("Try again", () => void editor.retry(), { class: "small" })];
-			default: return local?.works === false && (editor.unsaved || editor.refused.length > 0) ? [h("p", null, "This browser keeps nothing: its storage is full, or may not be used. What is not saved is lost when you leave.")] : [];
+				case "conflict":
+					return [
+						h(
+							"p",
+							null,
+							person(s.by),
+							` has changed the same places meanwhile (version ${editor.app.version}).`,
+						),
+						button("Compare and choose", () => void resolve(s), { class: "main small" }),
+					];
+				case "offline":
+					return [
+						sentence(s.error),
+						h(
+							"p",
+							{ class: "help" },
+							"What you type is kept here and saved as soon as the service takes it.",
+						),
+						button("Try now", () => void editor.save(), { class: "small" }),
+					];
+				case "refused":
+					return [sentence(s.error)];
+				case "gone":
+					return [
+						h(
+							"p",
+							null,
+							"This app is not there any more, or you may not see it any more. What you have typed is still here: it is under JSON, to copy.",
+						),
+						details(s.error),
+						button("Try again", () => void editor.retry(), { class: "small" }),
+					];
+				default:
+					return local?.works === false && (editor.unsaved || editor.refused.length > 0)
+						? [
+								h(
+									"p",
+									null,
+									"This browser keeps nothing: its storage is full, or may not be used. What is not saved is lost when you leave.",
+								),
+							]
+						: [];
 			}
 		}
 
@@ -185,15 +297,52 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			const sides = s.conflicts.map((c) => {
 				const name = newID("side");
 				/** @param {"mine" | "theirs"} side @param {string | Node[]} text @param {Value | undefined} value */
-				const option = (side, text, value) => h("label", { class: "side" }, h("span", null, h("input", { type: "radio", name, checked: side === "mine", onchange: () => choices.set(c, side) }), text), h("pre", null, value === undefined ? "taken away" : typeof value === "string" ? value : stringify(value, 2)));
-				return h("fieldset", { class: "sides" }, h("legend", null, whereOf(c, editor, tools.known)), option("mine", "Yours", c.mine), option("theirs", [h("span", null, "By ", person(s.by))], c.theirs));
+				const option = (side, text, value) =>
+					h(
+						"label",
+						{ class: "side" },
+						h(
+							"span",
+							null,
+							h("input", {
+								type: "radio",
+								name,
+								checked: side === "mine",
+								onchange: () => choices.set(c, side),
+							}),
+							text,
+						),
+						h(
+							"pre",
+							null,
+							value === undefined
+								? "taken away"
+								: typeof value === "string"
+									? value
+									: stringify(value, 2),
+						),
+					);
+				return h(
+					"fieldset",
+					{ class: "sides" },
+					h("legend", null, whereOf(c, editor, tools.known)),
+					option("mine", "Yours", c.mine),
+					option("theirs", [h("span", null, "By ", person(s.by))], c.theirs),
+				);
 			});
-			if (await askWith("Two changes of the same places", sides, "Go on with these", () => true, { wide: true })) editor.resolve((c) => choices.get(c) ?? "mine");
+			if (await askWith("Two changes of the same places", sides, "Go on with these", () => true, { wide: true }))
+				editor.resolve((c) => choices.get(c) ?? "mine");
 		}
 
 		async function editGroups() {
 			const picked = new Set(editor.draft.groups);
-			const groups = chooseGroups("Groups", [...editor.draft.groups, ...session.me?.moderates ?? []], picked, session, { help: "Their moderators may use the app." });
+			const groups = chooseGroups(
+				"Groups",
+				[...editor.draft.groups, ...(session.me?.moderates ?? [])],
+				picked,
+				session,
+				{ help: "Their moderators may use the app." },
+			);
 			await askWith("Groups of the app", groups, "Change", () => {
 				if (picked.size === 0) throw new Error("An app has at least one group.");
 				editor.change({ ...editor.draft, groups: [...picked] });
@@ -225,7 +374,15 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				list = [...list, ...page.components];
 				after = page.next;
 			} while (after !== undefined && list.length < 5000);
-			return pick("Which component?", list, (c) => ({ name: titleOf(c), detail: `${titleOf(c) === c.name ? "" : `${c.name} · `}version ${c.version}` }), "There are no components yet. Those who may create them do it under Components.");
+			return pick(
+				"Which component?",
+				list,
+				(c) => ({
+					name: titleOf(c),
+					detail: `${titleOf(c) === c.name ? "" : `${c.name} · `}version ${c.version}`,
+				}),
+				"There are no components yet. Those who may create them do it under Components.",
+			);
 		}
 
 		/** @type {Map<string, Manifest>} */
@@ -237,13 +394,22 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const tools = {
 			/** The component of an element: the stored copy, or the component itself. @param {import("../api.js").Ref} ref */
 			async manifest(ref) {
-				const manifest = manifests.get(manifestKey(ref)) ?? await api.manifest(ref.name, ref.version, signal);
+				const manifest = manifests.get(manifestKey(ref)) ?? (await api.manifest(ref.name, ref.version, signal));
 				manifests.set(manifestKey(ref), manifest);
 				return manifest;
 			},
 			/** An element with as much of its component as is loaded. @param {Item} item */
 			known({ component, config }) {
-				return { component: manifests.get(manifestKey(component)) ?? { id: "", main: "", description: null, configSchema: true, ...component }, config };
+				return {
+					component: manifests.get(manifestKey(component)) ?? {
+						id: "",
+						main: "",
+						description: null,
+						configSchema: true,
+						...component,
+					},
+					config,
+				};
 			},
 			/** @param {string} name */
 			async versions(name) {
@@ -261,10 +427,32 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const said = h("p", { class: "unseen", "aria-live": "polite" });
 		const news = h("div", { class: "news row", role: "status", hidden: true });
 		const groups = h("div", { class: "groups chips" });
-		fill(node,
+		fill(
+			node,
 			appNav(id, ""),
-			h("div", { class: "head" }, h("h1", { class: "unseen" }, "Designer"), title, h("div", { class: "status" }, live_.node, state, !readonly && [show, undo, redo], button("Share", async () => (await import("../elements/share.js")).share(session, { ...editor.draft, id }), { class: "small" }))),
-			groups, tabs.node, h("div", { class: "notices" }, news, trouble), said); // what is told moves nothing that somebody may be about to click
+			h(
+				"div",
+				{ class: "head" },
+				h("h1", { class: "unseen" }, "Designer"),
+				title,
+				h(
+					"div",
+					{ class: "status" },
+					live_.node,
+					state,
+					!readonly && [show, undo, redo],
+					button(
+						"Share",
+						async () => (await import("../elements/share.js")).share(session, { ...editor.draft, id }),
+						{ class: "small" },
+					),
+				),
+			),
+			groups,
+			tabs.node,
+			h("div", { class: "notices" }, news, trouble),
+			said,
+		); // what is told moves nothing that somebody may be about to click
 		editor.addEventListener("draft", render);
 		editor.addEventListener("state", renderState);
 		node.addEventListener("keydown", (event) => {
@@ -297,11 +485,16 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			editor.close();
 		});
 		live.each(signal, async (c) => {
-			if (!c || c.app === id && c.tag !== undefined) live_.reload();
-			if (c && c.app !== id || editor.state.kind === "conflict") return;
+			if (!c || (c.app === id && c.tag !== undefined)) live_.reload();
+			if ((c && c.app !== id) || editor.state.kind === "conflict") return;
 			await editor.save();
 			if (!c) await editor.catchUp();
-			else if (c.type === "app.left" || c.version === undefined || Number(c.version) <= Number(editor.app.version)) return;
+			else if (
+				c.type === "app.left" ||
+				c.version === undefined ||
+				Number(c.version) <= Number(editor.app.version)
+			)
+				return;
 			else await others(c);
 		});
 		render();
@@ -309,7 +502,12 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 		/** Whether somebody works here: something is not saved, or typed into just now. */
 		function busy() {
-			return editor.unsaved || editor.refused.length > 0 || unread() !== null || editor.canUndo && node.contains(document.activeElement);
+			return (
+				editor.unsaved ||
+				editor.refused.length > 0 ||
+				unread() !== null ||
+				(editor.canUndo && node.contains(document.activeElement))
+			);
 		}
 
 		/** Shows a version that somebody else has made, or tells of it while somebody works here. @param {import("../live.js").Change} c */
@@ -317,28 +515,52 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			const before = editor.app.version;
 			const by = person(c.by?.urn);
 			const taken = !busy();
-			if (taken && !await editor.catchUp()) return;
-			fill(news, h("span", null, `Version ${taken ? editor.app.version : c.version} by `, by, taken ? " is shown now." : "."), h("a", { href: `${to("apps", id, "history")}?from=${before}&to=${c.version}` }, "Show"),
-				!taken && button("Take over", () => void editor.catchUp(), { class: "small" }));
+			if (taken && !(await editor.catchUp())) return;
+			fill(
+				news,
+				h(
+					"span",
+					null,
+					`Version ${taken ? editor.app.version : c.version} by `,
+					by,
+					taken ? " is shown now." : ".",
+				),
+				h("a", { href: `${to("apps", id, "history")}?from=${before}&to=${c.version}` }, "Show"),
+				!taken && button("Take over", () => void editor.catchUp(), { class: "small" }),
+			);
 			news.hidden = false;
 		}
 	}
 
 	void load();
-	return { node, async leave() {
-		if (!editor || editor.state.kind === "readonly") return true;
-		if (editor.unsaved) await editor.save();
-		local?.write();
-		if (!editor.unsaved && !losing(editor)) return true;
-		const typed = unread()?.dataset["unread"];
-		return confirm("Leave without saving?", typed ? `What you have typed is not ${typed}. It is lost when you leave.` : local?.works ? "Some of your changes are not saved. They are kept in this browser until you open this app here again."
-			: "Some of your changes are not saved. They are lost when you leave.", "Leave", { danger: true });
-	} };
+	return {
+		node,
+		async leave() {
+			if (!editor || editor.state.kind === "readonly") return true;
+			if (editor.unsaved) await editor.save();
+			local?.write();
+			if (!editor.unsaved && !losing(editor)) return true;
+			const typed = unread()?.dataset["unread"];
+			return confirm(
+				"Leave without saving?",
+				typed
+					? `What you have typed is not ${typed}. It is lost when you leave.`
+					: local?.works
+						? "Some of your changes are not saved. They are kept in this browser until you open this app here again."
+						: "Some of your changes are not saved. They are lost when you leave.",
+				"Leave",
+				{ danger: true },
+			);
+		},
+	};
 }
 
 /** Whether typing here has an undo of the browser's own. @param {EventTarget | null} target */
 function isText(target) {
-	return target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement && ["text", "search", "url", "email", "password"].includes(target.type);
+	return (
+		target instanceof HTMLTextAreaElement ||
+		(target instanceof HTMLInputElement && ["text", "search", "url", "email", "password"].includes(target.type))
+	);
 }
 
 /**
@@ -383,14 +605,24 @@ function notSaved(editor, known, unread) {
 /** The elements as JSON, with the same content as the cards. @param {Editor} editor */
 function rawJSON(editor) {
 	const id = newID();
-	const input = h("textarea", { id, class: "mono whole", spellcheck: "false", autocomplete: "off", "aria-describedby": `${id}-wrong` });
+	const input = h("textarea", {
+		id,
+		class: "mono whole",
+		spellcheck: "false",
+		autocomplete: "off",
+		"aria-describedby": `${id}-wrong`,
+	});
 	const wrong = h("p", { class: "wrong", id: `${id}-wrong`, role: "status" });
-	const discard = button("Discard this text", () => {
-		unread("");
-		shown = undefined;
-		update();
-		editor.dispatchEvent(new Event("state"));
-	}, { class: "small", hidden: true });
+	const discard = button(
+		"Discard this text",
+		() => {
+			unread("");
+			shown = undefined;
+			update();
+			editor.dispatchEvent(new Event("state"));
+		},
+		{ class: "small", hidden: true },
+	);
 	/** @type {Value | undefined} */
 	let shown;
 	/** What the text was made from. */
@@ -407,12 +639,25 @@ function rawJSON(editor) {
 	input.addEventListener("input", () => {
 		try {
 			const value = parse(input.value);
-			const good = Array.isArray(value) && value.every((/** @type {any} */ e) => typeof e?.component?.name === "string" && typeof e.component.version === "string" && e.config !== undefined);
-			unread(good ? "" : "a list of elements", good ? "" : 'Want a list of elements, each {"component": {"name", "version"}, "config": {…}}.');
+			const good =
+				Array.isArray(value) &&
+				value.every(
+					(/** @type {any} */ e) =>
+						typeof e?.component?.name === "string" &&
+						typeof e.component.version === "string" &&
+						e.config !== undefined,
+				);
+			unread(
+				good ? "" : "a list of elements",
+				good ? "" : 'Want a list of elements, each {"component": {"name", "version"}, "config": {…}}.',
+			);
 			if (!good) return;
 			shown = value;
 			// Since the text was last read, the draft may have become another one.
-			editor.arrange(merge(base, { ...base, elements: keyed(/** @type {any[]} */ (value)) }, editor.draft).draft.elements, "raw");
+			editor.arrange(
+				merge(base, { ...base, elements: keyed(/** @type {any[]} */ (value)) }, editor.draft).draft.elements,
+				"raw",
+			);
 		} catch (e) {
 			unread("JSON", notJSON(e));
 		}
@@ -426,7 +671,7 @@ function rawJSON(editor) {
 			const alike = (x) => x !== undefined && !taken.has(x.key) && x.component.name === name;
 			/** @param {Item | undefined} x */
 			const same = (x) => alike(x) && equal(x?.config, config);
-			const was = same(now[i]) ? now[i] : now.find(same) ?? (alike(now[i]) ? now[i] : undefined);
+			const was = same(now[i]) ? now[i] : (now.find(same) ?? (alike(now[i]) ? now[i] : undefined));
 			const key = was?.key ?? newKey();
 			taken.add(key);
 			return { key, component: { name, version }, config };
@@ -442,10 +687,21 @@ function rawJSON(editor) {
 		input.value = stringify(now, 2);
 		input.rows = Math.min(40, Math.max(8, input.value.split("\n").length));
 	}
-	return { node: h("div", { class: "field" }, h("label", { for: id, class: "unseen" }, "Elements as JSON"), input, wrong, discard), update, show() {
-		visible = true;
-		update();
-	} };
+	return {
+		node: h(
+			"div",
+			{ class: "field" },
+			h("label", { for: id, class: "unseen" }, "Elements as JSON"),
+			input,
+			wrong,
+			discard,
+		),
+		update,
+		show() {
+			visible = true;
+			update();
+		},
+	};
 }
 
 /**
@@ -481,23 +737,49 @@ class Card {
 		this.number = h("span", { class: "number" });
 		this.title = h("h2");
 		this.version = h("select", { "aria-label": "Version of the component", disabled: tools.readonly });
-		this.version.addEventListener("change", () => this.change({ ...this.item, component: { ...this.item.component, version: this.version.value } }));
+		this.version.addEventListener("change", () =>
+			this.change({ ...this.item, component: { ...this.item.component, version: this.version.value } }),
+		);
 		this.version.addEventListener("pointerdown", () => void this.listVersions(), { once: true });
 		this.version.addEventListener("focus", () => void this.listVersions(), { once: true });
 		this.body = h("div", { class: "body" });
 		this.local = h("div", { class: "local row", hidden: true });
 		this.failure = h("div", { class: "local row", role: "status", hidden: true });
-		const handle = button("Drag, or move with Alt and the arrow keys", () => {}, { icon: "drag", bare: true, class: "bare handle" });
+		const handle = button("Drag, or move with Alt and the arrow keys", () => {}, {
+			icon: "drag",
+			bare: true,
+			class: "bare handle",
+		});
 		this.up = button("Move up", () => this.move(-1), { icon: "up", bare: true });
 		this.down = button("Move down", () => this.move(1), { icon: "down", bare: true });
 		/** @param {boolean} yes */
 		const draggable = (yes) => void (this.node.draggable = yes);
 		handle.addEventListener("pointerdown", () => draggable(true));
 		handle.addEventListener("pointerup", () => draggable(false));
-		this.node = h("li", { class: "card", onkeydown: arrows((by) => this.move(by)), ...this.dragging() },
-			h("header", null, !tools.readonly && handle, this.number, this.title, this.version,
-				!tools.readonly && h("span", { class: "tools" }, this.up, this.down, button("Duplicate", () => this.duplicate(), { icon: "copy", bare: true }), button("Remove", () => this.remove(), { icon: "remove", bare: true }))),
-			this.body, this.local, this.failure);
+		this.node = h(
+			"li",
+			{ class: "card", onkeydown: arrows((by) => this.move(by)), ...this.dragging() },
+			h(
+				"header",
+				null,
+				!tools.readonly && handle,
+				this.number,
+				this.title,
+				this.version,
+				!tools.readonly &&
+					h(
+						"span",
+						{ class: "tools" },
+						this.up,
+						this.down,
+						button("Duplicate", () => this.duplicate(), { icon: "copy", bare: true }),
+						button("Remove", () => this.remove(), { icon: "remove", bare: true }),
+					),
+			),
+			this.body,
+			this.local,
+			this.failure,
+		);
 	}
 
 	/** Shows what has failed when the component ran, "" for nothing. @param {string} message */
@@ -539,7 +821,10 @@ class Card {
 
 	/** @param {Item} item */
 	change(item) {
-		this.editor.arrange(this.editor.draft.elements.map((e) => (e.key === item.key ? item : e)), item.key);
+		this.editor.arrange(
+			this.editor.draft.elements.map((e) => (e.key === item.key ? item : e)),
+			item.key,
+		);
 	}
 
 	/** @param {number} by */
@@ -573,7 +858,8 @@ class Card {
 		this.name();
 		this.up.disabled = index === 0;
 		this.down.disabled = index === count - 1;
-		if (![...this.version.options].some((o) => o.value === item.component.version)) this.version.append(h("option", { value: item.component.version }, item.component.version));
+		if (![...this.version.options].some((o) => o.value === item.component.version))
+			this.version.append(h("option", { value: item.component.version }, item.component.version));
 		this.version.value = item.component.version;
 		const component = `${item.component.name}\0${item.component.version}`;
 		if (this.shown !== component) {
@@ -608,8 +894,16 @@ class Card {
 		}
 		if (this.shown !== component) return;
 		this.name();
-		this.form = field({ schema, root: schema, name: "Config", bare: true, required: true, value: this.item.config, readOnly: this.tools.readonly,
-			onchange: (config) => this.change({ ...this.item, config: config ?? {} }) });
+		this.form = field({
+			schema,
+			root: schema,
+			name: "Config",
+			bare: true,
+			required: true,
+			value: this.item.config,
+			readOnly: this.tools.readonly,
+			onchange: (config) => this.change({ ...this.item, config: config ?? {} }),
+		});
 		fill(this.body, this.form.node);
 		this.refusal = undefined;
 		this.judge();
@@ -619,7 +913,10 @@ class Card {
 		try {
 			const versions = await this.tools.versions(this.item.component.name);
 			const now = this.item.component.version;
-			fill(this.version, (versions.includes(now) ? versions : [now, ...versions]).map((v) => h("option", { value: v }, v)));
+			fill(
+				this.version,
+				(versions.includes(now) ? versions : [now, ...versions]).map((v) => h("option", { value: v }, v)),
+			);
 			this.version.value = now;
 		} catch {
 			// the version that it has stays the only one
@@ -632,21 +929,43 @@ class Card {
 		if (refusal === this.refusal && all === this.all) return;
 		this.refusal = refusal;
 		this.all = all && refusal !== undefined;
-		this.form?.faults(refusal?.violations.map((v) => ({ path: names(v.pointer), keyword: v.keyword, message: v.message })) ?? [], this.all);
+		this.form?.faults(
+			refusal?.violations.map((v) => ({ path: names(v.pointer), keyword: v.keyword, message: v.message })) ?? [],
+			this.all,
+		);
 		this.local.hidden = !refusal;
 		if (!refusal) return;
 		const stored = () => this.editor.saved.elements.find((e) => e.key === this.item.key);
-		fill(this.local, h("span", null, refusal.violations.length > 0 ? "It does not fit its component yet, so it is kept in this browser. " : [sentence(refusal), " It is kept in this browser. "],
-			stored() ? "The app has it as it was before." : "The app does not have it yet."),
-		refusal.violations.length > 0 && button("Show what is wrong", () => {
-			this.judge(true);
-			this.reveal();
-		}, { class: "small" }), stored() && button("Back to what is saved", () => this.change(stored() ?? this.item), { class: "small" }));
+		fill(
+			this.local,
+			h(
+				"span",
+				null,
+				refusal.violations.length > 0
+					? "It does not fit its component yet, so it is kept in this browser. "
+					: [sentence(refusal), " It is kept in this browser. "],
+				stored() ? "The app has it as it was before." : "The app does not have it yet.",
+			),
+			refusal.violations.length > 0 &&
+				button(
+					"Show what is wrong",
+					() => {
+						this.judge(true);
+						this.reveal();
+					},
+					{ class: "small" },
+				),
+			stored() && button("Back to what is saved", () => this.change(stored() ?? this.item), { class: "small" }),
+		);
 	}
 
 	/** Brings the first field that is wrong into view. */
 	reveal() {
-		const wrong = /** @type {HTMLElement | null} */ (this.node.querySelector(".field.bad input, .field.bad select, .field.bad textarea, .group.bad button, .group.bad input"));
+		const wrong = /** @type {HTMLElement | null} */ (
+			this.node.querySelector(
+				".field.bad input, .field.bad select, .field.bad textarea, .group.bad button, .group.bad input",
+			)
+		);
 		this.node.scrollIntoView({ block: "start" });
 		wrong?.focus();
 	}

@@ -34,13 +34,31 @@ export class Folders {
 		this.signal = signal;
 		this.options = options;
 		const { onknown, total } = options;
-		this.tree = new Tree(lib, signal, "Folders", { onknown, total,
-			onpick: (f) => options.onpick(f.id), onkey: (event, f) => this.#key(event, f), onmore: (f) => void this.more(f),
-			ondrop: ({ folder, assets }, f) => (folder ? void this.move(folder, f) : f && options.onassets(assets ?? [], f.id)) });
+		this.tree = new Tree(lib, signal, "Folders", {
+			onknown,
+			total,
+			onpick: (f) => options.onpick(f.id),
+			onkey: (event, f) => this.#key(event, f),
+			onmore: (f) => void this.more(f),
+			ondrop: ({ folder, assets }, f) =>
+				folder ? void this.move(folder, f) : f && options.onassets(assets ?? [], f.id),
+		});
 		this.note = h("div", { class: "note bad", role: "alert", hidden: true });
-		const head = h("div", { class: "row top-level" }, h("h2", null, "Folders"), options.moderator && button("New folder", () => void this.create(), { icon: "add", bare: true }));
+		const head = h(
+			"div",
+			{ class: "row top-level" },
+			h("h2", null, "Folders"),
+			options.moderator && button("New folder", () => void this.create(), { icon: "add", bare: true }),
+		);
 		this.tree.target(head);
-		this.node = h("section", null, head, this.note, this.tree.node, button("Deleted folders", () => void this.deleted(), { class: "bare small" }));
+		this.node = h(
+			"section",
+			null,
+			head,
+			this.note,
+			this.tree.node,
+			button("Deleted folders", () => void this.deleted(), { class: "bare small" }),
+		);
 	}
 
 	/** The name of a folder, or its id while that is not known. @param {string} id */
@@ -82,7 +100,11 @@ export class Folders {
 			if (folders[0]) then?.(folders[0]);
 			this.options.onchanged();
 		} catch (e) {
-			fill(this.note, sentence(e), button("Close", () => (this.note.hidden = true), { icon: "close", bare: true }));
+			fill(
+				this.note,
+				sentence(e),
+				button("Close", () => (this.note.hidden = true), { icon: "close", bare: true }),
+			);
 			this.note.hidden = false;
 		}
 	}
@@ -99,11 +121,17 @@ export class Folders {
 
 	/** @param {Folder} f */
 	rename(f) {
-		return ask(`Rename ${f.label}`, "Name", "Rename", async (label) => {
-			await this.lib.changeFolders({ update: [{ id: f.id, label }] });
-			await this.tree.load();
-			this.options.onchanged();
-		}, { value: f.label });
+		return ask(
+			`Rename ${f.label}`,
+			"Name",
+			"Rename",
+			async (label) => {
+				await this.lib.changeFolders({ update: [{ id: f.id, label }] });
+				await this.tree.load();
+				this.options.onchanged();
+			},
+			{ value: f.label },
+		);
 	}
 
 	/**
@@ -118,13 +146,33 @@ export class Folders {
 		try {
 			const was = await this.chain(f);
 			await askFor(holders(was, this.options.users));
-			const will = [was[0] ?? f, ...parent ? await this.chain(parent) : []];
+			const will = [was[0] ?? f, ...(parent ? await this.chain(parent) : [])];
 			const changes = differences(effective(was, this.options.users), effective(will, this.options.users));
 			const place = parent?.label ?? "the top level";
-			if (changes.length > 0 && !await confirm(`Move ${f.label} to ${place}?`, h("span", null, "It inherits other permissions there.", h("span", { class: "lines" }, changes.map((c) => h("span", null, c)))), "Move")) return;
+			if (
+				changes.length > 0 &&
+				!(await confirm(
+					`Move ${f.label} to ${place}?`,
+					h(
+						"span",
+						null,
+						"It inherits other permissions there.",
+						h(
+							"span",
+							{ class: "lines" },
+							changes.map((c) => h("span", null, c)),
+						),
+					),
+					"Move",
+				))
+			)
+				return;
 			await this.#change({ update: [{ id: f.id, path }] }, () => {
 				void this.tree.open(parent?.id ?? "").then(() => this.tree.reveal(f.id, true));
-				toast(`${f.label} is in ${place} now.`, { action: "Undo", onaction: () => void this.#change({ update: [{ id: f.id, path: from }] }) });
+				toast(`${f.label} is in ${place} now.`, {
+					action: "Undo",
+					onaction: () => void this.#change({ update: [{ id: f.id, path: from }] }),
+				});
 			});
 		} catch (e) {
 			trouble(e);
@@ -139,10 +187,21 @@ export class Folders {
 
 	/** @param {Folder} f */
 	async remove(f) {
-		if (!await confirm(`Delete ${f.label}?`, "The folder and those below it are out of sight, and with them the assets that are in no other folder. A person who may manage it can bring it back.", "Delete", { danger: true })) return false;
+		if (
+			!(await confirm(
+				`Delete ${f.label}?`,
+				"The folder and those below it are out of sight, and with them the assets that are in no other folder. A person who may manage it can bring it back.",
+				"Delete",
+				{ danger: true },
+			))
+		)
+			return false;
 		await this.#change({ delete: [f.id] }, () => {
 			if (this.tree.chosen === f.id) this.options.onpick("");
-			toast(`${f.label} is deleted.`, { action: "Bring it back", onaction: () => void this.#change({ update: [{ id: f.id, deleted: false }] }) });
+			toast(`${f.label} is deleted.`, {
+				action: "Bring it back",
+				onaction: () => void this.#change({ update: [{ id: f.id, deleted: false }] }),
+			});
 		});
 		return true;
 	}
@@ -157,9 +216,19 @@ export class Folders {
 	async deleted() {
 		/** @param {string[]} ids @param {string} what @returns {Promise<boolean>} whether they are gone */
 		const purge = async (ids, what) => {
-			if (!await confirm(`Remove ${what} for good?`, "The folders, those below them and the assets that are in no other folder are erased. Nobody can bring them back.", "Remove for good", { danger: true })) return false;
+			if (
+				!(await confirm(
+					`Remove ${what} for good?`,
+					"The folders, those below them and the assets that are in no other folder are erased. Nobody can bring them back.",
+					"Remove for good",
+					{ danger: true },
+				))
+			)
+				return false;
 			const { purged } = await this.lib.changeFolders({ purge: ids });
-			toast(`Removed for good: ${count(purged?.folders ?? 0, "folder")}, ${count(purged?.assets ?? 0, "asset")}.`);
+			toast(
+				`Removed for good: ${count(purged?.folders ?? 0, "folder")}, ${count(purged?.assets ?? 0, "asset")}.`,
+			);
 			return true;
 		};
 		const list = h("ul", { class: "plain" });
@@ -171,35 +240,80 @@ export class Folders {
 			try {
 				const { folders } = await this.lib.folders({ deleted: "true", limit: "51", since: last }, this.signal);
 				more.hidden = folders.length < 51;
-				list.append(...folders.slice(0, 50).map((f) => {
-					const wrong = h("div", { class: "wrong" });
-					const back = button("Bring it back", () => void this.lib.changeFolders({ update: [{ id: f.id, deleted: false }] }).then(async () => {
-						fill(node, icon("ok"), `${f.label} is back.`);
-						await this.load(f.id);
-						this.options.onchanged();
-					}, (e) => fill(wrong, sentence(e))), { class: "small", "aria-label": `Bring ${f.label} back` });
-					const gone = this.options.moderator && button("Remove for good", () => void purge([f.id], f.label).then((done) => done && fill(node, icon("ok"), `${f.label} is gone.`), (e) => fill(wrong, sentence(e))), { class: "small", "aria-label": `Remove ${f.label} for good` });
-					const node = h("li", { "data-folder": f.id }, h("div", { class: "row" }, icon("folder"), h("span", { class: "called" }, f.label), back, gone), wrong);
-					return node;
-				}));
+				list.append(
+					...folders.slice(0, 50).map((f) => {
+						const wrong = h("div", { class: "wrong" });
+						const back = button(
+							"Bring it back",
+							() =>
+								void this.lib.changeFolders({ update: [{ id: f.id, deleted: false }] }).then(
+									async () => {
+										fill(node, icon("ok"), `${f.label} is back.`);
+										await this.load(f.id);
+										this.options.onchanged();
+									},
+									(e) => fill(wrong, sentence(e)),
+								),
+							{ class: "small", "aria-label": `Bring ${f.label} back` },
+						);
+						const gone =
+							this.options.moderator &&
+							button(
+								"Remove for good",
+								() =>
+									void purge([f.id], f.label).then(
+										(done) => done && fill(node, icon("ok"), `${f.label} is gone.`),
+										(e) => fill(wrong, sentence(e)),
+									),
+								{ class: "small", "aria-label": `Remove ${f.label} for good` },
+							);
+						const node = h(
+							"li",
+							{ "data-folder": f.id },
+							h(
+								"div",
+								{ class: "row" },
+								icon("folder"),
+								h("span", { class: "called" }, f.label),
+								back,
+								gone,
+							),
+							wrong,
+						);
+						return node;
+					}),
+				);
 				last = folders[49]?.id;
 				all.hidden = !this.options.moderator || list.childElementCount < 2;
-				said.textContent = list.childElementCount > 0 ? "A folder comes back with its assets and the folders below it." : "There are no deleted folders that you may bring back.";
+				said.textContent =
+					list.childElementCount > 0
+						? "A folder comes back with its assets and the folders below it."
+						: "There are no deleted folders that you may bring back.";
 			} catch (e) {
 				fill(said, sentence(e));
 			}
 		};
-		const all = button("Empty the bin", async () => {
-			try {
-				const { folders } = await this.lib.folders({ deleted: "true", limit: "500" }, this.signal);
-				if (!await purge(folders.map((f) => f.id), folders.length < 500 ? "all deleted folders" : "the first 500 deleted folders")) return;
-				fill(list);
-				last = undefined;
-				await load();
-			} catch (e) {
-				fill(said, sentence(e));
-			}
-		}, { hidden: true, class: "danger" });
+		const all = button(
+			"Empty the bin",
+			async () => {
+				try {
+					const { folders } = await this.lib.folders({ deleted: "true", limit: "500" }, this.signal);
+					if (
+						!(await purge(
+							folders.map((f) => f.id),
+							folders.length < 500 ? "all deleted folders" : "the first 500 deleted folders",
+						))
+					)
+						return;
+					fill(list);
+					last = undefined;
+					await load();
+				} catch (e) {
+					fill(said, sentence(e));
+				}
+			},
+			{ hidden: true, class: "danger" },
+		);
 		void load();
 		await show("Deleted folders", h("div", null, said, list, more, all));
 	}
@@ -222,7 +336,17 @@ export class Folders {
 		const ids = [...f.path.split("/").filter(Boolean), f.id].reverse();
 		const { folders } = await this.lib.folders({ id: ids, limit: "100" }, this.signal);
 		for (const x of folders) this.tree.known.set(x.id, x);
-		return ids.map((id) => folders.find((x) => x.id === id) ?? { id, path: "", label: "a folder that you may not see", children: [], inherit: true, deleted: false });
+		return ids.map(
+			(id) =>
+				folders.find((x) => x.id === id) ?? {
+					id,
+					path: "",
+					label: "a folder that you may not see",
+					children: [],
+					inherit: true,
+					deleted: false,
+				},
+		);
 	}
 
 	/** @param {KeyboardEvent} event @param {Folder} f */
@@ -231,7 +355,7 @@ export class Folders {
 		const cut = this.#cut;
 		if (event.key === "F2") void this.rename(f);
 		else if (event.key === "Delete") void this.remove(f);
-		else if (event.key === "ContextMenu" || event.key === "F10" && event.shiftKey) void this.more(f);
+		else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) void this.more(f);
 		else if (control && event.key === "x") {
 			this.#mark(f);
 			toast(`Go to another folder and press Ctrl V: ${f.label} moves into it. Escape leaves it where it is.`);
@@ -258,12 +382,21 @@ export async function pickFolder(lib, title, { top } = {}) {
 	};
 	const closed = new AbortController();
 	const tree = new Tree(lib, closed.signal, title, { onpick: take });
-	const form = h("form", { class: "pick" }, top && button("Top level", () => take(null), { icon: "folder" }), tree.node, h("button", { class: "unseen", tabindex: -1 }, "Choose"), buttons());
+	const form = h(
+		"form",
+		{ class: "pick" },
+		top && button("Top level", () => take(null), { icon: "folder" }),
+		tree.node,
+		h("button", { class: "unseen", tabindex: -1 }, "Choose"),
+		buttons(),
+	);
 	void tree.load();
-	const chosen = await show(title, form, { submit: () => {
-		const f = taken.f === undefined && tree.search.value.trim() ? tree.root.folders[0] : taken.f;
-		return f === undefined ? undefined : { f };
-	} });
+	const chosen = await show(title, form, {
+		submit: () => {
+			const f = taken.f === undefined && tree.search.value.trim() ? tree.root.folders[0] : taken.f;
+			return f === undefined ? undefined : { f };
+		},
+	});
 	closed.abort();
 	return chosen?.f;
 }

@@ -28,16 +28,21 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const comparison = h("section", { class: "compared", "aria-label": "Comparison" });
 	let writable = false;
 	/** @type {Pages<Entry>} */
-	const list = new Pages(signal, "history", async (before, signal) => {
-		if (list.items.length === 0) {
-			const app = await api.app(id, undefined, signal);
-			said.know(app);
-			fill(title, app.title);
-			shell.title(`History of ${app.title}`);
-			writable = session.mayWrite(app);
-		}
-		return api.history(id, before, signal);
-	}, render);
+	const list = new Pages(
+		signal,
+		"history",
+		async (before, signal) => {
+			if (list.items.length === 0) {
+				const app = await api.app(id, undefined, signal);
+				said.know(app);
+				fill(title, app.title);
+				shell.title(`History of ${app.title}`);
+				writable = session.mayWrite(app);
+			}
+			return api.history(id, before, signal);
+		},
+		render,
+	);
 
 	/** The version before another one. @param {Entry} e */
 	function previous(e) {
@@ -57,13 +62,29 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		/** @type {{key: string, make: () => {node: HTMLElement, show: (group: Entry[]) => void}, group: Entry[]}[]} */
 		const wanted = [];
 		for (const group of folded(list.items)) {
-			const date = new Date(group[0].updatedAt).toLocaleDateString(undefined, { weekday: "long", year: "numeric", month: "long", day: "numeric" });
+			const date = new Date(group[0].updatedAt).toLocaleDateString(undefined, {
+				weekday: "long",
+				year: "numeric",
+				month: "long",
+				day: "numeric",
+			});
 			if (date !== day) wanted.push({ key: date, group, make: () => ({ node: h("h2", null, date), show() {} }) });
 			day = date;
 			const oldest = /** @type {Entry} */ (group.at(-1)).version;
-			wanted.push(group.length === 1 ? { key: keyOf(group[0]), group, make: () => ({ node: line(group[0]), show() {} }) } : { key: `from ${oldest}`, group, make: () => fold(group) });
+			wanted.push(
+				group.length === 1
+					? { key: keyOf(group[0]), group, make: () => ({ node: line(group[0]), show() {} }) }
+					: { key: `from ${oldest}`, group, make: () => fold(group) },
+			);
 		}
-		reconcile(timeline, parts, wanted, (w) => w.key, (w) => w.make(), (part, w) => part.show(w.group));
+		reconcile(
+			timeline,
+			parts,
+			wanted,
+			(w) => w.key,
+			(w) => w.make(),
+			(part, w) => part.show(w.group),
+		);
 		return list.next === undefined ? "" : count(list.items.length, "loaded version");
 	}
 
@@ -90,16 +111,19 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		/** @type {Map<string, {node: HTMLElement}>} */
 		const parts = new Map();
 		let shown = "";
-		return { node, show(/** @type {Entry[]} */ now) {
-			const key = now.map(keyOf).join();
-			if (key === shown) return;
-			shown = key;
-			group = now;
-			const [last, first] = [group[0], /** @type {Entry} */ (group.at(-1))];
-			fill(toggle, what(last, first, group));
-			fill(tools, changes(last, first));
-			reconcile(lines, parts, group, keyOf, (e) => ({ node: line(e) }));
-		} };
+		return {
+			node,
+			show(/** @type {Entry[]} */ now) {
+				const key = now.map(keyOf).join();
+				if (key === shown) return;
+				shown = key;
+				group = now;
+				const [last, first] = [group[0], /** @type {Entry} */ (group.at(-1))];
+				fill(toggle, what(last, first, group));
+				fill(tools, changes(last, first));
+				reconcile(lines, parts, group, keyOf, (e) => ({ node: line(e) }));
+			},
+		};
 	}
 
 	let refreshes = 0;
@@ -119,7 +143,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			let next;
 			do {
 				const page = await api.tags(id, { after: next }, signal);
-				for (const t of page.tags) tags.set(t.appVersion, [...tags.get(t.appVersion) ?? [], t.name]);
+				for (const t of page.tags) tags.set(t.appVersion, [...(tags.get(t.appVersion) ?? []), t.name]);
 				next = page.next;
 			} while (next !== undefined);
 			/** @type {Entry[]} */
@@ -132,7 +156,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			} while (next !== undefined && isNew(/** @type {Entry} */ (newer.at(-1))));
 			if (mine !== refreshes) return;
 			said.know(app);
-			list.items = [...newer.filter(isNew), ...list.items].map((e) => ({ ...e, tags: tags.get(e.version) ?? [] }));
+			list.items = [...newer.filter(isNew), ...list.items].map((e) => ({
+				...e,
+				tags: tags.get(e.version) ?? [],
+			}));
 			list.show();
 		} catch {
 			return list.load(true); // says what is wrong
@@ -141,24 +168,58 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	/** The line of one version. @param {Entry} e */
 	function line(e) {
-		return h("div", { class: "line" }, what(e, e), h("span", { class: "tools" },
-			button("Show", () => void showVersion(api, id, e.version).catch(trouble), { class: "small", "aria-label": `Show version ${e.version}` }), changes(e, e),
-			writable && e !== list.items[0] && button("Restore", () => void restore(e.version), { class: "small", "aria-label": `Restore version ${e.version}` })));
+		return h(
+			"div",
+			{ class: "line" },
+			what(e, e),
+			h(
+				"span",
+				{ class: "tools" },
+				button("Show", () => void showVersion(api, id, e.version).catch(trouble), {
+					class: "small",
+					"aria-label": `Show version ${e.version}`,
+				}),
+				changes(e, e),
+				writable &&
+					e !== list.items[0] &&
+					button("Restore", () => void restore(e.version), {
+						class: "small",
+						"aria-label": `Restore version ${e.version}`,
+					}),
+			),
+		);
 	}
 
 	/** What a line says. @param {Entry} last @param {Entry} first @param {Entry[]} [all] if they are several */
 	function what(last, first, all) {
 		const group = all ?? [last];
 		const tags = group.flatMap((e) => e.tags.map((t) => flag(t, `${t} points to version ${e.version}`)));
-		return [h("span", { class: "number" }, all ? `${first.version}–${last.version}` : last.version),
-			h("span", { class: "what" }, person(last.updatedBy?.urn), " ", said.words(group), " ", h("span", { class: "detail" }, time(last.updatedAt)), " ", tags,
-				group.map((e) => e.note && h("q", { class: "detail" }, e.note)))];
+		return [
+			h("span", { class: "number" }, all ? `${first.version}–${last.version}` : last.version),
+			h(
+				"span",
+				{ class: "what" },
+				person(last.updatedBy?.urn),
+				" ",
+				said.words(group),
+				" ",
+				h("span", { class: "detail" }, time(last.updatedAt)),
+				" ",
+				tags,
+				group.map((e) => e.note && h("q", { class: "detail" }, e.note)),
+			),
+		];
 	}
 
 	/** The button that compares versions with the one before them. @param {Entry} last @param {Entry} first */
 	function changes(last, first) {
-		return first.version !== "0" && button("Changes", () => void compare(previous(first), last.version),
-			{ class: "small", "aria-label": `Changes of version ${first === last ? last.version : `${first.version} to ${last.version}`}` });
+		return (
+			first.version !== "0" &&
+			button("Changes", () => void compare(previous(first), last.version), {
+				class: "small",
+				"aria-label": `Changes of version ${first === last ? last.version : `${first.version} to ${last.version}`}`,
+			})
+		);
 	}
 
 	/** @param {string} from @param {string} until */
@@ -169,7 +230,14 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		/** @param {string} label @param {string} value */
 		const choice = (label, value) => {
 			const key = newID();
-			const input = h("input", { id: key, inputmode: "numeric", autocomplete: "off", "aria-describedby": wrong.id, value, onchange: () => again() });
+			const input = h("input", {
+				id: key,
+				inputmode: "numeric",
+				autocomplete: "off",
+				"aria-describedby": wrong.id,
+				value,
+				onchange: () => again(),
+			});
 			return { input, node: h("span", { class: "row" }, h("label", { for: key }, label), input) };
 		};
 		const [a, b] = [choice("From version", from), choice("to", until)];
@@ -193,7 +261,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			body.replaceWith(changes);
 			comparison.scrollIntoView({ block: "nearest" });
 		} catch (e) {
-			if (!signal.aborted && body.isConnected) fill(comparison, h("div", { class: "note bad", role: "alert" }, sentence(e)));
+			if (!signal.aborted && body.isConnected)
+				fill(comparison, h("div", { class: "note bad", role: "alert" }, sentence(e)));
 		}
 	}
 
@@ -203,8 +272,21 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const changes = await compared(api, id, latest, version, signal);
 		const keyFor = keys();
 		const note = noteField();
-		const restored = await askWith(`Restore version ${version}?`, [h("p", null, `This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`), changes, note.node],
-			"Restore", () => api.restore(id, version, note.value, keyFor(version + note.value)), { wide: true });
+		const restored = await askWith(
+			`Restore version ${version}?`,
+			[
+				h(
+					"p",
+					null,
+					`This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`,
+				),
+				changes,
+				note.node,
+			],
+			"Restore",
+			() => api.restore(id, version, note.value, keyFor(version + note.value)),
+			{ wide: true },
+		);
 		if (!restored) return;
 		toast(`Version ${restored.version} is what version ${version} was.`);
 		fill(comparison);
@@ -220,7 +302,17 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	void list.load(true).then(() => {
 		if (list.items.length > 0 && first !== null && second !== null) void compare(first, second);
 	});
-	return { node: h("div", { class: "page history" }, appNav(id, "history"), h("div", { class: "head" }, title), comparison, timeline, list.foot) };
+	return {
+		node: h(
+			"div",
+			{ class: "page history" },
+			appNav(id, "history"),
+			h("div", { class: "head" }, title),
+			comparison,
+			timeline,
+			list.foot,
+		),
+	};
 }
 
 /** Entries in groups that are shown as one line: saves of one person within ten minutes, none of them restored or tagged. @param {Entry[]} entries */
@@ -231,7 +323,15 @@ export function folded(entries) {
 		const group = groups.at(-1);
 		const last = group?.at(-1);
 		const alone = (/** @type {Entry} */ x) => x.restoredFrom !== null || x.tags.length > 0 || x.version === "0";
-		if (group && last && !alone(last) && !alone(e) && last.updatedBy?.urn === e.updatedBy?.urn && last.updatedAt - e.updatedAt < together) group.push(e);
+		if (
+			group &&
+			last &&
+			!alone(last) &&
+			!alone(e) &&
+			last.updatedBy?.urn === e.updatedBy?.urn &&
+			last.updatedAt - e.updatedAt < together
+		)
+			group.push(e);
 		else groups.push([e]);
 	}
 	return groups;

@@ -18,19 +18,30 @@ import { to } from "../router.js";
 export function stateOf(r) {
 	const undone = r.state === "cancelled" && r.ranAt !== null;
 	const bad = r.conflicts.length > 0 && r.state === "open";
-	return h("span", { class: bad ? "chip bad" : "chip" }, icon(bad ? "warn" : r.state === "done" ? "ok" : r.state === "cancelled" ? "undo" : "flag"), undone ? "undone" : bad ? "could not run" : r.state);
+	return h(
+		"span",
+		{ class: bad ? "chip bad" : "chip" },
+		icon(bad ? "warn" : r.state === "done" ? "ok" : r.state === "cancelled" ? "undo" : "flag"),
+		undone ? "undone" : bad ? "could not run" : r.state,
+	);
 }
 
 /** What is in the way of a release, in words. @param {import("../api.js").ReleaseConflict} c @param {string} title of the app */
 function inTheWay(c, title) {
 	const what = c.app ? `${title}, ${c.tag}: ` : "";
 	switch (c.error) {
-	case "moved": return `${what}the tag points to ${c.pointsTo === null ? "no version" : `version ${c.pointsTo}`} now, since somebody has moved it. Choose the move anew, or leave it out.`;
-	case "not_found": return `${what}the app is not there any more. Leave it out, or have it brought back.`;
-	case "missed": return "Its time had passed by more than a day when the service was up again. Give it another time, or run it now.";
-	case "needs_approval": return "Too few people had approved it at its time. Ask somebody to approve it, and give it another time.";
-	case "forbidden": return `${what}who set the time had no right to this any more. Somebody who has it can set the time anew.`;
-	default: return `${what}${c.reason}`;
+		case "moved":
+			return `${what}the tag points to ${c.pointsTo === null ? "no version" : `version ${c.pointsTo}`} now, since somebody has moved it. Choose the move anew, or leave it out.`;
+		case "not_found":
+			return `${what}the app is not there any more. Leave it out, or have it brought back.`;
+		case "missed":
+			return "Its time had passed by more than a day when the service was up again. Give it another time, or run it now.";
+		case "needs_approval":
+			return "Too few people had approved it at its time. Ask somebody to approve it, and give it another time.";
+		case "forbidden":
+			return `${what}who set the time had no right to this any more. Somebody who has it can set the time anew.`;
+		default:
+			return `${what}${c.reason}`;
 	}
 }
 
@@ -56,9 +67,11 @@ export function view({ session, api, params, signal, live, shell }) {
 	async function load() {
 		try {
 			const found = await api.release(id, signal);
-			await Promise.all(found.moves.map(async ({ app }) => {
-				if (!apps.has(app)) apps.set(app, await api.app(app, undefined, signal).catch(() => undefined));
-			}));
+			await Promise.all(
+				found.moves.map(async ({ app }) => {
+					if (!apps.has(app)) apps.set(app, await api.app(app, undefined, signal).catch(() => undefined));
+				}),
+			);
 			show(found);
 		} catch (e) {
 			if (!signal.aborted) fill(trouble, sentence(e), " ", h("a", { href: to("releases") }, "All releases"));
@@ -75,32 +88,91 @@ export function view({ session, api, params, signal, live, shell }) {
 		const open = r.state === "open" || r.state === "scheduled";
 		const missing = r.needs - r.approvals.length;
 		const may = [...apps.values()].every((a) => !a || session.mayWrite(a));
-		fill(facts, r.note && h("p", null, r.note), h("p", { class: "detail" }, "Made by ", person(r.by.urn), " ", time(r.createdAt), "."),
-			r.at !== null && r.state === "scheduled" && h("p", null, "It runs at ", moment(r.at), "."), r.ranAt !== null && h("p", null, "Its tags were moved ", time(r.ranAt), "."),
-			r.approvals.length > 0 && h("p", null, icon("ok"), " Approved by ", r.approvals.flatMap((a, i) => [i > 0 && ", ", person(a.by.urn), " ", time(a.at)]), "."),
+		fill(
+			facts,
+			r.note && h("p", null, r.note),
+			h("p", { class: "detail" }, "Made by ", person(r.by.urn), " ", time(r.createdAt), "."),
+			r.at !== null && r.state === "scheduled" && h("p", null, "It runs at ", moment(r.at), "."),
+			r.ranAt !== null && h("p", null, "Its tags were moved ", time(r.ranAt), "."),
+			r.approvals.length > 0 &&
+				h(
+					"p",
+					null,
+					icon("ok"),
+					" Approved by ",
+					r.approvals.flatMap((a, i) => [i > 0 && ", ", person(a.by.urn), " ", time(a.at)]),
+					".",
+				),
 			open && missing > 0 && needed(r, missing),
-			open && !may
-				&& h("p", { class: "detail" }, "Those who may change all of its apps can schedule, edit and run it."));
-		fill(trouble, open && r.conflicts.length > 0 && h("div", { class: "note bad" }, h("p", { class: "strong" }, "It could not run, and nothing was moved:"), h("ul", null, r.conflicts.map((c) => h("li", null, inTheWay(c, titleOf(c.app ?? "")))))));
-		fill(actions, open && may && [
-			r.mayApprove && button("Approve", () => void act("approve", "You have approved it."), { class: "main", icon: "ok" }),
-			missing <= 0 && button("Run now", () => void run(), { class: "main" }),
-			button(r.at === null ? "Schedule" : "Change the time", () => void schedule()), r.at !== null && button("Take the time back", () => void update({ at: null })),
-			button("Edit", () => void edit()), button("Cancel the release", () => void cancel(), { class: "danger", icon: "remove" })],
-		r.state === "done" && may && button("Undo", () => void undo(), { icon: "undo", class: "danger" }));
-		reconcile(board, parts, r.moves, (m) => `${m.app} ${m.tag} ${m.from} ${m.to} ${r.state}`, (m) => ({ node: card(r, m) }));
+			open &&
+				!may &&
+				h("p", { class: "detail" }, "Those who may change all of its apps can schedule, edit and run it."),
+		);
+		fill(
+			trouble,
+			open &&
+				r.conflicts.length > 0 &&
+				h(
+					"div",
+					{ class: "note bad" },
+					h("p", { class: "strong" }, "It could not run, and nothing was moved:"),
+					h(
+						"ul",
+						null,
+						r.conflicts.map((c) => h("li", null, inTheWay(c, titleOf(c.app ?? "")))),
+					),
+				),
+		);
+		fill(
+			actions,
+			open &&
+				may && [
+					r.mayApprove &&
+						button("Approve", () => void act("approve", "You have approved it."), {
+							class: "main",
+							icon: "ok",
+						}),
+					missing <= 0 && button("Run now", () => void run(), { class: "main" }),
+					button(r.at === null ? "Schedule" : "Change the time", () => void schedule()),
+					r.at !== null && button("Take the time back", () => void update({ at: null })),
+					button("Edit", () => void edit()),
+					button("Cancel the release", () => void cancel(), { class: "danger", icon: "remove" }),
+				],
+			r.state === "done" && may && button("Undo", () => void undo(), { icon: "undo", class: "danger" }),
+		);
+		reconcile(
+			board,
+			parts,
+			r.moves,
+			(m) => `${m.app} ${m.tag} ${m.from} ${m.to} ${r.state}`,
+			(m) => ({ node: card(r, m) }),
+		);
 	}
 
 	/** Who can approve the release. @param {Release} r @param {number} missing how many approvals it lacks */
 	function needed(r, missing) {
-		const all = groups().length > 0 ? h("span", { class: "chips" }, groups().map(group)) : "every group of its apps";
-		return h("div", { class: "note" },
-			h("p", null, icon("lock"), ` ${count(missing, "approval")} of somebody else ${missing === 1 ? "is" : "are"} needed.`),
-			h("p", null, "It can be given by anybody who moderates ", all,
+		const all =
+			groups().length > 0 ? h("span", { class: "chips" }, groups().map(group)) : "every group of its apps";
+		return h(
+			"div",
+			{ class: "note" },
+			h(
+				"p",
+				null,
+				icon("lock"),
+				` ${count(missing, "approval")} of somebody else ${missing === 1 ? "is" : "are"} needed.`,
+			),
+			h(
+				"p",
+				null,
+				"It can be given by anybody who moderates ",
+				all,
 				", except those who have made or changed the release, and those who have their rights from them, directly or through others.",
 				r.independent && " Those who gave them their rights cannot give it either.",
-				r.independent && r.needs > 1 && " Of people who gave each other rights, one counts."),
-			!r.mayApprove && h("p", null, cannot(r)));
+				r.independent && r.needs > 1 && " Of people who gave each other rights, one counts.",
+			),
+			!r.mayApprove && h("p", null, cannot(r)),
+		);
 	}
 
 	/** Why the person cannot approve the release, as far as the page knows. @param {Release} r */
@@ -109,8 +181,9 @@ export function view({ session, api, params, signal, live, shell }) {
 		if (r.by.urn === me) return "You have made it, so somebody else approves it.";
 		if (r.approvals.some((a) => a.by.urn === me)) return "You have approved it.";
 		if (!groups().every((g) => session.moderates(g))) return "You do not moderate all of these.";
-		const given = "You cannot give it: you have changed the release, or have your rights from somebody who has made or "
-			+ "changed it";
+		const given =
+			"You cannot give it: you have changed the release, or have your rights from somebody who has made or " +
+			"changed it";
 		return `${given}${r.independent ? ", or they have theirs from you" : ""}.`;
 	}
 
@@ -119,12 +192,35 @@ export function view({ session, api, params, signal, live, shell }) {
 		const title = titleOf(m.app);
 		const to_ = m.to;
 		const pending = r.state === "open" || r.state === "scheduled";
-		return h("article", { class: "deployment", "aria-label": `${title}, ${m.tag}` }, h("h2", null, h("a", { href: to("apps", m.app) }, title)), h("p", null, flag(m.tag), " ", leads(m.from, m.to)),
-			to_ !== null && h("div", { class: "row" }, button(pending ? "Show it as it will be" : "Show it", () => void showVersion(api, m.app, to_, pending ? (signal) => api.tagged(m.app, m.tag, id, signal).catch((e) => {
-				if (e instanceof ApiError && e.code === "conflicts") return api.app(m.app, to_, signal);
-				throw e;
-			}) : undefined).catch((e) => toast(sentence(e), { bad: true })))),
-			m.from !== null && m.to !== null && m.from !== m.to && whatChanges(api, m, false, signal));
+		return h(
+			"article",
+			{ class: "deployment", "aria-label": `${title}, ${m.tag}` },
+			h("h2", null, h("a", { href: to("apps", m.app) }, title)),
+			h("p", null, flag(m.tag), " ", leads(m.from, m.to)),
+			to_ !== null &&
+				h(
+					"div",
+					{ class: "row" },
+					button(
+						pending ? "Show it as it will be" : "Show it",
+						() =>
+							void showVersion(
+								api,
+								m.app,
+								to_,
+								pending
+									? (signal) =>
+											api.tagged(m.app, m.tag, id, signal).catch((e) => {
+												if (e instanceof ApiError && e.code === "conflicts")
+													return api.app(m.app, to_, signal);
+												throw e;
+											})
+									: undefined,
+							).catch((e) => toast(sentence(e), { bad: true })),
+					),
+				),
+			m.from !== null && m.to !== null && m.from !== m.to && whatChanges(api, m, false, signal),
+		);
 	}
 
 	/** Does something to the release as it is shown. What went wrong is told, and the release is read anew. @param {(r: Release) => Promise<Release>} what @param {string} done */
@@ -136,8 +232,9 @@ export function view({ session, api, params, signal, live, shell }) {
 			await load(); // which says whether the person may approve it as it is now
 		} catch (e) {
 			if (e instanceof ApiError && e.code === "forbidden") {
-				e.words = "You may not do this to the release. It takes the right to move each of its tags. Those who have made "
-					+ "or changed it do not approve it, and neither do those who have their rights from them.";
+				e.words =
+					"You may not do this to the release. It takes the right to move each of its tags. Those who have made " +
+					"or changed it do not approve it, and neither do those who have their rights from them.";
 			}
 			toast(sentence(e), { bad: true });
 			await load();
@@ -148,26 +245,63 @@ export function view({ session, api, params, signal, live, shell }) {
 	const act = (action, done) => change((r) => api.actOnRelease(id, action, r.version), done);
 
 	/** @param {Partial<Release>} with_ */
-	const update = (with_) => change(({ version, name, note, moves, at }) => api.updateRelease(id, { version, name, note, moves, at, ...with_ }), "The release is changed.");
+	const update = (with_) =>
+		change(
+			({ version, name, note, moves, at }) => api.updateRelease(id, { version, name, note, moves, at, ...with_ }),
+			"The release is changed.",
+		);
 
 	async function run() {
-		if (await confirm("Run the release now?", `${count(release?.moves.length ?? 0, "tag")} will move at one moment. Pages that show these apps change.`, "Run now")) await act("run", "The tags are moved.");
+		if (
+			await confirm(
+				"Run the release now?",
+				`${count(release?.moves.length ?? 0, "tag")} will move at one moment. Pages that show these apps change.`,
+				"Run now",
+			)
+		)
+			await act("run", "The tags are moved.");
 	}
 
 	async function undo() {
-		if (await confirm("Undo the release?", "All its tags go back to where they pointed before, at one moment. This needs no approval.", "Undo", { danger: true })) await act("undo", "The tags point to where they did before.");
+		if (
+			await confirm(
+				"Undo the release?",
+				"All its tags go back to where they pointed before, at one moment. This needs no approval.",
+				"Undo",
+				{ danger: true },
+			)
+		)
+			await act("undo", "The tags point to where they did before.");
 	}
 
 	async function cancel() {
-		if (await confirm("Cancel the release?", "It is not run any more. It stays in the list.", "Cancel the release", { danger: true })) await act("cancel", "The release is cancelled.");
+		if (
+			await confirm(
+				"Cancel the release?",
+				"It is not run any more. It stays in the list.",
+				"Cancel the release",
+				{ danger: true },
+			)
+		)
+			await act("cancel", "The release is cancelled.");
 	}
 
 	async function schedule() {
 		const now = Date.now();
-		const [min, max, value] = [now, now + 89 * 86_400_000, release?.at ?? now + 3_600_000]
-			.map((at) => controlTime(new Date(at)));
+		const [min, max, value] = [now, now + 89 * 86_400_000, release?.at ?? now + 3_600_000].map((at) =>
+			controlTime(new Date(at)),
+		);
 		const when = h("input", { type: "datetime-local", required: true, min, max, value });
-		const at = await askWith("When shall it run?", labelled("Time", when, `In the time of this computer (${Intl.DateTimeFormat().resolvedOptions().timeZone}), within 90 days.`), "Schedule", () => new Date(when.value).getTime());
+		const at = await askWith(
+			"When shall it run?",
+			labelled(
+				"Time",
+				when,
+				`In the time of this computer (${Intl.DateTimeFormat().resolvedOptions().timeZone}), within 90 days.`,
+			),
+			"Schedule",
+			() => new Date(when.value).getTime(),
+		);
 		if (at !== undefined) await update({ at });
 	}
 
@@ -176,23 +310,77 @@ export function view({ session, api, params, signal, live, shell }) {
 		const { name, note, moves } = release;
 		const names = h("input", { value: name, maxlength: 128, autocomplete: "off" });
 		const notes = h("textarea", { rows: 3, maxlength: 4096, value: note });
-		const boxes = moves.map((m) => h("input", { type: "checkbox", checked: true, "aria-label": `${titleOf(m.app)}, ${m.tag}` }));
+		const boxes = moves.map((m) =>
+			h("input", { type: "checkbox", checked: true, "aria-label": `${titleOf(m.app)}, ${m.tag}` }),
+		);
 		const fresh = h("input", { type: "checkbox" });
-		const changed = await askWith("Edit the release", [labelled("Name", names), labelled("Note", notes),
-			h("fieldset", { class: "field boxes" }, h("legend", null, "What it moves"), moves.map((m, i) => h("label", null, boxes[i], h("span", null, titleOf(m.app), " ", flag(m.tag), " ", h("span", { class: "detail" }, leads(m.from, m.to)))))),
-			h("div", { class: "boxes" }, h("label", null, fresh, h("span", null, "Take the moves from where the tags point now"))),
-			release.approvals.length > 0 && h("p", { class: "note" }, "A change of what it moves takes the approvals away.")], "Save", () => {
-			const kept = moves.filter((_, i) => boxes[i]?.checked);
-			if (kept.length === 0) throw new Error("A release moves one tag at least. Cancel it if it shall move none.");
-			return kept;
-		});
-		if (changed) await update({ name: names.value, note: notes.value, moves: fresh.checked ? /** @type {any} */ (changed.map(({ app, tag, to }) => ({ app, tag, to }))) : changed });
+		const changed = await askWith(
+			"Edit the release",
+			[
+				labelled("Name", names),
+				labelled("Note", notes),
+				h(
+					"fieldset",
+					{ class: "field boxes" },
+					h("legend", null, "What it moves"),
+					moves.map((m, i) =>
+						h(
+							"label",
+							null,
+							boxes[i],
+							h(
+								"span",
+								null,
+								titleOf(m.app),
+								" ",
+								flag(m.tag),
+								" ",
+								h("span", { class: "detail" }, leads(m.from, m.to)),
+							),
+						),
+					),
+				),
+				h(
+					"div",
+					{ class: "boxes" },
+					h("label", null, fresh, h("span", null, "Take the moves from where the tags point now")),
+				),
+				release.approvals.length > 0 &&
+					h("p", { class: "note" }, "A change of what it moves takes the approvals away."),
+			],
+			"Save",
+			() => {
+				const kept = moves.filter((_, i) => boxes[i]?.checked);
+				if (kept.length === 0)
+					throw new Error("A release moves one tag at least. Cancel it if it shall move none.");
+				return kept;
+			},
+		);
+		if (changed)
+			await update({
+				name: names.value,
+				note: notes.value,
+				moves: fresh.checked
+					? /** @type {any} */ (changed.map(({ app, tag, to }) => ({ app, tag, to })))
+					: changed,
+			});
 	}
 
 	live.each(signal, (c) => {
-		if (!c || c.release === id && c.type === "release") void load();
+		if (!c || (c.release === id && c.type === "release")) void load();
 	});
 	void load();
-	return { node: h("div", { class: "page release" }, h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: to("releases") }, "Releases")),
-		h("div", { class: "head" }, heading, state), facts, trouble, actions, h("h2", null, "What it moves"), board) };
+	return {
+		node: h(
+			"div",
+			{ class: "page release" },
+			h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: to("releases") }, "Releases")),
+			h("div", { class: "head" }, heading, state),
+			facts,
+			trouble,
+			actions,
+			h("h2", null, "What it moves"),
+			board,
+		),
+	};
 }

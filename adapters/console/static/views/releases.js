@@ -11,22 +11,71 @@ import { time } from "../elements/time.js";
 import { to } from "../router.js";
 import { stateOf } from "./release.js";
 
-const states = [["", "Any state"], ["open", "Open"], ["scheduled", "Scheduled"], ["done", "Done"], ["cancelled", "Cancelled"]];
+const states = [
+	["", "Any state"],
+	["open", "Open"],
+	["scheduled", "Scheduled"],
+	["done", "Done"],
+	["cancelled", "Cancelled"],
+];
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
 export function view({ session, api, query, signal, live, shell }) {
 	shell.title("Releases");
 	const body = h("tbody");
-	const state = h("select", { "aria-label": "State" }, states.map(([value, name]) => h("option", { value }, name)));
+	const state = h(
+		"select",
+		{ "aria-label": "State" },
+		states.map(([value, name]) => h("option", { value }, name)),
+	);
 	state.value = query.get("state") ?? "";
-	const empty = h("div", { class: "empty", hidden: true }, h("p", null, "No releases. A release moves tags of several apps at one moment, after somebody has looked, now or at a time."));
+	const empty = h(
+		"div",
+		{ class: "empty", hidden: true },
+		h(
+			"p",
+			null,
+			"No releases. A release moves tags of several apps at one moment, after somebody has looked, now or at a time.",
+		),
+	);
 	/** @type {Pages<import("../api.js").Release>} */
-	const list = new Pages(signal, "releases", (after, signal) => api.releases({ state: state.value || undefined, after }, signal), () => {
-		empty.hidden = list.items.length > 0;
-		fill(body, list.items.map((r) => h("tr", null, h("th", { scope: "row" }, h("a", { class: "name", href: to("releases", r.id) }, r.name || "Without a name")), h("td", null, stateOf(r)),
-			h("td", null, count(r.moves.length, "move")), h("td", null, person(r.by.urn)), h("td", null, r.ranAt !== null ? ["ran ", time(r.ranAt)] : r.at !== null ? ["runs ", time(r.at)] : ["changed ", time(r.updatedAt)]))));
-		return list.items.length === 0 ? "" : count(list.items.length, list.next === undefined ? "release" : "loaded release");
-	});
+	const list = new Pages(
+		signal,
+		"releases",
+		(after, signal) => api.releases({ state: state.value || undefined, after }, signal),
+		() => {
+			empty.hidden = list.items.length > 0;
+			fill(
+				body,
+				list.items.map((r) =>
+					h(
+						"tr",
+						null,
+						h(
+							"th",
+							{ scope: "row" },
+							h("a", { class: "name", href: to("releases", r.id) }, r.name || "Without a name"),
+						),
+						h("td", null, stateOf(r)),
+						h("td", null, count(r.moves.length, "move")),
+						h("td", null, person(r.by.urn)),
+						h(
+							"td",
+							null,
+							r.ranAt !== null
+								? ["ran ", time(r.ranAt)]
+								: r.at !== null
+									? ["runs ", time(r.at)]
+									: ["changed ", time(r.updatedAt)],
+						),
+					),
+				),
+			);
+			return list.items.length === 0
+				? ""
+				: count(list.items.length, list.next === undefined ? "release" : "loaded release");
+		},
+	);
 	state.addEventListener("change", () => {
 		history.replaceState(null, "", `${to("releases")}${state.value ? `?state=${state.value}` : ""}`);
 		void list.load(true);
@@ -34,6 +83,24 @@ export function view({ session, api, query, signal, live, shell }) {
 	list.follow(live, (c) => c.type === "release");
 	void list.load(true);
 	const may = (session.me?.moderates.length ?? 0) > 0;
-	return { node: h("div", { class: "page" }, h("div", { class: "head" }, h("h1", null, "Releases"), may && button("New release", () => void choose(api, session, signal).catch(trouble), { icon: "add", class: "main" })),
-		h("div", { class: "filters" }, state), h("div", { class: "scroll" }, table(["Release", "State", "Moves", "By", "When"], body, { class: "rows" })), empty, list.foot) };
+	return {
+		node: h(
+			"div",
+			{ class: "page" },
+			h(
+				"div",
+				{ class: "head" },
+				h("h1", null, "Releases"),
+				may &&
+					button("New release", () => void choose(api, session, signal).catch(trouble), {
+						icon: "add",
+						class: "main",
+					}),
+			),
+			h("div", { class: "filters" }, state),
+			h("div", { class: "scroll" }, table(["Release", "State", "Moves", "By", "When"], body, { class: "rows" })),
+			empty,
+			list.foot,
+		),
+	};
 }

@@ -24,10 +24,25 @@ const shownOfRule = 50;
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
 export function view({ session, api, params, signal, shell }) {
 	shell.title("Reviews");
-	const networks = [...new Set((session.me?.moderates ?? []).map((urn) => urn.split(":")).filter((parts) => parts.length === 3).map((parts) => parts[2]))];
-	const where = h("select", { "aria-label": "Network" }, networks.map((n) => h("option", { value: n }, n)));
+	const networks = [
+		...new Set(
+			(session.me?.moderates ?? [])
+				.map((urn) => urn.split(":"))
+				.filter((parts) => parts.length === 3)
+				.map((parts) => parts[2]),
+		),
+	];
+	const where = h(
+		"select",
+		{ "aria-label": "Network" },
+		networks.map((n) => h("option", { value: n }, n)),
+	);
 	if (params[0] !== undefined) where.value = params[0];
-	const drop = dropZone("File of reviews", "Drop a file of reviews here: a table that a shop has exported (CSV), or one collection a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.", (file) => void take(file));
+	const drop = dropZone(
+		"File of reviews",
+		"Drop a file of reviews here: a table that a shop has exported (CSV), or one collection a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.",
+		(file) => void take(file),
+	);
 	const outcome = h("div", { role: "status" });
 	const stored = h("div", { class: "board" });
 	const state = h("div", { class: "state", role: "status" });
@@ -48,26 +63,50 @@ export function view({ session, api, params, signal, shell }) {
 		const text = h("span", null, `${doing} ${file.name}…`);
 		const stop = new AbortController();
 		const told = progress(outcome, text, file.size, () => stop.abort());
-		return api.upload(path, { ...query, network: where.value }, file, (sent) => {
-			told(sent);
-			if (sent >= file.size) text.textContent = "The service has the file and finishes its work…";
-		}, AbortSignal.any([stop.signal, signal]), type);
+		return api.upload(
+			path,
+			{ ...query, network: where.value },
+			file,
+			(sent) => {
+				told(sent);
+				if (sent >= file.size) text.textContent = "The service has the file and finishes its work…";
+			},
+			AbortSignal.any([stop.signal, signal]),
+			type,
+		);
 	}
 
 	/** @param {File} file @param {boolean} dryRun @returns {Promise<Report>} */
 	async function load(file, dryRun) {
-		return api.report(await send("x/reviews/import", { dryRun: dryRun ? "true" : undefined }, file, dryRun ? "Checking" : "Importing"));
+		return api.report(
+			await send(
+				"x/reviews/import",
+				{ dryRun: dryRun ? "true" : undefined },
+				file,
+				dryRun ? "Checking" : "Importing",
+			),
+		);
 	}
 
 	/** A file that does not begin as JSON does is a table, unless its name says that it is JSON. @param {File} file */
 	async function take(file) {
 		try {
 			const head = await headOf(file, 256 << 10);
-			const json = /\.(json|jsonl|ndjson)(\.gz)?$/i.test(file.name)
-				|| /^\ufeff?\s*([{[]|$)/.test(await head.slice(0, 4096).text());
-			if (json) return void await check(file);
-			const { value } = await api.ask("POST", "x/reviews/convert", { query: { guess: "true", network: where.value }, body: head, type: "text/csv", member: "columns", signal });
-			fill(outcome, table(file.name, value, proposed(), (query) => convert(file, query)));
+			const json =
+				/\.(json|jsonl|ndjson)(\.gz)?$/i.test(file.name) ||
+				/^\ufeff?\s*([{[]|$)/.test(await head.slice(0, 4096).text());
+			if (json) return void (await check(file));
+			const { value } = await api.ask("POST", "x/reviews/convert", {
+				query: { guess: "true", network: where.value },
+				body: head,
+				type: "text/csv",
+				member: "columns",
+				signal,
+			});
+			fill(
+				outcome,
+				table(file.name, value, proposed(), (query) => convert(file, query)),
+			);
 		} catch (e) {
 			stopped(e, "It was stopped. Nothing was stored.");
 		}
@@ -76,37 +115,99 @@ export function view({ session, api, params, signal, shell }) {
 	/** The source of the collections that are stored. There is none to propose if they have several. */
 	function proposed() {
 		const sources = new Set(all.map((c) => c.source));
-		return sources.size > 1 ? "" : [...sources][0] ?? "import";
+		return sources.size > 1 ? "" : ([...sources][0] ?? "import");
 	}
 
 	/** Converts a table, and checks what has become of it. @param {File} file @param {Record<string, string | undefined>} query */
 	async function convert(file, query) {
 		const form = [...outcome.childNodes];
-		const back = button("Back to the columns", () => fill(outcome, .../** @type {any[]} */ (form)), { class: "small" });
+		const back = button("Back to the columns", () => fill(outcome, .../** @type {any[]} */ (form)), {
+			class: "small",
+		});
 		try {
 			const answer = await send("x/reviews/convert", query, file, "Converting", "text/csv");
 			const tail = answer.slice(Math.max(0, answer.size - (1 << 20)));
 			const bytes = new Uint8Array(await tail.arrayBuffer());
 			const last = bytes.subarray(bytes.lastIndexOf(10, bytes.length - 2) + 1);
 			const result = JSON.parse(new TextDecoder().decode(last));
-			const converted = new File([answer.slice(0, answer.size - last.length)], rejectsOf(file.name).replace("-rejects", ""));
-			const rejects = async () => save([await send("x/reviews/convert", { ...query, rejects: "true" }, file, "Collecting the rows of", "text/csv")], rejectsOf(file.name, "csv"), "text/csv");
+			const converted = new File(
+				[answer.slice(0, answer.size - last.length)],
+				rejectsOf(file.name).replace("-rejects", ""),
+			);
+			const rejects = async () =>
+				save(
+					[
+						await send(
+							"x/reviews/convert",
+							{ ...query, rejects: "true" },
+							file,
+							"Collecting the rows of",
+							"text/csv",
+						),
+					],
+					rejectsOf(file.name, "csv"),
+					"text/csv",
+				);
 			/** @type {Map<string, {line: number, reason: string}[]>} */
 			const reasons = new Map(); // reasons that differ in numbers alone are the same
 			for (const r of result.rejected) {
 				const reason = r.reason.replace(/[\d.,]+/g, "0");
-				reasons.set(reason, [...reasons.get(reason) ?? [], r]);
+				reasons.set(reason, [...(reasons.get(reason) ?? []), r]);
 			}
-			const left = result.rejectedTotal > 0 && h("details", { class: "rule" }, h("summary", null, h("span", { class: "chip bad" }, count(result.rejectedTotal, "row")), " could not be converted"),
-				h("ul", null, [...reasons.values()].flatMap((list) => [...list.slice(0, 3).map((r) => h("li", null, h("strong", null, `Line ${r.line}: `), `${r.reason}.`)), list.length > 3 && h("li", { class: "detail" }, `and ${list.length - 3} more like this`)])), result.rejectedTotal > result.rejected.length && h("p", { class: "detail" }, `and ${(result.rejectedTotal - result.rejected.length).toLocaleString()} more`));
+			const left =
+				result.rejectedTotal > 0 &&
+				h(
+					"details",
+					{ class: "rule" },
+					h(
+						"summary",
+						null,
+						h("span", { class: "chip bad" }, count(result.rejectedTotal, "row")),
+						" could not be converted",
+					),
+					h(
+						"ul",
+						null,
+						[...reasons.values()].flatMap((list) => [
+							...list
+								.slice(0, 3)
+								.map((r) => h("li", null, h("strong", null, `Line ${r.line}: `), `${r.reason}.`)),
+							list.length > 3 && h("li", { class: "detail" }, `and ${list.length - 3} more like this`),
+						]),
+					),
+					result.rejectedTotal > result.rejected.length &&
+						h(
+							"p",
+							{ class: "detail" },
+							`and ${(result.rejectedTotal - result.rejected.length).toLocaleString()} more`,
+						),
+				);
 			/** @type {string[]} */
 			const notes = result.notes ?? [];
 			/** @type {HTMLElement} */
-			const head = h("div", null, h("p", null, `${count(result.converted, "review")} of ${file.name} ${result.converted === 1 ? "is" : "are"} converted. `, back, " ", result.rejectedTotal > 0 && button(`Download ${result.rejectedTotal === 1 ? "the row that could" : `the ${result.rejectedTotal.toLocaleString()} rows that could`} not be converted`, async () => {
-				const before = [...outcome.childNodes];
-				await rejects().catch((e) => stoppedToast(e));
-				fill(outcome, .../** @type {any[]} */ (before));
-			}, { class: "small" })), notes.map((note) => h("p", { class: "note" }, `${note}.`)), left);
+			const head = h(
+				"div",
+				null,
+				h(
+					"p",
+					null,
+					`${count(result.converted, "review")} of ${file.name} ${result.converted === 1 ? "is" : "are"} converted. `,
+					back,
+					" ",
+					result.rejectedTotal > 0 &&
+						button(
+							`Download ${result.rejectedTotal === 1 ? "the row that could" : `the ${result.rejectedTotal.toLocaleString()} rows that could`} not be converted`,
+							async () => {
+								const before = [...outcome.childNodes];
+								await rejects().catch((e) => stoppedToast(e));
+								fill(outcome, .../** @type {any[]} */ (before));
+							},
+							{ class: "small" },
+						),
+				),
+				notes.map((note) => h("p", { class: "note" }, `${note}.`)),
+				left,
+			);
 			if (result.converted === 0) fill(outcome, head);
 			else await check(converted, head);
 		} catch (e) {
@@ -116,21 +217,35 @@ export function view({ session, api, params, signal, shell }) {
 	}
 
 	/** @param {unknown} e */
-	const stoppedToast = (e) => e instanceof ApiError ? toast(said(e), { bad: true }) : toast("It was stopped. Nothing was stored.");
+	const stoppedToast = (e) =>
+		e instanceof ApiError ? toast(said(e), { bad: true }) : toast("It was stopped. Nothing was stored.");
 
 	/** What the service says of a table is about the table itself, and so for the person. @param {ApiError} e */
-	const said = (e) => e.code === "invalid" ? `${e.message.charAt(0).toUpperCase()}${e.message.slice(1)}.` : sentence(e);
+	const said = (e) =>
+		e.code === "invalid" ? `${e.message.charAt(0).toUpperCase()}${e.message.slice(1)}.` : sentence(e);
 
 	/** @param {unknown} e @param {string} otherwise */
 	function stopped(e, otherwise) {
-		if (!signal.aborted) fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? said(e) : otherwise));
+		if (!signal.aborted)
+			fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? said(e) : otherwise));
 	}
 
 	/** @param {File} file @param {HTMLElement} [head] what was said of it before */
 	async function check(file, head) {
 		try {
 			const report = await load(file, true);
-			fill(outcome, head, summary(report, file.name), report.reviews > report.rejected && button(`Import ${count(report.reviews - report.rejected, "review")}`, () => void store(file, head), { class: "main" }), faults(report, file, head));
+			fill(
+				outcome,
+				head,
+				summary(report, file.name),
+				report.reviews > report.rejected &&
+					button(
+						`Import ${count(report.reviews - report.rejected, "review")}`,
+						() => void store(file, head),
+						{ class: "main" },
+					),
+				faults(report, file, head),
+			);
 		} catch (e) {
 			stopped(e, "It was stopped. Nothing was stored.");
 		}
@@ -149,34 +264,145 @@ export function view({ session, api, params, signal, shell }) {
 
 	/** @param {Report} report @param {string} name */
 	function summary(report, name) {
-		return h("div", null, h("h2", null, report.dryRun ? `${name} is checked` : `${name} is imported`), counts([["lines", report.lines], ["collections", report.collections], ["new collections", report.collectionsCreated], ["changed collections", report.collectionsUpdated], ["rejected collections", report.collectionsRejected], ["reviews", report.reviews], [report.dryRun ? "would be new" : "new", report.created], [report.dryRun ? "would change" : "changed", report.updated], ["unchanged", report.unchanged], ["rejected", report.rejected]]));
+		return h(
+			"div",
+			null,
+			h("h2", null, report.dryRun ? `${name} is checked` : `${name} is imported`),
+			counts([
+				["lines", report.lines],
+				["collections", report.collections],
+				["new collections", report.collectionsCreated],
+				["changed collections", report.collectionsUpdated],
+				["rejected collections", report.collectionsRejected],
+				["reviews", report.reviews],
+				[report.dryRun ? "would be new" : "new", report.created],
+				[report.dryRun ? "would change" : "changed", report.updated],
+				["unchanged", report.unchanged],
+				["rejected", report.rejected],
+			]),
+		);
 	}
 
 	/** The problems by rule, each with the record around it. @param {Report} report @param {File} file @param {HTMLElement} [head] of a table that was converted */
 	function faults(report, file, head) {
-		if (report.problems.length === 0) return h("p", { class: "note" }, icon("ok"), ` Nothing is wrong with ${head ? `the ${count(report.reviews, "converted review")}` : "it"}.`);
+		if (report.problems.length === 0)
+			return h(
+				"p",
+				{ class: "note" },
+				icon("ok"),
+				` Nothing is wrong with ${head ? `the ${count(report.reviews, "converted review")}` : "it"}.`,
+			);
 		/** @type {Map<string, Problem[]>} */
 		const rules = new Map();
-		for (const p of report.problems) rules.set(p.rule, [...rules.get(p.rule) ?? [], p]);
-		const lines = new Set(report.problems.filter((p) => p.severity === "error" && p.rule !== "file-kind").map((p) => p.line));
+		for (const p of report.problems) rules.set(p.rule, [...(rules.get(p.rule) ?? []), p]);
+		const lines = new Set(
+			report.problems.filter((p) => p.severity === "error" && p.rule !== "file-kind").map((p) => p.line),
+		);
 		const shown = [...rules.values()].flatMap((list) => list.slice(0, shownOfRule));
 		/** @type {ReturnType<typeof windows> | undefined} */
 		let read;
 		/** @param {number} offset */
-		const excerpt = async (offset) => parts(await isGzip(file) ? (await (read ??= windows(file, shown.map((p) => p.offset)))).get(offset) ?? none
-			: [await bytes(file, Math.max(0, offset - around), offset), await bytes(file, offset, offset + around)]);
-		return h("div", null,
-			h("p", null, `${count(report.errors, "error")} and ${count(report.warnings, "warning")}. `, report.problemsTruncated && "The first 1,000 are shown; the command vitrine reviews check -all shows all. ",
-				lines.size > 0 && button(`Download the ${report.problemsTruncated ? "first " : ""}${count(lines.size, "line")} with errors`, () => void download(file, lines).catch(() => toast(`${file.name} cannot be read any more. Choose it again.`, { bad: true })), { class: "small" })),
-			[...rules].sort((a, b) => b[1].length - a[1].length).map(([rule, list]) => h("details", { class: "rule", ontoggle: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("li").forEach((li) => li.dispatchEvent(new Event("shown"))) }, h("summary", null, h("code", null, rule), " ", h("span", { class: list[0]?.severity === "error" ? "chip bad" : "chip" }, count(list.length, list[0]?.severity ?? "")), " ", h("span", { class: "detail" }, list[0]?.message ?? "")),
-				h("ul", null, list.slice(0, shownOfRule).map((p) => fault(p, excerpt))), list.length > shownOfRule && h("p", { class: "detail" }, `and ${(list.length - shownOfRule).toLocaleString()} more`))));
+		const excerpt = async (offset) =>
+			parts(
+				(await isGzip(file))
+					? ((
+							await (read ??= windows(
+								file,
+								shown.map((p) => p.offset),
+							))
+						).get(offset) ?? none)
+					: [
+							await bytes(file, Math.max(0, offset - around), offset),
+							await bytes(file, offset, offset + around),
+						],
+			);
+		return h(
+			"div",
+			null,
+			h(
+				"p",
+				null,
+				`${count(report.errors, "error")} and ${count(report.warnings, "warning")}. `,
+				report.problemsTruncated &&
+					"The first 1,000 are shown; the command vitrine reviews check -all shows all. ",
+				lines.size > 0 &&
+					button(
+						`Download the ${report.problemsTruncated ? "first " : ""}${count(lines.size, "line")} with errors`,
+						() =>
+							void download(file, lines).catch(() =>
+								toast(`${file.name} cannot be read any more. Choose it again.`, { bad: true }),
+							),
+						{ class: "small" },
+					),
+			),
+			[...rules]
+				.sort((a, b) => b[1].length - a[1].length)
+				.map(([rule, list]) =>
+					h(
+						"details",
+						{
+							class: "rule",
+							ontoggle: (/** @type {Event} */ event) =>
+								/** @type {HTMLElement} */ (event.currentTarget)
+									.querySelectorAll("li")
+									.forEach((li) => li.dispatchEvent(new Event("shown"))),
+						},
+						h(
+							"summary",
+							null,
+							h("code", null, rule),
+							" ",
+							h(
+								"span",
+								{ class: list[0]?.severity === "error" ? "chip bad" : "chip" },
+								count(list.length, list[0]?.severity ?? ""),
+							),
+							" ",
+							h("span", { class: "detail" }, list[0]?.message ?? ""),
+						),
+						h(
+							"ul",
+							null,
+							list.slice(0, shownOfRule).map((p) => fault(p, excerpt)),
+						),
+						list.length > shownOfRule &&
+							h("p", { class: "detail" }, `and ${(list.length - shownOfRule).toLocaleString()} more`),
+					),
+				),
+		);
 	}
 
 	/** @param {Problem} p @param {(offset: number) => Promise<[string, string, string]>} excerpt */
 	function fault(p, excerpt) {
 		const record = h("pre", { class: "raw" });
-		const li = h("li", null, h("p", null, h("strong", null, `Line ${p.line}, column ${p.column}: `), `${p.message}.`, p.value !== undefined && [" It has ", h("code", null, p.value), "."]), (p.collection ?? p.review) !== undefined && h("p", { class: "detail" }, `collection ${p.collection ?? "?"}${p.review === undefined ? "" : `, review ${p.review}`}`), record);
-		li.addEventListener("shown", () => void excerpt(p.offset).then(([before, at, behind]) => fill(record, before, h("mark", { class: p.severity === "error" && "bad" }, at), behind), () => record.remove()), { once: true });
+		const li = h(
+			"li",
+			null,
+			h(
+				"p",
+				null,
+				h("strong", null, `Line ${p.line}, column ${p.column}: `),
+				`${p.message}.`,
+				p.value !== undefined && [" It has ", h("code", null, p.value), "."],
+			),
+			(p.collection ?? p.review) !== undefined &&
+				h(
+					"p",
+					{ class: "detail" },
+					`collection ${p.collection ?? "?"}${p.review === undefined ? "" : `, review ${p.review}`}`,
+				),
+			record,
+		);
+		li.addEventListener(
+			"shown",
+			() =>
+				void excerpt(p.offset).then(
+					([before, at, behind]) =>
+						fill(record, before, h("mark", { class: p.severity === "error" && "bad" }, at), behind),
+					() => record.remove(),
+				),
+			{ once: true },
+		);
 		return li;
 	}
 
@@ -228,17 +454,38 @@ export function view({ session, api, params, signal, shell }) {
 	/** Shows so many of the collections that are searched for, and loads more until there are so many. @param {number} most */
 	async function render(most) {
 		const now = ++asked;
-		const words = fold(search.value).split(/\s+/).filter((w) => w !== "");
-		const wanted = () => all.filter((c) => words.every((w) => fold(`${c.title} ${c.source} ${c.id} ${textOf(c.id)}`).includes(w)));
+		const words = fold(search.value)
+			.split(/\s+/)
+			.filter((w) => w !== "");
+		const wanted = () =>
+			all.filter((c) => words.every((w) => fold(`${c.title} ${c.source} ${c.id} ${textOf(c.id)}`).includes(w)));
 		while (wanted().length <= most && after !== undefined) {
 			state.textContent = "Searching…";
-			if (!await collections(false) || now !== asked) return;
+			if (!(await collections(false)) || now !== asked) return;
 		}
 		const found = wanted();
 		shownCards = most;
 		more.hidden = found.length <= most;
-		fill(stored, ...found.slice(0, most).map(card), found.length === 0 && h("div", { class: "empty" }, h("p", null, words.length === 0 ? `No reviews are stored in the network ${where.value}.` : "No collection has these words in its title, source or id.")));
-		state.textContent = words.length > 0 && found.length > 0 ? `${count(found.length, "collection")}${after === undefined ? "" : " or more"}` : "";
+		fill(
+			stored,
+			...found.slice(0, most).map(card),
+			found.length === 0 &&
+				h(
+					"div",
+					{ class: "empty" },
+					h(
+						"p",
+						null,
+						words.length === 0
+							? `No reviews are stored in the network ${where.value}.`
+							: "No collection has these words in its title, source or id.",
+					),
+				),
+		);
+		state.textContent =
+			words.length > 0 && found.length > 0
+				? `${count(found.length, "collection")}${after === undefined ? "" : " or more"}`
+				: "";
 	}
 
 	/**
@@ -248,23 +495,48 @@ export function view({ session, api, params, signal, shell }) {
 	async function erase(query, what) {
 		const named = { ...query, network: where.value };
 		const would = await api.erase({ ...named, dryRun: "true" });
-		const parts = [would.collections > 0 && count(would.collections, "collection"), count(would.reviews, "review")].filter(Boolean).join(" with ");
-		if (!await confirm(`Erase ${what}?`, `${parts} will be erased for good, also from the files of the store. Nobody can bring that back but from a backup or an export.${would.replies > 0 ? ` ${would.replies === 1 ? "One reply stays" : `${would.replies} replies stay`}.` : ""}`, "Erase", { danger: true })) return false;
+		const parts = [would.collections > 0 && count(would.collections, "collection"), count(would.reviews, "review")]
+			.filter(Boolean)
+			.join(" with ");
+		if (
+			!(await confirm(
+				`Erase ${what}?`,
+				`${parts} will be erased for good, also from the files of the store. Nobody can bring that back but from a backup or an export.${would.replies > 0 ? ` ${would.replies === 1 ? "One reply stays" : `${would.replies} replies stay`}.` : ""}`,
+				"Erase",
+				{ danger: true },
+			))
+		)
+			return false;
 		const done = await api.erase(named);
-		toast(`${done.collections > 0 ? `${count(done.collections, "collection")} with ` : ""}${count(done.reviews, "review")} erased.`);
+		toast(
+			`${done.collections > 0 ? `${count(done.collections, "collection")} with ` : ""}${count(done.reviews, "review")} erased.`,
+		);
 		void collections(true);
 		return true;
 	}
 
 	/** Erases what somebody has written. */
 	async function forget() {
-		const by = h("select", null, h("option", { value: "email" }, "E-mail address"), h("option", { value: "author" }, "Id of their profile"));
+		const by = h(
+			"select",
+			null,
+			h("option", { value: "email" }, "E-mail address"),
+			h("option", { value: "author" }, "Id of their profile"),
+		);
 		const value = h("input", { required: true, autocomplete: "off" });
-		const found = await askWith("Erase what somebody wrote", [labelled("Known by", by), labelled("Address or id", value, "Upper and lower case make no difference in an address.")], "Look for it", async () => {
-			const query = { [by.value]: value.value.trim() };
-			await api.erase({ ...query, network: where.value, dryRun: "true" }); // says if there is nothing
-			return query;
-		});
+		const found = await askWith(
+			"Erase what somebody wrote",
+			[
+				labelled("Known by", by),
+				labelled("Address or id", value, "Upper and lower case make no difference in an address."),
+			],
+			"Look for it",
+			async () => {
+				const query = { [by.value]: value.value.trim() };
+				await api.erase({ ...query, network: where.value, dryRun: "true" }); // says if there is nothing
+				return query;
+			},
+		);
 		if (found) await erase(found, `what ${value.value.trim()} wrote`).catch(trouble);
 	}
 
@@ -277,26 +549,108 @@ export function view({ session, api, params, signal, shell }) {
 
 	/** @param {Collection} c */
 	function card(c) {
-		return h("article", { class: "deployment", "aria-label": c.title || c.id }, h("h2", null, c.title || c.id), h("p", { class: "detail" }, `${c.source} · ${textOf(c.id)} · id `, h("code", null, c.id), ` · ${count(c.count, "review")}`),
-			c.dimensions.map((d) => h("div", { class: "dimension" }, h("span", null, called(d.name), h("span", { class: "detail" }, `mean of ${count(d.histogram.reduce((n, m) => n + m, 0), "rating")} from 1 to 100`)), h("span", { class: "strong" }, String(d.mean)), bars(d.histogram, `Ratings of ${called(d.name)} from 1–10 to 91–100: ${d.histogram.join(", ")}`))),
-			h("div", { class: "row" }, button("Reviews", () => void reviews(c)), button("Erase", () => void erase({ source: c.source, collection: c.id }, c.title || c.id).catch(trouble), { "aria-label": `Erase ${c.title || c.id}` })));
+		return h(
+			"article",
+			{ class: "deployment", "aria-label": c.title || c.id },
+			h("h2", null, c.title || c.id),
+			h(
+				"p",
+				{ class: "detail" },
+				`${c.source} · ${textOf(c.id)} · id `,
+				h("code", null, c.id),
+				` · ${count(c.count, "review")}`,
+			),
+			c.dimensions.map((d) =>
+				h(
+					"div",
+					{ class: "dimension" },
+					h(
+						"span",
+						null,
+						called(d.name),
+						h(
+							"span",
+							{ class: "detail" },
+							`mean of ${count(
+								d.histogram.reduce((n, m) => n + m, 0),
+								"rating",
+							)} from 1 to 100`,
+						),
+					),
+					h("span", { class: "strong" }, String(d.mean)),
+					bars(d.histogram, `Ratings of ${called(d.name)} from 1–10 to 91–100: ${d.histogram.join(", ")}`),
+				),
+			),
+			h(
+				"div",
+				{ class: "row" },
+				button("Reviews", () => void reviews(c)),
+				button(
+					"Erase",
+					() => void erase({ source: c.source, collection: c.id }, c.title || c.id).catch(trouble),
+					{ "aria-label": `Erase ${c.title || c.id}` },
+				),
+			),
+		);
 	}
 
 	/** @param {Collection} c */
 	async function reviews(c) {
 		const list = h("ul", { class: "assets" });
 		/** @param {{[name: string]: any}} r */
-		const line = (r) => h("li", { class: "asset" }, h("div", { class: "what" }, h("p", null, h("strong", null, String(r["title"] ?? "")), " ", h("span", { class: "detail" }, String(r["imported_display_name"] ?? r["author_id"] ?? ""), " ", time(String(r["created"])))), h("p", null, plain(String(r["body_html"] ?? ""))), h("p", { class: "detail" }, c.dimensions.map((d, i) => `${called(d.name)} ${r["ratings"]?.[i] ?? ""}`).join(" · "))),
-				button("Erase", async (event) => {
-					const li = /** @type {HTMLElement} */ (event.currentTarget).closest("li");
-					if (await erase({ source: c.source, collection: c.id, review: String(r["id"]) }, `the review ${r["title"] || r["id"]}`).catch(trouble)) li?.remove();
-				}, { class: "small", "aria-label": `Erase ${r["title"] || r["id"]}` }));
+		const line = (r) =>
+			h(
+				"li",
+				{ class: "asset" },
+				h(
+					"div",
+					{ class: "what" },
+					h(
+						"p",
+						null,
+						h("strong", null, String(r["title"] ?? "")),
+						" ",
+						h(
+							"span",
+							{ class: "detail" },
+							String(r["imported_display_name"] ?? r["author_id"] ?? ""),
+							" ",
+							time(String(r["created"])),
+						),
+					),
+					h("p", null, plain(String(r["body_html"] ?? ""))),
+					h(
+						"p",
+						{ class: "detail" },
+						c.dimensions.map((d, i) => `${called(d.name)} ${r["ratings"]?.[i] ?? ""}`).join(" · "),
+					),
+				),
+				button(
+					"Erase",
+					async (event) => {
+						const li = /** @type {HTMLElement} */ (event.currentTarget).closest("li");
+						if (
+							await erase(
+								{ source: c.source, collection: c.id, review: String(r["id"]) },
+								`the review ${r["title"] || r["id"]}`,
+							).catch(trouble)
+						)
+							li?.remove();
+					},
+					{ class: "small", "aria-label": `Erase ${r["title"] || r["id"]}` },
+				),
+			);
 		/** @type {Pages<{[name: string]: any}>} */
-		const pages = new Pages(signal, "reviews", (after, signal) => api.reviews(c.id, { network: where.value, source: c.source, after }, signal), () => {
-			list.append(...pages.items.slice(shown).map(line));
-			shown = pages.items.length;
-			return "";
-		});
+		const pages = new Pages(
+			signal,
+			"reviews",
+			(after, signal) => api.reviews(c.id, { network: where.value, source: c.source, after }, signal),
+			() => {
+				list.append(...pages.items.slice(shown).map(line));
+				shown = pages.items.length;
+				return "";
+			},
+		);
 		let shown = 0;
 		void pages.load();
 		await show(c.title || c.id, h("div", null, list, pages.foot), { wide: true });
@@ -304,8 +658,30 @@ export function view({ session, api, params, signal, shell }) {
 
 	where.addEventListener("change", () => void collections(true));
 	if (networks.length > 0) void collections(true);
-	return { node: h("div", { class: "page" }, h("div", { class: "head" }, h("h1", null, "Reviews"), networks.length > 1 && where),
-		networks.length === 0 ? h("div", { class: "empty" }, h("p", null, "Reviews are for those who moderate a network as a whole.")) : [drop, outcome, h("div", { class: "head" }, h("h2", { class: "section" }, "Collections"), search, button("Export", () => void exported().catch(trouble)), button("Erase what somebody wrote", () => void forget())), state, stored, h("div", { class: "foot" }, more)]) };
+	return {
+		node: h(
+			"div",
+			{ class: "page" },
+			h("div", { class: "head" }, h("h1", null, "Reviews"), networks.length > 1 && where),
+			networks.length === 0
+				? h("div", { class: "empty" }, h("p", null, "Reviews are for those who moderate a network as a whole."))
+				: [
+						drop,
+						outcome,
+						h(
+							"div",
+							{ class: "head" },
+							h("h2", { class: "section" }, "Collections"),
+							search,
+							button("Export", () => void exported().catch(trouble)),
+							button("Erase what somebody wrote", () => void forget()),
+						),
+						state,
+						stored,
+						h("div", { class: "foot" }, more),
+					],
+		),
+	};
 }
 
 /** @param {string} text */
@@ -339,7 +715,11 @@ function bars(counts, name) {
 		return element;
 	};
 	const svg = made("svg", { viewBox: "0 0 100 30", class: "bars", role: "img", "aria-label": name });
-	svg.append(...counts.map((n, i) => made("rect", { x: 10 * i + 1, width: 8, y: 29 - (28 * n) / most, height: (28 * n) / most + 1 })));
+	svg.append(
+		...counts.map((n, i) =>
+			made("rect", { x: 10 * i + 1, width: 8, y: 29 - (28 * n) / most, height: (28 * n) / most + 1 }),
+		),
+	);
 	return svg;
 }
 
@@ -388,7 +768,10 @@ async function windows(file, offsets) {
 function parts([left, right]) {
 	const text = new TextDecoder();
 	const before = text.decode(left).replace(/^\ufffd+/, "");
-	const [behind = ""] = text.decode(right).replace(/\ufffd+$/, "").split("\n");
+	const [behind = ""] = text
+		.decode(right)
+		.replace(/\ufffd+$/, "")
+		.split("\n");
 	const [first = ""] = behind;
 	return [before.slice(before.lastIndexOf("\n") + 1), first, behind.slice(first.length)];
 }

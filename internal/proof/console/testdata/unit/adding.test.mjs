@@ -27,13 +27,22 @@ test("the place of a mistake", async () => {
 		['{"a": 1,\n "b" 2}', '2:6: Want a colon after "b".'],
 		['{"a": 1\n "b": 2}', "2:2: Want a comma or } here."],
 		['{"a": [1, 2,]}', "1:12: Nothing follows this comma: want none before ]."],
-		['{"a": tru}', "1:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object."],
+		[
+			'{"a": tru}',
+			"1:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+		],
 		["{'a': 1}", "1:2: Want the name of a member in double quotation marks here."],
-		['{"a": \'x\'}', "1:7: Texts stand in double quotation marks."],
+		["{\"a\": 'x'}", "1:7: Texts stand in double quotation marks."],
 		['{"a": "x\n"}', "1:7: The text that begins here has no closing quotation mark on its line."],
-		['{"a": "x\\y"}', "1:9: A backslash stands before one of \" \\ / b f n r t, or before u and four hexadecimal digits."],
+		[
+			'{"a": "x\\y"}',
+			'1:9: A backslash stands before one of " \\ / b f n r t, or before u and four hexadecimal digits.',
+		],
 		['{"a": 1, "a": 2}', '1:10: The member "a" is there twice.'],
-		['{"a": 01}', "1:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object."],
+		[
+			'{"a": 01}',
+			"1:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+		],
 		['{"😀": 1 x}', "1:9: Want a comma or } here."],
 		['{"a": {"b": 1}', "1:15: It ends too early. Want a comma or } here."],
 		['[{"a": 1}\n{"a": 1}]', "2:1: Want a comma or ] here, between two items of the list."],
@@ -41,12 +50,24 @@ test("the place of a mistake", async () => {
 		['[{"a": 1}', "1:10: The list has no ] at its end."],
 		['[{"a": 1}] 5', "1:12: Nothing may follow the end of the list."],
 		["[5]", "1:2: Want an object: an asset with id, generator and content."],
-		["abc", "1:1: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object."],
-		['{"a": 1}\n{"a": }\n{"a": 2}', "2:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object."],
-		['{"a": 1}, {"a": 2}', "1:9: Want no comma here: between two assets there is one only where [ and ] are around them."],
+		[
+			"abc",
+			"1:1: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+		],
+		[
+			'{"a": 1}\n{"a": }\n{"a": 2}',
+			"2:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+		],
+		[
+			'{"a": 1}, {"a": 2}',
+			"1:9: Want no comma here: between two assets there is one only where [ and ] are around them.",
+		],
 		[`${'{"a":'.repeat(66)}1${"}".repeat(66)}`, "1:326: Lists and objects are nested more than 64 deep."],
-		['{"a": -0.5e+3, "b": ["\\u00e9\\n", null, true, {}, []]}', ""], ["[]", ""], ["", ""],
-	])) assert.equal(await mistakeOf(text), want, text);
+		['{"a": -0.5e+3, "b": ["\\u00e9\\n", null, true, {}, []]}', ""],
+		["[]", ""],
+		["", ""],
+	]))
+		assert.equal(await mistakeOf(text), want, text);
 });
 
 test("what JSON.parse takes, scan takes, and the other way round, but for names that are there twice", () => {
@@ -57,7 +78,10 @@ test("what JSON.parse takes, scan takes, and the other way round, but for names 
 		let text = seeds[next(2)];
 		for (let k = next(3); k >= 0; k--) {
 			const at = next(text.length);
-			text = text.slice(0, at) + (next(2) === 0 ? '{}[]",:\\0.eE+-tnu x\n'[next(20)] : "") + text.slice(at + next(2));
+			text =
+				text.slice(0, at) +
+				(next(2) === 0 ? '{}[]",:\\0.eE+-tnu x\n'[next(20)] : "") +
+				text.slice(at + next(2));
 		}
 		let good = true;
 		try {
@@ -74,7 +98,16 @@ test("what JSON.parse takes, scan takes, and the other way round, but for names 
 test("where values stand", () => {
 	const text = '{"a": [1, {"b/c": 2}]}';
 	const { places } = scan(text);
-	assert.deepEqual([...places].map(([p, at]) => [p, text[at]]), [["", "{"], ["/a", "["], ["/a/0", "1"], ["/a/1", "{"], ["/a/1/b~1c", "2"]]);
+	assert.deepEqual(
+		[...places].map(([p, at]) => [p, text[at]]),
+		[
+			["", "{"],
+			["/a", "["],
+			["/a/0", "1"],
+			["/a/1", "{"],
+			["/a/1/b~1c", "2"],
+		],
+	);
 });
 
 test("the values of a file, however it comes", async () => {
@@ -85,7 +118,10 @@ test("the values of a file, however it comes", async () => {
 	])) {
 		for (const n of [1, 2, 3, 7, 1000]) {
 			const found = await all(text, n);
-			assert.deepEqual(found.map((x) => x.text), want);
+			assert.deepEqual(
+				found.map((x) => x.text),
+				want,
+			);
 			for (const item of found) {
 				assert.equal(text.slice(item.at, item.at + item.text.length), item.text);
 				const before = text.slice(0, item.at).split("\n");
@@ -99,20 +135,33 @@ test("the values of a file, however it comes", async () => {
 
 test("a value that does not end is not held forever", async () => {
 	const found = await all(`[{"a": "x",${" ".repeat(5 << 20)}`, 65536);
-	assert.deepEqual(found.map((x) => x.mistake), ["The value that begins here does not end, or is longer than 4 MiB."]);
+	assert.deepEqual(
+		found.map((x) => x.mistake),
+		["The value that begins here does not end, or is longer than 4 MiB."],
+	);
 });
 
 /** A service that refuses what has "bad", and whole requests with more than two of "big". */
 function service() {
 	const stored = [];
 	const sizes = [];
-	return { stored, sizes, send: async (/** @type {string[]} */ add) => {
-		sizes.push(add.length);
-		const bad = add.findIndex((x) => x.includes("bad"));
-		if (bad >= 0) throw new ApiError(`/add/${bad}/content/bad: want a string`, { status: 400, code: "invalid", pointer: `/add/${bad}/content/bad` });
-		if (add.filter((x) => x.includes("big")).length > 2) throw new ApiError("has too many terms", { status: 400, code: "invalid" });
-		stored.push(...add);
-	} };
+	return {
+		stored,
+		sizes,
+		send: async (/** @type {string[]} */ add) => {
+			sizes.push(add.length);
+			const bad = add.findIndex((x) => x.includes("bad"));
+			if (bad >= 0)
+				throw new ApiError(`/add/${bad}/content/bad: want a string`, {
+					status: 400,
+					code: "invalid",
+					pointer: `/add/${bad}/content/bad`,
+				});
+			if (add.filter((x) => x.includes("big")).length > 2)
+				throw new ApiError("has too many terms", { status: 400, code: "invalid" });
+			stored.push(...add);
+		},
+	};
 }
 
 const lines = (/** @type {string[]} */ list) => items([list.join("\n")]);
@@ -126,9 +175,15 @@ test("many assets are added in batches, and each that is refused is named", asyn
 	await adding.run(lines(file));
 	assert.equal(adding.added, 246);
 	assert.equal(s.stored.length, 246);
-	assert.deepEqual(adding.refused.map((r) => [r.id, r.line, r.column, r.message]), [
-		["7", 8, 28, "content/bad: want a string"], ["107", 108, 30, "content/bad: want a string"],
-		["", 121, 13, "It ends too early. Want the name of a member in double quotation marks here."], ["207", 208, 30, "content/bad: want a string"]]);
+	assert.deepEqual(
+		adding.refused.map((r) => [r.id, r.line, r.column, r.message]),
+		[
+			["7", 8, 28, "content/bad: want a string"],
+			["107", 108, 30, "content/bad: want a string"],
+			["", 121, 13, "It ends too early. Want the name of a member in double quotation marks here."],
+			["207", 208, 30, "content/bad: want a string"],
+		],
+	);
 	assert.ok(Math.max(...s.sizes) <= 100);
 	assert.equal(adding.rest, undefined);
 });
@@ -138,7 +193,10 @@ test("a batch that is too much as a whole is halved", async () => {
 	const adding = new Adding(s.send);
 	await adding.run(lines(Array.from({ length: 10 }, (_, i) => asset(i, '"big"'))));
 	assert.deepEqual([adding.added, adding.refused.length, s.stored.length], [10, 0, 10]);
-	assert.deepEqual(s.stored, Array.from({ length: 10 }, (_, i) => asset(i, '"big"')));
+	assert.deepEqual(
+		s.stored,
+		Array.from({ length: 10 }, (_, i) => asset(i, '"big"')),
+	);
 });
 
 test("batches have at most a million characters", async () => {
@@ -151,10 +209,17 @@ test("what may pass is tried again, and what never will ends it", async () => {
 	const s = service();
 	const waits = [];
 	let failures = 3;
-	const adding = new Adding(async (add) => {
-		if (failures-- > 0) throw new ApiError("busy", failures === 0 ? { status: 503, code: "unavailable", retryAfter: 9 } : { code: "offline" });
-		await s.send(add);
-	}, { pause: async (seconds) => void waits.push(seconds) });
+	const adding = new Adding(
+		async (add) => {
+			if (failures-- > 0)
+				throw new ApiError(
+					"busy",
+					failures === 0 ? { status: 503, code: "unavailable", retryAfter: 9 } : { code: "offline" },
+				);
+			await s.send(add);
+		},
+		{ pause: async (seconds) => void waits.push(seconds) },
+	);
 	await adding.run(lines([asset(1), asset(2)]));
 	assert.deepEqual([adding.added, waits, adding.waiting], [2, [1, 2, 9], undefined]);
 	const forbidden = new Adding(async () => {
@@ -183,6 +248,12 @@ test("a file of which everything is wrong is not sent to its end", async () => {
 
 test("assets that name no folder go into the one that is chosen, and numbers keep their text", async () => {
 	const s = service();
-	await new Adding(s.send, { folder: "9" }).run(lines(['{"id":"1","via":1.10}', '{"id":"2","folders":[]}', '{"id":"3","folders":["4"]}']));
-	assert.deepEqual(s.stored, ['{"id":"1","via":1.10,"folders":["9"]}', '{"id":"2","folders":["9"]}', '{"id":"3","folders":["4"]}']);
+	await new Adding(s.send, { folder: "9" }).run(
+		lines(['{"id":"1","via":1.10}', '{"id":"2","folders":[]}', '{"id":"3","folders":["4"]}']),
+	);
+	assert.deepEqual(s.stored, [
+		'{"id":"1","via":1.10,"folders":["9"]}',
+		'{"id":"2","folders":["9"]}',
+		'{"id":"3","folders":["4"]}',
+	]);
 });

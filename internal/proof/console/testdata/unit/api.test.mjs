@@ -64,11 +64,17 @@ const others = ["send", "ask", "get", "page", "change", "library", "upload", "re
 
 for (const body of [`{}`, `{"status":"ok"}`, `<html>Please log in</html>`, ``]) {
 	/** @param {unknown} e */
-	const refused = (e) => e instanceof ApiError && e.passing && e.message.includes("something else has answered") && e.message.includes(body.slice(0, 20));
+	const refused = (e) =>
+		e instanceof ApiError &&
+		e.passing &&
+		e.message.includes("something else has answered") &&
+		e.message.includes(body.slice(0, 20));
 	test(`no success is made of ${body}`, async () => {
 		globalThis.fetch = async () => new Response(body, { status: 200 });
-		for (const [name, [method, ...args]] of Object.entries(calls)) await assert.rejects(async () => method.apply(api(), args), refused, name);
-		for (const [name, [method, ...args]] of Object.entries(inLibrary)) await assert.rejects(async () => method.apply(library, args), refused, name);
+		for (const [name, [method, ...args]] of Object.entries(calls))
+			await assert.rejects(async () => method.apply(api(), args), refused, name);
+		for (const [name, [method, ...args]] of Object.entries(inLibrary))
+			await assert.rejects(async () => method.apply(library, args), refused, name);
 	});
 	test(`no report is made of ${body}`, async () => {
 		globalThis.fetch = async () => new Response(`{"urn":"u"}`, { status: 200 });
@@ -85,13 +91,25 @@ for (const body of [`{}`, `{"status":"ok"}`, `<html>Please log in</html>`, ``]) 
 				this.dispatchEvent(new Event("load"));
 			}
 		};
-		await assert.rejects(async () => api().report(await api().upload("x/reviews/import", {}, new Blob(["x"]), () => {}, new AbortController().signal)), refused);
+		await assert.rejects(
+			async () =>
+				api().report(
+					await api().upload("x/reviews/import", {}, new Blob(["x"]), () => {}, new AbortController().signal),
+				),
+			refused,
+		);
 	});
 }
 
 test("every method is tested", () => {
-	const names = (/** @type {object} */ of) => Object.getOwnPropertyNames(of).filter((name) => name !== "constructor").sort();
-	assert.deepEqual(names(Object.getPrototypeOf(api())).filter((name) => !others.includes(name)), Object.keys(calls).sort());
+	const names = (/** @type {object} */ of) =>
+		Object.getOwnPropertyNames(of)
+			.filter((name) => name !== "constructor")
+			.sort();
+	assert.deepEqual(
+		names(Object.getPrototypeOf(api())).filter((name) => !others.includes(name)),
+		Object.keys(calls).sort(),
+	);
 	assert.deepEqual(names(Object.getPrototypeOf(library)), Object.keys(inLibrary).sort());
 });
 

@@ -21,20 +21,33 @@ test("two people edit at once: every change of another place is in the app, thro
 			const i = r(draft.elements.length);
 			const item = draft.elements[i];
 			switch (r(6)) {
-			case 0: {
-				const n = 100 + step;
-				added.push(n);
-				e.change({ ...draft, elements: draft.elements.toSpliced(i, 0, { key: newKey(), component: { name: "c", version: "1" }, config: { n } }) });
-				break;
-			}
-			case 1:
-				e.change({ ...draft, elements: draft.elements.toSpliced(i, 1).toSpliced(r(draft.elements.length), 0, item) });
-				break;
-			default: {
-				const field = `${e.name}${r(3)}`; // each person has fields of their own
-				typed.set(`${item.config.n} ${field}`, step);
-				e.change({ ...draft, elements: draft.elements.with(i, { ...item, config: { ...item.config, [field]: step } }) });
-			}
+				case 0: {
+					const n = 100 + step;
+					added.push(n);
+					e.change({
+						...draft,
+						elements: draft.elements.toSpliced(i, 0, {
+							key: newKey(),
+							component: { name: "c", version: "1" },
+							config: { n },
+						}),
+					});
+					break;
+				}
+				case 1:
+					e.change({
+						...draft,
+						elements: draft.elements.toSpliced(i, 1).toSpliced(r(draft.elements.length), 0, item),
+					});
+					break;
+				default: {
+					const field = `${e.name}${r(3)}`; // each person has fields of their own
+					typed.set(`${item.config.n} ${field}`, step);
+					e.change({
+						...draft,
+						elements: draft.elements.with(i, { ...item, config: { ...item.config, [field]: step } }),
+					});
+				}
 			}
 			if (r(3) === 0) mock.timers.tick(r(1500));
 			if (r(2) === 0) await settle();
@@ -45,7 +58,14 @@ test("two people edit at once: every change of another place is in the app, thro
 		await quiet(editors);
 		const { elements } = service.latest;
 		haveAll(elements, typed, [0, 1, 2, ...added], seed);
-		for (const e of editors) assert.ok(equal(e.draft.elements.map((x) => x.config), elements.map((x) => x.config)), `seed ${seed}: ${e.name} sees something else`);
+		for (const e of editors)
+			assert.ok(
+				equal(
+					e.draft.elements.map((x) => x.config),
+					elements.map((x) => x.config),
+				),
+				`seed ${seed}: ${e.name} sees something else`,
+			);
 	}
 	mock.timers.reset();
 });
@@ -62,7 +82,10 @@ test("two changes of one place are a conflict, and the person's choice is what i
 		mock.timers.tick(600);
 		await settle();
 		assert.equal(two.state.kind, "conflict");
-		assert.deepEqual(two.state.conflicts.map((c) => [c.base, c.mine, c.theirs]), [[1, 3, 2]]);
+		assert.deepEqual(
+			two.state.conflicts.map((c) => [c.base, c.mine, c.theirs]),
+			[[1, 3, 2]],
+		);
 		two.resolve(() => choice);
 		await quiet([two]);
 		assert.deepEqual(service.latest.elements[0].config, { a: choice === "mine" ? 3 : 2, b: 5 });
@@ -74,7 +97,11 @@ test("undo takes my change back and leaves what others changed since", async () 
 	mock.timers.enable({ apis: ["setTimeout"] });
 	const service = new Service(random(1), [{ a: 1, b: 1 }]);
 	const [one, two] = [new Editor(service, service.latest), new Editor(service, service.latest)];
-	const set = (e, more) => e.change({ ...e.draft, elements: [{ ...e.draft.elements[0], config: { ...e.draft.elements[0].config, ...more } }] });
+	const set = (e, more) =>
+		e.change({
+			...e.draft,
+			elements: [{ ...e.draft.elements[0], config: { ...e.draft.elements[0].config, ...more } }],
+		});
 	set(one, { a: 2 });
 	await quiet([one]);
 	set(two, { b: 2 });
@@ -107,8 +134,16 @@ test("what the service refuses stays, and is tried again with the next change", 
 	set(3);
 	await quiet([e]);
 	assert.deepEqual(service.latest.elements[0].config, { a: 3 });
-	for (const [error, kind] of [[new ApiError("gone", { status: 404, code: "not_found" }), "gone"], [new ApiError("later", { status: 503, code: "unavailable", retryAfter: 5 }), "offline"], [new ApiError("full", { status: 507, code: "full" }), "offline"], [new ApiError("large", { status: 413, code: "too_large" }), "refused"]]) {
-		const other = new Editor({ ...service, patch: () => Promise.reject(error), app: async () => service.latest }, service.latest);
+	for (const [error, kind] of [
+		[new ApiError("gone", { status: 404, code: "not_found" }), "gone"],
+		[new ApiError("later", { status: 503, code: "unavailable", retryAfter: 5 }), "offline"],
+		[new ApiError("full", { status: 507, code: "full" }), "offline"],
+		[new ApiError("large", { status: 413, code: "too_large" }), "refused"],
+	]) {
+		const other = new Editor(
+			{ ...service, patch: () => Promise.reject(error), app: async () => service.latest },
+			service.latest,
+		);
 		other.change({ ...other.draft, title: "x" });
 		mock.timers.tick(600);
 		await settle();
@@ -127,7 +162,11 @@ test("a conflict without a newer version is tried again like a passing error, an
 	let patches = 0;
 	service.patch = async () => {
 		if (++patches > 20) await new Promise(() => {});
-		throw new ApiError("the title is taken", { status: 409, code: "stale_version", version: service.latest.version });
+		throw new ApiError("the title is taken", {
+			status: 409,
+			code: "stale_version",
+			version: service.latest.version,
+		});
 	};
 	e.change({ ...e.draft, title: "taken" });
 	mock.timers.tick(600);
@@ -152,7 +191,11 @@ test("a look at what others have stored that takes longer than a save takes noth
 	mock.timers.enable({ apis: ["setTimeout"] });
 	const service = new Service(random(1), [{ a: 1, b: 1 }]);
 	const [one, two] = [new Editor(service, service.latest), new Editor(service, service.latest)];
-	const set = (e, more) => e.change({ ...e.draft, elements: [{ ...e.draft.elements[0], config: { ...e.draft.elements[0].config, ...more } }] });
+	const set = (e, more) =>
+		e.change({
+			...e.draft,
+			elements: [{ ...e.draft.elements[0], config: { ...e.draft.elements[0].config, ...more } }],
+		});
 	set(one, { b: 2 });
 	await quiet([one]);
 	const { app } = service;

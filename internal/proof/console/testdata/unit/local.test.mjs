@@ -16,7 +16,9 @@ function disk(room = Infinity) {
 		getItem: (name) => (Object.hasOwn(all, name) ? all[name] : null),
 		removeItem: (name) => delete all[name],
 		setItem(name, text) {
-			const others = Object.keys(all).filter((x) => x !== name).reduce((n, x) => n + all[x].length, 0);
+			const others = Object.keys(all)
+				.filter((x) => x !== name)
+				.reduce((n, x) => n + all[x].length, 0);
 			if (others + text.length > room) throw new DOMException("full", "QuotaExceededError");
 			all[name] = text;
 		},
@@ -28,15 +30,20 @@ function disk(room = Infinity) {
 // Locks are given in the order in which they are asked for.
 function locks() {
 	const queues = new Map();
-	return { async request(name, { signal }, f) {
-		const before = queues.get(name) ?? Promise.resolve();
-		const turn = (async () => {
-			await before;
-			if (!signal.aborted) await f();
-		})();
-		queues.set(name, turn);
-		await Promise.race([turn, new Promise((_, no) => signal.addEventListener("abort", () => no(new Error("waited too long"))))]);
-	} };
+	return {
+		async request(name, { signal }, f) {
+			const before = queues.get(name) ?? Promise.resolve();
+			const turn = (async () => {
+				await before;
+				if (!signal.aborted) await f();
+			})();
+			queues.set(name, turn);
+			await Promise.race([
+				turn,
+				new Promise((_, no) => signal.addEventListener("abort", () => no(new Error("waited too long")))),
+			]);
+		},
+	};
 }
 
 const whose = ["https://example.test/", "urn:ann", "a"];
@@ -54,10 +61,15 @@ class Browser {
 		const editor = new Editor(this.service, await this.service.app("a"));
 		const local = new LocalDraft(person, editor, end.signal, { storage: this.disk, locks: this.locks });
 		const restoring = local.restore();
-		return { editor, local, restoring, close() {
-			end.abort();
-			editor.close();
-		} };
+		return {
+			editor,
+			local,
+			restoring,
+			close() {
+				end.abort();
+				editor.close();
+			},
+		};
 	}
 }
 
@@ -85,7 +97,10 @@ test("an element that does not fit stays, and all else is saved, whatever is wro
 	await quiet([e]);
 	assert.deepEqual(stored(service), [{ n: 1 }, { n: 2, good: 1 }, { n: 0 }]);
 	assert.deepEqual(whole(e), [{ wrong: 1 }, { n: 1, wrong: 1 }, { n: 2, good: 1 }, { wrong: 2 }, { n: 0 }]);
-	assert.deepEqual(e.refused.map((x) => x.config), [{ wrong: 1 }, { n: 1, wrong: 1 }, { wrong: 2 }]);
+	assert.deepEqual(
+		e.refused.map((x) => x.config),
+		[{ wrong: 1 }, { n: 1, wrong: 1 }, { wrong: 2 }],
+	);
 	assert.equal(service.patches.length, 1);
 	put(e, 0, { now: "good" });
 	put(e, 1, { n: 1, also: "good" });
@@ -122,7 +137,10 @@ test("what is refused is sent once, and once more after it was changed or the pe
 test("a refusal of what the person did not change is not put aside", async () => {
 	const service = serviceOf({ n: 0 }, { n: 1 });
 	const e = new Editor(service, service.latest);
-	service.patch = () => Promise.reject(new ApiError("no", { status: 422, code: "unknown_component", pointer: "/apps/0/elements/1/component" }));
+	service.patch = () =>
+		Promise.reject(
+			new ApiError("no", { status: 422, code: "unknown_component", pointer: "/apps/0/elements/1/component" }),
+		);
 	e.change({ ...e.draft, title: "x" });
 	mock.timers.tick(600);
 	await settle();
@@ -182,10 +200,16 @@ test("changes as differences from a version", () => {
 	const added = { ...element(parse('{"x":1.10}')), key: "k" };
 	const draft = { title: "u", groups: ["h"], elements: [c, added, { ...a, config: { n: 7 } }, b] };
 	const changes = changesOf(base, draft);
-	assert.equal(stringify(changes), '{"title":"u","groups":["h"],"elements":[2,{"key":"k","component":{"name":"c","version":"1"},"config":{"x":1.10}},{"was":0,"component":{"name":"c","version":"1"},"config":{"n":7}},1]}');
+	assert.equal(
+		stringify(changes),
+		'{"title":"u","groups":["h"],"elements":[2,{"key":"k","component":{"name":"c","version":"1"},"config":{"x":1.10}},{"was":0,"component":{"name":"c","version":"1"},"config":{"n":7}},1]}',
+	);
 	const again = withChanges(base, parse(stringify(changes)));
 	assert.ok(equal({ ...again, elements: whole({ draft: again }) }, { ...draft, elements: whole({ draft }) }));
-	assert.deepEqual(again.elements.map((e) => e.key), [c, added, a, b].map((e) => e.key));
+	assert.deepEqual(
+		again.elements.map((e) => e.key),
+		[c, added, a, b].map((e) => e.key),
+	);
 	assert.deepEqual(changesOf(base, { ...base, title: "u" }), { title: "u" });
 });
 
@@ -241,7 +265,10 @@ test("it comes back to the element that it belongs to, though others have moved 
 		tab = await browser.open();
 		await tab.restoring;
 		assert.equal(tab.editor.state.kind, "conflict");
-		assert.deepEqual(tab.editor.state.conflicts.map((c) => [c.mine?.config, c.theirs]), [[{ n: 1, a: 2, wrong: 1 }, undefined]]);
+		assert.deepEqual(
+			tab.editor.state.conflicts.map((c) => [c.mine?.config, c.theirs]),
+			[[{ n: 1, a: 2, wrong: 1 }, undefined]],
+		);
 		tab.close();
 	}
 	tab = await browser.open();
@@ -293,7 +320,10 @@ test("two tabs keep what each has, and the one that is left takes over at its ne
 	for (const tab of [one, two, three]) tab.close();
 	const four = await browser.open();
 	await four.restoring;
-	assert.deepEqual(whole(four.editor), [{ n: 0, wrong: "one" }, { n: 1, wrong: "two" }]);
+	assert.deepEqual(whole(four.editor), [
+		{ n: 0, wrong: "one" },
+		{ n: 1, wrong: "two" },
+	]);
 	await quiet([four.editor]);
 	assert.equal(Object.keys(browser.disk).length, 1);
 	four.close();
@@ -335,7 +365,15 @@ test("a storage that is full or absent is told, and nothing that is there is los
 	tab.close();
 	const editor = new Editor(service, service.latest);
 	const end = new AbortController();
-	const local = new LocalDraft(whose, editor, end.signal, { storage: { removeItem() {}, setItem() { throw new Error("denied"); } }, locks: locks() });
+	const local = new LocalDraft(whose, editor, end.signal, {
+		storage: {
+			removeItem() {},
+			setItem() {
+				throw new Error("denied");
+			},
+		},
+		locks: locks(),
+	});
 	await local.restore();
 	assert.ok(local.works);
 	put(editor, 0, { wrong: 1 });
@@ -369,23 +407,23 @@ test("two people whose tabs are closed and opened at any moment lose nothing tha
 			const i = r(e.draft.elements.length);
 			const item = e.draft.elements[i];
 			switch (r(8)) {
-			case 0:
-				added.push(100 + step);
-				add(e, i, r(2) === 0 ? { n: 100 + step } : { n: 100 + step, wrong: p.name });
-				break;
-			case 1:
-				e.arrange(e.draft.elements.toSpliced(i, 1).toSpliced(r(e.draft.elements.length), 0, item));
-				break;
-			case 2:
-				await reopen(p);
-				break;
-			default: {
-				const field = `${p.name}${r(3)}`;
-				typed.set(`${item.config.n} ${field}`, step);
-				const config = { ...item.config, [field]: step };
-				if (r(3) === 0) config.wrong = p.name;
-				put(e, i, config);
-			}
+				case 0:
+					added.push(100 + step);
+					add(e, i, r(2) === 0 ? { n: 100 + step } : { n: 100 + step, wrong: p.name });
+					break;
+				case 1:
+					e.arrange(e.draft.elements.toSpliced(i, 1).toSpliced(r(e.draft.elements.length), 0, item));
+					break;
+				case 2:
+					await reopen(p);
+					break;
+				default: {
+					const field = `${p.name}${r(3)}`;
+					typed.set(`${item.config.n} ${field}`, step);
+					const config = { ...item.config, [field]: step };
+					if (r(3) === 0) config.wrong = p.name;
+					put(e, i, config);
+				}
 			}
 			if (r(3) === 0) mock.timers.tick(r(1500));
 			if (r(2) === 0) await settle();
@@ -393,14 +431,21 @@ test("two people whose tabs are closed and opened at any moment lose nothing tha
 		service.bad = 0;
 		// In the end everybody makes right what is wrong.
 		const editors = people.map((p) => p.tab.editor);
-		for (const e of editors) e.arrange(e.draft.elements.map(({ config: { wrong, ...config }, ...x }) => ({ ...x, config })));
+		for (const e of editors)
+			e.arrange(e.draft.elements.map(({ config: { wrong, ...config }, ...x }) => ({ ...x, config })));
 		await quiet(editors);
 		for (const e of editors) await e.catchUp();
 		await quiet(editors);
 		const { elements } = service.latest;
 		haveAll(elements, typed, [0, 1, 2, ...added], seed);
 		for (const p of people) {
-			assert.ok(equal(whole(p.tab.editor), elements.map((x) => x.config)), `seed ${seed}: ${p.name} sees something else`);
+			assert.ok(
+				equal(
+					whole(p.tab.editor),
+					elements.map((x) => x.config),
+				),
+				`seed ${seed}: ${p.name} sees something else`,
+			);
 			assert.deepEqual(Object.keys(p.browser.disk), [], `seed ${seed}: something is kept`);
 			p.tab.close();
 		}
@@ -414,7 +459,12 @@ test("nobody sees what another person typed, and who signs out leaves nothing", 
 	put(tab.editor, 0, { n: 0, wrong: "secret" });
 	await quiet([tab.editor]);
 	tab.close();
-	for (const person of [[whose[0], "urn:bob", "a"], ["https://example.test/other/", "urn:ann", "a"], [whose[0], "urn:ann", "b"], [whose[0], "urn:an", "na"]]) {
+	for (const person of [
+		[whose[0], "urn:bob", "a"],
+		["https://example.test/other/", "urn:ann", "a"],
+		[whose[0], "urn:ann", "b"],
+		[whose[0], "urn:an", "na"],
+	]) {
 		tab = await browser.open(person);
 		await tab.restoring;
 		assert.deepEqual(whole(tab.editor), [{ n: 0 }], person.join());
@@ -439,7 +489,15 @@ test("what is broken, of another program or of another store is dropped, and hid
 	tab.close();
 	const [good] = Object.keys(browser.disk);
 	const prefix = good.slice(0, good.lastIndexOf(" ", good.lastIndexOf(" ") - 1));
-	for (const text of ["{", "5", "null", '{"version":"0"}', '{"version":"0","sent":[],"changes":{"elements":[{"was":0}]}}', '{"version":"0","sent":[],"changes":{"elements":7}}', '{"version":"77","sent":[],"changes":{}}'])
+	for (const text of [
+		"{",
+		"5",
+		"null",
+		'{"version":"0"}',
+		'{"version":"0","sent":[],"changes":{"elements":[{"was":0}]}}',
+		'{"version":"0","sent":[],"changes":{"elements":7}}',
+		'{"version":"77","sent":[],"changes":{}}',
+	])
 		browser.disk.setItem(`${prefix} 0 ${text.length}`, text);
 	const { app } = service;
 	service.app = async (id, version) => {

@@ -6,11 +6,19 @@ const urn = (id) => `urn:vitrine:example.test:user=${id}`;
 
 test("names are asked for once, a hundred at a time", async () => {
 	const requests = [];
-	begin({ names: async (urns) => (requests.push(urns), urns.filter((x) => x !== urn(1)).map((x) => ({ urn: x, name: `Nr. ${x.split("=")[1]}` }))) });
+	begin({
+		names: async (urns) => (
+			requests.push(urns),
+			urns.filter((x) => x !== urn(1)).map((x) => ({ urn: x, name: `Nr. ${x.split("=")[1]}` }))
+		),
+	});
 	const all = Array.from({ length: 150 }, (_, i) => urn(i));
 	await Promise.all([askFor(all), askFor([urn(3)])]);
 	await askFor([urn(3), "urn:vitrine:example.test", "somebody"]);
-	assert.deepEqual(requests.map((r) => r.length), [100, 50]);
+	assert.deepEqual(
+		requests.map((r) => r.length),
+		[100, 50],
+	);
 	assert.deepEqual([nameOf(urn(3)), nameOf(urn(1))], ["Nr. 3", "1"]);
 	learn([{ urn: urn(3), name: "Rea" }]);
 	assert.equal(nameOf(urn(3)), "Rea");
@@ -34,5 +42,12 @@ test("groups are called by the part that tells them apart", () => {
 });
 
 test("initials", () => {
-	assert.deepEqual(["Lea Novak", "lea", "Anna van der Berg", "李 小龍", "", "é"].map(initials), ["LN", "L", "AB", "李小", "?", "É"]);
+	assert.deepEqual(["Lea Novak", "lea", "Anna van der Berg", "李 小龍", "", "é"].map(initials), [
+		"LN",
+		"L",
+		"AB",
+		"李小",
+		"?",
+		"É",
+	]);
 });

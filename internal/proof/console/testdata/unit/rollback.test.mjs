@@ -11,7 +11,7 @@ function moves(...steps) {
 		if (step === "back") stack.pop();
 		else stack.push(step);
 		const to = stack.at(-1) ?? null;
-		list.unshift({ from: now, to, ...step === "back" && { rollback: true } });
+		list.unshift({ from: now, to, ...(step === "back" && { rollback: true }) });
 		now = to;
 	}
 	return list;
@@ -19,8 +19,17 @@ function moves(...steps) {
 
 test("a roll back of a roll back goes further back, and never forth", () => {
 	for (const [steps, want] of [
-		[["1"], null], [["1", "2"], "1"], [["1", "2", "3"], "2"], [["1", "2", "3", "back"], "1"], [["1", "2", "3", "back", "back"], null],
-		[["1", "2", "3", "back", "4"], "2"], [["1", "2", "3", "back", "4", "back"], "1"], [["1", "2", "1"], "2"],
-		[[], undefined], [["1", "back"], undefined], [["1", "2", "back", "back"], undefined],
-	]) assert.equal(before(moves(...steps)), want, steps.join());
+		[["1"], null],
+		[["1", "2"], "1"],
+		[["1", "2", "3"], "2"],
+		[["1", "2", "3", "back"], "1"],
+		[["1", "2", "3", "back", "back"], null],
+		[["1", "2", "3", "back", "4"], "2"],
+		[["1", "2", "3", "back", "4", "back"], "1"],
+		[["1", "2", "1"], "2"],
+		[[], undefined],
+		[["1", "back"], undefined],
+		[["1", "2", "back", "back"], undefined],
+	])
+		assert.equal(before(moves(...steps)), want, steps.join());
 });

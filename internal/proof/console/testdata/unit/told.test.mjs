@@ -5,7 +5,8 @@ import { ApiError } from "../static/api.js";
 import { told } from "../static/model/told.js";
 
 /** @type {string[]} */
-const codes = JSON.parse(readFileSync(process.env.VITRINE_OPENAPI, "utf8")).components.schemas.Error.properties.code.enum;
+const codes = JSON.parse(readFileSync(process.env.VITRINE_OPENAPI, "utf8")).components.schemas.Error.properties.code
+	.enum;
 
 test("each code of the service has words of the page's own", () => {
 	for (const code of [...codes, "offline"].filter((code) => code !== "rule")) {
@@ -17,7 +18,10 @@ test("each code of the service has words of the page's own", () => {
 
 test("a rule of the program around the service speaks for itself", () => {
 	assert.equal(told(new ApiError("the title is taken", { code: "rule" })), "the title is taken");
-	assert.equal(told(new ApiError("/apps/0/title: the title is taken", { code: "rule", pointer: "/apps/0/title" })), "the title is taken");
+	assert.equal(
+		told(new ApiError("/apps/0/title: the title is taken", { code: "rule", pointer: "/apps/0/title" })),
+		"the title is taken",
+	);
 });
 
 test("words have what a person needs of an error", () => {
@@ -31,12 +35,16 @@ test("words have what a person needs of an error", () => {
 		[{ code: "unavailable" }, "in a while."],
 		[{ code: "new_code" }, "(new_code)"],
 		[{ code: "__proto__" }, "(__proto__)"],
-	]) assert.ok(told(new ApiError("RAW", more)).includes(want), want);
+	])
+		assert.ok(told(new ApiError("RAW", more)).includes(want), want);
 });
 
 test("what the page itself says stays", () => {
 	assert.equal(told(new Error("An app has at least one group.")), "An app has at least one group.");
-	assert.equal(told(new ApiError("The service answered with status 502.", { status: 502 })), "The service answered with status 502.");
+	assert.equal(
+		told(new ApiError("The service answered with status 502.", { status: 502 })),
+		"The service answered with status 502.",
+	);
 	const e = new ApiError("RAW", { code: "forbidden" });
 	e.words = "Only a moderator may.";
 	assert.equal(told(e), "Only a moderator may.");
