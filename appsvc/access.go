@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -61,11 +62,10 @@ func mayCreateIn(c vitrine.Caller, at string, groups, had []string) error {
 		if moderates(c, g) || slices.Contains(had, g) {
 			continue
 		}
-		err := forbidden("only a moderator of %q may create apps in it or add apps to it", g)
 		if at != "" {
-			err.Pointer = fmt.Sprintf("%s/%d", at, i)
+			at = fmt.Sprintf("%s/%d", at, i)
 		}
-		return err
+		return fault.At(at, fault.Forbidden("only a moderator of %q may create apps in it or add apps to it", g))
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func mayManageComponents(c vitrine.Caller, operation string) error {
 		return err
 	}
 	if !c.Components {
-		return forbidden("%s needs the right to manage components, which is over the whole store: the caller's "+
+		return fault.Forbidden("%s needs the right to manage components, which is over the whole store: the caller's "+
 			"components must be true", operation)
 	}
 	return nil
@@ -96,10 +96,11 @@ func authorize(by vitrine.Caller, h appHead, err error, change bool) error {
 	case err == nil && mayUse(by, h):
 		return nil
 	case errors.Is(err, vitrine.ErrNotFound) || err == nil && !mayRead(by, h):
-		return notFound("no app has this id") // the same for a hidden app
+		return fault.NotFound("no app has this id") // the same for a hidden app
 	case err == nil && change:
-		return forbidden("this caller may read the app and not change it: only its owner and the moderators of its " +
-			"groups may")
+		return fault.Forbidden(
+			"this caller may read the app and not change it: only its owner and the moderators of its " +
+				"groups may")
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // App is one version of an app: what the service knows of the version, and its content. It is what reads return, and
@@ -236,7 +237,7 @@ func appendStrings(dst []byte, list []string) []byte {
 func (a App) checkSize(most int) error {
 	const wrapper = len(`{"apps":[]}`)
 	if n := len(a.appendBegin(nil)) + len(a.Body[1:]) + wrapper; n > most {
-		return tooLarge("the response with the app has %d bytes; at most %d are allowed", n, most)
+		return fault.TooLarge("the response with the app has %d bytes; at most %d are allowed", n, most)
 	}
 	return nil
 }

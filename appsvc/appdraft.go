@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -131,7 +132,7 @@ const configDepth = strictjson.MaxDepth - 3
 // at is the JSON pointer of the draft: appPath in the document of a patch, and "" in the request of CreateApp.
 func (l Limits) checkDraft(at string, d draft) error {
 	limit := func(pointer, format string, args ...any) error {
-		return unprocessable(vitrine.CodeLimit, at+pointer, format, args...)
+		return fault.Unprocessable(vitrine.CodeLimit, at+pointer, format, args...)
 	}
 	switch n := utf8.RuneCountInString(d.title); {
 	case n == 0:
@@ -146,15 +147,15 @@ func (l Limits) checkDraft(at string, d draft) error {
 		return limit("/elements", "has %d, at most %d", len(d.elements), l.Elements)
 	}
 	if !isText(d.title) {
-		return unprocessable(vitrine.CodeNotApplicable, at+"/title", "want UTF-8 without U+0000")
+		return fault.NotApplicable(at+"/title", "want UTF-8 without U+0000")
 	}
 	for i, g := range d.groups {
 		pointer := fmt.Sprintf("%s/groups/%d", at, i)
 		if err := urn.CheckGroup(g); err != nil {
-			return unprocessable(vitrine.CodeNotApplicable, pointer, "%s", err)
+			return fault.NotApplicable(pointer, "%s", err)
 		}
 		if slices.Contains(d.groups[:i], g) {
-			return unprocessable(vitrine.CodeNotApplicable, pointer, "%q is there twice", g)
+			return fault.NotApplicable(pointer, "%q is there twice", g)
 		}
 	}
 	for i, e := range d.elements {
@@ -162,7 +163,7 @@ func (l Limits) checkDraft(at string, d draft) error {
 			continue
 		}
 		if err := l.checkWritten(e); err != nil {
-			return below(fmt.Sprintf("%s/elements/%d", at, i), err)
+			return fault.At(fmt.Sprintf("%s/elements/%d", at, i), err)
 		}
 	}
 	return nil
@@ -176,17 +177,17 @@ func (l Limits) checkWritten(e draftElement) error {
 	for _, f := range []struct{ pointer, value string }{{"/component/name", e.ref.Name},
 		{"/component/version", e.ref.Version}} {
 		if wrong := l.checkName(f.value); wrong != "" {
-			return unprocessable(vitrine.CodeLimit, f.pointer, "%s", wrong)
+			return fault.Unprocessable(vitrine.CodeLimit, f.pointer, "%s", wrong)
 		}
 	}
 	if len(e.config) == 0 {
-		return unprocessable(vitrine.CodeNotApplicable, "/config", "missing")
+		return fault.NotApplicable("/config", "missing")
 	}
 	if err := strictjson.Check(e.config, configDepth); err != nil {
 		return misshapen("/config", err)
 	}
 	if first := bytes.TrimLeft(e.config, " \t\r\n")[0]; first != '{' {
-		return unprocessable(vitrine.CodeNotApplicable, "/config", "must be an object")
+		return fault.NotApplicable("/config", "must be an object")
 	}
 	return nil
 }

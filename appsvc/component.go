@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // A store keeps each version of a component as one row, in the order in which they were created. It has no row for the
@@ -187,7 +188,7 @@ func (s *Session) Component(ctx context.Context, name string) (Component, error)
 
 // noComponent returns ErrNotFound for a name that no component has. Components are not secret, so the error repeats the
 // name.
-func noComponent(name string) error { return notFound("there is no component named %q", name) }
+func noComponent(name string) error { return fault.NotFound("there is no component named %q", name) }
 
 // ListComponentsRequest asks for components, by name.
 type ListComponentsRequest struct {

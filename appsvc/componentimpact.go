@@ -15,6 +15,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -107,7 +108,7 @@ func (s *Session) CheckComponent(ctx context.Context, in CheckComponentRequest) 
 		return ComponentCheck{}, err
 	}
 	if c.Name != in.Name {
-		return ComponentCheck{}, invalid("/name", "want %q, the name of the component that is checked", in.Name)
+		return ComponentCheck{}, fault.Invalid("/name", "want %q, the name of the component that is checked", in.Name)
 	}
 	from, err := parseCheckPosition(in.After, in.Name)
 	if err != nil {
@@ -315,7 +316,7 @@ func parseCheckPosition(s, name string) (p checkPosition, err error) {
 	element, app, _ := strings.Cut(text, " ")
 	p = checkPosition{app: app, version: version}
 	if p.element, err = strconv.Atoi(element); !ok || err != nil {
-		return checkPosition{}, invalidParameter("after", "not a cursor of a check of this component")
+		return checkPosition{}, fault.Invalid("after", "not a cursor of a check of this component")
 	}
 	return p, nil
 }

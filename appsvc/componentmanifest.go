@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -58,7 +59,7 @@ func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 	}
 	if !validMain(m.main) {
 		return none,
-			invalid("/main",
+			fault.Invalid("/main",
 				"%.100q is no address of a script: want an http or https URL, or a path that begins with one slash",
 				m.main)
 	}
@@ -72,10 +73,11 @@ func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 			continue
 		}
 		if x.Name != strings.ToLower(x.Name) {
-			return none, invalid("/"+x.Name, "is kept and has no effect: did you mean %s?", strings.ToLower(x.Name))
+			return none, fault.Invalid("/"+x.Name,
+				"is kept and has no effect: did you mean %s?", strings.ToLower(x.Name))
 		}
 		if first := x.Value[0]; first != kind && !(kind == 't' && first == 'f') {
-			return none, invalid("/"+x.Name, "want %s", wanted)
+			return none, fault.Invalid("/"+x.Name, "want %s", wanted)
 		}
 	}
 	named := m.id != nil
@@ -88,9 +90,9 @@ func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 	}
 	if _, err := s.made().schemas.compile(m.configSchema); err != nil {
 		if bad, ok := errors.AsType[*schemaguard.Error](err); ok {
-			return none, invalid("/configSchema"+bad.Pointer, "%s", bad.Reason)
+			return none, fault.Invalid("/configSchema"+bad.Pointer, "%s", bad.Reason)
 		}
-		return none, invalid("/configSchema", "%s", err)
+		return none, fault.Invalid("/configSchema", "%s", err)
 	}
 	c := m.component(extra)
 	c.Warnings, err = s.schemas.warnings(m.configSchema)
@@ -104,7 +106,7 @@ func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
 	m, extra, err := decodeManifest(data)
 	if err != nil {
-		return m, nil, malformed(err)
+		return m, nil, fault.Malformed(err)
 	}
 	names := []struct{ pointer, value string }{{"/name", m.name}, {"/version", m.version}}
 	if m.id != nil {
@@ -112,11 +114,11 @@ func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error)
 	}
 	for _, f := range names {
 		if wrong := l.checkName(f.value); wrong != "" {
-			return m, nil, invalid(f.pointer, "%s", wrong)
+			return m, nil, fault.Invalid(f.pointer, "%s", wrong)
 		}
 	}
 	if m.configSchema == nil || bytes.TrimLeft(m.configSchema, " \t\r\n")[0] != '{' {
-		return m, nil, invalid("/configSchema", "want a JSON Schema that is an object; {} accepts anything")
+		return m, nil, fault.Invalid("/configSchema", "want a JSON Schema that is an object; {} accepts anything")
 	}
 	return m, extra, nil
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -65,7 +66,7 @@ func (s *Session) ListComponentVersions(
 			at := slices.IndexFunc(versions, func(c storedComponent) bool { return c.Version == in.After })
 			if at < 0 {
 				return page,
-					invalidParameter("after", "component %q has no version %q to go on after", in.Name, in.After)
+					fault.Invalid("after", "component %q has no version %q to go on after", in.Name, in.After)
 			}
 			versions = versions[at+1:]
 		}
@@ -129,5 +130,5 @@ func (s *Session) ComponentVersion(ctx context.Context, name, version string) (C
 // noComponentVersion returns ErrNotFound for a component without such a version, or that does not exist. Components are
 // not secret, so the error may name both.
 func noComponentVersion(name, version string) error {
-	return notFound("component %q has no version %q", name, version)
+	return fault.NotFound("component %q has no version %q", name, version)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -38,7 +39,7 @@ func (s *Service) readComponents(ctx context.Context, at string, d draft) (map[C
 		for i, element := range written {
 			ref := d.elements[element].ref
 			if values[i] == nil {
-				return below(fmt.Sprintf("%s/elements/%d/component", at, element), unknownComponent(ref))
+				return fault.At(fmt.Sprintf("%s/elements/%d/component", at, element), unknownComponent(ref))
 			}
 			manifests[ref] = slices.Clip(values[i])
 		}
@@ -76,12 +77,12 @@ func (s *Service) validateDraftWith(manifests map[ComponentRef][]byte, at string
 				return draft{}, err
 			}
 			if schemas[e.ref], err = s.schemas.get(schema); err != nil {
-				return draft{}, below(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
+				return draft{}, fault.At(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
 			}
 			usage.Compiled(schemas[e.ref].guard)
 		}
 		if err := schemas[e.ref].validateWithin(&usage, e.config); err != nil {
-			return draft{}, below(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
+			return draft{}, fault.At(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
 		}
 		e.config = compact(e.config)
 	}
@@ -91,7 +92,8 @@ func (s *Service) validateDraftWith(manifests map[ComponentRef][]byte, at string
 // nonconforming returns the error err of validateWithin as ErrUnprocessable: CodeCost if the budget was spent, and
 // otherwise CodeSchema, with the violations. The list is empty if the engine could not judge the config.
 func nonconforming(ref ComponentRef, err error) error {
-	e := unprocessable(vitrine.CodeSchema, "", "does not conform to component %q version %q: %s", ref.Name, ref.Version, err)
+	e := fault.Unprocessable(vitrine.CodeSchema, "",
+		"does not conform to component %q version %q: %s", ref.Name, ref.Version, err)
 	if errors.Is(err, schemaguard.ErrCostly) {
 		e.Code = vitrine.CodeCost
 	}
@@ -153,12 +155,14 @@ func (t *writer) checkUnchanged(ctx context.Context, used map[ComponentRef]strin
 			return err
 		}
 		if stored.Digest != digest { // ids would not do: a new component may have the id of a deleted one
-			return componentChanged{conflict(vitrine.CodeStaleVersion, current, "component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)}
+			return componentChanged{fault.Conflict(vitrine.CodeStaleVersion, current,
+				"component %q version %q was replaced meanwhile: try again", ref.Name, ref.Version)}
 		}
 	}
 	return nil
 }
 
 func unknownComponent(ref ComponentRef) error {
-	return unprocessable(vitrine.CodeUnknownComponent, "", "there is no component %q version %q", ref.Name, ref.Version)
+	return fault.Unprocessable(vitrine.CodeUnknownComponent, "",
+		"there is no component %q version %q", ref.Name, ref.Version)
 }

@@ -5,17 +5,13 @@ import (
 	"fmt"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
 // The head of a deleted app is at another key, deleted/, and the app is in lists of deleted apps. All its other records
 // stay, so it can be restored completely; a method that asks for the head of an app finds none. Erasing removes all
 // records.
-
-// wrongState returns the error of a change that the state of the app does not allow.
-func wrongState(current vitrine.Version, format string, args ...any) error {
-	return conflict(vitrine.CodeWrongState, current, format, args...)
-}
 
 // DeleteApp deletes an app: from then on it does not exist for anybody, with its versions and its tags. UndeleteApp
 // restores it unchanged. The caller must own it or moderate one of its groups.
@@ -35,7 +31,8 @@ func (s *Session) DeleteApp(ctx context.Context, id string) error {
 		if tag, err := tx.protectedTag(ctx, id); err != nil {
 			return err
 		} else if tag != "" {
-			return wrongState(head.Version, "the app has the protected tag %q: delete the tag first", tag)
+			return fault.Conflict(vitrine.CodeWrongState, head.Version,
+				"the app has the protected tag %q: delete the tag first", tag)
 		}
 		if err := tx.scheduled(ctx, head); err != nil {
 			return err
@@ -83,13 +80,13 @@ func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (
 	if stored == nil {
 		head, err := usableHead(ctx, r, by, id)
 		if err == nil {
-			err = wrongState(head.Version, "the app is not deleted")
+			err = fault.Conflict(vitrine.CodeWrongState, head.Version, "the app is not deleted")
 		}
 		return head, err
 	}
 	head, err := decodeHead(id, stored)
 	if err == nil && !mayUse(by, head) {
-		err = notFound("no app has this id")
+		err = fault.NotFound("no app has this id")
 	}
 	return head, err
 }
@@ -131,7 +128,7 @@ func (s *Session) EraseApp(ctx context.Context, id string) error {
 	err := s.erase(ctx, id, func(tx *writer) (appHead, error) {
 		head, err := deletedHead(ctx, tx.reader, s.by, id)
 		if err == nil && !moderatesAll(s.by, head) {
-			err = forbidden("only a moderator of every group of the app may erase it")
+			err = fault.Forbidden("only a moderator of every group of the app may erase it")
 		}
 		return head, err
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // Delivery is a version of an app as a page gets it: only what is needed to mount its elements.
@@ -48,7 +49,7 @@ func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]D
 		return nil, err
 	}
 	if s.by.TagsOnly && !slices.Contains(s.by.Tags, tag) {
-		return nil, forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
+		return nil, fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
 	}
 	out := make([]Delivery, len(appIDs))
 	err := s.service.store.view(ctx, func(r *reader) error {
@@ -62,7 +63,7 @@ func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]D
 		for i, id := range appIDs {
 			d, err := s.delivery(ctx, r, id, tag)
 			if errors.Is(err, vitrine.ErrNotFound) {
-				err = notFound("no app that this key may read has this id and this tag")
+				err = fault.NotFound("no app that this key may read has this id and this tag")
 			}
 			if e, ok := errors.AsType[*vitrine.Error](err); ok {
 				d, err = Delivery{ID: id, Err: e}, nil

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // The feed of changes has an entry for every change of apps, tags and components, written in the transaction of the
@@ -45,13 +47,13 @@ type ChangesRequest struct {
 func (s *Session) Changes(ctx context.Context, in ChangesRequest) (vitrine.ChangesPage[Event], error) {
 	wanted := typesOf(in.Types)
 	return view(ctx, s, func(r *reader) (out vitrine.ChangesPage[Event], err error) {
-		limit, err := s.service.limits.pageLimit(in.Limit, 100)
+		limit, err := paging.Limit(in.Limit, 100, s.service.limits.Page)
 		if err != nil {
 			return out, err
 		}
 		for _, t := range in.Types {
 			if !slices.Contains(allTypes, t) {
-				return out, invalidParameter("types", "there is no type %q: want some of %q", t, allTypes)
+				return out, fault.Invalid("types", "there is no type %q: want some of %q", t, allTypes)
 			}
 		}
 		out.Changes = []Event{}
@@ -164,7 +166,7 @@ type OutboxEvent struct {
 func (s *Service) Outbox(
 	ctx context.Context, in vitrine.ChangesRequest,
 ) (out vitrine.ChangesPage[OutboxEvent], err error) {
-	limit, err := s.limits.pageLimit(in.Limit, 100)
+	limit, err := paging.Limit(in.Limit, 100, s.limits.Page)
 	if err != nil {
 		return out, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // A program whose connection broke cannot know whether its write was done. It sends the write again with the same
@@ -60,7 +61,7 @@ func newIdempotentWrite(by vitrine.Caller, key, operation string, input any) (id
 	}
 	text, err := json.Marshal(input)
 	if err != nil {
-		return w, invalid("", "%s", err)
+		return w, fault.Invalid("", "%s", err)
 	}
 	sum := sha256.Sum256(append([]byte(operation+"\n"), text...))
 	w.request = sum[:]
@@ -75,7 +76,7 @@ func checkKey(key string) error {
 		ok = ok && key[i] > ' ' && key[i] < 0x7f
 	}
 	if !ok {
-		return invalidParameter(keyHeader, "an idempotency key has 1 to 255 visible ASCII characters")
+		return fault.Invalid(keyHeader, "an idempotency key has 1 to 255 visible ASCII characters")
 	}
 	return nil
 }
@@ -100,8 +101,8 @@ func (w idempotentWrite) replay(ctx context.Context, r *reader, now int64, resul
 	case err != nil || !found || a.Expires <= now:
 		return err
 	case !bytes.Equal(a.Request, w.request):
-		return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeKeyReused, Parameter: keyHeader,
-			Reason: fmt.Sprintf("the key %q was used for another request within a day", w.key)}
+		return fault.Unprocessable(vitrine.CodeKeyReused, keyHeader,
+			"the key %q was used for another request within a day", w.key)
 	}
 	if err := json.Unmarshal(a.Result, result); err != nil {
 		return fmt.Errorf("stored result: %w", err)

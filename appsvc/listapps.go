@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -50,17 +51,17 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 		sort: cmp.Or(in.Sort, CreatedDescending), words: titleWords(in.Query)}
 	switch {
 	case !slices.Contains(sorts, q.sort):
-		err = invalidParameter("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
+		err = fault.Invalid("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
 	case in.UsingVersion != "" && in.UsingComponent == "":
-		err = invalidParameter("usingVersion", "want usingComponent beside it: it is a version of that component")
+		err = fault.Invalid("usingVersion", "want usingComponent beside it: it is a version of that component")
 	case utf8.RuneCountInString(in.Query) > limits.Title || len(q.words) > mostQueryWords:
-		err = invalidParameter("q", "want at most %d characters and %d words", limits.Title, mostQueryWords)
+		err = fault.Invalid("q", "want at most %d characters and %d words", limits.Title, mostQueryWords)
 	case in.Group != "" && urn.CheckGroup(in.Group) != nil:
-		err = invalidParameter("group", "%s", urn.CheckGroup(in.Group))
+		err = fault.Invalid("group", "%s", urn.CheckGroup(in.Group))
 	case in.After != "":
 		time, id, ok := parseCursor(string(q.sort), in.After)
 		if !ok {
-			err = invalidParameter("after", "not a cursor of this list in this order")
+			err = fault.Invalid("after", "not a cursor of this list in this order")
 		}
 		q.after = &appPosition{time, id}
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // ListVersionsRequest asks for versions of an app, newest first. ListVersionsRequest{AppID: id} is the newest page.
@@ -24,7 +25,7 @@ func (in ListVersionsRequest) Below() (vitrine.Version, error) {
 	}
 	last, err := vitrine.ParseVersion(in.After)
 	if err != nil {
-		return vitrine.Version{}, invalidParameter("after", "not a cursor of this list")
+		return vitrine.Version{}, fault.Invalid("after", "not a cursor of this list")
 	}
 	if in.Before.Number() >= 0 && in.Before.Compare(last) < 0 {
 		return in.Before, nil

@@ -47,7 +47,7 @@ func list[T any](
 	if err := s.by.CheckUnrestricted(); err != nil {
 		return page, err
 	}
-	limit, err := s.service.limits.pageLimit(asked, otherwise)
+	limit, err := paging.Limit(asked, otherwise, s.service.limits.Page)
 	if err != nil {
 		return page, err
 	}
@@ -94,14 +94,4 @@ func sparse[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq
 		p, err := page()
 		return p.Items, p.Next, err
 	})
-}
-
-// pageLimit returns the maximum number of items of a page: asked or, if that is 0, otherwise or Limits.Page, whichever
-// is lower. It returns ErrInvalid, for the parameter limit, if asked is negative or above Limits.Page.
-func (l Limits) pageLimit(asked, otherwise int) (int, error) {
-	limit, err := paging.Limit(asked, otherwise, l.Page)
-	if err != nil {
-		return 0, invalidParameter("limit", "%s", err)
-	}
-	return limit, nil
 }

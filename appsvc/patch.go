@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
@@ -165,7 +166,8 @@ func (s *Session) readLatest(ctx context.Context, id string) (last keptVersion, 
 
 // staleVersion is the error of a patch that tests another version than the app has.
 func staleVersion(tested string, current vitrine.Version) error {
-	return conflict(vitrine.CodeStaleVersion, current, "the patch is for version %q, but the app is at version %q",
+	return fault.Conflict(vitrine.CodeStaleVersion, current,
+		"the patch is for version %q, but the app is at version %q",
 		tested, current)
 }
 
@@ -184,7 +186,7 @@ func readText(what string, from io.Reader, most int) ([]byte, error) {
 
 // tooMuch is the error of a text with more than most bytes.
 func tooMuch(what string, most int) error {
-	return tooLarge("the %s has more than %d bytes, which is the most", what, most)
+	return fault.TooLarge("the %s has more than %d bytes, which is the most", what, most)
 }
 
 // applyPatch applies a patch to app. It returns the content of the result, and whether it differs from that of app. It
@@ -272,7 +274,7 @@ func (s *Service) decodePatch(patch io.Reader) (p parsedPatch, err error) {
 		case op.Op == "add" && op.Path == notePath:
 			at := fmt.Sprintf("/%d/value", i)
 			if isNoted || !isText {
-				return p, invalid(at, "the note of a version is one text")
+				return p, fault.Invalid(at, "the note of a version is one text")
 			}
 			if err := checkNote(at, text); err != nil {
 				return p, err
@@ -281,7 +283,7 @@ func (s *Service) decodePatch(patch io.Reader) (p parsedPatch, err error) {
 		}
 	}
 	if p.tested == nil {
-		return p, invalid("",
+		return p, fault.Invalid("",
 			"the patch needs a test of %s whose value is a string: the version that the patch was made for, such as "+
 				"\"3\"", versionPath)
 	}
@@ -294,10 +296,10 @@ const mostOfNote = 1024
 // checkNote returns ErrInvalid for a note that is too long or no text.
 func checkNote(pointer, note string) error {
 	if n := utf8.RuneCountInString(note); n > mostOfNote {
-		return invalid(pointer, "the note has %d characters; at most %d are allowed", n, mostOfNote)
+		return fault.Invalid(pointer, "the note has %d characters; at most %d are allowed", n, mostOfNote)
 	}
 	if !isText(note) {
-		return invalid(pointer, "want UTF-8 without U+0000")
+		return fault.Invalid(pointer, "want UTF-8 without U+0000")
 	}
 	return nil
 }

@@ -1,13 +1,13 @@
 package appsvc
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
@@ -49,28 +49,28 @@ func resultDraft(before, after *jsontree.Node, old draft, elements [][]byte) (dr
 	switch {
 	case apps == nil || after.Len() != 1:
 		return draft{},
-			unprocessable(vitrine.CodeNotApplicable, "", `the document must stay an object with the one member "apps"`)
+			fault.NotApplicable("", `the document must stay an object with the one member "apps"`)
 	case apps.Kind() != '[' || apps.Len() != 1:
-		return draft{}, unprocessable(vitrine.CodeNotApplicable, "/apps", "must stay an array of one app")
+		return draft{}, fault.NotApplicable("/apps", "must stay an array of one app")
 	case apps.At(0).Kind() != '{':
-		return draft{}, unprocessable(vitrine.CodeNotApplicable, appPath, "must stay an object")
+		return draft{}, fault.NotApplicable(appPath, "must stay an object")
 	}
 	app := apps.At(0)
 	if err := sameMembers(before.Get("apps").At(0), app, "title", "groups", "elements"); err != nil {
-		return draft{}, below(appPath, err)
+		return draft{}, fault.At(appPath, err)
 	}
 	// The three members that may differ must still have their types.
 	title, ok := jsontree.Text(app.Get("title").Bytes())
 	if !ok {
-		return draft{}, unprocessable(vitrine.CodeNotApplicable, appPath+"/title", "must be a string")
+		return draft{}, fault.NotApplicable(appPath+"/title", "must be a string")
 	}
 	groups, ok := texts(app.Get("groups").Bytes())
 	if !ok {
-		return draft{}, unprocessable(vitrine.CodeNotApplicable, appPath+"/groups", "must be an array of strings")
+		return draft{}, fault.NotApplicable(appPath+"/groups", "must be an array of strings")
 	}
 	list := app.Get("elements")
 	if list.Kind() != '[' {
-		return draft{}, unprocessable(vitrine.CodeNotApplicable, elementsPath, "must be an array")
+		return draft{}, fault.NotApplicable(elementsPath, "must be an array")
 	}
 	d := draft{title, groups, make([]draftElement, list.Len())}
 	for i := range d.elements {
@@ -80,7 +80,7 @@ func resultDraft(before, after *jsontree.Node, old draft, elements [][]byte) (dr
 		}
 		var err error
 		if d.elements[i], err = resultElement(list.At(i), old); err != nil {
-			return draft{}, below(fmt.Sprintf("%s/%d", elementsPath, i), err)
+			return draft{}, fault.At(fmt.Sprintf("%s/%d", elementsPath, i), err)
 		}
 	}
 	return d, nil
@@ -96,18 +96,18 @@ func sameMembers(before, after *jsontree.Node, free ...string) error {
 	at := func(name string) string { return "/" + jsonpointer.Escape(name) }
 	for i := range after.Len() {
 		if name := after.Name(i); before.Get(name) == nil {
-			return unprocessable(vitrine.CodeReadOnly, at(name), "there is no such member")
+			return fault.Unprocessable(vitrine.CodeReadOnly, at(name), "there is no such member")
 		}
 	}
 	for i := range before.Len() {
 		name := before.Name(i)
 		switch value := after.Get(name); {
 		case value == nil && slices.Contains(free, name):
-			return unprocessable(vitrine.CodeNotApplicable, at(name), "must not be removed")
+			return fault.NotApplicable(at(name), "must not be removed")
 		case value == nil:
-			return unprocessable(vitrine.CodeReadOnly, at(name), "must not be removed")
+			return fault.Unprocessable(vitrine.CodeReadOnly, at(name), "must not be removed")
 		case !slices.Contains(free, name) && !jsontree.Equal(before.At(i), value, jsontree.SameText):
-			return unprocessable(vitrine.CodeReadOnly, at(name), "is read-only")
+			return fault.Unprocessable(vitrine.CodeReadOnly, at(name), "is read-only")
 		}
 	}
 	return nil
@@ -119,20 +119,20 @@ func sameMembers(before, after *jsontree.Node, free ...string) error {
 // written otherwise. The pointer of an error begins at the element.
 func resultElement(element *jsontree.Node, old draft) (draftElement, error) {
 	if element.Kind() != '{' {
-		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
+		return draftElement{}, fault.NotApplicable("", "must be an object")
 	}
 	for i := range element.Len() {
 		if name := element.Name(i); name != "id" && name != "key" && name != "component" && name != "config" {
 			return draftElement{},
-				unprocessable(vitrine.CodeNotApplicable, "/"+jsonpointer.Escape(name), "an element has no such member")
+				fault.NotApplicable("/"+jsonpointer.Escape(name), "an element has no such member")
 		}
 	}
 	component, config := element.Get("component"), element.Get("config")
 	if component == nil {
-		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/component", "missing")
+		return draftElement{}, fault.NotApplicable("/component", "missing")
 	}
 	if config == nil {
-		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/config", "missing")
+		return draftElement{}, fault.NotApplicable("/config", "missing")
 	}
 	id, key := element.Get("id"), element.Get("key")
 	if id != nil {
@@ -140,12 +140,12 @@ func resultElement(element *jsontree.Node, old draft) (draftElement, error) {
 	}
 	if key != nil {
 		return draftElement{},
-			unprocessable(vitrine.CodeReadOnly, "/key", "a new element has no key: the service gives it one")
+			fault.Unprocessable(vitrine.CodeReadOnly, "/key", "a new element has no key: the service gives it one")
 	}
 	// A new element. Whether its component exists, and the config conforms to it, is checked later.
 	e := draftElement{config: config.Bytes()}
 	if err := strictjson.Decode(component.Bytes(), &e.ref); err != nil {
-		wrong, _ := errors.AsType[*vitrine.Error](misshapen("/component", err))
+		wrong := misshapen("/component", err)
 		wrong.Reason += ": a new element has a component {name, version} and a config, a kept one its id too"
 		return e, wrong
 	}
@@ -159,18 +159,19 @@ func resultElement(element *jsontree.Node, old draft) (draftElement, error) {
 func keptElement(id, key, component, config *jsontree.Node, old draft) (draftElement, error) {
 	text, ok := jsontree.Text(id.Bytes())
 	if !ok {
-		return draftElement{}, unprocessable(vitrine.CodeNotApplicable, "/id", "must be a string")
+		return draftElement{}, fault.NotApplicable("/id", "must be a string")
 	}
 	index, err := strconv.Atoi(text)
 	if err != nil || index < 0 || index >= len(old.elements) || strconv.Itoa(index) != text {
 		return draftElement{},
-			unprocessable(vitrine.CodeNotApplicable, "/id", "there is no element %q: leave id out of a new element",
+			fault.NotApplicable("/id", "there is no element %q: leave id out of a new element",
 				text)
 	}
 	was := old.elements[index]
 	if key != nil && string(key.Bytes()) != `"`+was.key+`"` {
 		return draftElement{},
-			unprocessable(vitrine.CodeReadOnly, "/key", "the key of element %q is %q: leave it as it is, or out", text,
+			fault.Unprocessable(vitrine.CodeReadOnly, "/key",
+				"the key of element %q is %q: leave it as it is, or out", text,
 				was.key)
 	}
 	manifest, wasConfig, err := was.split()
@@ -179,7 +180,7 @@ func keptElement(id, key, component, config *jsontree.Node, old draft) (draftEle
 	}
 	ref, err := keptComponent(component, manifest)
 	if err != nil {
-		return draftElement{}, below("/component", err)
+		return draftElement{}, fault.At("/component", err)
 	}
 	if before := jsontree.New(wasConfig); ref == storedRef(manifest) &&
 		jsontree.Equal(config, &before, jsontree.SameText) {
@@ -199,7 +200,7 @@ func keptComponent(component *jsontree.Node, manifest []byte) (ref ComponentRef,
 		return storedRef(manifest), nil
 	}
 	if component.Kind() != '{' {
-		return ref, unprocessable(vitrine.CodeNotApplicable, "", "must be an object")
+		return ref, fault.NotApplicable("", "must be an object")
 	}
 	if name, version := component.Get("name"), component.Get("version"); name == nil || version == nil ||
 		component.Len() > 2 {
@@ -215,4 +216,11 @@ func keptComponent(component *jsontree.Node, manifest []byte) (ref ComponentRef,
 		return ref, misshapen("/version", err)
 	}
 	return ref, nil
+}
+
+// misshapen returns an error of package strictjson as ErrUnprocessable. pointer is where the text stands in the patched
+// document.
+func misshapen(pointer string, err error) *vitrine.Error {
+	e := fault.Malformed(strictjson.Within(pointer, err))
+	return fault.NotApplicable(e.Pointer, "%s", e.Reason)
 }

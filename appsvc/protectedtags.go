@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -49,11 +50,12 @@ func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 		case !tagName.MatchString(r.Name):
 			return badTagName("", r.Name)
 		case slices.ContainsFunc(rules[:i], func(o TagRule) bool { return o.Name == r.Name }):
-			return invalid("", "there are two rules for the tag %q: want one", r.Name)
+			return fault.Invalid("", "there are two rules for the tag %q: want one", r.Name)
 		case r.Approvals < 0 || r.Approvals > mostApprovals:
-			return invalid("", "the tag %q needs %d approvals: want 0 to %d", r.Name, r.Approvals, mostApprovals)
+			return fault.Invalid("", "the tag %q needs %d approvals: want 0 to %d", r.Name, r.Approvals, mostApprovals)
 		case r.Independent && r.Approvals == 0:
-			return invalid("", "the approvals of the tag %q shall be independent, but it needs none: want 1 to %d",
+			return fault.Invalid("",
+				"the approvals of the tag %q shall be independent, but it needs none: want 1 to %d",
 				r.Name, mostApprovals)
 		}
 	}
@@ -119,8 +121,9 @@ func moderatesAll(c vitrine.Caller, h appHead) bool {
 // latest version in the transaction of the write or, for a repeat with an idempotency key, in that of the repeat.
 func (t TagRule) mayMove(by vitrine.Caller, h appHead) error {
 	if t.Protected && !moderatesAll(by, h) {
-		return forbidden("the tag %q is protected: only a moderator of every group of the app may create, move or "+
-			"delete it", t.Name)
+		return fault.Forbidden(
+			"the tag %q is protected: only a moderator of every group of the app may create, move or "+
+				"delete it", t.Name)
 	}
 	return nil
 }
@@ -139,7 +142,7 @@ func (t TagRule) mayMoveAlone(by vitrine.Caller, h appHead) error {
 	if err := t.mayMove(by, h); err != nil || t.Approvals == 0 {
 		return err
 	}
-	err := forbidden("the tag %q needs %s: move it by a release, or roll it back", t.Name, approvals(t.Approvals))
+	err := fault.Forbidden("the tag %q needs %s: move it by a release, or roll it back", t.Name, approvals(t.Approvals))
 	err.Code = vitrine.CodeNeedsRelease
 	return err
 }
@@ -180,9 +183,8 @@ func (s *Session) mayRegroup(ctx context.Context, r *reader, at string, h appHea
 	}
 	for _, g := range without(h.Groups, groups) {
 		if !s.by.Owns(h.Owner) && !moderates(s.by, g) {
-			err := forbidden("only a moderator of the group %q or the owner of the app may take the group away", g)
-			err.Pointer = at
-			return err
+			return fault.At(at, fault.Forbidden(
+				"only a moderator of the group %q or the owner of the app may take the group away", g))
 		}
 	}
 	if moderatesAll(s.by, h) {
@@ -190,10 +192,8 @@ func (s *Session) mayRegroup(ctx context.Context, r *reader, at string, h appHea
 	}
 	tag, err := r.protectedTag(ctx, h.ID)
 	if err == nil && tag != "" {
-		rejected := forbidden("the app has the protected tag %q: only a moderator of every group of the app may "+
-			"change its groups", tag)
-		rejected.Pointer = at
-		return rejected
+		return fault.At(at, fault.Forbidden("the app has the protected tag %q: only a moderator of every group of the "+
+			"app may change its groups", tag))
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // App returns the latest version of an app. Like every method that takes the id of an app, it returns
@@ -45,7 +46,7 @@ func (s *Session) versionFor(
 			return err
 		}
 		if app, err = r.version(ctx, h, v); err != nil {
-			err = below(pointer, err)
+			err = fault.At(pointer, err)
 		}
 		return err
 	})
@@ -57,5 +58,5 @@ func (s *Session) versionFor(
 
 // errNoVersion is the error of a request with the zero Version, which means that the caller forgot to name one.
 func errNoVersion() error {
-	return invalid("/appVersion", "a version is missing: name one, or ask for the latest")
+	return fault.Invalid("/appVersion", "a version is missing: name one, or ask for the latest")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
@@ -213,33 +214,33 @@ func (s *Service) checkRelease(name, note string, moves []ReleaseMove, at, was i
 		most         int
 	}{{"/name", name, s.limits.Name}, {"/note", note, mostReleaseNote}} {
 		if n := utf8.RuneCountInString(f.text); n > f.most || !isText(f.text) {
-			return invalid(f.member, "has %d characters; want UTF-8 of at most %d without U+0000", n, f.most)
+			return fault.Invalid(f.member, "has %d characters; want UTF-8 of at most %d without U+0000", n, f.most)
 		}
 	}
 	if len(moves) == 0 || len(moves) > mostMoves {
-		return invalid("/moves", "there are %d, want 1 to %d", len(moves), mostMoves)
+		return fault.Invalid("/moves", "there are %d, want 1 to %d", len(moves), mostMoves)
 	}
 	seen := map[[2]string]bool{}
 	for i, m := range moves {
 		at := fmt.Sprintf("/moves/%d", i)
 		switch name := [2]string{m.AppID, m.Tag}; {
 		case m.AppID == "":
-			return invalid(at+"/app", "missing: want the id of an app")
+			return fault.Invalid(at+"/app", "missing: want the id of an app")
 		case !tagName.MatchString(m.Tag):
 			return badTagName(at+"/tag", m.Tag)
 		case m.To.IsZero() || m.To.check() != nil:
-			return invalid(at+"/to", "want a version, or null (NoTag) to take the tag away")
+			return fault.Invalid(at+"/to", "want a version, or null (NoTag) to take the tag away")
 		case m.From.check() != nil:
-			return invalid(at+"/from", "want a version, or null if the tag must not be there")
+			return fault.Invalid(at+"/from", "want a version, or null if the tag must not be there")
 		case seen[name]:
-			return invalid(at, "the tag %q of app %q is there twice: want one move", m.Tag, m.AppID)
+			return fault.Invalid(at, "the tag %q of app %q is there twice: want one move", m.Tag, m.AppID)
 		default:
 			seen[name] = true
 		}
 	}
 	now := s.made().now()
 	if at != 0 && at != was && (at <= now.UnixMilli() || at > now.Add(farthestRelease).UnixMilli()) {
-		return invalid("/at", "want a time to come within 90 days, in milliseconds since 1970, or null")
+		return fault.Invalid("/at", "want a time to come within 90 days, in milliseconds since 1970, or null")
 	}
 	return nil
 }
@@ -258,7 +259,8 @@ func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []ReleaseMov
 			return nil, err
 		}
 		if m.To.at.Compare(h.Version) > 0 {
-			return nil, below(fmt.Sprintf("/moves/%d/to", i), notFound("app %q has no version %q", m.AppID, m.To.at))
+			return nil, fault.At(fmt.Sprintf("/moves/%d/to", i), fault.NotFound(
+				"app %q has no version %q", m.AppID, m.To.at))
 		}
 		if m.From.IsZero() {
 			at, err := r.pointsTo(ctx, m.AppID, m.Tag)
@@ -364,12 +366,13 @@ func (r *reader) releaseToChange(
 func (r release) is(v vitrine.Version, states ...ReleaseState) error {
 	switch {
 	case v.IsZero() || v == vitrine.Latest:
-		return invalid("/version", "missing: want the version of the release that you have seen")
+		return fault.Invalid("/version", "missing: want the version of the release that you have seen")
 	case v != r.Version:
-		return conflict(vitrine.CodeStaleVersion, r.Version,
+		return fault.Conflict(vitrine.CodeStaleVersion, r.Version,
 			"the release is at version %q, and not at version %q: look at it again", r.Version, v)
 	case !slices.Contains(states, r.State):
-		return conflict(vitrine.CodeWrongState, r.Version, "the release is %s: want one that is %s", r.State, states[0])
+		return fault.Conflict(vitrine.CodeWrongState, r.Version,
+			"the release is %s: want one that is %s", r.State, states[0])
 	}
 	return nil
 }
@@ -438,14 +441,14 @@ const maxScanned = 1000
 func (s *Session) ListReleases(ctx context.Context, in ListReleasesRequest) (vitrine.Page[Release], error) {
 	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Release], err error) {
 		if in.State != "" && !slices.Contains(releaseStates, in.State) {
-			return page, invalidParameter("state", "there is no state %q: want one of %q", in.State, releaseStates)
+			return page, fault.Invalid("state", "there is no state %q: want one of %q", in.State, releaseStates)
 		}
 		name := "releases " + string(in.State) + " " + in.AppID
 		var before int64
 		if in.After != "" {
 			number, text, ok := parseCursor(name, in.After)
 			if before = number; !ok || text != "" || before <= 0 {
-				return page, invalidParameter("after", "not a cursor of this list")
+				return page, fault.Invalid("after", "not a cursor of this list")
 			}
 		}
 		v := viewer{r: r, by: s.by, heads: map[string]appHead{}}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // An approval counts if its person could run the release alone, has neither made nor changed it, was not given rights
@@ -107,7 +108,7 @@ func (s *Service) person(ctx context.Context, kept vitrine.Caller) (p person, er
 // mayMoveAll returns the error of mayMoveAll for the person.
 func (p person) mayMoveAll(ctx context.Context, r *reader, moves []ReleaseMove) error {
 	if p.disabled {
-		return forbidden("the person was disabled")
+		return fault.Forbidden("the person was disabled")
 	}
 	for _, by := range p.callers {
 		if err := r.mayMoveAll(ctx, by, moves, "", true); err != nil {
@@ -185,19 +186,20 @@ func (s *Service) approvers(ctx context.Context, authors []string, kept ...vitri
 func (a approver) mayApprove(rel release, independent bool) error {
 	switch {
 	case a.kept.Key != "":
-		return forbidden("a program's key approves no release: a person does")
+		return fault.Forbidden("a program's key approves no release: a person does")
 	case a.disabled:
-		return forbidden("the person was disabled")
+		return fault.Forbidden("the person was disabled")
 	case slices.Contains(rel.Authors, a.kept.URN):
-		return forbidden("who made or changed a release does not approve it: ask somebody else")
+		return fault.Forbidden("who made or changed a release does not approve it: ask somebody else")
 	case a.givers.anyOf(rel.Authors...):
-		return forbidden("who made or changed the release invited this person or gave it rights, directly or " +
+		return fault.Forbidden("who made or changed the release invited this person or gave it rights, directly or " +
 			"through others: " +
 			"ask somebody else")
 	case independent && a.ofAuthors.anyOf(a.kept.URN):
-		return forbidden("this person invited who made or changed the release, or gave them rights, directly or " +
-			"through " +
-			"others: ask somebody else")
+		return fault.Forbidden(
+			"this person invited who made or changed the release, or gave them rights, directly or " +
+				"through " +
+				"others: ask somebody else")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -144,7 +145,7 @@ func (s *Service) run(
 			if rel.independent(rules) && n < len(rel.Approvals) {
 				format += ": they must be independent, and of people who gave each other rights one counts"
 			}
-			err := conflict(vitrine.CodeNeedsApproval, rel.Version, format, approvals(needs), n)
+			err := fault.Conflict(vitrine.CodeNeedsApproval, rel.Version, format, approvals(needs), n)
 			if due {
 				return asConflict(rel.Version, err)
 			}
@@ -166,7 +167,8 @@ func (s *Service) run(
 
 // conflicting returns the error of a release that cannot be run.
 func conflicting(v vitrine.Version, list ...vitrine.Conflict) error {
-	err := conflict(vitrine.CodeConflicts, v, "the release cannot be run, and no tag was moved: %s", list[0].Reason)
+	err := fault.Conflict(vitrine.CodeConflicts, v,
+		"the release cannot be run, and no tag was moved: %s", list[0].Reason)
 	err.Conflicts = list
 	return err
 }
@@ -376,7 +378,7 @@ func (s *Session) TaggedAppIn(ctx context.Context, appID, name, releaseID string
 		}
 		switch rel.State {
 		case ReleaseCancelled:
-			return app, conflict(vitrine.CodeWrongState, h.Version, "the release is cancelled")
+			return app, fault.Conflict(vitrine.CodeWrongState, h.Version, "the release is cancelled")
 		case ReleaseOpen, ReleaseScheduled:
 			if _, conflicts, err := r.plan(ctx, rel, nil, false); err != nil {
 				return app, err

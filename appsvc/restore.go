@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
@@ -106,7 +107,7 @@ func missing(app string, err error) error {
 		return err
 	}
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind == vitrine.ErrNotFound && e.Pointer == "" {
-		return below(app, err)
+		return fault.At(app, err)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
@@ -93,8 +94,9 @@ func (a App) WithDefaults(ctx context.Context) (App, error) {
 // errTooMuchDefault is the error of an app that is too large, or takes too many steps, with the defaults of its schemas. Without
 // them it can be read, so the error names the query parameter that asks for them over HTTP.
 func errTooMuchDefault() error {
-	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeCost, Parameter: "withDefaults",
-		Reason: fmt.Sprintf("with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them", maxDefaultBytes)}
+	return fault.Unprocessable(vitrine.CodeCost, "withDefaults",
+		"with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them",
+		maxDefaultBytes)
 }
 
 // defaultSchemas are the schemas of WithDefaults, compiled. Neighbours in time often have the same ones.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -93,7 +94,7 @@ func (r *reader) vacant(ctx context.Context, c sentComponent) (out Component, er
 	was, id, _ := strings.Cut(string(values[1]), " ")
 	switch {
 	case was != "" && was != contentDigest(c.Manifest):
-		return Component{}, invalid("/version",
+		return Component{}, fault.Invalid("/version",
 			"version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version,
 			c.Name)
 	case id != "" && !c.named:
@@ -102,7 +103,7 @@ func (r *reader) vacant(ctx context.Context, c sentComponent) (out Component, er
 		}
 		out.Warnings = c.Warnings
 	case id != "" && id != c.ID:
-		return Component{}, invalid("/id",
+		return Component{}, fault.Invalid("/id",
 			"version %q of %q was deleted, and had the id %q: want this id or none, or another version", c.Version,
 			c.Name, id)
 	}
@@ -121,7 +122,7 @@ func (r *reader) vacant(ctx context.Context, c sentComponent) (out Component, er
 
 // exists is the error of a component that is there already. same says whether it is the one of the request.
 func exists(pointer string, same bool, format string, args ...any) error {
-	err := invalid(pointer, format, args...)
+	err := fault.Invalid(pointer, format, args...)
 	err.Code, err.Same = vitrine.CodeExists, &same
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -120,7 +121,7 @@ func (r *reader) storedRelease(ctx context.Context, id string) (rel release, err
 func decodeRelease(e storage.Entry) (rel release, err error) {
 	if e.Value == nil {
 		// the same sentence as for a hidden release, so that the two cannot be told apart
-		return rel, notFound("no release has this id")
+		return rel, fault.NotFound("no release has this id")
 	}
 	var stored storedRelease
 	if err := json.Unmarshal(e.Value, &stored); err != nil {
@@ -208,7 +209,8 @@ func (r *reader) scheduled(ctx context.Context, h appHead) error {
 		if err != nil {
 			return err
 		}
-		return wrongState(h.Version, "the release %q is scheduled and moves a tag of the app: cancel it first", e.Value)
+		return fault.Conflict(vitrine.CodeWrongState, h.Version,
+			"the release %q is scheduled and moves a tag of the app: cancel it first", e.Value)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -123,7 +124,7 @@ func (r *reader) rollback(ctx context.Context, h appHead, name string, last move
 	}
 	top := last.top()
 	if top == 0 {
-		return m, conflict(vitrine.CodeWrongState, h.Version, "no move of the tag %q is left to roll back", name)
+		return m, fault.Conflict(vitrine.CodeWrongState, h.Version, "no move of the tag %q is left to roll back", name)
 	}
 	var undone, before move
 	for m, err := range r.moves(ctx, h.ID, name, top+1, 2) {
@@ -137,7 +138,7 @@ func (r *reader) rollback(ctx context.Context, h appHead, name string, last move
 		}
 	}
 	if release != "" && undone.Release != release {
-		return m, conflict(vitrine.CodeMoved, h.Version, "the tag %q was moved after this release", name)
+		return m, fault.Conflict(vitrine.CodeMoved, h.Version, "the tag %q was moved after this release", name)
 	}
 	return move{From: last.To, To: undone.From, Rollback: true, Release: release, Top: before.top()}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/history"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -172,7 +173,7 @@ func (r *reader) version(ctx context.Context, h appHead, v vitrine.Version) (App
 		v = h.Version
 	}
 	if v.IsZero() || v.Compare(h.Version) > 0 {
-		return App{}, notFound("app %q has no version %q", h.ID, v)
+		return App{}, fault.NotFound("app %q has no version %q", h.ID, v)
 	}
 	if kept, found := r.s.versions.Get(versionName{h.ID, v.Number()}); found {
 		return kept.App, nil

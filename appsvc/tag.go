@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 )
@@ -138,7 +139,7 @@ func (s *Session) tag(ctx context.Context, in TagRequest) (out Tag, err error) {
 			return err
 		}
 		if s.by.TagsOnly && !slices.Contains(s.by.Tags, in.Name) {
-			return forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
+			return fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
 		}
 		at, err := r.pointsTo(ctx, in.AppID, in.Name)
 		if err != nil {
@@ -162,7 +163,7 @@ func (s *Session) tag(ctx context.Context, in TagRequest) (out Tag, err error) {
 
 // noTag returns ErrNotFound for a tag that does not exist in an app that the caller may read.
 func noTag(appID, name string) error {
-	return notFound("app %q has no tag %q", appID, name)
+	return fault.NotFound("app %q has no tag %q", appID, name)
 }
 
 // PutTagRequest names a tag and the version that it will point to.
@@ -229,7 +230,7 @@ func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
 		return Tag{}, err
 	}
 	if in.Rollback && !in.Version.IsZero() {
-		return Tag{}, invalid("/rollback", "want it in place of a version")
+		return Tag{}, fault.Invalid("/rollback", "want it in place of a version")
 	}
 	if err := checkNote("/note", in.Note); err != nil {
 		return Tag{}, err
@@ -372,7 +373,7 @@ func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move)
 		names[tag.Name] = true
 	}
 	if n := len(names); n >= l.Tags {
-		return unprocessable(vitrine.CodeLimit, "",
+		return fault.Unprocessable(vitrine.CodeLimit, "",
 			"the app has %d tags, which is as many as an app can have: move or delete one", n)
 	}
 	if last.number > 0 {
@@ -391,7 +392,7 @@ func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move)
 		}
 	}
 	if ever >= l.TagNames {
-		return unprocessable(vitrine.CodeLimit, "",
+		return fault.Unprocessable(vitrine.CodeLimit, "",
 			"the app has had tags of %d names, which is as many as an app can ever have: use one of these names", ever)
 	}
 	return nil
@@ -399,7 +400,7 @@ func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move)
 
 // badTagName returns the error of an invalid name of a tag.
 func badTagName(pointer, name string) error {
-	return invalid(pointer,
+	return fault.Invalid(pointer,
 		"%q cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and hyphens", name)
 }
 

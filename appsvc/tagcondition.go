@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // TagGuard is a condition of PutTag and of the moves of a release: where the tag must point before. It keeps two people who move a
@@ -43,7 +44,7 @@ func (g TagGuard) check() error {
 
 // errNoGuard is the error of a guard in a request that is neither a version nor null.
 func errNoGuard() *vitrine.Error {
-	return invalid("/from", "want a version, or null if the tag must not be there")
+	return fault.Invalid("/from", "want a version, or null if the tag must not be there")
 }
 
 // verify returns ErrConflict with CodeMoved unless the tag meets the condition. at is where the tag points, or zero if there
@@ -52,7 +53,8 @@ func (g TagGuard) verify(name string, at, head vitrine.Version) error {
 	if !g.set || g.at == at {
 		return nil
 	}
-	err := conflict(vitrine.CodeMoved, head, "the tag %q points to version %q, and not to version %q", name, at, g.at)
+	err := fault.Conflict(vitrine.CodeMoved, head,
+		"the tag %q points to version %q, and not to version %q", name, at, g.at)
 	switch {
 	case at.IsZero():
 		err.Reason = fmt.Sprintf("the app has no tag %q, and the tag should point to version %q", name, g.at)

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // The history of a tag is a list of moves, numbered from 1 without gaps: the To of each is the From of the next. A tag
@@ -74,7 +75,7 @@ func (s *Session) ListTagMoves(ctx context.Context, in ListTagMovesRequest) (vit
 		if in.After != "" {
 			number, text, ok := parseCursor(history, in.After)
 			if before = number; !ok || text != "" || before <= 0 {
-				return page, invalidParameter("before", "not a cursor of the history of this tag")
+				return page, fault.Invalid("before", "not a cursor of the history of this tag")
 			}
 		}
 		for m, err := range r.moves(ctx, in.AppID, in.Name, before, limit+1) {

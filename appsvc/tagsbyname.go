@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // TagsNamed returns the tag of this name of each of the apps, in the order of appIDs, each app once. It leaves out apps
@@ -16,10 +17,10 @@ func (s *Session) TagsNamed(ctx context.Context, name string, appIDs []string) (
 		return nil, err
 	}
 	if len(appIDs) == 0 || len(appIDs) > s.service.limits.AppIDs {
-		return nil, invalidParameter("appId", "given %d times, want 1 to %d", len(appIDs), s.service.limits.AppIDs)
+		return nil, fault.Invalid("appId", "given %d times, want 1 to %d", len(appIDs), s.service.limits.AppIDs)
 	}
 	if !tagName.MatchString(name) {
-		return nil, notFound("no tag can be named %q", name)
+		return nil, fault.NotFound("no tag can be named %q", name)
 	}
 	// One View reads the tags of all apps, so they are of one snapshot.
 	return view(ctx, s, func(r *reader) (tags []Tag, err error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
@@ -71,23 +72,23 @@ func (s *Session) Upgrade(
 	}
 	u := upgrade{s: s.service, by: s.by, in: in, ref: ComponentRef{in.Name, in.To}}
 	if len(in.Patch) > s.service.limits.PatchBytes {
-		return out, below("/patch",
+		return out, fault.At("/patch",
 			tooMuch("patch", s.service.limits.PatchBytes))
 	}
 	if in.Patch != nil {
 		if u.ops, err = jsontree.Decode(in.Patch, s.service.limits.PatchOps); err != nil {
-			return out, below("/patch", err)
+			return out, fault.At("/patch", err)
 		}
 	}
 	if in.To == "" {
-		return out, invalid("/to", "missing: want a version of the component")
+		return out, fault.Invalid("/to", "missing: want a version of the component")
 	}
 	list := "upgrade " + in.Name + "\n" + in.To
 	from := ""
 	if in.After != "" {
 		_, text, ok := parseCursor(list, in.After)
 		if from = text; !ok || text == "" {
-			return out, invalid("/after", "not a cursor of this upgrade")
+			return out, fault.Invalid("/after", "not a cursor of this upgrade")
 		}
 	}
 	if err := u.prepare(ctx); err != nil {
@@ -186,7 +187,7 @@ func (u *upgrade) prepare(ctx context.Context) error {
 			return noComponent(u.ref.Name)
 		}
 		if err == nil {
-			err = below("/to", unknownComponent(u.ref))
+			err = fault.At("/to", unknownComponent(u.ref))
 		}
 		return err
 	})
@@ -198,7 +199,7 @@ func (u *upgrade) prepare(ctx context.Context) error {
 		u.schema, err = u.s.schemas.get(schema)
 	}
 	if err != nil {
-		return below("/to", nonconforming(u.ref, err))
+		return fault.At("/to", nonconforming(u.ref, err))
 	}
 	return nil
 }

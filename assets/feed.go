@@ -7,6 +7,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -103,7 +104,7 @@ const outboxBytes = 256 << 10
 
 // feedPage returns a page of the feed, of at most this number of bytes of JSON unless it has one entry.
 func (s *Service) feedPage(r *records, in vitrine.ChangesRequest, bytes int) (vitrine.ChangesPage[Event], error) {
-	limit, err := s.pageLimit(in.Limit, 100)
+	limit, err := paging.Limit(in.Limit, 100, s.limits.Page)
 	if err != nil {
 		return vitrine.ChangesPage[Event]{}, err
 	}

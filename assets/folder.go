@@ -133,7 +133,7 @@ func (s *Session) AllFolders(ctx context.Context, lib Library, in ListFoldersReq
 // folders returns the page of the list. The folders nearest to the cursor are taken first: from
 // After forwards, or from Before backwards. The page itself always has the order of the list.
 func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error) {
-	limit, err := req.pageLimit(in.Limit, 50)
+	limit, err := paging.Limit(in.Limit, 50, req.limits.Page)
 	if err != nil {
 		return vitrine.Page[Folder]{}, err
 	}

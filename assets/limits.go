@@ -5,8 +5,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // Limits bound what one request to a Service may ask for or store, so that no request can take
@@ -96,17 +94,6 @@ func (l Limits) withDefaults() Limits {
 // were before, which is 0 for something new. If there were more than limit, which was lowered since,
 // the change may leave as many.
 func withinLimit(n, before, limit int) bool { return n <= max(limit, before) }
-
-// pageLimit returns the number of items that a page may have. asked is the limit of the request; if
-// it is 0, a page has otherwise items, but no more than Limits.Page. It returns ErrInvalid if asked
-// is negative or above Limits.Page.
-func (s *Service) pageLimit(asked, otherwise int) (int, error) {
-	limit, err := paging.Limit(asked, otherwise, s.limits.Page)
-	if err != nil {
-		return 0, invalid("limit", "%s", err)
-	}
-	return limit, nil
-}
 
 // checkResponse returns ErrInvalid if the response to a change has this number of items and is longer
 // than Limits.ResponseBytes. A change of one item is always allowed, since it cannot be sent in parts.

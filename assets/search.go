@@ -534,7 +534,7 @@ func (at pageRange) position(r assetRecord) position {
 // pageRange returns the range of assets that the search asks for with its cursors, its order and
 // its limit. It returns ErrInvalid if a cursor is not of this library or of another sort, or the limit is out of range.
 func (req *request) pageRange(in SearchRequest) (pageRange, error) {
-	limit, err := req.pageLimit(in.Limit, 50)
+	limit, err := paging.Limit(in.Limit, 50, req.limits.Page)
 	c := pageRange{ascending: in.ascending(), byCreated: in.Sort == byCreated, limit: limit}
 	if err != nil {
 		return c, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -139,7 +140,7 @@ func (s *Session) Changes(ctx context.Context, in ChangesRequest) (out vitrine.C
 	if err != nil {
 		return out, err
 	}
-	limit, err := s.service.limit(in.Limit)
+	limit, err := paging.Limit(in.Limit, 100, s.service.limits.Page)
 	if err == nil {
 		err = s.service.feeds.Identify(ctx)
 	}

@@ -65,7 +65,7 @@ func (s *Session) ListCollections(
 	if err != nil {
 		return out, err
 	}
-	limit, err := s.service.limit(in.Limit)
+	limit, err := paging.Limit(in.Limit, 100, s.service.limits.Page)
 	var after CollectionKey
 	if err == nil && in.After != "" {
 		if after, err = parseCollectionCursor(in.After); err == nil && in.Source != "" && after.Source != in.Source {
@@ -124,7 +124,7 @@ func (s *Session) ListReviews(ctx context.Context, in ListReviewsRequest) (out v
 func reviewsPage[T any](
 	s *Service, r *rows, in ListReviewsRequest, decode func(data []byte) (T, error),
 ) (c stored, page vitrine.Page[T], err error) {
-	limit, err := s.limit(in.Limit)
+	limit, err := paging.Limit(in.Limit, 100, s.limits.Page)
 	if err != nil {
 		return c, page, err
 	}
@@ -183,16 +183,6 @@ func (s *Session) AllReviews(ctx context.Context, in ListReviewsRequest) iter.Se
 		page, err := s.ListReviews(ctx, in)
 		return page.Items, page.Next, err
 	})
-}
-
-// limit returns the maximum number of items of a page. asked is the limit of the request; 0 means 100 items, but no
-// more than Limits.Page. limit returns ErrInvalid if asked is below 0 or above Limits.Page.
-func (s *Service) limit(asked int) (int, error) {
-	limit, err := paging.Limit(asked, 100, s.limits.Page)
-	if err != nil {
-		return 0, invalid("limit", "%s", err)
-	}
-	return limit, nil
 }
 
 // collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -65,8 +64,7 @@ func NewList[T, W any](r *Request, name string, items iter.Seq2[T, error], after
 	show func(T) (*W, error)) (List, error) {
 	limit, err := paging.Limit(r.call.query.limit(), usualItems, mostItems)
 	if err != nil {
-		return List{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "limit",
-			Reason: err.Error()}
+		return List{}, err
 	}
 	list := List{body: fmt.Appendf(nil, "{%q:[", name)}
 	room, looked, last := paging.NewRoom(limit, mostBytes), 0, ""

@@ -3,20 +3,20 @@
 package paging
 
 import (
-	"fmt"
 	"iter"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // Limit returns how many items a page may have. asked is the limit of the request. If it is 0, the request names none,
 // and the result is otherwise, the default of the list, or most if that is lower. A list whose default is 0 has pages
-// of any number of items then. Limit returns an error if asked is negative or above most; callers make it an error of
-// their domain about the parameter limit.
+// of any number of items then. Limit returns ErrInvalid, for the parameter limit, if asked is negative or above most.
 func Limit(asked, otherwise, most int) (int, error) {
 	if asked == 0 {
 		return min(otherwise, most), nil
 	}
 	if asked < 0 || asked > most {
-		return 0, fmt.Errorf("want 1 to %d", most)
+		return 0, fault.Invalid("limit", "want 1 to %d", most)
 	}
 	return asked, nil
 }

@@ -17,8 +17,8 @@ func TestLimit(t *testing.T) {
 		{0, 0, 500, 0, ""},
 		{1, 50, 500, 1, ""},
 		{500, 50, 500, 500, ""},
-		{501, 50, 500, 0, "want 1 to 500"},
-		{-1, 50, 500, 0, "want 1 to 500"},
+		{501, 50, 500, 0, "limit: want 1 to 500"},
+		{-1, 50, 500, 0, "limit: want 1 to 500"},
 	} {
 		limit, err := paging.Limit(c.asked, c.otherwise, c.most)
 		fault := ""

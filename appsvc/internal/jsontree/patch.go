@@ -11,28 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// notApplicable returns the error of an operation that does not apply.
-func notApplicable(format string, args ...any) error {
-	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeNotApplicable, Reason: fmt.Sprintf(format, args...)}
-}
-
-// tooLarge returns the error of a patch that exceeds a limit.
-func tooLarge(format string, args ...any) error {
-	return &vitrine.Error{Kind: vitrine.ErrTooLarge, Code: vitrine.CodeTooLarge, Reason: fmt.Sprintf(format, args...)}
-}
-
-// malformed returns the error of a malformed JSON Patch. pointer leads to the mistake.
-func malformed(pointer, reason string) error {
-	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: pointer, Reason: reason}
-}
-
 // testFailed returns the error of a test that fails.
 func testFailed(reason string) error {
-	return &vitrine.Error{Kind: vitrine.ErrConflict, Code: vitrine.CodeTestFailed, Reason: reason}
+	return fault.Conflict(vitrine.CodeTestFailed, vitrine.Version{}, "%s", reason)
 }
 
 // Op is one operation of a patch. Path and From are JSON pointers (RFC 6901); From is that of a move or a copy. Value is JSON, and
@@ -89,18 +75,15 @@ type wireOp struct {
 func Decode(data []byte, maxOps int) ([]Op, error) {
 	var wire []wireOp
 	if err := strictjson.Decode(data, &wire); err != nil {
-		if e, ok := errors.AsType[*strictjson.Error](err); ok {
-			return nil, malformed(e.Pointer, e.Sentence())
-		}
-		return nil, malformed("", err.Error())
+		return nil, fault.Malformed(err)
 	}
 	if len(wire) > maxOps {
-		return nil, tooLarge("the patch has %d operations, at most %d", len(wire), maxOps)
+		return nil, fault.TooLarge("the patch has %d operations, at most %d", len(wire), maxOps)
 	}
 	ops := make([]Op, len(wire))
 	for i, w := range wire {
 		if member, reason := w.wrong(); reason != "" {
-			return nil, malformed(fmt.Sprintf("/%d/%s", i, member), reason)
+			return nil, fault.Invalid(fmt.Sprintf("/%d/%s", i, member), "%s", reason)
 		}
 		ops[i] = Op{Op: w.Op, Path: *w.Path, Value: w.Value}
 		if ops[i].hasFrom() {
@@ -161,7 +144,7 @@ func (n *Node) Patch(ops []Op, limits Limits) error {
 		p.steps = 0
 		err := p.do(op)
 		if p.left.Work -= p.steps; err == nil && p.left.Work < 0 {
-			err = tooLarge("this operation and those before it take too much work on such long lists or objects")
+			err = fault.TooLarge("this operation and those before it take too much work on such long lists or objects")
 		}
 		if e, ok := errors.AsType[*vitrine.Error](err); ok {
 			e.Pointer, e.Reason = "/"+strconv.Itoa(i), fmt.Sprintf("%s of %q: %s", op.Op, op.Path, e.Reason)
@@ -219,7 +202,7 @@ func (p *patching) do(op Op) error {
 	case err != nil || op.Op == "move" && op.From == op.Path:
 		return err
 	case op.Op == "move" && strings.HasPrefix(op.Path, op.From+"/"): // RFC 6902, section 4.4
-		return notApplicable("%q cannot be moved into itself", op.From)
+		return fault.NotApplicable("", "%q cannot be moved into itself", op.From)
 	case op.Op == "move":
 		value, err := p.remove(op.From)
 		if err != nil {
@@ -229,7 +212,7 @@ func (p *patching) do(op Op) error {
 	}
 	value := New(from.Bytes())
 	if p.left.Copies -= len(value.text); p.left.Copies < 0 {
-		return tooLarge("the copies of values come to more bytes than a document may have")
+		return fault.TooLarge("the copies of values come to more bytes than a document may have")
 	}
 	return p.add(op.Path, value)
 }
@@ -261,9 +244,9 @@ func (p *patching) child(at *Node, token, pointer string) (i int, err error) {
 	}
 	switch {
 	case at.Kind() == '[' && i < 0 && isOddIndex(token):
-		return 0, notApplicable("%s: at %q of %q", badIndex, token, pointer)
+		return 0, fault.NotApplicable("", "%s: at %q of %q", badIndex, token, pointer)
 	case i < 0 || i >= len(l.items):
-		return 0, notApplicable("there is no such place: at %q of %q", token, pointer)
+		return 0, fault.NotApplicable("", "there is no such place: at %q of %q", token, pointer)
 	}
 	return i, nil
 }
@@ -309,20 +292,21 @@ func (p *patching) add(pointer string, value Node) error {
 		case token == "-":
 			i = len(l.items)
 		case i < 0:
-			return notApplicable("%s: at %q of %q", badIndex, token, pointer)
+			return fault.NotApplicable("", "%s: at %q of %q", badIndex, token, pointer)
 		case i > len(l.items):
-			return notApplicable("the list has %d items: want an index from 0 to %[1]d, or - for its end", len(l.items))
+			return fault.NotApplicable("",
+				"the list has %d items: want an index from 0 to %[1]d, or - for its end", len(l.items))
 		}
 		l.items = slices.Insert(l.items, i, value)
 		return nil
 	}
-	return notApplicable("%q is neither a list nor an object", pointer[:strings.LastIndexByte(pointer, '/')])
+	return fault.NotApplicable("", "%q is neither a list nor an object", pointer[:strings.LastIndexByte(pointer, '/')])
 }
 
 // remove removes the value at a place and returns it.
 func (p *patching) remove(pointer string) (Node, error) {
 	if pointer == "" {
-		return Node{}, notApplicable("the whole document cannot be removed")
+		return Node{}, fault.NotApplicable("", "the whole document cannot be removed")
 	}
 	around, l, token, err := p.parent(pointer)
 	if err != nil {
