@@ -351,6 +351,9 @@ func TestNoMethodTakesAMalformedCaller(t *testing.T) {
 		methods := reflect.ValueOf(w.As(by))
 		for i := range methods.NumMethod() {
 			method, what := methods.Method(i), methods.Type().Method(i).Name
+			if what == "Within" { // it only makes a Session
+				continue
+			}
 			in := []reflect.Value{reflect.ValueOf(context.Background())}
 			for n := 1; n < method.Type().NumIn(); n++ {
 				in = append(in, reflect.Zero(method.Type().In(n)))

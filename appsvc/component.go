@@ -200,7 +200,7 @@ type ListComponentsRequest struct {
 // would bring its JSON above Limits.PageBytes. Every caller without TagsOnly may read components.
 func (s *Session) ListComponents(ctx context.Context, in ListComponentsRequest) (vitrine.Page[Component], error) {
 	return list(ctx, s, 0, 0, func(r *reader, _ int) (vitrine.Page[Component], error) {
-		return fill(ctx, s.service, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string {
+		return fill(s.service, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string {
 			return last.Name
 		})
 	})

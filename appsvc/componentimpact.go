@@ -16,7 +16,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -251,9 +250,6 @@ func (k *checker) version(in BrokenElement, body Body, first int) (full bool, er
 			in.Element = strconv.Itoa(i)
 			if !k.room.Takes(in.size()) {
 				return true, nil
-			}
-			if err := memreserve.Reserve(k.ctx, in.size()); err != nil {
-				return false, err
 			}
 			k.out.Broken = append(k.out.Broken, in)
 		}

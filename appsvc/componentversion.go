@@ -77,7 +77,7 @@ func (s *Session) ListComponentVersions(
 				}
 			}
 		}
-		return fill(ctx, s.service, limit, items, func(c Component) int {
+		return fill(s.service, limit, items, func(c Component) int {
 			return len(c.Manifest)
 		}, func(last Component) string { return last.Version })
 	})

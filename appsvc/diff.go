@@ -8,7 +8,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // Two versions are compared as drafts, whose elements are encoded texts. diffWithin compares the titles as a whole, the
@@ -70,17 +69,16 @@ func (s *Session) Diff(ctx context.Context, id string, from, to vitrine.Version)
 		if before, err = r.version(ctx, h, from); err != nil {
 			return err
 		}
-		if err := memreserve.Reserve(ctx, len(before.Body)); err != nil {
+		if err := s.mayTake(2 * len(before.Body)); err != nil { // as much again as for the other body, at least
 			return err
 		}
 		after, err = r.version(ctx, h, to)
 		return err
 	})
-	if err != nil {
-		return Diff{}, err
+	if err == nil { // the approximate memory for the two bodies, for comparing them and for writing the patch
+		err = s.mayTake(3*len(before.Body) + 3*len(after.Body))
 	}
-	// The approximate memory for comparing the two bodies and writing the patch.
-	if err := memreserve.Reserve(ctx, 2*len(before.Body)+3*len(after.Body)); err != nil {
+	if err != nil {
 		return Diff{}, err
 	}
 	a, err := before.Body.draft()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // A page of the history compares each of its versions with the previous one, so the work for a page is that of many
@@ -107,7 +106,7 @@ func (s *Session) ListHistory(ctx context.Context, in ListHistoryRequest) (vitri
 		if err != nil {
 			return page, err
 		}
-		return s.service.historyPage(ctx, r, in.AppID, before, limit)
+		return s.historyPage(ctx, r, in.AppID, before, limit)
 	})
 }
 
@@ -123,7 +122,7 @@ func (s *Session) AllHistory(ctx context.Context, in ListHistoryRequest) iter.Se
 //
 // A page with Next ends with an entry whose changes are known. The version that it was compared with, which was read
 // last, is the first one of the next page, and is read again then.
-func (s *Service) historyPage(
+func (s *Session) historyPage(
 	ctx context.Context, r *reader, app string, before vitrine.Version, limit int,
 ) (vitrine.Page[HistoryEntry], error) {
 	tags, err := tagNames(ctx, r, app)
@@ -139,7 +138,7 @@ func (s *Service) historyPage(
 		return vitrine.Page[HistoryEntry]{}, err
 	}
 	var page vitrine.Page[HistoryEntry]
-	c := changeLog{limits: s.limits, left: historySteps * ((limit + 49) / 50)}
+	c := changeLog{limits: s.service.limits, left: historySteps * ((limit + 49) / 50)}
 	bytes, largest := 0, 0
 	// The newest version begins the log. Each later one completes the entry of the version after it, and adds its own.
 	for app, err := range r.versionsBelow(ctx, app, before, limit+1) {
@@ -147,7 +146,7 @@ func (s *Service) historyPage(
 			return vitrine.Page[HistoryEntry]{}, err
 		}
 		if size := len(app.Body); size > largest { // for two bodies and their differences
-			if err := memreserve.Reserve(ctx, 3*(size-largest)); err != nil {
+			if err := s.mayTake(3 * size); err != nil {
 				return vitrine.Page[HistoryEntry]{}, err
 			}
 			largest = size
@@ -157,7 +156,7 @@ func (s *Service) historyPage(
 			if last.Changes, last.ChangesTruncated, err = c.since(app.Body); err != nil {
 				return vitrine.Page[HistoryEntry]{}, err
 			}
-			if bytes += len(app.Body); n == limit || bytes >= historyPages*s.limits.PageBytes {
+			if bytes += len(app.Body); n == limit || bytes >= historyPages*s.service.limits.PageBytes {
 				page.Next = last.Version.String()
 				return page, nil
 			}

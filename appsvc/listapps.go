@@ -106,7 +106,7 @@ func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Pag
 				}
 			}
 		}
-		return fill(ctx, s.service, limit, apps, App.size, func(last App) string {
+		return fill(s.service, limit, apps, App.size, func(last App) string {
 			at := q.position(last)
 			return cursor(string(q.sort), at.Time, at.ID)
 		})

@@ -47,7 +47,7 @@ func (s *Session) ListVersions(ctx context.Context, in ListVersionsRequest) (vit
 		if err != nil {
 			return page, err
 		}
-		return fill(ctx, s.service, limit, r.versionsBelow(ctx, in.AppID, before, limit+1), App.size,
+		return fill(s.service, limit, r.versionsBelow(ctx, in.AppID, before, limit+1), App.size,
 			func(last App) string { return last.Version.String() })
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -55,19 +54,15 @@ func list[T any](
 }
 
 // fill returns a page of the first items of a list: limit of them, or any number if limit is 0, of Limits.PageBytes
-// together. If the list has more items, next returns the cursor after the last one. fill returns
-// memreserve.ErrExceeded if the request may use no more memory.
+// together. If the list has more items, next returns the cursor after the last one.
 func fill[T any](
-	ctx context.Context, s *Service, limit int, items iter.Seq2[T, error], size func(T) int, next func(last T) string,
+	s *Service, limit int, items iter.Seq2[T, error], size func(T) int, next func(last T) string,
 ) (page vitrine.Page[T], err error) {
 	room := paging.NewRoom(limit, s.limits.PageBytes)
 	for item, err := range items {
 		if err == nil && !room.Takes(size(item)) {
 			page.Next = next(page.Items[len(page.Items)-1])
 			break
-		}
-		if err == nil {
-			err = memreserve.Reserve(ctx, size(item))
 		}
 		if err != nil {
 			return vitrine.Page[T]{}, err

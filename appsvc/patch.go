@@ -10,7 +10,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // How a patch becomes the next version, step by step:
@@ -29,8 +28,7 @@ import (
 // appPath is the JSON pointer of the app in the document that a patch changes.
 const appPath = "/apps/0"
 
-// patchFactor is how much memory applying a patch takes, in sizes of the app's body. Patch reserves it before it
-// applies anything.
+// patchFactor is how much memory applying a patch takes, in sizes of the app's body.
 const patchFactor = 4
 
 // Patch applies a JSON Patch to the latest version of an app and stores the result as the next version. Its paths
@@ -81,7 +79,7 @@ func (s *Session) Patch(ctx context.Context, id string, patch io.Reader) (App, e
 			return App{}, err
 		}
 	}
-	if err := memreserve.Reserve(ctx, patchFactor*len(last.Body)); err != nil {
+	if err := s.mayTake(patchFactor * len(last.Body)); err != nil {
 		return App{}, err
 	}
 	content, differs, err := s.service.applyPatch(last.App, p)

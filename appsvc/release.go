@@ -14,7 +14,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -473,9 +472,6 @@ func (s *Session) ListReleases(ctx context.Context, in ListReleasesRequest) (vit
 				if !room.Takes(shown.size()) {
 					page.Next = cursor(name, rel.Number+1, "")
 					break
-				}
-				if err := memreserve.Reserve(ctx, shown.size()); err != nil {
-					return vitrine.Page[Release]{}, err
 				}
 				page.Items = append(page.Items, shown)
 			}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // RestoreRequest names the version of an app whose content to store again.
@@ -65,7 +64,7 @@ func (s *Session) Restore(ctx context.Context, in RestoreRequest) (App, error) {
 			return err
 		}
 		// for the new version and for the response, before anything is written
-		return memreserve.Reserve(ctx, 2*len(old.Body))
+		return s.mayTake(2 * len(old.Body))
 	}
 	// A repeat returns its result only if the caller may still use the app.
 	write.may = func(ctx context.Context, r *reader) error {

@@ -13,12 +13,11 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
-// Completing a config takes a walk through the config and the schema at once: at each object of the config, the defaulter
-// collects the schemas that apply there, completes the members that the object has, and adds the properties that it lacks. It
-// decodes only the parts of both that the walk comes to.
+// Completing a config takes a walk through the config and the schema at once: at each object of the config, the
+// defaulter collects the schemas that apply there, completes the members that the object has, and adds the properties
+// that it lacks. It decodes only the parts of both that the walk comes to.
 
 // Bounds of WithDefaults. A step is about one value that is visited or copied.
 const (
@@ -26,10 +25,12 @@ const (
 	maxDefaultBytes = 16 << 20 // of the result
 )
 
-// WithDefaults returns the app with each config completed with the defaults of the configSchema in its manifest: the values that
-// a component is run with. The result is for display: it is not stored, and a patch is made for the app without defaults.
+// WithDefaults returns the app with each config completed with the defaults of the configSchema in its manifest: the
+// values that a component is run with. The result is for display: it is not stored, and a patch is made for the app
+// without defaults.
 //
-// A stored config contains only the values of its creator, so a new version of a component may bring new defaults. For example:
+// A stored config contains only the values of its creator, so a new version of a component may bring new defaults. For
+// example:
 //
 //	schema  {"properties":{"size":{"default":10},"font":{"type":"object","properties":{"bold":{"default":false}}}}}
 //	config  {}
@@ -41,25 +42,23 @@ const (
 //   - The default of a property is that of its schema, else that of the schema that its $ref names, else the first
 //     one in its allOf. If several schemas of a place have a property of the same name, the same order decides.
 //   - A default that breaks its own schema is ignored. CheckComponent warns of it.
-//   - An absent property without a default whose type is "object" alone is made up from the defaults of its properties, if there are any
-//     and the object conforms to the schema. To make absence mean something, give no defaults inside, or allow null.
+//   - An absent property without a default whose type is "object" alone is made up from the defaults of its properties,
+//     if there are any and the object conforms to the schema. To make absence mean something, give no defaults inside,
+//     or allow null.
 //   - A value of the creator is never changed, and null is a value.
 //   - Objects and arrays are completed inside, those of the creator and those that are added: objects by properties,
-//     arrays by items, prefixItems and additionalItems, also through $ref and allOf. A default is not added inside itself, and no
-//     object is made up inside one of the same schema.
+//     arrays by items, prefixItems and additionalItems, also through $ref and allOf. A default is not added inside
+//     itself, and no object is made up inside one of the same schema.
 //   - A default in anyOf, oneOf, if or not does not count, since it belongs to one of several alternatives.
 //   - A $ref is followed within the document. The keywords beside it count in every draft.
 //
 // The members of the creator come first, in their order, and then those that were added, in the order of the schema.
 // Numbers and strings keep their text. White space between values is dropped.
 //
-// The configs are not validated. In a schema that the service would reject, a keyword of the wrong type is ignored, all defaults
-// count, no $ref is followed, and no object is made up. WithDefaults returns ErrUnprocessable with CodeCost if the response with
-// the app over HTTP would have more than 16 MiB, or if completing all configs would take too long.
+// The configs are not validated. In a schema that the service would reject, a keyword of the wrong type is ignored, all
+// defaults count, no $ref is followed, and no object is made up. WithDefaults returns ErrUnprocessable with CodeCost if
+// the response with the app over HTTP would have more than 16 MiB, or if completing all configs would take too long.
 func (a App) WithDefaults(ctx context.Context) (App, error) {
-	if err := memreserve.Reserve(ctx, min(64*len(a.Body), 96<<20)); err != nil { // about what it takes at most
-		return App{}, err
-	}
 	// The elements come last in the body. What comes before them is copied, and they are written anew.
 	begin := len(a.Body) - len(jsontree.Lookup(a.Body, "elements"))
 	draft, err := a.Body.draft()
@@ -91,8 +90,8 @@ func (a App) WithDefaults(ctx context.Context) (App, error) {
 	return a, nil
 }
 
-// errTooMuchDefault is the error of an app that is too large, or takes too many steps, with the defaults of its schemas. Without
-// them it can be read, so the error names the query parameter that asks for them over HTTP.
+// errTooMuchDefault is the error of an app that is too large, or takes too many steps, with the defaults of its
+// schemas. Without them it can be read, so the error names the query parameter that asks for them over HTTP.
 func errTooMuchDefault() error {
 	return fault.Unprocessable(vitrine.CodeCost, "withDefaults",
 		"with the defaults of its schemas the app has more than %d bytes or takes too long: read it without them",
@@ -147,9 +146,9 @@ func (p place) str(name string) string {
 	return ""
 }
 
-// defaulter completes configs within limits of steps and bytes. Schemas can refer to themselves, and one default can contain others, so a
-// small schema may ask for a result of any size. When work or bytes is below zero, all functions stop, and merged reports it at the end. A
-// search through a list counts as one step for every 16 of its items.
+// defaulter completes configs within limits of steps and bytes. Schemas can refer to themselves, and one default can
+// contain others, so a small schema may ask for a result of any size. When work or bytes is below zero, all functions
+// stop, and merged reports it at the end. A search through a list counts as one step for every 16 of its items.
 type defaulter struct {
 	compile func(schema []byte) (*schemaguard.Schema, error)
 
@@ -219,8 +218,8 @@ func (d *defaulter) together(schemas []place) []place {
 	return all
 }
 
-// target returns the schema that the $ref of a schema leads to. ok is false if it has none, if the reference leads to a meta-schema, and if
-// the whole does not compile.
+// target returns the schema that the $ref of a schema leads to. ok is false if it has none, if the reference leads to a
+// meta-schema, and if the whole does not compile.
 func (d *defaulter) target(schema place) (at place, ok bool) {
 	if schema.str("$ref") == "" || d.compiled() == nil {
 		return place{}, false
@@ -269,8 +268,9 @@ func (d *defaulter) parse(value *jsontree.Node) bool {
 	return true
 }
 
-// completeObject completes the members that the object has, and adds the properties that it lacks and that have a default, or can be
-// made up. What is added is completed too. schemas are all schemas that apply to the object, as together returns them.
+// completeObject completes the members that the object has, and adds the properties that it lacks and that have a
+// default, or can be made up. What is added is completed too. schemas are all schemas that apply to the object, as
+// together returns them.
 func (d *defaulter) completeObject(value *jsontree.Node, schemas []place) {
 	// The properties that the schemas define, each once, in the order of the schemas and of the members in them.
 	var names []string
@@ -303,8 +303,9 @@ func (d *defaulter) completeObject(value *jsontree.Node, schemas []place) {
 	}
 }
 
-// added returns the value of an absent property that has these schemas. ok is false if it stays absent. References can lead from inside a
-// default back to the same default, and from inside an object back to its schema: neither is added again there, since it would never end.
+// added returns the value of an absent property that has these schemas. ok is false if it stays absent. References can
+// lead from inside a default back to the same default, and from inside an object back to its schema: neither is added
+// again there, since it would never end.
 func (d *defaulter) added(schemas []place) (added jsontree.Node, ok bool) {
 	isDefault, isObject, isInside := false, false, false
 	var given place
@@ -354,8 +355,8 @@ func (d *defaulter) conforms(value *jsontree.Node, schemas []place) bool {
 	})
 }
 
-// completeArray completes the items of an array. It adds no items. An item has the schema at its index in prefixItems, or
-// that of items if there is none. Before draft 2020-12, items may be a list with the meaning of prefixItems, and
+// completeArray completes the items of an array. It adds no items. An item has the schema at its index in prefixItems,
+// or that of items if there is none. Before draft 2020-12, items may be a list with the meaning of prefixItems, and
 // additionalItems has the meaning of items then.
 func (d *defaulter) completeArray(value *jsontree.Node, schemas []place) {
 	// What each schema has for the first items, and for the rest; the rest may be the zero place.

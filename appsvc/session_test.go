@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
@@ -66,5 +67,54 @@ func TestRequestsWithoutAVersionAreInvalid(t *testing.T) {
 	if page, err := w.As(editor).ListVersions(ctx, appsvc.ListVersionsRequest{AppID: app.ID}); err != nil ||
 		len(page.Items) != 1 {
 		t.Errorf("the newest page has %d versions, %v", len(page.Items), err)
+	}
+}
+
+// What a call would take more than its Session may is not done, and nothing is changed.
+func TestASessionWithinSomeMemory(t *testing.T) {
+	ctx, w := context.Background(), newWorkshop(t)
+	app := w.app()
+	rename := func(s *appsvc.Session) error {
+		_, err := s.Patch(ctx, app.ID,
+			strings.NewReader("["+testV0+`,{"op":"replace","path":"/apps/0/title","value":"x"}]`))
+		return err
+	}
+	calls := map[string]func(s *appsvc.Session) error{
+		"Patch": rename,
+		"Restore": func(s *appsvc.Session) error {
+			_, err := s.Restore(ctx, appsvc.RestoreRequest{AppID: app.ID, Version: vitrine.NewVersion(0)})
+			return err
+		},
+		"Diff": func(s *appsvc.Session) error {
+			_, err := s.Diff(ctx, app.ID, vitrine.NewVersion(0), vitrine.NewVersion(0))
+			return err
+		},
+		"ListHistory": func(s *appsvc.Session) error {
+			_, err := s.ListHistory(ctx, appsvc.ListHistoryRequest{AppID: app.ID})
+			return err
+		},
+		"PutTag": func(s *appsvc.Session) error {
+			in := appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: vitrine.NewVersion(0), Embed: true}
+			_, err := s.PutTag(ctx, in)
+			return err
+		},
+		"Tag": func(s *appsvc.Session) error {
+			_, err := s.Tag(ctx, appsvc.TagRequest{AppID: app.ID, Name: "stable", Embed: true})
+			return err
+		},
+	}
+	w.putTag(app.ID, "stable", vitrine.NewVersion(0))
+	before := w.everything(app.ID)
+	for name, call := range calls {
+		err := call(w.As(editor).Within(10))
+		if short, ok := errors.AsType[*appsvc.MemoryError](err); !ok || short.Bytes <= 10 {
+			t.Errorf("%s within 10 bytes: %v, want a *MemoryError with more", name, err)
+		}
+	}
+	if w.everything(app.ID) != before {
+		t.Error("something was changed")
+	}
+	if err := rename(w.As(editor).Within(1 << 20)); err != nil {
+		t.Error(err)
 	}
 }

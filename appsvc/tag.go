@@ -8,7 +8,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 )
 
@@ -75,7 +74,7 @@ func (s *Session) ListTags(ctx context.Context, in ListTagsRequest) (vitrine.Pag
 		tags := rec.Map(r.tags(ctx, tagsAfter(in.AppID, in.After, most)), func(t Tag) (Tag, error) {
 			return r.complete(ctx, h, t.under(rules), in.Embed)
 		})
-		return fill(ctx, s.service, limit, tags, Tag.size, func(last Tag) string { return last.Name })
+		return fill(s.service, limit, tags, Tag.size, func(last Tag) string { return last.Name })
 	})
 }
 
@@ -156,7 +155,7 @@ func (s *Session) tag(ctx context.Context, in TagRequest) (out Tag, err error) {
 		if out, err = r.complete(ctx, h, tag, in.Embed); err != nil || !in.Embed {
 			return err
 		}
-		return memreserve.Reserve(ctx, len(out.App.Body))
+		return s.mayTake(len(out.App.Body))
 	})
 	return out, err
 }
@@ -263,7 +262,7 @@ func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
 		}
 		app, err := s.versionFor(ctx, true, in.AppID, in.Version, "/appVersion")
 		if err == nil && in.Embed {
-			err = memreserve.Reserve(ctx, len(app.Body)) // for the response, before anything is written
+			err = s.mayTake(len(app.Body)) // for the response, before anything is written
 		}
 		return err
 	}
@@ -310,7 +309,7 @@ func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
 	}
 	if repeated { // the version of the first call, even if the tag has moved since
 		if app, err = s.Version(ctx, in.AppID, out.AppVersion); err == nil {
-			err = memreserve.Reserve(ctx, len(app.Body))
+			err = s.mayTake(len(app.Body))
 		}
 	}
 	out.App = &app

@@ -13,7 +13,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // An upgrade gives the elements of apps another version of their component. Each app is one transaction. After an
@@ -105,9 +104,6 @@ func (s *Session) Upgrade(
 			return vitrine.Page[UpgradedApp]{}, err
 		}
 		for _, app := range done {
-			if err := memreserve.Reserve(ctx, app.size()); err != nil {
-				return vitrine.Page[UpgradedApp]{}, err
-			}
 			out.Items, size = append(out.Items, app), size+app.size()
 		}
 		if !more {

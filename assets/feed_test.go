@@ -13,7 +13,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -225,43 +224,6 @@ func TestAPageOfALibraryEndsWithItsBytes(t *testing.T) {
 	}
 	if met != 20 || pages < 2 {
 		t.Errorf("%d entries in %d pages", met, pages)
-	}
-}
-
-// When memory runs short, a page ends early, but never before its first entry. The next page goes on from there.
-func TestAPageOfALibraryEndsWithTheMemory(t *testing.T) {
-	d := newDesk(t, assets.Limits{})
-	for i := range 20 {
-		add := newAsset(fmt.Sprint("again", i), "x")
-		if _, err := d.As(moderator).ChangeAssets(ctx, lib,
-			assets.ChangeAssetsRequest{Add: []assets.NewAsset{add}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var met []string
-	pages, most := 0, 0
-	for after, more := "", true; more; pages++ {
-		left := 3
-		few := memreserve.With(ctx, func(bytes int) bool {
-			most = max(most, bytes)
-			left--
-			return left >= 0
-		})
-		page, err := d.As(moderator).Changes(few, lib, vitrine.ChangesRequest{After: after})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range page.Changes {
-			met = append(met, e.Added...)
-		}
-		after, more = page.Next, page.More
-	}
-	if slices.Sort(met); len(slices.Compact(met)) != 20 || pages != 7 || most < 800 {
-		t.Errorf("%d assets in %d pages, each counted as %d bytes at most", len(met), pages, most)
-	}
-	none := memreserve.With(ctx, func(int) bool { return false })
-	if _, err := d.As(moderator).Changes(none, lib, vitrine.ChangesRequest{}); !errors.Is(err, memreserve.ErrExceeded) {
-		t.Errorf("without any memory: %v", err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -160,9 +159,6 @@ func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error)
 		if !room.Takes(size) {
 			behind = behind || !backward // a list that is read backwards has left out folders before the page
 			break
-		}
-		if err := memreserve.Reserve(req.ctx, size); err != nil {
-			return vitrine.Page[Folder]{}, err
 		}
 		list = append(list, f)
 	}

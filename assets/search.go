@@ -13,7 +13,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/index"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -449,9 +448,6 @@ func (req *request) page(found *index.Set, at pageRange) (SearchPage, error) {
 		last = at.position(r)
 		if first.ordinal == 0 {
 			first = last
-		}
-		if err := memreserve.Reserve(req.ctx, a.size()); err != nil {
-			return SearchPage{}, err
 		}
 		p.Assets = append(p.Assets, a)
 	}

@@ -12,7 +12,6 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -76,7 +75,7 @@ func (s *Session) ListCollections(
 		return out, err
 	}
 	err = view(ctx, s.service.db, network, func(r *rows) error {
-		out.Items, err = fill(ctx, r.byKey(in.Source, after, limit+1), limit, s.service.limits.PageBytes,
+		out.Items, err = fill(r.byKey(in.Source, after, limit+1), limit, s.service.limits.PageBytes,
 			func(c stored) (CollectionRecord, int, error) {
 				record, err := newCollectionRecord(c)
 				// the approximate size of the record in memory
@@ -138,7 +137,7 @@ func reviewsPage[T any](
 			return c, page, err
 		}
 	}
-	page.Items, err = fill(r.ctx, r.byTime(c, after, limit+1), limit, s.limits.PageBytes, func(r row) (T, int, error) {
+	page.Items, err = fill(r.byTime(c, after, limit+1), limit, s.limits.PageBytes, func(r row) (T, int, error) {
 		item, err := decode(r.Data)
 		if err != nil {
 			err = fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
@@ -151,7 +150,7 @@ func reviewsPage[T any](
 // fill returns the items of a page: at most limit items of a number of bytes together. item makes an item of a value of
 // list, and returns its size in bytes. If there are more values, next is called with the last one of the page.
 func fill[S, T any](
-	ctx context.Context, list iter.Seq2[S, error], limit, bytes int, item func(S) (T, int, error), next func(S),
+	list iter.Seq2[S, error], limit, bytes int, item func(S) (T, int, error), next func(S),
 ) ([]T, error) {
 	items, room := []T{}, paging.NewRoom(limit, bytes)
 	var last S
@@ -163,9 +162,6 @@ func fill[S, T any](
 		if err == nil && !room.Takes(size) {
 			next(last)
 			break
-		}
-		if err == nil {
-			err = memreserve.Reserve(ctx, size)
 		}
 		if err != nil {
 			return nil, err

@@ -253,8 +253,8 @@ func TestFoldersAreReadUntilNoLinkLeadsOn(t *testing.T) {
 	}
 }
 
-// The client has the methods of a Session, and no others. But CheckMember and Network are for servers, before they
-// read a request.
+// The client has the methods of a Session, and no others. But CheckMember, Network and Within are for
+// servers.
 func TestTheClientHasTheMethodsOfSessions(t *testing.T) {
 	sameMethods(t, reflect.TypeFor[*assets.Session](), reflect.TypeFor[*client.Assets]())
 	sameMethods(t, reflect.TypeFor[*assets.Session](), reflect.TypeFor[assetService]())
@@ -299,6 +299,7 @@ func methods(t reflect.Type) map[string]string {
 	if strings.HasSuffix(t.String(), ".Session") {
 		delete(out, "CheckMember")
 		delete(out, "Network")
+		delete(out, "Within")
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 type appRoutes struct{ svc *appsvc.Service }
 
 // as returns a Session for the caller of the request.
-func (a appRoutes) as(c *call) *appsvc.Session { return a.svc.As(c.by.Caller) }
+func (a appRoutes) as(c *call) *appsvc.Session { return a.svc.As(c.by.Caller).Within(c.within) }
 
 // list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
 // Link to the next page if there is one. 400 for a value that a parameter cannot have.

@@ -130,7 +130,6 @@ func (c *call) readBody() error {
 			_ = control.SetReadDeadline(time.Time{})
 		}
 		c.body, c.drained, c.bodyEnded = body.Bytes(), true, true
-		c.used += workFactor * len(c.body)
 		return nil
 	case errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded):
 		c.slow = true

@@ -24,7 +24,7 @@ import (
 type call struct {
 	w http.ResponseWriter
 	h *handler
-	r *http.Request // where the route reserves memory, the domain reserves it through its context
+	r *http.Request
 	// X-Request-Id: as the request has it, or 16 hexadecimal digits, which tell requests in a log apart
 	id string
 
@@ -57,7 +57,7 @@ type call struct {
 	begun    time.Time // only with an Observer
 
 	// The shared resources that the request uses; see slots.go:
-	used   int           // bytes of memory, as far as they were counted
+	within int           // bytes that a call of a domain may take
 	large  *slot         // for them, if they are many
 	slot   *slot         // of an upload, an export or a stream
 	client *client       // nil without a slot

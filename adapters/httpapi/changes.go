@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,7 +17,8 @@ import (
 // server-sent events that does not end by itself. 400 for a bad value of a parameter; 410 for a cursor before the
 // entries that are kept; 429 if the caller, or all callers together, have as many streams open as are allowed.
 func (a appRoutes) changes(c *call) error {
-	in := appsvc.ChangesRequest{After: c.query.cursor("after"), AppID: c.query.filled("app", `"" is not the id of an app`), Limit: c.pageOfFeed()}
+	in := appsvc.ChangesRequest{After: c.query.cursor("after"),
+		AppID: c.query.filled("app", `"" is not the id of an app`), Limit: c.pageOfFeed(streamPage)}
 	// An empty type reaches the service, which rejects "types=" and "types=a,,b" as unknown types. A stream keeps the
 	// list and asks for many pages, so each type is in it once.
 	if types := c.query.text("types"); c.query.Has("types") {
@@ -46,7 +46,7 @@ func (a appRoutes) changes(c *call) error {
 // changes serves GET …/changes: the feed of changes of a library, for moderators of its network (else 403). Its
 // responses are those of GET /x/changes.
 func (a assetRoutes) changes(c *call) error {
-	in := vitrine.ChangesRequest{After: c.query.cursor("after"), Limit: c.pageOfFeed()}
+	in := vitrine.ChangesRequest{After: c.query.cursor("after"), Limit: c.pageOfFeed(largeStreamPage)}
 	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[assets.Event], error) {
 		in.After = after
@@ -54,10 +54,10 @@ func (a assetRoutes) changes(c *call) error {
 	}, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
 }
 
-// changes serves GET /x/reviews/changes: the feed of changes of the reviews of the network. Its responses are those of GET
-// /x/changes.
+// changes serves GET /x/reviews/changes: the feed of changes of the reviews of the network. Its responses are those of
+// GET /x/changes.
 func (v reviewRoutes) changes(c *call) error {
-	in := reviews.ChangesRequest{Network: c.network, After: c.query.cursor("after"), Limit: c.pageOfFeed()}
+	in := reviews.ChangesRequest{Network: c.network, After: c.query.cursor("after"), Limit: c.pageOfFeed(streamPage)}
 	changed := func(after string) (string, <-chan struct{}) { return after, v.svc.Changed() }
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[reviews.Event], error) {
 		in.After = after
@@ -65,9 +65,12 @@ func (v reviewRoutes) changes(c *call) error {
 	}, func(e reviews.Event) (cursor, kind string) { return e.Cursor, reviews.EventType })
 }
 
-// serveFeed responds with the page of a feed after a cursor or, to a client that asks for it, with an event stream. page
-// reads a page, of returns the cursor and the type of an event, and changed is that of a stream.
-func serveFeed[E any](c *call, after string, changed func(string) (string, <-chan struct{}), page func(after string) (vitrine.ChangesPage[E], error), of func(E) (cursor, kind string)) error {
+// serveFeed responds with the page of a feed after a cursor or, to a client that asks for it, with an event stream.
+// page reads a page, of returns the cursor and the type of an event, and changed is that of a stream.
+func serveFeed[E any](
+	c *call, after string, changed func(string) (string, <-chan struct{}),
+	page func(after string) (vitrine.ChangesPage[E], error), of func(E) (cursor, kind string),
+) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
@@ -81,12 +84,12 @@ func serveFeed[E any](c *call, after string, changed func(string) (string, <-cha
 	})
 }
 
-// pageOfFeed returns the parameter limit. A stream has smaller pages than a list by default, since a page waits in memory
-// until the client has read it.
-func (c *call) pageOfFeed() int {
+// pageOfFeed returns the parameter limit. A stream has pages of its own, since a page waits in memory until the client
+// has read it.
+func (c *call) pageOfFeed(ofStream int) int {
 	limit := c.query.limit()
 	if c.streams() {
-		limit = cmp.Or(limit, streamPage)
+		limit = ofStream
 	}
 	return limit
 }
@@ -98,8 +101,8 @@ var varyFeed = []string{"Accept, Authorization, Cookie"}
 // eventStream is the media type of server-sent events.
 const eventStream = "text/event-stream"
 
-// streams reports whether the client asks for an event stream: with GET, and with text/event-stream in Accept. "*/*" does not ask for
-// one, as most programs send it and want a page.
+// streams reports whether the client asks for an event stream: with GET, and with text/event-stream in Accept. "*/*"
+// does not ask for one, as most programs send it and want a page.
 func (c *call) streams() bool {
 	return c.r.Method == http.MethodGet && negotiate.Takes(c.r.Header["Accept"], eventStream)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -88,9 +87,6 @@ func NewList[T, W any](r *Request, name string, items iter.Seq2[T, error], after
 			if !room.Takes(len(text)) {
 				list.next = last
 				break
-			}
-			if err := memreserve.Reserve(r.Context(), len(text)); err != nil {
-				return List{}, err
 			}
 			list.body = append(append(list.body, text...), ',')
 		}
@@ -168,7 +164,7 @@ func (r *Request) Page(status int, html []byte) {
 
 // route returns the endpoint as the handler has its own.
 func (e Extra) route() route {
-	out := route{method: e.Method, path: e.Path, status: e.Status, query: e.Query, flags: slash | reserves}
+	out := route{method: e.Method, path: e.Path, status: e.Status, query: e.Query, flags: slash}
 	serve := e.Serve
 	if e.List != nil {
 		out.query = append(slices.Clip(e.Query), "limit", "after")

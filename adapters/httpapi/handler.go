@@ -21,7 +21,7 @@ import (
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
 //	authorize      checks the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	head           checks the query and the headers of the body            body.go, query.go
-//	work           waits for a turn, reserves memory, calls the endpoint   slots.go, turns.go
+//	work           waits for a turn, calls the endpoint, counts memory    slots.go, turns.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
 //	fail           makes an error the response                             errors.go
 //	send           compresses and writes the response                      response.go

@@ -13,7 +13,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/negotiate"
 )
 
@@ -156,7 +155,10 @@ func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
 	header["Vary"] = varyCaller
 	c.cacheAs(cache)
 	if defaults {
-		if app, err = app.WithDefaults(memreserve.With(c.r.Context(), c.reserve)); err != nil {
+		if cost := min(64*len(app.Body), 96<<20); cost > c.within { // about what it takes at most
+			return &appsvc.MemoryError{Bytes: cost}
+		}
+		if app, err = app.WithDefaults(c.r.Context()); err != nil {
 			return err
 		}
 	}

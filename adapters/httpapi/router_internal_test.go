@@ -1,13 +1,7 @@
 package httpapi
 
 import (
-	"slices"
 	"testing"
-
-	"github.com/vitrine-go/vitrine/appsvc"
-	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/reviews"
-	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 func TestUnescape(t *testing.T) {
@@ -18,27 +12,5 @@ func TestUnescape(t *testing.T) {
 		if got := unescape(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
-	}
-}
-
-// Every list reserves the memory of its pages, those of other packages too. The stream of x/changes does so for each
-// page by itself.
-func TestEveryListReservesMemory(t *testing.T) {
-	h := handler{Config: Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil),
-		Reviews: reviews.New(memory.New(), nil),
-		Extras: []Extra{{Method: "GET", Path: "/x/things/", List: func(*Request) (List, error) {
-			return List{}, nil
-		}}}}}
-	lists := 0
-	for _, r := range h.routes() {
-		if !slices.Contains(r.query, "limit") {
-			continue
-		}
-		if lists++; !r.is(reserves) && r.path != "/x/changes" {
-			t.Errorf("%s %s takes memory that is not counted", r.method, r.path)
-		}
-	}
-	if lists < 15 {
-		t.Errorf("%d lists: this shows nothing", lists)
 	}
 }

@@ -30,41 +30,41 @@ func (h *handler) routes() []route {
 	if h.Apps != nil {
 		a := appRoutes{h.Apps}
 		all = append(all,
-			get("/apps/", a.list, slash|lenient|reserves, "view", "sort", "q", "group", "owner", "usingComponent",
+			get("/apps/", a.list, slash|lenient, "view", "sort", "q", "group", "owner", "usingComponent",
 				"usingVersion", "deleted", "limit", "after"),
 			write("POST", "/apps/", 201, a.create, slash|keyed, jsonBody),
 			get("/apps/{id}", a.latest, lenient, "withDefaults"),
-			write("PATCH", "/apps/{id}", 200, a.patch, reserves, patchBody),
+			write("PATCH", "/apps/{id}", 200, a.patch, 0, patchBody),
 
 			write("DELETE", "/apps/{id}", 204, a.delete, 0, noBody),
-			write("POST", "/apps/{id}/undelete", 200, a.undelete, reserves, noBody),
+			write("POST", "/apps/{id}/undelete", 200, a.undelete, 0, noBody),
 			write("POST", "/apps/{id}/erase", 204, a.erase, 0, noBody),
 
-			get("/apps/versions/", a.versionsOfQuery, slash|lenient|reserves, "appId", "id", "limit", "before"),
-			get("/apps/{id}/versions/", a.versionsOfPath, slash|reserves, "limit", "before"),
+			get("/apps/versions/", a.versionsOfQuery, slash|lenient, "appId", "id", "limit", "before"),
+			get("/apps/{id}/versions/", a.versionsOfPath, slash, "limit", "before"),
 			get("/apps/{id}/versions/{version}", a.version, lenient, "withDefaults"),
-			get("/apps/{id}/versions/{from}/diff/{to}", a.diff, reserves),
-			get("/apps/{id}/history/", a.history, slash|reserves, "limit", "before"),
-			write("POST", "/apps/versions/restore", 201, a.restore, keyed|reserves, jsonBody),
+			get("/apps/{id}/versions/{from}/diff/{to}", a.diff, 0),
+			get("/apps/{id}/history/", a.history, slash, "limit", "before"),
+			write("POST", "/apps/versions/restore", 201, a.restore, keyed, jsonBody),
 
-			get("/apps/{id}/tags/", a.tags, slash|lenient|reserves, "embedApps", "limit", "after"),
-			get("/apps/{id}/tags/{tag}", a.tag, lenient|reserves, "embedApps"),
-			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed|reserves, jsonBody, "embedApps"),
+			get("/apps/{id}/tags/", a.tags, slash|lenient, "embedApps", "limit", "after"),
+			get("/apps/{id}/tags/{tag}", a.tag, lenient, "embedApps"),
+			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed, jsonBody, "embedApps"),
 			write("DELETE", "/apps/{id}/tags/{tag}", 204, a.deleteTag, keyed, noBody, "embedApps"),
-			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash|reserves, "limit", "before"),
+			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash, "limit", "before"),
 			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults", "release"),
 			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
 
-			get("/components/", a.components, slash|lenient|reserves, "after"),
+			get("/components/", a.components, slash|lenient, "after"),
 			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody),
 			get("/components/{name}", a.component, lenient),
 			write("DELETE", "/components/{name}", 204, a.deleteComponent, keyed, noBody),
-			write("POST", "/components/{name}/check", 200, a.checkComponent, reserves, jsonBody, "after"),
-			write("POST", "/components/{name}/upgrade", 200, a.upgrade, reserves, jsonBody, "dryRun"),
-			get("/components/{name}/versions/", a.componentVersions, slash|reserves, "limit", "after"),
+			write("POST", "/components/{name}/check", 200, a.checkComponent, 0, jsonBody, "after"),
+			write("POST", "/components/{name}/upgrade", 200, a.upgrade, 0, jsonBody, "dryRun"),
+			get("/components/{name}/versions/", a.componentVersions, slash, "limit", "after"),
 			get("/components/{name}/versions/{version}", a.componentVersion, 0),
 
-			get("/x/releases/", a.releases, slash|reserves, "state", "app", "limit", "after"),
+			get("/x/releases/", a.releases, slash, "state", "app", "limit", "after"),
 			write("POST", "/x/releases/", 201, a.createRelease, slash|keyed, jsonBody),
 			get("/x/releases/{id}", a.release, 0),
 			write("PUT", "/x/releases/{id}", 200, a.updateRelease, 0, jsonBody),
@@ -73,32 +73,31 @@ func (h *handler) routes() []route {
 			a.releaseAction("/x/releases/{id}/cancel", (*appsvc.Session).CancelRelease),
 			a.releaseAction("/x/releases/{id}/undo", (*appsvc.Session).UndoRelease),
 
-			// a stream reserves memory for its pages by itself
 			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"),
 		)
 		all = append(all,
 			authorized(authorizeKey,
-				get(publicPath+"{tag}", a.deliver, public|shared|reserves, "app", keyParameter))...)
+				get(publicPath+"{tag}", a.deliver, public|shared, "app", keyParameter))...)
 	}
 	if h.Assets != nil {
 		const lib = assetPrefix + "/{network}/assetLibrary/{library}"
 		a := assetRoutes{h.Assets}
 		all = append(all, authorized(a.authorize,
-			get(lib+"/assets", a.search, slash|reserves, "query", "in", "typos", "folder", "folderTree", "generator",
+			get(lib+"/assets", a.search, slash, "query", "in", "typos", "folder", "folderTree", "generator",
 				"foreignId", "via", "rights", "tags", "attribute",
 				"from", "to", "facets", "limit", "since", "until", "sort", "order"),
 			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody),
 			get(lib+"/asset/{asset}", a.asset, lenient),
-			get(lib+"/folders", a.folders, slash|reserves, "id", "path", "label", "deleted", "limit", "since", "until"),
+			get(lib+"/folders", a.folders, slash, "id", "path", "label", "deleted", "limit", "since", "until"),
 			write("POST", lib+"/folders", 200, a.changeFolders, slash, jsonBody),
 			get(lib+"/folder/{folder}", a.folder, lenient),
 			get(lib+"/folder/{folder}/permissions", a.permissions, slash|lenient),
 			write("POST", lib+"/folder/{folder}/permissions", 200, a.changePermissions, slash, jsonBody),
 			write("POST", lib+"/folder/{folder}/assets", 200, a.assign, slash, jsonBody),
-			get(lib+"/attributes", a.attributes, slash|lenient|reserves, "key"),
+			get(lib+"/attributes", a.attributes, slash|lenient, "key"),
 			write("POST", lib+"/attributes", 200, a.changeAttributes, slash, jsonBody),
 			get(lib+"/explain", a.explain, 0, "asset", "folder", "user", "role", "group"),
-			get(lib+"/changes", a.changes, slash|reserves, "after", "limit"),
+			get(lib+"/changes", a.changes, slash, "after", "limit"),
 		)...)
 	}
 	for _, e := range h.Extras {
@@ -111,14 +110,14 @@ func (h *handler) routes() []route {
 			get("/x/reviews/export", v.export, 0, "network"),
 			write("DELETE", "/x/reviews", 200, v.erase, slash, noBody,
 				"network", "source", "collection", "review", "author", "email", "everything", "dryRun"),
-			get("/x/reviews/changes", v.changes, slash|reserves, "network", "after", "limit"),
-			get("/x/reviews/collections", v.collections, slash|reserves, "network", "source", "limit", "after"),
-			get("/x/reviews/collections/{collection}/reviews", v.reviews, slash|reserves, "network", "source", "limit",
+			get("/x/reviews/changes", v.changes, slash, "network", "after", "limit"),
+			get("/x/reviews/collections", v.collections, slash, "network", "source", "limit", "after"),
+			get("/x/reviews/collections/{collection}/reviews", v.reviews, slash, "network", "source", "limit",
 				"after"),
 		)...)
 		all = append(all,
 			authorized(authorizeKey,
-				get(shownPath+"{network}/{collection}", v.show, public|shared|reserves, "source", "limit", "after",
+				get(shownPath+"{network}/{collection}", v.show, public|shared, "source", "limit", "after",
 					keyParameter))...)
 		all = append(all, authorized(v.authorizeConverter,
 			write("POST", "/x/reviews/convert", 200, v.convert, 0, tableBody, "network", "mapping", "source", "scale",
@@ -148,10 +147,9 @@ const (
 	public                   // needs no token
 	// ignores unknown parameters, as only old reads do: elsewhere a misspelt filter must not find everything
 	lenient
-	byTag    // allows delivery tokens
-	keyed    // takes an Idempotency-Key
-	shared   // shared caches may keep its responses
-	reserves // its domain reserves memory for its reads, see memreserve
+	byTag  // allows delivery tokens
+	keyed  // takes an Idempotency-Key
+	shared // shared caches may keep its responses
 )
 
 func get(path string, call func(*call) error, f flags, query ...string) route {

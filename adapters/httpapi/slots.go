@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vitrine-go/vitrine/internal/memreserve"
+	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 // slots limit how many requests of a kind are under way, in all and of a caller. A request that finds no free slot
@@ -267,8 +267,8 @@ func (c *client) setDeadline(at time.Time) {
 
 // The memory of bodies and responses is limited by slots. A request whose body, work and response take up to notLarge
 // bytes needs none. Any other takes a slot for each slotBytes, at most a quarter of all slots, so that a request that
-// needs more can be served too. It takes them before it uses the memory: with enlarge, or, where that must not wait,
-// with reserve.
+// needs more can be served too. It takes them before it uses the memory. A page of a list and what its response is made
+// of take up to twice 4 MiB before they are counted, in as many requests as have a turn.
 const (
 	notLarge      = 64 << 10
 	slotBytes     = 1 << 20
@@ -305,33 +305,24 @@ const erasePatience = 10 * time.Second
 // erases takes a slot for a request that erases: the store reads all of its files, and changes wait meanwhile.
 func (c *call) erases() error { return c.enlarge(slotBytes, erasePatience) }
 
-// reserve counts n more bytes, and reports whether the request may have them. It does not wait, since its callers may
-// have a snapshot of the store open; work waits and calls the endpoint again.
-func (c *call) reserve(n int) bool {
-	c.used += n
-	return c.enlarge(c.used, 0) == nil
-}
-
-// work calls the endpoint. An endpoint that returns memreserve.ErrExceeded has changed and sent nothing. It is called
-// again when there are slots for twice the memory that it asked for, until slotPatience is over; then the response is
-// 503. A response that needs too much memory is 503 too, except after a write, since the write is done.
+// work calls the endpoint. What a call of a domain may take is bounded beforehand: a page of a list by its bytes, and
+// anything else by c.within. An endpoint that returns an *appsvc.MemoryError has changed and sent nothing. It is called
+// again when there are slots for what it takes, until slotPatience is over; then the response is 503. A response for
+// which there are no slots is made again in the same way, except after a write, since the write is done.
 func (c *call) work() error {
-	if c.route.is(reserves) {
-		c.r = c.r.WithContext(memreserve.With(c.r.Context(), c.reserve))
-	}
 	var begun time.Time
-	for {
-		c.used, c.status = workFactor*len(c.body), c.route.status
+	for c.within = notLarge; ; {
+		c.status = c.route.status
 		err := c.takeTurn()
 		if err == nil {
 			err = c.route.call(c)
 		}
 		c.endTurn()
-		if more := workFactor*len(c.body) + len(c.out) - c.used; err == nil && len(c.out) > notLarge && more > 0 &&
-			!c.reserve(more) && !c.route.writes() {
-			err = memreserve.ErrExceeded
+		if err == nil && len(c.out) > notLarge && c.enlarge(c.uses(len(c.out)), 0) != nil && !c.route.writes() {
+			err = &appsvc.MemoryError{Bytes: len(c.out)}
 		}
-		if !errors.Is(err, memreserve.ErrExceeded) {
+		short, ok := errors.AsType[*appsvc.MemoryError](err)
+		if !ok {
 			return err
 		}
 		if begun.IsZero() {
@@ -341,11 +332,15 @@ func (c *call) work() error {
 			delete(c.w.Header(), name)
 		}
 		c.out = nil
-		if err := c.enlarge(2*c.used, slotPatience-time.Since(begun)); err != nil {
+		c.within = max(c.within, short.Bytes)
+		if err := c.enlarge(c.uses(c.within), slotPatience-time.Since(begun)); err != nil {
 			return err
 		}
 	}
 }
+
+// uses returns how much memory the request uses with so many bytes of work or response.
+func (c *call) uses(bytes int) int { return workFactor*len(c.body) + bytes }
 
 // A client has clientPatience for a large body or response, or the timeout of the server if that is shorter, and a
 // second more for each clientRate bytes. Only the timeouts of the server limit small ones.

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,8 +11,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 )
 
 // Streams are the event streams of a handler. A program makes one with NewStreams and gives it to Config.Streams, to
@@ -58,9 +55,9 @@ func (s *Streams) Lag() (longest time.Duration) {
 	return longest
 }
 
-// Close ends all streams, each after the events that it is sending, which are one page at most. A stream that begins later
-// sends one page of the events that are there and ends; its client goes on from the last of them when it connects again.
-// Close may be called more than once.
+// Close ends all streams, each after the events that it is sending, which are one page at most. A stream that begins
+// later sends one page of the events that are there and ends; its client goes on from the last of them when it connects
+// again. Close may be called more than once.
 func (s *Streams) Close() {
 	s.closing.Do(func() { close(s.closed) })
 }
@@ -100,9 +97,9 @@ func (s *Streams) put(one *stream, open bool) {
 
 // The sizes and times of a stream.
 const (
-	// streamPage is how many events are read at a time. A page ends at notLarge bytes, too, unless its first event is larger. A
-	// stream has one page in memory while its client does not read.
-	streamPage = 50
+	// streamPage is how many events are read at a time, and largeStreamPage of a feed whose events may have 1,000 ids.
+	// A stream has one page in memory while its client does not read, of some 50 KB.
+	streamPage, largeStreamPage = 10, 1
 	// commentEvery is the longest time without bytes. Then a comment is sent, so that both sides notice a lost
 	// connection.
 	commentEvery = 15 * time.Second
@@ -116,17 +113,19 @@ const (
 // stream is one event stream. Its out has the unsent events.
 type stream struct {
 	*call
-	// changed is called before each read of the feed. It returns the cursor to read from, which is after or a later one, and a channel
-	// that is closed when there may be more. The channel is taken before the feed is read, so a change between the two is not missed.
+	// changed is called before each read of the feed. It returns the cursor to read from, which is after or a later
+	// one, and a channel that is closed when there may be more. The channel is taken before the feed is read, so a
+	// change between the two is not missed.
 	changed func(after string) (from string, wake <-chan struct{})
 	// page reads a page of the feed after next, puts its events into out, and returns the next cursor and whether there
 	// is more at once.
 	page func(*stream) (next string, more bool, err error)
 	wake <-chan struct{}
 
-	next   string // the cursor up to which the feed was read
-	sentID string // the last cursor that was sent; next is later if the feed went on with entries that the client may not see
-	more   bool   // the feed has more than was read
+	next string // the cursor up to which the feed was read
+	// the last cursor that was sent; next is later if the feed went on with entries that the client may not see
+	sentID string
+	more   bool // the feed has more than was read
 
 	user  string        // whose it is, for Recheck
 	stale atomic.Bool   // the caller must be authenticated again
@@ -144,7 +143,10 @@ type stream struct {
 // page becomes a response like any other. A later error ends the stream, and the client goes on from its last id. A
 // stream ends between two events, unless its connection breaks or the server closes the connection of a client that
 // reads too slowly.
-func (c *call) stream(after string, changed func(string) (string, <-chan struct{}), page func(*stream) (next string, more bool, err error)) error {
+func (c *call) stream(
+	after string, changed func(string) (string, <-chan struct{}),
+	page func(*stream) (next string, more bool, err error),
+) error {
 	c.endTurn()
 	if !c.drain() {
 		return errBodyMissing
@@ -162,7 +164,6 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 	if isClosed(c.again) { // there was a Recheck, of whomever, between authentication and put
 		s.recheck()
 	}
-	c.r = c.r.WithContext(memreserve.With(c.r.Context(), s.reservePage))
 	s.watch()
 	if err := s.read(); err != nil {
 		return err
@@ -191,11 +192,7 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 			s.behind.Store(time.Now().UnixNano())
 		}
 		s.watch()
-		err := s.read()
-		if errors.Is(err, memreserve.ErrExceeded) && s.enlarge(s.used, slotPatience) == nil { // once; then the client connects again
-			err = s.read()
-		}
-		if err != nil {
+		if err := s.read(); err != nil {
 			if c.r.Context().Err() == nil {
 				c.log("an event stream was ended", err)
 			}
@@ -203,12 +200,6 @@ func (c *call) stream(after string, changed func(string) (string, <-chan struct{
 		}
 	}
 	return nil
-}
-
-// reservePage reserves memory for the page that is being read, and reports whether there is enough. A page of several events
-// needs no slot for its memory.
-func (s *stream) reservePage(n int) bool {
-	return (s.used == 0 || s.used+n <= notLarge) && s.reserve(n)
 }
 
 // recheck makes the stream authenticate its caller before it reads or sends anything more.
@@ -229,7 +220,6 @@ func (s *stream) watch() bool {
 
 // read reads a page of the feed into out.
 func (s *stream) read() (err error) {
-	s.used = 0
 	next, more, err := s.page(s)
 	if err == nil {
 		s.next, s.more = next, more
@@ -237,8 +227,8 @@ func (s *stream) read() (err error) {
 	return err
 }
 
-// putEvents puts events into out, each with its cursor as its id, unless err is set. of returns the cursor and the type of an event. The JSON of
-// an event is one line, as server-sent events need it.
+// putEvents puts events into out, each with its cursor as its id, unless err is set. of returns the cursor and the type
+// of an event. The JSON of an event is one line, as server-sent events need it.
 func putEvents[E any](s *stream, events []E, err error, of func(E) (cursor, kind string)) error {
 	for _, e := range events {
 		data, marshalErr := json.Marshal(e)
@@ -267,7 +257,8 @@ func (s *stream) begin() {
 	s.w.Header()["Content-Type"] = []string{eventStream}
 	s.cacheAs(noStore)
 	s.w.Header()["X-Accel-Buffering"] = []string{"no"} // so that a proxy forwards events at once
-	_ = s.client.control.SetReadDeadline(time.Time{})  // the client has sent everything; a writer without deadlines has none
+	// the client has sent everything; a writer without deadlines has none
+	_ = s.client.control.SetReadDeadline(time.Time{})
 	_ = s.client.control.SetWriteDeadline(time.Now().Add(streamPatience))
 	s.w.WriteHeader(s.status)
 	_ = s.client.control.Flush()
@@ -319,7 +310,8 @@ func (s *stream) over() bool {
 	if stale := s.stale.Swap(false); (stale || time.Since(s.asked) >= authenticateEvery) && !s.sameCaller() {
 		return true
 	}
-	return isClosed(s.h.Streams.closed) || s.r.Context().Err() != nil || !s.by.Expires.IsZero() && !time.Now().Before(s.by.Expires)
+	return isClosed(s.h.Streams.closed) || s.r.Context().Err() != nil || !s.by.Expires.IsZero() &&
+		!time.Now().Before(s.by.Expires)
 }
 
 // isClosed reports whether a channel to which nothing is sent is closed.
@@ -332,8 +324,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// sameCaller authenticates the request again, and reports whether it is still sent by the same principal. Only Expires may
-// differ, as it does when a session was renewed.
+// sameCaller authenticates the request again, and reports whether it is still sent by the same principal. Only Expires
+// may differ, as it does when a session was renewed.
 func (s *stream) sameCaller() bool {
 	before := s.by
 	s.asked = time.Now()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/memreserve"
 	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -121,7 +120,7 @@ func (f Feed) Walk(
 
 // Page returns a page of a feed, as Walk reads it, with an item for each entry. item returns the item of an entry with
 // this cursor, and about how many bytes of JSON it is. The page ends at limit items, before the entry that would bring
-// it above this number of bytes, or where memreserve has no memory for more, but never before its first item.
+// it above this number of bytes, but never before its first item.
 func Page[T any](
 	ctx context.Context, r storage.Reader, f Feed, name, after string, limit, bytes int,
 	item func(e feed.Entry, cursor string) (T, int, error),
@@ -134,12 +133,6 @@ func Page[T any](
 		}
 		if !room.Takes(n) {
 			return false, errPageFull
-		}
-		if err := memreserve.Reserve(ctx, memoryFactor*n); err != nil {
-			if len(out.Changes) > 0 {
-				err = errPageFull
-			}
-			return false, err
 		}
 		out.Changes = append(out.Changes, made)
 		return room.Full(), nil
