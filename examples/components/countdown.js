@@ -13,7 +13,8 @@ const style = `
 	a { display: inline-block; padding: .5em 1em; border-radius: 8px; color: var(--background); background: var(--text); text-decoration: none }
 `;
 
-// left returns what is left until the day begins where the visitor is, as pairs of a number and its unit. It is empty when the day has come.
+// left returns what is left until the day begins where the visitor is, as pairs of a number and its unit. It is empty
+// when the day has come.
 export function left(until, now, seconds) {
 	const ms = new Date(until + "T00:00:00") - now;
 	if (!(ms > 0)) return [];

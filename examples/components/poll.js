@@ -1,7 +1,7 @@
 // poll.js asks a question. See poll.json for its configuration.
 //
-// It keeps the visitor's answer in the browser, and tells the page of it with the event "poll-answer" (detail {question, answers}),
-// so that the page can count it wherever it likes.
+// It keeps the visitor's answer in the browser, and tells the page of it with the event "poll-answer" (detail
+// {question, answers}), so that the page can count it wherever it likes.
 
 const style = `
 	:host { display: block; font: 1rem/1.4 system-ui, sans-serif }
@@ -74,7 +74,8 @@ export function mount(element, { config, app, key }) {
 	};
 }
 
-// stored returns what was stored in the browser, and store stores it. A page in a sandbox may not; then the answer lasts as long as the page.
+// stored returns what was stored in the browser, and store stores it. A page in a sandbox may not; then the answer
+// lasts as long as the page.
 function stored(place) {
 	try {
 		return JSON.parse(localStorage.getItem(place)) ?? [];

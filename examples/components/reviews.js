@@ -1,5 +1,5 @@
-// reviews.js shows the latest reviews of a collection, with the mean and the distribution of their ratings. See reviews.json for its
-// configuration. It reads them itself, with a public key that may show reviews.
+// reviews.js shows the latest reviews of a collection, with the mean and the distribution of their ratings. See
+// reviews.json for its configuration. It reads them itself, with a public key that may show reviews.
 
 const style = `
 	:host { display: block; font: 1rem/1.45 system-ui, sans-serif; overflow-wrap: anywhere }
@@ -127,7 +127,8 @@ function review({ title, body_html, created, ratings, author, parent_id }) {
 	);
 }
 
-// text returns the paragraphs and links of a text as nodes. The service has checked that it has nothing else; here nothing else gets through.
+// text returns the paragraphs and links of a text as nodes. The service has checked that it has nothing else; here
+// nothing else gets through.
 function text(html) {
 	const parsed = new DOMParser().parseFromString(html, "text/html"); // which runs and loads nothing
 	const copy = (node) => {

@@ -8,34 +8,76 @@ import { parse, stringify } from "./json.js";
 /** @typedef {import("./json.js").Value} Value */
 /** @typedef {Schemas["Me"]} Me */
 /** @typedef {{urn: string}} Party */
-/** @typedef {{at: number, by: Party, from: string | null, to: string | null, rollback?: boolean, release?: string, note?: string}} Move a tag was moved */
+/**
+ * @typedef {{at: number, by: Party, from: string | null, to: string | null, rollback?: boolean, release?: string,
+ *   note?: string}} Move a tag was moved
+ */
 /** @typedef {Schemas["Release"]} Release */
 /** @typedef {Schemas["ReleaseConflict"]} ReleaseConflict */
 /** @typedef {{app: string, tag: string, from?: string | null, to: string | null}} NewMove of a release */
-/** @typedef {{app: string, title: string, version: string, elements: string[], violations: Violation[], diff: Operation[], tags: string[]}} Upgraded an app that gets another version of a component */
-/** @typedef {{version: string, updatedAt: number, updatedBy: Party | null, restoredFrom: string | null, note?: string, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a history */
+/**
+ * @typedef {{app: string, title: string, version: string, elements: string[], violations: Violation[],
+ *   diff: Operation[], tags: string[]}} Upgraded an app that gets another version of a component
+ */
+/**
+ * @typedef {{version: string, updatedAt: number, updatedBy: Party | null, restoredFrom: string | null, note?: string,
+ *   tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a
+ * history
+ */
 /** @typedef {Schemas["Tag"]} Tag */
 /** @typedef {Schemas["TagRule"]} TagRule */
 /** @typedef {Schemas["Violation"]} Violation */
 /** @typedef {{name: string, version: string}} Ref */
-/** @typedef {Ref & {id: string, main: string, description: string | null, configSchema: Value}} Manifest the members that every manifest has */
+/**
+ * @typedef {Ref & {id: string, main: string, description: string | null, configSchema: Value}} Manifest the members
+ * that every manifest has
+ */
 /** @typedef {{id: string, key: string, component: Manifest, config: Value}} Element */
-/** @typedef {{id: string, version: string, createdAt: number, updatedAt: number, title: string, groups: string[], owner: Party | null, updatedBy: Party | null, elements: Element[]}} App as Schemas["App"], with configs that keep their numbers */
-/** @typedef {{op: "test" | "add" | "replace", path: string, value: Value} | {op: "remove", path: string} | {op: "move" | "copy", from: string, path: string}} Operation */
+/**
+ * @typedef {{id: string, version: string, createdAt: number, updatedAt: number, title: string, groups: string[],
+ *   owner: Party | null, updatedBy: Party | null, elements: Element[]}} App as Schemas["App"], with configs that keep
+ * their numbers
+ */
+/**
+ * @typedef {{op: "test" | "add" | "replace", path: string, value: Value} | {op: "remove", path: string} | {op: "move" |
+ *   "copy", from: string, path: string}} Operation
+ */
 
-/** @typedef {{admin: boolean, moderates: string[], reads: string[], roles: string[], groups: string[], components: boolean}} Rights */
-/** @typedef {Rights & {id: string, urn: string, name: string, email: string, disabled: boolean, createdAt: number, lastSeenAt: number | null, passkeys: number, mayOwn: boolean, invitation: {by: Party | null, expires: number} | null, provider: {issuer: string, values: string[]} | null}} Person with an account */
-/** @typedef {{id: string, via: "passkey" | "oidc" | "link", expires: number, confirmedUntil: number | null, invitedAnew: {by: {urn: string, name: string}, at: number} | null, person: Person}} SignedIn a session */
-/** @typedef {{origin: string | null, base: string, people: boolean, oidc: {name: string} | null, session: SignedIn | null}} Place where and how people sign in */
+/**
+ * @typedef {{admin: boolean, moderates: string[], reads: string[], roles: string[], groups: string[],
+ *   components: boolean}} Rights
+ */
+/**
+ * @typedef {Rights & {id: string, urn: string, name: string, email: string, disabled: boolean, createdAt: number,
+ *   lastSeenAt: number | null, passkeys: number, mayOwn: boolean, invitation: {by: Party | null, expires: number} |
+ *   null, provider: {issuer: string, values: string[]} | null}} Person with an account
+ */
+/**
+ * @typedef {{id: string, via: "passkey" | "oidc" | "link", expires: number, confirmedUntil: number | null,
+ *   invitedAnew: {by: {urn: string, name: string}, at: number} | null, person: Person}} SignedIn a session
+ */
+/**
+ * @typedef {{origin: string | null, base: string, people: boolean, oidc: {name: string} | null, session: SignedIn |
+ *   null}} Place where and how people sign in
+ */
 /** @typedef {{id: string, name: string, createdAt: number, lastUsedAt: number | null, synced: boolean}} Passkey */
-/** @typedef {{id: string, current: boolean, via: string, browser: string, createdAt: number, lastSeenAt: number, expires: number}} OwnSession */
-/** @typedef {Omit<Rights, "admin"> & {id: string, name: string, kind: "secret" | "public", prefix: string, owner: boolean, tags: string[], reviews: boolean, expires: number | null, createdAt: number, by: Party, lastUsedAt: number | null, key?: string}} Key */
+/**
+ * @typedef {{id: string, current: boolean, via: string, browser: string, createdAt: number, lastSeenAt: number,
+ *   expires: number}} OwnSession
+ */
+/**
+ * @typedef {Omit<Rights, "admin"> & {id: string, name: string, kind: "secret" | "public", prefix: string,
+ *   owner: boolean, tags: string[], reviews: boolean, expires: number | null, createdAt: number, by: Party,
+ *   lastUsedAt: number | null, key?: string}} Key
+ */
 
 /** What the service, or the way to it, has said no with. */
 export class ApiError extends Error {
 	/**
 	 * @param {string} message
-	 * @param {{status?: number, code?: string, pointer?: string, parameter?: string, version?: string, pointsTo?: string | null, violations?: Violation[], conflicts?: ReleaseConflict[], requestID?: string, retryAfter?: number}} more
+	 * @param {{status?: number, code?: string, pointer?: string, parameter?: string, version?: string,
+	 *   pointsTo?: string | null, violations?: Violation[], conflicts?: ReleaseConflict[], requestID?: string,
+	 *   retryAfter?: number}} more
 	 */
 	constructor(message, more) {
 		super(message);
@@ -77,13 +119,28 @@ export class ApiError extends Error {
  * @property {(seconds: number) => void} [wait] tells that the service asks for this long until a request is sent again
  */
 
-/** @typedef {{query?: Record<string, string | string[] | undefined>, member?: string, body?: string | Blob, type?: string, headers?: Record<string, string>, signal?: AbortSignal, session?: boolean}} Options */
+/**
+ * @typedef {{query?: Record<string, string | string[] | undefined>, member?: string, body?: string | Blob,
+ *   type?: string, headers?: Record<string, string>, signal?: AbortSignal, session?: boolean}} Options
+ */
 
-/** @typedef {{id: string, path: string, label: string, children: string[], inherit: boolean, deleted: boolean, permissions?: Permission[]}} Folder */
-/** @typedef {{id: string, operation: string, user?: {id: string, name?: string}, role?: {id: string, name?: string}, group?: string}} Permission */
-/** @typedef {{id: string, createdAt: string, updatedAt: string, folders: {id: string, label: string}[], content: {[name: string]: Value}, safe_tags?: string[], attributes?: {key: string, value: string}[]}} Asset */
+/**
+ * @typedef {{id: string, path: string, label: string, children: string[], inherit: boolean, deleted: boolean,
+ *   permissions?: Permission[]}} Folder
+ */
+/**
+ * @typedef {{id: string, operation: string, user?: {id: string, name?: string}, role?: {id: string, name?: string},
+ *   group?: string}} Permission
+ */
+/**
+ * @typedef {{id: string, createdAt: string, updatedAt: string, folders: {id: string, label: string}[],
+ *   content: {[name: string]: Value}, safe_tags?: string[], attributes?: {key: string, value: string}[]}} Asset
+ */
 /** @typedef {{allowed: boolean, rule: string, folder?: string, grant?: Permission}} Verdict */
-/** @typedef {{view: Verdict, edit: Verdict, manage?: Verdict, folders?: {id: string, view: Verdict, edit: Verdict}[]}} Explanation */
+/**
+ * @typedef {{view: Verdict, edit: Verdict, manage?: Verdict, folders?: {id: string, view: Verdict, edit: Verdict}[]}}
+ * Explanation
+ */
 
 /** The library of a network. */
 export class Library {
@@ -94,7 +151,11 @@ export class Library {
 		this.base = `${prefix}/${s(network)}/assetLibrary/${s(id)}`;
 	}
 
-	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{assets: Asset[], paging: {prev: string, hasPrev: boolean, next: string, hasNext: boolean, total: number}, facets?: Record<string, {value: string, count: number}[]>}>} */
+	/**
+	 * @param {Options["query"]} query @param {AbortSignal} [signal]
+	 * @returns {Promise<{assets: Asset[], paging: {prev: string, hasPrev: boolean, next: string, hasNext: boolean,
+	 *   total: number}, facets?: Record<string, {value: string, count: number}[]>}>}
+	 */
 	assets(query, signal) {
 		return this.api.get(`${this.base}/assets`, "assets", query, signal);
 	}
@@ -134,17 +195,25 @@ export class Library {
 		return this.api.ask("POST", `${this.base}/assets`, { member: "added", body: `{"add":[${texts.join(",")}]}` });
 	}
 
-	/** @param {{create?: object[], update?: object[], delete?: string[], purge?: string[]}} change @returns {Promise<{folders: Folder[], purged?: {folders: number, assets: number}}>} purged after a purge */
+	/**
+	 * @param {{create?: object[], update?: object[], delete?: string[], purge?: string[]}} change
+	 * @returns {Promise<{folders: Folder[], purged?: {folders: number, assets: number}}>} purged after a purge
+	 */
 	changeFolders(change) {
 		return this.#post("folders", "folders", change);
 	}
 
-	/** @param {string} folder @param {{create?: object[], remove?: object[]}} change @returns {Promise<Permission[]>} */
+	/**
+	 * @param {string} folder @param {{create?: object[], remove?: object[]}} change @returns {Promise<Permission[]>}
+	 */
 	async changePermissions(folder, change) {
 		return (await this.#post(`folder/${s(folder)}/permissions`, "permissions", change)).permissions;
 	}
 
-	/** @param {string} folder @param {{assign?: string[], remove?: string[]}} change @returns {Promise<{assign: {id: string, status: number}[], remove: {id: string, status: number}[]}>} */
+	/**
+	 * @param {string} folder @param {{assign?: string[], remove?: string[]}} change
+	 * @returns {Promise<{assign: {id: string, status: number}[], remove: {id: string, status: number}[]}>}
+	 */
 	assign(folder, change) {
 		return this.#post(`folder/${s(folder)}/assets`, "assign", change);
 	}
@@ -154,7 +223,10 @@ export class Library {
 		return (await this.api.get(`${this.base}/attributes`, "attributes", { key })).attributes;
 	}
 
-	/** @param {{assets: string[], add?: object[], set?: object[], remove?: object[]}} change @returns {Promise<{result: number[]}>} */
+	/**
+	 * @param {{assets: string[], add?: object[], set?: object[], remove?: object[]}} change
+	 * @returns {Promise<{result: number[]}>}
+	 */
 	attributes(change) {
 		return this.#post("attributes", "result", change);
 	}
@@ -181,7 +253,8 @@ export class Api {
 
 	/**
 	 * Sends a request and returns its response, whatever the status is. A 401 asks to sign in again, unless
-	 * the request has its own session, and a request that needs a confirmation is sent again after it. Where the service says when to read again, that is waited for, a few times.
+	 * the request has its own session, and a request that needs a confirmation is sent again after it. Where the
+	 * service says when to read again, that is waited for, a few times.
 	 * @param {string} method
 	 * @param {string} path below the base path without a slash in front, or from the root with one
 	 * @param {Options} [options]
@@ -231,8 +304,8 @@ export class Api {
 	}
 
 	/**
-	 * Sends a request and returns its JSON, or fails with an ApiError. options.member is one that every success of the service has;
-	 * without it, a success has no JSON that is read.
+	 * Sends a request and returns its JSON, or fails with an ApiError. options.member is one that every success of the
+	 * service has; without it, a success has no JSON that is read.
 	 * @param {string} method
 	 * @param {string} path
 	 * @param {Options} [options]
@@ -261,7 +334,8 @@ export class Api {
 
 	/**
 	 * Changes something, at most once for each key.
-	 * @param {string} method @param {string} path @param {string} key @param {string} [member] @param {string} [body] JSON
+	 * @param {string} method @param {string} path @param {string} key @param {string} [member]
+	 * @param {string} [body] JSON
 	 * @returns {Promise<any>}
 	 */
 	async change(method, path, key, member, body) {
@@ -275,7 +349,8 @@ export class Api {
 
 	/**
 	 * Sends a file and tells how much of it is sent.
-	 * @param {string} path @param {Record<string, string | undefined>} query @param {Blob} file @param {(bytes: number) => void} progress @param {AbortSignal} signal
+	 * @param {string} path @param {Record<string, string | undefined>} query @param {Blob} file
+	 * @param {(bytes: number) => void} progress @param {AbortSignal} signal
 	 * @param {string} [type] media type of the file
 	 * @returns {Promise<Blob>} the answer, which may be as large as the file
 	 */
@@ -316,17 +391,27 @@ export class Api {
 		return success(200, await answer.text(), "problems");
 	}
 
-	/** @param {string} network @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{collections: any[], next: string | undefined}>} */
+	/**
+	 * @param {string} network @param {string} [after] @param {AbortSignal} [signal]
+	 * @returns {Promise<{collections: any[], next: string | undefined}>}
+	 */
 	collections(network, after, signal) {
 		return this.page("x/reviews/collections", "collections", { network, after, limit: "500" }, signal);
 	}
 
-	/** Erases reviews, or says what would be erased. @param {Record<string, string | undefined>} query @returns {Promise<{collections: number, reviews: number, replies: number}>} */
+	/**
+	 * Erases reviews, or says what would be erased.
+	 * @param {Record<string, string | undefined>} query
+	 * @returns {Promise<{collections: number, reviews: number, replies: number}>}
+	 */
 	async erase(query) {
 		return (await this.ask("DELETE", "x/reviews", { query, member: "reviews" })).value;
 	}
 
-	/** @param {string} id @param {Record<string, string | undefined>} query @param {AbortSignal} [signal] @returns {Promise<{reviews: {[name: string]: Value}[], next: string | undefined}>} */
+	/**
+	 * @param {string} id @param {Record<string, string | undefined>} query @param {AbortSignal} [signal]
+	 * @returns {Promise<{reviews: {[name: string]: Value}[], next: string | undefined}>}
+	 */
 	reviews(id, query, signal) {
 		return this.page(`x/reviews/collections/${s(id)}/reviews`, "reviews", query, signal);
 	}
@@ -338,7 +423,8 @@ export class Api {
 
 	/**
 	 * Apps without their elements.
-	 * @param {{q?: string, sort?: string, usingComponent?: string, deleted?: "true", after?: string, limit?: string, view?: string}} query
+	 * @param {{q?: string, sort?: string, usingComponent?: string, deleted?: "true", after?: string, limit?: string,
+	 *   view?: string}} query
 	 * @param {AbortSignal} [signal]
 	 * @returns {Promise<{apps: Schemas["AppSummary"][], next: string | undefined}>}
 	 */
@@ -357,14 +443,20 @@ export class Api {
 		return value.apps[0];
 	}
 
-	/** Deletes an app, brings it back, or removes it for good. @param {string} id @param {"" | "undelete" | "erase"} what */
+	/**
+	 * Deletes an app, brings it back, or removes it for good.
+	 * @param {string} id @param {"" | "undelete" | "erase"} what
+	 */
 	async bin(id, what) {
 		await this.ask(what ? "POST" : "DELETE", `apps/${s(id)}${what && `/${what}`}`, {
 			member: what === "undelete" ? "apps" : undefined,
 		});
 	}
 
-	/** @param {{title: string, groups: string[], elements: {component: Ref, config: Value}[]}} app @param {string} key @returns {Promise<{id: string}>} */
+	/**
+	 * @param {{title: string, groups: string[], elements: {component: Ref, config: Value}[]}} app @param {string} key
+	 * @returns {Promise<{id: string}>}
+	 */
 	createApp(app, key) {
 		return this.change("POST", "apps", key, "id", stringify(app));
 	}
@@ -392,32 +484,50 @@ export class Api {
 		).apps[0];
 	}
 
-	/** @param {string} id @param {{after?: string}} [query] @param {AbortSignal} [signal] @returns {Promise<{tags: Tag[], rules?: TagRule[], next: string | undefined}>} */
+	/**
+	 * @param {string} id @param {{after?: string}} [query] @param {AbortSignal} [signal]
+	 * @returns {Promise<{tags: Tag[], rules?: TagRule[], next: string | undefined}>}
+	 */
 	tags(id, query, signal) {
 		return this.page(`apps/${s(id)}/tags`, "tags", { ...query, limit: "500" }, signal);
 	}
 
-	/** @param {string} id @param {string} [before] @param {AbortSignal} [signal] @returns {Promise<{history: Entry[], next: string | undefined}>} */
+	/**
+	 * @param {string} id @param {string} [before] @param {AbortSignal} [signal]
+	 * @returns {Promise<{history: Entry[], next: string | undefined}>}
+	 */
 	history(id, before, signal) {
 		return this.page(`apps/${s(id)}/history`, "history", { before }, signal);
 	}
 
-	/** @param {string} id @param {string} tag @param {{before?: string, limit?: string}} query @param {AbortSignal} [signal] @returns {Promise<{moves: Move[], next: string | undefined}>} */
+	/**
+	 * @param {string} id @param {string} tag @param {{before?: string, limit?: string}} query
+	 * @param {AbortSignal} [signal] @returns {Promise<{moves: Move[], next: string | undefined}>}
+	 */
 	moves(id, tag, query, signal) {
 		return this.page(`apps/${s(id)}/tags/${s(tag)}/history`, "moves", query, signal);
 	}
 
-	/** @param {string} id @param {string} tag @param {{appVersion: string, from: string | null, note?: string}} move @param {string} key @returns {Promise<Tag>} */
+	/**
+	 * @param {string} id @param {string} tag @param {{appVersion: string, from: string | null, note?: string}} move
+	 * @param {string} key @returns {Promise<Tag>}
+	 */
 	async putTag(id, tag, move, key) {
 		return (await this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, "tags", stringify(move))).tags[0];
 	}
 
-	/** Goes back to where a tag pointed before its last move. @param {string} id @param {string} tag @param {{from: string, note: string}} move @param {string} key */
+	/**
+	 * Goes back to where a tag pointed before its last move.
+	 * @param {string} id @param {string} tag @param {{from: string, note: string}} move @param {string} key
+	 */
 	rollBack(id, tag, move, key) {
 		return this.change("PUT", `apps/${s(id)}/tags/${s(tag)}`, key, "tags", stringify({ rollback: true, ...move }));
 	}
 
-	/** @param {{state?: string, app?: string, after?: string}} query @param {AbortSignal} [signal] @returns {Promise<{releases: Release[], next: string | undefined}>} */
+	/**
+	 * @param {{state?: string, app?: string, after?: string}} query @param {AbortSignal} [signal]
+	 * @returns {Promise<{releases: Release[], next: string | undefined}>}
+	 */
 	releases(query, signal) {
 		return this.page("x/releases", "releases", query, signal);
 	}
@@ -427,30 +537,44 @@ export class Api {
 		return this.get(`x/releases/${s(id)}`, "id", undefined, signal);
 	}
 
-	/** @param {{name: string, note?: string, moves: NewMove[]}} release @param {string} key @returns {Promise<Release>} */
+	/**
+	 * @param {{name: string, note?: string, moves: NewMove[]}} release @param {string} key @returns {Promise<Release>}
+	 */
 	createRelease(release, key) {
 		return this.change("POST", "x/releases", key, "id", stringify(release));
 	}
 
-	/** @param {string} id @param {{version: string, name: string, note: string, moves: NewMove[], at: number | null}} release @returns {Promise<Release>} */
+	/**
+	 * @param {string} id
+	 * @param {{version: string, name: string, note: string, moves: NewMove[], at: number | null}} release
+	 * @returns {Promise<Release>}
+	 */
 	async updateRelease(id, release) {
 		return (await this.ask("PUT", `x/releases/${s(id)}`, { member: "id", body: stringify(release) })).value;
 	}
 
-	/** @param {string} id @param {"approve" | "run" | "cancel" | "undo"} action @param {string} version that was seen @returns {Promise<Release>} */
+	/**
+	 * @param {string} id @param {"approve" | "run" | "cancel" | "undo"} action @param {string} version that was seen
+	 * @returns {Promise<Release>}
+	 */
 	async actOnRelease(id, action, version) {
 		return (await this.ask("POST", `x/releases/${s(id)}/${action}`, { member: "id", body: stringify({ version }) }))
 			.value;
 	}
 
-	/** An app as it would be if a release had run. @param {string} id @param {string} tag @param {string} release @param {AbortSignal} [signal] @returns {Promise<App>} */
+	/**
+	 * An app as it would be if a release had run.
+	 * @param {string} id @param {string} tag @param {string} release @param {AbortSignal} [signal]
+	 * @returns {Promise<App>}
+	 */
 	async tagged(id, tag, release, signal) {
 		return (await this.get(`apps/${s(id)}/tagged/${s(tag)}`, "apps", { release }, signal)).apps[0];
 	}
 
 	/**
 	 * Brings a version of a component to the apps that use it.
-	 * @param {string} name @param {{to: string, patch?: Value, after?: string}} body @param {boolean} dryRun only says what it would do
+	 * @param {string} name @param {{to: string, patch?: Value, after?: string}} body
+	 * @param {boolean} dryRun only says what it would do
 	 * @returns {Promise<{apps: Upgraded[], next: string | null}>}
 	 */
 	async upgrade(name, body, dryRun) {
@@ -475,7 +599,8 @@ export class Api {
 
 	/**
 	 * A step of signing in, or a change of accounts and keys.
-	 * @param {string} method @param {string} path below x/ @param {object} [body] @param {string} [member] that every answer has, unless there is none
+	 * @param {string} method @param {string} path below x/ @param {object} [body]
+	 * @param {string} [member] that every answer has, unless there is none
 	 * @returns {Promise<any>}
 	 */
 	async account(method, path, body, member) {
@@ -488,27 +613,42 @@ export class Api {
 			.people;
 	}
 
-	/** @param {{after?: string, q?: string}} query @param {AbortSignal} [signal] @returns {Promise<{people: Person[], next: string | undefined}>} */
+	/**
+	 * @param {{after?: string, q?: string}} query @param {AbortSignal} [signal]
+	 * @returns {Promise<{people: Person[], next: string | undefined}>}
+	 */
 	people(query, signal) {
 		return this.page("x/people/", "people", query, signal);
 	}
 
-	/** @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{keys: Key[], next: string | undefined}>} */
+	/**
+	 * @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{keys: Key[], next: string | undefined}>}
+	 */
 	keys(after, signal) {
 		return this.page("x/keys/", "keys", { after }, signal);
 	}
 
-	/** @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{components: Schemas["ListedComponent"][], next: string | undefined}>} */
+	/**
+	 * @param {string} [after] @param {AbortSignal} [signal]
+	 * @returns {Promise<{components: Schemas["ListedComponent"][], next: string | undefined}>}
+	 */
 	components(after, signal) {
 		return this.page("components", "components", { after }, signal);
 	}
 
-	/** @param {string} name @param {string} [after] @param {AbortSignal} [signal] @returns {Promise<{components: (Schemas["ListedComponent"] & {description: string | null})[], next: string | undefined}>} */
+	/**
+	 * @param {string} name @param {string} [after] @param {AbortSignal} [signal]
+	 * @returns {Promise<{components: (Schemas["ListedComponent"] & {description: string | null})[], next: string |
+	 *   undefined}>}
+	 */
 	componentVersions(name, after, signal) {
 		return this.page(`components/${s(name)}/versions`, "components", { after, limit: "500" }, signal);
 	}
 
-	/** @param {string} name @param {string} version @param {AbortSignal} [signal] @returns {Promise<Manifest & {[name: string]: Value}>} */
+	/**
+	 * @param {string} name @param {string} version @param {AbortSignal} [signal]
+	 * @returns {Promise<Manifest & {[name: string]: Value}>}
+	 */
 	manifest(name, version, signal) {
 		return this.get(`components/${s(name)}/versions/${s(version)}`, "name", undefined, signal);
 	}
@@ -516,7 +656,9 @@ export class Api {
 	/**
 	 * What a new version of a component would break.
 	 * @param {string} name @param {string} manifest JSON
-	 * @returns {Promise<{apps: number, elements: number, warnings: {pointer: string, message: string}[], broken: {app: string, version: string, tags: string[], element: string, violations: Violation[]}[], next: string | null}>}
+	 * @returns {Promise<{apps: number, elements: number, warnings: {pointer: string, message: string}[],
+	 *   broken: {app: string, version: string, tags: string[], element: string, violations: Violation[]}[],
+	 *   next: string | null}>}
 	 */
 	async check(name, manifest) {
 		return (await this.ask("POST", `components/${s(name)}/check`, { member: "broken", body: manifest })).value;
@@ -573,10 +715,11 @@ function waitOf(response) {
 }
 
 /**
- * The JSON of a success. A proxy or a login page may answer with one that is not from the service: that is an ApiError, as if the
- * service could not be reached, since it is not known whether the request has come to it.
+ * The JSON of a success. A proxy or a login page may answer with one that is not from the service: that is an ApiError,
+ * as if the service could not be reached, since it is not known whether the request has come to it.
  * @param {number} status @param {string} text
- * @param {string} [member] one that every success of the service has; without it a success is 201 or 204, and is not read
+ * @param {string} [member] one that every success of the service has; without it a success is 201 or 204, and is not
+ * read
  * @returns {any}
  */
 function success(status, text, member) {

@@ -7,8 +7,8 @@
 /** @typedef {Record<string, any>} Props */
 
 /**
- * Makes an element. A property that begins with "on" is a listener, `class` and names with a hyphen are attributes, true
- * and false set and leave out an attribute, and everything else is an attribute too, but for `value`, `checked`,
+ * Makes an element. A property that begins with "on" is a listener, `class` and names with a hyphen are attributes,
+ * true and false set and leave out an attribute, and everything else is an attribute too, but for `value`, `checked`,
  * `disabled`, `hidden` and `indeterminate`, which are properties.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -205,7 +205,10 @@ export function labelled(label, control, help) {
 /** So many characters of a name are shown. */
 const longest = 200;
 
-/** A name that somebody has given. Its direction and its length do not change what stands around it. @param {string} text */
+/**
+ * A name that somebody has given. Its direction and its length do not change what stands around it.
+ * @param {string} text
+ */
 export function named(text) {
 	const letters = [...text.slice(0, 2 * longest)];
 	return letters.length > longest || text.length > 2 * longest
@@ -219,7 +222,8 @@ export function focusIn(element) {
 }
 
 /**
- * Shows what a person has moved, and keeps the focus that was in it. A button that can move it no further gives the focus to its neighbour.
+ * Shows what a person has moved, and keeps the focus that was in it. A button that can move it no further gives the
+ * focus to its neighbour.
  * @param {Element | null | undefined} node @param {Element | null} active what had the focus before
  */
 export function follow(node, active) {
@@ -243,7 +247,10 @@ export function count(n, noun) {
 	return `${n.toLocaleString()} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-/** A table with names of columns. @param {string[]} names @param {HTMLTableSectionElement} body @param {Props} [props] */
+/**
+ * A table with names of columns.
+ * @param {string[]} names @param {HTMLTableSectionElement} body @param {Props} [props]
+ */
 export function table(names, body, props) {
 	return h(
 		"table",

@@ -4,7 +4,10 @@
  * @module
  */
 
-/** @typedef {{readonly rawJSON: string, readonly opaque?: () => void}} RawNumber a number whose text says more than a JavaScript number can */
+/**
+ * @typedef {{readonly rawJSON: string, readonly opaque?: () => void}} RawNumber a number whose text says more than a
+ * JavaScript number can
+ */
 /** @typedef {null | boolean | number | string | RawNumber | ValueList | {[name: string]: Value}} Value */
 /** @typedef {Value[]} ValueList */
 
@@ -58,8 +61,8 @@ export function numberOf(text) {
 }
 
 /**
- * The digits of a number and the power of ten that they are multiplied with. Equal numbers have the same: there is no zero
- * at the end.
+ * The digits of a number and the power of ten that they are multiplied with. Equal numbers have the same: there is no
+ * zero at the end.
  * @param {number | RawNumber} n
  * @returns {{digits: bigint, exponent: number}}
  */
@@ -72,7 +75,8 @@ export function decimal(n) {
 }
 
 /**
- * Reports whether two values are the same JSON. Numbers are compared by their text, the order of members does not count.
+ * Reports whether two values are the same JSON. Numbers are compared by their text, the order of members does not
+ * count.
  * @param {Value | undefined} a
  * @param {Value | undefined} b
  * @param {(a: number | RawNumber, b: number | RawNumber) => boolean} [numbers] compares numbers in another way
@@ -170,7 +174,10 @@ function member(o) {
 	return copy;
 }
 
-/** Sets a member of its own, also one that is called __proto__. @param {object} o @param {string} name @param {Value} value */
+/**
+ * Sets a member of its own, also one that is called __proto__.
+ * @param {object} o @param {string} name @param {Value} value
+ */
 export function define(o, name, value) {
 	Object.defineProperty(o, name, { value, writable: true, enumerable: true, configurable: true });
 }

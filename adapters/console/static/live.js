@@ -5,19 +5,22 @@
 
 /**
  * A change of an app, a tag or a component.
- * @typedef {{cursor: string, type: string, at: number, by?: {urn: string}, app?: string, version?: string, tag?: string, release?: string, state?: string, component?: {name: string, version: string}}} Change
+ * @typedef {{cursor: string, type: string, at: number, by?: {urn: string}, app?: string, version?: string,
+ *   tag?: string, release?: string, state?: string, component?: {name: string, version: string}}} Change
  */
 
 /**
  * What one request has changed in a library: ids of assets and of folders.
- * @typedef {{cursor: string, at: string, by: {urn: string}, added: string[], changed: string[], removed: string[], folders: string[]}} AssetChange
+ * @typedef {{cursor: string, at: string, by: {urn: string}, added: string[], changed: string[], removed: string[],
+ *   folders: string[]}} AssetChange
  */
 
 /** How long until a lost connection is tried again, in milliseconds. */
 const pause = 2000;
 
 /**
- * Dispatches "change" events with a change as detail; without one something was missed, and everything may have changed.
+ * Dispatches "change" events with a change as detail; without one something was missed, and everything may have
+ * changed.
  * @template {{cursor: string}} [C=Change]
  */
 export class Live extends EventTarget {
@@ -26,7 +29,10 @@ export class Live extends EventTarget {
 	/** Is called when the stream has ended, and says whether the caller is not who they were. */
 	onstop = async () => false;
 
-	/** @param {import("./api.js").Api} api @param {import("./api.js").Me} me @param {string} [path] the address of the feed */
+	/**
+	 * @param {import("./api.js").Api} api @param {import("./api.js").Me} me
+	 * @param {string} [path] the address of the feed
+	 */
 	constructor(api, me, path = "x/changes") {
 		super();
 		this.api = api;
@@ -41,7 +47,10 @@ export class Live extends EventTarget {
 		void navigator.locks?.request(name, { signal: this.#ended.signal }, () => this.#read()).catch(() => {});
 	}
 
-	/** The feed of a library. @param {import("./api.js").Library} lib @param {AbortSignal} signal ends it @returns {Live<AssetChange>} */
+	/**
+	 * The feed of a library.
+	 * @param {import("./api.js").Library} lib @param {AbortSignal} signal ends it @returns {Live<AssetChange>}
+	 */
 	of(lib, signal) {
 		/** @type {Live<AssetChange>} */
 		const feed = new Live(this.api, this.me, `${lib.base}/changes`);
@@ -76,10 +85,12 @@ export class Live extends EventTarget {
 					headers: { Accept: "text/event-stream" },
 					signal,
 				});
-				// 410: the cursor is older than what the feed has. 400: it is of another store, which the server has since then.
+				// 410: the cursor is older than what the feed has. 400: it is of another store, which the server has
+				// since then.
 				if (response.status === 410 || (response.status === 400 && this.#cursor !== "now")) {
 					this.#cursor = "now";
-					await this.#begin(); // before views load what there is, so that they miss nothing that comes after that
+					// It begins before views load what there is, so that they miss nothing that comes after that.
+					await this.#begin();
 					this.#share(undefined);
 				} else if (response.ok && response.body)
 					await this.#stream(response.body.pipeThrough(new TextDecoderStream()));

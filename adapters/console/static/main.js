@@ -17,7 +17,10 @@ const session = new Session(base);
 /** Whether the service has a domain. @param {"assets" | "reviews"} domain */
 const serves = (domain) => !session.me?.absent?.includes(domain);
 
-/** What the menu has: the name of a view, its title, its icon, its key after g, and for whom it is. @type {[string, string, Parameters<typeof icon>[0], string, () => boolean][]} */
+/**
+ * What the menu has: the name of a view, its title, its icon, its key after g, and for whom it is.
+ * @type {[string, string, Parameters<typeof icon>[0], string, () => boolean][]}
+ */
 const menu = [
 	["apps", "Apps", "apps", "a", () => true],
 	["releases", "Releases", "flag", "l", () => true],

@@ -5,7 +5,10 @@
  */
 
 /** @typedef {import("./session.js").Session} Session */
-/** @typedef {{session: Session, api: import("./api.js").Api, params: string[], query: URLSearchParams, signal: AbortSignal, live: import("./live.js").Live, shell: Shell}} Context */
+/**
+ * @typedef {{session: Session, api: import("./api.js").Api, params: string[], query: URLSearchParams,
+ *   signal: AbortSignal, live: import("./live.js").Live, shell: Shell}} Context
+ */
 /** @typedef {{title(text: string): void}} Shell */
 /** @typedef {{node: HTMLElement, leave?: () => Promise<boolean>}} View leave says whether the view may be left */
 /** @typedef {{view: (context: Context) => View}} Module */

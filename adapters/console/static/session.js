@@ -93,7 +93,10 @@ export class Session {
 		return this.place?.session ?? undefined;
 	}
 
-	/** Whether the caller may list people and public keys: administrators and moderators of a whole network may, where there are accounts. */
+	/**
+	 * Whether the caller may list people and public keys: administrators and moderators of a whole network may, where
+	 * there are accounts.
+	 */
 	get managesPeople() {
 		// A secret key may not, whatever its rights are.
 		if (!this.place || sessionStorage.getItem(storage)?.startsWith("vt_")) return false;
@@ -116,7 +119,10 @@ export class Session {
 		else sessionStorage.setItem(storage, token);
 	}
 
-	/** Asks the service who the caller is by now. @returns {Promise<boolean>} whether something else is known of them */
+	/**
+	 * Asks the service who the caller is by now.
+	 * @returns {Promise<boolean>} whether something else is known of them
+	 */
 	async changed() {
 		const was = JSON.stringify({ ...this.me, expires: 0 });
 		this.me = await this.api.me();
@@ -126,7 +132,8 @@ export class Session {
 	}
 
 	/**
-	 * Takes the token of a link. Where somebody is signed in, by a token or a cookie, it is taken only if the person says so.
+	 * Takes the token of a link. Where somebody is signed in, by a token or a cookie, it is taken only if the person
+	 * says so.
 	 * @param {string} token
 	 */
 	async #offer(token) {
@@ -157,7 +164,8 @@ export class Session {
 	}
 
 	/**
-	 * Takes a token from now on. If it is another caller's, the page begins anew: nothing of the one before is sent or shown for them.
+	 * Takes a token from now on. If it is another caller's, the page begins anew: nothing of the one before is sent or
+	 * shown for them.
 	 * @param {string} token
 	 * @param {string | undefined} urn its caller
 	 */
@@ -263,7 +271,11 @@ export class Session {
 		return this.confirming;
 	}
 
-	/** Ends the session, or forgets the token, with what is kept in this browser of the caller's changes, and starts anew. @param {boolean} [everywhere] all sessions of the person */
+	/**
+	 * Ends the session, or forgets the token, with what is kept in this browser of the caller's changes, and starts
+	 * anew.
+	 * @param {boolean} [everywhere] all sessions of the person
+	 */
 	async signOut(everywhere = false) {
 		const { forget, kept } = await import("./model/local.js");
 		const whose = [this.base.href, this.me?.urn ?? ""];
@@ -294,7 +306,10 @@ export class Session {
 		return (!!this.me?.owner && app.owner?.urn === this.me.urn) || app.groups.some((g) => this.moderates(g));
 	}
 
-	/** Whether the caller may create, move and delete a tag of an app. @param {import("./api.js").App} app @param {{protected?: boolean}} tag */
+	/**
+	 * Whether the caller may create, move and delete a tag of an app.
+	 * @param {import("./api.js").App} app @param {{protected?: boolean}} tag
+	 */
 	mayMove(app, tag) {
 		return this.mayWrite(app) && (!tag.protected || app.groups.every((g) => this.moderates(g)));
 	}

@@ -1,5 +1,5 @@
-// preview.js shows an app in a sandboxed frame, for a page that holds the other end of a MessagePort. The page sends the port once, as the
-// only one of a message to this window. Through it come
+// preview.js shows an app in a sandboxed frame, for a page that holds the other end of a MessagePort. The page sends
+// the port once, as the only one of a message to this window. Through it come
 //
 //   {show: app}       the app, as the service delivers it; it is shown anew whenever something in it has changed
 //   {mark: key}       the element to mark, null for none

@@ -38,7 +38,10 @@ export interface Mounted<Config = unknown> {
 	unmount?(): void;
 }
 
-/** The detail of the event `vitrine-error`, which bubbles. preventDefault keeps the error out of the browser's console. key and component are undefined for an error of the app. */
+/**
+ * The detail of the event `vitrine-error`, which bubbles. preventDefault keeps the error out of the browser's console.
+ * key and component are undefined for an error of the app.
+ */
 export interface VitrineError {
 	app: string;
 	key?: string;

@@ -2,8 +2,9 @@
 //
 //   <vitrine-app app="ID" tag="production" key="KEY" live="10"></vitrine-app>
 //
-// All elements with the same tag and key ask in one request for their apps. Each element of an app is mounted into a <div> of its own, by
-// the module that its component names as main (see vitrine.d.ts). See the README of adapters/page for everything else.
+// All elements with the same tag and key ask in one request for their apps. Each element of an app is mounted into a
+// <div> of its own, by the module that its component names as main (see vitrine.d.ts). See the README of adapters/page
+// for everything else.
 
 const address = new URL("public/", import.meta.url); // {base}/x/public/
 const mostApps = 50; // that one request may ask for
@@ -172,7 +173,8 @@ export class VitrineApp extends HTMLElement {
 		this.showing = false;
 	}
 
-	// change makes the page equal to what an app is now. Parts that stay keep their state. info is what components are told of the app.
+	// change makes the page equal to what an app is now. Parts that stay keep their state. info is what components are
+	// told of the app.
 	async change({ elements, error, code, ...info }) {
 		this.kept = this.template;
 		if (error) {
@@ -227,7 +229,8 @@ export class VitrineApp extends HTMLElement {
 	}
 }
 
-// Groups are the elements with the same tag and key. Each group asks for its apps in one request, or in several if there are many.
+// Groups are the elements with the same tag and key. Each group asks for its apps in one request, or in several if
+// there are many.
 const groups = new Map();
 
 function leave(host) {
@@ -304,7 +307,8 @@ class Group {
 		}
 		this.errors = failed ? this.errors + 1 : 0;
 		this.loaded = true;
-		// Next time: at once for those that have come meanwhile, after a second and then more for those that got an error, after their time for those that are live.
+		// Next time: at once for those that have come meanwhile, after a second and then more for those that got an
+		// error, after their time for those that are live.
 		const seconds = Math.min(...[...this.hosts].map((host) => (host.fresh ? +failed : host.live || Infinity)));
 		if (seconds < Infinity)
 			this.soon(

@@ -11,8 +11,9 @@ import { told } from "../model/told.js";
  * @template T
  * @param {string} title
  * @param {HTMLElement} content
- * @param {{required?: boolean, wide?: boolean, submit?: (form: HTMLFormElement) => T | undefined | Promise<T | undefined>}} [options]
- * With required the dialog cannot be closed. submit returns the result, or undefined to stay; what it throws is shown.
+ * @param {{required?: boolean, wide?: boolean, submit?: (form: HTMLFormElement) => T | undefined | Promise<T |
+ *   undefined>}} [options] With required the dialog cannot be closed. submit returns the result, or undefined to stay;
+ * what it throws is shown.
  * @returns {Promise<T | undefined>}
  */
 export function show(title, content, options = {}) {
@@ -76,8 +77,10 @@ export function show(title, content, options = {}) {
  * @param {string} title
  * @param {(import("../dom.js").Child | import("../dom.js").Child[])} content
  * @param {string} yes what the button says
- * @param {() => T | undefined | Promise<T | undefined>} submit returns the result, or undefined to stay; what it throws is shown
- * @param {{wide?: boolean, required?: boolean, danger?: boolean, focus?: boolean}} [options] with focus the button has the focus
+ * @param {() => T | undefined | Promise<T | undefined>} submit returns the result, or undefined to stay; what it throws
+ * is shown
+ * @param {{wide?: boolean, required?: boolean, danger?: boolean, focus?: boolean}} [options] with focus the button has
+ * the focus
  * @returns {Promise<T | undefined>}
  */
 export function askWith(title, content, yes, submit, options = {}) {

@@ -1,6 +1,6 @@
 /**
- * What differs between two versions of an app, for people: elements that were added, removed, moved and changed, and their
- * fields with the words that differ.
+ * What differs between two versions of an app, for people: elements that were added, removed, moved and changed, and
+ * their fields with the words that differ.
  * @module
  */
 import { h, named } from "../dom.js";
@@ -19,7 +19,11 @@ import { isText, kindOf, shown } from "./value.js";
 /** @typedef {import("../api.js").Element} Element */
 /** @typedef {import("../dom.js").Child} Child */
 
-/** What differs between two versions. @param {import("../api.js").Api} api @param {string} id @param {string} from @param {string} to @param {AbortSignal} [signal] */
+/**
+ * What differs between two versions.
+ * @param {import("../api.js").Api} api @param {string} id @param {string} from @param {string} to
+ * @param {AbortSignal} [signal]
+ */
 export async function compared(api, id, from, to, signal) {
 	return difference(...(await Promise.all([api.app(id, from, signal), api.app(id, to, signal)])));
 }
@@ -126,7 +130,10 @@ function fieldsOf({ component: c, config: was }, { component: d, config: is }) {
 	return rows;
 }
 
-/** The name of the form of a choice that the value around a path has. @param {import("../api.js").Manifest} component @param {Value} config @param {string[]} path */
+/**
+ * The name of the form of a choice that the value around a path has.
+ * @param {import("../api.js").Manifest} component @param {Value} config @param {string[]} path
+ */
 function kindAt({ configSchema }, config, path) {
 	const around = path.slice(0, -1);
 	const { field, root } = fieldAt(configSchema, config, around);

@@ -1,7 +1,7 @@
 /**
- * The form of a config: a field for each part of its schema. A field shows a value, says when the person changes it, and
- * shows what the service finds wrong with it. A control whose text is no value, such as JSON that is not finished, keeps it: it has
- * data-unread, which says what the text is not.
+ * The form of a config: a field for each part of its schema. A field shows a value, says when the person changes it,
+ * and shows what the service finds wrong with it. A control whose text is no value, such as JSON that is not finished,
+ * keeps it: it has data-unread, which says what the text is not.
  * @module
  */
 import { arrows, button, fill, focusIn, follow, h, newID, reconcile, set as setProps } from "../dom.js";
@@ -18,7 +18,8 @@ import { ask } from "./dialog.js";
  * @typedef {object} Widget
  * @property {HTMLElement} node
  * @property {(value: Value | undefined) => void} set shows another value
- * @property {(faults: Fault[], all?: boolean) => void} faults shows what is wrong, and takes away what was shown before. With all=false it is shown at each field once the person has left it
+ * @property {(faults: Fault[], all?: boolean) => void} faults shows what is wrong, and takes away what was shown
+ * before. With all=false it is shown at each field once the person has left it
  */
 /**
  * @typedef {object} Place where a field stands
@@ -33,7 +34,10 @@ import { ask } from "./dialog.js";
  * @property {boolean} [readOnly]
  */
 
-/** What of a field decides how it is built: if it changes, the field is built anew. @param {Field} f @param {Value | undefined} v */
+/**
+ * What of a field decides how it is built: if it changes, the field is built anew.
+ * @param {Field} f @param {Value | undefined} v
+ */
 function shape(f, v) {
 	return shows(f, v) ? f.kind : "json";
 }
@@ -202,7 +206,10 @@ function frame(place, f, control, options = {}) {
 			left ||= all && faults.length > 0;
 			tell();
 		},
-		/** Says that the control has a text that is no value, or that it has none. @param {string} what what the text is not, or "" @param {string} [message] */
+		/**
+		 * Says that the control has a text that is no value, or that it has none.
+		 * @param {string} what what the text is not, or "" @param {string} [message]
+		 */
 		unread(what, message = `This is not ${what}.`) {
 			if (what === "" && own.length === 0) return;
 			if (what === "") delete control.dataset["unread"];
@@ -217,7 +224,10 @@ let pressed = false;
 addEventListener("pointerdown", () => (pressed = true), true);
 for (const type of ["pointerup", "pointercancel"]) addEventListener(type, () => (pressed = false), true);
 
-/** Calls f once no button of the mouse is down, so that what is pressed does not move away from under it. @param {() => void} f */
+/**
+ * Calls f once no button of the mouse is down, so that what is pressed does not move away from under it.
+ * @param {() => void} f
+ */
 function whenReleased(f) {
 	if (pressed) setTimeout(whenReleased, 50, f);
 	else f();
@@ -230,7 +240,8 @@ function whenReleased(f) {
  * @param {HTMLElement} control
  * @param {(value: Value | undefined) => void} show puts a value into the control
  * @param {Node[]} [tools]
- * @returns {Built & {change: (value: Value | undefined) => void, unread: (what: string, message?: string) => void}} change is what the control calls when the person has changed it
+ * @returns {Built & {change: (value: Value | undefined) => void, unread: (what: string, message?: string) => void}}
+ * change is what the control calls when the person has changed it
  */
 function single(place, f, control, show, tools) {
 	const { node, present, faults, unread } = frame(place, f, control, { tools });
@@ -332,8 +343,8 @@ function text(place, f) {
 }
 
 /**
- * A time of a day, or of a date. It is picked in the time of this computer, which is told, and is stored with its zone. A stored text that is
- * no time is edited as text.
+ * A time of a day, or of a date. It is picked in the time of this computer, which is told, and is stored with its zone.
+ * A stored text that is no time is edited as text.
  * @param {Place} place @param {Field} f @returns {Built}
  */
 function moment(place, f) {
@@ -443,7 +454,8 @@ function number(place, f) {
 
 /**
  * A control that takes one of several, or nothing, which is "".
- * @param {Place} place @param {Field} f @param {import("../model/schema.js").Option[]} choices @param {import("../dom.js").Props} [props]
+ * @param {Place} place @param {Field} f @param {import("../model/schema.js").Option[]} choices
+ * @param {import("../dom.js").Props} [props]
  */
 function dropdown(place, f, choices, props) {
 	const { initial } = f;
@@ -619,7 +631,10 @@ function object(place, f) {
 		},
 	};
 
-	/** Shows that members are missing at their fields. @param {Fault} fault @param {Map<string, Fault[]>} below @param {Fault[]} here */
+	/**
+	 * Shows that members are missing at their fields.
+	 * @param {Fault} fault @param {Map<string, Fault[]>} below @param {Fault[]} here
+	 */
 	function missing(fault, below, here) {
 		const now = isObject(value) ? value : {};
 		const absent = (described.members ?? []).filter((m) => m.required && !Object.hasOwn(now, m.name));

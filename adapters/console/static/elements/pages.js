@@ -63,7 +63,11 @@ export class Pages {
 		}
 	}
 
-	/** Loads anew what others have changed. @param {import("../live.js").Live} live @param {(change: import("../live.js").Change) => unknown} wanted whether a change is one of the list */
+	/**
+	 * Loads anew what others have changed.
+	 * @param {import("../live.js").Live} live
+	 * @param {(change: import("../live.js").Change) => unknown} wanted whether a change is one of the list
+	 */
 	follow(live, wanted) {
 		const later = debounce(200, () => void this.load(true));
 		live.each(this.signal, (change) => {

@@ -1,13 +1,16 @@
 /**
- * How people and groups are shown: by their names, with initials, and with the URN on hover. A name that is not known yet comes
- * in its place when the service has told it.
+ * How people and groups are shown: by their names, with initials, and with the URN on hover. A name that is not known
+ * yet comes in its place when the service has told it.
  * @module
  */
 import { h } from "../dom.js";
 import { choose } from "./pick.js";
 import { askFor, changes, everybody, groupName, initials, nameOf } from "../model/names.js";
 
-/** Somebody. The initials are made by the style sheet: they are no text. @param {string | undefined} urn undefined for somebody who is not known */
+/**
+ * Somebody. The initials are made by the style sheet: they are no text.
+ * @param {string | undefined} urn undefined for somebody who is not known
+ */
 export function person(urn) {
 	const node = h("span", { class: "person", "data-person": urn ?? "", title: urn ?? "" }, h("bdi"));
 	node.style.setProperty(
@@ -58,7 +61,10 @@ export function chooseGroups(name, suggested, picked, session, options) {
 	});
 }
 
-/** People to choose from, in a network or in all: names with URNs. @param {string} [users] what the URNs of the network's users begin with */
+/**
+ * People to choose from, in a network or in all: names with URNs.
+ * @param {string} [users] what the URNs of the network's users begin with
+ */
 export async function peopleNamed(users = "") {
 	return (await everybody())
 		.filter((p) => p.urn.startsWith(users))

@@ -10,9 +10,10 @@ import { buttons, show } from "./dialog.js";
  * @param {string} name
  * @param {string[]} suggested
  * @param {Set<string>} picked what is chosen; it is changed
- * @param {{help?: string, placeholder?: string, onchange?: () => void, disabled?: boolean, label?: (text: string) => string,
- *   read?: (typed: string) => string, refuse?: (text: string) => string}} [options]
- * label is what a text is shown as, with itself on hover, read makes one of what is typed, and refuse says why it cannot be chosen
+ * @param {{help?: string, placeholder?: string, onchange?: () => void, disabled?: boolean,
+ *   label?: (text: string) => string, read?: (typed: string) => string, refuse?: (text: string) => string}} [options]
+ * label is what a text is shown as, with itself on hover, read makes one of what is typed, and refuse says why it
+ * cannot be chosen
  */
 export function choose(name, suggested, picked, options = {}) {
 	const id = newID();
@@ -36,7 +37,8 @@ export function choose(name, suggested, picked, options = {}) {
 		render();
 		options.onchange?.();
 	}
-	other.addEventListener("input", () => other.setCustomValidity("")); // what is not added does not keep the form from being sent
+	// What is not added does not keep the form from being sent.
+	other.addEventListener("input", () => other.setCustomValidity(""));
 	other.addEventListener("blur", () => other.setCustomValidity(""));
 	other.addEventListener("keydown", (event) => {
 		if (event.key !== "Enter") return;
@@ -79,8 +81,9 @@ export function choose(name, suggested, picked, options = {}) {
 /**
  * A line for one of several things, by their names. Anything else can be typed too.
  * @param {import("../dom.js").Props} props
- * @returns {{input: HTMLInputElement, list: HTMLDataListElement, offer: (things: [string, string][]) => void, value: () => string}}
- * offer says what there is: names and values, and value is that of the name in the line, or what is typed
+ * @returns {{input: HTMLInputElement, list: HTMLDataListElement, offer: (things: [string, string][]) => void,
+ *   value: () => string}} offer says what there is: names and values, and value is that of the name in the line, or
+ * what is typed
  */
 export function nameLine(props) {
 	const list = h("datalist", { id: newID("names") });

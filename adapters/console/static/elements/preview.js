@@ -1,6 +1,6 @@
 /**
- * An app as a page shows it, in a frame that has no origin: what runs there reaches nothing of the console. It takes clicks, sizes and
- * errors from the frame, and nothing else.
+ * An app as a page shows it, in a frame that has no origin: what runs there reaches nothing of the console. It takes
+ * clicks, sizes and errors from the frame, and nothing else.
  * @module
  */
 import { button, fill, h, labelled } from "../dom.js";

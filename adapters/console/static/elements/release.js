@@ -9,7 +9,9 @@ import { compared } from "./diff.js";
 
 /** @typedef {import("../api.js").Api} Api */
 /** @typedef {import("../api.js").NewMove} NewMove */
-/** @typedef {{app: string, title: string, tag: string, from: string | null, to: string}} Offer a move that can be chosen */
+/**
+ * @typedef {{app: string, title: string, tag: string, from: string | null, to: string}} Offer a move that can be chosen
+ */
 
 /** Where a move leads, in words. @param {string | null | undefined} from @param {string | null} to */
 export function leads(from, to) {

@@ -103,8 +103,8 @@ export function rightsForm(session, has, { admin }) {
 }
 
 /**
- * A right among some that the caller does not have, in words; "" if there is none. Nobody gives what they do not have, and nobody changes
- * somebody who has a right that they lack.
+ * A right among some that the caller does not have, in words; "" if there is none. Nobody gives what they do not have,
+ * and nobody changes somebody who has a right that they lack.
  * @param {import("../session.js").Session} session @param {Partial<Rights>} r
  */
 export function lacks(session, r) {
@@ -124,7 +124,10 @@ export function lacks(session, r) {
 	return inside === undefined ? "" : `of the group ${groupName(inside)}`;
 }
 
-/** The groups that the caller moderates, of some. @param {import("../session.js").Session} session @param {string[]} groups */
+/**
+ * The groups that the caller moderates, of some.
+ * @param {import("../session.js").Session} session @param {string[]} groups
+ */
 export function moderated(session, groups) {
 	return session.account?.person.admin
 		? groups

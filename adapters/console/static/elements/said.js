@@ -20,7 +20,9 @@ export class Said {
 		this.signal = signal;
 		/** @type {Entry[]} */
 		this.entries = [];
-		/** @type {Map<string, import("../api.js").Element[] | undefined>} the elements of versions that were asked for */
+		/**
+		 * @type {Map<string, import("../api.js").Element[] | undefined>} the elements of versions that were asked for
+		 */
 		this.elements = new Map();
 		/** What each version has changed. */
 		this.said = readAll([], this.elements);

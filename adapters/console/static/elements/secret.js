@@ -22,7 +22,10 @@ export function copyable(label, text) {
 	);
 }
 
-/** Shows something that is shown once. @param {string} title @param {string} label @param {string} text @param {...import("../dom.js").Child} help */
+/**
+ * Shows something that is shown once.
+ * @param {string} title @param {string} label @param {string} text @param {...import("../dom.js").Child} help
+ */
 export function once(title, label, text, ...help) {
 	return show(
 		title,

@@ -12,7 +12,10 @@ import { moment } from "./time.js";
 
 /** @typedef {import("../session.js").Session} Session */
 
-/** Whether passkeys and the provider work at this address: they do at one address of the service alone. @param {Session} session */
+/**
+ * Whether passkeys and the provider work at this address: they do at one address of the service alone.
+ * @param {Session} session
+ */
 function here(session) {
 	return session.place?.origin === location.origin;
 }
@@ -20,7 +23,10 @@ function here(session) {
 /** What a browser without passkeys has no function for. */
 const supported = typeof PublicKeyCredential === "function" && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 
-/** Does something with passkeys, and tells in words why it failed. @template T @param {() => Promise<T>} f @returns {Promise<T>} */
+/**
+ * Does something with passkeys, and tells in words why it failed.
+ * @template T @param {() => Promise<T>} f @returns {Promise<T>}
+ */
 async function withPasskey(f) {
 	if (!supported)
 		throw new Error(
@@ -60,7 +66,10 @@ async function withOne(session, again) {
 	return "";
 }
 
-/** Stores a new passkey: that of an invitation, or a further one. @param {Session} session @param {string} name @param {string} [invitation] */
+/**
+ * Stores a new passkey: that of an invitation, or a further one.
+ * @param {Session} session @param {string} name @param {string} [invitation]
+ */
 export async function register(session, name, invitation) {
 	const api = invitation ? session.bare : session.api;
 	return withPasskey(async () => {
@@ -122,7 +131,10 @@ export function passkeyName() {
 	};
 }
 
-/** Goes to the provider, in a tab of its own while something here must not be lost. @param {Session} session @param {boolean} again */
+/**
+ * Goes to the provider, in a tab of its own while something here must not be lost.
+ * @param {Session} session @param {boolean} again
+ */
 function provider(session, again) {
 	const { name } = /** @type {{name: string}} */ (session.place?.oidc);
 	const url = new URL("x/signin/oidc", session.base);
@@ -136,14 +148,21 @@ function provider(session, again) {
 	);
 }
 
-/** Does something when another tab of this browser has signed in. @param {Session} session @param {HTMLFormElement} form it is submitted then */
+/**
+ * Does something when another tab of this browser has signed in.
+ * @param {Session} session @param {HTMLFormElement} form it is submitted then
+ */
 function elsewhere(session, form) {
 	const heard = () => form.requestSubmit();
 	session.channel.addEventListener("message", heard);
 	return () => session.channel.removeEventListener("message", heard);
 }
 
-/** Leads to the page where people sign in to the program around this one, in a tab of its own while something here must not be lost. @param {string} href @param {Session} session */
+/**
+ * Leads to the page where people sign in to the program around this one, in a tab of its own while something here must
+ * not be lost.
+ * @param {string} href @param {Session} session
+ */
 function programs(href, session) {
 	const url = new URL(href, document.baseURI);
 	url.searchParams.set("to", location.pathname + location.hash);

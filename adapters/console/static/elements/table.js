@@ -4,7 +4,10 @@
  */
 import { button, count, h, labelled } from "../dom.js";
 
-/** @typedef {{charset: string, separator: string, columns: string[], rows: string[][], mapping: Record<string, string>, scale: number, dates: string}} Sight what the service sees of a table */
+/**
+ * @typedef {{charset: string, separator: string, columns: string[], rows: string[][], mapping: Record<string, string>,
+ *   scale: number, dates: string}} Sight what the service sees of a table
+ */
 
 /** The fields that a column can be. One that ends with a colon goes on with the name of the column. */
 const fields = [

@@ -4,7 +4,10 @@
  */
 import { h, newID } from "../dom.js";
 
-/** @param {[string, HTMLElement][]} list @param {number} first @param {(i: number) => void} onchange @returns {{node: HTMLElement, open: (i: number) => void}} open shows a part */
+/**
+ * @param {[string, HTMLElement][]} list @param {number} first @param {(i: number) => void} onchange
+ * @returns {{node: HTMLElement, open: (i: number) => void}} open shows a part
+ */
 export function tabbed(list, first, onchange) {
 	const id = newID("tabs");
 	const buttons = list.map(([name], i) =>

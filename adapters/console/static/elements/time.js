@@ -54,7 +54,10 @@ function tell(node) {
 	if (node.textContent !== text) node.textContent = text;
 }
 
-/** A time at which something ends or happens: the exact one, and how long until then. @param {number} at in milliseconds */
+/**
+ * A time at which something ends or happens: the exact one, and how long until then.
+ * @param {number} at in milliseconds
+ */
 export function moment(at) {
 	return h("span", null, `${new Date(at).toLocaleString()}, `, time(at));
 }

@@ -8,8 +8,14 @@ import { sentence } from "./dialog.js";
 
 /** @typedef {import("../api.js").Folder} Folder */
 /** @typedef {{folder?: Folder, assets?: string[]}} Load what is dragged: a folder, or assets */
-/** @typedef {{path: string, node: HTMLElement, parts: Map<string, Item>, folders: Folder[], more: boolean}} Branch the folders in a place */
-/** @typedef {{node: HTMLElement, name: HTMLElement, count: HTMLElement, place: HTMLElement, twisty: HTMLElement, branch?: Branch}} Item */
+/**
+ * @typedef {{path: string, node: HTMLElement, parts: Map<string, Item>, folders: Folder[], more: boolean}} Branch the
+ * folders in a place
+ */
+/**
+ * @typedef {{node: HTMLElement, name: HTMLElement, count: HTMLElement, place: HTMLElement, twisty: HTMLElement,
+ *   branch?: Branch}} Item
+ */
 
 /**
  * @typedef {object} Options
@@ -55,7 +61,10 @@ export class Tree {
 	#words = "";
 	#cut = "";
 
-	/** @param {import("../api.js").Library} lib @param {AbortSignal} signal @param {string} label @param {Options} options */
+	/**
+	 * @param {import("../api.js").Library} lib @param {AbortSignal} signal @param {string} label
+	 * @param {Options} options
+	 */
 	constructor(lib, signal, label, options) {
 		this.lib = lib;
 		this.signal = signal;
@@ -108,7 +117,10 @@ export class Tree {
 		return this.known.get(this.#itemOf(event)?.dataset["folder"] ?? "");
 	}
 
-	/** Lets things be dropped on the folders in an element, or on the element as the top level. @param {HTMLElement} node */
+	/**
+	 * Lets things be dropped on the folders in an element, or on the element as the top level.
+	 * @param {HTMLElement} node
+	 */
 	target(node) {
 		/** @type {Element | undefined} */
 		let over;
@@ -162,7 +174,8 @@ export class Tree {
 
 	/**
 	 * Loads folders of a place behind those that are loaded.
-	 * @param {Branch} branch @param {Folder[]} list @param {number} least how many there are to be then, if there are so many
+	 * @param {Branch} branch @param {Folder[]} list
+	 * @param {number} least how many there are to be then, if there are so many
 	 */
 	async #load(branch, list, least) {
 		const words = this.#words;
@@ -346,7 +359,10 @@ export class Tree {
 		this.#seen.delete(id);
 	}
 
-	/** Opens the folders above a folder, and puts the focus on it if asked to. @param {string} id @param {boolean} [focus] */
+	/**
+	 * Opens the folders above a folder, and puts the focus on it if asked to.
+	 * @param {string} id @param {boolean} [focus]
+	 */
 	async reveal(id, focus) {
 		if (!this.known.has(id))
 			for (const f of (await this.lib.folders({ id }, this.signal)).folders) this.known.set(f.id, f);

@@ -38,12 +38,10 @@ export async function upgrade(api, name, version) {
 						a.tags.map((tag) => ({ app: a.app, title: a.title, tag, from: null, to: a.version })),
 					);
 				const moves = await Promise.all(
-					offers
-						.slice(0, 200)
-						.map(async (o) => ({
-							...o,
-							from: (await api.tags(o.app)).tags.find((t) => t.name === o.tag)?.appVersion ?? null,
-						})),
+					offers.slice(0, 200).map(async (o) => ({
+						...o,
+						from: (await api.tags(o.app)).tags.find((t) => t.name === o.tag)?.appVersion ?? null,
+					})),
 				);
 				content.closest("dialog")?.close();
 				await propose(api, moves, { name: `${name} ${version}`.slice(0, 128), chosen: true });

@@ -16,7 +16,10 @@ import { chosen, fieldOf, itemAt, labelOf, schemaOf, within } from "../model/sch
 const most = 50;
 const deepest = 8;
 
-/** A value with its JSON, if it has members or items. @param {Field} field @param {Value} root @param {Value} value @returns {Child[]} */
+/**
+ * A value with its JSON, if it has members or items.
+ * @param {Field} field @param {Value} root @param {Value} value @returns {Child[]}
+ */
 export function shown(field, root, value) {
 	if (!isObject(value) && !Array.isArray(value)) return [leaf(field, root, value)];
 	return [
@@ -25,12 +28,18 @@ export function shown(field, root, value) {
 	];
 }
 
-/** The name of the form that a choice has for a value. @param {Field} field @param {Value} root @param {Value | undefined} value */
+/**
+ * The name of the form that a choice has for a value.
+ * @param {Field} field @param {Value} root @param {Value | undefined} value
+ */
 export function kindOf(field, root, value) {
 	return field.kind === "choice" ? field.options?.[chosen(field, root, value)]?.label : undefined;
 }
 
-/** Whether words of a text can be compared, which is not so where the form shows it in another way. @param {Field} field */
+/**
+ * Whether words of a text can be compared, which is not so where the form shows it in another way.
+ * @param {Field} field
+ */
 export function isText(field) {
 	return ["text", "long", "json"].includes(field.kind) && !["date", "color"].includes(String(field.schema["format"]));
 }
@@ -109,7 +118,10 @@ function nested(field, root, value, depth) {
 	);
 }
 
-/** The names of an object's members, in the order of the form. @param {Field} field @param {{[name: string]: Value}} value */
+/**
+ * The names of an object's members, in the order of the form.
+ * @param {Field} field @param {{[name: string]: Value}} value
+ */
 function namesOf(field, value) {
 	const listed = (field.members ?? []).map((m) => m.name).filter((name) => Object.hasOwn(value, name));
 	return listed.length > 0 ? listed : Object.keys(value);

@@ -7,7 +7,10 @@ import { isObject, parse, stringify } from "../json.js";
 import { placeOf, scan } from "./jsontext.js";
 
 /** @typedef {import("./jsontext.js").Item} Item */
-/** @typedef {{item: Item, line: number, column: number, at: number, id: string, message: string}} Refusal an asset that is not in, and why */
+/**
+ * @typedef {{item: Item, line: number, column: number, at: number, id: string, message: string}} Refusal an asset that
+ * is not in, and why
+ */
 
 /** A batch has at most so many assets and characters, each of which is at most three bytes. The service takes 4 MiB. */
 const most = 100;
@@ -15,7 +18,10 @@ const characters = 1 << 20;
 /** After so many refusals something is wrong with the whole file. */
 const enough = 1000;
 
-/** What is wrong with an item before anything is sent, or undefined. @param {Item} item @returns {Refusal | undefined} */
+/**
+ * What is wrong with an item before anything is sent, or undefined.
+ * @param {Item} item @returns {Refusal | undefined}
+ */
 export function faultOf(item) {
 	if (item.mistake !== undefined) return refusal(item, 0, item.mistake);
 	const { mistake } = scan(item.text);
@@ -50,7 +56,8 @@ export class Adding {
 
 	/**
 	 * @param {(add: string[]) => Promise<unknown>} send adds the assets with these texts, all or none
-	 * @param {{folder?: string, change?: () => void, pause?: (seconds: number, signal: AbortSignal) => Promise<void>}} [options] folder is for assets that name none
+	 * @param {{folder?: string, change?: () => void, pause?: (seconds: number, signal: AbortSignal) => Promise<void>}}
+	 * [options] folder is for assets that name none
 	 */
 	constructor(send, options = {}) {
 		this.send = send;
@@ -166,7 +173,10 @@ export class Adding {
 			: item.text;
 	}
 
-	/** What the service says of an asset, at its place in the file. @param {Item} item @param {string} pointer @param {ApiError} e */
+	/**
+	 * What the service says of an asset, at its place in the file.
+	 * @param {Item} item @param {string} pointer @param {ApiError} e
+	 */
 	#because(item, pointer, e) {
 		const { places } = scan(item.text);
 		const message = e.message.startsWith("/")

@@ -1,7 +1,7 @@
 /**
- * An app that is being edited: the draft, what is saved of it, and how the two come together. Changes are saved half a second
- * after the last one, as small patches with a version test, one at a time. An element that the service refuses is left out, until
- * it is another one.
+ * An app that is being edited: the draft, what is saved of it, and how the two come together. Changes are saved half a
+ * second after the last one, as small patches with a version test, one at a time. An element that the service refuses
+ * is left out, until it is another one.
  * @module
  */
 import { ApiError } from "../api.js";
@@ -14,15 +14,22 @@ import { draftOf, patchOf, same, sameItem } from "./patch.js";
 /** @typedef {import("./patch.js").Draft} Draft */
 /** @typedef {import("./merge.js").Conflict} Conflict */
 /**
- * @typedef {{kind: "saved" | "changed" | "saving"} | {kind: "offline", error: ApiError} | {kind: "conflict", conflicts: Conflict[], by: string, work: Work, merged: Draft}
+ * @typedef {{kind: "saved" | "changed" | "saving"} | {kind: "offline", error: ApiError} | {kind: "conflict",
+ *   conflicts: Conflict[], by: string, work: Work, merged: Draft}
  *   | {kind: "refused", error: ApiError} | {kind: "gone", error: ApiError} | {kind: "readonly"}} State
  */
-/** @typedef {{version: string, stored: Draft, draft: Draft}} Work a draft, and what is stored as the version that it began as */
+/**
+ * @typedef {{version: string, stored: Draft, draft: Draft}} Work a draft, and what is stored as the version that it
+ * began as
+ */
 /** @typedef {Pick<import("../api.js").Api, "patch" | "app">} Service */
 
 /** How long after the last change it is saved, in milliseconds. */
 export const pause = 500;
-/** How long until a save is tried again that found no service, in milliseconds: this at first, then twice as long each time. */
+/**
+ * How long until a save is tried again that found no service, in milliseconds: this at first, then twice as long each
+ * time.
+ */
 const again = 1000;
 const longest = 30_000;
 /** How many changes can be undone. */
@@ -43,7 +50,10 @@ export class Editor extends EventTarget {
 	/** @type {Promise<void> | undefined} */
 	#saving;
 	#closed = false;
-	/** @type {Map<string, string>} the keys that elements had here before they were stored, by those that the service has given them */
+	/**
+	 * @type {Map<string, string>} the keys that elements had here before they were stored, by those that the service
+	 * has given them
+	 */
 	#keys = new Map();
 	refusals = new Refusals();
 
@@ -80,14 +90,21 @@ export class Editor extends EventTarget {
 		return this.draft.elements.filter((e) => this.refusals.has(e));
 	}
 
-	/** The draft without what the person has not decided about: in a conflict it is that of before, with what was changed since. @returns {Work} */
+	/**
+	 * The draft without what the person has not decided about: in a conflict it is that of before, with what was
+	 * changed since.
+	 * @returns {Work}
+	 */
 	get work() {
 		if (this.state.kind !== "conflict") return { version: this.app.version, stored: this.saved, draft: this.draft };
 		const { work, merged } = this.state;
 		return { ...work, draft: merge(merged, this.draft, work.draft).draft };
 	}
 
-	/** What another editor needs to go on from here, or undefined if everything is saved. @returns {import("./local.js").Kept | undefined} */
+	/**
+	 * What another editor needs to go on from here, or undefined if everything is saved.
+	 * @returns {import("./local.js").Kept | undefined}
+	 */
 	get kept() {
 		const { version, stored, draft } = this.work;
 		if (this.#sent.length === 0 && same(stored, draft)) return undefined;
@@ -213,7 +230,8 @@ export class Editor extends EventTarget {
 					return;
 				}
 				if (!(await this.#refused(e))) return;
-				// A conflict without a newer version is one of a component that was replaced, or of a rule of the service, which may stay.
+				// A conflict without a newer version is one of a component that was replaced, or of a rule of the
+				// service, which may stay.
 				if (this.app.version === version && this.unsaved) {
 					this.#become({ kind: "offline", error: e });
 					return;
@@ -228,7 +246,10 @@ export class Editor extends EventTarget {
 		this.#become({ kind: "saved" });
 	}
 
-	/** Notes that the service refuses one element of what was sent. @param {ApiError} e @param {Draft} sent @returns {boolean} whether that is all that it refuses */
+	/**
+	 * Notes that the service refuses one element of what was sent.
+	 * @param {ApiError} e @param {Draft} sent @returns {boolean} whether that is all that it refuses
+	 */
 	#refuse(e, sent) {
 		const [apps, , elements, i] = names(e.pointer ?? "");
 		const item =
@@ -257,14 +278,16 @@ export class Editor extends EventTarget {
 	}
 
 	/**
-	 * Brings in what others have stored. What both sides changed in different places is merged; otherwise the person chooses.
+	 * Brings in what others have stored. What both sides changed in different places is merged; otherwise the person
+	 * chooses.
 	 * @returns {Promise<boolean>} whether the draft can be saved now
 	 */
 	async catchUp() {
 		try {
 			const { version } = this.app;
 			const app = await this.service.app(this.app.id);
-			if (Number(app.version) >= Number(this.app.version) && !(await this.#follow(app))) return false; // a save may have been faster
+			// A save may have been faster.
+			if (Number(app.version) >= Number(this.app.version) && !(await this.#follow(app))) return false;
 			if (this.app.version !== version && !this.unsaved) this.#settle();
 			return true;
 		} catch (e) {
@@ -273,19 +296,26 @@ export class Editor extends EventTarget {
 		}
 	}
 
-	/** Brings in what others have stored up to a version. @param {App} app @returns {Promise<boolean>} whether nothing is to be decided */
+	/**
+	 * Brings in what others have stored up to a version.
+	 * @param {App} app @returns {Promise<boolean>} whether nothing is to be decided
+	 */
 	async #follow(app) {
 		if (app.version === this.app.version) return this.state.kind !== "conflict";
 		const { version } = this.app;
 		const mine = await this.#recognize();
-		if (this.app.version !== version) return this.state.kind !== "conflict"; // a save, or another call, has been faster
+		// A save, or another call, has been faster.
+		if (this.app.version !== version) return this.state.kind !== "conflict";
 		if (mine) this.#stored(mine.app, mine.draft);
 		const { work } = this;
 		this.#stored(app);
 		return this.#merge(work, merge(work.stored, work.draft, this.saved));
 	}
 
-	/** Shows what a draft and what is stored have become together. @param {Work} work @param {ReturnType<typeof merge>} merged @returns {boolean} whether nothing is to be decided */
+	/**
+	 * Shows what a draft and what is stored have become together.
+	 * @param {Work} work @param {ReturnType<typeof merge>} merged @returns {boolean} whether nothing is to be decided
+	 */
 	#merge(work, { draft, conflicts }) {
 		this.draft = draft;
 		this.#show();
@@ -295,7 +325,8 @@ export class Editor extends EventTarget {
 	}
 
 	/**
-	 * Goes on from where another editor was, in one step that can be undone. It fails if the version of then cannot be read.
+	 * Goes on from where another editor was, in one step that can be undone. It fails if the version of then cannot be
+	 * read.
 	 * @param {import("./local.js").Kept} kept
 	 * @returns {Promise<boolean>} whether it has; it does not in a conflict
 	 */
@@ -333,7 +364,10 @@ export class Editor extends EventTarget {
 		return draft && { app, draft };
 	}
 
-	/** Takes a version as what is stored. @param {App} app @param {Draft} [sent] what it was made from here, whose elements keep their keys */
+	/**
+	 * Takes a version as what is stored.
+	 * @param {App} app @param {Draft} [sent] what it was made from here, whose elements keep their keys
+	 */
 	#stored(app, sent) {
 		sent?.elements.forEach((e, i) => this.#keys.set(app.elements[i].key, e.key));
 		this.app = app;
@@ -373,7 +407,10 @@ function unnamed(draft) {
 	return { ...draft, elements: draft.elements.map((e) => ({ ...e, key: "" })) };
 }
 
-/** The draft with their side of a conflict. @param {Draft} draft @param {Conflict} c @param {Draft} theirs @returns {Draft} */
+/**
+ * The draft with their side of a conflict.
+ * @param {Draft} draft @param {Conflict} c @param {Draft} theirs @returns {Draft}
+ */
 function taken(draft, c, theirs) {
 	if (c.path === "title") return { ...draft, title: theirs.title };
 	const their = theirs.elements.find((e) => e.key === c.key);

@@ -1,6 +1,6 @@
 /**
- * Whether a value is of a schema, as far as a form has to know it: which of several forms a value has, and whether a condition holds.
- * What is stored is for the service to judge.
+ * Whether a value is of a schema, as far as a form has to know it: which of several forms a value has, and whether a
+ * condition holds. What is stored is for the service to judge.
  * @module
  */
 import { decimal, isNumber, isObject, numberText, sameValue } from "../json.js";
@@ -49,7 +49,8 @@ const formats = {
 };
 
 /**
- * @param {Value | undefined} schema @param {Value} root the whole schema @param {Value} value @param {boolean} [deciding] whether formats count
+ * @param {Value | undefined} schema @param {Value} root the whole schema @param {Value} value
+ * @param {boolean} [deciding] whether formats count
  * @param {number} [depth]
  * @returns {boolean}
  */
@@ -66,7 +67,10 @@ export function fits(schema, root, value, deciding = false, depth = 0) {
 	);
 }
 
-/** @typedef {(schema: Value | undefined, value?: Value, formats?: boolean) => boolean} Also whether something is of a schema too */
+/**
+ * @typedef {(schema: Value | undefined, value?: Value, formats?: boolean) => boolean} Also whether something is of a
+ * schema too
+ */
 
 /** The keywords about a value by itself. @param {Schema} s @param {Value} value @param {boolean} deciding */
 function alone(s, value, deciding) {
@@ -101,7 +105,10 @@ function within(n, least, most) {
 	return n >= (numberIn(least) ?? -Infinity) && n <= (numberIn(most) ?? Infinity);
 }
 
-/** Whether a number is a multiple of another one, by their digits. @param {number | import("../json.js").RawNumber} n @param {Value | undefined} of */
+/**
+ * Whether a number is a multiple of another one, by their digits.
+ * @param {number | import("../json.js").RawNumber} n @param {Value | undefined} of
+ */
 function isMultiple(n, of) {
 	if (!isNumber(of)) return true;
 	const [a, b] = [decimal(n), decimal(of)];
@@ -111,14 +118,18 @@ function isMultiple(n, of) {
 	return y === 0n || x % y === 0n;
 }
 
-/** The keywords that lead to further schemas of the same value. @param {Schema} s @param {Value} root @param {Value} value @param {Also} also */
+/**
+ * The keywords that lead to further schemas of the same value.
+ * @param {Schema} s @param {Value} root @param {Value} value @param {Also} also
+ */
 function combined(s, root, value, also) {
 	if (!references(s).every((ref) => also(resolve(ref, root)))) return false;
 	if (!listIn(s["allOf"]).every((x) => also(x))) return false;
 	if (Array.isArray(s["anyOf"]) && !s["anyOf"].some((x) => also(x))) return false;
 	if (Array.isArray(s["oneOf"])) {
 		let fitting = s["oneOf"].filter((x) => also(x));
-		if (fitting.length > 1) fitting = fitting.filter((x) => also(x, value, true)); // where two fit, their formats decide
+		// Where two fit, their formats decide.
+		if (fitting.length > 1) fitting = fitting.filter((x) => also(x, value, true));
 		if (fitting.length !== 1) return false;
 	}
 	if (s["not"] !== undefined && also(s["not"])) return false;
@@ -168,8 +179,10 @@ function ofItems(s, root, value, also) {
 }
 
 /**
- * The names of members, or the places of items, that a schema says something about, also by the schemas that it leads to.
- * @param {Schema} s @param {Value} root @param {{[name: string]: Value} | Value[]} value @param {Also} also @param {number} [depth]
+ * The names of members, or the places of items, that a schema says something about, also by the schemas that it leads
+ * to.
+ * @param {Schema} s @param {Value} root @param {{[name: string]: Value} | Value[]} value @param {Also} also
+ * @param {number} [depth]
  * @returns {Set<string>}
  */
 function covered(s, root, value, also, depth = 0) {

@@ -1,12 +1,16 @@
 /**
- * JSON that a person has written: where its mistakes are, where its values stand, and the values of a file one after the
- * other.
+ * JSON that a person has written: where its mistakes are, where its values stand, and the values of a file one after
+ * the other.
  * @module
  */
 import { escapePointer } from "../json.js";
 
 /** @typedef {{at: number, message: string}} Mistake at is a place in the text, from 0 */
-/** @typedef {{text: string, at: number, line: number, column: number, mistake?: string}} Item a value of a file, and where it begins: at in characters from 0, line and column from 1; mistake says why the file cannot be read on from here */
+/**
+ * @typedef {{text: string, at: number, line: number, column: number, mistake?: string}} Item a value of a file, and
+ * where it begins: at in characters from 0, line and column from 1; mistake says why the file cannot be read on from
+ * here
+ */
 
 const deepest = 64;
 const word = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
@@ -131,8 +135,8 @@ export function placeOf(item, at) {
 const longest = 4 << 20;
 
 /**
- * The values of a text: the items of a list, the lines of NDJSON, or values one after the other. Whether a value is JSON is
- * for scan to say.
+ * The values of a text: the items of a list, the lines of NDJSON, or values one after the other. Whether a value is
+ * JSON is for scan to say.
  * @param {AsyncIterable<string> | Iterable<string>} pieces of the text
  * @returns {AsyncGenerator<Item>}
  */

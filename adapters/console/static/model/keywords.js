@@ -1,6 +1,6 @@
 /**
- * The words of a JSON Schema as its draft has them. The form and the service read a schema by one table of keywords: a test of the
- * service compares this one with its own, and tries each keyword in each draft on both sides.
+ * The words of a JSON Schema as its draft has them. The form and the service read a schema by one table of keywords: a
+ * test of the service compares this one with its own, and tries each keyword in each draft on both sides.
  * @module
  */
 import { at, isNumber, isObject, names, numberText } from "../json.js";
@@ -9,8 +9,8 @@ import { at, isNumber, isObject, names, numberText } from "../json.js";
 /** @typedef {{[name: string]: Value}} Schema */
 
 /**
- * The keywords that can reject a config, or that contain subschemas: the first draft that has each and, if it is not the latest, the last one
- * in which it is read. This is JSON, so that programs in other languages can read it.
+ * The keywords that can reject a config, or that contain subschemas: the first draft that has each and, if it is not
+ * the latest, the last one in which it is read. This is JSON, so that programs in other languages can read it.
  * @type {{[keyword: string]: number[]}}
  */
 export const keywords = {
@@ -71,8 +71,8 @@ export function draftOf(root) {
 }
 
 /**
- * A part of a schema without the keywords that its draft ignores. Before 2019-09 those beside a $ref are ignored. What only describes
- * a value, such as title, counts in every draft.
+ * A part of a schema without the keywords that its draft ignores. Before 2019-09 those beside a $ref are ignored. What
+ * only describes a value, such as title, counts in every draft.
  * @param {Schema} schema @param {Value} root
  * @returns {Schema}
  */
@@ -113,7 +113,10 @@ export function references(s) {
 	return [s["$ref"], s["$dynamicRef"], s["$recursiveRef"]].filter((ref) => typeof ref === "string");
 }
 
-/** Whether a pattern finds something in a text; undefined if this browser does not know the pattern. @param {Value | undefined} pattern @param {string} text */
+/**
+ * Whether a pattern finds something in a text; undefined if this browser does not know the pattern.
+ * @param {Value | undefined} pattern @param {string} text
+ */
 export function finds(pattern, text) {
 	try {
 		return new RegExp(String(pattern), "u").test(text);
@@ -122,14 +125,20 @@ export function finds(pattern, text) {
 	}
 }
 
-/** The schemas of an object's member: those that properties and patternProperties have for its name. @param {Schema} s @param {string} name @returns {Value[]} */
+/**
+ * The schemas of an object's member: those that properties and patternProperties have for its name.
+ * @param {Schema} s @param {string} name @returns {Value[]}
+ */
 export function namedSchemas(s, name) {
 	const properties = objectIn(s["properties"]);
 	const patterns = Object.entries(objectIn(s["patternProperties"])).filter(([pattern]) => finds(pattern, name));
 	return [...(Object.hasOwn(properties, name) ? [properties[name]] : []), ...patterns.map(([, schema]) => schema)];
 }
 
-/** The schemas of a list's items: those of the first ones, and that of the others, if there is one. @param {Schema} s @returns {{leading: Value[], items: Value | undefined}} */
+/**
+ * The schemas of a list's items: those of the first ones, and that of the others, if there is one.
+ * @param {Schema} s @returns {{leading: Value[], items: Value | undefined}}
+ */
 export function itemSchemas(s) {
 	if (Array.isArray(s["prefixItems"])) return { leading: s["prefixItems"], items: s["items"] };
 	if (Array.isArray(s["items"])) return { leading: s["items"], items: s["additionalItems"] };
@@ -137,8 +146,8 @@ export function itemSchemas(s) {
 }
 
 /**
- * What the members that an object has ask for: that others are there, and that it is of further schemas. The rest is what others would
- * ask for if they were there, by keyword.
+ * What the members that an object has ask for: that others are there, and that it is of further schemas. The rest is
+ * what others would ask for if they were there, by keyword.
  * @param {Schema} s @param {Value | undefined} value
  */
 export function dependents(s, value) {
@@ -191,7 +200,10 @@ function sameAddress(id, address) {
 	return typeof id === "string" && (id === address || id.replace(/#$/, "").endsWith(`/${address}`));
 }
 
-/** The first part of a schema for which good says yes. @param {Value | undefined} v @param {(o: Schema) => boolean} good @returns {Value | undefined} */
+/**
+ * The first part of a schema for which good says yes.
+ * @param {Value | undefined} v @param {(o: Schema) => boolean} good @returns {Value | undefined}
+ */
 function find(v, good) {
 	if (isObject(v) && good(v)) return v;
 	if (!isObject(v) && !Array.isArray(v)) return undefined;

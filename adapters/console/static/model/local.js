@@ -1,7 +1,7 @@
 /**
- * What of a draft is saved, and what stays in this browser. The service judges each element. One that it refuses is left as it
- * is stored, so that all others can be saved. Whatever is not saved, for this or another reason, is kept in localStorage by
- * person and app, and comes back when the app is opened again.
+ * What of a draft is saved, and what stays in this browser. The service judges each element. One that it refuses is
+ * left as it is stored, so that all others can be saved. Whatever is not saved, for this or another reason, is kept in
+ * localStorage by person and app, and comes back when the app is opened again.
  * @module
  */
 import { ApiError } from "../api.js";
@@ -11,15 +11,20 @@ import { newKey, same, sameItem } from "./patch.js";
 /** @typedef {import("./patch.js").Draft} Draft */
 /** @typedef {import("./patch.js").Item} Item */
 /**
- * How a draft differs from a stored version. Elements are named by their index in that version: one that is unchanged is this
- * number alone. One that is new has a key.
- * @typedef {{title?: string, groups?: string[], elements?: (number | {was?: number, key?: string, component: Item["component"], config: Item["config"]})[]}} Changes
- * @typedef {{version: string, changes: Changes, sent: Changes[]}} Kept what is not saved of a draft that began as a version, and what was sent of it without an answer
+ * How a draft differs from a stored version. Elements are named by their index in that version: one that is unchanged
+ * is this number alone. One that is new has a key.
+ * @typedef {{title?: string, groups?: string[], elements?: (number | {was?: number, key?: string,
+ *   component: Item["component"], config: Item["config"]})[]}} Changes
+ * @typedef {{version: string, changes: Changes, sent: Changes[]}} Kept what is not saved of a draft that began as a
+ * version, and what was sent of it without an answer
  */
 
 /** The elements that the service has refused. */
 export class Refusals {
-	/** @type {Map<string, {item: Item | undefined, error: ApiError}>} by the key of the element; without an item it is tried again */
+	/**
+	 * @type {Map<string, {item: Item | undefined, error: ApiError}>} by the key of the element; without an item it is
+	 * tried again
+	 */
 	#all = new Map();
 
 	/** @param {Item} item @param {ApiError} error */
@@ -38,7 +43,10 @@ export class Refusals {
 		return refused !== undefined && sameItem(refused, item);
 	}
 
-	/** The draft without what was refused: such an element is as it is stored, and is left out if it is new. @param {Draft} stored @param {Draft} draft @returns {Draft} */
+	/**
+	 * The draft without what was refused: such an element is as it is stored, and is left out if it is new.
+	 * @param {Draft} stored @param {Draft} draft @returns {Draft}
+	 */
 	savable(stored, draft) {
 		if (this.#all.size === 0) return draft;
 		return {
@@ -49,7 +57,10 @@ export class Refusals {
 		};
 	}
 
-	/** Forgets refusals of what is not in a draft any more, after everything else of the draft was stored. @param {Draft} draft */
+	/**
+	 * Forgets refusals of what is not in a draft any more, after everything else of the draft was stored.
+	 * @param {Draft} draft
+	 */
 	settle(draft) {
 		const refused = new Set(draft.elements.filter((e) => this.has(e)).map((e) => e.key));
 		for (const key of this.#all.keys()) if (!refused.has(key)) this.#all.delete(key);
@@ -110,12 +121,18 @@ function browserStorage() {
 	}
 }
 
-/** The beginning of the names under which changes are kept. @param {string[]} whose the address of the API, the person's URN, and the app's id if it is about one */
+/**
+ * The beginning of the names under which changes are kept.
+ * @param {string[]} whose the address of the API, the person's URN, and the app's id if it is about one
+ */
 function nameOf(whose) {
 	return `${["vitrine.draft", ...whose].map(encodeURIComponent).join(" ")} `;
 }
 
-/** The names of all that is kept here for a person, or for one of their apps. @param {string[]} whose as in nameOf @param {Storage} [storage] */
+/**
+ * The names of all that is kept here for a person, or for one of their apps.
+ * @param {string[]} whose as in nameOf @param {Storage} [storage]
+ */
 export function kept(whose, storage = browserStorage()) {
 	return Object.keys(storage ?? {})
 		.filter((name) => name.startsWith(nameOf(whose)))
@@ -128,9 +145,9 @@ export function forget(whose, storage = browserStorage()) {
 }
 
 /**
- * What an editor has not saved, in localStorage. Each open designer writes under a name of its own and holds the lock of this
- * name, so two tabs never write over each other. When an app is opened, what is there without a lock comes back: a tab
- * that was closed or reloaded has left it.
+ * What an editor has not saved, in localStorage. Each open designer writes under a name of its own and holds the lock
+ * of this name, so two tabs never write over each other. When an app is opened, what is there without a lock comes
+ * back: a tab that was closed or reloaded has left it.
  */
 export class LocalDraft {
 	/** Whether the storage has taken the last that it was given. */
@@ -184,7 +201,10 @@ export class LocalDraft {
 		if (works !== this.works) this.editor.dispatchEvent(new Event("state"));
 	}
 
-	/** Brings back what other tabs have left, the newest last. What cannot be brought back now stays where it is, and what never can is dropped. */
+	/**
+	 * Brings back what other tabs have left, the newest last. What cannot be brought back now stays where it is, and
+	 * what never can is dropped.
+	 */
 	async restore() {
 		const left = kept(this.whose, this.storage).map((name) => ({ name, mine: this.#hold(name) }));
 		void this.#hold(this.name);

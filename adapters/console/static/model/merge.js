@@ -1,5 +1,6 @@
 /**
- * Three-way merge of drafts: what I changed and what somebody else changed since the same version, by element and field.
+ * Three-way merge of drafts: what I changed and what somebody else changed since the same version, by element and
+ * field.
  * @module
  */
 import { define, equal, escapePointer, isObject, own } from "../json.js";
@@ -10,9 +11,10 @@ import { sameItem } from "./patch.js";
 /** @typedef {import("./patch.js").Item} Item */
 
 /**
- * Two changes of one place. The path is "title", "groups", or the key of an element with a JSON pointer into it; undefined
- * stands for what was taken away.
- * @typedef {{path: string, key?: string, base: Value | undefined, mine: Value | undefined, theirs: Value | undefined}} Conflict
+ * Two changes of one place. The path is "title", "groups", or the key of an element with a JSON pointer into it;
+ * undefined stands for what was taken away.
+ * @typedef {{path: string, key?: string, base: Value | undefined, mine: Value | undefined, theirs: Value | undefined}}
+ * Conflict
  */
 
 /**
@@ -34,7 +36,10 @@ export function merge(base, mine, theirs) {
 	return { draft: { title, groups, elements }, conflicts };
 }
 
-/** What both sets have become: mine, with what the others added and without what they took away. @param {string[]} base @param {string[]} mine @param {string[]} theirs */
+/**
+ * What both sets have become: mine, with what the others added and without what they took away.
+ * @param {string[]} base @param {string[]} mine @param {string[]} theirs
+ */
 function set(base, mine, theirs) {
 	const was = new Set(base);
 	const added = theirs.filter((x) => !was.has(x) && !mine.includes(x));
@@ -82,8 +87,8 @@ function common(list, other) {
 }
 
 /**
- * Puts the kept ones in the order of one side; those that only the other side has stand after the one that they stand after
- * there.
+ * Puts the kept ones in the order of one side; those that only the other side has stand after the one that they stand
+ * after there.
  * @param {Item[]} leading @param {Item[]} following @param {Map<string, Item>} kept
  */
 function order(leading, following, kept) {
@@ -116,7 +121,10 @@ function whole(item) {
 
 /** @typedef {(conflict: Omit<Conflict, "path">, path: string) => void} Report */
 
-/** A value that is merged as a whole. @param {any} base @param {any} mine @param {any} theirs @param {Report} report @param {string} [path] */
+/**
+ * A value that is merged as a whole.
+ * @param {any} base @param {any} mine @param {any} theirs @param {Report} report @param {string} [path]
+ */
 function undivided(base, mine, theirs, report, path = "") {
 	if (equal(mine, theirs) || equal(base, theirs)) return mine;
 	if (equal(base, mine)) return theirs;
@@ -125,7 +133,8 @@ function undivided(base, mine, theirs, report, path = "") {
 }
 
 /**
- * @param {Value | undefined} base @param {Value | undefined} mine @param {Value | undefined} theirs @param {Report} report @param {string} [path]
+ * @param {Value | undefined} base @param {Value | undefined} mine @param {Value | undefined} theirs
+ * @param {Report} report @param {string} [path]
  * @returns {Value | undefined}
  */
 export function value(base, mine, theirs, report, path = "") {

@@ -9,8 +9,8 @@ const shape = /^(?:(\d{4}-\d\d-\d\d)[Tt ])?(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)([
 const two = (n) => String(n).padStart(2, "0");
 
 /**
- * A time as a control of this type shows it, and its zone, "" if it has none. A time of a date is that of this computer if it has a zone, a time
- * of a day stands as it is. undefined if the text is no such time.
+ * A time as a control of this type shows it, and its zone, "" if it has none. A time of a date is that of this computer
+ * if it has a zone, a time of a day stands as it is. undefined if the text is no such time.
  * @param {string} text @param {"time" | "datetime-local"} type
  * @returns {[shown: string, zone: string] | undefined}
  */

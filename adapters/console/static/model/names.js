@@ -1,6 +1,6 @@
 /**
- * What components, people and groups are called: people by the names that the service knows, groups by the part of their URNs that
- * tells them apart. Names are asked for once, many together.
+ * What components, people and groups are called: people by the names that the service knows, groups by the part of
+ * their URNs that tells them apart. Names are asked for once, many together.
  * @module
  */
 
@@ -75,7 +75,10 @@ export function learn(list) {
 /** @type {Promise<void> | undefined} the next request for names */
 let next;
 
-/** Asks for the names that are not known yet. It never fails: who has no name is called by their URN. @param {string[]} urns @returns {Promise<unknown>} */
+/**
+ * Asks for the names that are not known yet. It never fails: who has no name is called by their URN.
+ * @param {string[]} urns @returns {Promise<unknown>}
+ */
 export function askFor(urns) {
 	for (const urn of urns) {
 		if (!api || people.has(urn) || asked.has(urn) || !/^urn:[^:]+:[^:]+:user=./.test(urn)) continue;
@@ -93,7 +96,8 @@ async function send() {
 		try {
 			learn(await /** @type {Api} */ (api).names(wanted.slice(i, i + most)));
 		} catch (e) {
-			// Without accounts there are no names, and nothing is asked again; a failure that passes is tried again later.
+			// Without accounts there are no names, and nothing is asked again; a failure that passes is tried again
+			// later.
 			const { passing, status } = /** @type {import("../api.js").ApiError} */ (e);
 			if (passing || status === 401) {
 				for (const urn of wanted.slice(i)) (people.delete(urn), asked.delete(urn));
@@ -120,7 +124,10 @@ export function groupName(urn) {
 /** @type {{at: number, list: Promise<Person[]>} | undefined} */
 let all;
 
-/** Everybody whom the caller may list, for choosing; nobody where there are no accounts. @returns {Promise<Person[]>} */
+/**
+ * Everybody whom the caller may list, for choosing; nobody where there are no accounts.
+ * @returns {Promise<Person[]>}
+ */
 export function everybody() {
 	if (!all || Date.now() - all.at > 30_000) all = { at: Date.now(), list: load().catch(() => []) };
 	return all.list;

@@ -1,22 +1,29 @@
 /**
- * Numbers as people write them. A number is shown with the decimal sign of the person's language and without groups. In what is typed
- * both comma and point can be the decimal sign, and the other one, blanks or apostrophes may group the digits before it in threes.
+ * Numbers as people write them. A number is shown with the decimal sign of the person's language and without groups. In
+ * what is typed both comma and point can be the decimal sign, and the other one, blanks or apostrophes may group the
+ * digits before it in threes.
  *
- * A text that could be two numbers is refused, so that no number becomes another one. That is a single comma or point before exactly
- * three digits, unless it is the decimal sign of the language or zero stands before it: 1.234 in German, and 1,234 in English. If the
- * browser speaks one language and asks for pages in another one, it must be the decimal sign of both.
+ * A text that could be two numbers is refused, so that no number becomes another one. That is a single comma or point
+ * before exactly three digits, unless it is the decimal sign of the language or zero stands before it: 1.234 in German,
+ * and 1,234 in English. If the browser speaks one language and asks for pages in another one, it must be the decimal
+ * sign of both.
  * @module
  */
 import { isNumber, numberOf, numberText } from "../json.js";
 
 /** @typedef {import("../json.js").RawNumber} RawNumber */
 
-/** @typedef {{wrong: "a number" | "a clear number", message: string}} Unread what a text is not, and what would be right */
+/**
+ * @typedef {{wrong: "a number" | "a clear number", message: string}} Unread what a text is not, and what would be right
+ */
 
 /** @type {Map<string | undefined, {sign: "," | ".", digits: string[]}>} */
 const known = new Map();
 
-/** The decimal sign of a language, a comma or a point, and its digits. @param {string} [language] by default that of the browser */
+/**
+ * The decimal sign of a language, a comma or a point, and its digits.
+ * @param {string} [language] by default that of the browser
+ */
 function signsOf(language) {
 	const parts = () => new Intl.NumberFormat(language, { numberingSystem: "latn" }).formatToParts(1.5);
 	const signs = known.get(language) ?? {
@@ -27,17 +34,26 @@ function signsOf(language) {
 	return signs;
 }
 
-/** A number in a language. Its digits are those of its text. @param {number | RawNumber} n @param {string} [language] */
+/**
+ * A number in a language. Its digits are those of its text.
+ * @param {number | RawNumber} n @param {string} [language]
+ */
 export function shownNumber(n, language) {
 	return numberText(n).replace(".", signsOf(language).sign);
 }
 
-/** A value in a line: a number in the person's language, a text as it is, and anything else as JSON. @param {import("../json.js").Value} v */
+/**
+ * A value in a line: a number in the person's language, a text as it is, and anything else as JSON.
+ * @param {import("../json.js").Value} v
+ */
 export function label(v) {
 	return isNumber(v) ? shownNumber(v) : typeof v === "string" ? v : JSON.stringify(v);
 }
 
-/** A text with the digits, signs and blanks that readNumber knows, for those of a language. @param {string} text @param {string} [language] */
+/**
+ * A text with the digits, signs and blanks that readNumber knows, for those of a language.
+ * @param {string} text @param {string} [language]
+ */
 function plain(text, language) {
 	const { digits } = signsOf(language);
 	return [...text.trim()]

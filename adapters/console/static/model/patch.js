@@ -10,8 +10,8 @@ import { equal, escapePointer, isObject } from "../json.js";
 /** @typedef {import("../api.js").Ref} Ref */
 
 /**
- * What can be edited of an app. Elements have a key that stays while they are edited and moved: that of the service, or one of this page
- * for an element that is not stored yet.
+ * What can be edited of an app. Elements have a key that stays while they are edited and moved: that of the service, or
+ * one of this page for an element that is not stored yet.
  * @typedef {{key: string, component: Ref, config: Value}} Item
  * @typedef {{title: string, groups: string[], elements: Item[]}} Draft
  */
@@ -25,7 +25,10 @@ export function newKey() {
 	return `${page}-${keys}`;
 }
 
-/** The draft of an app as it is stored. @param {App} app @param {Map<string, string>} [keys] other keys than the service's, by these @returns {Draft} */
+/**
+ * The draft of an app as it is stored.
+ * @param {App} app @param {Map<string, string>} [keys] other keys than the service's, by these @returns {Draft}
+ */
 export function draftOf(app, keys) {
 	return {
 		title: app.title,
@@ -63,8 +66,8 @@ export function sameItem(a, b) {
 const most = 1000;
 
 /**
- * The operations that make one draft of the other, beginning with the version test; nothing but the test if they are alike.
- * Each change is one operation at the place where it is.
+ * The operations that make one draft of the other, beginning with the version test; nothing but the test if they are
+ * alike. Each change is one operation at the place where it is.
  * @param {Draft} from as it is stored
  * @param {Draft} to
  * @param {string} version of the stored app

@@ -19,7 +19,10 @@ export function may(operation) {
 	return { view: "view", edit: "view and edit", manage: "view, edit and manage" }[operation ?? ""] ?? "nothing";
 }
 
-/** The URN of a person of a network. @param {string} id an id, or a URN already @param {string} users what the URNs of the network's users begin with */
+/**
+ * The URN of a person of a network.
+ * @param {string} id an id, or a URN already @param {string} users what the URNs of the network's users begin with
+ */
 export function userURN(id, users) {
 	return id.startsWith("urn:") ? id : users + id;
 }
@@ -29,7 +32,10 @@ export function holders(chain, users) {
 	return chain.flatMap((f) => (f.permissions ?? []).flatMap(({ user }) => (user ? [userURN(user.id, users)] : [])));
 }
 
-/** Whom a permission is given to, in words. @param {Partial<Permission>} p @param {string} users what the URNs of the network's users begin with */
+/**
+ * Whom a permission is given to, in words.
+ * @param {Partial<Permission>} p @param {string} users what the URNs of the network's users begin with
+ */
 export function holder({ user, role, group }, users) {
 	if (user) return `person ${nameOf(userURN(user.id, users))}`;
 	if (!role) return `group ${groupName(group ?? "")}`;
@@ -47,7 +53,10 @@ function key({ user, role, group }, users) {
 	);
 }
 
-/** The place below a folder, as the paths of other folders name it. @param {{path: string, id: string} | undefined} f undefined for the top level */
+/**
+ * The place below a folder, as the paths of other folders name it.
+ * @param {{path: string, id: string} | undefined} f undefined for the top level
+ */
 export function below(f) {
 	return f ? `${f.path === "/" ? "" : f.path}/${f.id}` : "/";
 }
@@ -137,7 +146,10 @@ const nothing = {
 	unfiled: "it is in no folder, and only moderators change such assets",
 };
 
-/** @param {Verdict} v @param {string | undefined} who @param {(folder: string) => string} label @param {keyof typeof nothing} what @param {string} users */
+/**
+ * @param {Verdict} v @param {string | undefined} who @param {(folder: string) => string} label
+ * @param {keyof typeof nothing} what @param {string} users
+ */
 function reason({ rule, folder, grant }, who, label, what, users) {
 	switch (rule) {
 		case "moderator":

@@ -1,6 +1,6 @@
 /**
- * From a JSON Schema to a form: which field shows a value. What a form cannot show is shown as JSON; whether a value is good
- * is for the service to say.
+ * From a JSON Schema to a form: which field shows a value. What a form cannot show is shown as JSON; whether a value is
+ * good is for the service to say.
  * @module
  */
 import { at, define, isNumber, isObject, sameValue } from "../json.js";
@@ -25,14 +25,16 @@ import { label } from "./number.js";
 /**
  * One field of a form.
  * @typedef {object} Field
- * @property {"object" | "list" | "text" | "long" | "time" | "number" | "integer" | "boolean" | "options" | "const" | "choice" | "null" | "json"} kind
+ * @property {"object" | "list" | "text" | "long" | "time" | "number" | "integer" | "boolean" | "options" | "const" |
+ *   "choice" | "null" | "json"} kind
  * @property {Schema} schema the schema with its references followed, as it applies to the value
  * @property {string} [title]
  * @property {string} [description]
  * @property {Value} [initial] the default
  * @property {Option[]} [options] of "options" and "boolean": the values; of "choice": the schemas
  * @property {Member[]} [members] of "object"
- * @property {Value | undefined} [more] of "object": the schema of members that are not named; false if there may be none
+ * @property {Value | undefined} [more] of "object": the schema of members that are not named; false if there may be
+ * none
  * @property {Value[]} [leading] of "list": the schemas of the first items
  * @property {Value} [items] of "list": the schema of the others; false if there may be none
  */
@@ -124,8 +126,8 @@ export function labelOf(field, name, index) {
 }
 
 /**
- * The field at a path of a value, and what it and the fields around it are called, as in the form. An item has the name of its list
- * in its own, so the list is left out.
+ * The field at a path of a value, and what it and the fields around it are called, as in the form. An item has the name
+ * of its list in its own, so the list is left out.
  * @param {Value} schema @param {Value | undefined} value @param {string[]} path
  * @returns {{field: Field, root: Value, labels: string[]}}
  */
@@ -175,8 +177,8 @@ function text(v) {
 }
 
 /**
- * The schema with references followed, allOf joined, the branch of if that the value takes, and what depends on the members that it has.
- * undefined if it says nothing that a form could show.
+ * The schema with references followed, allOf joined, the branch of if that the value takes, and what depends on the
+ * members that it has. undefined if it says nothing that a form could show.
  * @param {Value | undefined} schema @param {Value} root @param {Value | undefined} value @param {number} [depth]
  * @returns {Schema | undefined}
  */
@@ -302,7 +304,10 @@ function onlyOf(s) {
 			: undefined;
 }
 
-/** What tells one part of a choice from the others, in a word. @param {Schema} p @param {Value} root @returns {string | undefined} */
+/**
+ * What tells one part of a choice from the others, in a word.
+ * @param {Schema} p @param {Value} root @returns {string | undefined}
+ */
 function sign(p, root) {
 	const properties = objectIn(p["properties"]);
 	for (const schema of Object.values(properties)) {
@@ -358,7 +363,10 @@ function isLong(s, value) {
 	return (numberIn(s["maxLength"]) ?? 0) > 200;
 }
 
-/** The option of a choice that a value belongs to, or -1. @param {Field} field @param {Value} root @param {Value | undefined} value */
+/**
+ * The option of a choice that a value belongs to, or -1.
+ * @param {Field} field @param {Value} root @param {Value | undefined} value
+ */
 export function chosen(field, root, value) {
 	if (value === undefined) return -1;
 	const options = field.options ?? [];
@@ -369,8 +377,8 @@ export function chosen(field, root, value) {
 }
 
 /**
- * A config with the defaults of its schema, as a component gets it: members that are absent get the default of their schema, or are made up
- * from the defaults inside it.
+ * A config with the defaults of its schema, as a component gets it: members that are absent get the default of their
+ * schema, or are made up from the defaults inside it.
  * @param {Value} schema @param {Value} root @param {Value} value @param {number} [depth]
  * @returns {Value}
  */
@@ -407,7 +415,10 @@ export function complete(schema, root, value, depth = 0) {
 	return made;
 }
 
-/** A schema, and those that its $ref and allOf lead to. @param {Value | undefined} schema @param {Value} root @param {number} [depth] @returns {Schema[]} */
+/**
+ * A schema, and those that its $ref and allOf lead to.
+ * @param {Value | undefined} schema @param {Value} root @param {number} [depth] @returns {Schema[]}
+ */
 function schemasOf(schema, root, depth = 0) {
 	if (!isObject(schema) || depth > deepest) return [];
 	const ref = schema["$ref"];
@@ -419,8 +430,8 @@ function schemasOf(schema, root, depth = 0) {
 }
 
 /**
- * What a new value begins as. Required members that can have one value alone, or have a default, are there; the others are
- * for the person to fill in.
+ * What a new value begins as. Required members that can have one value alone, or have a default, are there; the others
+ * are for the person to fill in.
  * @param {Value} schema @param {Value} root @param {number} [depth]
  * @returns {Value | undefined} undefined if it is for the person to say
  */
@@ -461,7 +472,10 @@ export function begin(schema, root, depth = 0) {
 	}
 }
 
-/** What a person adds begins as this, whatever the schema is. @param {Value} schema @param {Value} root @returns {Value} */
+/**
+ * What a person adds begins as this, whatever the schema is.
+ * @param {Value} schema @param {Value} root @returns {Value}
+ */
 export function addition(schema, root) {
 	const made = begin(schema, root);
 	if (made !== undefined) return made;

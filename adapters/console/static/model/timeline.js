@@ -1,6 +1,7 @@
 /**
- * What the elements of an app are called, and what its history says of them: by the titles of their components and the labels
- * of their fields. A history has operations without values, so it is read from a version that is known to those around it.
+ * What the elements of an app are called, and what its history says of them: by the titles of their components and the
+ * labels of their fields. A history has operations without values, so it is read from a version that is known to those
+ * around it.
  * @module
  */
 import { names } from "../json.js";
@@ -11,9 +12,15 @@ import { fieldAt } from "./schema.js";
 /** @typedef {{component: Manifest, config?: import("../json.js").Value}} Known */
 /** @typedef {(Known | undefined)[] | undefined} Elements of a version, as far as they are known */
 /** @typedef {{op: string, path: string, from?: string}} Change */
-/** @typedef {{parts: (string | {name: string})[], known: boolean}} Phrase words and names; known says whether the element of it is */
+/**
+ * @typedef {{parts: (string | {name: string})[], known: boolean}} Phrase words and names; known says whether the
+ * element of it is
+ */
 
-/** What an element is called: by its component, and by its number if several are called so. @param {(Known | undefined)[]} elements @param {number} i */
+/**
+ * What an element is called: by its component, and by its number if several are called so.
+ * @param {(Known | undefined)[]} elements @param {number} i
+ */
 export function elementName(elements, i) {
 	const titles = elements.map((e) => e && titleOf(e.component));
 	const title = titles[i];
@@ -105,7 +112,10 @@ function phrase(op, [member = "", index, part, ...path], elements) {
 	};
 }
 
-/** The elements after a change, of which a new value is not known. @param {Elements} elements @param {Change} c @returns {Elements} */
+/**
+ * The elements after a change, of which a new value is not known.
+ * @param {Elements} elements @param {Change} c @returns {Elements}
+ */
 function step(elements, { op, path, from = "" }) {
 	const [, , member, index, part] = names(path);
 	if (!elements || member !== "elements") return elements;

@@ -19,7 +19,10 @@ const ways = /** @type {Record<string, string>} */ ({
 	link: "by a link",
 });
 
-/** What stands in the corner: who I am, what I may, until when. @param {Session} session @param {boolean} [more] with what leads to the account */
+/**
+ * What stands in the corner: who I am, what I may, until when.
+ * @param {Session} session @param {boolean} [more] with what leads to the account
+ */
 export function whoami(session, more = true) {
 	const { account, byToken } = session;
 	const me = /** @type {import("../api.js").Me} */ (session.me);

@@ -129,7 +129,8 @@ export function view({ session, api, query, signal, live, shell }) {
 			list.items = [...list.items, /** @type {App} */ ({ ...rest, components, tags: tagged?.tags ?? [] })].sort(
 				(a, b) => sign * (a[key] - b[key]) || (a.id < b.id ? -1 : 1),
 			);
-			if (list.next !== undefined && !known && list.items.at(-1)?.id === id) list.items.pop(); // it belongs to a later page
+			// It belongs to a later page.
+			if (list.next !== undefined && !known && list.items.at(-1)?.id === id) list.items.pop();
 		}
 		list.show();
 	}
@@ -347,7 +348,10 @@ export function view({ session, api, query, signal, live, shell }) {
 	};
 }
 
-/** So many things with their names, and how many more there are. @param {[string, HTMLElement][]} list @param {number} most */
+/**
+ * So many things with their names, and how many more there are.
+ * @param {[string, HTMLElement][]} list @param {number} most
+ */
 export function chips(list, most) {
 	const rest = list.slice(most);
 	return h(

@@ -18,13 +18,18 @@ import { pickFolder } from "./folders.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../model/adding.js").Refusal} Refusal */
-/** @typedef {{name: string, size: number, read: (progress: (read: number) => void) => AsyncIterable<string> | Promise<AsyncIterable<string>>, show?: (at: number) => void}} Source a text with assets; show selects a place of it */
+/**
+ * @typedef {{name: string, size: number, read: (progress: (read: number) => void) => AsyncIterable<string> |
+ *   Promise<AsyncIterable<string>>, show?: (at: number) => void}} Source a text with assets; show selects a place of it
+ */
 
 /** @param {string} title @param {string} [description] @param {object} [more] */
 const line = (title, description, more) => ({ type: "string", title, description, ...more });
 const address = { format: "uri" };
 
-/** The form of one asset. Its members have the names that they have in the content, but for addresses, which are texts. */
+/**
+ * The form of one asset. Its members have the names that they have in the content, but for addresses, which are texts.
+ */
 const form = /** @type {Value} */ ({
 	type: "object",
 	additionalProperties: false,
@@ -110,7 +115,11 @@ const member = (v, name) => (isObject(v) ? v[name] : undefined);
 /** An address as the service has it. @param {Value | undefined} href */
 const link = (href) => (href === undefined ? undefined : { href });
 
-/** The asset of a form. @param {{[name: string]: Value}} draft @param {string} id unless the form has one @param {string[]} folders @param {string[]} tags */
+/**
+ * The asset of a form.
+ * @param {{[name: string]: Value}} draft @param {string} id unless the form has one @param {string[]} folders
+ * @param {string[]} tags
+ */
 function assetOf(draft, id, folders, tags) {
 	const { attributedTo: author, attachment, origin, ...content } = draft;
 	const counts = { retweets: member(origin, "retweets"), favorites: member(origin, "favorites") };
@@ -538,7 +547,10 @@ function unreadable(e) {
 /** How many refusals are shown; all can be saved. */
 const shown = 100;
 
-/** The assets that are not in, each with its place and the reason. @param {Refusal[]} list @param {Source} source @param {boolean} sent */
+/**
+ * The assets that are not in, each with its place and the reason.
+ * @param {Refusal[]} list @param {Source} source @param {boolean} sent
+ */
 function faults(list, source, sent) {
 	return (
 		list.length > 0 &&
@@ -548,22 +560,20 @@ function faults(list, source, sent) {
 			h(
 				"ul",
 				{ class: "faults" },
-				list
-					.slice(0, shown)
-					.map((r) =>
-						h(
-							"li",
-							null,
-							source.show
-								? button(`Line ${r.line}, column ${r.column}`, () => source.show?.(r.at), {
-										class: "small bare",
-									})
-								: h("strong", null, `Line ${r.line}, column ${r.column}`),
-							": ",
-							r.message,
-							r.id && h("span", { class: "detail" }, ` (id ${r.id})`),
-						),
+				list.slice(0, shown).map((r) =>
+					h(
+						"li",
+						null,
+						source.show
+							? button(`Line ${r.line}, column ${r.column}`, () => source.show?.(r.at), {
+									class: "small bare",
+								})
+							: h("strong", null, `Line ${r.line}, column ${r.column}`),
+						": ",
+						r.message,
+						r.id && h("span", { class: "detail" }, ` (id ${r.id})`),
 					),
+				),
 			),
 			list.length > shown && h("p", { class: "detail" }, `and ${(list.length - shown).toLocaleString()} more`),
 			sent &&

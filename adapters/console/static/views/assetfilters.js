@@ -115,7 +115,10 @@ export function chosen(values) {
 	return all.filter(([parameters]) => parameters.some((name) => values[name]));
 }
 
-/** The parameters as the service takes them. @param {Values} values @param {boolean} source whether one is chosen @returns {Values} */
+/**
+ * The parameters as the service takes them.
+ * @param {Values} values @param {boolean} source whether one is chosen @returns {Values}
+ */
 export function parameters(values, source) {
 	/** @type {Values} */
 	const out = {};
@@ -129,7 +132,11 @@ const letter = "[\\p{L}\\p{N}\\p{M}]";
 const alone = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー]";
 const tokens = new RegExp(`${alone}|\\p{Extended_Pictographic}|(?:(?!${alone})${letter})+`, "gu");
 
-/** Text in which the last word is found as a beginning while it is typed. Similar words and those that are excluded are taken as they are. @param {string} text @param {Values} values */
+/**
+ * Text in which the last word is found as a beginning while it is typed. Similar words and those that are excluded are
+ * taken as they are.
+ * @param {string} text @param {Values} values
+ */
 export function typed(text, values) {
 	const last = /\S*$/.exec(text)?.[0] ?? "";
 	return values["typos"] || last.startsWith("-") || !new RegExp(`${letter}{2}$|${alone}$`, "u").test(last)
@@ -152,7 +159,10 @@ function folded(word) {
 		.normalize("NFC");
 }
 
-/** How many edits there are between two words: a letter more, less or other, or two neighbours swapped. @param {string[]} a @param {string[]} b */
+/**
+ * How many edits there are between two words: a letter more, less or other, or two neighbours swapped.
+ * @param {string[]} a @param {string[]} b
+ */
 function edits(a, b) {
 	/** @type {number[][]} */
 	const rows = [b.map((_, j) => j).concat(b.length)];

@@ -1,5 +1,6 @@
 /**
- * The asset library: search while typing, filters with counts, folders, and what can be done with the assets that are found.
+ * The asset library: search while typing, filters with counts, folders, and what can be done with the assets that are
+ * found.
  * @module
  */
 import { ApiError } from "../api.js";
@@ -63,7 +64,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const gone = new Map();
 	/** @type {Promise<void> | undefined} the search that the list waits for */
 	let loading;
-	/** @type {{id: string, update: (asset: Asset) => void, tell: (text: string) => void} | undefined} the asset whose details are shown */
+	/**
+	 * @type {{id: string, update: (asset: Asset) => void, tell: (text: string) => void} | undefined} the asset whose
+	 * details are shown
+	 */
 	let detail;
 	/** How often assets or folders were changed here, after which counts are others. */
 	let changes = 0;
@@ -222,7 +226,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		return lib.assets({ ...conditions(), facets: counted(), limit: "1" }, mine);
 	}
 
-	/** Shows the facets, with the values of the attributes that are open. @param {{facets?: Counts}} found @param {AbortSignal} mine */
+	/**
+	 * Shows the facets, with the values of the attributes that are open.
+	 * @param {{facets?: Counts}} found @param {AbortSignal} mine
+	 */
 	async function facet({ facets: counts = {} }, mine) {
 		const keys = (counts["attribute"] ?? []).map((c) => c.value);
 		if (keys.length > 0) open ??= new Set(keys.filter(countable).slice(0, openFirst));
@@ -236,7 +243,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		renderFacets({ ...counts, ...more?.facets });
 	}
 
-	/** Brings the view up to date with what others did, and leaves the list where it is. @param {import("../model/assetnews.js").News} found */
+	/**
+	 * Brings the view up to date with what others did, and leaves the list where it is.
+	 * @param {import("../model/assetnews.js").News} found
+	 */
 	async function follow({ changed, removed, folders: moved, all }) {
 		await loading;
 		const { signal: mine } = searching;
@@ -757,7 +767,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	};
 }
 
-/** The names of via and rights, by number, as whoever runs the server has given them. @type {Record<string, Record<string, string>>} */
+/**
+ * The names of via and rights, by number, as whoever runs the server has given them.
+ * @type {Record<string, Record<string, string>>}
+ */
 const given = JSON.parse(document.querySelector('meta[name="vitrine-asset-names"]')?.getAttribute("content") || "{}");
 
 /** What a value of a facet is called. @param {string} facet @param {string} value */

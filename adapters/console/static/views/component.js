@@ -204,7 +204,10 @@ function formOf(schema) {
 	);
 }
 
-/** The members of a schema as nested lists. @param {Value} schema @param {Value} root @param {number} [depth] @returns {HTMLElement} */
+/**
+ * The members of a schema as nested lists.
+ * @param {Value} schema @param {Value} root @param {number} [depth] @returns {HTMLElement}
+ */
 function tree(schema, root, depth = 0) {
 	const f = fieldOf(schema, root, undefined);
 	/** @param {string} name @param {Value} below @param {boolean} required */

@@ -30,7 +30,8 @@ import { to } from "../router.js";
 
 /**
  * What is said about a state, at a glance.
- * @param {State} s @param {string} version @param {number} refused how many elements stay in this browser @param {string | undefined} unread what a typed text is not
+ * @param {State} s @param {string} version @param {number} refused how many elements stay in this browser
+ * @param {string | undefined} unread what a typed text is not
  */
 function saying(s, version, refused, unread) {
 	if (unread && ["saved", "changed", "saving"].includes(s.kind))
@@ -116,7 +117,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			if (event.key === "Enter") event.preventDefault();
 		});
 		title.addEventListener("input", () => {
-			if (/[\r\n]/.test(title.value)) title.value = title.value.replace(/[\r\n]+/g, " "); // of a text that was pasted
+			// A text that is pasted may have line breaks.
+			if (/[\r\n]/.test(title.value)) title.value = title.value.replace(/[\r\n]+/g, " ");
 			if (title.value.trim() !== "") editor.change({ ...editor.draft, title: title.value }, "title");
 		});
 		const state = h("span", { class: "saving", role: "status" });
@@ -392,7 +394,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		for (const e of editor.app.elements) manifests.set(manifestKey(e.component), e.component);
 
 		const tools = {
-			/** The component of an element: the stored copy, or the component itself. @param {import("../api.js").Ref} ref */
+			/**
+			 * The component of an element: the stored copy, or the component itself.
+			 * @param {import("../api.js").Ref} ref
+			 */
 			async manifest(ref) {
 				const manifest = manifests.get(manifestKey(ref)) ?? (await api.manifest(ref.name, ref.version, signal));
 				manifests.set(manifestKey(ref), manifest);
@@ -510,7 +515,10 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			);
 		}
 
-		/** Shows a version that somebody else has made, or tells of it while somebody works here. @param {import("../live.js").Change} c */
+		/**
+		 * Shows a version that somebody else has made, or tells of it while somebody works here.
+		 * @param {import("../live.js").Change} c
+		 */
 		async function others(c) {
 			const before = editor.app.version;
 			const by = person(c.by?.urn);
@@ -662,7 +670,10 @@ function rawJSON(editor) {
 			unread("JSON", notJSON(e));
 		}
 	});
-	/** The elements with keys: one that was there before, at its place or with the same content, keeps its own. @param {Item[]} list @returns {Item[]} */
+	/**
+	 * The elements with keys: one that was there before, at its place or with the same content, keeps its own.
+	 * @param {Item[]} list @returns {Item[]}
+	 */
 	function keyed(list) {
 		const now = base.elements;
 		const taken = new Set();
@@ -923,7 +934,10 @@ class Card {
 		}
 	}
 
-	/** Shows what the service finds wrong with the element, or that nothing is. @param {boolean} [all] whether to show it everywhere from now on */
+	/**
+	 * Shows what the service finds wrong with the element, or that nothing is.
+	 * @param {boolean} [all] whether to show it everywhere from now on
+	 */
 	judge(all = this.all) {
 		const refusal = this.editor.refusals.of(this.item.key);
 		if (refusal === this.refusal && all === this.all) return;

@@ -24,7 +24,10 @@ import { contains } from "../session.js";
 /** @typedef {import("../api.js").Folder} Folder */
 /** @typedef {import("./folders.js").Folders} Folders */
 /** @typedef {"user" | "role" | "group"} Kind */
-/** @typedef {{id?: string, was?: string, kind: Kind, who: string, operation: string, gone: boolean, node: HTMLElement, wrong: HTMLElement, input?: HTMLInputElement}} Draft a permission of the folder as it is to be */
+/**
+ * @typedef {{id?: string, was?: string, kind: Kind, who: string, operation: string, gone: boolean, node: HTMLElement,
+ *   wrong: HTMLElement, input?: HTMLInputElement}} Draft a permission of the folder as it is to be
+ */
 
 const kinds = /** @type {[Kind, string, string][]} */ ([
 	["user", "Person", "Name, id or URN"],
@@ -333,7 +336,8 @@ export async function permissions(folders, chain) {
 					})),
 					remove: gone.map(({ id }) => ({ id })),
 				});
-				if (f.permissions.length === 0) f.inherit = false; // as the service does, so that revoking publishes nothing
+				// The service does so too, so that revoking publishes nothing.
+				if (f.permissions.length === 0) f.inherit = false;
 				reset();
 			}
 			if (f.inherit !== inherit.checked)
@@ -501,7 +505,10 @@ export async function why(folders, what, label) {
 	await show(`Who may what: ${label}`, form, { submit: () => explain(true) });
 }
 
-/** The names of folders, also of deleted ones. @param {Folders} folders @param {string[]} ids @returns {Promise<(id: string) => string>} */
+/**
+ * The names of folders, also of deleted ones.
+ * @param {Folders} folders @param {string[]} ids @returns {Promise<(id: string) => string>}
+ */
 async function names(folders, ids) {
 	const { known } = folders.tree;
 	await Promise.all(

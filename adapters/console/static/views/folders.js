@@ -79,7 +79,10 @@ export class Folders {
 		this.tree.choose(folder);
 	}
 
-	/** Counts the assets of the folders in view. @param {string} what is counted; nothing is counted anew while it is the same */
+	/**
+	 * Counts the assets of the folders in view.
+	 * @param {string} what is counted; nothing is counted anew while it is the same
+	 */
 	count(what) {
 		if (what === this.#counted) return;
 		this.#counted = what;
@@ -331,7 +334,11 @@ export class Folders {
 		return f;
 	}
 
-	/** A folder and those above it, the nearest first, as they are now. Of those that the person may not see only the ids are known. @param {Folder} f @returns {Promise<Folder[]>} */
+	/**
+	 * A folder and those above it, the nearest first, as they are now. Of those that the person may not see only the
+	 * ids are known.
+	 * @param {Folder} f @returns {Promise<Folder[]>}
+	 */
 	async chain(f) {
 		const ids = [...f.path.split("/").filter(Boolean), f.id].reverse();
 		const { folders } = await this.lib.folders({ id: ids, limit: "100" }, this.signal);
@@ -370,7 +377,8 @@ export class Folders {
 
 /**
  * Asks for a folder of a library.
- * @param {import("../api.js").Library} lib @param {string} title @param {{top?: boolean}} [options] top allows for the top level, which is null
+ * @param {import("../api.js").Library} lib @param {string} title
+ * @param {{top?: boolean}} [options] top allows for the top level, which is null
  * @returns {Promise<Folder | null | undefined>}
  */
 export async function pickFolder(lib, title, { top } = {}) {

@@ -315,7 +315,11 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	};
 }
 
-/** Entries in groups that are shown as one line: saves of one person within ten minutes, none of them restored or tagged. @param {Entry[]} entries */
+/**
+ * Entries in groups that are shown as one line: saves of one person within ten minutes, none of them restored or
+ * tagged.
+ * @param {Entry[]} entries
+ */
 export function folded(entries) {
 	/** @type {Entry[][]} */
 	const groups = [];

@@ -26,7 +26,10 @@ export function refused(e) {
 	throw e;
 }
 
-/** Makes a link of somebody and shows it. @param {Session} session @param {Person} who @param {string} [then] the view that it leads to */
+/**
+ * Makes a link of somebody and shows it.
+ * @param {Session} session @param {Person} who @param {string} [then] the view that it leads to
+ */
 export async function invite(session, who, then) {
 	const { link, expires } = await session.api.account("POST", `people/${who.id}/invite`, {}, "link").catch(refused);
 	await once(
@@ -94,7 +97,10 @@ export function view({ session, api, query, signal, shell }) {
 		];
 	}
 
-	/** The form of a person. Rights that a provider gives are not changed here. @param {Pick<Person, "name" | "email"> & import("../api.js").Rights & {provider?: Person["provider"]}} has */
+	/**
+	 * The form of a person. Rights that a provider gives are not changed here.
+	 * @param {Pick<Person, "name" | "email"> & import("../api.js").Rights & {provider?: Person["provider"]}} has
+	 */
 	function form(has) {
 		const name = h("input", { required: true, maxlength: 128, autocomplete: "off", value: has.name });
 		const email = h("input", { type: "email", autocomplete: "off", value: has.email });

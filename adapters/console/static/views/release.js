@@ -26,7 +26,10 @@ export function stateOf(r) {
 	);
 }
 
-/** What is in the way of a release, in words. @param {import("../api.js").ReleaseConflict} c @param {string} title of the app */
+/**
+ * What is in the way of a release, in words.
+ * @param {import("../api.js").ReleaseConflict} c @param {string} title of the app
+ */
 function inTheWay(c, title) {
 	const what = c.app ? `${title}, ${c.tag}: ` : "";
 	switch (c.error) {
@@ -56,7 +59,10 @@ export function view({ session, api, params, signal, live, shell }) {
 	const board = h("div", { class: "board" });
 	/** @type {Map<string, {node: HTMLElement}>} */
 	const parts = new Map();
-	/** The apps that it moves; undefined for one that is gone. @type {Map<string, import("../api.js").App | undefined>} */
+	/**
+	 * The apps that it moves; undefined for one that is gone.
+	 * @type {Map<string, import("../api.js").App | undefined>}
+	 */
 	const apps = new Map();
 	/** @param {string} app */
 	const titleOf = (app) => apps.get(app)?.title ?? "An app that is gone";
@@ -223,7 +229,10 @@ export function view({ session, api, params, signal, live, shell }) {
 		);
 	}
 
-	/** Does something to the release as it is shown. What went wrong is told, and the release is read anew. @param {(r: Release) => Promise<Release>} what @param {string} done */
+	/**
+	 * Does something to the release as it is shown. What went wrong is told, and the release is read anew.
+	 * @param {(r: Release) => Promise<Release>} what @param {string} done
+	 */
 	async function change(what, done) {
 		if (!release) return;
 		try {

@@ -1,6 +1,6 @@
 /**
- * Reviews: a table of a shop is converted; a file is checked, its faults are shown where they are, and it is imported; what is
- * stored is shown with its means, searched, erased and exported.
+ * Reviews: a table of a shop is converted; a file is checked, its faults are shown where they are, and it is imported;
+ * what is stored is shown with its means, searched, erased and exported.
  * @module
  */
 import { ApiError, problem } from "../api.js";
@@ -11,9 +11,20 @@ import { Pages } from "../elements/pages.js";
 import { time } from "../elements/time.js";
 import { table } from "../elements/table.js";
 
-/** @typedef {{line: number, column: number, offset: number, pointer: string, rule: string, severity: string, message: string, collection?: string, review?: string, value?: string}} Problem */
-/** @typedef {{lines: number, collections: number, collectionsCreated: number, collectionsUpdated: number, collectionsRejected: number, reviews: number, created: number, updated: number, unchanged: number, rejected: number, errors: number, warnings: number, dryRun: boolean, problems: Problem[], problemsTruncated: boolean}} Report */
-/** @typedef {{id: string, source: string, title: string, created: string, count: number, dimensions: {name: string, mean: number, histogram: number[]}[]}} Collection */
+/**
+ * @typedef {{line: number, column: number, offset: number, pointer: string, rule: string, severity: string,
+ *   message: string, collection?: string, review?: string, value?: string}} Problem
+ */
+/**
+ * @typedef {{lines: number, collections: number, collectionsCreated: number, collectionsUpdated: number,
+ *   collectionsRejected: number, reviews: number, created: number, updated: number, unchanged: number,
+ *   rejected: number, errors: number, warnings: number, dryRun: boolean, problems: Problem[],
+ *   problemsTruncated: boolean}} Report
+ */
+/**
+ * @typedef {{id: string, source: string, title: string, created: string, count: number, dimensions: {name: string,
+ *   mean: number, histogram: number[]}[]}} Collection
+ */
 
 /** How many bytes of a record are shown on each side of a fault. */
 const around = 160;
@@ -56,8 +67,10 @@ export function view({ session, api, params, signal, shell }) {
 	let asked = 0; // how often the collections were asked for, or searched
 
 	/**
-	 * Sends a file, which the browser reads from the disk as it goes: the page holds none of it. It shows how far it is.
-	 * @param {string} path @param {Record<string, string | undefined>} query @param {File} file @param {string} doing @param {string} [type]
+	 * Sends a file, which the browser reads from the disk as it goes: the page holds none of it. It shows how far it
+	 * is.
+	 * @param {string} path @param {Record<string, string | undefined>} query @param {File} file @param {string} doing
+	 * @param {string} [type]
 	 */
 	function send(path, query, file, doing, type) {
 		const text = h("span", null, `${doing} ${file.name}…`);
@@ -118,7 +131,10 @@ export function view({ session, api, params, signal, shell }) {
 		return sources.size > 1 ? "" : ([...sources][0] ?? "import");
 	}
 
-	/** Converts a table, and checks what has become of it. @param {File} file @param {Record<string, string | undefined>} query */
+	/**
+	 * Converts a table, and checks what has become of it.
+	 * @param {File} file @param {Record<string, string | undefined>} query
+	 */
 	async function convert(file, query) {
 		const form = [...outcome.childNodes];
 		const back = button("Back to the columns", () => fill(outcome, .../** @type {any[]} */ (form)), {
@@ -283,7 +299,10 @@ export function view({ session, api, params, signal, shell }) {
 		);
 	}
 
-	/** The problems by rule, each with the record around it. @param {Report} report @param {File} file @param {HTMLElement} [head] of a table that was converted */
+	/**
+	 * The problems by rule, each with the record around it.
+	 * @param {Report} report @param {File} file @param {HTMLElement} [head] of a table that was converted
+	 */
 	function faults(report, file, head) {
 		if (report.problems.length === 0)
 			return h(
@@ -406,7 +425,10 @@ export function view({ session, api, params, signal, shell }) {
 		return li;
 	}
 
-	/** Saves the lines with errors as they are, but for a byte order mark, to be mended. @param {File} file @param {Set<number>} lines */
+	/**
+	 * Saves the lines with errors as they are, but for a byte order mark, to be mended.
+	 * @param {File} file @param {Set<number>} lines
+	 */
 	async function download(file, lines) {
 		/** @type {BlobPart[]} */
 		const kept = [];
@@ -451,7 +473,10 @@ export function view({ session, api, params, signal, shell }) {
 		return true;
 	}
 
-	/** Shows so many of the collections that are searched for, and loads more until there are so many. @param {number} most */
+	/**
+	 * Shows so many of the collections that are searched for, and loads more until there are so many.
+	 * @param {number} most
+	 */
 	async function render(most) {
 		const now = ++asked;
 		const words = fold(search.value)
@@ -728,7 +753,9 @@ async function bytes(file, from, to) {
 	return new Uint8Array(await file.slice(from, to).arrayBuffer());
 }
 
-/** @typedef {[before: Uint8Array, from: Uint8Array]} Window the bytes before a place of a file and those from there on */
+/**
+ * @typedef {[before: Uint8Array, from: Uint8Array]} Window the bytes before a place of a file and those from there on
+ */
 /** @type {Window} */
 const none = [new Uint8Array(), new Uint8Array()];
 
@@ -764,7 +791,10 @@ async function windows(file, offsets) {
 	return found;
 }
 
-/** The line of a place: what stands before, at and behind it. @param {Window} window @returns {[string, string, string]} */
+/**
+ * The line of a place: what stands before, at and behind it.
+ * @param {Window} window @returns {[string, string, string]}
+ */
 function parts([left, right]) {
 	const text = new TextDecoder();
 	const before = text.decode(left).replace(/^\ufffd+/, "");

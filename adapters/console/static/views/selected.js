@@ -17,7 +17,8 @@ const reasons = { 403: "you may not change it", 404: "it is not there any more" 
 /**
  * Does something with assets, as many at a time as the service takes. When a later part fails, what was done
  * before is told, and the rest stays as it was.
- * @param {string[]} ids @param {number} most @param {(part: string[]) => Promise<Result[]>} f @returns {Promise<Result[]>}
+ * @param {string[]} ids @param {number} most @param {(part: string[]) => Promise<Result[]>} f
+ * @returns {Promise<Result[]>}
  */
 async function inParts(ids, most, f) {
 	/** @type {Result[]} */
@@ -104,7 +105,8 @@ export class Selected {
 
 	/**
 	 * Says how it went for each asset. Those for which it did not stay selected.
-	 * @param {string} done such as "put into Winter" @param {Result[]} results @param {string} [many] what status 400 says
+	 * @param {string} done such as "put into Winter" @param {Result[]} results
+	 * @param {string} [many] what status 400 says
 	 */
 	#told(done, results, many) {
 		const bad = results.filter((r) => r.status !== 200);

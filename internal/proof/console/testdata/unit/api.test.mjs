@@ -43,7 +43,8 @@ const calls = {
 	people: [api().people, {}],
 	keys: [api().keys],
 };
-globalThis.document = { querySelector: () => ({ content: "/services/frontline/api/v4/assetManager/" }) }; // the page says where the assets are
+// The page says where the assets are.
+globalThis.document = { querySelector: () => ({ content: "/services/frontline/api/v4/assetManager/" }) };
 const library = api().library("n", "l");
 const inLibrary = {
 	assets: [library.assets, {}],

@@ -219,7 +219,8 @@ test("all that is typed is the number that every reading of it gives, or refused
 				!/\d/.test(text)
 			)
 				continue;
-			if (group && whole.startsWith("0") && at === text.length && ".,".includes(group)) continue; // 0,111 has no group
+			// 0,111 has no group.
+			if (group && whole.startsWith("0") && at === text.length && ".,".includes(group)) continue;
 			found.add(Number(`${whole.replace(/\D/g, "") || "0"}.${part || "0"}`));
 		}
 		return found;

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { before } from "../static/model/rollback.js";
 
-/** The moves of a tag, the newest first: versions that it was moved to, and "back" for a roll back. @param {(string | null)[]} steps */
+/**
+ * The moves of a tag, the newest first: versions that it was moved to, and "back" for a roll back.
+ * @param {(string | null)[]} steps
+ */
 function moves(...steps) {
 	const stack = [null];
 	const list = [];

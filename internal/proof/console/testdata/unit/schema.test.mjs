@@ -209,7 +209,9 @@ test("each keyword counts in the drafts that have it, for the values with which 
 	}
 });
 
-/** What a form shows of a schema, in a line: its kind, what can be chosen, the members with a star if they are required. */
+/**
+ * What a form shows of a schema, in a line: its kind, what can be chosen, the members with a star if they are required.
+ */
 const form = (f) =>
 	`${f.kind}${f.options ? ` ${f.options.map((o) => o.label).join("|")}` : ""}${f.members ? ` ${f.members.map((m) => m.name + (m.required ? "*" : "")).join(",")}` : ""}`;
 
@@ -218,7 +220,8 @@ test("the form shows a keyword in the drafts that have it, and not in others", (
 	const tried = new Set();
 	for (const [keyword, schema, value, shown, otherwise] of [
 		["$ref", { $ref: "#/definitions/a", definitions: { a: text } }, undefined, "text"],
-		["$defs", { allOf: [{ $ref: "#/$defs/a" }], $defs: { a: text } }, undefined, "text", "text"], // a reference finds its aim in every draft
+		// A reference finds its aim in every draft.
+		["$defs", { allOf: [{ $ref: "#/$defs/a" }], $defs: { a: text } }, undefined, "text", "text"],
 		["definitions", { allOf: [{ $ref: "#/definitions/a" }], definitions: { a: text } }, undefined, "text"],
 		[
 			"$dynamicRef",

@@ -128,8 +128,8 @@ export async function quiet(editors) {
 	assert.fail(`not quiet: ${editors.map((e) => e.state.kind)}`);
 }
 
-// haveAll fails unless the elements are those with the numbers in config.n, each once, and have what was typed: a value for each
-// "number field".
+// haveAll fails unless the elements are those with the numbers in config.n, each once, and have what was typed: a value
+// for each "number field".
 export function haveAll(elements, typed, numbers, seed) {
 	for (const [place, value] of typed) {
 		const [n, field] = place.split(" ");
