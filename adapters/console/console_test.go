@@ -154,12 +154,17 @@ func TestPeopleGetThePageAndProgramsTheAPI(t *testing.T) {
 	}
 }
 
-// names are the names of all files of the page.
-func names(t *testing.T) (all []string) {
+// served returns the files of the page by their names, as they are sent.
+func served(t *testing.T) map[string]string {
 	t.Helper()
+	page, all := console.New(console.Config{}), map[string]string{}
 	err := fs.WalkDir(os.DirFS("static"), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
-			all = append(all, name)
+			address := "/x/console/" + name
+			if name == "index.html" {
+				address = "/"
+			}
+			all[name] = text(t, ask(t, page, "GET", address))
 		}
 		return err
 	})
@@ -167,6 +172,34 @@ func names(t *testing.T) (all []string) {
 		t.Fatalf("%d files, %v", len(all), err)
 	}
 	return all
+}
+
+// No module imports, directly or through others, one that imports it, at once or when it is needed.
+func TestModulesImportOneAnotherInOneDirection(t *testing.T) {
+	modules := served(t)
+	imported := regexp.MustCompile(`(?:\bfrom|\bimport\(?)\s*"(\.[^"]+)"`)
+	var trail []string
+	followed, imports := map[string]bool{}, 0
+	var follow func(name string)
+	follow = func(name string) {
+		if at := slices.Index(trail, name); at >= 0 {
+			t.Errorf("modules import one another in a circle: %s", strings.Join(append(trail[at:], name), " -> "))
+		}
+		if followed[name] {
+			return
+		}
+		followed[name] = true
+		trail = append(trail, name)
+		for _, found := range imported.FindAllStringSubmatch(modules[name], -1) {
+			imports++
+			follow(path.Join(path.Dir(name), found[1]))
+		}
+		trail = trail[:len(trail)-1]
+	}
+	follow("main.js")
+	if imports < len(modules) {
+		t.Errorf("%d imports were found in %d files", imports, len(modules))
+	}
 }
 
 // What is sent is small, has no way to make markup or script of text, and no control that takes numbers by itself:
@@ -178,16 +211,9 @@ func TestTheFilesAreSmallAndMakeNoMarkup(t *testing.T) {
 			`\beval\(|new Function|javascript:|\son[a-z]+="|style="|https?://(?:[a-z0-9-]+\.)+[a-z]{2,` +
 			`}|type:\s*"(?:number|range)"|valueAsNumber`)
 	const allowed = "http://www.w3.org/2000/svg"
-	page := console.New(console.Config{})
-	total, bodies := 0, map[string]string{}
-	for _, name := range names(t) {
-		address := "/x/console/" + name
-		if name == "index.html" {
-			address = "/"
-		}
-		body := text(t, ask(t, page, "GET", address))
+	total, bodies := 0, served(t)
+	for name, body := range bodies {
 		total += len(body)
-		bodies[name] = body
 		for i, line := range strings.Split(body, "\n") {
 			if found := forbidden.FindString(strings.ReplaceAll(line, allowed, "")); found != "" {
 				t.Errorf("%s:%d has %q", name, i+1, found)

@@ -110,6 +110,9 @@ export class ApiError extends Error {
 	}
 }
 
+/** What can be sent as a token. */
+export const sendable = /^[\x21-\x7e]+$/;
+
 /**
  * @typedef {object} Session what requests are sent with
  * @property {() => string} token the person's token, or ""

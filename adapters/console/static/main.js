@@ -2,11 +2,12 @@
  * The frame of the page: menu, corner, and the view that the address names.
  * @module
  */
+import { to } from "./address.js";
 import { button, fill, h, icon } from "./dom.js";
 import { closeAll, sentence, show, trouble } from "./elements/dialog.js";
 import { person } from "./elements/person.js";
 import { Live } from "./live.js";
-import { match, to } from "./router.js";
+import { match } from "./router.js";
 import { Session } from "./session.js";
 
 const meta = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-api"]'));

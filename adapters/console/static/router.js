@@ -3,6 +3,7 @@
  * and reloaded wherever the page is mounted.
  * @module
  */
+import { decode } from "./address.js";
 
 /** @typedef {import("./session.js").Session} Session */
 /**
@@ -31,11 +32,6 @@ export const routes = /** @type {[RegExp, string, () => Promise<Module>][]} */ (
 	[/^\/components\/([^/]+)$/, "components", () => import("./views/component.js")],
 ]);
 
-/** The address of a view. @param {...string} parts */
-export function to(...parts) {
-	return `#/${parts.map(encodeURIComponent).join("/")}`;
-}
-
 /** @param {string} hash */
 export function match(hash) {
 	const [path = "", query = ""] = hash.replace(/^#/, "").split("?");
@@ -53,13 +49,4 @@ export function match(hash) {
 			};
 	}
 	return undefined;
-}
-
-/** A part of an address as text. @param {string} part */
-export function decode(part) {
-	try {
-		return decodeURIComponent(part);
-	} catch {
-		return part;
-	}
 }

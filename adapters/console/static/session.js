@@ -2,19 +2,16 @@
  * Who uses the page: the person of a session, whose cookie the page never sees, or the token in sessionStorage.
  * @module
  */
-import { Api, ApiError } from "./api.js";
+import { decode } from "./address.js";
+import { Api, ApiError, sendable } from "./api.js";
 import { count, h } from "./dom.js";
 import { confirm, toast } from "./elements/dialog.js";
 import { person } from "./elements/person.js";
 import { askFor, nameOf, begin as namesFrom, learn } from "./model/names.js";
-import { decode } from "./router.js";
 
 /** @typedef {import("./api.js").Me} Me */
 
 const storage = "vitrine.token";
-
-/** What can be sent as a token. */
-export const sendable = /^[\x21-\x7e]+$/;
 
 /** How somebody signs in, and how they show again that it is them; loaded when it is needed. */
 const signin = () => import("./elements/signin.js");

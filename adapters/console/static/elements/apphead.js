@@ -2,8 +2,8 @@
  * What stands above the views of one app.
  * @module
  */
+import { to } from "../address.js";
 import { h } from "../dom.js";
-import { to } from "../router.js";
 
 const views = [
 	["", "Designer"],

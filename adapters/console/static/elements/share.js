@@ -2,9 +2,9 @@
  * Sharing an app: with somebody who has an account, or with somebody who gets one by an invitation.
  * @module
  */
+import { to } from "../address.js";
 import { button, h, labelled } from "../dom.js";
 import { everybody, forget, groupName } from "../model/names.js";
-import { to } from "../router.js";
 import { invite, refused } from "../views/people.js";
 import { askWith, closeAround, show, toast } from "./dialog.js";
 import { nameLine } from "./pick.js";

@@ -2,9 +2,8 @@
  * Signing in: with a passkey, at the provider of the organisation, by a link, or with a token.
  * @module
  */
-import { ApiError } from "../api.js";
+import { ApiError, sendable } from "../api.js";
 import { h, labelled } from "../dom.js";
-import { sendable } from "../session.js";
 import { askWith, buttons, closeAround, confirm as question, sentence, show, toast } from "./dialog.js";
 import { learn } from "../model/names.js";
 import { person } from "./person.js";

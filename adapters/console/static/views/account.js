@@ -2,12 +2,12 @@
  * Who somebody is here: what they may, and where and how they are signed in.
  * @module
  */
+import { to } from "../address.js";
 import { button, fill, h, table } from "../dom.js";
 import { ask, askWith, closeAround, confirm, sentence, toast } from "../elements/dialog.js";
 import { group, person } from "../elements/person.js";
 import { browserName, passkeyName, register } from "../elements/signin.js";
 import { moment, time, used } from "../elements/time.js";
-import { to } from "../router.js";
 
 /** @typedef {import("../session.js").Session} Session */
 /** @typedef {import("../api.js").Passkey} Passkey */

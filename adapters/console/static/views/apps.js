@@ -2,6 +2,7 @@
  * The list of apps.
  * @module
  */
+import { to } from "../address.js";
 import { keys } from "../api.js";
 import { button, count, debounce, fill, flag, h, icon, labelled, newID, reconcile, searchLine, table } from "../dom.js";
 import { askWith, confirm, toast, trouble } from "../elements/dialog.js";
@@ -9,7 +10,6 @@ import { Pages } from "../elements/pages.js";
 import { chooseGroups, group as groupChip, person } from "../elements/person.js";
 import { time } from "../elements/time.js";
 import { groupName, titleOf } from "../model/names.js";
-import { to } from "../router.js";
 
 /** @typedef {import("../openapi").components["schemas"]["AppSummary"]} App */
 

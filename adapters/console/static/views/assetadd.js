@@ -2,6 +2,7 @@
  * Adding assets to a library: one by a form, or several as JSON, pasted or in a file.
  * @module
  */
+import { to } from "../address.js";
 import { newKey } from "../api.js";
 import { button, count, debounce, fill, h, icon, newID } from "../dom.js";
 import { confirm, sentence, toast } from "../elements/dialog.js";
@@ -13,7 +14,6 @@ import { equal, isObject, names } from "../json.js";
 import { Adding, faultOf } from "../model/adding.js";
 import { items } from "../model/jsontext.js";
 import { told } from "../model/told.js";
-import { to } from "../router.js";
 import { pickFolder } from "./folders.js";
 
 /** @typedef {import("../json.js").Value} Value */

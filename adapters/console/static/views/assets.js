@@ -3,6 +3,7 @@
  * found.
  * @module
  */
+import { to } from "../address.js";
 import { ApiError } from "../api.js";
 import { button, count, debounce, fill, h, icon, plain, reconcile } from "../dom.js";
 import { ask, sentence, show, toast } from "../elements/dialog.js";
@@ -13,7 +14,6 @@ import { Gathering } from "../model/assetnews.js";
 import { askFor, nameOf } from "../model/names.js";
 import { sentences } from "../model/rights.js";
 import { told } from "../model/told.js";
-import { to } from "../router.js";
 import { chosen as chosenOf, marker, moreFilters, names, parameters, typed as asTyped } from "./assetfilters.js";
 import { Folders } from "./folders.js";
 import { Selected } from "./selected.js";

@@ -2,6 +2,7 @@
  * A component: its versions and their schemas.
  * @module
  */
+import { to } from "../address.js";
 import { keys, newKey } from "../api.js";
 import { button, count, fill, flag, h, labelled, named } from "../dom.js";
 import { buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
@@ -11,7 +12,6 @@ import { numberIn } from "../model/keywords.js";
 import { titleOf } from "../model/names.js";
 import { label } from "../model/number.js";
 import { begin, fieldAt, fieldOf } from "../model/schema.js";
-import { to } from "../router.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../api.js").Manifest} Manifest */

@@ -2,10 +2,10 @@
  * The list of components.
  * @module
  */
+import { to } from "../address.js";
 import { button, count, debounce, fill, h, icon, searchLine, table } from "../dom.js";
 import { Pages } from "../elements/pages.js";
 import { titleOf } from "../model/names.js";
-import { to } from "../router.js";
 import { edit } from "./component.js";
 
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */

@@ -2,6 +2,7 @@
  * The deployments of an app: its tags, what each points to, and since when.
  * @module
  */
+import { to } from "../address.js";
 import { ApiError, keys, newKey } from "../api.js";
 import { button, count, fill, flag, h, icon, labelled, newID, reconcile, table, whenSeen } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
@@ -17,7 +18,6 @@ import { time } from "../elements/time.js";
 import { kept } from "../model/local.js";
 import { groupName } from "../model/names.js";
 import { before } from "../model/rollback.js";
-import { to } from "../router.js";
 
 /** @typedef {import("../api.js").Tag} Tag */
 /** @typedef {import("../api.js").Move} Move */

@@ -2,6 +2,7 @@
  * The designer of an app: its elements as cards with a form each, saved while one works.
  * @module
  */
+import { to } from "../address.js";
 import { ApiError } from "../api.js";
 import { arrows, button, count, fill, focusIn, follow, h, icon, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
@@ -20,7 +21,6 @@ import { newKey, sameItem } from "../model/patch.js";
 import { begin, fieldAt } from "../model/schema.js";
 import { titleOf } from "../model/names.js";
 import { elementName } from "../model/timeline.js";
-import { to } from "../router.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../api.js").Manifest} Manifest */

@@ -2,6 +2,7 @@
  * The history of an app: who changed what when, two versions side by side, and how to bring one back.
  * @module
  */
+import { to } from "../address.js";
 import { keys } from "../api.js";
 import { button, count, debounce, fill, flag, h, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
@@ -13,7 +14,6 @@ import { showVersion } from "../elements/preview.js";
 import { Said } from "../elements/said.js";
 import { time } from "../elements/time.js";
 import { readNumber } from "../model/number.js";
-import { to } from "../router.js";
 
 /** @typedef {import("../api.js").Entry} Entry */
 

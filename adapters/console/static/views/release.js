@@ -2,6 +2,7 @@
  * A release: what it will change, who has approved it, and what went wrong.
  * @module
  */
+import { to } from "../address.js";
 import { ApiError } from "../api.js";
 import { button, count, fill, flag, h, icon, labelled, reconcile } from "../dom.js";
 import { askWith, confirm, sentence, toast } from "../elements/dialog.js";
@@ -10,7 +11,6 @@ import { showVersion } from "../elements/preview.js";
 import { leads, whatChanges } from "../elements/release.js";
 import { moment, time } from "../elements/time.js";
 import { controlTime } from "../model/moment.js";
-import { to } from "../router.js";
 
 /** @typedef {import("../api.js").Release} Release */
 

@@ -2,13 +2,13 @@
  * The list of releases: moves of tags that are made together.
  * @module
  */
+import { to } from "../address.js";
 import { button, count, fill, h, table } from "../dom.js";
 import { trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
 import { choose } from "../elements/release.js";
 import { time } from "../elements/time.js";
-import { to } from "../router.js";
 import { stateOf } from "./release.js";
 
 const states = [
