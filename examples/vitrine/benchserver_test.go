@@ -12,13 +12,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/julienschmidt/httprouter"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -37,20 +37,46 @@ type benchTarget struct {
 	Tagged      string   // path of the same by a tag
 	Apps        []string // paths of apps to patch, one for each client
 	Followers   []string // tokens of those who follow the feed of changes
+	PID         int
 }
+
+// cpu returns how much of the processor the server has used, where the system tells; else the time that has passed.
+func (t benchTarget) cpu() time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", t.PID))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if err != nil || len(fields) < 13 {
+		return time.Since(benchBegan)
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+var benchBegan = time.Now()
 
 // benchServe is the other process: the constant answer, or our handler over a store.
 func benchServe(kind string) error {
 	runtime.GOMAXPROCS(1)
+	if name := os.Getenv("VITRINE_BENCH_PROFILE"); name != "" {
+		f, err := os.Create(name + strings.NewReplacer("/", "_", " ", "_").Replace(kind))
+		if err != nil {
+			return err
+		}
+		_ = pprof.StartCPUProfile(f)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	target := benchTarget{Addr: l.Addr().String(), Token: "none", Latest: "/apps/constant"}
+	target := benchTarget{Addr: l.Addr().String(), Token: "none", PID: os.Getpid()}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	var handler http.Handler
-	if kind == "constant" {
-		handler = constantHandler()
+	recorded, bare := strings.CutPrefix(kind, bareKind)
+	if bare {
+		if handler, err = bareHandler(recorded, &target); err != nil {
+			return err
+		}
 	} else if handler, err = newBenchHandler(kind, log, &target); err != nil {
 		return err
 	}
@@ -59,20 +85,71 @@ func benchServe(kind string) error {
 	}
 	go func() { // ends with the benchmark, whatever becomes of that
 		_, _ = io.Copy(io.Discard, os.Stdin)
+		pprof.StopCPUProfile()
 		os.Exit(0)
 	}()
+	if bare {
+		return http.Serve(l, handler)
+	}
 	return newConnections(l, mostConnections).serve(newServer(handler, log))
 }
 
-func constantHandler() http.Handler {
-	router := httprouter.New()
-	answer := []byte(`{"apps":[{"id":"constant","version":"0"}]}`)
-	router.GET("/apps/:id", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
-		_, _ = w.Write(answer)
-	})
-	return router
+// bareKind and the name of a file is a handler without anything else, on a server without anything else, which gives
+// every request the response in the file.
+const bareKind = "bare "
+
+// recordedResponse is a response of another server.
+type recordedResponse struct {
+	Path   string
+	Header http.Header
+	Body   []byte
+}
+
+func bareHandler(name string, target *benchTarget) (http.Handler, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var r recordedResponse
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, err
+	}
+	target.Latest = r.Path
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		header := w.Header()
+		for name, values := range r.Header {
+			header[name] = values
+		}
+		_, _ = w.Write(r.Body)
+	}), nil
+}
+
+// startBare starts a server of bareKind with what another server responds to a request for the latest version.
+func startBare(b *testing.B, of benchTarget) benchTarget {
+	b.Helper()
+	r, err := http.NewRequest("GET", "http://"+of.Addr+of.Latest, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Authorization", "svctoken "+of.Token)
+	answer, err := (&http.Transport{DisableCompression: true}).RoundTrip(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text, err := json.Marshal(recordedResponse{of.Latest, answer.Header, body})
+	if err != nil {
+		b.Fatal(err)
+	}
+	file := filepath.Join(b.TempDir(), "response.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return startBench(b, bareKind+file)
 }
 
 // Before the name of a store, these words say what is in it.
