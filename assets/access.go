@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -59,7 +60,7 @@ func memberOf(by vitrine.Caller, networkURN string) (member, error) {
 	}
 	m.moderator = slices.ContainsFunc(by.Moderates, func(u string) bool { return urn.Contains(u, networkURN) })
 	if !m.moderator && !urn.Contains(networkURN, by.URN) {
-		return member{}, forbidden("", "the caller does not belong to the network")
+		return member{}, fault.Forbidden("the caller does not belong to the network")
 	}
 	return m, nil
 }
@@ -174,7 +175,7 @@ func (req *request) parentAt(at, path string) (*node, error) {
 		return nil, nil
 	}
 	if !strings.HasPrefix(path, "/") {
-		return nil, invalid(at, "want / or /<id>/<id>, have %q", path)
+		return nil, fault.Invalid(at, "want / or /<id>/<id>, have %q", path)
 	}
 	n, ok := req.tree.at(path)
 	if !ok || n != nil && !req.sees(n) {
@@ -189,7 +190,7 @@ func (req *request) parentAt(at, path string) (*node, error) {
 func (req *request) folderToFill(at, id string) (*node, error) {
 	n, err := req.folderSeen(at, id)
 	if err == nil && req.right(n).level < levelEdit {
-		err = forbidden(at, "to change what is in the folder needs edit on it")
+		err = fault.At(at, fault.Forbidden("to change what is in the folder needs edit on it"))
 	}
 	return n, err
 }
@@ -211,7 +212,7 @@ func (req *request) folderToManage(at, id string, deleted bool) (*node, error) {
 	case live && level == levelNone, !live && (!deleted || level < levelManage):
 		return nil, noFolder(at)
 	case level < levelManage:
-		return nil, forbidden(at, "to change the folder needs manage on it")
+		return nil, fault.At(at, fault.Forbidden("to change the folder needs manage on it"))
 	}
 	return n, nil
 }
@@ -317,3 +318,9 @@ func (m member) hasGrant(p Permission) bool {
 	}
 	return false
 }
+
+// noFolder and noAsset are the errors for a folder or an asset that does not exist, and for one that
+// the caller may not see. Both have the same sentence, so that the two cannot be told apart.
+func noFolder(at string) error { return fault.At(at, fault.NotFound("there is no such folder")) }
+
+func noAsset(at string) error { return fault.At(at, fault.NotFound("there is no such asset")) }

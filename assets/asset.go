@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -166,7 +167,7 @@ func (req *request) put(r assetRecord, before, after []string) error {
 		}
 	}
 	if req.terms > req.limits.Terms {
-		return invalid("",
+		return fault.Invalid("",
 			"the assets that the request stores have more than %d different words, tags, folders and attributes, "+
 				"each counted once an asset: send it in parts",
 			req.limits.Terms)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/index"
 )
 
@@ -46,7 +47,7 @@ func (s *Session) Attributes(ctx context.Context, lib Library, key string) ([]At
 		err = req.countValues(attributeField(key), found, nil, func(value string, _ int64) error {
 			const envelope = 20
 			if size += envelope + len(key) + len(value); size > s.service.limits.ResponseBytes {
-				return invalid("key", "its values take more than %d bytes", s.service.limits.ResponseBytes)
+				return fault.Invalid("key", "its values take more than %d bytes", s.service.limits.ResponseBytes)
 			}
 			out = append(out, Attribute{Key: key, Value: value})
 			return nil
@@ -112,7 +113,7 @@ func (s *Session) ChangeAttributes(
 // list.
 func checkAttributes(at string, list []Attribute, lim Limits) error {
 	if n := len(list); n > lim.Attributes {
-		return invalid(at, "has %d attributes, at most %d are allowed", n, lim.Attributes)
+		return fault.Invalid(at, "has %d attributes, at most %d are allowed", n, lim.Attributes)
 	}
 	for i, a := range list {
 		at := fmt.Sprintf("%s/%d", at, i)

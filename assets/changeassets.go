@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/index"
 )
 
@@ -98,7 +99,8 @@ func (req *request) removeAssets(ids []string) ([]string, error) {
 			continue
 		}
 		if !req.editsAsset(req.tree, r.Folders) {
-			return nil, forbidden(fmt.Sprintf("/remove/%d", i), "to remove an asset needs edit on one of its folders")
+			return nil, fault.At(fmt.Sprintf("/remove/%d", i),
+				fault.Forbidden("to remove an asset needs edit on one of its folders"))
 		}
 		if err := req.remove(*r); err != nil {
 			return nil, err
@@ -189,13 +191,12 @@ func (req *request) add(d draft, old assetRecord, now int64) (assetRecord, error
 	case !isNew && req.editsAsset(req.tree, old.Folders):
 		return req.replace(old, d, now)
 	case d.unfiled && !req.moderator:
-		return assetRecord{},
-			forbidden(d.at,
-				"to add an asset to no folder is for moderators, and to change one that is there needs edit on one "+
-					"of its folders")
+		return assetRecord{}, fault.At(d.at, fault.Forbidden(
+			"to add an asset to no folder is for moderators, and to change one that is there needs edit on one of its "+
+				"folders"))
 	case !isNew:
-		return assetRecord{},
-			forbidden(d.at, "the asset is there already, and to change it needs edit on one of its folders")
+		return assetRecord{}, fault.At(d.at, fault.Forbidden(
+			"the asset is there already, and to change it needs edit on one of its folders"))
 	}
 	return req.addNew(d, now)
 }
@@ -203,9 +204,8 @@ func (req *request) add(d draft, old assetRecord, now int64) (assetRecord, error
 // addNew stores the draft as a new asset, with the next ordinal of the library.
 func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 	if at := req.conflict(d, nil); at != "" {
-		return assetRecord{},
-			newError(vitrine.ErrConflict, vitrine.CodeMoved, at,
-				"an earlier item puts the same asset into other folders: name all of its folders in one item")
+		return assetRecord{}, fault.At(at, fault.Conflict(vitrine.CodeMoved, vitrine.Version{},
+			"an earlier item puts the same asset into other folders: name all of its folders in one item"))
 	}
 	if err := d.checkFolderCount(len(d.Folders), 0, req.limits); err != nil {
 		return assetRecord{}, err
@@ -230,10 +230,10 @@ func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 func (req *request) replace(old assetRecord, d draft, now int64) (assetRecord, error) {
 	if at := req.conflict(d, old.Folders); at != "" {
 		id := req.ids.encrypt(idKind, old.Ordinal)
-		conflict := newError(vitrine.ErrConflict, vitrine.CodeMoved, at,
+		conflict := fault.Conflict(vitrine.CodeMoved, vitrine.Version{},
 			"the asset %s is in other folders already: name them too, or none that it is not in", id)
 		conflict.ID = id
-		return assetRecord{}, conflict
+		return assetRecord{}, fault.At(at, conflict)
 	}
 	// What the draft has replaces what is stored, and its folders and attributes are added.
 	p, err := partsOf(old.Body)

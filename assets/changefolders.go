@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -178,7 +179,8 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 	if parent != nil {
 		f.Parent = parent.ID
 		if len(in.Permissions) > 0 && req.right(parent).level < levelManage {
-			return nil, forbidden(at+"/permissions", "to grant permissions on a new folder needs manage on its parent")
+			return nil, fault.At(at+"/permissions",
+				fault.Forbidden("to grant permissions on a new folder needs manage on its parent"))
 		}
 	}
 	if f.Permissions, err = req.grant(at+"/permissions", f.ID, nil, in.Permissions); err != nil {
@@ -188,7 +190,7 @@ func (req *request) createFolder(at string, in NewFolder) (*node, error) {
 		return nil, err
 	}
 	if len(req.tree.nodes) >= req.limits.Folders {
-		return nil, invalid(at, "the library would have more than %d folders, counting deleted ones",
+		return nil, fault.Invalid(at, "the library would have more than %d folders, counting deleted ones",
 			req.limits.Folders)
 	}
 	return req.stageFolder(f), nil
@@ -203,7 +205,7 @@ func (req *request) updateFolder(at string, in FolderChange) (*node, error) {
 		return nil, err
 	}
 	if restore && !req.mayRestore(n, in.Path != nil) {
-		return nil, invalid(at+"/deleted", "a folder above this one is deleted: bring that one back first")
+		return nil, fault.Invalid(at+"/deleted", "a folder above this one is deleted: bring that one back first")
 	}
 	// Each field that is given replaces that of the folder.
 	f := n.folderRecord
@@ -233,7 +235,7 @@ func (req *request) updateFolder(at string, in FolderChange) (*node, error) {
 // checkParent.
 func (req *request) moveTo(at string, n *node, path string) (string, error) {
 	if path == "" {
-		return "", invalid(at, "must not be empty: want / or /<id>/<id>")
+		return "", fault.Invalid(at, "must not be empty: want / or /<id>/<id>")
 	}
 	parent, err := req.parentAt(at, path)
 	if err != nil {
@@ -244,7 +246,7 @@ func (req *request) moveTo(at string, n *node, path string) (string, error) {
 	}
 	// A folder below itself could not be reached from the top level any more.
 	if parent.within(n) {
-		return "", invalid(at, "a folder cannot be moved below itself")
+		return "", fault.Invalid(at, "a folder cannot be moved below itself")
 	}
 	if err := req.checkParent(at, parent, n.height(), n.depth()+n.height()-1); err != nil {
 		return "", err
@@ -266,12 +268,12 @@ func (req *request) moveTo(at string, n *node, path string) (string, error) {
 func (req *request) checkParent(at string, parent *node, height, before int) error {
 	if !req.mayNest(parent) {
 		if parent == nil {
-			return forbidden(at, "to put a folder at the top level is for moderators")
+			return fault.At(at, fault.Forbidden("to put a folder at the top level is for moderators"))
 		}
-		return forbidden(at, "to put a folder into another needs edit on that one")
+		return fault.At(at, fault.Forbidden("to put a folder into another needs edit on that one"))
 	}
 	if !withinLimit(parent.depth()+height, before, req.limits.Depth) {
-		return invalid(at, "folders would be nested deeper than %d levels", req.limits.Depth)
+		return fault.Invalid(at, "folders would be nested deeper than %d levels", req.limits.Depth)
 	}
 	return nil
 }
@@ -371,11 +373,11 @@ func (req *request) foldersToPurge(ids []string) (found []*node, err error) {
 		n := req.tree.nodes[id]
 		switch {
 		case !req.moderator:
-			return nil, forbidden(at, "to purge folders is for moderators")
+			return nil, fault.At(at, fault.Forbidden("to purge folders is for moderators"))
 		case n == nil:
 			return nil, noFolder(at)
 		case n.live():
-			return nil, invalid(at, "the folder is not deleted: delete it first")
+			return nil, fault.Invalid(at, "the folder is not deleted: delete it first")
 		}
 		n.walk(func(n *node) bool {
 			found = append(found, n)

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -54,43 +54,43 @@ func checkValue(rule string, value jsontext.Value, at string) error {
 		case '{':
 			rule = "link"
 		default:
-			return invalid(at, "want a string or an object")
+			return fault.Invalid(at, "want a string or an object")
 		}
 	}
 	var s string
 	if kind == '"' {
 		if err := json.Unmarshal(value, &s); err != nil {
-			return invalid(at, "%s", err)
+			return fault.Invalid(at, "%s", err)
 		}
 	}
 	switch {
 	case rule == "anything":
 	case isWord:
 		if kind != '"' || !slices.Contains(allowed, s) {
-			return invalid(at, `want "%s"`, strings.Join(allowed, `" or "`))
+			return fault.Invalid(at, `want "%s"`, strings.Join(allowed, `" or "`))
 		}
 	case rule == "text" || rule == "url":
 		if kind != '"' {
-			return invalid(at, "want a string")
+			return fault.Invalid(at, "want a string")
 		}
 		if rule == "url" {
 			if err := checkURL(s); err != nil {
-				return invalid(at, "%s", err)
+				return fault.Invalid(at, "%s", err)
 			}
 		}
 	case rule == "integer": // without a fraction and without an exponent
 		if kind != '0' || strings.ContainsAny(string(value), ".eE") {
-			return invalid(at, "want an integer")
+			return fault.Invalid(at, "want an integer")
 		}
 	case rule == "attachments":
 		var items []jsontext.Value
 		if kind != '[' || json.Unmarshal(value, &items) != nil {
-			return invalid(at, "want an array")
+			return fault.Invalid(at, "want an array")
 		}
 		for i, item := range items {
 			at := fmt.Sprintf("%s/%d", at, i)
 			if item.Kind() != '{' {
-				return invalid(at, "want an object")
+				return fault.Invalid(at, "want an object")
 			}
 			if _, err := checkObject("attachment", item, at); err != nil {
 				return err
@@ -110,7 +110,7 @@ func checkObject(shape string, value jsontext.Value, at string) ([]strictjson.Me
 	rules := shapes[shape]
 	members, err := strictjson.Members(value, slices.Collect(maps.Keys(rules))...)
 	if err != nil {
-		return nil, malformed(at, err)
+		return nil, fault.Malformed(strictjson.Within(at, err))
 	}
 	for _, m := range members {
 		if rule, known := rules[m.Name]; known {
@@ -122,7 +122,7 @@ func checkObject(shape string, value jsontext.Value, at string) ([]strictjson.Me
 	if shape == "attachment" {
 		for _, name := range []string{"version", "type"} {
 			if !slices.ContainsFunc(members, func(m strictjson.Member) bool { return m.Name == name }) {
-				return nil, invalid(at+"/"+name, "member %q is missing", name)
+				return nil, fault.Invalid(at+"/"+name, "member %q is missing", name)
 			}
 		}
 	}
@@ -133,10 +133,10 @@ func checkObject(shape string, value jsontext.Value, at string) ([]strictjson.Me
 // is sent has more than Limits.Content bytes. at is the pointer to the content.
 func checkContentSize(sent []byte, at string, lim Limits) error {
 	if len(sent) == 0 {
-		return invalid(at, "member \"content\" is missing")
+		return fault.Invalid(at, "member \"content\" is missing")
 	}
 	if n := len(sent); n > lim.Content {
-		return newError(vitrine.ErrTooLarge, vitrine.CodeTooLarge, at, "has %d bytes, at most %d are allowed", n, lim.Content)
+		return fault.At(at, fault.TooLarge("has %d bytes, at most %d are allowed", n, lim.Content))
 	}
 	return nil
 }
@@ -151,11 +151,11 @@ func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
 	// Only strict JSON is stored, so that every client reads the same in it: no duplicate names, no
 	// invalid UTF-8, no U+0000.
 	if err := strictjson.Check(sent, strictjson.MaxDepth); err != nil {
-		return nil, malformed(at, err)
+		return nil, fault.Malformed(strictjson.Within(at, err))
 	}
 	value := slices.Clone(jsontext.Value(sent))
 	if err := value.Compact(); err != nil {
-		return nil, invalid(at, "%s", err)
+		return nil, fault.Invalid(at, "%s", err)
 	}
 	members, err := checkObject("content", value, at)
 	if err != nil {

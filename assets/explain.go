@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -72,7 +73,7 @@ const (
 func (s *Session) Explain(ctx context.Context, lib Library, in ExplainRequest) (Explanation, error) {
 	return view(ctx, s, lib, func(req *request) (out Explanation, err error) {
 		if (in.Asset == "") == (in.Folder == "") {
-			return out, invalid("asset", "want exactly one of asset and folder")
+			return out, fault.Invalid("asset", "want exactly one of asset and folder")
 		}
 		who := req.member
 		if in.About != nil {
@@ -91,11 +92,11 @@ func (s *Session) Explain(ctx context.Context, lib Library, in ExplainRequest) (
 // no moderator, and ErrInvalid if w is malformed.
 func (req *request) somebody(w vitrine.Caller) (member, error) {
 	if !req.moderator {
-		return member{}, forbidden("user", "only moderators may ask what others may do")
+		return member{}, fault.At("user", fault.Forbidden("only moderators may ask what others may do"))
 	}
 	for field, list := range map[string][]string{"role": w.Roles, "group": w.Groups} {
 		if len(list) > maxAbout {
-			return member{}, invalid(field, "want at most %d of them, have %d", maxAbout, len(list))
+			return member{}, fault.Invalid(field, "want at most %d of them, have %d", maxAbout, len(list))
 		}
 	}
 	// A user is given by id or by URN, and is the same member in both cases. Without a user, the member
@@ -104,11 +105,11 @@ func (req *request) somebody(w vitrine.Caller) (member, error) {
 		best: map[*node]*Permission{}}
 	if strings.Contains(w.URN, ":") {
 		if err := urn.CheckUser(w.URN); err != nil {
-			return member{}, invalid("user", "an id has no colon, and as a URN %s", err)
+			return member{}, fault.Invalid("user", "an id has no colon, and as a URN %s", err)
 		}
 		id, ok := strings.CutPrefix(w.URN, req.network+userSegment)
 		if !ok {
-			return member{}, invalid("user", "%q is not of this network", w.URN)
+			return member{}, fault.Invalid("user", "%q is not of this network", w.URN)
 		}
 		m.id = id
 	}

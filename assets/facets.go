@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/top"
@@ -120,11 +121,13 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	key, found := strings.CutPrefix(name, "attribute:")
 	switch {
 	case !found:
-		return facetField{}, invalid("facets", "%q is not known: want generator, tags, via, rights, folder, attribute or attribute:<key>", name)
+		return facetField{}, fault.Invalid("facets",
+			"%q is not known: want generator, tags, via, rights, folder, attribute or attribute:<key>", name)
 	case key == "":
-		return facetField{}, invalid("facets", "attribute: has an empty key")
+		return facetField{}, fault.Invalid("facets", "attribute: has an empty key")
 	case strings.Contains(key, ","):
-		return facetField{}, invalid("facets", "the key of an attribute must not have a comma here, where it separates facets")
+		return facetField{}, fault.Invalid("facets",
+			"the key of an attribute must not have a comma here, where it separates facets")
 	}
 	return attributeField(key), checkName("facets", key, lim.Name)
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/internal/record"
@@ -32,7 +33,7 @@ func (s *Session) Changes(
 	return view(ctx, s, lib, func(req *request) (vitrine.ChangesPage[Event], error) {
 		if !req.moderator {
 			return vitrine.ChangesPage[Event]{},
-				forbidden("", "the feed of changes of a library is for moderators of its network")
+				fault.Forbidden("the feed of changes of a library is for moderators of its network")
 		}
 		return s.service.feedPage(req.records, in, s.service.limits.PageBytes)
 	})

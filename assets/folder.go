@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -137,10 +138,10 @@ func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error)
 		return vitrine.Page[Folder]{}, err
 	}
 	if n := len(in.IDs); n > req.limits.IDs {
-		return vitrine.Page[Folder]{}, invalid("id", "has %d ids, at most %d are allowed", n, req.limits.IDs)
+		return vitrine.Page[Folder]{}, fault.Invalid("id", "has %d ids, at most %d are allowed", n, req.limits.IDs)
 	}
 	if n := len(in.Paths); n > req.limits.IDs {
-		return vitrine.Page[Folder]{}, invalid("path", "has %d paths, at most %d are allowed", n, req.limits.IDs)
+		return vitrine.Page[Folder]{}, fault.Invalid("path", "has %d paths, at most %d are allowed", n, req.limits.IDs)
 	}
 	found, behind, err := req.listed(in)
 	if err != nil {
@@ -177,7 +178,7 @@ func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error)
 // it.
 func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, err error) {
 	if in.After != "" && in.Before != "" {
-		return nil, false, invalid("since", "want one cursor at a time, since or until")
+		return nil, false, fault.Invalid("since", "want one cursor at a time, since or until")
 	}
 	after, err := req.folderCursor("since", in.After)
 	if err != nil {
@@ -235,7 +236,7 @@ func (req *request) folderCursor(field, id string) (*node, error) {
 	}
 	n, err := req.folderToRead(field, id)
 	if err != nil {
-		return nil, invalid(field, "want the id of a folder of this library")
+		return nil, fault.Invalid(field, "want the id of a folder of this library")
 	}
 	return n, nil
 }

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -48,7 +49,7 @@ func (req *request) createsLibrary() (bool, error) {
 		return false, nil
 	}
 	if !req.change || !req.moderator {
-		return false, notFound("", "there is no such library")
+		return false, fault.NotFound("there is no such library")
 	}
 	return true, nil
 }
@@ -69,10 +70,11 @@ func newTreeNumber() int64 { return int64(rand.Uint64()) }
 // network that the caller does not belong to, and ErrInvalid if the library's ID is malformed.
 func checkLibrary(l Library, networkURN string, maxID int) error {
 	if err := urn.CheckGroup(networkURN); err != nil || strings.Contains(l.Network, ":") {
-		return forbidden("", "%q is not the name of a network", l.Network)
+		return fault.Forbidden("%q is not the name of a network", l.Network)
 	}
 	if checkName("", l.ID, maxID) != nil {
-		return invalid("", "the id of a library has 1 to %d characters of UTF-8, none of them a control character", maxID)
+		return fault.Invalid("",
+			"the id of a library has 1 to %d characters of UTF-8, none of them a control character", maxID)
 	}
 	return nil
 }

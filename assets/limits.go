@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // Limits bound what one request to a Service may ask for or store, so that no request can take
@@ -99,7 +101,7 @@ func withinLimit(n, before, limit int) bool { return n <= max(limit, before) }
 // than Limits.ResponseBytes. A change of one item is always allowed, since it cannot be sent in parts.
 func (s *Service) checkResponse(items, bytes int) error {
 	if items > 1 && bytes > s.limits.ResponseBytes {
-		return invalid("", "the response to the request would have more than %d bytes: send it in parts",
+		return fault.Invalid("", "the response to the request would have more than %d bytes: send it in parts",
 			s.limits.ResponseBytes)
 	}
 	return nil
@@ -110,13 +112,13 @@ func (s *Service) checkResponse(items, bytes int) error {
 // normalized: two that look alike may differ.
 func checkName(at, s string, limit int) error {
 	if s == "" {
-		return invalid(at, "must not be empty")
+		return fault.Invalid(at, "must not be empty")
 	}
 	if err := checkText(at, s, limit); err != nil {
 		return err
 	}
 	if strings.ContainsFunc(s, unicode.IsControl) {
-		return invalid(at, "must not have control characters")
+		return fault.Invalid(at, "must not have control characters")
 	}
 	return nil
 }
@@ -126,11 +128,11 @@ func checkName(at, s string, limit int) error {
 // the request.
 func checkText(at, s string, limit int) error {
 	if !utf8.ValidString(s) || strings.Contains(s, "\x00") {
-		return invalid(at, "must be UTF-8 without U+0000")
+		return fault.Invalid(at, "must be UTF-8 without U+0000")
 	}
 	// Characters are counted and not bytes, so that a limit is the same in all scripts.
 	if n := utf8.RuneCountInString(s); n > limit {
-		return invalid(at, "has %d characters, at most %d are allowed", n, limit)
+		return fault.Invalid(at, "has %d characters, at most %d are allowed", n, limit)
 	}
 	return nil
 }

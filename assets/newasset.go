@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // NewAsset is an asset to add. Generator, ID and Content are required. Generator and ID together
@@ -88,7 +90,7 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 // without commas. at is the pointer to the list.
 func checkTags(at string, tags []string, lim Limits) error {
 	if len(tags) > lim.Tags {
-		return invalid(at, "has %d tags, at most %d are allowed", len(tags), lim.Tags)
+		return fault.Invalid(at, "has %d tags, at most %d are allowed", len(tags), lim.Tags)
 	}
 	for i, tag := range tags {
 		at := fmt.Sprintf("%s/%d", at, i)
@@ -96,7 +98,8 @@ func checkTags(at string, tags []string, lim Limits) error {
 			return err
 		}
 		if strings.Contains(tag, ",") {
-			return invalid(at, "must not have a comma: a search takes it for the end of a tag, and would never find this one")
+			return fault.Invalid(at,
+				"must not have a comma: a search takes it for the end of a tag, and would never find this one")
 		}
 	}
 	return nil
@@ -148,7 +151,7 @@ func (d draft) then(next draft) draft {
 // asset.
 func (in NewAsset) checkCreated(at string, now time.Time) error {
 	if t := in.CreatedAt; t != nil && (t.UTC().Year() < 1 || t.After(now.Add(24*time.Hour))) {
-		return invalid(at+"/createdAt", "want a time from the year 1 to a day from now")
+		return fault.Invalid(at+"/createdAt", "want a time from the year 1 to a day from now")
 	}
 	return nil
 }
@@ -165,7 +168,8 @@ func (d draft) createdAt(otherwise int64) int64 {
 // is more than Limits.Attributes permits.
 func (d draft) checkAttributeCount(n, before int, lim Limits) error {
 	if !withinLimit(n, before, lim.Attributes) {
-		return invalid(d.at+"/attributes", "the asset would have %d attributes, at most %d are allowed", n, lim.Attributes)
+		return fault.Invalid(d.at+"/attributes",
+			"the asset would have %d attributes, at most %d are allowed", n, lim.Attributes)
 	}
 	return nil
 }
@@ -174,7 +178,8 @@ func (d draft) checkAttributeCount(n, before int, lim Limits) error {
 // n is more than Limits.AssetFolders permits.
 func (d draft) checkFolderCount(n, before int, lim Limits) error {
 	if !withinLimit(n, before, lim.AssetFolders) {
-		return invalid(d.at+"/folders", "the asset would be in %d folders, at most %d are allowed", n, lim.AssetFolders)
+		return fault.Invalid(d.at+"/folders",
+			"the asset would be in %d folders, at most %d are allowed", n, lim.AssetFolders)
 	}
 	return nil
 }

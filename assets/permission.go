@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -96,20 +96,20 @@ func resourceID(network string, lib Library, folder string) string {
 // must not be those of something else.
 func checkPermission(p Permission, at, rid string, lim Limits) error {
 	if levelOf(p.Operation) == levelNone {
-		return invalid(at+"/operation", "want view, edit or manage, have %q", string(p.Operation))
+		return fault.Invalid(at+"/operation", "want view, edit or manage, have %q", string(p.Operation))
 	}
 	if p.RType != "" && p.RType != resourceType {
-		return invalid(at+"/rType", "want %q", resourceType)
+		return fault.Invalid(at+"/rType", "want %q", resourceType)
 	}
 	if p.RID != "" && p.RID != rid {
-		return invalid(at+"/rId", "want the folder's own, or none")
+		return fault.Invalid(at+"/rId", "want the folder's own, or none")
 	}
 	if err := checkSubject(p, at, lim); err != nil {
 		return err
 	}
 	if p.User != nil && strings.Contains(p.User.ID, ":") {
 		if err := urn.CheckUser(p.User.ID); err != nil {
-			return invalid(at+"/user/id", "an id has no colon, and as a URN %s", err)
+			return fault.Invalid(at+"/user/id", "an id has no colon, and as a URN %s", err)
 		}
 	}
 	return nil
@@ -143,7 +143,7 @@ func checkSubject(p Permission, at string, lim Limits) error {
 		}
 	}
 	if named != 1 {
-		return invalid(at, "want exactly one of role, group and user, have %d", named)
+		return fault.Invalid(at, "want exactly one of role, group and user, have %d", named)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func checkGroup(at, s string, limit int) error {
 		ok = ok && x != ""
 	}
 	if !ok {
-		return invalid(at, "%q is not a URN", s)
+		return fault.Invalid(at, "%q is not a URN", s)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (s *Session) Permissions(ctx context.Context, lib Library, folder string) (
 			return nil, err
 		}
 		if !req.seesPermissions(n) {
-			return nil, forbidden("", "to read or change the permissions of a folder needs manage on it")
+			return nil, fault.Forbidden("to read or change the permissions of a folder needs manage on it")
 		}
 		return n.clone().Permissions, nil
 	})
@@ -323,13 +323,14 @@ func (req *request) grant(at, folder string, have, list []Permission) ([]Permiss
 // have more than Limits.AllPermissions. at is the pointer to the permissions in the request.
 func (req *request) checkPermissionCount(at string, n, before int) error {
 	if !withinLimit(n, before, req.limits.Permissions) {
-		return invalid(at, "the folder would have %d permissions, at most %d are allowed", n, req.limits.Permissions)
+		return fault.Invalid(at,
+			"the folder would have %d permissions, at most %d are allowed", n, req.limits.Permissions)
 	}
 	if all := req.tree.permissions; !withinLimit(all-before+n, all, req.limits.AllPermissions) {
-		return newError(vitrine.ErrTooLarge, vitrine.CodeTooLarge, at,
+		return fault.At(at, fault.TooLarge(
 			"the folders of the library would have %d permissions, at most %d are allowed: grant them on a folder "+
 				"above, or to a role or a group",
-			all-before+n, req.limits.AllPermissions)
+			all-before+n, req.limits.AllPermissions))
 	}
 	return nil
 }

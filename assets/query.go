@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // queryText is the parsed text of a search.
@@ -134,15 +136,15 @@ func (q queryText) check(lim Limits) error {
 		n += len(p.words)
 		if last := p.words[len(p.words)-1]; p.prefix {
 			if r, size := utf8.DecodeRuneInString(last); size == len(last) && !isWordAlone(r) {
-				return invalid("query", "%q is too short before the *: want at least two characters", last)
+				return fault.Invalid("query", "%q is too short before the *: want at least two characters", last)
 			}
 		}
 	}
 	switch {
 	case n > lim.Words:
-		return invalid("query", "has %d words, at most %d are allowed", n, lim.Words)
+		return fault.Invalid("query", "has %d words, at most %d are allowed", n, lim.Words)
 	case len(q.must) == 0 && len(q.mustNot) > 0:
-		return invalid("query", "has only words to exclude: want at least one to find")
+		return fault.Invalid("query", "has only words to exclude: want at least one to find")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -229,7 +230,7 @@ func (s size) check() error {
 	before := 0
 	for _, l := range s.lists {
 		if before += l.items; before > s.limit {
-			return invalid(l.at, "the request has %d items, at most %d are allowed: send it in parts", s.items(),
+			return fault.Invalid(l.at, "the request has %d items, at most %d are allowed: send it in parts", s.items(),
 				s.limit)
 		}
 	}

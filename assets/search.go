@@ -3,6 +3,7 @@ package assets
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
@@ -47,8 +49,8 @@ func (s *Session) Search(ctx context.Context, lib Library, in SearchRequest) (Se
 		return err
 	})
 	if err != nil && limited.Err() != nil && ctx.Err() == nil { // SearchTime is over, and the caller still waits
-		err = newError(vitrine.ErrBusy, vitrine.CodeUnavailable, "",
-			"the search takes longer than %s: try again, or narrow it down", s.service.limits.SearchTime)
+		err = &vitrine.Error{Kind: vitrine.ErrBusy, Code: vitrine.CodeUnavailable, Reason: fmt.Sprintf(
+			"the search takes longer than %s: try again, or narrow it down", s.service.limits.SearchTime)}
 	}
 	return out, err
 }
@@ -224,7 +226,7 @@ func (req *request) unambiguous(f attributeFilter) error {
 	}
 	for _, other := range longer {
 		if meant, err := seen(other); err != nil || meant {
-			return cmp.Or(err, invalid("attribute",
+			return cmp.Or[error](err, fault.Invalid("attribute",
 				"has more than one colon, and %q is a key here: want %s, or %s for a value with a colon", other.key,
 				other, f))
 		}
@@ -544,11 +546,11 @@ func (req *request) pageRange(in SearchRequest) (pageRange, error) {
 		}
 		at, ok := req.ids.position(p.cursor)
 		if !ok {
-			return c, invalid(p.field, "is not a cursor of this library")
+			return c, fault.Invalid(p.field, "is not a cursor of this library")
 		}
 		byCreated := at.created != 0
 		if in.Sort != "" && byCreated != c.byCreated {
-			return c, invalid(p.field, "is the cursor of a search with another sort")
+			return c, fault.Invalid(p.field, "is the cursor of a search with another sort")
 		}
 		*p.bound, c.byCreated = at, byCreated
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -94,33 +95,34 @@ func (in SearchRequest) sources() (out []int) {
 func (in SearchRequest) check(lim Limits) error {
 	switch {
 	case in.Order != "" && in.Order != ascending && in.Order != descending:
-		return invalid("order", "want asc or desc")
+		return fault.Invalid("order", "want asc or desc")
 	case in.Sort != "" && in.Sort != byAdded && in.Sort != byCreated:
-		return invalid("sort", "want added or createdAt")
+		return fault.Invalid("sort", "want added or createdAt")
 	case in.ForeignID != "" && in.Generator == "":
-		return invalid("foreignId", "needs generator, the service in which this is the id")
+		return fault.Invalid("foreignId", "needs generator, the service in which this is the id")
 	case in.Since != "" && in.Until != "":
-		return invalid("since", "want one cursor at a time, since or until")
+		return fault.Invalid("since", "want one cursor at a time, since or until")
 	case in.Since != "" && in.Order == descending:
-		return invalid("since", "leads to newer assets, oldest first, against order desc")
+		return fault.Invalid("since", "leads to newer assets, oldest first, against order desc")
 	case in.Until != "" && in.Order == ascending:
-		return invalid("until", "leads to older assets, newest first, against order asc")
+		return fault.Invalid("until", "leads to older assets, newest first, against order asc")
 	case len(in.Tags) > lim.SearchTags:
-		return invalid("tags", "has %d tags, at most %d are allowed", len(in.Tags), lim.SearchTags)
+		return fault.Invalid("tags", "has %d tags, at most %d are allowed", len(in.Tags), lim.SearchTags)
 	case len(in.Attributes) > lim.SearchAttributes:
-		return invalid("attribute", "is given %d times, at most %d are allowed", len(in.Attributes), lim.SearchAttributes)
+		return fault.Invalid("attribute",
+			"is given %d times, at most %d are allowed", len(in.Attributes), lim.SearchAttributes)
 	case len(in.Facets) > lim.Facets:
-		return invalid("facets", "has %d facets, at most %d are allowed", len(in.Facets), lim.Facets)
+		return fault.Invalid("facets", "has %d facets, at most %d are allowed", len(in.Facets), lim.Facets)
 	case len(in.Query) > lim.Query:
-		return invalid("query", "has %d bytes, at most %d are allowed", len(in.Query), lim.Query)
+		return fault.Invalid("query", "has %d bytes, at most %d are allowed", len(in.Query), lim.Query)
 	case !utf8.ValidString(in.Query):
-		return invalid("query", "must be UTF-8")
+		return fault.Invalid("query", "must be UTF-8")
 	case in.In != nil && len(in.In) == 0:
-		return invalid("in", "is empty: want text, attachments or attributes")
+		return fault.Invalid("in", "is empty: want text, attachments or attributes")
 	}
 	for _, name := range in.In {
 		if !slices.Contains(sources, name) {
-			return invalid("in", "%q is not known: want text, attachments or attributes", name)
+			return fault.Invalid("in", "%q is not known: want text, attachments or attributes", name)
 		}
 	}
 	for _, tag := range in.Tags {
@@ -135,7 +137,7 @@ func (in SearchRequest) check(lim Limits) error {
 	}
 	for field, at := range map[string]time.Time{"from": in.CreatedFrom, "to": in.CreatedBefore} {
 		if year := at.UTC().Year(); year < 1 || year > 9999 {
-			return invalid(field, "is in the year %d, want one from 1 to 9999", year)
+			return fault.Invalid(field, "is in the year %d, want one from 1 to 9999", year)
 		}
 	}
 	return cmp.Or(checkText("foreignId", in.ForeignID, lim.Text), checkText("generator", in.Generator, lim.Name))
@@ -156,11 +158,11 @@ func parseAttributeFilter(text string) (f attributeFilter, err error) {
 		d := jsontext.NewDecoder(strings.NewReader(text))
 		key, err := d.ReadToken()
 		if err != nil {
-			return f, invalid("attribute", `begins with a quote, and the key is no JSON string: want "key":value`)
+			return f, fault.Invalid("attribute", `begins with a quote, and the key is no JSON string: want "key":value`)
 		}
 		f.key, rest = key.String(), text[d.InputOffset():]
 		if rest, found = strings.CutPrefix(rest, ":"); !found && rest != "" {
-			return f, invalid("attribute", `has %q behind the quoted key: want "key":value`, rest)
+			return f, fault.Invalid("attribute", `has %q behind the quoted key: want "key":value`, rest)
 		}
 	} else {
 		f.key, rest, found = strings.Cut(text, ":")
@@ -205,7 +207,7 @@ func (f attributeFilter) longer(lim Limits) (out []attributeFilter) {
 func checkFilter(text string, lim Limits) error {
 	f, err := parseAttributeFilter(text)
 	if err == nil && f.key == "" {
-		err = invalid("attribute", "has an empty key: want key:value, or key alone for any value")
+		err = fault.Invalid("attribute", "has an empty key: want key:value, or key alone for any value")
 	}
 	if err == nil {
 		err = checkName("attribute", f.key, lim.Name)
