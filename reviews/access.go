@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -21,7 +22,7 @@ func (s *Session) Network(named string) (string, error) {
 		return named, s.mayUse(named)
 	}
 	if s.by.Operator {
-		return "", invalid("network", "an operator moderates every network, so the request must name one of them")
+		return "", fault.Invalid("network", "an operator moderates every network, so the request must name one of them")
 	}
 	if err := s.by.CheckUnrestricted(); err != nil {
 		return "", err
@@ -36,12 +37,13 @@ func (s *Session) Network(named string) (string, error) {
 	}
 	switch len(networks) {
 	case 0:
-		return "", forbidden("only a moderator of a whole network may import, export, list or delete its reviews, and " +
-			"the caller moderates none")
+		return "", fault.Forbidden(
+			"only a moderator of a whole network may import, export, list or delete its reviews, and " +
+				"the caller moderates none")
 	case 1:
 		return networks[0], nil
 	}
-	return "", invalid("network", "the caller moderates %d networks, so the request must name one of them",
+	return "", fault.Invalid("network", "the caller moderates %d networks, so the request must name one of them",
 		len(networks))
 }
 
@@ -59,7 +61,7 @@ func (s *Session) mayUse(network string) error {
 	}
 	whole := s.service.NetworkURN(network)
 	if !slices.Contains(s.by.Moderates, whole) {
-		return forbidden("the reviews of a network are for moderators of the whole network, here %s", whole)
+		return fault.Forbidden("the reviews of a network are for moderators of the whole network, here %s", whole)
 	}
 	return nil
 }
@@ -79,7 +81,7 @@ func (s *Service) prefix() string { return "urn:" + s.vendor + ":" }
 // checkNetwork returns ErrInvalid if name cannot be the name of a network.
 func checkNetwork(name string) error {
 	if err := urn.CheckNetwork(name); err != nil {
-		return invalid("network", "%s", err)
+		return fault.Invalid("network", "%s", err)
 	}
 	return nil
 }

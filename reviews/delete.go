@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -59,6 +60,10 @@ type Deleted struct {
 // are always erased together.
 const maxErased = 1000
 
+// ErrCopies means that Delete has erased everything, but that copies of it are left in a file of the store. The error
+// also wraps the reason, such as ErrBusy. The same request removes the copies later.
+var ErrCopies = errors.New("it is erased, but copies are left in the files of the store")
+
 // Delete permanently erases reviews, or collections with their reviews. Counts and means are updated in the same
 // transaction. Erased reviews come back only if they are imported again. A collection whose last review is erased by
 // Review, Author or Email stays, without reviews. A reply to an erased review becomes a reply to the parent of that
@@ -79,7 +84,7 @@ const maxErased = 1000
 // members that exclude each other, and if several sources have the Collection and the request names none of them.
 func (s *Session) Delete(ctx context.Context, in DeleteRequest) (done Deleted, err error) {
 	if in.Network == "" {
-		return done, invalid("network", "name the network whose reviews are erased")
+		return done, fault.Invalid("network", "name the network whose reviews are erased")
 	}
 	// The rights are checked first: a caller without them gets that error, whatever the request says.
 	if err := s.mayUse(in.Network); err != nil {
@@ -91,7 +96,7 @@ func (s *Session) Delete(ctx context.Context, in DeleteRequest) (done Deleted, e
 	e := eraser{ctx: ctx, service: s.service, by: s.by, in: in}
 	err = e.run()
 	if err == nil && e.done == (Deleted{}) {
-		err = notFound("there is nothing to erase in the network %q", in.Network)
+		err = fault.NotFound("there is nothing to erase in the network %q", in.Network)
 	}
 	// After ErrNotFound too: an earlier request may have erased everything and left copies.
 	if (err == nil || errors.Is(err, vitrine.ErrNotFound)) && !in.DryRun {
@@ -108,18 +113,18 @@ func (in DeleteRequest) check() error {
 	parts := in.Source + in.Collection + in.Review + in.Author + in.Email
 	switch {
 	case parts == "" && !in.Everything:
-		return invalid("",
+		return fault.Invalid("",
 			"say what to erase: a source, a collection, a review, an author, an e-mail address, or everything")
 	case parts != "" && in.Everything:
-		return invalid("",
+		return fault.Invalid("",
 			"everything names all there is: leave out source, collection, review, author and email, or leave out "+
 				"everything")
 	case in.Review != "" && in.Author != "":
-		return invalid("author", "a review and an author exclude each other")
+		return fault.Invalid("author", "a review and an author exclude each other")
 	case in.Review != "" && in.Email != "":
-		return invalid("email", "a review and an e-mail address exclude each other")
+		return fault.Invalid("email", "a review and an e-mail address exclude each other")
 	case in.Review != "" && in.Collection == "":
-		return invalid("collection",
+		return fault.Invalid("collection",
 			"review needs collection, since the id of a review is unique in its collection alone")
 	}
 	return nil
@@ -290,7 +295,7 @@ func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 	}
 	if len(erased) == 0 {
 		if e.in.Review != "" {
-			return notFound("the collection %q of %q has no review %q", c.ID, c.Source, e.in.Review)
+			return fault.NotFound("the collection %q of %q has no review %q", c.ID, c.Source, e.in.Review)
 		}
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // Export writes all collections of the network to w in the import format, one on each line, from one snapshot.
@@ -28,7 +29,7 @@ func (s *Session) Export(ctx context.Context, network string, w io.Writer) error
 		return err
 	}
 	if w == nil {
-		return invalid("", "the request does not say where to write the export to")
+		return fault.Invalid("", "the request does not say where to write the export to")
 	}
 	// One View for the whole file, so that all of it is from one snapshot.
 	out, began := bufio.NewWriterSize(w, 64<<10), false

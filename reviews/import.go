@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -51,7 +52,7 @@ const maxExamined = 16
 func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) {
 	network, err := s.Network(in.Network)
 	if err == nil && in.File == nil {
-		err = invalid("", "the request has no file to import")
+		err = fault.Invalid("", "the request has no file to import")
 	}
 	if err != nil {
 		return Report{Problems: []Problem{}}, err

@@ -12,6 +12,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
@@ -201,7 +202,7 @@ func collectionOf(r *rows, source, id string) (found stored, err error) {
 		n++
 		if n > 1 {
 			return found,
-				invalid("source", "several sources have a collection %q, such as %q and %q: name one of them", id,
+				fault.Invalid("source", "several sources have a collection %q, such as %q and %q: name one of them", id,
 					found.Source, c.Source)
 		}
 		found = c
@@ -220,13 +221,13 @@ func noCollection(r *rows, id, ofSource string) error {
 		if err != nil {
 			return err
 		}
-		return notFound("the network has no collection %q%s; the Base64 of %s is %s", id, ofSource, id, encoded)
+		return fault.NotFound("the network has no collection %q%s; the Base64 of %s is %s", id, ofSource, id, encoded)
 	}
-	return notFound("the network has no collection %q%s", id, ofSource)
+	return fault.NotFound("the network has no collection %q%s", id, ofSource)
 }
 
 // noCursor is the error of an After that is not the Next of a page of the list.
-var noCursor = invalid("after", "not a cursor of this list")
+var noCursor = fault.Invalid("after", "not a cursor of this list")
 
 // A cursor is base64url of a checksum and of the position after which the list goes on:
 //

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -265,7 +266,7 @@ func (s *rows) existing(key CollectionKey) (stored, error) {
 	found, err := s.collectionsOf([]CollectionKey{key})
 	c, ok := found[key]
 	if err == nil && !ok {
-		err = notFound("the network has no collection %q of %q", key.ID, key.Source)
+		err = fault.NotFound("the network has no collection %q of %q", key.ID, key.Source)
 	}
 	return c, err
 }

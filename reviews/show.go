@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // Shown is a collection as pages show it: the statistics of its ratings, and some of its reviews. The HTTP API returns
@@ -45,7 +47,7 @@ func (s *Session) Show(ctx context.Context, in ListReviewsRequest) (out Shown, e
 	} else if err = checkNetwork(in.Network); err == nil {
 		err = s.by.Check()
 		if err == nil && (!s.by.PublicReviews || !slices.Contains(s.by.Reads, s.service.NetworkURN(in.Network))) {
-			err = forbidden("the caller may not show the reviews of the network %s", in.Network)
+			err = fault.Forbidden("the caller may not show the reviews of the network %s", in.Network)
 		}
 	}
 	if err != nil {

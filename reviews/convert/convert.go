@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // Request is the request of Convert. File and To are required.
@@ -102,11 +102,11 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	}
 	switch {
 	case in.File == nil || in.To == nil:
-		return c.result, invalid("", "the request needs a file to convert and a place to write to")
+		return c.result, fault.Invalid("", "the request needs a file to convert and a place to write to")
 	case !(c.Scale > 0 && c.Scale <= 100):
-		return c.result, invalid("scale", "it is above 0 and at most 100, such as 5 for stars")
+		return c.result, fault.Invalid("scale", "it is above 0 and at most 100, such as 5 for stars")
 	case in.Dates != "" && in.Dates != "dmy" && in.Dates != "mdy":
-		return c.result, invalid("dates", "want dmy or mdy")
+		return c.result, fault.Invalid("dates", "want dmy or mdy")
 	}
 	err := ctx.Err()
 	if err != nil {
@@ -325,9 +325,4 @@ func (s *slot) release() {
 		s.taken = false
 		<-s.of
 	}
-}
-
-// invalid returns ErrInvalid for a parameter, or for the file if parameter is "".
-func invalid(parameter, reason string) error {
-	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: parameter, Reason: reason}
 }

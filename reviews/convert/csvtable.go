@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
@@ -129,8 +130,8 @@ func openTable(file io.Reader) (*table, error) {
 		_, _ = in.Discard(len(bom))
 	}
 	head, err = in.Peek(maxLook)
-	if fault := foreign(head); fault != "" && (err == nil || err == io.EOF) {
-		return nil, invalid("", fault)
+	if reason := foreign(head); reason != "" && (err == nil || err == io.EOF) {
+		return nil, fault.Invalid("", "%s", reason)
 	}
 	if bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0 {
 		in = bufio.NewReaderSize(macLines{in}, maxLook)
@@ -280,11 +281,11 @@ func (t *table) readHeader() error {
 	}
 	switch {
 	case err == io.EOF:
-		return invalid("", "the file has no row with the names of its columns")
+		return fault.Invalid("", "the file has no row with the names of its columns")
 	case err != nil:
 		return err
 	case row.fault != "":
-		return invalid("", "the row with the names of the columns cannot be read: "+row.fault)
+		return fault.Invalid("", "the row with the names of the columns cannot be read: %s", row.fault)
 	}
 	if n := t.scan.count; n > mostCells {
 		return manyColumns(n)
@@ -305,6 +306,5 @@ func (t *table) readHeader() error {
 
 // manyColumns is the error for a table with too many columns.
 func manyColumns(n int) error {
-	return invalid("",
-		fmt.Sprintf("the table has %d columns, and at most %d can be read: take some out", n, maxColumns))
+	return fault.Invalid("", "the table has %d columns, and at most %d can be read: take some out", n, maxColumns)
 }

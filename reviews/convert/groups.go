@@ -6,13 +6,14 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // entry is a converted review, before it becomes part of the line of its collection. The entry of a rejected row has a
@@ -95,8 +96,8 @@ func (g *groups) spill(ctx context.Context) (err error) {
 		return err
 	}
 	if g.most > 0 && end > g.most {
-		return invalid("",
-			fmt.Sprintf("the table is too large: its reviews take more than %d bytes: convert it in parts", g.most))
+		return fault.Invalid("",
+			"the table is too large: its reviews take more than %d bytes: convert it in parts", g.most)
 	}
 	g.runs = append(g.runs, end)
 	clear(g.chunk)

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // Mapping says which column each field comes from, by the name of the column. The fields are
@@ -79,10 +81,12 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 		name := strings.TrimSpace(m[field])
 		at, known := columns[name]
 		if !known {
-			return nil, invalid("mapping", fmt.Sprintf("%s: the file has no column %q: its columns are %s", field, name, quoted(header)))
+			return nil, fault.Invalid("mapping",
+				"%s: the file has no column %q: its columns are %s", field, name, quoted(header))
 		}
 		if twice[name] {
-			return nil, invalid("mapping", fmt.Sprintf("%s: the file has two columns %q: give one of them another name", field, name))
+			return nil, fault.Invalid("mapping",
+				"%s: the file has two columns %q: give one of them another name", field, name)
 		}
 		dimension, rates := strings.CutPrefix(field, ratingPrefix)
 		subpart, part := strings.CutPrefix(field, subpartPrefix)
@@ -96,17 +100,20 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 		case part && subpart != "":
 			p.subparts = append(p.subparts, column{subpart, at})
 		default:
-			return nil, invalid("mapping", fmt.Sprintf("there is no field %q: want %s, %s<dimension> or %s<name>", field, strings.Join(fields, ", "), ratingPrefix, subpartPrefix))
+			return nil, fault.Invalid("mapping",
+				"there is no field %q: want %s, %s<dimension> or %s<name>", field, strings.Join(fields, ", "),
+				ratingPrefix, subpartPrefix)
 		}
 	}
 	byColumn := func(a, b column) int { return a.at - b.at }
 	slices.SortStableFunc(p.ratings, byColumn)
 	slices.SortStableFunc(p.subparts, byColumn)
 	if missing := m.Missing(); len(missing) > 0 {
-		return nil, invalid("mapping", fmt.Sprintf("no column is named for %s: name one of %s%s", missing[0], quoted(header), oddHeader(header)))
+		return nil, fault.Invalid("mapping",
+			"no column is named for %s: name one of %s%s", missing[0], quoted(header), oddHeader(header))
 	}
 	if len(p.ratings) > 1000 {
-		return nil, invalid("mapping", "there are more than 1000 dimensions")
+		return nil, fault.Invalid("mapping", "there are more than 1000 dimensions")
 	}
 	if len(p.ratings) == 1 {
 		p.ratings[0].name = "default" // the required name of a single dimension
