@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
@@ -61,12 +62,10 @@ func path(format string, ids ...string) string {
 // http returns the request as net/http sends it, to the service at the address base.
 func (r request) http(ctx context.Context, base string) (*http.Request, error) {
 	if r.path == "" {
-		return nil, &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound,
-			Reason: "an id or a name is empty: nothing has such a one"}
+		return nil, fault.NotFound("an id or a name is empty: nothing has such a one")
 	}
 	if !visible(r.key) {
-		return nil, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "Idempotency-Key",
-			Reason: "an idempotency key has 1 to 255 visible ASCII characters"}
+		return nil, fault.Invalid("Idempotency-Key", "an idempotency key has 1 to 255 visible ASCII characters")
 	}
 	address := base + r.path
 	if len(r.query) > 0 {
@@ -84,7 +83,7 @@ func (r request) http(ctx context.Context, base string) (*http.Request, error) {
 			return nil, own
 		}
 		if err != nil {
-			return nil, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Reason: err.Error()}
+			return nil, fault.Invalid("", "%s", err)
 		}
 		body = bytes.NewReader(text)
 	}

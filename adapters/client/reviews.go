@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -26,7 +27,7 @@ type Reviews struct{ remote }
 func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews.Report, error) {
 	none := reviews.Report{Problems: []reviews.Problem{}}
 	if in.File == nil {
-		return none, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Reason: "the request has no file to import"}
+		return none, fault.Invalid("", "the request has no file to import")
 	}
 	file := in.File
 	if in.Progress != nil {
@@ -65,7 +66,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // stands for the only one that the caller moderates; if there are several, it returns ErrInvalid.
 func (v *Reviews) Export(ctx context.Context, network string, w io.Writer) error {
 	if w == nil {
-		return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Reason: "the request does not say where to write the export to"}
+		return fault.Invalid("", "the request does not say where to write the export to")
 	}
 	return v.do(ctx, request{method: http.MethodGet, path: "/x/reviews/export", query: values{}.text("network", network), reads: true,
 		into: w, accept: exportType + ", application/json"})
@@ -74,7 +75,7 @@ func (v *Reviews) Export(ctx context.Context, network string, w io.Writer) error
 // Delete erases reviews for good.
 func (v *Reviews) Delete(ctx context.Context, in reviews.DeleteRequest) (reviews.Deleted, error) {
 	if in.Network == "" {
-		return reviews.Deleted{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "network", Reason: "name the network whose reviews are erased"}
+		return reviews.Deleted{}, fault.Invalid("network", "name the network whose reviews are erased")
 	}
 	q := values{}.text("network", in.Network).text("source", in.Source).text("collection", in.Collection).text("review", in.Review).
 		text("author", in.Author).text("email", in.Email).flag("everything", in.Everything).flag("dryRun", in.DryRun)

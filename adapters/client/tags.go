@@ -10,6 +10,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // tags are the tags of a response, each with its app if the response has the apps too.
@@ -98,9 +99,9 @@ var deliveryKinds = map[string]error{
 // PutTag creates a tag or moves it.
 func (a *Apps) PutTag(ctx context.Context, in appsvc.PutTagRequest) (appsvc.Tag, error) {
 	if in.Name == "" {
-		return appsvc.Tag{}, &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid,
-			Reason: `"" cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and ` +
-				`hyphens`}
+		return appsvc.Tag{}, fault.Invalid("",
+			`"" cannot name a tag: want a letter, digit or underscore, then up to 127 of these, dots and `+
+				`hyphens`)
 	}
 	if in.Fill != nil {
 		if err := in.Fill(&in); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // ListVersions returns a page of the versions of an app, newest first.
@@ -39,7 +40,7 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 		return appsvc.App{}, errNoVersion
 	}
 	if in.AppID == "" {
-		return appsvc.App{}, &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound, Pointer: "/appId", Reason: "no app has this id"}
+		return appsvc.App{}, fault.At("/appId", fault.NotFound("no app has this id"))
 	}
 	body := struct {
 		AppID string `json:"appId"`
@@ -50,7 +51,7 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 }
 
 // errNoVersion is the error of the embedded service for the zero Version.
-var errNoVersion = &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: "/appVersion", Reason: "a version is missing: name one, or ask for the latest"}
+var errNoVersion = fault.Invalid("/appVersion", "a version is missing: name one, or ask for the latest")
 
 // namedVersion names a version in a body. The latest has no number there: the server finds it, so that a repeat with an
 // idempotency key is the same request although the app has a newer version.

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
@@ -29,8 +29,8 @@ const (
 )
 
 // errNoPlace is the error of an app that does not fit into a response.
-var errNoPlace = &vitrine.Error{Kind: vitrine.ErrTooLarge, Code: vitrine.CodeTooLarge,
-	Reason: fmt.Sprintf("it does not fit into a response of %d MiB beside those before it: ask for it alone", mostDeliveryBytes>>20)}
+var errNoPlace = fault.TooLarge(
+	"it does not fit into a response of %d MiB beside those before it: ask for it alone", mostDeliveryBytes>>20)
 
 // authorizeKey identifies the caller by the key in the query, and by nothing else: caches keep the response under the
 // address. So the key must be a delivery token.

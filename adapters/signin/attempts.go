@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // attempts limits how often an address may try to sign in. Each address has a number of points, which come back at one
@@ -53,7 +54,8 @@ func (a *attempts) take(address string, cost float64, now time.Time) bool {
 }
 
 // errNowhere is the error of a server without sign-in.
-var errNowhere = forbidden("nobody can sign in at this server: it needs -base-url with https, or to be reached as http://localhost; use a token")
+var errNowhere = fault.Forbidden(
+	"nobody can sign in at this server: it needs -base-url with https, or to be reached as http://localhost; use a token")
 
 // limited returns an endpoint whose attempts are limited. It is 403 at a server without sign-in.
 func (s *Service) limited(serve func(*httpapi.Request) (any, error)) func(*httpapi.Request) (any, error) {

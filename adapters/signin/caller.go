@@ -6,6 +6,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -30,7 +31,7 @@ func (s *Service) asker(r *httpapi.Request) (asker, error) {
 // for a key: keys make no people, invitations or keys.
 func (a *asker) refresh(ctx context.Context, r storage.Reader) error {
 	if a.Key != "" {
-		return forbidden("a key cannot do this: it takes a person who is signed in")
+		return fault.Forbidden("a key cannot do this: it takes a person who is signed in")
 	}
 	if a.session == nil {
 		return nil
@@ -40,7 +41,7 @@ func (a *asker) refresh(ctx context.Context, r storage.Reader) error {
 		return err
 	}
 	if p == nil || p.Disabled {
-		return forbidden("you may not do this any more")
+		return fault.Forbidden("you may not do this any more")
 	}
 	a.Caller = p.Rights.caller(p.URN)
 	a.rights = rightsOf(a.Caller)
@@ -54,7 +55,7 @@ func (a asker) is(id string) bool { return a.session != nil && a.session.person.
 // signedIn returns an error for an asker with a token.
 func (a asker) signedIn() error {
 	if a.session == nil {
-		return forbidden("this is for people who have signed in, and not for tokens")
+		return fault.Forbidden("this is for people who have signed in, and not for tokens")
 	}
 	return nil
 }
@@ -68,7 +69,7 @@ func (a asker) manages(network string) bool {
 func (a asker) networks() ([]string, error) {
 	whole := slices.DeleteFunc(slices.Sorted(slices.Values(a.Moderates)), func(m string) bool { return m != networkOf(m) })
 	if len(whole) == 0 && !a.rights.Admin {
-		return nil, forbidden("this is for administrators, and for moderators of a whole network")
+		return nil, fault.Forbidden("this is for administrators, and for moderators of a whole network")
 	}
 	return slices.Compact(whole), nil
 }

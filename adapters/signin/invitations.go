@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -58,7 +59,7 @@ func (s *Service) invited(ctx context.Context, r storage.Reader, hash string) (*
 			return p, nil
 		}
 	}
-	return nil, notFound("invitation: it was used, or is too old. Ask for another one")
+	return nil, fault.NotFound("there is no such invitation: it was used, or is too old. Ask for another one")
 }
 
 // invitePerson serves POST /x/people/{id}/invite.
@@ -72,7 +73,7 @@ func (s *Service) invitePerson(c *call, t *tx) (any, error) {
 	}
 	p, err := c.managed(t)
 	if err == nil && p.mayOwn() && !c.rights.Admin {
-		err = forbidden("this person has or had a passkey, or has the URN of a token, and may own something: " +
+		err = fault.Forbidden("this person has or had a passkey, or has the URN of a token, and may own something: " +
 			"only an administrator who is signed in may invite them")
 	}
 	if err == nil {
@@ -139,7 +140,7 @@ func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err e
 		in.URN = in.Network + ":user=" + uuid.NewString()
 	}
 	if err := urn.CheckUser(in.URN); err != nil {
-		return "", invalid("/urn", "%w", err)
+		return "", fault.Invalid("/urn", "%s", err)
 	}
 	err = s.update(ctx, func(t *tx) error {
 		p, err := s.called(ctx, t, in.URN)
@@ -170,7 +171,7 @@ func (s *Service) called(ctx context.Context, r storage.Reader, user string) (*p
 	case !taken:
 		return s.newPerson(ctx, r, user)
 	case p == nil:
-		return nil, notFound("person")
+		return nil, fault.NotFound("there is no such person")
 	}
 	return p, nil
 }
@@ -210,7 +211,7 @@ func (s *Service) followLink(r *httpapi.Request) (any, error) {
 			p, err = read[person](ctx, t, personKey(l.Person))
 		}
 		if err == nil && (l == nil || l.Expires <= s.millis() || p == nil || p.Disabled) {
-			err = notFound("link: it is too old")
+			err = fault.NotFound("there is no such link: it is too old")
 		}
 		return p, "", err
 	})

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -189,7 +191,7 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 		k.Owner = new(bool) // a key is as narrow as its lists
 	}
 	if k.Kind == kindSecret && c.session == nil {
-		return nil, forbidden("a secret key speaks for the person who makes it: sign in to make one")
+		return nil, fault.Forbidden("a secret key speaks for the person who makes it: sign in to make one")
 	}
 	if err := s.confirmed(c.session); err != nil {
 		return nil, err
@@ -197,7 +199,7 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 	ctx, secret := c.Context(), ""
 	if k.Kind == kindSecret {
 		if lacks := rightsOf(c.Caller).lacks(k.Rights); lacks != "" {
-			return nil, forbidden("a key may do no more than who makes it: you lack %s", lacks)
+			return nil, fault.Forbidden("a key may do no more than who makes it: you lack %s", lacks)
 		}
 		secret, k.Hash = newSecret(secretPrefix)
 		k.Person = c.session.person.ID
@@ -211,7 +213,8 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 	} else {
 		for i, read := range k.Reads {
 			if !c.rights.Admin && !within(c.Moderates, read) {
-				return nil, forbidden("%s: you do not moderate %s, which this key would read", at("/reads", i), read)
+				return nil, fault.Forbidden(
+					"%s: you do not moderate %s, which this key would read", at("/reads", i), read)
 			}
 		}
 		for _, index := range k.index() {
@@ -237,13 +240,14 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 // check returns an error if a new key is malformed, and sets the default expiry of a secret one.
 func (k *key) check() error {
 	if err := checkText(k.Name, mostName); err != nil {
-		return invalid("/name", "%w", err)
+		return fault.Invalid("/name", "%s", err)
 	}
 	if err := k.Rights.grown(Rights{}); err != nil {
 		return err
 	}
 	if len(k.Tags) > mostKeyTags {
-		return tooMany("/tags", "there are %d tags: want at most %d", len(k.Tags), mostKeyTags)
+		return fault.Unprocessable(vitrine.CodeLimit, "/tags",
+			"there are %d tags: want at most %d", len(k.Tags), mostKeyTags)
 	}
 	if err := k.Rights.check(); err != nil {
 		return err
@@ -251,39 +255,41 @@ func (k *key) check() error {
 	longest := time.UnixMilli(k.CreatedAt).AddDate(1, 0, 0).UnixMilli()
 	switch {
 	case k.Admin:
-		return invalid("/admin", "no key is an administrator")
+		return fault.Invalid("/admin", "no key is an administrator")
 	case k.Kind == kindSecret && len(k.Tags) > 0:
-		return invalid("/tags", "a secret key has none: want the kind public, or no tags")
+		return fault.Invalid("/tags", "a secret key has none: want the kind public, or no tags")
 	case k.Kind == kindSecret && k.Reviews:
-		return invalid("/reviews", "a secret key reads what its maker does: want the kind public, or false")
+		return fault.Invalid("/reviews", "a secret key reads what its maker does: want the kind public, or false")
 	case k.Kind == kindPublic && k.Owner != nil && *k.Owner:
-		return invalid("/owner", "a public key belongs to its network and owns nothing: want the kind secret, or false")
+		return fault.Invalid("/owner",
+			"a public key belongs to its network and owns nothing: want the kind secret, or false")
 	case k.Kind == kindSecret && k.Expires == nil:
 		k.Expires = &longest
 	case k.Kind == kindPublic && (len(k.Moderates)+len(k.Roles)+len(k.Groups) > 0 || k.Components):
-		return invalid("/kind", "a public key has reads with tags, reviews, or both, and nothing else: everybody can see it")
+		return fault.Invalid("/kind",
+			"a public key has reads with tags, reviews, or both, and nothing else: everybody can see it")
 	case k.Kind == kindPublic && len(k.Reads) == 0:
-		return invalid("/reads", "want the networks or sites that the key reads")
+		return fault.Invalid("/reads", "want the networks or sites that the key reads")
 	case k.Kind == kindPublic && len(k.Tags) == 0 && !k.Reviews:
-		return invalid("/tags", "want names of tags, or reviews, or both")
+		return fault.Invalid("/tags", "want names of tags, or reviews, or both")
 	case k.Kind != kindSecret && k.Kind != kindPublic:
-		return invalid("/kind", "want secret, for a program, or public, for a page")
+		return fault.Invalid("/kind", "want secret, for a program, or public, for a page")
 	}
 	for i, read := range k.Reads {
 		if k.Kind == kindPublic && networkOf(read) != networkOf(k.Reads[0]) {
-			return invalid(at("/reads", i), "a public key belongs to one network: want a key for each")
+			return fault.Invalid(at("/reads", i), "a public key belongs to one network: want a key for each")
 		}
 	}
 	for i, tag := range k.Tags {
 		if !appsvc.ValidTagName(tag) {
-			return invalid(at("/tags", i), "%q cannot name a tag", tag)
+			return fault.Invalid(at("/tags", i), "%q cannot name a tag", tag)
 		}
 	}
 	if k.Expires != nil && *k.Expires <= k.CreatedAt {
-		return invalid("/expires", "want a time to come, in milliseconds since the epoch")
+		return fault.Invalid("/expires", "want a time to come, in milliseconds since the epoch")
 	}
 	if k.Kind == kindSecret && *k.Expires > longest+time.Minute.Milliseconds() { // clocks differ
-		return invalid("/expires", "a secret key is good for a year at most")
+		return fault.Invalid("/expires", "a secret key is good for a year at most")
 	}
 	return nil
 }
@@ -292,7 +298,7 @@ func (k *key) check() error {
 func (c *call) key(r storage.Reader) (*key, error) {
 	k, err := read[key](c.Context(), r, keyKey(c.Param(0)))
 	if err == nil && (k == nil || !c.sees(k)) {
-		err = notFound("key")
+		err = fault.NotFound("there is no such key")
 	}
 	return k, err
 }

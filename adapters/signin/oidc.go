@@ -19,6 +19,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
@@ -145,9 +146,9 @@ func (s *Service) beginProvider(r *httpapi.Request) (any, error) {
 	case r.Wrong():
 		return nil, nil
 	case s.provider.Provider == nil:
-		return nil, notFound("provider")
+		return nil, fault.NotFound("there is no such provider")
 	case to != "" && to[0] != '#' || len(to) > 1000:
-		return nil, wrongParameter("to", "want a fragment of the console's page, which begins with #")
+		return nil, fault.Invalid("to", "want a fragment of the console's page, which begins with #")
 	}
 	p, err := s.provider.get(r.Context())
 	if err != nil {
@@ -177,7 +178,7 @@ func (s *Service) finishProvider(r *httpapi.Request) (any, error) {
 	code, state, problem := r.Text("code"), r.Text("state"), r.Text("error")
 	cookies := r.CookiesNamed(s.cookie + "-oidc")
 	if r.Wrong() || s.provider.Provider == nil {
-		return nil, notFound("provider")
+		return nil, fault.NotFound("there is no such provider")
 	}
 	r.Header.Add("Set-Cookie", s.oidcCookie("", -1).String())
 	if len(cookies) != 1 {
@@ -320,7 +321,7 @@ func (s *Service) identify(ctx context.Context, t *tx, c claims) (p *person, den
 			return nil, nil, fmt.Errorf("the record of the subject %q names another person", c.subject)
 		}
 	case len(values) == 0:
-		return nil, forbidden("nobody at this server has rights by these values of %s", s.provider.Claim), nil
+		return nil, fault.Forbidden("nobody at this server has rights by these values of %s", s.provider.Claim), nil
 	default:
 		if p, err = s.newPerson(ctx, t, s.provider.Network+":user="+uuid.NewString()); err != nil {
 			return nil, nil, err
@@ -345,7 +346,7 @@ func (s *Service) identify(ctx context.Context, t *tx, c claims) (p *person, den
 		return nil, nil, err
 	}
 	if p.Disabled || len(values) == 0 {
-		return nil, forbidden("%s has no rights", p.URN), nil
+		return nil, fault.Forbidden("%s has no rights", p.URN), nil
 	}
 	return p, nil, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -59,7 +60,7 @@ type credentialResponse struct {
 // ceremonyOf removes the ceremony of a response from the store and returns it.
 func (s *Service) ceremonyOf(r *httpapi.Request, in credentialResponse, kind string) (*ceremony, error) {
 	if len(in.Credential) > mostCredential {
-		return nil, invalid("/credential", "is too long")
+		return nil, fault.Invalid("/credential", "is too long")
 	}
 	return s.takeCeremony(r.Context(), in.Ceremony, kind)
 }
@@ -90,7 +91,7 @@ func (s *Service) beginRegistration(r *httpapi.Request) (any, error) {
 			err = s.confirmed(i)
 		}
 		if err == nil && i.session.Via == viaProvider {
-			err = forbidden("who comes through a provider has no passkeys here")
+			err = fault.Forbidden("who comes through a provider has no passkeys here")
 		}
 		if err != nil {
 			return nil, err
@@ -121,7 +122,7 @@ func (s *Service) finishRegistration(r *httpapi.Request) (any, error) {
 	}
 	in.Name = cmp.Or(in.Name, "passkey")
 	if err := checkText(in.Name, mostName); err != nil {
-		return nil, invalid("/name", "%w", err)
+		return nil, fault.Invalid("/name", "%s", err)
 	}
 	c, err := s.ceremonyOf(r, in.credentialResponse, registers)
 	if err != nil {
@@ -314,7 +315,7 @@ func (c *call) passkey(t *tx) (p *person, i int, err error) {
 		return nil, 0, err
 	}
 	if i = slices.IndexFunc(p.Passkeys, func(k passkey) bool { return k.ID == c.Param(0) }); i < 0 {
-		return nil, 0, notFound("passkey")
+		return nil, 0, fault.NotFound("there is no such passkey")
 	}
 	return p, i, nil
 }
@@ -328,7 +329,7 @@ func (s *Service) renamePasskey(c *call, t *tx) (any, error) {
 		return nil, err
 	}
 	if err := checkText(in.Name, mostName); err != nil {
-		return nil, invalid("/name", "%w", err)
+		return nil, fault.Invalid("/name", "%s", err)
 	}
 	p, i, err := c.passkey(t)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
@@ -126,7 +127,7 @@ func nameOf(ctx context.Context, r storage.Reader, user string) (named, error) {
 func (s *Service) names(r *httpapi.Request) (httpapi.List, error) {
 	urns := r.All("urn")
 	if len(urns) > mostURNs || len(r.URL.Query()) > 1 {
-		return httpapi.List{}, wrongParameter("urn", "want 1 to 100 of them, and no other parameter")
+		return httpapi.List{}, fault.Invalid("urn", "want 1 to 100 of them, and no other parameter")
 	}
 	a, err := s.asker(r)
 	if err != nil {
@@ -169,11 +170,11 @@ type given struct {
 // check returns an error if something is malformed.
 func (p profile) check() error {
 	if err := checkText(p.Name, mostName); err != nil {
-		return invalid("/name", "%w", err)
+		return fault.Invalid("/name", "%s", err)
 	}
 	if p.Email != "" {
 		if err := checkText(p.Email, mostEmail); err != nil || !strings.Contains(p.Email, "@") {
-			return invalid("/email", "want an address of at most %d bytes, or an empty text", mostEmail)
+			return fault.Invalid("/email", "want an address of at most %d bytes, or an empty text", mostEmail)
 		}
 	}
 	return p.Rights.check()
@@ -197,12 +198,12 @@ func (s *Service) createPerson(c *call, t *tx) (any, error) {
 	case checkNetwork(network) != nil:
 		return nil, checkNetwork(network)
 	case in.URN != nil && in.Network != nil:
-		return nil, invalid("/urn", "it names its network: want it without the member network")
+		return nil, fault.Invalid("/urn", "it names its network: want it without the member network")
 	case in.URN != nil && !c.rights.Admin:
-		return nil, forbidden("only an administrator may give a person a URN that is there already")
+		return nil, fault.Forbidden("only an administrator may give a person a URN that is there already")
 	case in.URN != nil:
 		if user = *in.URN; urn.CheckUser(user) != nil {
-			return nil, invalid("/urn", "%w", urn.CheckUser(user))
+			return nil, fault.Invalid("/urn", "%s", urn.CheckUser(user))
 		}
 	}
 	if err := in.grown(Rights{}); err != nil {
@@ -212,7 +213,7 @@ func (s *Service) createPerson(c *call, t *tx) (any, error) {
 		return nil, err
 	}
 	if !c.manages(networkOf(user)) {
-		return nil, forbidden("you do not moderate %s", networkOf(user))
+		return nil, fault.Forbidden("you do not moderate %s", networkOf(user))
 	}
 	if err := c.mayGive(in.Rights); err != nil {
 		return nil, err
@@ -240,7 +241,7 @@ func (s *Service) createPerson(c *call, t *tx) (any, error) {
 // checkNetwork returns an error unless network is the URN of one.
 func checkNetwork(network string) error {
 	if urn.CheckGroup(network) != nil || network != networkOf(network) {
-		return invalid("/network", "%q is not the URN of a network, such as urn:vitrine:example.test", network)
+		return fault.Invalid("/network", "%q is not the URN of a network, such as urn:vitrine:example.test", network)
 	}
 	return nil
 }
@@ -248,7 +249,7 @@ func checkNetwork(network string) error {
 // mayGive returns an error if the asker lacks one of these rights.
 func (a asker) mayGive(rights Rights) error {
 	if lacks := a.rights.lacks(rights); lacks != "" {
-		return forbidden("nobody gives what they do not have: you lack %s", lacks)
+		return fault.Forbidden("nobody gives what they do not have: you lack %s", lacks)
 	}
 	return nil
 }
@@ -262,13 +263,13 @@ func (c *call) subject(r storage.Reader) (p *person, managed, err error) {
 		return nil, nil, err
 	case c.manages(networkOf(p.URN)):
 		if lacks := c.rights.lacks(p.Rights); lacks != "" {
-			managed = forbidden("this person has a right that you lack: %s", lacks)
+			managed = fault.Forbidden("this person has a right that you lack: %s", lacks)
 		}
 		return p, managed, nil
 	case c.is(p.ID):
-		return p, forbidden("you may change your name and address alone"), nil
+		return p, fault.Forbidden("you may change your name and address alone"), nil
 	default:
-		return nil, nil, notFound("person")
+		return nil, nil, fault.NotFound("there is no such person")
 	}
 }
 
@@ -303,7 +304,7 @@ func (s *Service) changePerson(c *call, t *tx) (any, error) {
 		return nil, err
 	}
 	if in.URN != nil || in.Network != nil {
-		return nil, invalid("/urn", "the URN of a person, and with it the network, never changes")
+		return nil, fault.Invalid("/urn", "the URN of a person, and with it the network, never changes")
 	}
 	if err := in.grown(was.Rights); err != nil {
 		return nil, err
@@ -438,7 +439,7 @@ func (s *Service) Rights(ctx context.Context, user string) (c vitrine.Caller, gi
 		case err != nil:
 			return err
 		case id == "":
-			return notFound("person")
+			return fault.NotFound("there is no such person")
 		}
 		p, err := read[person](ctx, r, personKey(id))
 		if err != nil {
@@ -449,11 +450,11 @@ func (s *Service) Rights(ctx context.Context, user string) (c vitrine.Caller, gi
 			if err == nil && was != nil {
 				givers = was.Givers
 			}
-			return cmp.Or(err, forbidden("%s was deleted", user))
+			return cmp.Or[error](err, fault.Forbidden("%s was deleted", user))
 		}
 		givers = p.Givers
 		if p.Disabled {
-			return forbidden("%s is disabled", user)
+			return fault.Forbidden("%s is disabled", user)
 		}
 		c = p.Rights.caller(p.URN)
 		return nil

@@ -16,6 +16,8 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/google/uuid"
 
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -325,7 +327,7 @@ func (s *Service) accessed(ctx context.Context, t *tx, what string, more ...any)
 func personOf(ctx context.Context, r storage.Reader, id string) (*person, error) {
 	p, err := read[person](ctx, r, personKey(id))
 	if err == nil && p == nil {
-		err = notFound("person")
+		err = fault.NotFound("there is no such person")
 	}
 	return p, err
 }
@@ -358,7 +360,7 @@ func room(ctx context.Context, r storage.Reader, prefix string, most int, senten
 		n++
 	}
 	if n >= most {
-		return tooMany("", sentence, most)
+		return fault.Unprocessable(vitrine.CodeLimit, "", sentence, most)
 	}
 	return nil
 }

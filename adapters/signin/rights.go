@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -43,7 +44,8 @@ func (r Rights) none() bool {
 func (r Rights) grown(before Rights) error {
 	count := func(r Rights) int { return len(r.Moderates) + len(r.Reads) + len(r.Roles) + len(r.Groups) }
 	if n := count(r); n > mostRights && n > count(before) {
-		return tooMany("", "there are %d networks, sites, roles and groups together: want at most %d", n, mostRights)
+		return fault.Unprocessable(vitrine.CodeLimit, "",
+			"there are %d networks, sites, roles and groups together: want at most %d", n, mostRights)
 	}
 	return nil
 }
@@ -59,10 +61,10 @@ func (r Rights) check() error {
 				err = checkText(one, urn.MaxLen)
 			}
 			if err != nil {
-				return invalid(at("/"+name, i), "%w", err)
+				return fault.Invalid(at("/"+name, i), "%s", err)
 			}
 			if slices.Contains(list[:i], one) {
-				return invalid(at("/"+name, i), "%q stands there twice", one)
+				return fault.Invalid(at("/"+name, i), "%q stands there twice", one)
 			}
 		}
 	}

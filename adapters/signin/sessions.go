@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -196,7 +197,7 @@ func (s *Service) end(c *call, t *tx, what string, which func(string, *session) 
 		return err
 	}
 	if ended == 0 {
-		return notFound("session")
+		return fault.NotFound("there is no such session")
 	}
 	if which(own.hash, own.session) {
 		t.committed = append(t.committed, func() { c.Header.Add("Set-Cookie", s.cookieOf("", -1).String()) })

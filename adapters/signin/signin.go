@@ -22,6 +22,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/required"
@@ -276,32 +277,9 @@ func (s *Service) access(ctx context.Context, what string, more ...any) {
 // millis is the time as records have it.
 func (s *Service) millis() int64 { return s.Now().UnixMilli() }
 
-// The errors of this package. They are those of package vitrine, so that the handler knows their status.
-func invalid(pointer, format string, args ...any) error {
-	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Pointer: pointer,
-		Reason: fmt.Errorf(format, args...).Error()}
-}
-
-func forbidden(format string, args ...any) error {
-	return &vitrine.Error{Kind: vitrine.ErrForbidden, Code: vitrine.CodeForbidden, Reason: fmt.Sprintf(format, args...)}
-}
-
-// tooMany is the error of what would pass a limit.
-func tooMany(pointer, format string, args ...any) error {
-	return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeLimit, Pointer: pointer,
-		Reason: fmt.Sprintf(format, args...)}
-}
-
+// wrongState is the error of a change that the state of a person, or of their passkeys, does not allow.
 func wrongState(format string, args ...any) error {
-	return &vitrine.Error{Kind: vitrine.ErrConflict, Code: vitrine.CodeWrongState, Reason: fmt.Sprintf(format, args...)}
-}
-
-func wrongParameter(name, reason string) error {
-	return &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: name, Reason: reason}
-}
-
-func notFound(what string) error {
-	return &vitrine.Error{Kind: vitrine.ErrNotFound, Code: vitrine.CodeNotFound, Reason: "there is no such " + what}
+	return fault.Conflict(vitrine.CodeWrongState, vitrine.Version{}, format, args...)
 }
 
 func at(pointer string, i int) string { return fmt.Sprintf("%s/%d", pointer, i) }

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // The errors of Seal.Open.
 var (
 	// ErrForeign means that a text is not a cursor of this feed.
-	ErrForeign = &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid, Parameter: "after", Reason: "not a cursor of this feed of changes"}
+	ErrForeign = fault.Invalid("after", "not a cursor of this feed of changes")
 	// ErrGone means that a cursor is of this feed, but the entries after it are no longer all kept, or the feed has another
 	// identity since.
 	ErrGone = &vitrine.Error{Kind: vitrine.ErrGone, Code: vitrine.CodeGone, Parameter: "after",
