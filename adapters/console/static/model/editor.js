@@ -37,7 +37,7 @@ const memory = 200;
 
 export class Editor extends EventTarget {
 	/** @type {State} */
-	state = { kind: "saved" };
+	state;
 	/** @type {{before: Draft, after: Draft, group: string, at: number}[]} */
 	#done = [];
 	/** @type {{before: Draft, after: Draft, group: string, at: number}[]} */
@@ -49,7 +49,6 @@ export class Editor extends EventTarget {
 	#sent = [];
 	/** @type {Promise<void> | undefined} */
 	#saving;
-	#closed = false;
 	/**
 	 * @type {Map<string, string>} the keys that elements had here before they were stored, by those that the service
 	 * has given them
@@ -57,9 +56,10 @@ export class Editor extends EventTarget {
 	#keys = new Map();
 	refusals = new Refusals();
 
-	/** @param {Service} service @param {App} app */
-	constructor(service, app) {
+	/** @param {Service} service @param {App} app @param {boolean} [readonly] whether the app may not be changed */
+	constructor(service, app, readonly = false) {
 		super();
+		this.state = { kind: readonly ? "readonly" : "saved" };
 		this.service = service;
 		/** The app as it is stored, as far as it is known here. */
 		this.app = app;
@@ -71,13 +71,18 @@ export class Editor extends EventTarget {
 
 	/** @param {State} state */
 	#become(state) {
-		if (this.#closed) return;
+		if (this.readonly) return;
 		this.state = state;
 		this.dispatchEvent(new Event("state"));
 	}
 
 	#show() {
 		this.dispatchEvent(new Event("draft"));
+	}
+
+	/** Whether nothing can be changed here, now and later. */
+	get readonly() {
+		return this.state.kind === "readonly";
 	}
 
 	/** Whether there is something to save. What the service refuses is not. */
@@ -117,7 +122,7 @@ export class Editor extends EventTarget {
 	 * @param {string} [group]
 	 */
 	change(draft, group = "") {
-		if (this.state.kind === "readonly") return;
+		if (this.readonly) return;
 		const last = this.#done.at(-1);
 		const now = Date.now();
 		if (last && group !== "" && last.group === group && now - last.at < 2000) {
@@ -203,7 +208,7 @@ export class Editor extends EventTarget {
 	async #save() {
 		while (!["conflict", "gone", "readonly"].includes(this.state.kind)) {
 			// What was sent without an answer may be stored, though the person has taken it back since.
-			if ((this.#sent.length > 0 && !(await this.catchUp())) || this.#closed) return;
+			if ((this.#sent.length > 0 && !(await this.catchUp())) || this.readonly) return;
 			if (!this.unsaved) {
 				this.#sent = [];
 				this.#settle();
@@ -389,16 +394,10 @@ export class Editor extends EventTarget {
 		this.#schedule(0);
 	}
 
-	/** Makes the app one that may not be changed. */
-	readOnly() {
-		this.#become({ kind: "readonly" });
-	}
-
 	/** Ends the editor; nothing is saved any more. */
 	close() {
 		clearTimeout(this.#timer);
 		this.state = { kind: "readonly" };
-		this.#closed = true;
 	}
 }
 

@@ -80,7 +80,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	async function load() {
 		try {
 			const app = await api.app(id, undefined, signal);
-			editor = new Editor(api, app);
+			editor = new Editor(api, app, !session.mayWrite(app));
 			local = new LocalDraft([api.base.href, session.me?.urn ?? "", id], editor, signal);
 			build(editor);
 			if (editor.state.kind !== "readonly") void local.restore().catch(tell);
@@ -102,8 +102,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	/** @param {Editor} editor */
 	function build(editor) {
-		const readonly = !session.mayWrite(editor.app);
-		if (readonly) editor.readOnly();
+		const { readonly } = editor;
 		const title = h("textarea", {
 			class: "title",
 			"aria-label": "Title",

@@ -217,3 +217,15 @@ test("a look at what others have stored that takes longer than a save takes noth
 	assert.deepEqual(two.draft.elements[0].config, { a: 2, b: 2 });
 	mock.timers.reset();
 });
+
+test("an app that may not be changed shows what others change, and stays so", async () => {
+	const service = new Service(random(1), [{ n: 0 }]);
+	const [reader, writer] = [true, false].map((readonly) => new Editor(service, service.latest, readonly));
+	writer.change({ ...writer.draft, title: "theirs" });
+	await writer.save();
+	assert.equal(await reader.catchUp(), true);
+	assert.equal(reader.draft.title, "theirs");
+	assert.equal(reader.state.kind, "readonly");
+	reader.change({ ...reader.draft, title: "mine" });
+	assert.equal(reader.draft.title, "theirs");
+});
