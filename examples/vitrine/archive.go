@@ -62,8 +62,8 @@ func exportStore(f *flag.FlagSet) action {
 		"with people and keys: who has the archive has what may be done with them, as far as the SHA-256 of a "+
 			"secret and the public half of a passkey allow")
 	return func(ctx context.Context, p *program) error {
-		if part := partOfStore(*db, *out); part != "" {
-			return usageError{fmt.Errorf("-out names %s of -db: name another file", part)}
+		if err := checkOutput(*db, "-out", *out); err != nil {
+			return err
 		}
 		var n, people, keys int64
 		err := readStore(ctx, *db, func(s storage.Store) (err error) {

@@ -40,11 +40,6 @@ var demoLibrary = assets.Library{Network: "demo.test", ID: "demo.test"}
 // create this app through the service, which gives every app a random id.
 const demoMark = "de300000-0000-4000-8000-000000000000"
 
-// errForeign is the error for a store with other data than the sample data: the token that -demo prints would give
-// rights over it.
-var errForeign = errors.New("the store holds other data than the sample data, and -demo prints a token: want a " +
-	"store that is new or empty, or that -demo has filled")
-
 // demo is what -demo prints for a newcomer.
 type demo struct {
 	token  string // of demoUser, see site
@@ -52,8 +47,8 @@ type demo struct {
 	tagged string // path of a version that a tag points to, or of something else to read
 }
 
-// newDemo fills an empty store. A store that -demo has filled before stays as it is, and any other is
-// refused with errForeign. root is the URL of the base path, which is base.
+// newDemo fills an empty store. A store that -demo has filled before stays as it is, and any other is refused, since the
+// token that -demo prints would give rights over its data. root is the URL of the base path, which is base.
 func newDemo(
 	ctx context.Context, p *program, s storage.Store, people *signin.Service, root, base string,
 ) (*demo, error) {
@@ -208,12 +203,13 @@ func addIDs(ids map[string]string, request, response []byte) {
 	}
 }
 
-// marked returns errForeign unless -demo has filled the store.
+// marked returns an error unless -demo has filled the store.
 func marked(ctx context.Context, s storage.Store) error {
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 	_, err := appsvc.New(s, nil).As(by).App(ctx, demoMark)
 	if errors.Is(err, vitrine.ErrNotFound) {
-		return exitError{errForeign, exitUsage}
+		return exitError{errors.New("the store holds other data than the sample data, and -demo prints a token: want " +
+			"a store that is new or empty, or that -demo has filled"), exitUsage}
 	}
 	return err
 }

@@ -12,9 +12,6 @@ func isHelp(arg string) bool {
 	return arg == "help" || arg == "-h" || arg == "-help" || arg == "--help"
 }
 
-// isVersion reports whether an argument asks for the version.
-func isVersion(arg string) bool { return arg == "-version" || arg == "--version" }
-
 // helpWidth is the length of the longest line of help, in characters.
 const helpWidth = 80
 

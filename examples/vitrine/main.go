@@ -177,7 +177,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	case len(args) > 0 && isGroup(args[0]) && (asked && len(args) == 1 || len(args) == 2 && isHelp(args[1])):
 		p.usage(args[0] + " ")
 		return 0
-	case len(args) > 0 && isVersion(args[0]):
+	case len(args) > 0 && (args[0] == "-version" || args[0] == "--version"):
 		args = append([]string{"version"}, args[1:]...)
 	}
 	chosen, rest, err := find(args)

@@ -22,19 +22,18 @@ const oidcUsage = "`file` with the OpenID Connect provider through which people 
 const baseURLUsage = "`URL` of the base path as clients know it, at which people sign in (https) (default: as each request names the host, and http://localhost:PORT for people)"
 
 // provider reads the file of -oidc; "" is none.
-func (p *program) provider(file string) (*signin.Provider, error) {
+func (p *program) provider(file string) (out *signin.Provider, err error) {
 	if file == "" {
 		return nil, nil
 	}
 	text, err := os.ReadFile(file)
-	var out *signin.Provider
 	if err == nil {
 		out, err = signin.ParseProvider(text, func(name string) ([]byte, error) { return p.readShared("file", name) })
 	}
 	if err != nil {
-		return nil, usageError{fmt.Errorf("-oidc %s: %w", file, err)}
+		err = usageError{fmt.Errorf("-oidc %s: %w", file, err)}
 	}
-	return out, nil
+	return out, err
 }
 
 // local returns the address of a server without TLS for browsers of this machine, which trust localhost as they trust TLS. It returns

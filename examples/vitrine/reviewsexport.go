@@ -16,8 +16,8 @@ func exportReviews(f *flag.FlagSet) action {
 	network := f.String("network", "",
 		"`name` of the network whose reviews are written (default: the only one of the store)")
 	return func(ctx context.Context, p *program) error {
-		if part := partOfStore(*db, *file); part != "" {
-			return usageError{fmt.Errorf("-out names %s of -db: name another file", part)}
+		if err := checkOutput(*db, "-out", *file); err != nil {
+			return err
 		}
 		return inNetwork(ctx, p, *db, *network, func(svc *reviews.Service, network string) error {
 			var out measured

@@ -24,8 +24,8 @@ func importReviews(f *flag.FlagSet) action {
 		if err := checkReached(*db); err != nil {
 			return err
 		}
-		if part := partOfStore(*db, *shown.rejects); part != "" {
-			return usageError{fmt.Errorf("-rejects names %s of -db: name another file", part)}
+		if err := checkOutput(*db, "-rejects", *shown.rejects); err != nil {
+			return err
 		}
 		in, err := openInputs(ctx, p, f.Args(), shown)
 		if err != nil {

@@ -63,11 +63,8 @@ func ready(s storage.Store) func(context.Context) error {
 }
 
 // openStore opens the store, and builds it if it does not exist. A SQLite store that it builds gets its name only after
-// built has returned nil. serve uses it, and openToFill.
+// built has returned nil. serve uses it, and openToFill. They have called checkDB.
 func openStore(ctx context.Context, db string, built func() error) (storage.Store, error) {
-	if err := checkDB(db); err != nil {
-		return nil, err
-	}
 	switch {
 	case db == inMemory:
 		return memory.New(), nil
@@ -174,11 +171,11 @@ func checkDB(db string) error {
 	return nil
 }
 
-// partOfStore describes the file with this name if it belongs to the store of -db: the store itself, a file that SQLite keeps beside it,
-// or its key. It returns "" for any other file. It prevents a command from overwriting a store with its output.
-func partOfStore(db, name string) string {
+// checkOutput returns an error if the file that a flag names belongs to the store of -db: the store itself, a file that
+// SQLite keeps beside it, or its key. It prevents a command from overwriting a store with its output.
+func checkOutput(db, flag, name string) error {
 	if name == "" || !inFile(db) {
-		return ""
+		return nil
 	}
 	paths := []string{db}
 	if real, err := filepath.EvalSymlinks(db); err == nil {
@@ -189,11 +186,11 @@ func partOfStore(db, name string) string {
 			{"", "the store"}, {"-wal", "the write-ahead log"}, {"-shm", "the index of the write-ahead log"}, {".key", "the key file"},
 		} {
 			if sameFile(path+part.suffix, name) {
-				return part.is
+				return usageError{fmt.Errorf("%s names %s of -db: name another file", flag, part.is)}
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // sameFile reports whether two names are of one file, or are the same name of a file that does not exist yet.
