@@ -2,35 +2,26 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 )
 
-// chore is work that serve repeats in the background, first when it starts.
-type chore struct {
-	name  string
-	every time.Duration
-	do    func(context.Context) error
-}
-
-// dueEvery is how often releases that are due are run.
-const dueEvery = 500 * time.Millisecond
-
-// start runs the chore in a goroutine, until stop is called. The first of several failures in a row is logged, and the chore runs again
-// at its next time.
-func (c chore) start(ctx context.Context, log *slog.Logger) (stop func()) {
+// repeat calls do in a goroutine, at once and then at this interval, until stop is called. what names the work in the
+// log. The first of several failures in a row is logged, and do is called again at its next time.
+func (s *server) repeat(
+	ctx context.Context, every time.Duration, what string, do func(context.Context) error,
+) (stop func()) {
 	return beside(ctx, func(ctx context.Context) {
 		failing := false
 		for ctx.Err() == nil {
-			err := c.do(ctx)
+			err := do(ctx)
 			if err != nil && !failing && ctx.Err() == nil {
-				log.Warn("this is tried again", "what", c.name, "cause", err.Error())
+				s.log.Warn("this is tried again", "what", what, "cause", err.Error())
 			}
 			failing = err != nil
 			select {
 			case <-ctx.Done():
-			case <-time.After(c.every):
+			case <-time.After(every):
 			}
 		}
 	})

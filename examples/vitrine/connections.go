@@ -12,8 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// mostConnections is how many connections may be open at a time; connectionBound lowers it if the process may have few file descriptors.
-// An idle connection takes 7 to 20 KB of memory, and one whose headers never end takes the limit of headers, 260 KB.
+// mostConnections is how many connections may be open at a time, fewer if the process may have few file descriptors. An
+// idle connection takes 7 to 20 KB of memory, and one whose headers never end takes the limit of headers, 260 KB.
 const mostConnections = 1000
 
 // spareConnections is how many more may be open while every other connection has a request under way. They serve /healthz, and other

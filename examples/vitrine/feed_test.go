@@ -16,12 +16,12 @@ import (
 )
 
 // stream reads a stream of the server line by line. A stream that is open after two minutes breaks off.
-func (s *server) stream(token, query string) *bufio.Reader {
+func (s *testServer) stream(token, query string) *bufio.Reader {
 	s.t.Helper()
 	return s.streamOf(token, "/x/changes"+query)
 }
 
-func (s *server) streamOf(token, path string) *bufio.Reader {
+func (s *testServer) streamOf(token, path string) *bufio.Reader {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	s.t.Cleanup(cancel)
@@ -148,7 +148,7 @@ func TestOpenStreamsEndAtFeedReset(t *testing.T) {
 }
 
 // streamAnswers asks for a stream that goes on after an id, as a browser does.
-func (s *server) streamAnswers(token, path, last string, want int) {
+func (s *testServer) streamAnswers(token, path, last string, want int) {
 	s.t.Helper()
 	r, err := http.NewRequest("GET", s.url+path, nil)
 	if err != nil {

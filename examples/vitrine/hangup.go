@@ -1,45 +1,30 @@
 package main
 
 import (
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 )
 
-// reload is something that is read again at SIGHUP.
-type reload struct {
-	what string       // in the log, such as "the keys"
-	read func() error // an error changes nothing
-}
-
-// atHangup runs all reloads at each SIGHUP, until stop is called. Each has a goroutine and a channel of its own, so that a slow one
-// delays no other.
-func atHangup(log *slog.Logger, all []reload) (stop func()) {
-	var channels []chan os.Signal
-	for _, r := range all {
-		hangups := make(chan os.Signal, 1) // however many signals come during a read, one more read follows
-		signal.Notify(hangups, syscall.SIGHUP)
-		channels = append(channels, hangups)
-		go func() {
-			for range hangups {
-				r.again(log)
+// reload calls read at each SIGHUP, until stop is called, in a goroutine of its own, so that a file that is slow to
+// read delays no other. what names what is read, such as "keys". An error of read is logged; it has changed nothing.
+func (s *server) reload(what string, read func() error) (stop func()) {
+	failed := s.figures.reloads.WithLabelValues(what)
+	hangups := make(chan os.Signal, 1) // however many signals come during a read, one more read follows
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			err := read()
+			failed.Set(oneIf(err != nil))
+			if err != nil {
+				s.log.Error("SIGHUP: the "+what+" stay as they were", "cause", err.Error())
+			} else {
+				s.log.Info("SIGHUP: the " + what + " were read again")
 			}
-		}()
-	}
-	return func() {
-		for _, hangups := range channels {
-			signal.Stop(hangups)
-			close(hangups)
 		}
-	}
-}
-
-// again reads it again. An error is logged, and the old value stays.
-func (r reload) again(log *slog.Logger) {
-	if err := r.read(); err != nil {
-		log.Error("SIGHUP: "+r.what+" stay as they were", "cause", err.Error())
-	} else {
-		log.Info("SIGHUP: " + r.what + " were read again")
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
 	}
 }

@@ -29,10 +29,9 @@ func TestAReloadThatWaitsHoldsUpNoOther(t *testing.T) {
 		}
 	}
 	begun, goOn, read := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	defer atHangup(slog.New(slog.DiscardHandler), []reload{
-		{"the webhooks", func() error { begun <- struct{}{}; <-goOn; return nil }},
-		{"the keys", func() error { read <- struct{}{}; return nil }},
-	})()
+	s := &server{log: slog.New(slog.DiscardHandler), figures: newMetrics()}
+	defer s.reload("webhooks", func() error { begun <- struct{}{}; <-goOn; return nil })()
+	defer s.reload("keys", func() error { read <- struct{}{}; return nil })()
 	hangup()
 	expect("the webhooks are not read", begun)
 	expect("the keys are not read while the webhooks wait", read)

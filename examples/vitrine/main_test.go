@@ -40,7 +40,7 @@ func TestTheProgramIsAProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &server{t: t, url: ready[1]}
+		s := &testServer{t: t, url: ready[1]}
 		s.do(strings.TrimSpace(string(token)), "GET", "/apps/", "", 200)
 		if err := serving.Process.Signal(signal); err != nil {
 			t.Fatal(err)

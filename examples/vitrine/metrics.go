@@ -27,6 +27,7 @@ type metrics struct {
 	bytes     *prometheus.CounterVec
 	failures  *prometheus.CounterVec
 	under     prometheus.Gauge
+	reloads   *prometheus.GaugeVec
 }
 
 // secondsOfRequests are the bounds of the buckets of durations: reads take microseconds, imports minutes.
@@ -61,6 +62,11 @@ func newMetrics() *metrics {
 		under: in.NewGauge(prometheus.GaugeOpts{
 			Name: "vitrine_http_requests_in_flight", Help: "Requests that are under way.",
 		}),
+		reloads: in.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "vitrine_reload_failed",
+			Help: "1 where the last SIGHUP could not read the file again, and what was read before stays in force; " +
+				"0 otherwise.",
+		}, []string{"what"}),
 	}
 	// Prometheus sees no increase from a counter that is absent to its first value, so an alert would miss the first
 	// event. Each counter of an alert, and one of each other family, is 0 from the start.
@@ -75,41 +81,42 @@ func newMetrics() *metrics {
 	return m
 }
 
-// observe is an httpapi.Observer.
-func (m *metrics) observe(_ context.Context, e httpapi.Exchange) {
-	m.requests.WithLabelValues(e.Method, e.Route, strconv.Itoa(e.Status)).Inc()
-	if !e.Stream { // a stream is open for as long as its client wants
-		m.durations.WithLabelValues(e.Method, e.Route).Observe(e.Duration.Seconds())
-	}
-	m.bytes.WithLabelValues(e.Method, e.Route).Add(float64(e.Bytes))
-	if e.Code != "" {
-		m.failures.WithLabelValues(e.Code).Inc()
+// before returns an observer that counts each request, and then calls next unless it is nil.
+func (m *metrics) before(next httpapi.Observer) httpapi.Observer {
+	return func(ctx context.Context, e httpapi.Exchange) {
+		m.requests.WithLabelValues(e.Method, e.Route, strconv.Itoa(e.Status)).Inc()
+		if !e.Stream { // a stream is open for as long as its client wants
+			m.durations.WithLabelValues(e.Method, e.Route).Observe(e.Duration.Seconds())
+		}
+		m.bytes.WithLabelValues(e.Method, e.Route).Add(float64(e.Bytes))
+		if e.Code != "" {
+			m.failures.WithLabelValues(e.Code).Inc()
+		}
+		if next != nil {
+			next(ctx, e)
+		}
 	}
 }
 
-// counting counts the requests to next that are under way.
-func (m *metrics) counting(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m.under.Inc()
-		defer m.under.Dec()
-		next.ServeHTTP(w, r)
-	})
-}
+// number is what the value of a figure may be.
+type number interface{ int | int64 | uint64 | float64 }
 
-// gauge adds a figure whose value is read at each scrape. Alerts and dashboards depend on the names of figures, so a name is never
-// changed.
-func (m *metrics) gauge(name, help string, value func() float64) {
-	promauto.With(m.registry).NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
+// gauge adds a figure whose value is read at each scrape. Alerts and dashboards depend on the names of figures, so a
+// name is never changed.
+func gauge[N number](m *metrics, name, help string, value func() N) {
+	promauto.With(m.registry).NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help},
+		func() float64 { return float64(value()) })
 }
 
 // counter is gauge for a figure that only grows.
-func (m *metrics) counter(name, help string, value func() float64) {
-	promauto.With(m.registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value)
+func counter[N number](m *metrics, name, help string, value func() N) {
+	promauto.With(m.registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+		func() float64 { return float64(value()) })
 }
 
 // limit adds a figure that does not change while the process runs.
-func (m *metrics) limit(name, help string, value int64) {
-	m.gauge(name, help, func() float64 { return float64(value) })
+func limit[N number](m *metrics, name, help string, value N) {
+	gauge(m, name, help, func() N { return value })
 }
 
 // handler serves GET /metrics.

@@ -18,7 +18,7 @@ import (
 )
 
 // metricsOf starts a server with metrics and returns where they are.
-func metricsOf(t *testing.T, dir string, args ...string) (s *server, address string) {
+func metricsOf(t *testing.T, dir string, args ...string) (s *testServer, address string) {
 	t.Helper()
 	s = start(t, dir, nil, append([]string{"-metrics-addr", "127.0.0.1:0"}, args...)...)
 	named := regexp.MustCompile(`url=(http://127\.0\.0\.1:\d+/metrics)`)
@@ -131,19 +131,18 @@ func TestMemoryOfRequests(t *testing.T) {
 }
 
 func TestMetricsOfReloads(t *testing.T) {
-	m := newMetrics()
-	var fails error
-	noted := m.ofReloads([]reload{{"the keys", func() error { return nil }}, {"the webhooks", func() error { return fails }}})
-	server := httptest.NewServer(m.handler(slog.New(slog.DiscardHandler)))
-	defer server.Close()
+	run := &testServer{t: t}
+	s := &server{log: slog.New(slog.NewTextHandler(&run.stderr, nil)), figures: newMetrics()}
+	faults := make(chan error, 1)
+	defer s.reload("keys", func() error { return nil })()
+	defer s.reload("webhooks", func() error { return <-faults })()
+	web := httptest.NewServer(s.figures.handler(s.log))
+	defer web.Close()
+	says := map[bool]string{true: "the webhooks were read again", false: "the webhooks stay as they were"}
 	for i, fault := range []error{nil, errors.New("no JSON"), nil} {
-		fails = fault
-		for _, r := range noted {
-			if err := r.read(); err != nil && err != fails {
-				t.Errorf("%s: %v", r.what, err)
-			}
-		}
-		have := readMetrics(t, server.URL+"/metrics")
+		faults <- fault
+		run.hangup(says[fault == nil])
+		have := readMetrics(t, web.URL+"/metrics")
 		if keys, webhooks := have[`vitrine_reload_failed{what="keys"}`], have[`vitrine_reload_failed{what="webhooks"}`]; keys != 0 || webhooks != oneIf(fault != nil) {
 			t.Errorf("after reload %d with %v: keys %v, webhooks %v", i, fault, keys, webhooks)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,58 +16,35 @@ import (
 // The figures of this file are kept by the parts of the server themselves, and are read at each scrape. Each limit has a figure too, so
 // that an alert need not repeat it.
 
-// ofHandler registers the work that is under way in a handler of httpapi.
-func (m *metrics) ofHandler(h http.Handler) {
+// ofHandler registers the work that is under way in a handler of httpapi, how many event streams are open, and how far
+// they are behind.
+func (m *metrics) ofHandler(h http.Handler, s *httpapi.Streams) {
 	load := func() httpapi.Load {
 		l, _ := httpapi.LoadOf(h)
 		return l
 	}
 	limits, _ := httpapi.LimitsOf(h)
-	m.gauge("vitrine_http_memory_bytes", "Memory of the bodies being read and the responses being written.", func() float64 { return float64(load().Memory) })
-	m.limit("vitrine_http_memory_limit_bytes", "As much memory as they may take; beyond it requests are answered with 503.", int64(limits.Memory))
-	m.gauge("vitrine_uploads_in_flight", "Imports of reviews that are under way.", func() float64 { return float64(load().Uploads) })
-	m.limit("vitrine_uploads_limit", "As many imports as may be under way; beyond it they are answered with 429.", int64(limits.Uploads))
-	m.gauge("vitrine_exports_in_flight", "Exports of reviews that are under way.", func() float64 { return float64(load().Exports) })
-	m.limit("vitrine_exports_limit", "As many exports as may be under way; beyond it they are answered with 503.", int64(limits.Exports))
-	m.limit("vitrine_event_streams_limit", "As many event streams as may be open; beyond it they are answered with 429.", int64(limits.Streams))
+	gauge(m, "vitrine_http_memory_bytes", "Memory of the bodies being read and the responses being written.", func() int64 { return load().Memory })
+	limit(m, "vitrine_http_memory_limit_bytes", "As much memory as they may take; beyond it requests are answered with 503.", limits.Memory)
+	gauge(m, "vitrine_uploads_in_flight", "Imports of reviews that are under way.", func() int { return load().Uploads })
+	limit(m, "vitrine_uploads_limit", "As many imports as may be under way; beyond it they are answered with 429.", limits.Uploads)
+	gauge(m, "vitrine_exports_in_flight", "Exports of reviews that are under way.", func() int { return load().Exports })
+	limit(m, "vitrine_exports_limit", "As many exports as may be under way; beyond it they are answered with 503.", limits.Exports)
+	limit(m, "vitrine_event_streams_limit", "As many event streams as may be open; beyond it they are answered with 429.", limits.Streams)
+	gauge(m, "vitrine_event_streams_open", "Event streams of changes.", s.Count)
+	gauge(m, "vitrine_event_streams_lag_seconds", "For how long the event stream that is furthest behind has had changes to send; 0 when all are sent.", func() float64 { return s.Lag().Seconds() })
 }
 
 // ofConnections registers how many connections are open.
 func (m *metrics) ofConnections(all *connections) {
-	m.gauge("vitrine_connections_open", "Connections of clients, those of event streams left out.", func() float64 { open, _ := all.count(); return float64(open) })
-	m.gauge("vitrine_connections_idle", "Connections of clients without a request under way.", func() float64 { _, idle := all.count(); return float64(idle) })
-	m.limit("vitrine_connections_limit", "As many connections as may be open before idle ones are closed and others wait.", int64(all.most))
-}
-
-// ofStreams registers how many event streams are open, and how far they are behind.
-func (m *metrics) ofStreams(s *httpapi.Streams) {
-	m.gauge("vitrine_event_streams_open", "Event streams of changes.", func() float64 { return float64(s.Count()) })
-	m.gauge("vitrine_event_streams_lag_seconds", "For how long the event stream that is furthest behind has had changes to send; 0 when all are sent.", func() float64 { return s.Lag().Seconds() })
-}
-
-// ofReloads returns reloads that note whether they have failed.
-func (m *metrics) ofReloads(all []reload) (noted []reload) {
-	failed := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "vitrine_reload_failed", Help: "1 where the last SIGHUP could not read the file again, and what was read before stays in force; 0 otherwise.",
-	}, []string{"what"})
-	m.registry.MustRegister(failed)
-	for _, r := range all {
-		of := failed.WithLabelValues(strings.TrimPrefix(r.what, "the "))
-		noted = append(noted, reload{r.what, func() error {
-			err := r.read()
-			of.Set(0)
-			if err != nil {
-				of.Set(1)
-			}
-			return err
-		}})
-	}
-	return noted
+	gauge(m, "vitrine_connections_open", "Connections of clients, those of event streams left out.", func() int { open, _ := all.count(); return open })
+	gauge(m, "vitrine_connections_idle", "Connections of clients without a request under way.", func() int { _, idle := all.count(); return idle })
+	limit(m, "vitrine_connections_limit", "As many connections as may be open before idle ones are closed and others wait.", all.most)
 }
 
 // ofCertificate registers when the certificate expires.
 func (m *metrics) ofCertificate(c *certificate) {
-	m.gauge("vitrine_tls_certificate_expires_seconds", "Unix time at which the certificate expires.", func() float64 { return float64(c.now.Load().Leaf.NotAfter.Unix()) })
+	gauge(m, "vitrine_tls_certificate_expires_seconds", "Unix time at which the certificate expires.", func() int64 { return c.now.Load().Leaf.NotAfter.Unix() })
 }
 
 // ofWebhooks registers the outcomes of deliveries. It returns a function that counts them, and one that is called with
@@ -134,22 +110,22 @@ func (m *metrics) ofStore(s storage.Store) {
 	switch db := s.(type) {
 	case *sqlite.DB:
 		m.registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- commitSizes(db.Stats()) }))
-		m.gauge("vitrine_sqlite_log_bytes", "Bytes of the write-ahead log that are in use.", func() float64 { return float64(db.Stats().LogBytes) })
-		m.counter("vitrine_sqlite_checkpoints_total", "How often the write-ahead log was copied into the file.", func() float64 { return float64(db.Stats().Checkpoints) })
-		m.gauge("vitrine_sqlite_readers", "Connections that reads have opened and keep.", func() float64 { return float64(db.Stats().Readers) })
-		m.gauge("vitrine_sqlite_readers_busy", "Connections with a read under way.", func() float64 { return float64(db.Stats().ReadersBusy) })
-		m.limit("vitrine_sqlite_readers_limit", "As many reads as may be under way at a time; others wait.", int64(db.Stats().ReadersMost))
+		gauge(m, "vitrine_sqlite_log_bytes", "Bytes of the write-ahead log that are in use.", func() int64 { return db.Stats().LogBytes })
+		counter(m, "vitrine_sqlite_checkpoints_total", "How often the write-ahead log was copied into the file.", func() uint64 { return db.Stats().Checkpoints })
+		gauge(m, "vitrine_sqlite_readers", "Connections that reads have opened and keep.", func() int { return db.Stats().Readers })
+		gauge(m, "vitrine_sqlite_readers_busy", "Connections with a read under way.", func() int { return db.Stats().ReadersBusy })
+		limit(m, "vitrine_sqlite_readers_limit", "As many reads as may be under way at a time; others wait.", db.Stats().ReadersMost)
 	case *postgres.DB:
-		m.gauge("vitrine_postgres_connections", "Connections to the database.", func() float64 { return float64(db.Stats().Connections) })
-		m.gauge("vitrine_postgres_connections_busy", "Connections with a transaction.", func() float64 { return float64(db.Stats().Busy) })
-		m.limit("vitrine_postgres_connections_limit", "As many connections as may be open.", int64(db.Stats().Most))
-		m.counter("vitrine_postgres_transactions_total", "Transactions that took a connection.", func() float64 { return float64(db.Stats().Taken) })
-		m.counter("vitrine_postgres_connection_waits_total", "How often a transaction found no free connection.", func() float64 { return float64(db.Stats().Waits) })
-		m.counter("vitrine_postgres_connection_wait_seconds_total", "Time that transactions have waited for connections.", func() float64 { return db.Stats().Waited.Seconds() })
-		m.counter("vitrine_postgres_updates_total", "Updates that were begun, also those that failed.", func() float64 { return float64(db.Stats().Updates) })
-		m.counter("vitrine_postgres_commits_total", "Commits, which updates share.", func() float64 { return float64(db.Stats().Commits) })
-		m.counter("vitrine_postgres_gets_total", "Reads that began by keys.", func() float64 { return float64(db.Stats().Gets) })
-		m.counter("vitrine_postgres_get_queries_total", "Queries for these reads, which they share.", func() float64 { return float64(db.Stats().Queries) })
+		gauge(m, "vitrine_postgres_connections", "Connections to the database.", func() int { return db.Stats().Connections })
+		gauge(m, "vitrine_postgres_connections_busy", "Connections with a transaction.", func() int { return db.Stats().Busy })
+		limit(m, "vitrine_postgres_connections_limit", "As many connections as may be open.", db.Stats().Most)
+		counter(m, "vitrine_postgres_transactions_total", "Transactions that took a connection.", func() uint64 { return db.Stats().Taken })
+		counter(m, "vitrine_postgres_connection_waits_total", "How often a transaction found no free connection.", func() uint64 { return db.Stats().Waits })
+		counter(m, "vitrine_postgres_connection_wait_seconds_total", "Time that transactions have waited for connections.", func() float64 { return db.Stats().Waited.Seconds() })
+		counter(m, "vitrine_postgres_updates_total", "Updates that were begun, also those that failed.", func() uint64 { return db.Stats().Updates })
+		counter(m, "vitrine_postgres_commits_total", "Commits, which updates share.", func() uint64 { return db.Stats().Commits })
+		counter(m, "vitrine_postgres_gets_total", "Reads that began by keys.", func() uint64 { return db.Stats().Gets })
+		counter(m, "vitrine_postgres_get_queries_total", "Queries for these reads, which they share.", func() uint64 { return db.Stats().Queries })
 	}
 }
 

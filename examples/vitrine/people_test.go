@@ -13,11 +13,11 @@ import (
 
 // visitor is a browser without passkeys, at the address that serve prints.
 type visitor struct {
-	*server
+	*testServer
 	client *http.Client
 }
 
-func (s *server) visitor() *visitor {
+func (s *testServer) visitor() *visitor {
 	jar, _ := cookiejar.New(nil)
 	return &visitor{s, &http.Client{Jar: jar}}
 }

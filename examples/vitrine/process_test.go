@@ -82,8 +82,8 @@ func runWith(t *testing.T, dir string, env []string, stdin string, args ...strin
 	return outcome{status, stdout.String(), stderr.String()}
 }
 
-// server is a serve that runs in the process of the test.
-type server struct {
+// testServer is a serve that runs in the process of the test.
+type testServer struct {
 	t         *testing.T
 	url       string // of its root
 	base      string // of its base path, as it says
@@ -129,11 +129,11 @@ func (o *output) next() (string, <-chan struct{}) {
 var readyLine = regexp.MustCompile(`^serving (http://localhost:\d+|https://127\.0\.0\.1:\d+)(/\S+)?$`)
 
 // start runs serve on a port of its own and waits until it says where it is. It stops when the test ends, if not before.
-func start(t *testing.T, dir string, env []string, args ...string) *server {
+func start(t *testing.T, dir string, env []string, args ...string) *testServer {
 	t.Helper()
 	enter(t, dir)
 	ctx, interrupt := context.WithCancel(context.WithoutCancel(t.Context()))
-	s := &server{t: t, lines: make(chan string, 100), interrupt: interrupt, ended: make(chan int, 1)}
+	s := &testServer{t: t, lines: make(chan string, 100), interrupt: interrupt, ended: make(chan int, 1)}
 	stdout, stdoutEnd := io.Pipe()
 	go func() {
 		defer close(s.lines)
@@ -160,7 +160,7 @@ func start(t *testing.T, dir string, env []string, args ...string) *server {
 }
 
 // line returns the next line of stdout.
-func (s *server) line() string {
+func (s *testServer) line() string {
 	s.t.Helper()
 	select {
 	case line := <-s.lines:
@@ -172,7 +172,7 @@ func (s *server) line() string {
 }
 
 // stop interrupts the server and waits for a clean end.
-func (s *server) stop() {
+func (s *testServer) stop() {
 	s.t.Helper()
 	s.interrupt()
 	select {
@@ -186,7 +186,7 @@ func (s *server) stop() {
 }
 
 // logsAgain waits until the log has said something more often than before.
-func (s *server) logsAgain(says string, before int) {
+func (s *testServer) logsAgain(says string, before int) {
 	s.t.Helper()
 	end := time.After(time.Minute)
 	for {
@@ -203,13 +203,13 @@ func (s *server) logsAgain(says string, before int) {
 }
 
 // logs waits until the log says something.
-func (s *server) logs(says string) {
+func (s *testServer) logs(says string) {
 	s.t.Helper()
 	s.logsAgain(says, 0)
 }
 
 // hangup sends SIGHUP to the process, and waits until the log says something once more.
-func (s *server) hangup(says string) {
+func (s *testServer) hangup(says string) {
 	s.t.Helper()
 	before := strings.Count(s.stderr.String(), says)
 	self, err := os.FindProcess(os.Getpid())
@@ -223,7 +223,7 @@ func (s *server) hangup(says string) {
 }
 
 // do sends a request and checks the status of the answer.
-func (s *server) do(token, method, path, body string, status int) string {
+func (s *testServer) do(token, method, path, body string, status int) string {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {

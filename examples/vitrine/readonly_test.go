@@ -90,7 +90,7 @@ func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
 		}
 	}
 	// state puts a store with the reviews of a file into a new directory, and calls fn while it is served.
-	state := func(fn func(dir string, s *server)) (dir string) {
+	state := func(fn func(dir string, s *testServer)) (dir string) {
 		dir = t.TempDir()
 		if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755)); err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
 	for _, r := range readers(t, elsewhere) {
 		clear(want)
 		var killed, half string
-		closed := state(func(dir string, s *server) {
+		closed := state(func(dir string, s *testServer) {
 			killed, half = pick(dir, "", "-wal", "-shm"), pick(dir, "", "-wal")
 			// as a server of another user, whose files one may read
 			for _, name := range []string{"v.db", "v.db-wal", "v.db-shm"} {

@@ -17,7 +17,7 @@ func TestRestore(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir, nil, "-db", "v.db")
 	token := newToken(t, dir, nil, "-db", "v.db")
-	create := func(s *server, title string) {
+	create := func(s *testServer, title string) {
 		s.do(token, "POST", "/apps/", `{"title":"`+title+`","groups":["urn:vitrine:example.test"]}`, 201)
 	}
 	restore := func(copied string) (aside string) {
@@ -42,7 +42,7 @@ func TestRestore(t *testing.T) {
 	cursor := regexp.MustCompile(`"next":"([^"]+)"`).FindStringSubmatch(s.do(token, "GET", "/x/changes", "", 200))[1]
 	s.stop()
 	first := restore("one.db")
-	serve := func(store string, want, without []string) *server {
+	serve := func(store string, want, without []string) *testServer {
 		t.Helper()
 		s := start(t, dir, nil, "-db", store, "-key-file", "v.db.key")
 		apps := s.do(token, "GET", "/apps/", "", 200)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -117,7 +118,7 @@ func TestDemoLinesWorkAsTheyStand(t *testing.T) {
 // -demo prints a token, so it is not for a store in which somebody else's data is.
 func TestADemoTokenHasNoRightOverOtherData(t *testing.T) {
 	dir := t.TempDir()
-	token := func(s *server) string {
+	token := func(s *testServer) string {
 		for {
 			if line := s.line(); strings.HasPrefix(line, "ey") {
 				return line
@@ -313,5 +314,66 @@ func TestAnAddressThatIsTakenBuildsNoStore(t *testing.T) {
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// A server that cannot go on closes what it has opened so far, whichever step fails.
+func TestAServerThatCannotOpenLeavesNothingOpen(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, nil, "-db", "v.db")
+	s.do(newToken(t, dir, nil, "-db", "v.db"), "POST", "/apps/", oneApp, 201)
+	if out := run(t, dir, nil, "backup", "-db", "v.db", "copy.db"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	s.stop()
+	listen := func() (l net.Listener, addr string) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l, l.Addr().String()
+	}
+	taken, busy := listen()
+	defer taken.Close()
+	l, addr := listen()
+	l.Close()
+	l, scraped := listen()
+	l.Close()
+	for _, c := range []struct {
+		env  string
+		args []string
+		says string
+	}{
+		{"", []string{"-metrics-addr", busy}, "-metrics-addr"},
+		{"", []string{"-base-url", "x"}, "-base-url"},
+		{"", []string{"-demo"}, "-demo"},
+		{"VITRINE_KEY=short", nil, "too short"},
+		{"", []string{"-base-path", "/a//b"}, "-base-path"},
+	} {
+		args := append([]string{"-db", "v.db", "-addr", addr, "-metrics-addr", scraped}, c.args...)
+		if out := run(t, dir, []string{c.env}, args...); out.status == 0 || !strings.Contains(out.stderr, c.says) {
+			t.Errorf("%s %v: %+v", c.env, c.args, out)
+		}
+		for _, at := range []string{addr, scraped} {
+			free, err := net.Listen("tcp", at)
+			if err != nil {
+				t.Fatalf("after %s %v: %v", c.env, c.args, err)
+			}
+			free.Close()
+		}
+		if out := run(t, dir, nil, "restore", "-db", "v.db", "copy.db"); out.status != 0 { // nobody has it open
+			t.Errorf("after %s %v: %+v", c.env, c.args, out)
+		}
+	}
+}
+
+func TestWhatWasOpenedLastIsClosedFirst(t *testing.T) {
+	var order []int
+	s := &server{closed: io.ErrClosedPipe}
+	for i := range 3 {
+		s.stops = append(s.stops, func() { order = append(order, i) })
+	}
+	if err := s.close(); err != io.ErrClosedPipe || !slices.Equal(order, []int{2, 1, 0}) {
+		t.Errorf("closed in the order %v, %v", order, err)
 	}
 }

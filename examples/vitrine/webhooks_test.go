@@ -77,7 +77,7 @@ func writeHooks(t *testing.T, dir string, mode os.FileMode, hooks ...string) {
 }
 
 // create creates an app and returns its id.
-func (s *server) create(token string) string {
+func (s *testServer) create(token string) string {
 	s.t.Helper()
 	var app struct{ ID string }
 	if err := json.Unmarshal([]byte(s.do(token, "POST", "/apps/", oneApp, 201)), &app); err != nil {
