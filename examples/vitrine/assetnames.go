@@ -27,7 +27,8 @@ func (o *serveFlags) readAssetNames() (names console.AssetNames, err error) {
 		err = strictjson.Decode(text, &names)
 	}
 	if err != nil {
-		return names, usageError{fmt.Errorf(`-asset-names %s: %w; want JSON such as {"via":{"1":"Hashtag search"},"rights":{"2":"Granted"}}`, o.assetNames, err)}
+		return names, usageError{fmt.Errorf(`-asset-names %s: %w; want JSON such as `+
+			`{"via":{"1":"Hashtag search"},"rights":{"2":"Granted"}}`, o.assetNames, err)}
 	}
 	return names, nil
 }

@@ -8,11 +8,13 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// checkStore is the command check: it reads all records of a store, and reports where they contradict each other. With -rebuild it first
-// rebuilds the records that are derived from others.
+// checkStore is the command check: it reads all records of a store, and reports where they contradict each other. With
+// -rebuild it first rebuilds the records that are derived from others.
 func checkStore(f *flag.FlagSet) action {
 	db := dbFlag(f)
-	rebuild := f.Bool("rebuild", false, "first build the search indices anew; a store may be served meanwhile, and searching a library, and adding to it, is 503 until it is done")
+	rebuild := f.Bool("rebuild", false,
+		"first build the search indices anew; a store may be served meanwhile, and searching a library, and adding "+
+			"to it, is 503 until it is done")
 	return func(ctx context.Context, p *program) error {
 		open := readStore
 		if *rebuild {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// net/http writes a response to its connection in pieces, as large as its buffer of 4 KB. Each piece is a system call and
-// wakes the client. A response of 5 KB, the usual size of an app, costs a quarter less if its two pieces are sent together. So
-// the server delays a full piece until the next one comes or the response ends.
+// net/http writes a response to its connection in pieces, as large as its buffer of 4 KB. Each piece is a system call
+// and wakes the client. A response of 5 KB, the usual size of an app, costs a quarter less if its two pieces are sent
+// together. So the server delays a full piece until the next one comes or the response ends.
 
 // piece is the size of the buffer. If net/http changes it, no piece is delayed.
 const piece = 4 << 10
@@ -29,8 +29,8 @@ type pieceConn struct {
 // pieces are buffers for delayed pieces, used again.
 var pieces = sync.Pool{New: func() any { return new([piece]byte) }}
 
-// Write sends p, after the delayed piece if there is one, or delays p if it is a full piece. A full piece is followed by
-// another write of the same response, or by its end, at which the connection is flushed.
+// Write sends p, after the delayed piece if there is one, or delays p if it is a full piece. A full piece is followed
+// by another write of the same response, or by its end, at which the connection is flushed.
 func (c *pieceConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,8 +56,8 @@ func (c *pieceConn) release(p []byte) error {
 	return err
 }
 
-// flushedFor is how long the client may take to receive a delayed piece. No timeout of the server bounds it, since the response
-// has ended for net/http.
+// flushedFor is how long the client may take to receive a delayed piece. No timeout of the server bounds it, since the
+// response has ended for net/http.
 const flushedFor = 10 * time.Second
 
 // flush sends the delayed piece, unless a write is running, which sends it.

@@ -16,14 +16,16 @@ import (
 // idle connection takes 7 to 20 KB of memory, and one whose headers never end takes the limit of headers, 260 KB.
 const mostConnections = 1000
 
-// spareConnections is how many more may be open while every other connection has a request under way. They serve /healthz, and other
-// requests get 503 at once.
+// spareConnections is how many more may be open while every other connection has a request under way. They serve
+// /healthz, and other requests get 503 at once.
 const spareConnections = 16
 
-// stalledAfter is how long the server waits for the client of a request before the connection can be closed for a new one.
+// stalledAfter is how long the server waits for the client of a request before the connection can be closed for a new
+// one.
 const stalledAfter = time.Second
 
-// freshFor is how long a new connection is safe from being closed for another one, so that its first request can arrive.
+// freshFor is how long a new connection is safe from being closed for another one, so that its first request can
+// arrive.
 const freshFor = stalledAfter / 4
 
 // connections limits how many connections are open. When there are too many, one is closed for each new one:
@@ -34,19 +36,20 @@ const freshFor = stalledAfter / 4
 //  3. else the one whose client has kept the server waiting for the longest, if that is more than stalledAfter: it does
 //     not send the body that an endpoint reads, or does not read the response.
 //
-// So a flood of connections displaces only those for which the server does no work. If it works on a request of every connection, a few
-// more are accepted, on which only /healthz is served. Beyond these, new connections wait.
+// So a flood of connections displaces only those for which the server does no work. If it works on a request of every
+// connection, a few more are accepted, on which only /healthz is served. Beyond these, new connections wait.
 type connections struct {
 	net.Listener
 	most   int
 	spare  int
 	secret bool // the connections are under TLS
 
-	mu     sync.Mutex
-	fewer  sync.Cond // there may be room for one more, or the listener is closed
-	open   int
-	each   map[*connection]struct{}
-	idle   list.List // of *connection: those of case 1, the latest first, and then those of case 2, the longest idle first
+	mu    sync.Mutex
+	fewer sync.Cond // there may be room for one more, or the listener is closed
+	open  int
+	each  map[*connection]struct{}
+	// of *connection: those of case 1, the latest first, and then those of case 2, the longest idle first
+	idle   list.List
 	closed bool
 }
 
@@ -80,8 +83,8 @@ func connectionOf(c net.Conn) *connection {
 // connectionKey is the key of the *connection in the context of a request.
 type connectionKey struct{}
 
-// watch notes when the server waits for the client of a request. It also marks the requests that come over a spare connection, as long
-// as more than most are open and none of them can be closed. httpapi responds to these with 503.
+// watch notes when the server waits for the client of a request. It also marks the requests that come over a spare
+// connection, as long as more than most are open and none of them can be closed. httpapi responds to these with 503.
 func (l *connections) watch(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := r.Context().Value(connectionKey{}).(*connection)
@@ -101,8 +104,9 @@ func (l *connections) watch(h http.Handler) http.Handler {
 	})
 }
 
-// crowded reports whether c must stay a spare connection: more than most are open, and too few of the others can be closed. Otherwise c
-// becomes a usual one, for good. Before it returns true it waits for up to freshFor, since a new connection can be closed later.
+// crowded reports whether c must stay a spare connection: more than most are open, and too few of the others can be
+// closed. Otherwise c becomes a usual one, for good. Before it returns true it waits for up to freshFor, since a new
+// connection can be closed later.
 func (l *connections) crowded(c *connection) bool {
 	for end := time.Now().Add(freshFor); l.full(c); time.Sleep(freshFor / 10) {
 		if time.Now().After(end) {
@@ -127,8 +131,9 @@ func (l *connections) full(c *connection) bool {
 	return false
 }
 
-// Accept returns the next connection when there is room for it, and makes room by closing others. It returns errors of the listener as
-// they are: the server continues after some of them, for instance when the process has no more file descriptors.
+// Accept returns the next connection when there is room for it, and makes room by closing others. It returns errors of
+// the listener as they are: the server continues after some of them, for instance when the process has no more file
+// descriptors.
 func (l *connections) Accept() (net.Conn, error) {
 	raw, err := l.Listener.Accept()
 	if err != nil {
@@ -214,8 +219,8 @@ func (l *connections) busy(c *connection) {
 	}
 }
 
-// state is for http.Server.ConnState. A connection counts as idle until the headers of its next request are complete. While it is
-// active and no handler runs for it, net/http waits for its client.
+// state is for http.Server.ConnState. A connection counts as idle until the headers of its next request are complete.
+// While it is active and no handler runs for it, net/http waits for its client.
 func (l *connections) state(raw net.Conn, state http.ConnState) {
 	c := connectionOf(raw)
 	c.waits.add(0, 0)
@@ -255,8 +260,8 @@ type connection struct {
 	open int // event streams that are open on it; while there are some, it is not counted in connections.open
 }
 
-// streamBegan removes the connection of an event stream from the count: it stays open for long and costs little, and the number of
-// streams has a limit of its own. pieceConn does not delay the events.
+// streamBegan removes the connection of an event stream from the count: it stays open for long and costs little, and
+// the number of streams has a limit of its own. pieceConn does not delay the events.
 func streamBegan(ctx context.Context) (ended func()) {
 	c, ok := ctx.Value(connectionKey{}).(*connection)
 	if !ok {
@@ -284,8 +289,8 @@ func (c *connection) addStreams(n int) {
 	}
 }
 
-// draining notes that the response to a request of the connection is complete, and whether the server still waits for the rest of the
-// body, which it does not need. See httpapi.Draining.
+// draining notes that the response to a request of the connection is complete, and whether the server still waits for
+// the rest of the body, which it does not need. See httpapi.Draining.
 func (c *connection) draining(waits bool) {
 	l := c.all
 	l.mu.Lock()

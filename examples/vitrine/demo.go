@@ -47,8 +47,8 @@ type demo struct {
 	tagged string // path of a version that a tag points to, or of something else to read
 }
 
-// newDemo fills an empty store. A store that -demo has filled before stays as it is, and any other is refused, since the
-// token that -demo prints would give rights over its data. root is the URL of the base path, which is base.
+// newDemo fills an empty store. A store that -demo has filled before stays as it is, and any other is refused, since
+// the token that -demo prints would give rights over its data. root is the URL of the base path, which is base.
 func newDemo(
 	ctx context.Context, p *program, s storage.Store, people *signin.Service, root, base string,
 ) (*demo, error) {
@@ -225,6 +225,6 @@ func (d *demo) print(w io.Writer, root, base string) {
 	fmt.Fprintf(w, "\ntoken of %s, good for a day:\n%s\n\ntry:\n", demoUser.URN, d.token)
 	fmt.Fprintf(w, "curl %s '%s/apps/'\n", auth, base)
 	fmt.Fprintf(w, "curl %s '%s%s'\n", auth, base, d.tagged)
-	fmt.Fprintf(w,
-		"curl %s '%s/services/frontline/api/v4/assetManager//demo.test/assetLibrary/demo.test/assets?query=harbour&limit=2'\n", auth, root)
+	fmt.Fprintf(w, "curl %s '%s/services/frontline/api/v4/assetManager//demo.test/assetLibrary/demo.test/"+
+		"assets?query=harbour&limit=2'\n", auth, root)
 }

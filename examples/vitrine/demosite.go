@@ -32,10 +32,11 @@ var demoApps = []struct{ id, title, class string }{
 	{demoID(15), "What travellers say", "wide"},
 }
 
-// site makes the token, and returns a handler for the sample site, with the scripts and pictures of its components, and next for everything
-// else. The page is in a sandbox: it has no origin, since the server's origin has the console.
+// site makes the token, and returns a handler for the sample site, with the scripts and pictures of its components, and
+// next for everything else. The page is in a sandbox: it has no origin, since the server's origin has the console.
 func (d *demo) site(next http.Handler, base string, tokens *httpapi.Tokens) (http.Handler, error) {
-	reader := vitrine.Caller{URN: demoNetwork + ":user=page", Reads: []string{demoNetwork}, TagsOnly: true, Tags: []string{"production"}}
+	reader := vitrine.Caller{URN: demoNetwork + ":user=page", Reads: []string{demoNetwork}, TagsOnly: true,
+		Tags: []string{"production"}}
 	key, err := tokens.Sign(httpapi.Principal{Caller: reader}, time.Now().Add(365*24*time.Hour))
 	if err == nil {
 		d.token, err = tokens.Sign(demoUser, time.Now().Add(24*time.Hour))
@@ -45,7 +46,9 @@ func (d *demo) site(next http.Handler, base string, tokens *httpapi.Tokens) (htt
 	}
 	var sections strings.Builder
 	for _, app := range demoApps {
-		fmt.Fprintf(&sections, `<section class="%s"><h2>%s</h2><vitrine-app app="%s" tag="production" key="%s" live>…</vitrine-app></section>`+"\n",
+		fmt.Fprintf(&sections,
+			`<section class="%s"><h2>%s</h2><vitrine-app app="%s" tag="production" key="%s" `+
+				`live>…</vitrine-app></section>`+"\n",
 			app.class, app.title, app.id, key)
 	}
 	page := strings.Replace(demoPage, "{{apps}}", sections.String(), 1)

@@ -21,8 +21,9 @@ func variable(name string) string {
 }
 
 // parse reads the flags of a command, which may stand before and after its arguments, and checks that there are as many
-// arguments as it wants, see command. A flag that is not given has the value of its environment variable, if that is set and not empty.
-// parse returns flag.ErrHelp for -h and a usageError for any mistake. Variables that no command reads are warned about.
+// arguments as it wants, see command. A flag that is not given has the value of its environment variable, if that is
+// set and not empty. parse returns flag.ErrHelp for -h and a usageError for any mistake. Variables that no command
+// reads are warned about.
 func (p *program) parse(f *flag.FlagSet, args []string, wants string) error {
 	if err := parseAnywhere(f, args); errors.Is(err, flag.ErrHelp) {
 		return err
@@ -33,7 +34,8 @@ func (p *program) parse(f *flag.FlagSet, args []string, wants string) error {
 		return usageError{err}
 	}
 	if unread := p.unreadVariables(); len(unread) > 0 {
-		fmt.Fprintf(p.stderr, "vitrine: warning: no command reads %s: -h names the variable of each flag\n", printable(strings.Join(unread, ", ")))
+		fmt.Fprintf(p.stderr, "vitrine: warning: no command reads %s: -h names the variable of each flag\n",
+			printable(strings.Join(unread, ", ")))
 	}
 	switch {
 	case wants == "" && f.NArg() > 0:
@@ -118,7 +120,8 @@ func (p *program) parseEnvironment(f *flag.FlagSet) (err error) {
 // left out, since all commands may share one environment, and values too, since they may be secrets.
 func (p *program) unreadVariables() (unread []string) {
 	for _, setting := range p.environ {
-		if name, value, _ := strings.Cut(setting, "="); value != "" && name != keyVariable && strings.HasPrefix(name, variablePrefix) {
+		if name, value, _ := strings.Cut(setting, "="); value != "" && name != keyVariable &&
+			strings.HasPrefix(name, variablePrefix) {
 			unread = append(unread, name)
 		}
 	}

@@ -15,12 +15,14 @@ import (
 	"time"
 )
 
-// healthz is the command healthz: it sends a request to a running server, and waits for at most 5 seconds. It is for the health checks
-// of containers that have no other program.
+// healthz is the command healthz: it sends a request to a running server, and waits for at most 5 seconds. It is for
+// the health checks of containers that have no other program.
 func healthz(f *flag.FlagSet) action {
 	addr := address(defaultAddr)
 	f.Var(&addr, "addr", "`address` of the server, host:port")
-	certificate := f.String("tls-cert", "", "`file` with the server's certificate, or with that of the authority that signed it: the server is asked over TLS")
+	certificate := f.String("tls-cert", "",
+		"`file` with the server's certificate, or with that of the authority that signed it: the server is asked "+
+			"over TLS")
 	return func(ctx context.Context, p *program) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
@@ -42,7 +44,8 @@ func healthz(f *flag.FlagSet) action {
 		}
 		defer response.Body.Close()
 		if response.StatusCode == http.StatusBadRequest && *certificate == "" {
-			return fmt.Errorf("%s answered %s: if the server has TLS, name its certificate with -tls-cert", addr, response.Status)
+			return fmt.Errorf("%s answered %s: if the server has TLS, name its certificate with -tls-cert",
+				addr, response.Status)
 		}
 		if response.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s answered %s", addr, response.Status)

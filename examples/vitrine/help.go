@@ -15,7 +15,8 @@ func isHelp(arg string) bool {
 // helpWidth is the length of the longest line of help, in characters.
 const helpWidth = 80
 
-// usage prints a list of the commands whose names begin with words. For "" it prints all commands, and notes about all of them.
+// usage prints a list of the commands whose names begin with words. For "" it prints all commands, and notes about all
+// of them.
 func (p *program) usage(words string) {
 	w := p.stdout
 	fmt.Fprintf(w, "usage: vitrine %sCOMMAND [FLAGS] [FILES]\n\n", words)
@@ -29,8 +30,14 @@ func (p *program) usage(words string) {
 	if words != "" {
 		return
 	}
-	fmt.Fprintf(w, "\n%s\n", wrapped(`Flags may stand before and after file names. Each can also be given in the environment: VITRINE_BASE_PATH stands for -base-path. A flag wins over its variable.`, 0))
-	fmt.Fprintf(w, "\n%s\n", wrapped(`-db is the path of a SQLite file, made on its first use, or memory:, or postgres://USER@HOST/DATABASE, an empty database at its first use. The keys that sign tokens are in <db>.key beside a SQLite file, made with it, unless -key-file names another file or VITRINE_KEY holds the keys themselves.`, 0))
+	fmt.Fprintf(w, "\n%s\n",
+		wrapped(`Flags may stand before and after file names. Each can also be given in the environment: `+
+			`VITRINE_BASE_PATH stands for -base-path. A flag wins over its variable.`, 0))
+	fmt.Fprintf(w, "\n%s\n",
+		wrapped(`-db is the path of a SQLite file, made on its first use, or memory:, or `+
+			`postgres://USER@HOST/DATABASE, an empty database at its first use. The keys that sign tokens are in `+
+			`<db>.key beside a SQLite file, made with it, unless -key-file names another file or VITRINE_KEY holds `+
+			`the keys themselves.`, 0))
 }
 
 // usageLine returns the line of usage for the command of this name or, if several begin with it, for all of them.

@@ -17,10 +17,12 @@ import (
 const keyVariable = variablePrefix + "KEY"
 
 // keyUsage says what -key-file wants.
-const keyUsage = "`file` with keys, one a line: the first signs tokens, all verify them (default: $" + keyVariable + ", else the file <db>.key, made with the store)"
+const keyUsage = "`file` with keys, one a line: the first signs tokens, all verify them (default: $" + keyVariable +
+	", else the file <db>.key, made with the store)"
 
 // errNoKey is the error for a store that has no key file beside it, when no key is given either.
-var errNoKey error = usageError{errors.New("-db: only a SQLite file has its key beside it: name a key file with -key-file, or set " + keyVariable)}
+var errNoKey error = usageError{errors.New("-db: only a SQLite file has its key beside it: name a key file with " +
+	"-key-file, or set " + keyVariable)}
 
 // keyIsBeside reports whether the keys are in the file beside the store: neither -key-file nor the environment names
 // others.
@@ -28,8 +30,9 @@ func (p *program) keyIsBeside(db, file string) bool {
 	return file == "" && p.getenv(keyVariable) == "" && inFile(db)
 }
 
-// signer returns an httpapi.Tokens with the keys of -key-file, else of the environment, else of the file beside the store. It creates no
-// key: only building a store does, see keyMaker. The error of a key that was given by a flag or the environment is a usageError.
+// signer returns an httpapi.Tokens with the keys of -key-file, else of the environment, else of the file beside the
+// store. It creates no key: only building a store does, see keyMaker. The error of a key that was given by a flag or
+// the environment is a usageError.
 func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
 	variable := p.getenv(keyVariable)
 	var text []byte
@@ -48,8 +51,9 @@ func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
 	default:
 		source = "the key file " + db + ".key"
 		if text, err = ownKey(db + ".key"); errors.Is(err, fs.ErrNotExist) {
-			return nil, exitError{errors.New("there is no key file " + db + ".key: if the server has its keys elsewhere, give -key-file or " + keyVariable + " here too; " +
-				"if the file was lost, put it back. Only if it cannot be found, start serve once with -new-keys, which ends all tokens"), exitUsage}
+			return nil, exitError{errors.New("there is no key file " + db + ".key: if the server has its keys " +
+				"elsewhere, give -key-file or " + keyVariable + " here too; if the file was lost, put it back. Only " +
+				"if it cannot be found, start serve once with -new-keys, which ends all tokens"), exitUsage}
 		}
 	}
 	var keys [][]byte
@@ -66,7 +70,8 @@ func (p *program) signer(db, file string) (*httpapi.Tokens, error) {
 	return httpapi.NewTokens(keys[0], &httpapi.TokenOptions{Verify: keys[1:]})
 }
 
-// readSecret reads a file with keys. shared is its mode in words if others than its owner may use it, else ""; Windows has no such modes.
+// readSecret reads a file with keys. shared is its mode in words if others than its owner may use it, else ""; Windows
+// has no such modes.
 func readSecret(file string) (text []byte, shared string, err error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -79,8 +84,8 @@ func readSecret(file string) (text []byte, shared string, err error) {
 	return text, shared, err
 }
 
-// readShared reads a file with keys that a flag names. If its mode lets others read it, readShared only warns, since containers mount
-// secrets with such modes. what names the file in the warning.
+// readShared reads a file with keys that a flag names. If its mode lets others read it, readShared only warns, since
+// containers mount secrets with such modes. what names the file in the warning.
 func (p *program) readShared(what, file string) ([]byte, error) {
 	text, shared, err := readSecret(file)
 	if err == nil && shared != "" {
@@ -89,9 +94,9 @@ func (p *program) readShared(what, file string) ([]byte, error) {
 	return text, err
 }
 
-// keyMaker returns a function that creates the key file beside a store unless it exists. It is called while a store is built, before the
-// store gets its name, so that there is never a store without its key. It does nothing if the keys are elsewhere. told ends the line
-// that tells the operator of a new key. If it is "", there is no such line.
+// keyMaker returns a function that creates the key file beside a store unless it exists. It is called while a store is
+// built, before the store gets its name, so that there is never a store without its key. It does nothing if the keys
+// are elsewhere. told ends the line that tells the operator of a new key. If it is "", there is no such line.
 func (p *program) keyMaker(db, file, told string) func() error {
 	return func() error {
 		if !p.keyIsBeside(db, file) {
@@ -112,7 +117,8 @@ func (p *program) keyMaker(db, file, told string) func() error {
 func ownKey(file string) ([]byte, error) {
 	text, shared, err := readSecret(file)
 	if err == nil && shared != "" {
-		return nil, fmt.Errorf("it has %s and sign tokens: want 0600 (chmod 600 %s), and a new key if others have read it", shared, file)
+		return nil, fmt.Errorf("it has %s and sign tokens: want 0600 (chmod 600 %s), and a new key if others have "+
+			"read it", shared, file)
 	}
 	return text, err
 }
@@ -124,9 +130,9 @@ func newKey() []byte {
 	return []byte(hex.EncodeToString(b))
 }
 
-// makeKey creates a key file unless there is one. The file ends with a newline, so that a key can be appended. makeKey writes the
-// key to a temporary file, which it then links to the name. So a key file is never incomplete, and two processes that create one at
-// the same time use the same key. made is false if another process was faster.
+// makeKey creates a key file unless there is one. The file ends with a newline, so that a key can be appended. makeKey
+// writes the key to a temporary file, which it then links to the name. So a key file is never incomplete, and two
+// processes that create one at the same time use the same key. made is false if another process was faster.
 func makeKey(file string) (made bool, err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".new-*") // mode 0600
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// metrics are the figures that Prometheus reads at -metrics-addr. Without that flag nothing serves them, and requests are not
-// counted.
+// metrics are the figures that Prometheus reads at -metrics-addr. Without that flag nothing serves them, and requests
+// are not counted.
 type metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec
@@ -31,33 +31,41 @@ type metrics struct {
 }
 
 // secondsOfRequests are the bounds of the buckets of durations: reads take microseconds, imports minutes.
-var secondsOfRequests = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
+var secondsOfRequests = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10,
+	30, 60, 300}
 
-// heapLive is the memory that the last garbage collection found in use. Unlike other figures of memory it does not depend on
-// when the collector runs, so that it shows a leak.
+// heapLive is the memory that the last garbage collection found in use. Unlike other figures of memory it does not
+// depend on when the collector runs, so that it shows a leak.
 var heapLive = collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile("^/gc/heap/live:bytes$")}
 
 // newMetrics returns the figures of requests, and those of the Go runtime and of the process.
 func newMetrics() *metrics {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(heapLive)), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(heapLive)),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	in := promauto.With(registry)
 	in.NewGauge(prometheus.GaugeOpts{
-		Name: "vitrine_build_info", Help: "Always 1; the label names the build.", ConstLabels: prometheus.Labels{"version": versionText()},
+		Name: "vitrine_build_info", Help: "Always 1; the label names the build.",
+		ConstLabels: prometheus.Labels{"version": versionText()},
 	}).Set(1)
 	m := &metrics{
 		registry: registry,
 		requests: in.NewCounterVec(prometheus.CounterOpts{
-			Name: "vitrine_http_requests_total", Help: "Requests that have ended; code is the status of the response, 0 where the connection was dropped without one.",
+			Name: "vitrine_http_requests_total",
+			Help: "Requests that have ended; code is the status of the response, 0 where the connection was dropped " +
+				"without one.",
 		}, []string{"method", "route", "code"}),
 		durations: in.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vitrine_http_request_duration_seconds", Help: "Time from the headers of a request to the end of its response, event streams left out.", Buckets: secondsOfRequests,
+			Name:    "vitrine_http_request_duration_seconds",
+			Help:    "Time from the headers of a request to the end of its response, event streams left out.",
+			Buckets: secondsOfRequests,
 		}, []string{"method", "route"}),
 		bytes: in.NewCounterVec(prometheus.CounterOpts{
 			Name: "vitrine_http_response_bytes_total", Help: "Bytes of the bodies of responses, as they went out.",
 		}, []string{"method", "route"}),
 		failures: in.NewCounterVec(prometheus.CounterOpts{
-			Name: "vitrine_http_refused_total", Help: "Requests that were answered with an error, by its code, such as unauthorized or too_many.",
+			Name: "vitrine_http_refused_total",
+			Help: "Requests that were answered with an error, by its code, such as unauthorized or too_many.",
 		}, []string{"reason"}),
 		under: in.NewGauge(prometheus.GaugeOpts{
 			Name: "vitrine_http_requests_in_flight", Help: "Requests that are under way.",
@@ -122,7 +130,8 @@ func limit[N number](m *metrics, name, help string, value N) {
 // handler serves GET /metrics.
 func (m *metrics) handler(log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), MaxRequestsInFlight: 4}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), MaxRequestsInFlight: 4}))
 	return mux
 }
 

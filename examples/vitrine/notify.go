@@ -6,8 +6,9 @@ import (
 	"net"
 )
 
-// notify sends the state of the process to the service manager that has started it, such as systemd: "READY=1" when it serves,
-// "STOPPING=1" when it ends (the protocol of sd_notify). Without a manager NOTIFY_SOCKET is not set, and nothing is sent.
+// notify sends the state of the process to the service manager that has started it, such as systemd: "READY=1" when it
+// serves, "STOPPING=1" when it ends (the protocol of sd_notify). Without a manager NOTIFY_SOCKET is not set, and
+// nothing is sent.
 func (p *program) notify(log *slog.Logger, state string) {
 	socket := p.getenv("NOTIFY_SOCKET")
 	if socket == "" {

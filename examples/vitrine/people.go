@@ -16,10 +16,12 @@ import (
 )
 
 // oidcUsage says what -oidc wants.
-const oidcUsage = "`file` with the OpenID Connect provider through which people sign in, in JSON: {issuer, clientID, clientSecretFile, name, network, scopes, claim, gives}"
+const oidcUsage = "`file` with the OpenID Connect provider through which people sign in, in JSON: {issuer, " +
+	"clientID, clientSecretFile, name, network, scopes, claim, gives}"
 
 // baseURLUsage says what -base-url wants.
-const baseURLUsage = "`URL` of the base path as clients know it, at which people sign in (https) (default: as each request names the host, and http://localhost:PORT for people)"
+const baseURLUsage = "`URL` of the base path as clients know it, at which people sign in (https) (default: as each " +
+	"request names the host, and http://localhost:PORT for people)"
 
 // provider reads the file of -oidc; "" is none.
 func (p *program) provider(file string) (out *signin.Provider, err error) {
@@ -36,8 +38,8 @@ func (p *program) provider(file string) (out *signin.Provider, err error) {
 	return out, err
 }
 
-// local returns the address of a server without TLS for browsers of this machine, which trust localhost as they trust TLS. It returns
-// other addresses as they are.
+// local returns the address of a server without TLS for browsers of this machine, which trust localhost as they trust
+// TLS. It returns other addresses as they are.
 func local(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err == nil && ip.IsLoopback() && (ip.To4() == nil || ip.Equal(net.IPv4(127, 0, 0, 1))) {
@@ -46,8 +48,8 @@ func local(addr string) string {
 	return addr
 }
 
-// firstPerson returns a text that tells the operator how to create the first person, "" if there are people. Only this process can reach
-// a store in memory, so it creates the invitation itself for such a store.
+// firstPerson returns a text that tells the operator how to create the first person, "" if there are people. Only this
+// process can reach a store in memory, so it creates the invitation itself for such a store.
 func firstPerson(ctx context.Context, people *signin.Service, db string) (string, error) {
 	some, err := people.Any(ctx)
 	if err != nil || some || people.Origin() == "" {
@@ -57,7 +59,8 @@ func firstPerson(ctx context.Context, people *signin.Service, db string) (string
 		link, err := people.Invite(ctx, signin.Invitation{Name: "Administrator", Rights: signin.Rights{Admin: true}})
 		return "\nnobody can sign in yet. Open this link to become the administrator:\n" + link + "\n", err
 	}
-	return "\nnobody can sign in yet. This prints a link for an administrator:\nvitrine invite -db " + quoted(shown(db)) + " -name NAME -moderates urn:vitrine:NETWORK -admin\n", nil
+	return "\nnobody can sign in yet. This prints a link for an administrator:\nvitrine invite -db " +
+		quoted(shown(db)) + " -name NAME -moderates urn:vitrine:NETWORK -admin\n", nil
 }
 
 // quoted returns a word as a shell reads it.
@@ -71,22 +74,30 @@ func quoted(word string) string {
 // invite is the command invite: it prints a link with which a person registers a passkey.
 func invite(f *flag.FlagSet) action {
 	db := dbFlag(f)
-	base := f.String("base-url", "", "`URL` of the server, which the link begins with (default: the last address of a server of this store; one without -base-url does not replace an address with https)")
+	base := f.String("base-url", "",
+		"`URL` of the server, which the link begins with (default: the last address of a server of this store; one "+
+			"without -base-url does not replace an address with https)")
 	name := f.String("name", "", "`name` of the person")
 	email := f.String("email", "", "`address` of the person, which other people of the network do not see")
 	urn := f.String("urn", "", "`URN` of a person who is there already, or for a new one (default: a new one)")
-	network := f.String("network", "", "`URN` or name of the network that a new person belongs to (default: that of -moderates)")
+	network := f.String("network", "",
+		"`URN` or name of the network that a new person belongs to (default: that of -moderates)")
 	admin := f.Bool("admin", false, "the person may do everything with people and keys, and moderates the network")
-	moderates := f.String("moderates", "", "`URNs` of the networks and sites that the person moderates, separated by commas")
-	reads := f.String("reads", "", "`URNs` of the networks and sites whose apps the person may read, separated by commas")
-	roles, groups := f.String("roles", "", "`ids` of the person's roles, separated by commas"), f.String("groups", "", "`URNs` of the person's groups, separated by commas")
-	components := f.Bool("components", false, "the person may create and delete components: a right over the whole store, in all networks")
+	moderates := f.String("moderates", "",
+		"`URNs` of the networks and sites that the person moderates, separated by commas")
+	reads := f.String("reads", "",
+		"`URNs` of the networks and sites whose apps the person may read, separated by commas")
+	roles, groups := f.String("roles", "", "`ids` of the person's roles, separated by commas"),
+		f.String("groups", "", "`URNs` of the person's groups, separated by commas")
+	components := f.Bool("components", false,
+		"the person may create and delete components: a right over the whole store, in all networks")
 	return func(ctx context.Context, p *program) (err error) {
 		if *name == "" && *urn == "" {
 			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}
 		}
 		if absent(*db) {
-			fmt.Fprintf(p.stderr, "vitrine: there is no store at %s: this makes it, and serve -db %[1]s serves it\n", quoted(*db))
+			fmt.Fprintf(p.stderr, "vitrine: there is no store at %s: this makes it, and serve -db %[1]s serves it\n",
+				quoted(*db))
 		}
 		s, err := p.openToFill(ctx, *db)
 		if err != nil {
@@ -99,18 +110,23 @@ func invite(f *flag.FlagSet) action {
 			}
 			*base = cmp.Or(*base, "http://"+local(defaultAddr))
 			if strings.HasPrefix(*base, "http:") {
-				fmt.Fprintf(p.stderr, "vitrine: the link is for a browser of this machine, and for the last address of the server, %s: -base-url names another\n", *base)
+				fmt.Fprintf(p.stderr,
+					"vitrine: the link is for a browser of this machine, and for the last address of the server, "+
+						"%s: -base-url names another\n", *base)
 			}
 		}
 		people, err := signin.New(s, signin.Options{BaseURL: *base, Log: slog.New(slog.NewTextHandler(p.stderr, nil))})
 		if err == nil && people.Origin() == "" {
-			err = usageError{fmt.Errorf("-base-url %q: want https://… with the name of a host, or http://localhost:…", *base)}
+			err = usageError{fmt.Errorf("-base-url %q: want https://… with the name of a host, or "+
+				"http://localhost:…", *base)}
 		}
 		if err != nil {
 			return err
 		}
 		if *urn == "" && *network+*moderates+*reads+*groups == "" {
-			fmt.Fprintln(p.stderr, "vitrine: warning: a person without a network gets urn:vitrine:default, and the console shows the apps of that network alone: name the one that the person is to work in with -moderates")
+			fmt.Fprintln(p.stderr,
+				"vitrine: warning: a person without a network gets urn:vitrine:default, and the console shows the "+
+					"apps of that network alone: name the one that the person is to work in with -moderates")
 		}
 		if *network != "" && !strings.Contains(*network, ":") { // as in the file of -oidc
 			*network = "urn:vitrine:" + *network
@@ -128,14 +144,21 @@ func invite(f *flag.FlagSet) action {
 				return err
 			}
 			if namesake != "" {
-				fmt.Fprintf(p.stderr, "vitrine: warning: this makes another person called %s: -urn %s is a new link for the one who is there already\n", printable(*name), namesake)
+				fmt.Fprintf(p.stderr,
+					"vitrine: warning: this makes another person called %s: -urn %s is a new link for the one who "+
+						"is there already\n", printable(*name), namesake)
 			}
 		}
-		link, err := people.Invite(ctx, signin.Invitation{URN: *urn, Name: *name, Email: *email, Network: *network, Rights: signin.Rights{
-			Admin: *admin, Moderates: items(*moderates), Reads: items(*reads), Roles: items(*roles), Groups: items(*groups), Components: *components}})
+		link, err := people.Invite(ctx, signin.Invitation{
+			URN: *urn, Name: *name, Email: *email, Network: *network,
+			Rights: signin.Rights{
+				Admin: *admin, Components: *components, Moderates: items(*moderates), Reads: items(*reads),
+				Roles: items(*roles), Groups: items(*groups),
+			}})
 		if err != nil {
 			if errors.Is(err, vitrine.ErrInvalid) {
-				return usageError{fmt.Errorf("-%s", strings.TrimPrefix(err.Error(), "/"))} // it begins with the pointer of a member
+				// it begins with the pointer of a member
+				return usageError{fmt.Errorf("-%s", strings.TrimPrefix(err.Error(), "/"))}
 			}
 			return err
 		}

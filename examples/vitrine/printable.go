@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// printable replaces characters that a terminal would act on, such as control characters and those that change the direction of text, by
-// escapes. It is applied to all output that may quote the content of a file.
+// printable replaces characters that a terminal would act on, such as control characters and those that change the
+// direction of text, by escapes. It is applied to all output that may quote the content of a file.
 func printable(text string) string {
 	return escaped(text, func(r rune) string { return strings.Trim(strconv.QuoteRuneToASCII(r), "'") })
 }
@@ -31,8 +31,8 @@ func escaped(text string, escape func(rune) string) string {
 	return out.String()
 }
 
-// escaper is a writer of lines of JSON that writes characters that do not print as escapes of JSON. Each Write must have
-// a whole line.
+// escaper is a writer of lines of JSON that writes characters that do not print as escapes of JSON. Each Write must
+// have a whole line.
 type escaper struct{ out io.Writer }
 
 // Write writes a line. The result counts the bytes of line, as an io.Writer must.

@@ -13,8 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// proxies are the networks of -trust-proxy. A request from them gets the address, the scheme and the host of its X-Forwarded headers; in
-// other requests these headers are ignored.
+// proxies are the networks of -trust-proxy. A request from them gets the address, the scheme and the host of its
+// X-Forwarded headers; in other requests these headers are ignored.
 type proxies []netip.Prefix
 
 // parseProxies reads a list of addresses and networks (CIDR) with commas.
@@ -25,7 +25,8 @@ func parseProxies(list string) (proxies, error) {
 		if err != nil {
 			addr, single := netip.ParseAddr(text)
 			if single != nil {
-				return nil, usageError{fmt.Errorf("-trust-proxy: %q is neither an address nor a network such as 10.0.0.0/8", text)}
+				return nil, usageError{fmt.Errorf("-trust-proxy: %q is neither an address nor a network such as "+
+					"10.0.0.0/8", text)}
 			}
 			addr = addr.Unmap()
 			prefix = netip.PrefixFrom(addr, addr.BitLen())
@@ -40,8 +41,8 @@ func (p proxies) trusts(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }
 
-// behind returns a handler that calls next. It first turns a request of a trusted proxy into the one that the client has sent to the
-// proxy.
+// behind returns a handler that calls next. It first turns a request of a trusted proxy into the one that the client
+// has sent to the proxy.
 func (p proxies) behind(next http.Handler) http.Handler {
 	if len(p) == 0 {
 		return next
@@ -72,9 +73,9 @@ func (p proxies) forwarded(r *http.Request, peer netip.Addr) *http.Request {
 	return r
 }
 
-// client returns the last address in X-Forwarded-For that is not of a trusted proxy, or the first one if all of them are. Each proxy
-// appends the address of its client, so everything before an untrusted address, or before text that is no address, may be forged and is
-// ignored. Without any address client returns peer.
+// client returns the last address in X-Forwarded-For that is not of a trusted proxy, or the first one if all of them
+// are. Each proxy appends the address of its client, so everything before an untrusted address, or before text that is
+// no address, may be forged and is ignored. Without any address client returns peer.
 func (p proxies) client(forwardedFor []string, peer netip.Addr) netip.Addr {
 	for _, text := range slices.Backward(strings.Split(strings.Join(forwardedFor, ","), ",")) {
 		addr, ok := addressIn(strings.TrimSpace(text))
@@ -104,8 +105,8 @@ func last(values []string) string {
 	return strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])
 }
 
-// isHost reports whether text can be the host of a URL, with or without a port. A host in a URL is ASCII, and every byte
-// of it may stand in a header and in JSON.
+// isHost reports whether text can be the host of a URL, with or without a port. A host in a URL is ASCII, and every
+// byte of it may stand in a header and in JSON.
 func isHost(text string) bool {
 	u, err := url.Parse("http://" + text)
 	foreign := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"'<>", r) }

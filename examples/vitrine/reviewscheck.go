@@ -19,12 +19,14 @@ type shownFlags struct {
 // maxLineFlag adds the flag -max-line to f. It returns the maximum length of a line in MiB.
 func maxLineFlag(f *flag.FlagSet) *int {
 	n := 32
-	f.Func("max-line", "how many `MIB` a line may have, 1 to 1024: an import takes six times that of memory (default 32)", func(text string) (err error) {
-		if n, err = strconv.Atoi(text); err != nil || n < 1 || n > 1024 {
-			return errors.New("want 1 to 1024")
-		}
-		return nil
-	})
+	f.Func("max-line",
+		"how many `MIB` a line may have, 1 to 1024: an import takes six times that of memory (default 32)",
+		func(text string) (err error) {
+			if n, err = strconv.Atoi(text); err != nil || n < 1 || n > 1024 {
+				return errors.New("want 1 to 1024")
+			}
+			return nil
+		})
 	return &n
 }
 

@@ -42,13 +42,21 @@ var flagged = strings.NewReplacer("dates=dmy", "-dates dmy", "dates=mdy", "-date
 // convertReviews is the command reviews convert: it writes a table of reviews in the import format. It says on
 // standard error how many rows were converted, and why others were not.
 func convertReviews(f *flag.FlagSet) action {
-	mapping := f.String("mapping", "", "`FILE` that says which columns the fields come from, as JSON: {\"body\": \"Review Text\"}; without it they are guessed. The fields are collection_id, collection_title, review_id, title, body, created, rating, rating:<dimension>, author_name, author_email, author_id, author_url, parent_id, subpart:<name>; collection_id, created, a rating, and author_name or author_id are required")
-	guess := f.Bool("guess", false, "print the mapping that is guessed from the names of the columns, to be mended, and convert nothing")
+	mapping := f.String("mapping", "",
+		"`FILE` that says which columns the fields come from, as JSON: {\"body\": \"Review Text\"}; without it they "+
+			"are guessed. The fields are collection_id, collection_title, review_id, title, body, created, rating, "+
+			"rating:<dimension>, author_name, author_email, author_id, author_url, parent_id, subpart:<name>; "+
+			"collection_id, created, a rating, and author_name or author_id are required")
+	guess := f.Bool("guess", false,
+		"print the mapping that is guessed from the names of the columns, to be mended, and convert nothing")
 	source := f.String("source", "", "`name` of the site that the reviews come from (default \"import\")")
 	scale := f.Float64("scale", 5, "the best rating there is, such as 5 `stars`")
-	dates := f.String("dates", "", "what 03/04/2019 means, dmy or mdy; without it the `dates` of the first 1,000 rows decide, and if they do not, the month is first with a slash and the day is first with dots or dashes")
+	dates := f.String("dates", "",
+		"what 03/04/2019 means, dmy or mdy; without it the `dates` of the first 1,000 rows decide, and if they do "+
+			"not, the month is first with a slash and the day is first with dots or dashes")
 	maxLine := maxLineFlag(f)
-	rejects := f.String("rejects", "", "write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
+	rejects := f.String("rejects", "",
+		"write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
 	written := outFlag(f)
 	return func(ctx context.Context, p *program) (err error) {
 		if *scale == 0 {
@@ -125,7 +133,8 @@ func convertReviews(f *flag.FlagSet) action {
 		if err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
-		fmt.Fprintf(p.stderr, "converted: %s; %s rejected\n", count(result.Converted, "review"), count(result.RejectedTotal, "row"))
+		fmt.Fprintf(p.stderr, "converted: %s; %s rejected\n",
+			count(result.Converted, "review"), count(result.RejectedTotal, "row"))
 		for _, note := range result.Notes {
 			fmt.Fprintln(p.stderr, printable(flagged.Replace(note)))
 		}

@@ -13,8 +13,9 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// findings shows the problems that a check or an import has found. With -json every problem is a line of JSON and the counts are the last
-// line. Without it, people get the first problems of each rule at the end, or with -all each problem as it comes.
+// findings shows the problems that a check or an import has found. With -json every problem is a line of JSON and the
+// counts are the last line. Without it, people get the first problems of each rule at the end, or with -all each
+// problem as it comes.
 type findings struct {
 	out    *bufio.Writer
 	asJSON *json.Encoder // nil for people
@@ -109,8 +110,12 @@ func (f *findings) end(r reviews.Counts, done string) error {
 			fmt.Fprintf(f.out, "  and %d more: -all prints every problem\n", more)
 		}
 	}
-	fmt.Fprintf(f.out, "%s: %s%s, %s%s, %s; ", done, count(r.Lines, "line"), f.odd(r, done), count(r.Collections, "collection"),
-		brackets([]fate{{r.CollectionsCreated, "created"}, {r.CollectionsUpdated, "updated"}, {r.CollectionsRejected, "rejected"}}), count(r.Reviews, "review"))
+	fmt.Fprintf(f.out, "%s: %s%s, %s%s, %s; ", done, count(r.Lines, "line"), f.odd(r, done),
+		count(r.Collections, "collection"), brackets([]fate{
+			{r.CollectionsCreated, "created"},
+			{r.CollectionsUpdated, "updated"},
+			{r.CollectionsRejected, "rejected"},
+		}), count(r.Reviews, "review"))
 	stored := r.Created + r.Updated + r.Unchanged
 	inPart := done == stopped && !r.DryRun
 	if stored > 0 || inPart {
@@ -123,14 +128,15 @@ func (f *findings) end(r reviews.Counts, done string) error {
 	return f.out.Flush()
 }
 
-// odd says in brackets how many lines are blank and how many cannot be read. It returns "" for files that were not read to their end, and
-// for those of another kind.
+// odd says in brackets how many lines are blank and how many cannot be read. It returns "" for files that were not read
+// to their end, and for those of another kind.
 func (f *findings) odd(r reviews.Counts, done string) string {
 	if done == stopped || f.groups["file-kind"] != nil {
 		return ""
 	}
 	unreadable := int64(0)
-	for _, rule := range []string{"json", "utf-8", "json-depth", "line-too-long", "record-object"} { // each once in a line
+	// each once in a line
+	for _, rule := range []string{"json", "utf-8", "json-depth", "line-too-long", "record-object"} {
 		if g := f.groups[rule]; g != nil {
 			unreadable += g.count
 		}

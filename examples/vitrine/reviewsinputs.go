@@ -79,8 +79,8 @@ type rejectsFile struct {
 	kept    string
 }
 
-// createRejects creates the file for rejects. If there is a file of that name with something in it, perhaps rows that were mended by
-// hand, it first gives that one the next free name.
+// createRejects creates the file for rejects. If there is a file of that name with something in it, perhaps rows that
+// were mended by hand, it first gives that one the next free name.
 func createRejects(p *program, name string) (*rejectsFile, error) {
 	kept := ""
 	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
@@ -187,7 +187,9 @@ func (a *inputs) close() (err error) {
 // each calls read with each input, in order. read gets a function to call with each problem of the input: it adds the
 // problem to out, and copies its line to the rejects. each returns the sum of the counts of all reports. The first
 // error ends it, and is returned with the name of the input.
-func (a *inputs) each(out *findings, read func(in *input, problem func(reviews.Problem)) (reviews.Report, error)) (total reviews.Counts, err error) {
+func (a *inputs) each(
+	out *findings, read func(in *input, problem func(reviews.Problem)) (reviews.Report, error),
+) (total reviews.Counts, err error) {
 	for _, in := range a.list {
 		tell := func(p reviews.Problem) {
 			if len(a.list) > 1 {
@@ -224,8 +226,8 @@ func (in *input) options(shown shownFlags) reviews.Options {
 	return reviews.Options{Progress: in.bar.show, MaxLine: *shown.maxLine << 20}
 }
 
-// untilDone is a reader whose reads fail once its context has ended. A read that waits for input at that moment is not interrupted; a
-// second signal then ends the process.
+// untilDone is a reader whose reads fail once its context has ended. A read that waits for input at that moment is not
+// interrupted; a second signal then ends the process.
 type untilDone struct {
 	ctx context.Context
 	in  io.Reader

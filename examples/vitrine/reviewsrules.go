@@ -18,7 +18,8 @@ func printRules(*flag.FlagSet) action {
 			if i > 0 {
 				fmt.Fprintln(out)
 			}
-			fmt.Fprintf(out, "%s (%s)\n  %s\n  wrong: %s\n  right: %s\n", rule.ID, rule.Severity, wrapped(rule.Text, 2), rule.Wrong, rule.Right)
+			fmt.Fprintf(out, "%s (%s)\n  %s\n  wrong: %s\n  right: %s\n", rule.ID, rule.Severity,
+				wrapped(rule.Text, 2), rule.Wrong, rule.Right)
 		}
 		return out.Flush()
 	}

@@ -63,7 +63,8 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.approve, "approve", "",
 		"`rules` such as production=1, separated by commas: how many people must approve a release that "+
 			"moves this tag; production=1:independent: and none of them gave rights to who made it or to another of "+
-			"them; whoever may make people can be two of them; kept in the store; -protect-tags without it takes them away")
+			"them; whoever may make people can be two of them; kept in the store; -protect-tags without it takes "+
+			"them away")
 	o.keepChanges, o.keepDeleted = lifetime(30*24*time.Hour), lifetime(30*24*time.Hour)
 	f.Var(&o.keepDeleted, "keep-deleted", "`duration` after which deleted apps are erased, such as 12h or 30d")
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")

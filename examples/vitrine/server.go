@@ -28,8 +28,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// server is the server of the command serve. open prepares it in steps, each of which needs those before it. run answers
-// requests until it is told to stop. close closes what was opened, the last first, also when a step has failed.
+// server is the server of the command serve. open prepares it in steps, each of which needs those before it. run
+// answers requests until it is told to stop. close closes what was opened, the last first, also when a step has failed.
 type server struct {
 	serveFlags
 	*program

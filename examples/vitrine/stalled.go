@@ -9,8 +9,8 @@ import (
 
 // This file measures for how long the server has only been waiting for the client of a connection.
 
-// waits counts the requests of a connection that handlers work on, and how many of these wait for the client. Over HTTP/1
-// there is one at most.
+// waits counts the requests of a connection that handlers work on, and how many of these wait for the client. Over
+// HTTP/1 there is one at most.
 type waits struct {
 	mu                sync.Mutex
 	requests, waiting int

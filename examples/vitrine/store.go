@@ -26,7 +26,8 @@ const dbUsage = "`store`: the path of a SQLite file, " + inMemory + ", or a post
 // dbFlag adds -db to the flags of a command.
 func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", dbUsage) }
 
-// inPostgres reports whether -db names a PostgreSQL database. Its URL may contain a password, so it must not be printed; see shown.
+// inPostgres reports whether -db names a PostgreSQL database. Its URL may contain a password, so it must not be
+// printed; see shown.
 func inPostgres(db string) bool {
 	return strings.HasPrefix(db, "postgres://") || strings.HasPrefix(db, "postgresql://")
 }
@@ -89,7 +90,8 @@ func openThere(ctx context.Context, db string, file *sqlite.Options) (storage.St
 		return nil, err
 	}
 	if absent(db) {
-		return nil, fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
+		return nil, fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one",
+			errNoStore, db)
 	}
 	if inFile(db) {
 		return sqlite.Open(db, file)
@@ -144,11 +146,12 @@ func (p *program) openToFill(ctx context.Context, db string) (storage.Store, err
 	return openStore(ctx, db, p.keyMaker(db, p.getenv(variable("key-file")), ""))
 }
 
-// checkReached is checkDB for commands that open a store and are not serve. It also rejects memory:, since only the process that serves
-// such a store can reach it.
+// checkReached is checkDB for commands that open a store and are not serve. It also rejects memory:, since only the
+// process that serves such a store can reach it.
 func checkReached(db string) error {
 	if db == inMemory {
-		return usageError{errors.New("-db " + inMemory + " is a store inside the process that serves it: no other command can reach it")}
+		return usageError{errors.New("-db " + inMemory + " is a store inside the process that serves it: no other " +
+			"command can reach it")}
 	}
 	return checkDB(db)
 }
@@ -183,7 +186,10 @@ func checkOutput(db, flag, name string) error {
 	}
 	for _, path := range paths {
 		for _, part := range []struct{ suffix, is string }{
-			{"", "the store"}, {"-wal", "the write-ahead log"}, {"-shm", "the index of the write-ahead log"}, {".key", "the key file"},
+			{"", "the store"},
+			{"-wal", "the write-ahead log"},
+			{"-shm", "the index of the write-ahead log"},
+			{".key", "the key file"},
 		} {
 			if sameFile(path+part.suffix, name) {
 				return usageError{fmt.Errorf("%s names %s of -db: name another file", flag, part.is)}

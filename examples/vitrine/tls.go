@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// certificate is the certificate of the server for TLS. It can be reloaded while the server runs, so that a renewed certificate needs no
-// restart.
+// certificate is the certificate of the server for TLS. It can be reloaded while the server runs, so that a renewed
+// certificate needs no restart.
 type certificate struct {
 	file, keyFile string
 	now           atomic.Pointer[tls.Certificate]

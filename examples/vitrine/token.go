@@ -14,35 +14,45 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// token is the command token: it prints a signed token for the user that its flags describe. It creates no key: no server would verify
-// the tokens of a new one.
+// token is the command token: it prints a signed token for the user that its flags describe. It creates no key: no
+// server would verify the tokens of a new one.
 func token(f *flag.FlagSet) action {
 	db, keyFile := dbFlag(f), f.String("key-file", "", keyUsage)
 	urn := f.String("urn", "", "`URN` of the user, such as urn:vitrine:example.test:user=editor")
-	moderates := f.String("moderates", "", "`URNs` of the networks and sites that the user moderates, separated by commas")
-	reads := f.String("reads", "", "`URNs` of the networks and sites whose apps the user may read and not change, separated by commas")
+	moderates := f.String("moderates", "",
+		"`URNs` of the networks and sites that the user moderates, separated by commas")
+	reads := f.String("reads", "",
+		"`URNs` of the networks and sites whose apps the user may read and not change, separated by commas")
 	var who httpapi.Principal
-	f.Func("tags", "`names` of tags, separated by commas: the token reads the apps of -reads by these tags and does nothing else, so that it can stand in a public page", func(list string) error {
-		who.TagsOnly, who.Tags = true, items(list)
-		for _, name := range who.Tags {
-			if !appsvc.ValidTagName(name) {
-				return fmt.Errorf("%q cannot name a tag: want names such as production, without patterns", name)
+	f.Func("tags",
+		"`names` of tags, separated by commas: the token reads the apps of -reads by these tags and does nothing "+
+			"else, so that it can stand in a public page",
+		func(list string) error {
+			who.TagsOnly, who.Tags = true, items(list)
+			for _, name := range who.Tags {
+				if !appsvc.ValidTagName(name) {
+					return fmt.Errorf("%q cannot name a tag: want names such as production, without patterns", name)
+				}
 			}
-		}
-		if len(who.Tags) == 0 {
-			return errors.New("it names no tag, so the token would be good for nothing: want names such as production")
-		}
-		return nil
-	})
-	roles, groups := f.String("roles", "", "`ids` of the user's roles, separated by commas"), f.String("groups", "", "`URNs` of the user's groups, separated by commas")
-	components := f.Bool("components", false, "the user may create and delete components: a right over the whole store, in all networks")
+			if len(who.Tags) == 0 {
+				return errors.New("it names no tag, so the token would be good for nothing: want names such as " +
+					"production")
+			}
+			return nil
+		})
+	roles, groups := f.String("roles", "", "`ids` of the user's roles, separated by commas"),
+		f.String("groups", "", "`URNs` of the user's groups, separated by commas")
+	components := f.Bool("components", false,
+		"the user may create and delete components: a right over the whole store, in all networks")
 	ttl := lifetime(24 * time.Hour)
 	f.Var(&ttl, "ttl", "`duration` that the token is good for, such as 90m or 30d")
 	return func(ctx context.Context, p *program) error {
 		if *urn == "" {
-			return usageError{errors.New("-urn is missing: want the URN of a user, such as urn:vitrine:example.test:user=editor")}
+			return usageError{errors.New("-urn is missing: want the URN of a user, such as " +
+				"urn:vitrine:example.test:user=editor")}
 		}
-		who.URN, who.Moderates, who.Reads, who.Roles, who.Groups = *urn, items(*moderates), items(*reads), items(*roles), items(*groups)
+		who.URN, who.Moderates, who.Reads, who.Roles, who.Groups = *urn, items(*moderates), items(*reads),
+			items(*roles), items(*groups)
 		who.Components = *components
 		if err := who.Check(); err != nil {
 			return usageError{errors.New(namesClaims.Replace(err.Error()))}
@@ -66,7 +76,9 @@ func token(f *flag.FlagSet) action {
 			return err
 		}
 		if who.Components {
-			fmt.Fprintln(p.stderr, "vitrine: this token may create and delete the components of all networks: -components is a right over the whole store")
+			fmt.Fprintln(p.stderr,
+				"vitrine: this token may create and delete the components of all networks: -components is a right "+
+					"over the whole store")
 		}
 		_, err = fmt.Fprintln(p.stdout, text)
 		return err
@@ -100,7 +112,8 @@ func (l *lifetime) Set(text string) error {
 const maxDays = 36500
 
 // namesClaims replaces the names of claims by the flags that they come from.
-var namesClaims = strings.NewReplacer("sub: ", "-urn: ", "moderates/", "-moderates/", "reads/", "-reads/", "roles, groups and tags: ", "-roles, -groups and -tags: ")
+var namesClaims = strings.NewReplacer("sub: ", "-urn: ", "moderates/", "-moderates/", "reads/", "-reads/",
+	"roles, groups and tags: ", "-roles, -groups and -tags: ")
 
 // items returns the items of a list that are separated by commas or spaces.
 func items(list string) []string {

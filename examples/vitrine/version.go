@@ -15,8 +15,8 @@ func version(*flag.FlagSet) action {
 	}
 }
 
-// versionText is the version of the module and the release of Go. The Go toolchain makes the version from the tag or the commit, with
-// +dirty if files were changed.
+// versionText is the version of the module and the release of Go. The Go toolchain makes the version from the tag or
+// the commit, with +dirty if files were changed.
 func versionText() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
