@@ -213,9 +213,11 @@ func lineOf(archive, text string) int {
 func TestImportLeavesAStoreOrNothing(t *testing.T) {
 	dir, archive := demoArchive(t)
 	lie := resummed(regexp.MustCompile(`("key":"apps tag/[^"]*","value":)\d+`).ReplaceAllString(archive, "${1}999"))
-	for name, text := range map[string]string{"cut": archive[:len(archive)/2],
+	for name, text := range map[string]string{
+		"cut":     archive[:len(archive)/2],
 		"changed": strings.Replace(archive, `"createdAt":1`, `"createdAt":2`, 1), "none": "", "good-one": archive,
-		"lie": lie} {
+		"lie": lie,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -330,8 +332,10 @@ func TestPostgreSQLWantsAKeyAndKeepsItsPassword(t *testing.T) {
 		!strings.Contains(out.stderr, "export") {
 		t.Errorf("backup: %+v", out)
 	}
-	for _, wrong := range []string{"postgres://me:canary@127.0.0.1:1/none", "postgres://me:canary@[::1/none",
-		"postgres://me:canary@127.0.0.1:1/none?pool_max_conns=x"} {
+	for _, wrong := range []string{
+		"postgres://me:canary@127.0.0.1:1/none", "postgres://me:canary@[::1/none",
+		"postgres://me:canary@127.0.0.1:1/none?pool_max_conns=x",
+	} {
 		if out := run(t, dir, nil, "reviews", "export", "-db", wrong); out.status != 2 || out.stdout != "" ||
 			strings.Contains(out.stderr, "canary") {
 			t.Errorf("%s: %+v", wrong, out)

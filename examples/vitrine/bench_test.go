@@ -14,16 +14,18 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// The benchmarks measure the server as a process of its own on one core, under a client that does little work itself. The
-// server and what it is compared with take turns, so that on a busy machine the ratios are still right, though the figures are
-// not. VITRINE_BENCH_PROFILE is the beginning of the names of files that get the processor profile of each server.
+// The benchmarks measure the server as a process of its own on one core, under a client that does little work itself.
+// The server and what it is compared with take turns, so that on a busy machine the ratios are still right, though the
+// figures are not. VITRINE_BENCH_PROFILE is the beginning of the names of files that get the processor profile of each
+// server.
 //
 //	go test -run '^$' -bench . -benchtime 1x ./examples/vitrine
 
 // reads returns how many requests of 32 clients at a path the server responds to in a second of its processor.
 func reads(b *testing.B, t benchTarget, path string, during time.Duration) float64 {
 	b.Helper()
-	request := []byte("GET " + path + " HTTP/1.1\r\nHost: " + t.Addr + "\r\nAuthorization: svctoken " + t.Token + "\r\n\r\n")
+	request := []byte("GET " + path + " HTTP/1.1\r\nHost: " + t.Addr + "\r\nAuthorization: svctoken " + t.Token +
+		"\r\n\r\n")
 	var n atomic.Int64
 	var clients sync.WaitGroup
 	begin, used := time.Now(), t.cpu()
@@ -92,8 +94,8 @@ func BenchmarkReads(b *testing.B) {
 	report(b, []string{"bare", "memory-latest", "memory-tagged", "sqlite-latest", "sqlite-tagged"}, figures, ratios)
 }
 
-// patches returns how many patches a second some clients get acknowledged, each on apps of its own, in turns. versions is
-// where the apps stand, and is moved on.
+// patches returns how many patches a second some clients get acknowledged, each on apps of its own, in turns. versions
+// is where the apps stand, and is moved on.
 func patches(b *testing.B, t benchTarget, clients int, versions []int, during time.Duration) float64 {
 	b.Helper()
 	var n atomic.Int64
@@ -122,8 +124,11 @@ func patches(b *testing.B, t benchTarget, clients int, versions []int, during ti
 
 // patch makes another title of an app that has this version.
 func (c *benchConn) patch(t benchTarget, app, version int) error {
-	body := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"Benchmark %d"}]`, version, version)
-	_, err := c.ask(fmt.Appendf(nil, "PATCH %s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+	body := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+		`"path":"/apps/0/title","value":"Benchmark %d"}]`, version, version)
+	_, err := c.ask(fmt.Appendf(nil,
+		"PATCH %s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: "+
+			"application/json\r\nContent-Length: %d\r\n\r\n%s",
 		t.Apps[app], t.Token, len(body), body))
 	return err
 }
@@ -131,7 +136,9 @@ func (c *benchConn) patch(t benchTarget, app, version int) error {
 // rawDB is a SQLite file with one table of rows as long as what a patch adds.
 func rawDB(b *testing.B) *sql.DB {
 	b.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.TempDir(), "raw.db")+"?_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	db, err := sql.Open("sqlite",
+		"file:"+filepath.Join(b.TempDir(), "raw.db")+
+			"?_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
 		b.Fatal(err)
 	}

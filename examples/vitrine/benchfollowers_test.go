@@ -16,13 +16,15 @@ const benchFollowers = 1000
 
 var eventLine = []byte("\nevent: ")
 
-// follow follows the feed of changes of an app as one of the followers, from now on. It calls came with the time at which
-// events came, and how many.
+// follow follows the feed of changes of an app as one of the followers, from now on. It calls came with the time at
+// which events came, and how many.
 func follow(b *testing.B, t benchTarget, follower int, app string, came func(at time.Time, events int)) {
 	b.Helper()
 	c := dial(b, t.Addr)
 	b.Cleanup(func() { c.Close() })
-	_, err := fmt.Fprintf(c, "GET /x/changes?after=now&app=%s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nAccept: text/event-stream\r\n\r\n",
+	_, err := fmt.Fprintf(c,
+		"GET /x/changes?after=now&app=%s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nAccept: "+
+			"text/event-stream\r\n\r\n",
 		strings.TrimPrefix(app, "/apps/"), t.Followers[follower%len(t.Followers)])
 	if err != nil {
 		b.Fatal(err)
@@ -49,8 +51,8 @@ func follow(b *testing.B, t benchTarget, follower int, app string, came func(at 
 	}()
 }
 
-// BenchmarkFollowers measures patches by 32 clients while a thousand streams follow the feed: of apps that nobody changes, and
-// of the apps that are changed, each of one. The servers take turns. Every event must come.
+// BenchmarkFollowers measures patches by 32 clients while a thousand streams follow the feed: of apps that nobody
+// changes, and of the apps that are changed, each of one. The servers take turns. Every event must come.
 func BenchmarkFollowers(b *testing.B) {
 	var measure []func() float64
 	var came, made [3]atomic.Int64
@@ -84,13 +86,14 @@ func BenchmarkFollowers(b *testing.B) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if came[2].Load() != made[2].Load() || came[1].Load() != 0 {
-		b.Errorf("%d events of %d changes came, and %d of an app that was not changed", came[2].Load(), made[2].Load(), came[1].Load())
+		b.Errorf("%d events of %d changes came, and %d of an app that was not changed", came[2].Load(), made[2].Load(),
+			came[1].Load())
 	}
 	report(b, names, figures, ratios)
 }
 
-// BenchmarkFollowerLatency measures how long after a patch was sent its event comes to a follower of the process that stores
-// it, and to one of another process on the same file.
+// BenchmarkFollowerLatency measures how long after a patch was sent its event comes to a follower of the process that
+// stores it, and to one of another process on the same file.
 func BenchmarkFollowerLatency(b *testing.B) {
 	const samples = 200
 	file := filepath.Join(b.TempDir(), "bench.db")

@@ -153,7 +153,8 @@ func TestHealthIsAnsweredWhenEveryConnectionIsBusy(t *testing.T) {
 		others = append(others, conn)
 		b.ask(conn, path)
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil || answer.StatusCode != want || want == 503 && (!answer.Close || answer.Header.Get("Retry-After") == "") {
+		if err != nil || answer.StatusCode != want || want == 503 &&
+			(!answer.Close || answer.Header.Get("Retry-After") == "") {
 			t.Errorf("%s: %v, %v", path, answer, err)
 		}
 	}
@@ -218,8 +219,8 @@ func over(c *connection, handler http.Handler) int {
 	return w.Code
 }
 
-// Requests that come over one spare connection at the same time, as over HTTP/2, are judged without a data race. Once there is
-// room, the connection is a usual one for good. Usual connections are served however many are open.
+// Requests that come over one spare connection at the same time, as over HTTP/2, are judged without a data race. Once
+// there is room, the connection is a usual one for good. Usual connections are served however many are open.
 func TestASpareConnectionHasSeveralRequests(t *testing.T) {
 	all := newConnections(nil, 1)
 	all.open = 2
@@ -306,8 +307,10 @@ func (c serverConn) NetConn() net.Conn { return c.Conn }
 // An Accept that waits for room goes on when there is some, for whatever reason.
 func TestAnAcceptThatWaitsFindsRoom(t *testing.T) {
 	for name, leave := range map[string]func(*connections, *connection){
-		"a connection is closed":                      func(_ *connections, c *connection) { c.Close() },
-		"a request has ended":                         func(all *connections, c *connection) { all.state(serverConn{c}, http.StateIdle) },
+		"a connection is closed": func(_ *connections, c *connection) { c.Close() },
+		"a request has ended": func(all *connections, c *connection) {
+			all.state(serverConn{c}, http.StateIdle)
+		},
 		"a connection is taken for an event stream":   func(_ *connections, c *connection) { c.addStreams(1) },
 		"the listener is closed, which ends the wait": func(all *connections, _ *connection) { all.Close() },
 	} {

@@ -58,15 +58,16 @@ func event(t *testing.T, in *bufio.Reader) (lines []string) {
 	}
 }
 
-// A stream lives through SIGHUP and writes of another process, and ends as a whole when the server stops. A backup does not know
-// its cursors.
+// A stream lives through SIGHUP and writes of another process, and ends as a whole when the server stops. A backup does
+// not know its cursors.
 func TestStreamsOfTheBinary(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir, nil, "-db", "v.db")
 	token := newToken(t, dir, nil, "-db", "v.db")
 	in := s.stream(token, "")
 	long := strings.Repeat("x", 4096) // more than a buffer of the server
-	s.do(token, "POST", "/components/", fmt.Sprintf(`{"name":"c","version":"1","main":"/x.js","configSchema":{},"more":%q}`, long), 201)
+	s.do(token, "POST", "/components/",
+		fmt.Sprintf(`{"name":"c","version":"1","main":"/x.js","configSchema":{},"more":%q}`, long), 201)
 	first := event(t, in)
 	if len(first) != 3 || !strings.HasPrefix(first[0], "id: ") || first[1] != "event: component.created\n" {
 		t.Fatalf("%q", first)
@@ -97,8 +98,8 @@ func TestStreamsOfTheBinary(t *testing.T) {
 	third.do(token, "GET", "/x/changes", "", 200)
 }
 
-// A stream that is open when the feed gets another identity ends by itself, with no event of the new one, and its cursor is
-// gone from then on.
+// A stream that is open when the feed gets another identity ends by itself, with no event of the new one, and its
+// cursor is gone from then on.
 func TestOpenStreamsEndAtFeedReset(t *testing.T) {
 	for name, db := range map[string]string{"SQLite": "v.db", "PostgreSQL": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +116,8 @@ func TestOpenStreamsEndAtFeedReset(t *testing.T) {
 			s.do(token, "POST", "/components/", `{"name":"c","version":"1","main":"/x.js","configSchema":{}}`, 201)
 			const library = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
 			add := func(id string) {
-				s.do(token, "POST", library+"/assets", fmt.Sprintf(`{"add":[{"id":%q,"generator":{"id":"g"},"content":{}}]}`, id), 200)
+				s.do(token, "POST", library+"/assets",
+					fmt.Sprintf(`{"add":[{"id":%q,"generator":{"id":"g"},"content":{}}]}`, id), 200)
 			}
 			add("1")
 			feeds := map[string]*bufio.Reader{"/x/changes": nil, library + "/changes": nil}
@@ -139,7 +141,8 @@ func TestOpenStreamsEndAtFeedReset(t *testing.T) {
 			for path := range feeds {
 				s.streamAnswers(token, path, last[path], 410)
 				in := s.streamOf(token, path) // from the beginning
-				if first, second := event(t, in), event(t, in); first[0] == "id: "+last[path]+"\n" || second[0] == first[0] {
+				if first, second := event(t, in), event(t, in); first[0] == "id: "+last[path]+"\n" ||
+					second[0] == first[0] {
 					t.Errorf("%s: the new feed begins with %q and %q", path, first, second)
 				}
 			}

@@ -36,7 +36,10 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 			t.Errorf("%s: %v, %v, %q, %q", c.args, err, *asJSON, *network, f.Args())
 		}
 	}
-	for args, wants := range map[string]string{"": "FILE…", "-json": "FILE", "one two": "FILE", "one": "", "one -spam": "FILE", "one -network": "FILE"} {
+	for args, wants := range map[string]string{
+		"": "FILE…", "-json": "FILE", "one two": "FILE", "one": "",
+		"one -spam": "FILE", "one -network": "FILE",
+	} {
 		f := noFlags()
 		f.Bool("json", false, "")
 		f.String("network", "", "")
@@ -77,9 +80,12 @@ func TestFlagsFromTheEnvironment(t *testing.T) {
 		refused     string
 	}{
 		{nil, "", values{"/", false, time.Hour}, ""},
-		{map[string]string{"VITRINE_BASE_PATH": "/v4", "VITRINE_DEMO": "1", "VITRINE_TTL": "2h"}, "", values{"/v4", true, 2 * time.Hour}, ""},
-		{map[string]string{"VITRINE_BASE_PATH": "/v4", "VITRINE_DEMO": "true"}, "-base-path /v5 -demo=false", values{"/v5", false, time.Hour}, ""},
-		{map[string]string{"VITRINE_BASE_PATH": "", "VITRINE_DEMO": "", "VITRINE_TTL": ""}, "", values{"/", false, time.Hour}, ""},
+		{map[string]string{"VITRINE_BASE_PATH": "/v4", "VITRINE_DEMO": "1", "VITRINE_TTL": "2h"}, "",
+			values{"/v4", true, 2 * time.Hour}, ""},
+		{map[string]string{"VITRINE_BASE_PATH": "/v4", "VITRINE_DEMO": "true"}, "-base-path /v5 -demo=false",
+			values{"/v5", false, time.Hour}, ""},
+		{map[string]string{"VITRINE_BASE_PATH": "", "VITRINE_DEMO": "", "VITRINE_TTL": ""}, "",
+			values{"/", false, time.Hour}, ""},
 		{map[string]string{"VITRINE_DEMO": "F"}, "", values{"/", false, time.Hour}, ""},
 		{map[string]string{"VITRINE_DEMO": "maybe"}, "", values{}, `VITRINE_DEMO="maybe": want true or false`},
 		{map[string]string{"VITRINE_DEMO": "maybe"}, "-demo", values{"/", true, time.Hour}, ""},
@@ -110,44 +116,52 @@ func TestABadValueNamesItsVariable(t *testing.T) {
 		says              string
 	}{
 		{"VITRINE_ADDR=nowhere", "healthz", 2, `VITRINE_ADDR="nowhere": no address: want host:port`},
-		{"VITRINE_BASE_PATH=/a/../b", "serve -addr 127.0.0.1:0 -db memory:", 2, "(-base-path comes from VITRINE_BASE_PATH)"},
-		{"VITRINE_TTL=-1h", "token -db memory: -urn urn:vitrine:example.test:user=x", 2, `VITRINE_TTL="-1h": want a duration above 0`},
+		{"VITRINE_BASE_PATH=/a/../b", "serve -addr 127.0.0.1:0 -db memory:", 2,
+			"(-base-path comes from VITRINE_BASE_PATH)"},
+		{"VITRINE_TTL=-1h", "token -db memory: -urn urn:vitrine:example.test:user=x", 2,
+			`VITRINE_TTL="-1h": want a duration above 0`},
 		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0", 2, "(-db comes from VITRINE_DB)"},
 		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0 -db x://y", 2, "addresses"},
 		{"VITRINE_JSON=7", "reviews check x", 2, `VITRINE_JSON="7": want true or false`},
 	} {
 		out := run(t, dir, []string{c.environment}, strings.Fields(c.args)...)
-		if out.status != c.status || out.stdout != "" || !strings.Contains(out.stderr, c.says) || strings.Contains(c.args, "x://y") && strings.Contains(out.stderr, "VITRINE_DB") {
+		if out.status != c.status || out.stdout != "" || !strings.Contains(out.stderr, c.says) ||
+			strings.Contains(c.args, "x://y") && strings.Contains(out.stderr, "VITRINE_DB") {
 			t.Errorf("%s %s: %+v, want %q", c.environment, c.args, out, c.says)
 		}
 	}
 }
 
-// A misspelt variable is told, once and without its value, which may be a secret. One environment may be for all commands.
+// A misspelt variable is told, once and without its value, which may be a secret. One environment may be for all
+// commands.
 func TestUnknownVariablesAreWarnedAbout(t *testing.T) {
 	for name, c := range map[string]struct {
 		environ []string
 		want    string
 	}{
-		"none":       {[]string{"PATH=/bin", "MY_VITRINE_ADR=x", "VITRINE=x"}, ""},
-		"known":      {[]string{"VITRINE_DB=v.db", "VITRINE_URN=x", "VITRINE_DRY_RUN=1", "VITRINE_KEY=secret"}, ""},
-		"empty":      {[]string{"VITRINE_ADR=", "VITRINE_"}, ""},
-		"one":        {[]string{"VITRINE_ADR=secret"}, "vitrine: warning: no command reads VITRINE_ADR: "},
-		"more":       {[]string{"VITRINE_PASSWORD=secret", "VITRINE_DB=v.db", "VITRINE_BASEPATH=se=cret", "VITRINE_=x"}, "vitrine: warning: no command reads VITRINE_, VITRINE_BASEPATH, VITRINE_PASSWORD: "},
-		"case":       {[]string{"VITRINE_db=secret"}, "vitrine: warning: no command reads VITRINE_db: "},
-		"characters": {[]string{"VITRINE_\x1b[2J\r\n\xff\u202e=secret"}, `vitrine: warning: no command reads VITRINE_\x1b[2J\r\n\xff\u202e: `},
+		"none":  {[]string{"PATH=/bin", "MY_VITRINE_ADR=x", "VITRINE=x"}, ""},
+		"known": {[]string{"VITRINE_DB=v.db", "VITRINE_URN=x", "VITRINE_DRY_RUN=1", "VITRINE_KEY=secret"}, ""},
+		"empty": {[]string{"VITRINE_ADR=", "VITRINE_"}, ""},
+		"one":   {[]string{"VITRINE_ADR=secret"}, "vitrine: warning: no command reads VITRINE_ADR: "},
+		"more": {[]string{"VITRINE_PASSWORD=secret", "VITRINE_DB=v.db", "VITRINE_BASEPATH=se=cret", "VITRINE_=x"},
+			"vitrine: warning: no command reads VITRINE_, VITRINE_BASEPATH, VITRINE_PASSWORD: "},
+		"case": {[]string{"VITRINE_db=secret"}, "vitrine: warning: no command reads VITRINE_db: "},
+		"characters": {[]string{"VITRINE_\x1b[2J\r\n\xff\u202e=secret"},
+			`vitrine: warning: no command reads VITRINE_\x1b[2J\r\n\xff\u202e: `},
 	} {
 		var stderr strings.Builder
 		p := &program{stderr: &stderr, getenv: func(string) string { return "" }, environ: c.environ}
 		if err := p.parse(noFlags(), nil, ""); err != nil {
 			t.Error(err)
 		}
-		if have := stderr.String(); !strings.HasPrefix(have, c.want) || strings.Contains(have, "secret") || c.want == "" && have != "" || strings.Count(have, "\n") > 1 {
+		if have := stderr.String(); !strings.HasPrefix(have, c.want) || strings.Contains(have, "secret") ||
+			c.want == "" && have != "" || strings.Count(have, "\n") > 1 {
 			t.Errorf("%s: %s", name, have)
 		}
 	}
 	out := run(t, t.TempDir(), []string{"VITRINE_ADR=secret"}, "version")
-	if out.status != 0 || strings.Count(out.stdout, "\n") != 1 || !strings.HasPrefix(out.stderr, "vitrine: warning: no command reads VITRINE_ADR: ") {
+	if out.status != 0 || strings.Count(out.stdout, "\n") != 1 ||
+		!strings.HasPrefix(out.stderr, "vitrine: warning: no command reads VITRINE_ADR: ") {
 		t.Errorf("%+v", out)
 	}
 }

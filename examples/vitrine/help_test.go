@@ -11,7 +11,9 @@ import (
 func TestEveryCommandExplainsItself(t *testing.T) {
 	dir := t.TempDir()
 	for command, flags := range map[string]string{
-		"serve":          "-addr -db -base-path -base-url -oidc -asset-names -key-file -new-keys -access-log -demo -keep-changes -keep-deleted -public-cache -tls-cert -tls-key -trust-proxy -log -webhooks -webhooks-allow -protect-tags -approve -metrics-addr",
+		"serve": "-addr -db -base-path -base-url -oidc -asset-names -key-file -new-keys -access-log -demo " +
+			"-keep-changes -keep-deleted -public-cache -tls-cert -tls-key -trust-proxy -log -webhooks " +
+			"-webhooks-allow -protect-tags -approve -metrics-addr",
 		"token":          "-db -urn -moderates -reads -tags -roles -groups -components -ttl -key-file",
 		"reviews check":  "-json -all -rejects -max-line",
 		"reviews import": "-db -network -dry-run -json -all -rejects -max-line",
@@ -33,9 +35,13 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"version":    "",
 	} {
 		words := strings.Fields(command)
-		for _, ask := range [][]string{append(words, "-h"), append(words, "-help"), append(words, "--help"), append([]string{"help"}, words...)} {
+		for _, ask := range [][]string{
+			append(words, "-h"), append(words, "-help"), append(words, "--help"),
+			append([]string{"help"}, words...),
+		} {
 			out := run(t, dir, nil, ask...)
-			if out.status != 0 || out.stderr != "" || strings.Count(out.stdout, "usage:") != 1 || !strings.HasPrefix(out.stdout, "usage: vitrine "+command) {
+			if out.status != 0 || out.stderr != "" || strings.Count(out.stdout, "usage:") != 1 ||
+				!strings.HasPrefix(out.stdout, "usage: vitrine "+command) {
 				t.Errorf("%s: %+v", ask, out)
 			}
 			if n := strings.Count(out.stdout, "\n  -"); n != len(strings.Fields(flags)) {
@@ -44,27 +50,35 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 			for _, flag := range strings.Fields(flags) {
 				_, rest, found := strings.Cut(out.stdout, "\n  "+flag)
 				line, explained, _ := strings.Cut(rest, "\n")
-				if !found || !strings.Contains(line, "("+variable(flag[1:])) || !strings.HasPrefix(explained, "      ") {
+				if !found || !strings.Contains(line, "("+variable(flag[1:])) ||
+					!strings.HasPrefix(explained, "      ") {
 					t.Errorf("%s does not explain %s: %s", command, flag, out.stdout)
 				}
 			}
 			fits(t, out.stdout)
 		}
 		out := run(t, dir, nil, append(words, "-spam")...)
-		if out.status != 2 || out.stdout != "" || !strings.HasPrefix(out.stderr, "usage: vitrine "+command) || strings.Count(out.stderr, "\n") != 2 ||
+		if out.status != 2 || out.stdout != "" || !strings.HasPrefix(out.stderr, "usage: vitrine "+command) ||
+			strings.Count(out.stderr, "\n") != 2 ||
 			!strings.HasSuffix(out.stderr, "\nvitrine: "+command+": there is no flag -spam; -h lists the flags\n") {
 			t.Errorf("%s -spam: %+v", command, out)
 		}
 		fits(t, out.stderr)
 	}
 	for _, ask := range [][]string{{"reviews", "-h"}, {"reviews", "help"}, {"help", "reviews"}} {
-		if out := run(t, dir, nil, ask...); out.status != 0 || strings.Count(out.stdout, "\n  reviews ") < 3 || strings.Contains(out.stdout, "\n  backup") {
+		if out := run(t, dir, nil, ask...); out.status != 0 || strings.Count(out.stdout, "\n  reviews ") < 3 ||
+			strings.Contains(out.stdout, "\n  backup") {
 			t.Errorf("%s: %+v", ask, out)
 		}
 	}
-	for _, wrong := range []string{"tokn", "help tokn", "reviews chek", "help serve x", "-h serve x", "help serve -db", "help reviews check x", "help reviews x", "help tokn x y", "help feed reset x", "help version x", "help help serve x", "reviews"} {
+	for _, wrong := range []string{
+		"tokn", "help tokn", "reviews chek", "help serve x", "-h serve x", "help serve -db",
+		"help reviews check x", "help reviews x", "help tokn x y", "help feed reset x", "help version x",
+		"help help serve x", "reviews",
+	} {
 		out := run(t, dir, nil, strings.Fields(wrong)...)
-		if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 2 || !strings.HasPrefix(out.stderr, "usage: vitrine ") || !strings.Contains(out.stderr, "\nvitrine: ") {
+		if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 2 ||
+			!strings.HasPrefix(out.stderr, "usage: vitrine ") || !strings.Contains(out.stderr, "\nvitrine: ") {
 			t.Errorf("%s: %+v", wrong, out)
 		}
 		fits(t, out.stderr)
@@ -119,7 +133,8 @@ func TestTheExamplesOfTheHelpRun(t *testing.T) {
 			}
 			if command == "serve" {
 				start(t, dir, nil, append(words[2:], "-addr", "127.0.0.1:0")...).stop()
-			} else if out := run(t, dir, nil, words[1:]...); out.status != 0 || out.stderr != "" || strings.Count(out.stdout, ".") != 2 {
+			} else if out := run(t, dir, nil, words[1:]...); out.status != 0 || out.stderr != "" ||
+				strings.Count(out.stdout, ".") != 2 {
 				t.Errorf("%s: %+v", line, out)
 			}
 		}

@@ -47,11 +47,13 @@ func TestSigningKeys(t *testing.T) {
 		refused := func(says string, args ...string) {
 			t.Helper()
 			out := run(t, dir, nil, args...)
-			if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 || !strings.Contains(out.stderr, says) {
+			if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 ||
+				!strings.Contains(out.stderr, says) {
 				t.Errorf("%v: %+v", args, out)
 			}
 		}
-		sign, serve := append([]string{"token", "-db", "v.db"}, editor...), []string{"serve", "-db", "v.db", "-addr", "127.0.0.1:0"}
+		sign, serve := append([]string{"token", "-db", "v.db"}, editor...),
+			[]string{"serve", "-db", "v.db", "-addr", "127.0.0.1:0"}
 		refused("there is no store at v.db", sign...)
 		if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 			t.Errorf("token left %v, %v", files, err)
@@ -91,13 +93,15 @@ func TestSigningKeys(t *testing.T) {
 	t.Run("a variable or a file may hold it", func(t *testing.T) {
 		dir := t.TempDir()
 		variable := []string{"VITRINE_KEY=0123456789abcdef0123456789abcdef"}
-		if err := os.WriteFile(filepath.Join(dir, "k"), []byte("0123456789abcdef0123456789abcdef\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "k"), []byte("0123456789abcdef0123456789abcdef\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		s := start(t, dir, variable, "-db", "memory:")
 		s.do(newToken(t, dir, variable), "GET", "/apps/", "", 200)
 		s.do(newToken(t, dir, nil, "-key-file", "k", "-db", "memory:"), "GET", "/apps/", "", 200)
-		if err := os.WriteFile(filepath.Join(dir, "other"), []byte("another key that is 32 bytes long\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "other"), []byte("another key that is 32 bytes long\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		s.do(newToken(t, dir, nil, "-key-file", "other", "-db", "memory:"), "GET", "/apps/", "", 401)
@@ -109,7 +113,10 @@ func TestSigningKeys(t *testing.T) {
 	t.Run("a file may hold several, of which the first signs", func(t *testing.T) {
 		dir := t.TempDir()
 		const first, second = "the first key, 32 bytes long....", "the second key, 32 bytes long..."
-		for name, text := range map[string]string{"old": first, "both": " " + second + "\r\n\n" + first + "\n", "new": second + "\n"} {
+		for name, text := range map[string]string{
+			"old": first, "both": " " + second + "\r\n\n" + first + "\n",
+			"new": second + "\n",
+		} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +163,8 @@ func TestSigningKeys(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "empty"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "short"), []byte("a key that has only 31 bytes..."), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "short"), []byte("a key that has only 31 bytes..."),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []struct {
@@ -165,9 +173,11 @@ func TestSigningKeys(t *testing.T) {
 			word string
 		}{
 			{nil, []string{"-db", "memory:"}, "-key-file"}, {nil, []string{"-key-file", "empty"}, "there is no key"},
-			{[]string{"VITRINE_KEY=a key that has only 31 bytes..."}, nil, "too short"}, {nil, []string{"-key-file", "no/such/dir"}, "no/such/dir"},
+			{[]string{"VITRINE_KEY=a key that has only 31 bytes..."}, nil, "too short"},
+			{nil, []string{"-key-file", "no/such/dir"}, "no/such/dir"},
 			{nil, []string{"-key-file", "mistyped"}, "mistyped"},
-			{[]string{"VITRINE_KEY=a key that has only 31 bytes..."}, nil, "VITRINE_KEY"}, {nil, []string{"-key-file", "short"}, "the key file short"},
+			{[]string{"VITRINE_KEY=a key that has only 31 bytes..."}, nil, "VITRINE_KEY"},
+			{nil, []string{"-key-file", "short"}, "the key file short"},
 		} {
 			out := run(t, dir, c.env, append(append([]string{"token"}, editor...), c.args...)...)
 			if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, c.word) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The program as a process of its own: main gives commands the environment, the arguments and standard input, it ends with the
-// status of the command, and SIGTERM and SIGINT stop it in order.
+// The program as a process of its own: main gives commands the environment, the arguments and standard input, it ends
+// with the status of the command, and SIGTERM and SIGINT stop it in order.
 func TestTheProgramIsAProcess(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -19,7 +19,9 @@ func TestTheProgramIsAProcess(t *testing.T) {
 	dir := t.TempDir()
 	process := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), self, args...)
-		cmd.Dir, cmd.Env = dir, []string{programVariable + "=1", "VITRINE_DB=v.db", "VITRINE_URN=urn:vitrine:example.test:user=editor", "VITRINE_ADDR=127.0.0.1:0"}
+		cmd.Dir, cmd.Env = dir,
+			[]string{programVariable + "=1", "VITRINE_DB=v.db", "VITRINE_URN=urn:vitrine:example.test:user=editor",
+				"VITRINE_ADDR=127.0.0.1:0"}
 		return cmd
 	}
 	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
@@ -51,7 +53,8 @@ func TestTheProgramIsAProcess(t *testing.T) {
 	}
 	check := process("reviews", "check", "-")
 	check.Stdin = strings.NewReader(badRecord)
-	if out, err := check.Output(); check.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "this is not JSON") {
+	if out, err := check.Output(); check.ProcessState.ExitCode() != 1 ||
+		!strings.Contains(string(out), "this is not JSON") {
 		t.Errorf("%q, %v", out, err)
 	}
 }

@@ -93,8 +93,13 @@ func TestMetrics(t *testing.T) {
 			t.Fatal(strings.Join(wrong, "\n"))
 		}
 	}
-	for _, name := range []string{"vitrine_sqlite_commit_updates_sum", "vitrine_sqlite_commit_updates_count", `vitrine_sqlite_commit_updates_bucket{le="1"}`, "vitrine_sqlite_log_bytes", "vitrine_connections_open",
-		"go_goroutines", "process_open_fds", "vitrine_http_request_duration_seconds_sum{method=\"GET\",route=\"/v4/apps/\"}", `vitrine_http_response_bytes_total{method="GET",route="/v4/apps/"}`} {
+	for _, name := range []string{
+		"vitrine_sqlite_commit_updates_sum", "vitrine_sqlite_commit_updates_count",
+		`vitrine_sqlite_commit_updates_bucket{le="1"}`, "vitrine_sqlite_log_bytes", "vitrine_connections_open",
+		"go_goroutines", "process_open_fds",
+		"vitrine_http_request_duration_seconds_sum{method=\"GET\",route=\"/v4/apps/\"}",
+		`vitrine_http_response_bytes_total{method="GET",route="/v4/apps/"}`,
+	} {
 		if have[name] <= 0 {
 			t.Errorf("%s is %v, want more than 0", name, have[name])
 		}
@@ -102,7 +107,10 @@ func TestMetrics(t *testing.T) {
 	if !strings.Contains(s.stderr.String(), "msg=answered") {
 		t.Error("the access log is not written beside the metrics")
 	}
-	for path, status := range map[string]int{"/": 404, "/healthz": 404, "/metrics/": 404, "/debug/pprof/": 404, "/apps/": 404} {
+	for path, status := range map[string]int{
+		"/": 404, "/healthz": 404, "/metrics/": 404, "/debug/pprof/": 404,
+		"/apps/": 404,
+	} {
 		answer, err := http.Get(strings.TrimSuffix(address, "/metrics") + path)
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +151,8 @@ func TestMetricsOfReloads(t *testing.T) {
 		faults <- fault
 		run.hangup(says[fault == nil])
 		have := readMetrics(t, web.URL+"/metrics")
-		if keys, webhooks := have[`vitrine_reload_failed{what="keys"}`], have[`vitrine_reload_failed{what="webhooks"}`]; keys != 0 || webhooks != oneIf(fault != nil) {
+		keys, webhooks := have[`vitrine_reload_failed{what="keys"}`], have[`vitrine_reload_failed{what="webhooks"}`]
+		if keys != 0 || webhooks != oneIf(fault != nil) {
 			t.Errorf("after reload %d with %v: keys %v, webhooks %v", i, fault, keys, webhooks)
 		}
 	}
@@ -156,14 +165,19 @@ func TestMetricsOfDeliveries(t *testing.T) {
 	server := httptest.NewServer(m.handler(slog.New(slog.DiscardHandler)))
 	defer server.Close()
 	have := readMetrics(t, server.URL+"/metrics")
-	if lag, told := have[`vitrine_webhook_lag_seconds{webhook="cdn"}`]; told || have["vitrine_webhooks_delivering"] != 0 {
+	if lag, told := have[`vitrine_webhook_lag_seconds{webhook="cdn"}`]; told ||
+		have["vitrine_webhooks_delivering"] != 0 {
 		t.Errorf("a process that does not deliver tells of a lag of %v s", lag)
 	}
-	all = []webhook.Progress{{Endpoint: "cdn", Waiting: time.Now().Add(-time.Hour)}, {Endpoint: "log", Disabled: true}, {Endpoint: "ahead", Waiting: time.Now().Add(time.Hour)}}
+	all = []webhook.Progress{{Endpoint: "cdn", Waiting: time.Now().Add(-time.Hour)}, {Endpoint: "log", Disabled: true},
+		{Endpoint: "ahead", Waiting: time.Now().Add(time.Hour)}}
 	have = readMetrics(t, server.URL+"/metrics")
 	for name, want := range map[string]float64{
-		"vitrine_webhooks_delivering": 1, `vitrine_webhook_lag_seconds{webhook="log"}`: 0, `vitrine_webhook_lag_seconds{webhook="ahead"}`: 0,
-		`vitrine_webhook_disabled{webhook="log"}`: 1, `vitrine_webhook_disabled{webhook="cdn"}`: 0,
+		"vitrine_webhooks_delivering":                  1,
+		`vitrine_webhook_lag_seconds{webhook="log"}`:   0,
+		`vitrine_webhook_lag_seconds{webhook="ahead"}`: 0,
+		`vitrine_webhook_disabled{webhook="log"}`:      1,
+		`vitrine_webhook_disabled{webhook="cdn"}`:      0,
 	} {
 		if value, told := have[name]; !told || value != want {
 			t.Errorf("%s is %v, want %v", name, value, want)
@@ -191,7 +205,9 @@ func TestMetricsOfWebhooks(t *testing.T) {
 		{webhook.Retried, map[string]float64{`vitrine_webhook_attempts_total{outcome="retried",webhook="cdn"}`: 2}},
 		{webhook.Delivered, map[string]float64{`vitrine_webhook_attempts_total{outcome="delivered",webhook="cdn"}`: 1,
 			`vitrine_webhook_delay_seconds_count{webhook="cdn"}`: 1}},
-		{webhook.Skipped, map[string]float64{`vitrine_webhook_attempts_total{outcome="skipped",webhook="cdn"}`: 1, `vitrine_webhook_delay_seconds_count{webhook="cdn"}`: 1}},
+		{webhook.Skipped,
+			map[string]float64{`vitrine_webhook_attempts_total{outcome="skipped",webhook="cdn"}`: 1,
+				`vitrine_webhook_delay_seconds_count{webhook="cdn"}`: 1}},
 	} {
 		if step.outcome != "" { // that of a process that has just begun
 			observe(webhook.Attempt{Endpoint: "cdn", Type: "tag.set", At: at, Status: 200, Outcome: step.outcome})

@@ -18,9 +18,13 @@ import (
 
 // legacy is a record of an old site.
 func legacy(number int) string {
-	return fmt.Sprintf(`{"source":"shop.test","title":"Article %d","created":"2019-01-01T00:00:00Z","id":"%s","dimensions":["default"],"reviews":[`+
-		`{"id":"1","imported_display_name":"Ada","imported_url":"https://ada.test/","title":"Good","body_html":"<p>Text & more.</p>","created":"2019-04-03T10:11:12Z","ratings":[80],"subparts":{"colour":"red"}},`+
-		`{"id":"2","author_id":"u7","parent_id":"1","title":"Re","body_html":"","created":"2019-04-04T00:00:00Z","ratings":[60]}]}`, number, articleID(number))
+	return fmt.Sprintf(`{"source":"shop.test","title":"Article %d","created":"2019-01-01T00:00:00Z","id":"%s",`+
+		`"dimensions":["default"],"reviews":[`+
+		`{"id":"1","imported_display_name":"Ada","imported_url":"https://ada.test/","title":"Good",`+
+		`"body_html":"<p>Text & more.</p>","created":"2019-04-03T10:11:12Z","ratings":[80],`+
+		`"subparts":{"colour":"red"}},`+
+		`{"id":"2","author_id":"u7","parent_id":"1","title":"Re","body_html":"","created":"2019-04-04T00:00:00Z",`+
+		`"ratings":[60]}]}`, number, articleID(number))
 }
 
 func articleID(number int) string {
@@ -96,8 +100,8 @@ func mend(rejects string) string {
 	return out.String()
 }
 
-// A migration from beginning to end: a file with a fault in each tenth record, then the rejects, mended by a script. After that
-// each review is in exactly once.
+// A migration from beginning to end: a file with a fault in each tenth record, then the rejects, mended by a script.
+// After that each review is in exactly once.
 func TestAMigrationWithThirtyFiveKindsOfFault(t *testing.T) {
 	const lines, every = 800, 10
 	dir := t.TempDir()
@@ -122,7 +126,8 @@ func TestAMigrationWithThirtyFiveKindsOfFault(t *testing.T) {
 	}
 
 	// Every fault is found, with the record that it is in and the text that is wrong.
-	out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "shop.test", "-json", "-rejects", "rejects.ndjson", "old.ndjson")
+	out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "shop.test", "-json", "-rejects",
+		"rejects.ndjson", "old.ndjson")
 	if out.status != 1 {
 		t.Fatalf("status %d: %s", out.status, out.stderr)
 	}
@@ -137,7 +142,8 @@ func TestAMigrationWithThirtyFiveKindsOfFault(t *testing.T) {
 		if want := articleID(int(p.Line) - 1); p.Collection != want && !known {
 			t.Errorf("%v, want the collection %s", p, want)
 		}
-		if missing := p.Rule == "member-missing" || p.Rule == "author-missing" || p.Rule == "json" || p.Rule == "utf-8"; (p.Value == "") != missing {
+		if missing := p.Rule == "member-missing" || p.Rule == "author-missing" || p.Rule == "json" ||
+			p.Rule == "utf-8"; (p.Value == "") != missing {
 			t.Errorf("%v: the value is %q", p, p.Value)
 		}
 	}
@@ -157,7 +163,8 @@ func TestAMigrationWithThirtyFiveKindsOfFault(t *testing.T) {
 	if out := run(t, dir, nil, "reviews", "check", "mended.ndjson"); out.status != 0 {
 		t.Fatalf("the mended rejects: %+v", out)
 	}
-	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "shop.test", "mended.ndjson"); out.status != 0 {
+	out = run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "shop.test", "mended.ndjson")
+	if out.status != 0 {
 		t.Fatalf("the mended rejects: %+v", out)
 	}
 
@@ -170,7 +177,8 @@ func TestAMigrationWithThirtyFiveKindsOfFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "shop.test", "-json", "right.ndjson")
-	if counts := fmt.Sprintf(`"reviews":%d,"created":0,"updated":0,"unchanged":%d,"rejected":0`, 2*lines, 2*lines); again.status != 0 || !strings.Contains(again.stdout, counts) {
+	counts := fmt.Sprintf(`"reviews":%d,"created":0,"updated":0,"unchanged":%[1]d,"rejected":0`, 2*lines)
+	if again.status != 0 || !strings.Contains(again.stdout, counts) {
 		t.Errorf("the file as it should have been: %s, want %s", again.stdout, counts)
 	}
 	exported := run(t, dir, nil, "reviews", "export", "-db", "v.db")

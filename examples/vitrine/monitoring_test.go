@@ -90,7 +90,8 @@ func alertQueries(t *testing.T) (all []query) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alert := regexp.MustCompile(`(?s)^(\w+)\n +expr: (?:>\n)?(.*?)\n(?: +for: \d+m\n)? +labels: \{severity: (?:critical|warning)\}\n +annotations:\n +summary: "[^\n]+\."\n +description: "[^\n]{60,}\."\n$`)
+	alert := regexp.MustCompile(`(?s)^(\w+)\n +expr: (?:>\n)?(.*?)\n(?: +for: \d+m\n)? +labels: \{severity: ` +
+		`(?:critical|warning)\}\n +annotations:\n +summary: "[^\n]+\."\n +description: "[^\n]{60,}\."\n$`)
 	parts := strings.Split(string(text), "      - alert: ")
 	for _, part := range parts[1:] {
 		found := alert.FindStringSubmatch(strings.TrimRight(part, "\n") + "\n")
@@ -125,7 +126,8 @@ func (s scraped) add(have map[string]float64) {
 	}
 }
 
-// scrapeBinaries runs the binary on SQLite, on PostgreSQL and over TLS, sends some requests, and returns what /metrics has.
+// scrapeBinaries runs the binary on SQLite, on PostgreSQL and over TLS, sends some requests, and returns what /metrics
+// has.
 func scrapeBinaries(t *testing.T) scraped {
 	t.Helper()
 	all, dir := scraped{}, t.TempDir()
@@ -142,7 +144,8 @@ func scrapeBinaries(t *testing.T) scraped {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // they are counted after their ends
 		have := readMetrics(t, address)
 		all.add(have)
-		if have[`vitrine_webhook_delay_seconds_count{webhook="all"}`] > 0 && have[`vitrine_http_requests_total{code="200",method="GET",route="/x/reviews/export"}`] > 0 {
+		if have[`vitrine_webhook_delay_seconds_count{webhook="all"}`] > 0 &&
+			have[`vitrine_http_requests_total{code="200",method="GET",route="/x/reviews/export"}`] > 0 {
 			break
 		}
 		if time.Now().After(end) {
@@ -156,8 +159,10 @@ func scrapeBinaries(t *testing.T) scraped {
 	}
 	s, address = metricsOf(t, dir, "-db", cluster.Database(t), "-key-file", "key")
 	have := readMetrics(t, address)
-	if have["vitrine_postgres_connections_limit"] < 1 || have["vitrine_postgres_transactions_total"] < 1 || have["vitrine_postgres_connections"] < 1 {
-		t.Errorf("%v of %v connections, %v transactions", have["vitrine_postgres_connections"], have["vitrine_postgres_connections_limit"], have["vitrine_postgres_transactions_total"])
+	if have["vitrine_postgres_connections_limit"] < 1 || have["vitrine_postgres_transactions_total"] < 1 ||
+		have["vitrine_postgres_connections"] < 1 {
+		t.Errorf("%v of %v connections, %v transactions", have["vitrine_postgres_connections"],
+			have["vitrine_postgres_connections_limit"], have["vitrine_postgres_transactions_total"])
 	}
 	all.add(have)
 	s.stop()
@@ -165,7 +170,8 @@ func scrapeBinaries(t *testing.T) scraped {
 	writeCertificate(t, dir, 1, x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
 	s, address = metricsOf(t, dir, "-db", "memory:", "-tls-cert", "cert.pem", "-tls-key", "key.pem")
 	have = readMetrics(t, address)
-	if left := time.Until(time.Unix(int64(have["vitrine_tls_certificate_expires_seconds"]), 0)); left <= 0 || left > time.Hour {
+	if left := time.Until(time.Unix(int64(have["vitrine_tls_certificate_expires_seconds"]), 0)); left <= 0 ||
+		left > time.Hour {
 		t.Errorf("the certificate expires in %s, want an hour", left)
 	}
 	all.add(have)
@@ -472,7 +478,8 @@ func TestPrometheusTakesTheAlertsAndTheQueries(t *testing.T) {
 		return string(out), err
 	}
 	for _, args := range [][]string{
-		{"check", "config", "prometheus.yml"}, {"check", "rules", "vitrine-alerts.yml"}, {"check", "rules", "dashboard.yml"}, {"test", "rules", "vitrine-alerts_test.yml"},
+		{"check", "config", "prometheus.yml"}, {"check", "rules", "vitrine-alerts.yml"},
+		{"check", "rules", "dashboard.yml"}, {"test", "rules", "vitrine-alerts_test.yml"},
 	} {
 		if out, err := check(args...); err != nil {
 			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -493,7 +500,8 @@ func TestPrometheusTakesTheAlertsAndTheQueries(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "vitrine-alerts.yml"), []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := check("test", "rules", "vitrine-alerts_test.yml"); err == nil || !strings.Contains(out, "VitrineWebhookBehind") {
+	if out, err := check("test", "rules", "vitrine-alerts_test.yml"); err == nil ||
+		!strings.Contains(out, "VitrineWebhookBehind") {
 		t.Errorf("an alert that fires too late passes its test: %v, %s", err, out)
 	}
 }

@@ -65,7 +65,8 @@ func TestTheDemoSignsItsVisitorIn(t *testing.T) {
 	if me := v.send("GET", "/x/me", "", 200); !strings.Contains(me, demoUser.URN) {
 		t.Errorf("me: %s", me)
 	}
-	if names := v.send("GET", "/x/people/?urn="+demoNetwork+":user=editor", "", 200); !strings.Contains(names, `"Editor"`) {
+	names := v.send("GET", "/x/people/?urn="+demoNetwork+":user=editor", "", 200)
+	if !strings.Contains(names, `"Editor"`) {
 		t.Errorf("names: %s", names)
 	}
 	v.post("/x/keys/", `{"name":"page","kind":"public","reads":["`+demoNetwork+`"],"tags":["production"]}`, 201)
@@ -84,34 +85,50 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-moderates", "urn:vitrine:example.test", "-admin")
 	link := strings.TrimSpace(out.stdout)
 	traced := `msg=access what=invited urn="urn:vitrine:example.test:user=`
-	if out.status != 0 || !strings.Contains(out.stderr, traced) || !strings.Contains(out.stderr, "for a browser of this machine") || !strings.HasPrefix(link, s.base+"/#invite=in_") {
+	if out.status != 0 || !strings.Contains(out.stderr, traced) ||
+		!strings.Contains(out.stderr, "for a browser of this machine") ||
+		!strings.HasPrefix(link, s.base+"/#invite=in_") {
 		t.Fatalf("%+v", out)
 	}
 	_, secret, _ := strings.Cut(link, "#invite=")
 	v := s.visitor()
-	if got := v.post("/x/signin/invitation", `{"invitation":"`+secret+`"}`, 200); !strings.Contains(got, `"name":"Ann"`) {
+	got := v.post("/x/signin/invitation", `{"invitation":"`+secret+`"}`, 200)
+	if !strings.Contains(got, `"name":"Ann"`) {
 		t.Errorf("the invitation: %s", got)
 	}
 	v.post("/x/signin/register/begin", `{"invitation":"`+secret+`"}`, 200)
 	s.stop()
-	if out := run(t, dir, nil, "invite", "-db", "w.db", "-name", "Bob", "-admin"); out.status != 0 || !strings.Contains(out.stderr, "no store at w.db: this makes it, and serve -db w.db serves it") {
+	if out := run(t, dir, nil, "invite", "-db", "w.db", "-name", "Bob", "-admin"); out.status != 0 ||
+		!strings.Contains(out.stderr, "no store at w.db: this makes it, and serve -db w.db serves it") {
 		t.Errorf("without a store: %+v", out)
 	}
-	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-network", "example.test"); out.status != 0 || !strings.Contains(out.stderr, "another person called Ann: -urn urn:vitrine:example.test:user=") {
+	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-network", "example.test"); out.status != 0 ||
+		!strings.Contains(out.stderr, "another person called Ann: -urn urn:vitrine:example.test:user=") {
 		t.Errorf("a namesake: %+v", out)
 	}
-	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Bob", "-network", "urn:x"); out.status != 2 || !strings.Contains(out.stderr, `invite: -network: "urn:x" is not the URN of a network`) {
+	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Bob", "-network", "urn:x"); out.status != 2 ||
+		!strings.Contains(out.stderr, `invite: -network: "urn:x" is not the URN of a network`) {
 		t.Errorf("no network: %+v", out)
 	}
-	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Bob", "-admin", "-base-url", "https://apps.example.test"); out.status != 0 || strings.Contains(out.stderr, "this machine") || !strings.Contains(out.stderr, "urn:vitrine:default") || !strings.Contains(out.stderr, "-moderates") {
+	out = run(t, dir, nil, "invite", "-db", "v.db", "-name", "Bob", "-admin",
+		"-base-url", "https://apps.example.test")
+	if out.status != 0 || strings.Contains(out.stderr, "this machine") ||
+		!strings.Contains(out.stderr, "urn:vitrine:default") || !strings.Contains(out.stderr, "-moderates") {
 		t.Errorf("an administrator of no network: %+v", out)
 	}
 	nobody := []string{"invite", "-db", "v.db", "-urn", "urn:vitrine:example.test:user=nobody"}
-	if out := run(t, dir, nil, nobody...); out.status != 2 || !strings.Contains(out.stderr, "invite: -urn: no person has urn:vitrine:example.test:user=nobody: -name NAME makes a new one") {
+	if out := run(t, dir, nil, nobody...); out.status != 2 ||
+		!strings.Contains(out.stderr,
+			"invite: -urn: no person has urn:vitrine:example.test:user=nobody: -name NAME makes a new one") {
 		t.Errorf("a mistyped URN: %+v", out)
 	}
-	for _, want := range []string{"warning: no person has urn:vitrine:example.test:user=nobody: this makes a new one", ""} { // the second time it is there
-		if out := run(t, dir, nil, append(nobody, "-name", "Cy")...); out.status != 0 || strings.Contains(out.stderr, "no person") != (want != "") || !strings.Contains(out.stderr, want) {
+	// the second time it is there
+	for _, want := range []string{
+		"warning: no person has urn:vitrine:example.test:user=nobody: this makes a new one",
+		"",
+	} {
+		if out := run(t, dir, nil, append(nobody, "-name", "Cy")...); out.status != 0 ||
+			strings.Contains(out.stderr, "no person") != (want != "") || !strings.Contains(out.stderr, want) {
 			t.Errorf("a URN of nobody: %+v", out)
 		}
 	}
@@ -123,17 +140,23 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	if got := again.visitor().send("GET", "/x/signin", "", 200); !strings.Contains(got, `"people":true`) {
 		t.Errorf("after a restart: %s", got)
 	}
-	for _, wrong := range [][]string{{}, {"-name", "X", "-moderates", "urn"}, {"-name", "X", "-base-url", "http://example.test"}, {"-name", "X", "-urn", "urn:x"}} {
-		if out := run(t, dir, nil, append([]string{"invite", "-db", "v.db"}, wrong...)...); out.status != 2 || out.stdout != "" {
+	for _, wrong := range [][]string{
+		{}, {"-name", "X", "-moderates", "urn"},
+		{"-name", "X", "-base-url", "http://example.test"}, {"-name", "X", "-urn", "urn:x"},
+	} {
+		if out := run(t, dir, nil, append([]string{"invite", "-db", "v.db"}, wrong...)...); out.status != 2 ||
+			out.stdout != "" {
 			t.Errorf("%q: %+v", wrong, out)
 		}
 	}
 	// Archives have people only when they are asked for, and sessions never.
-	if out := run(t, dir, nil, "export", "-db", "v.db"); strings.Contains(out.stdout, "people ") || !strings.Contains(out.stderr, "without people (4) and keys (0): see -with-access") {
+	if out := run(t, dir, nil, "export", "-db", "v.db"); strings.Contains(out.stdout, "people ") ||
+		!strings.Contains(out.stderr, "without people (4) and keys (0): see -with-access") {
 		t.Errorf("the archive: %s", out.stdout)
 	}
 	with := run(t, dir, nil, "export", "-db", "v.db", "-with-access")
-	if strings.Contains(with.stderr, "without") || !strings.Contains(with.stdout, "people person/") || strings.Contains(with.stdout, secret) || strings.Contains(with.stdout, "ceremony/") {
+	if strings.Contains(with.stderr, "without") || !strings.Contains(with.stdout, "people person/") ||
+		strings.Contains(with.stdout, secret) || strings.Contains(with.stdout, "ceremony/") {
 		t.Errorf("the archive: %s", with.stdout)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(with.stdout), 0o600); err != nil {
@@ -160,16 +183,19 @@ func TestWhatOIDCNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(`{"issuer":"https://id.example.test","clientID":"v","network":"example.test","gives":{"editors":{"reads":["urn:vitrine:example.test"]}}}`)
+	write(`{"issuer":"https://id.example.test","clientID":"v","network":"example.test",` +
+		`"gives":{"editors":{"reads":["urn:vitrine:example.test"]}}}`)
 	s := start(t, dir, nil, "-db", "memory:", "-oidc", file)
 	var told struct{ OIDC struct{ Name string } }
-	if err := json.Unmarshal([]byte(s.visitor().send("GET", "/x/signin", "", 200)), &told); err != nil || told.OIDC.Name != "id.example.test" {
+	if err := json.Unmarshal([]byte(s.visitor().send("GET", "/x/signin", "", 200)), &told); err != nil ||
+		told.OIDC.Name != "id.example.test" {
 		t.Errorf("%+v, %v", told, err)
 	}
 	s.stop()
 	for _, text := range []string{"", "{}", `{"issuer":1}`} {
 		write(text)
-		if out := run(t, dir, nil, "-db", "memory:", "-addr", "127.0.0.1:0", "-oidc", file); out.status != 2 || !strings.Contains(out.stderr, "-oidc") {
+		if out := run(t, dir, nil, "-db", "memory:", "-addr", "127.0.0.1:0", "-oidc", file); out.status != 2 ||
+			!strings.Contains(out.stderr, "-oidc") {
 			t.Errorf("%q: %+v", text, out)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// programVariable makes the test binary the program itself, which gets the arguments and environment of a process of its own.
+// programVariable makes the test binary the program itself, which gets the arguments and environment of a process of
+// its own.
 const programVariable = "TEST_RUNS_THE_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -40,8 +41,8 @@ type outcome struct {
 // entering is held while a test changes its working directory.
 var entering sync.Mutex
 
-// enter makes dir the working directory until the test ends. The directory is that of the whole process, so no test that
-// enters one may run in parallel with others.
+// enter makes dir the working directory until the test ends. The directory is that of the whole process, so no test
+// that enters one may run in parallel with others.
 func enter(t *testing.T, dir string) {
 	t.Helper()
 	entering.Lock()
@@ -55,14 +56,15 @@ func enter(t *testing.T, dir string) {
 
 // newProgram returns the program as a process with env as its whole environment would have it.
 func newProgram(env []string, stdin string, stdout, stderr io.Writer) *program {
-	return &program{stdin: strings.NewReader(stdin), stdout: stdout, stderr: stderr, environ: env, getenv: func(name string) string {
-		for _, setting := range slices.Backward(env) {
-			if set, value, _ := strings.Cut(setting, "="); set == name {
-				return value
+	return &program{stdin: strings.NewReader(stdin), stdout: stdout, stderr: stderr, environ: env,
+		getenv: func(name string) string {
+			for _, setting := range slices.Backward(env) {
+				if set, value, _ := strings.Cut(setting, "="); set == name {
+					return value
+				}
 			}
-		}
-		return ""
-	}}
+			return ""
+		}}
 }
 
 // run runs a command line in a directory to its end, in the process of the test.
@@ -128,7 +130,8 @@ func (o *output) next() (string, <-chan struct{}) {
 
 var readyLine = regexp.MustCompile(`^serving (http://localhost:\d+|https://127\.0\.0\.1:\d+)(/\S+)?$`)
 
-// start runs serve on a port of its own and waits until it says where it is. It stops when the test ends, if not before.
+// start runs serve on a port of its own and waits until it says where it is. It stops when the test ends, if not
+// before.
 func start(t *testing.T, dir string, env []string, args ...string) *testServer {
 	t.Helper()
 	enter(t, dir)
@@ -144,7 +147,8 @@ func start(t *testing.T, dir string, env []string, args ...string) *testServer {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		s.ended <- newProgram(env, "", stdoutEnd, &s.stderr).run(ctx, append([]string{"serve", "-addr", "127.0.0.1:0"}, args...))
+		s.ended <- newProgram(env, "", stdoutEnd, &s.stderr).run(ctx,
+			append([]string{"serve", "-addr", "127.0.0.1:0"}, args...))
 		stdoutEnd.Close()
 	}()
 	t.Cleanup(func() {
@@ -246,7 +250,8 @@ func (s *testServer) do(token, method, path, body string, status int) string {
 	return string(text)
 }
 
-var editor = []string{"-urn", "urn:vitrine:example.test:user=editor", "-moderates", "urn:vitrine:example.test", "-components"}
+var editor = []string{"-urn", "urn:vitrine:example.test:user=editor", "-moderates", "urn:vitrine:example.test",
+	"-components"}
 
 // newToken runs the command token for the editor.
 func newToken(t *testing.T, dir string, env []string, more ...string) string {

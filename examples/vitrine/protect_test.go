@@ -7,7 +7,8 @@ import (
 )
 
 func TestProtectedTagsTakeAModeratorOfEveryGroup(t *testing.T) {
-	const one, two, owner = "urn:vitrine:example.test:site=1", "urn:vitrine:example.test:site=2", "urn:vitrine:example.test:user=owner"
+	const one, two, owner = "urn:vitrine:example.test:site=1", "urn:vitrine:example.test:site=2",
+		"urn:vitrine:example.test:user=owner"
 	dir := t.TempDir()
 	s := start(t, dir, nil, "-db", "v.db", "-protect-tags", "production,live")
 	token := func(args ...string) string {
@@ -19,7 +20,8 @@ func TestProtectedTagsTakeAModeratorOfEveryGroup(t *testing.T) {
 	}
 	both, alone := token("-moderates", one+","+two), token("-moderates", one)
 	var app struct{ ID string }
-	if err := json.Unmarshal([]byte(s.do(both, "POST", "/apps/", `{"title":"x","groups":["`+one+`","`+two+`"]}`, 201)), &app); err != nil {
+	created := s.do(both, "POST", "/apps/", `{"title":"x","groups":["`+one+`","`+two+`"]}`, 201)
+	if err := json.Unmarshal([]byte(created), &app); err != nil {
 		t.Fatal(err)
 	}
 	tag := func(name string) string { return "/apps/" + app.ID + "/tags/" + name }
@@ -45,7 +47,8 @@ func TestProtectedTagsTakeAModeratorOfEveryGroup(t *testing.T) {
 		s.stop()
 		s = start(t, dir, nil, append([]string{"-db", "v.db"}, test.args...)...)
 		s.do(alone, "PUT", tag("production"), `{"appVersion":"0"}`, test.alone)
-		if body := s.do(both, "PUT", tag("production"), `{"appVersion":"0"}`, test.all); test.all == 403 && !strings.Contains(body, "needs 1 approval:") {
+		if body := s.do(both, "PUT", tag("production"), `{"appVersion":"0"}`, test.all); test.all == 403 &&
+			!strings.Contains(body, "needs 1 approval:") {
 			t.Errorf("%q: %s", test.args, body)
 		}
 		log := s.stderr.String()

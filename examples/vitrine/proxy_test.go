@@ -20,7 +20,8 @@ func TestForwardedRequests(t *testing.T) {
 		address string
 		host    string
 	}{
-		{"203.0.113.9:1", "X-Forwarded-For=198.51.100.1;X-Forwarded-Host=a.test;X-Forwarded-Proto=https", "203.0.113.9:1", host},
+		{"203.0.113.9:1", "X-Forwarded-For=198.51.100.1;X-Forwarded-Host=a.test;X-Forwarded-Proto=https",
+			"203.0.113.9:1", host},
 		{"10.1.2.3:1", "", "10.1.2.3:0", host},
 		{"10.1.2.3:1", "X-Forwarded-For=198.51.100.1;X-Forwarded-Host=a.test:8443", "198.51.100.1:0", "a.test:8443"},
 		{"10.1.2.3:1", "X-Forwarded-For=9.9.9.9, 198.51.100.1, 10.0.0.7", "198.51.100.1:0", host},
@@ -64,7 +65,8 @@ func TestForwardedRequests(t *testing.T) {
 		var seen *http.Request
 		trusted.behind(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r })).ServeHTTP(nil, r)
 		if seen.RemoteAddr != c.address || seen.Host != c.host {
-			t.Errorf("%s, %s: address %s, host %s, want %s and %s", c.peer, c.headers, seen.RemoteAddr, seen.Host, c.address, c.host)
+			t.Errorf("%s, %s: address %s, host %s, want %s and %s", c.peer, c.headers, seen.RemoteAddr, seen.Host,
+				c.address, c.host)
 		}
 	}
 }
@@ -77,7 +79,8 @@ func TestURLsBehindAProxy(t *testing.T) {
 		{"-trust-proxy 127.0.0.0/8", "gopher", "a/b", "SERVER/apps/"},
 		{"-trust-proxy 10.0.0.0/8", "https", "apps.example.test", "SERVER/apps/"},
 		{"", "https", "apps.example.test", "SERVER/apps/"},
-		{"-trust-proxy 127.0.0.1 -base-url https://known.example.test", "http", "apps.example.test", "https://known.example.test/apps/"},
+		{"-trust-proxy 127.0.0.1 -base-url https://known.example.test", "http", "apps.example.test",
+			"https://known.example.test/apps/"},
 	} {
 		dir, env := t.TempDir(), []string{"VITRINE_DB=memory:", "VITRINE_KEY=a key for tests, 32 bytes long.."}
 		s := start(t, dir, env, append([]string{"-access-log"}, strings.Fields(c.args)...)...)
@@ -89,8 +92,11 @@ func TestURLsBehindAProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json", "X-Forwarded-Proto": c.proto,
-			"X-Forwarded-Host": c.host, "X-Forwarded-For": "198.51.100.1"} {
+		for name, value := range map[string]string{
+			"Authorization": "Bearer " + token,
+			"Content-Type":  "application/json", "X-Forwarded-Proto": c.proto,
+			"X-Forwarded-Host": c.host, "X-Forwarded-For": "198.51.100.1",
+		} {
 			r.Header.Set(name, value)
 		}
 		answer, err := http.DefaultClient.Do(r)
@@ -102,10 +108,12 @@ func TestURLsBehindAProxy(t *testing.T) {
 		answer.Body.Close()
 		want := strings.Replace(c.want, "SERVER", s.url, 1)
 		if err != nil || !strings.HasPrefix(made.URL, want) || answer.Header.Get("Location") != made.URL {
-			t.Errorf("%s, %s, %s: %q, Location %q, %v, want %q", c.args, c.proto, c.host, made.URL, answer.Header.Get("Location"), err, want)
+			t.Errorf("%s, %s, %s: %q, Location %q, %v, want %q", c.args, c.proto, c.host, made.URL,
+				answer.Header.Get("Location"), err, want)
 		}
 		s.stop()
-		if believed := strings.Contains(s.stderr.String(), "address=198.51.100.1"); believed != strings.Contains(c.args, "127.0.0") {
+		believed := strings.Contains(s.stderr.String(), "address=198.51.100.1")
+		if believed != strings.Contains(c.args, "127.0.0") {
 			t.Errorf("%s: the log names the client's address: %v: %s", c.args, believed, s.stderr.String())
 		}
 	}
@@ -113,7 +121,10 @@ func TestURLsBehindAProxy(t *testing.T) {
 
 func TestAPublicAddressIsWarnedAbout(t *testing.T) {
 	dir := t.TempDir()
-	for args, warned := range map[string]bool{"": true, "-trust-proxy 10.0.0.0/8": false, "-base-url https://x.test": false} {
+	for args, warned := range map[string]bool{
+		"": true, "-trust-proxy 10.0.0.0/8": false,
+		"-base-url https://x.test": false,
+	} {
 		s := start(t, dir, nil, append([]string{"-db", "memory:", "-addr", ":0"}, strings.Fields(args)...)...)
 		s.stop()
 		if have := strings.Contains(s.stderr.String(), "level=WARN"); have != warned {
@@ -140,17 +151,21 @@ func TestStartAndStopAreLogged(t *testing.T) {
 			t.Fatalf("%v: %s", err, line)
 		}
 		messages = append(messages, entry.Msg)
-		if entry.Msg == "started" && (!strings.Contains(entry.Version, "go1.") || entry.Store != "v.db" || len(entry.Keys) != 16 || "http://"+local(entry.Address) != s.url) {
+		if entry.Msg == "started" &&
+			(!strings.Contains(entry.Version, "go1.") || entry.Store != "v.db" || len(entry.Keys) != 16 ||
+				"http://"+local(entry.Address) != s.url) {
 			t.Errorf("%s", line)
 		}
 	}
-	if want := "started, stopping: requests that are under way are answered, stopped"; strings.Join(messages, ", ") != want {
+	const want = "started, stopping: requests that are under way are answered, stopped"
+	if strings.Join(messages, ", ") != want {
 		t.Errorf("%q, want %q", messages, want)
 	}
 	if strings.Contains(s.stderr.String(), "a key for tests") {
 		t.Error("the log has the key")
 	}
-	if have := shown("postgres://user:secret@db1,db2:5432/vitrine?password=secret"); have != "postgres://db1,db2:5432/vitrine" {
+	have := shown("postgres://user:secret@db1,db2:5432/vitrine?password=secret")
+	if have != "postgres://db1,db2:5432/vitrine" {
 		t.Error(have)
 	}
 }

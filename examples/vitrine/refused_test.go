@@ -18,12 +18,13 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers compares the responses that net/http gives by itself with an error
-// of the service.
+// TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers compares the responses that net/http gives by itself with an
+// error of the service.
 func TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers(t *testing.T) {
-	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: func(*http.Request) (httpapi.Principal, error) {
-		return httpapi.Principal{}, httpapi.ErrUnauthenticated
-	}})
+	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil),
+		Authenticate: func(*http.Request) (httpapi.Principal, error) {
+			return httpapi.Principal{}, httpapi.ErrUnauthenticated
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,18 +70,22 @@ func TestRequestsThatNoHandlerSeesAreRefusedLikeAllOthers(t *testing.T) {
 		status  int
 		says    string
 	}{
-		"a path that is not escaped":     {"GET /asset/% HTTP/1.1\r\nHost: x\r\n\r\n", 400, "want a path that is escaped"},
-		"no host":                        {"GET / HTTP/1.1\r\n\r\n", 400, "missing required Host header"},
-		"a line that is no header":       {"GET / HTTP/1.1\r\nHost: x\r\nodd\r\n\r\n", 400, "cannot be read"},
-		"no HTTP at all":                 {"hello\r\n\r\n", 400, "cannot be read"},
-		"a version of the future":        {"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505, "want HTTP/1.1"},
-		"headers that are too large":     {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 300<<10) + "\r\n\r\n", 431, "headers are too large"},
-		"an encoding that is not known":  {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: odd\r\n\r\n", 501, "header Transfer-Encoding"},
+		"a path that is not escaped": {"GET /asset/% HTTP/1.1\r\nHost: x\r\n\r\n", 400,
+			"want a path that is escaped"},
+		"no host":                  {"GET / HTTP/1.1\r\n\r\n", 400, "missing required Host header"},
+		"a line that is no header": {"GET / HTTP/1.1\r\nHost: x\r\nodd\r\n\r\n", 400, "cannot be read"},
+		"no HTTP at all":           {"hello\r\n\r\n", 400, "cannot be read"},
+		"a version of the future":  {"GET / HTTP/3.0\r\nHost: x\r\n\r\n", 505, "want HTTP/1.1"},
+		"headers that are too large": {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 300<<10) +
+			"\r\n\r\n", 431, "headers are too large"},
+		"an encoding that is not known": {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: odd\r\n\r\n", 501,
+			"header Transfer-Encoding"},
 		"something odd that is expected": {"POST / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n", 417, "header Expect"},
 	} {
 		r, body := ask(c.request)
 		var out map[string]string
-		if err := json.Unmarshal([]byte(body), &out); err != nil || out["code"] == "" || !strings.Contains(out["error"], c.says) || r.StatusCode != c.status {
+		if err := json.Unmarshal([]byte(body), &out); err != nil || out["code"] == "" ||
+			!strings.Contains(out["error"], c.says) || r.StatusCode != c.status {
 			t.Errorf("%s: %s %s, want %d that says %q", name, r.Status, body, c.status, c.says)
 		}
 		if !r.Close {

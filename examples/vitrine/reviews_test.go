@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	goodRecord = `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["default"],"reviews":[` +
-		`{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z","ratings":[50]}]}` + "\n"
+	goodRecord = `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["default"],` +
+		`"reviews":[` +
+		`{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z",` +
+		`"ratings":[50]}]}` + "\n"
 	warnedRecord = `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"Yg==","reviews":[]}` + "\n"
 	badRecord    = "no JSON\n"
 )
@@ -40,18 +42,31 @@ func reviewFiles(t *testing.T) string {
 
 func TestReviewsExitStatus(t *testing.T) {
 	dir := reviewFiles(t)
-	for file, status := range map[string]int{"good": 0, "warned": 0, "empty": 0, "good.gz": 0, "bad": 1, "cut.gz": 2, "none": 2, ".": 2} {
-		for _, command := range [][]string{{"check"}, {"check", "-json"}, {"import", "-db", "v.db"}, {"import", "-db", "v.db", "-json", "-dry-run"}} {
+	for file, status := range map[string]int{
+		"good": 0, "warned": 0, "empty": 0, "good.gz": 0, "bad": 1, "cut.gz": 2,
+		"none": 2, ".": 2,
+	} {
+		for _, command := range [][]string{
+			{"check"}, {"check", "-json"}, {"import", "-db", "v.db"},
+			{"import", "-db", "v.db", "-json", "-dry-run"},
+		} {
 			out := run(t, dir, nil, append(append([]string{"reviews"}, command...), file)...)
 			if out.status != status || (out.stderr == "") != (status < 2) {
 				t.Errorf("%v %s: %+v, want status %d", command, file, out, status)
 			}
 		}
 	}
-	for _, args := range [][]string{{}, {"spam"}, {"check"}, {"check", "-", "-"}, {"check", "good", "none"}, {"check", "good", "-spam"}, {"check", "-rejects", "good", "bad", "good"}, {"check", "-spam", "good"}, {"check", "-max-line", "0", "good"}, {"import", "-db", "v.db", "-max-line", "1025", "good"}, {"import"}, {"export", "good"},
+	for _, args := range [][]string{
+		{}, {"spam"}, {"check"}, {"check", "-", "-"}, {"check", "good", "none"},
+		{"check", "good", "-spam"}, {"check", "-rejects", "good", "bad", "good"}, {"check", "-spam", "good"},
+		{"check", "-max-line", "0", "good"}, {"import", "-db", "v.db", "-max-line", "1025", "good"}, {"import"},
+		{"export", "good"},
 		{"export", "-db", "none.db"}, {"export", "-db", "good"}, {"import", "-db", "postgres://x", "good"},
-		{"import", "-db", "memory:", "good"}, {"import", "-dry-run", "-db", "memory:", "good"}, {"export", "-db", "memory:"}, {"export", "-db", "postgres://x"}} {
-		if out := run(t, dir, nil, append([]string{"reviews"}, args...)...); out.status != 2 || out.stdout != "" || out.stderr == "" {
+		{"import", "-db", "memory:", "good"}, {"import", "-dry-run", "-db", "memory:", "good"},
+		{"export", "-db", "memory:"}, {"export", "-db", "postgres://x"},
+	} {
+		if out := run(t, dir, nil, append([]string{"reviews"}, args...)...); out.status != 2 || out.stdout != "" ||
+			out.stderr == "" {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
@@ -86,7 +101,8 @@ func TestADryRunMakesNoStore(t *testing.T) {
 		}
 	}
 	for _, db := range []string{"no/such/x.db", "good", "mysql://x", ""} {
-		if out := run(t, dir, nil, "reviews", "import", "-dry-run", "-db", db, "good"); out.status != 2 || out.stdout != "" {
+		if out := run(t, dir, nil, "reviews", "import", "-dry-run", "-db", db, "good"); out.status != 2 ||
+			out.stdout != "" {
 			t.Errorf("-db %q: %+v", db, out)
 		}
 	}
@@ -110,8 +126,10 @@ func TestReviewsForMachines(t *testing.T) {
 			Problems                        *[]any
 			ProblemsTruncated               *bool
 		}
-		if len(lines) != 2 || json.Unmarshal([]byte(lines[0]), &problem) != nil || json.Unmarshal([]byte(lines[1]), &report) != nil ||
-			problem.Line != 2 || problem.Offset == nil || problem.Rule == "" || report.Lines != 2 || report.Errors != 1 || report.Problems != nil || report.ProblemsTruncated == nil {
+		if len(lines) != 2 || json.Unmarshal([]byte(lines[0]), &problem) != nil ||
+			json.Unmarshal([]byte(lines[1]), &report) != nil ||
+			problem.Line != 2 || problem.Offset == nil || problem.Rule == "" || report.Lines != 2 ||
+			report.Errors != 1 || report.Problems != nil || report.ProblemsTruncated == nil {
 			t.Errorf("%v: %q", command, lines)
 		}
 	}
@@ -124,7 +142,11 @@ func TestReviewsForPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := run(t, dir, nil, "reviews", "check", "many")
-	for _, words := range []string{"json: 5 errors\n", "line 2, column 2: this is not JSON", "and 2 more: -all prints every problem\n", ": 1 warning\n", "checked: 7 lines (5 unreadable), 2 collections, 1 review; 0 rejected; 5 errors, 1 warning\n"} {
+	for _, words := range []string{
+		"json: 5 errors\n", "line 2, column 2: this is not JSON",
+		"and 2 more: -all prints every problem\n", ": 1 warning\n",
+		"checked: 7 lines (5 unreadable), 2 collections, 1 review; 0 rejected; 5 errors, 1 warning\n",
+	} {
 		if !strings.Contains(out.stdout, words) {
 			t.Errorf("%q is not in %s", words, out.stdout)
 		}
@@ -137,13 +159,15 @@ func TestReviewsForPeople(t *testing.T) {
 func TestReviewsAreImportedWhileServingAndExported(t *testing.T) {
 	dir := reviewFiles(t)
 	s := start(t, dir, nil, "-db", "v.db")
-	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "example.test", "-dry-run", "good"); out.status != 0 || !strings.Contains(out.stdout, "1 created") {
+	out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "example.test", "-dry-run", "good")
+	if out.status != 0 || !strings.Contains(out.stdout, "1 created") {
 		t.Errorf("dry run: %+v", out)
 	}
 	if out := run(t, dir, nil, "reviews", "export", "-db", "v.db"); out.status != 0 || out.stdout != "" {
 		t.Errorf("a dry run stored %+v", out)
 	}
-	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "example.test", "warned"); out.status != 0 || !strings.Contains(out.stdout, "1 created") {
+	out = run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "example.test", "warned")
+	if out.status != 0 || !strings.Contains(out.stdout, "1 created") {
 		t.Errorf("import: %+v", out)
 	}
 	report := s.do(newToken(t, dir, nil, "-db", "v.db"), "POST", "/x/reviews/import", goodRecord, 200)
@@ -157,7 +181,8 @@ func TestReviewsAreImportedWhileServingAndExported(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "copy"), []byte(exported.stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "example.test", "copy"); !strings.Contains(out.stdout, "0 created, 0 updated, 1 unchanged") {
+	out = run(t, dir, nil, "reviews", "import", "-db", "v.db", "-network", "example.test", "copy")
+	if !strings.Contains(out.stdout, "0 created, 0 updated, 1 unchanged") {
 		t.Errorf("the export is other than what was imported: %+v", out)
 	}
 	s.stop()
@@ -167,7 +192,8 @@ func TestReviewsOfNetworksAreApart(t *testing.T) {
 	dir := reviewFiles(t)
 	reviews := func(args ...string) outcome { return run(t, dir, nil, append([]string{"reviews"}, args...)...) }
 	for _, name := range []string{"", "urn:vitrine:a", "a:site=1", "a b"} {
-		if out := reviews("import", "-db", "v.db", "-network", name, "good"); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "-network") {
+		if out := reviews("import", "-db", "v.db", "-network", name, "good"); out.status != 2 || out.stdout != "" ||
+			!strings.Contains(out.stderr, "-network") {
 			t.Errorf("import into %q: %+v", name, out)
 		}
 	}
@@ -178,34 +204,46 @@ func TestReviewsOfNetworksAreApart(t *testing.T) {
 		t.Errorf("import: %+v", out)
 	}
 	only := reviews("export", "-db", "v.db")
-	if named := reviews("export", "-db", "v.db", "-network", "default"); only.status != 0 || only.stdout == "" || named != only {
+	if named := reviews("export", "-db", "v.db", "-network", "default"); only.status != 0 || only.stdout == "" ||
+		named != only {
 		t.Errorf("of the only network: %+v, by its name %+v", only, named)
 	}
 	for _, step := range []struct {
 		done string
 		args []string
 	}{
-		{"1 created", []string{"-dry-run"}}, {"1 created", nil}, {"1 unchanged", nil}, {"1 unchanged", []string{"-dry-run"}},
+		{"1 created", []string{"-dry-run"}}, {"1 created", nil}, {"1 unchanged", nil},
+		{"1 unchanged", []string{"-dry-run"}},
 	} {
-		if out := reviews(append(append([]string{"import", "-db", "v.db", "-network", "other.test"}, step.args...), "good")...); !strings.Contains(out.stdout, step.done) {
+		if out := reviews(append(append([]string{"import", "-db", "v.db", "-network", "other.test"}, step.args...),
+			"good")...); !strings.Contains(out.stdout, step.done) {
 			t.Errorf("import into another network: %+v, want %s", out, step.done)
 		}
 	}
-	if out := reviews("import", "-db", "v.db", "-network", "misspelt", "-dry-run", "good"); out.status != 0 || !strings.Contains(out.stderr, "the network misspelt has no reviews; the store has those of default, other.test") {
+	if out := reviews("import", "-db", "v.db", "-network", "misspelt", "-dry-run", "good"); out.status != 0 ||
+		!strings.Contains(out.stderr,
+			"the network misspelt has no reviews; the store has those of default, other.test") {
 		t.Errorf("import into a new network: %+v", out)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "other"), []byte(strings.Replace(goodRecord, `"s"`, `"other"`, 1)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "other"), []byte(strings.Replace(goodRecord, `"s"`, `"other"`, 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []struct{ in, says string }{{"-dry-run", "new collections have the ids of others, from another source"}, {"-dry-run=false", "new collections have the ids"}, {"-all", ""}} {
+	for _, step := range []struct{ in, says string }{
+		{"-dry-run", "new collections have the ids of others, from another source"},
+		{"-dry-run=false", "new collections have the ids"},
+		{"-all", ""},
+	} {
 		if out := reviews("import", "-db", "w.db", "good"); out.status != 0 || out.stderr != "" {
 			t.Errorf("import: %+v", out)
 		}
-		if out := reviews("import", "-db", "w.db", step.in, "other"); out.status != 0 || !strings.Contains(out.stderr, step.says) || (out.stderr == "") != (step.says == "") {
+		if out := reviews("import", "-db", "w.db", step.in, "other"); out.status != 0 ||
+			!strings.Contains(out.stderr, step.says) || (out.stderr == "") != (step.says == "") {
 			t.Errorf("import of another source with %s: %+v", step.in, out)
 		}
 	}
-	if out := reviews("export", "-db", "v.db"); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "default, other.test") || !strings.Contains(out.stderr, "-network") {
+	if out := reviews("export", "-db", "v.db"); out.status != 2 || out.stdout != "" ||
+		!strings.Contains(out.stderr, "default, other.test") || !strings.Contains(out.stderr, "-network") {
 		t.Errorf("export of two networks: %+v", out)
 	}
 	for _, name := range []string{"default", "other.test"} {
@@ -213,7 +251,8 @@ func TestReviewsOfNetworksAreApart(t *testing.T) {
 			t.Errorf("export of %s: %+v, want %+v", name, out, only)
 		}
 	}
-	if out := reviews("export", "-db", "v.db", "-network", "misspelt"); out.status != 0 || out.stdout != "" || !strings.Contains(out.stderr, "default, other.test") {
+	if out := reviews("export", "-db", "v.db", "-network", "misspelt"); out.status != 0 || out.stdout != "" ||
+		!strings.Contains(out.stderr, "default, other.test") {
 		t.Errorf("export of a network without reviews: %+v", out)
 	}
 	if out := reviews("export", "-db", "v.db", "-network", "urn:vitrine:default"); out.status != 2 || out.stdout != "" {
@@ -233,9 +272,13 @@ func TestReviewsPrintNothingThatATerminalActsOn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "evil"), []byte(record), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range [][]string{{"check"}, {"check", "-json"}, {"import", "-db", "v.db"}, {"import", "-db", "v.db", "-json"}} {
+	for _, command := range [][]string{
+		{"check"}, {"check", "-json"}, {"import", "-db", "v.db"},
+		{"import", "-db", "v.db", "-json"},
+	} {
 		out := run(t, dir, nil, append(append([]string{"reviews"}, command...), "evil")...)
-		if out.status != 1 || strings.ContainsAny(out.stdout, "\x1b\u202e\u009b\U000e0001") || !strings.Contains(out.stdout, `\u202e`) || !strings.Contains(out.stdout, "\u00e9") {
+		if out.status != 1 || strings.ContainsAny(out.stdout, "\x1b\u202e\u009b\U000e0001") ||
+			!strings.Contains(out.stdout, `\u202e`) || !strings.Contains(out.stdout, "\u00e9") {
 			t.Errorf("%v: %+q", command, out.stdout)
 		}
 		if command[len(command)-1] != "-json" {
@@ -254,15 +297,18 @@ func TestAnImportThatStopsSaysWhatIsIn(t *testing.T) {
 	dir := reviewFiles(t)
 	var out strings.Builder
 	f := newFindings(&out, shownFlags{asJSON: new(bool), all: new(bool)})
-	if err := f.end(reviews.Counts{Lines: 7, Collections: 4, CollectionsCreated: 2, CollectionsRejected: 1, Reviews: 600, Created: 100, Unchanged: 20, Rejected: 30}, stopped); err != nil {
+	if err := f.end(reviews.Counts{Lines: 7, Collections: 4, CollectionsCreated: 2, CollectionsRejected: 1,
+		Reviews: 600, Created: 100, Unchanged: 20, Rejected: 30}, stopped); err != nil {
 		t.Fatal(err)
 	}
-	if want := "stopped: 7 lines, 4 collections (2 created, 1 rejected), 600 reviews; 100 created, 0 updated, 20 unchanged, 450 read and not stored, 30 rejected; 0 errors, 0 warnings\n"; out.String() != want {
+	if want := "stopped: 7 lines, 4 collections (2 created, 1 rejected), 600 reviews; 100 created, 0 updated, 20 " +
+		"unchanged, 450 read and not stored, 30 rejected; 0 errors, 0 warnings\n"; out.String() != want {
 		t.Errorf("%s, want %s", out.String(), want)
 	}
 	for _, args := range [][]string{{"import", "-db", "v.db"}, {"check"}, {"import", "-db", "v.db", "-dry-run"}} {
 		got := run(t, dir, nil, append(append([]string{"reviews"}, args...), "cut.gz")...)
-		if safe := strings.Contains(got.stderr, "importing all of it again is safe"); got.status != 2 || !strings.HasPrefix(got.stdout, "stopped: ") || safe != (len(args) == 3) {
+		if safe := strings.Contains(got.stderr, "importing all of it again is safe"); got.status != 2 ||
+			!strings.HasPrefix(got.stdout, "stopped: ") || safe != (len(args) == 3) {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}

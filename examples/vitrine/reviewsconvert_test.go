@@ -34,7 +34,8 @@ func TestReviewsConvert(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	// Reasons that differ in what they quote are shown together, and a second run keeps what the first had rejected.
-	odd := "product_handle,rating,author,created_at\nlamp,5,Ann,2023-06-31\nlamp,5,Ann,2023-02-30\nlamp,5,Ann,2023-13-01\nlamp,5,Ann,0000-00-00\n"
+	odd := "product_handle,rating,author,created_at\nlamp,5,Ann,2023-06-31\nlamp,5,Ann,2023-02-30\n" +
+		"lamp,5,Ann,2023-13-01\nlamp,5,Ann,0000-00-00\n"
 	again := runWith(t, dir, nil, odd, "reviews", "convert", "-source", "shop", "-rejects", "rejects.csv", "-")
 	if !strings.Contains(again.stderr, "  line 2: \"2023-06-31\" in column \"created_at\": there is no such date") ||
 		!strings.Contains(again.stderr, "  and 1 more like this: in rejects.csv\n") ||
@@ -116,11 +117,13 @@ func TestReviewsConvert(t *testing.T) {
 		!strings.Contains(out.stderr, want) {
 		t.Errorf("%+v", out)
 	}
-	for _, args := range [][]string{{}, {"good.csv", "shop.csv"}, {"none.csv"}, {"."},
+	for _, args := range [][]string{
+		{}, {"good.csv", "shop.csv"}, {"none.csv"}, {"."},
 		{"-mapping", "none.json", "good.csv"}, {"-mapping", "bad.json", "good.csv"},
 		{"-mapping", "odd.json", "good.csv"}, {"-scale", "0", "good.csv"},
 		{"-scale", "-1", "good.csv"}, {"-scale", "five", "good.csv"}, {"-dates", "ymd", "good.csv"},
-		{"-rejects", "good.csv", "good.csv"}, {"json.csv"}, {"-guess", "json.csv"}} {
+		{"-rejects", "good.csv", "good.csv"}, {"json.csv"}, {"-guess", "json.csv"},
+	} {
 		if out := run(t, dir, nil, append([]string{"reviews", "convert"}, args...)...); out.status != 2 ||
 			out.stdout != "" || out.stderr == "" {
 			t.Errorf("%v: %+v", args, out)

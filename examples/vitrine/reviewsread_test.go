@@ -19,20 +19,24 @@ func TestStoredCollectionsAreListed(t *testing.T) {
 		}
 	}
 	want := "s  YQ==  \"T\": 1 review, default 50.00\ns  Yg==  \"T\": 0 reviews\n"
-	if out := run(t, dir, nil, "reviews", "collections", "-db", "v.db", "-network", "other.test"); out.status != 0 || out.stdout != want {
+	if out := run(t, dir, nil, "reviews", "collections", "-db", "v.db", "-network", "other.test"); out.status != 0 ||
+		out.stdout != want {
 		t.Errorf("%+v, want %s", out, want)
 	}
-	if out := run(t, dir, nil, "reviews", "collections", "-db", "v.db"); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "reviews collections: the store has reviews of 2 networks") {
+	if out := run(t, dir, nil, "reviews", "collections", "-db", "v.db"); out.status != 2 || out.stdout != "" ||
+		!strings.Contains(out.stderr, "reviews collections: the store has reviews of 2 networks") {
 		t.Errorf("of no network: %+v", out)
 	}
 	out := run(t, dir, nil, "reviews", "collections", "-db", "v.db", "-network", "default", "-source", "s", "-json")
 	var c reviews.CollectionRecord
 	line, _, _ := strings.Cut(out.stdout, "\n")
-	if err := json.Unmarshal([]byte(line), &c); err != nil || c.ID != "YQ==" || c.Count != 1 || c.Dimensions[0].Mean != 50 || c.Dimensions[0].Histogram[4] != 1 {
+	if err := json.Unmarshal([]byte(line), &c); err != nil || c.ID != "YQ==" || c.Count != 1 ||
+		c.Dimensions[0].Mean != 50 || c.Dimensions[0].Histogram[4] != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	for _, args := range [][]string{{"-db", "none.db"}, {"-db", "v.db", "-network", "a b"}, {"-db", "v.db", "spam"}} {
-		if out := run(t, dir, nil, append([]string{"reviews", "collections"}, args...)...); out.status != 2 || out.stdout != "" {
+		if out := run(t, dir, nil, append([]string{"reviews", "collections"}, args...)...); out.status != 2 ||
+			out.stdout != "" {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
@@ -50,16 +54,23 @@ func TestStoredReviewsAreErased(t *testing.T) {
 	erase := func(args ...string) outcome {
 		return run(t, dir, nil, append([]string{"reviews", "delete", "-db", "v.db"}, args...)...)
 	}
-	for _, args := range [][]string{{}, {"-network", ""}, {"-network", "n"}, {"-network", "n", "-dry-run"}, {"-network", "n", "-source", ""}, {"-network", "n", "-source", "", "-everything"},
-		{"-network", "n", "-source", "s", "-everything"}, {"-network", "n", "-review", "r1"}, {"-network", "n", "-collection", "YQ==", "-review", "r1", "-author", "a"},
-		{"-network", "n", "-collection", "absent"}, {"-network", "n", "-collection", "YQ==", "-review", "absent"}, {"-network", "n", "spam"}, {"-network", "n:site=1"},
-		{"-network", "n", "-author", "nobody"}, {"-network", "n", "-source", "none"}, {"-network", "none", "-everything"}, {"-network", "n", "-author", "nobody", "-dry-run"}} {
+	for _, args := range [][]string{
+		{}, {"-network", ""}, {"-network", "n"}, {"-network", "n", "-dry-run"},
+		{"-network", "n", "-source", ""}, {"-network", "n", "-source", "", "-everything"},
+		{"-network", "n", "-source", "s", "-everything"}, {"-network", "n", "-review", "r1"},
+		{"-network", "n", "-collection", "YQ==", "-review", "r1", "-author", "a"},
+		{"-network", "n", "-collection", "absent"}, {"-network", "n", "-collection", "YQ==", "-review", "absent"},
+		{"-network", "n", "spam"}, {"-network", "n:site=1"},
+		{"-network", "n", "-author", "nobody"}, {"-network", "n", "-source", "none"},
+		{"-network", "none", "-everything"}, {"-network", "n", "-author", "nobody", "-dry-run"},
+	} {
 		if out := erase(args...); out.status != 2 || out.stdout != "" || out.stderr == "" {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
 	// A variable that a script forgot to fill names nothing.
-	out := run(t, dir, []string{"VITRINE_AUTHOR=", "VITRINE_SOURCE="}, "reviews", "delete", "-db", "v.db", "-network", "n")
+	out := run(t, dir, []string{"VITRINE_AUTHOR=", "VITRINE_SOURCE="}, "reviews", "delete", "-db", "v.db", "-network",
+		"n")
 	if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, "-everything") {
 		t.Errorf("empty variables: %+v", out)
 	}
@@ -72,7 +83,8 @@ func TestStoredReviewsAreErased(t *testing.T) {
 		{[]string{"-everything"}, "erased: 1 collection, 0 reviews; 0 replies moved up\n"},
 	} {
 		dry := strings.Replace("would be "+step.out, "moved", "would move", 1)
-		if out := erase(append([]string{"-network", "n", "-dry-run"}, step.args...)...); out.status != 0 || out.stdout != dry {
+		if out := erase(append([]string{"-network", "n", "-dry-run"}, step.args...)...); out.status != 0 ||
+			out.stdout != dry {
 			t.Errorf("dry run of %v: %+v, want %s", step.args, out, dry)
 		}
 		if out := erase(append([]string{"-network", "n"}, step.args...)...); out.status != 0 || out.stdout != step.out {
@@ -114,7 +126,8 @@ func TestErasedReviewsAreInNoFileWhileAServerRuns(t *testing.T) {
 	if len(found()) < 2 {
 		t.Fatalf("only %q: this test shows nothing", found())
 	}
-	if out := run(t, dir, nil, "reviews", "delete", "-db", "v.db", "-network", "n", "-collection", "YQ=="); out.status != 0 || !strings.HasPrefix(out.stdout, "erased: 1 collection, 1 review") {
+	out := run(t, dir, nil, "reviews", "delete", "-db", "v.db", "-network", "n", "-collection", "YQ==")
+	if out.status != 0 || !strings.HasPrefix(out.stdout, "erased: 1 collection, 1 review") {
 		t.Errorf("%+v", out)
 	}
 	if left := found(); len(left) > 0 {
@@ -129,7 +142,8 @@ func TestRulesAndSchemaArePrinted(t *testing.T) {
 	dir := t.TempDir()
 	out := run(t, dir, nil, "reviews", "rules")
 	for _, rule := range reviews.Rules() {
-		if out.status != 0 || !strings.Contains(out.stdout, rule.ID+" ("+string(rule.Severity)+")\n") || !strings.Contains(out.stdout, "  wrong: "+rule.Wrong+"\n  right: "+rule.Right+"\n") {
+		if out.status != 0 || !strings.Contains(out.stdout, rule.ID+" ("+string(rule.Severity)+")\n") ||
+			!strings.Contains(out.stdout, "  wrong: "+rule.Wrong+"\n  right: "+rule.Right+"\n") {
 			t.Errorf("%s is not in %+v", rule.ID, out)
 		}
 	}

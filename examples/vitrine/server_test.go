@@ -21,10 +21,16 @@ const oneApp = `{"title":"One","groups":["urn:vitrine:example.test:site=1"]}`
 
 // Another program may answer at the address, with 200 for every path.
 func TestHealthzOfAnotherServer(t *testing.T) {
-	for _, body := range []string{`{}`, `{"status":"ok?"}`, "<html>", "", `{"status":"ok"` + strings.Repeat(" ", 1<<20)} {
-		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
+	for _, body := range []string{
+		`{}`, `{"status":"ok?"}`, "<html>", "",
+		`{"status":"ok"` + strings.Repeat(" ", 1<<20),
+	} {
+		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, body)
+		}))
 		out := run(t, t.TempDir(), nil, "healthz", "-addr", strings.TrimPrefix(other.URL, "http://"))
-		if out.status != 1 || len(out.stderr) > 300 || !strings.Contains(out.stderr, `, not {"status":"ok"}: another program may be listening there`) {
+		if out.status != 1 || len(out.stderr) > 300 ||
+			!strings.Contains(out.stderr, `, not {"status":"ok"}: another program may be listening there`) {
 			t.Errorf("healthz of a server that answers %.20s: %+v", body, out)
 		}
 		other.Close()
@@ -36,7 +42,8 @@ func TestServeTokenBackup(t *testing.T) {
 	s := start(t, dir, nil, "-db", "v.db")
 	token := newToken(t, dir, nil, "-db", "v.db")
 	var made struct{ ID, URL string }
-	if err := json.Unmarshal([]byte(s.do(token, "POST", "/apps/", oneApp, 201)), &made); err != nil || made.URL != s.url+"/apps/"+made.ID {
+	if err := json.Unmarshal([]byte(s.do(token, "POST", "/apps/", oneApp, 201)), &made); err != nil ||
+		made.URL != s.url+"/apps/"+made.ID {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	if out := run(t, dir, nil, "healthz", "-addr", strings.TrimPrefix(s.url, "http://")); out.status != 0 {
@@ -50,12 +57,16 @@ func TestServeTokenBackup(t *testing.T) {
 			s.do(token, "POST", "/apps/", oneApp, 201)
 		}
 	})
-	if out := run(t, dir, nil, "backup", "-db", "v.db", "copy.db"); out.status != 0 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 ||
-		!strings.Contains(out.stderr, "keys that sign tokens are not in copy.db") || !strings.Contains(out.stderr, " v.db.key ") {
+	if out := run(t, dir, nil, "backup", "-db", "v.db", "copy.db"); out.status != 0 || out.stdout != "" ||
+		strings.Count(out.stderr, "\n") != 1 ||
+		!strings.Contains(out.stderr, "keys that sign tokens are not in copy.db") ||
+		!strings.Contains(out.stderr, " v.db.key ") {
 		t.Errorf("backup: %+v", out)
 	}
-	if out := run(t, dir, nil, "backup", "-db", "copy.db", "second.db"); out.status != 0 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 ||
-		!strings.Contains(out.stderr, "keys that sign tokens are not in second.db") || strings.Contains(out.stderr, "copy.db.key") {
+	if out := run(t, dir, nil, "backup", "-db", "copy.db", "second.db"); out.status != 0 || out.stdout != "" ||
+		strings.Count(out.stderr, "\n") != 1 ||
+		!strings.Contains(out.stderr, "keys that sign tokens are not in second.db") ||
+		strings.Contains(out.stderr, "copy.db.key") {
 		t.Errorf("backup of a store without a key beside it: %+v", out)
 	}
 	stopWriting()
@@ -129,14 +140,16 @@ func TestADemoTokenHasNoRightOverOtherData(t *testing.T) {
 	real.do(newToken(t, dir, nil, "-db", "real.db"), "POST", "/apps/", oneApp, 201)
 	real.stop()
 	out := run(t, dir, nil, "-demo", "-db", "real.db", "-addr", "127.0.0.1:0")
-	if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 || !strings.Contains(out.stderr, "-demo") {
+	if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 ||
+		!strings.Contains(out.stderr, "-demo") {
 		t.Errorf("a store with other data: %+v", out)
 	}
 	if err := os.Remove(filepath.Join(dir, "real.db.key")); err != nil {
 		t.Fatal(err)
 	}
 	out = run(t, dir, nil, "-demo", "-db", "real.db", "-addr", "127.0.0.1:0")
-	if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 || !strings.Contains(out.stderr, "-demo") {
+	if out.status != 2 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 ||
+		!strings.Contains(out.stderr, "-demo") {
 		t.Errorf("a store with other data and no key: %+v", out)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "real.db.key")); err == nil {
@@ -147,11 +160,13 @@ func TestADemoTokenHasNoRightOverOtherData(t *testing.T) {
 	first := start(t, dir, nil, "-demo", "-db", "empty.db")
 	demo := token(first)
 	var list struct{ Apps []struct{ ID string } }
-	if err := json.Unmarshal([]byte(first.do(demo, "GET", "/apps/", "", 200)), &list); err != nil || len(list.Apps) < 3 {
+	if err := json.Unmarshal([]byte(first.do(demo, "GET", "/apps/", "", 200)), &list); err != nil ||
+		len(list.Apps) < 3 {
 		t.Errorf("an empty store: %+v, %v", list, err)
 	}
 	var made struct{ ID string }
-	if err := json.Unmarshal([]byte(first.do(newToken(t, dir, nil, "-db", "empty.db"), "POST", "/apps/", oneApp, 201)), &made); err != nil {
+	created := first.do(newToken(t, dir, nil, "-db", "empty.db"), "POST", "/apps/", oneApp, 201)
+	if err := json.Unmarshal([]byte(created), &made); err != nil {
 		t.Fatal(err)
 	}
 	first.stop()
@@ -177,15 +192,21 @@ func TestADemoTokenHasNoRightOverOtherData(t *testing.T) {
 func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"spam"}, {"-spam"}, {"serve", "now"}, {"serve", "-keep-changes", "0"}, {"serve", "-keep-deleted", "0"}, {"feed"}, {"feed", "rest"},
-		{"serve", "-db", "memory:", "-protect-tags", "production, staging"}, {"serve", "-db", "memory:", "-protect-tags", ","},
-		{"serve", "-db", "memory:", "-protect-tags", "a,none"}, {"serve", "-db", "memory:", "-protect-tags", "none", "-approve", "a=1"},
-		{"serve", "-db", "memory:", "-approve", "a"}, {"serve", "-db", "memory:", "-approve", "a=0"}, {"serve", "-db", "memory:", "-approve", "a=1,a=2"},
+		{"spam"}, {"-spam"}, {"serve", "now"}, {"serve", "-keep-changes", "0"}, {"serve", "-keep-deleted", "0"},
+		{"feed"}, {"feed", "rest"},
+		{"serve", "-db", "memory:", "-protect-tags", "production, staging"},
+		{"serve", "-db", "memory:", "-protect-tags", ","},
+		{"serve", "-db", "memory:", "-protect-tags", "a,none"},
+		{"serve", "-db", "memory:", "-protect-tags", "none", "-approve", "a=1"},
+		{"serve", "-db", "memory:", "-approve", "a"}, {"serve", "-db", "memory:", "-approve", "a=0"},
+		{"serve", "-db", "memory:", "-approve", "a=1,a=2"},
 		{"serve", "-db", "memory:", "-approve", "a=1:"}, {"serve", "-db", "memory:", "-approve", "a=1:alone"},
 		{"serve", "-db", "memory:", "-approve", "a=:independent"},
 		{"token"}, {"token", "-urn", "bob"}, {"token", "-urn", "urn:vitrine:x:user=y", "more"},
-		{"backup"}, {"backup", "a", "b"}, {"healthz", "x"}, {"-db", ""}, {"healthz", "-addr", "http://127.0.0.1:8080"}, {"healthz", "-addr", "8080"}, {"version", "x"},
-		{"token", "-urn", "urn:vitrine:x"}, {"token", "-urn", "urn:vitrine:x:site=1"}, {"token", "-urn", "urn:vitrine:x:user=y", "-moderates", "urn:vitrine:x,urn:vitrine"},
+		{"backup"}, {"backup", "a", "b"}, {"healthz", "x"}, {"-db", ""}, {"healthz", "-addr", "http://127.0.0.1:8080"},
+		{"healthz", "-addr", "8080"}, {"version", "x"},
+		{"token", "-urn", "urn:vitrine:x"}, {"token", "-urn", "urn:vitrine:x:site=1"},
+		{"token", "-urn", "urn:vitrine:x:user=y", "-moderates", "urn:vitrine:x,urn:vitrine"},
 		{"token", "-urn", "urn:vitrine:x:user=y", "-roles", "\xff"}, {"reviews"},
 	} {
 		out := run(t, dir, nil, args...)
@@ -194,17 +215,23 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"version"}, {"-version"}, {"--version"}} {
-		if out := run(t, dir, nil, args...); out.status != 0 || out.stderr != "" || !strings.HasPrefix(out.stdout, "vitrine") || !strings.Contains(out.stdout, "go1.") {
+		if out := run(t, dir, nil, args...); out.status != 0 || out.stderr != "" ||
+			!strings.HasPrefix(out.stdout, "vitrine") || !strings.Contains(out.stdout, "go1.") {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}
-	if out := run(t, dir, nil, "backup", "-db", "none.db", "out"); out.status != 1 || out.stdout != "" || !strings.HasPrefix(out.stderr, "vitrine: ") {
+	if out := run(t, dir, nil, "backup", "-db", "none.db", "out"); out.status != 1 || out.stdout != "" ||
+		!strings.HasPrefix(out.stderr, "vitrine: ") {
 		t.Errorf("a backup of nothing: %+v", out)
 	}
 	for _, db := range []string{"no/such/x.db", "mysql://localhost/vitrine", "sqlite://x.db"} {
-		for _, args := range [][]string{{"serve", "-addr", "127.0.0.1:0"}, append([]string{"token"}, editor...), {"reviews", "export"}} {
+		for _, args := range [][]string{
+			{"serve", "-addr", "127.0.0.1:0"}, append([]string{"token"}, editor...),
+			{"reviews", "export"},
+		} {
 			out := run(t, dir, nil, append(args, "-db", db)...)
-			if out.status == 0 || out.stdout != "" || !strings.Contains(out.stderr, "-db") || strings.Contains(out.stderr, "key") {
+			if out.status == 0 || out.stdout != "" || !strings.Contains(out.stderr, "-db") ||
+				strings.Contains(out.stderr, "key") {
 				t.Errorf("%v: %+v", args, out)
 			}
 		}
@@ -214,8 +241,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// A value that a flag cannot have is a mistake of the command line: nothing is made, and the last of two lines says what
-// would be right.
+// A value that a flag cannot have is a mistake of the command line: nothing is made, and the last of two lines says
+// what would be right.
 func TestFlagValuesThatMakeNoSense(t *testing.T) {
 	dir := t.TempDir()
 	writeCertificate(t, dir, 1, x509.Certificate{DNSNames: []string{"x.test"}})
@@ -261,11 +288,14 @@ func TestFlagValuesThatMakeNoSense(t *testing.T) {
 	} {
 		out := run(t, dir, []string{c.env}, c.args...)
 		lines := strings.Split(strings.TrimSuffix(out.stderr, "\n"), "\n")
-		if out.status != 2 || out.stdout != "" || len(lines) != 2 || !strings.HasPrefix(lines[0], "usage: vitrine "+c.args[0]) || !strings.HasPrefix(lines[1], "vitrine: ") || !strings.Contains(lines[1], c.says) {
+		if out.status != 2 || out.stdout != "" || len(lines) != 2 ||
+			!strings.HasPrefix(lines[0], "usage: vitrine "+c.args[0]) || !strings.HasPrefix(lines[1], "vitrine: ") ||
+			!strings.Contains(lines[1], c.says) {
 			t.Errorf("%s %v: %+v", c.env, c.args, out)
 		}
 	}
-	if out := run(t, dir, nil, "serve", "-addr", "192.0.2.1:8080", "-db", "v.db"); out.status != 1 || out.stdout != "" || strings.Count(out.stderr, "\n") != 1 {
+	if out := run(t, dir, nil, "serve", "-addr", "192.0.2.1:8080", "-db", "v.db"); out.status != 1 ||
+		out.stdout != "" || strings.Count(out.stderr, "\n") != 1 {
 		t.Errorf("an address of another machine: %+v", out)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
@@ -275,15 +305,20 @@ func TestFlagValuesThatMakeNoSense(t *testing.T) {
 
 func TestFilesThatAreNoStoreAreLeftAlone(t *testing.T) {
 	dir := t.TempDir()
-	for name, content := range map[string]string{"empty.db": "", "text.db": "not a database at all", "head.db": "SQLite format 3\x00"} {
+	for name, content := range map[string]string{
+		"empty.db": "", "text.db": "not a database at all",
+		"head.db": "SQLite format 3\x00",
+	} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if out := run(t, dir, nil, "-addr", "127.0.0.1:0", "-db", name); out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, name) {
+		if out := run(t, dir, nil, "-addr", "127.0.0.1:0", "-db", name); out.status != 2 || out.stdout != "" ||
+			!strings.Contains(out.stderr, name) {
 			t.Errorf("%s: %+v", name, out)
 		}
-		if out := run(t, dir, nil, append([]string{"token", "-db", name}, editor...)...); out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, name) {
+		if out := run(t, dir, nil, append([]string{"token", "-db", name}, editor...)...); out.status != 1 ||
+			out.stdout != "" || !strings.Contains(out.stderr, name) {
 			t.Errorf("token for %s: %+v", name, out)
 		}
 		if out := run(t, dir, nil, "-addr", "127.0.0.1:0", "-db", "none/v.db"); out.status != 2 {
@@ -308,7 +343,8 @@ func TestAnAddressThatIsTakenBuildsNoStore(t *testing.T) {
 	dir, address := t.TempDir(), taken.Addr().String()
 	for _, args := range [][]string{{"-addr", address}, {"-addr", "127.0.0.1:0", "-metrics-addr", address}} {
 		out := run(t, dir, []string{"VITRINE_DB=v.db"}, args...)
-		if named := strings.Join(args[len(args)-2:], " ") + ": "; out.status != 1 || out.stdout != "" || !strings.Contains(out.stderr, named) {
+		if named := strings.Join(args[len(args)-2:], " ") + ": "; out.status != 1 || out.stdout != "" ||
+			!strings.Contains(out.stderr, named) {
 			t.Errorf("%v: %+v", args, out)
 		}
 	}

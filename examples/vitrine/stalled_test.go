@@ -20,7 +20,8 @@ import (
 // small is a server with room for two connections, in a bubble. It gives a function that opens one and sends a text.
 func small(t *testing.T) (all *connections, send func(text string) net.Conn) {
 	t.Helper()
-	api, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: nobody, Log: slog.New(slog.DiscardHandler)})
+	api, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: nobody,
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +68,13 @@ func health(t *testing.T, send func(string) net.Conn) time.Duration {
 
 // Connections whose requests announce a body that never comes make room at once, whatever they ask for.
 func TestABodyThatNeverComesHoldsNobodyUp(t *testing.T) {
-	const announced, chunked, waits = "Content-Length: 100000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "Expect: 100-continue\r\nContent-Length: 100000\r\n\r\n"
-	for _, line := range []string{"OPTIONS /apps", "GET /healthz", "HEAD /healthz", "GET /cors.html", "GET /openapi.json", "GET /", "GET /x/console/main.js",
-		"GET /x/console/none.js", "POST /x/console/main.js", "GET /apps/", "POST /apps/", "GET /nothing"} {
+	const announced, chunked, waits = "Content-Length: 100000\r\n\r\n",
+		"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "Expect: 100-continue\r\nContent-Length: 100000\r\n\r\n"
+	for _, line := range []string{
+		"OPTIONS /apps", "GET /healthz", "HEAD /healthz", "GET /cors.html",
+		"GET /openapi.json", "GET /", "GET /x/console/main.js",
+		"GET /x/console/none.js", "POST /x/console/main.js", "GET /apps/", "POST /apps/", "GET /nothing",
+	} {
 		for _, rest := range []string{announced, chunked, waits, "Content-Length: 900000000\r\n\r\n"} {
 			request := line + " HTTP/1.1\r\nHost: x\r\n" + rest
 			synctest.Test(t, func(t *testing.T) {
@@ -91,7 +96,8 @@ func TestARefusedExpectationHoldsNobodyUp(t *testing.T) {
 		_, send := small(t)
 		for range 2 {
 			conn := send("GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\nContent-Length: 100000\r\n\r\n")
-			if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != http.StatusExpectationFailed {
+			if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil ||
+				answer.StatusCode != http.StatusExpectationFailed {
 				t.Fatalf("%v, %v", answer, err)
 			}
 		}
@@ -101,7 +107,8 @@ func TestARefusedExpectationHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// When the server waits for all clients, another gets the place of one of them soon, and of none for which the server works.
+// When the server waits for all clients, another gets the place of one of them soon, and of none for which the server
+// works.
 func TestClientsThatKeepTheServerWaitingMakeRoom(t *testing.T) {
 	for name, request := range map[string]string{
 		"a body that is read":          "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n",
@@ -138,7 +145,8 @@ func TestAResponseOverHTTP2ThatIsNotTakenMakesRoom(t *testing.T) {
 		near := send("")
 		var http2 http.Protocols
 		http2.SetUnencryptedHTTP2(true)
-		client := &http.Transport{Protocols: &http2, DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil }}
+		client := &http.Transport{Protocols: &http2,
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil }}
 		r, _ := http.NewRequest("GET", "http://x/large", nil)
 		answer, err := client.RoundTrip(r)
 		if err != nil || answer.ProtoMajor != 2 {
@@ -153,14 +161,18 @@ func TestAResponseOverHTTP2ThatIsNotTakenMakesRoom(t *testing.T) {
 
 // A new connection is not closed before its request can come, and makes room if none comes.
 func TestANewConnectionHasTimeForItsRequest(t *testing.T) {
-	for _, c := range []struct{ after, took time.Duration }{{200 * time.Millisecond, 200 * time.Millisecond}, {time.Hour, freshFor}} {
+	for _, c := range []struct{ after, took time.Duration }{
+		{200 * time.Millisecond, 200 * time.Millisecond},
+		{time.Hour, freshFor},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			_, send := small(t)
 			send("GET /work HTTP/1.1\r\nHost: x\r\n\r\n")
 			near := send("")
 			answered := time.AfterFunc(c.after, func() {
 				_, _ = io.WriteString(near, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-				if answer, err := http.ReadResponse(bufio.NewReader(near), nil); err != nil || answer.StatusCode != http.StatusOK {
+				if answer, err := http.ReadResponse(bufio.NewReader(near), nil); err != nil ||
+					answer.StatusCode != http.StatusOK {
 					t.Errorf("the request of a new connection: %v, %v", answer, err)
 				}
 			})
@@ -187,7 +199,8 @@ func TestABodyThatComesKeepsItsConnection(t *testing.T) {
 				t.Fatalf("%v, %v", answer, err)
 			}
 			_, _ = io.Copy(io.Discard, answer.Body)
-			if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n"); err != nil {
+			const request = "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n"
+			if _, err := io.WriteString(conn, request); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -206,8 +219,8 @@ func TestHeadersMustComeInTime(t *testing.T) {
 	})
 }
 
-// When the server is told to stop, it answers the requests that are under way and takes no more. One that takes too long is
-// cut off.
+// When the server is told to stop, it answers the requests that are under way and takes no more. One that takes too
+// long is cut off.
 func TestStoppingAnswersWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

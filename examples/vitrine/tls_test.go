@@ -36,7 +36,10 @@ func writeCertificate(t *testing.T, dir string, serial int64, template x509.Cert
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: private}} {
+	for name, block := range map[string]*pem.Block{
+		"cert.pem": {Type: "CERTIFICATE", Bytes: der},
+		"key.pem":  {Type: "PRIVATE KEY", Bytes: private},
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +78,8 @@ func TestTLS(t *testing.T) {
 		transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: protocols[0] == "h2"}
 		client := &http.Client{Transport: transport}
 		for _, length := range []int{10, 4000, 4096, 40_000} {
-			body := `{"title":"` + strings.Repeat("x", 10) + `","groups":["urn:vitrine:example.test"],"elements":[]}` + strings.Repeat(" ", length)
+			body := `{"title":"` + strings.Repeat("x", 10) + `","groups":["urn:vitrine:example.test"],"elements":[]}` +
+				strings.Repeat(" ", length)
 			r, err := http.NewRequest("POST", s.url+"/apps/", strings.NewReader(body))
 			if err != nil {
 				t.Fatal(err)
@@ -88,8 +92,11 @@ func TestTLS(t *testing.T) {
 			}
 			text, err := io.ReadAll(answer.Body)
 			answer.Body.Close()
-			if err != nil || answer.StatusCode != 201 || !strings.HasPrefix(answer.Header.Get("Location"), s.url+"/apps/") || (answer.ProtoMajor == 2) != (protocols[0] == "h2") {
-				t.Errorf("%v: %s %s, Location %s, %s, %v", protocols, answer.Proto, answer.Status, answer.Header.Get("Location"), text, err)
+			if err != nil || answer.StatusCode != 201 ||
+				!strings.HasPrefix(answer.Header.Get("Location"), s.url+"/apps/") ||
+				(answer.ProtoMajor == 2) != (protocols[0] == "h2") {
+				t.Errorf("%v: %s %s, Location %s, %s, %v", protocols, answer.Proto, answer.Status,
+					answer.Header.Get("Location"), text, err)
 			}
 		}
 		transport.CloseIdleConnections()
@@ -97,7 +104,8 @@ func TestTLS(t *testing.T) {
 	if out := run(t, dir, nil, "healthz", "-addr", addr, "-tls-cert", "cert.pem"); out.status != 0 {
 		t.Errorf("healthz: %+v", out)
 	}
-	if out := run(t, dir, nil, "healthz", "-addr", addr); out.status != 1 || !strings.Contains(out.stderr, "400 Bad Request: if the server has TLS, name its certificate with -tls-cert") {
+	if out := run(t, dir, nil, "healthz", "-addr", addr); out.status != 1 ||
+		!strings.Contains(out.stderr, "400 Bad Request: if the server has TLS, name its certificate with -tls-cert") {
 		t.Errorf("healthz without TLS: %+v", out)
 	}
 
@@ -124,7 +132,11 @@ func TestTLS(t *testing.T) {
 
 func TestHealthzTrustsTheCertificateOfTheFileAlone(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
-	for _, template := range []x509.Certificate{{DNSNames: []string{"*.example.test"}}, {DNSNames: []string{"apps.example.test"}, IsCA: true, BasicConstraintsValid: true}, {IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}} {
+	for _, template := range []x509.Certificate{
+		{DNSNames: []string{"*.example.test"}},
+		{DNSNames: []string{"apps.example.test"}, IsCA: true, BasicConstraintsValid: true},
+		{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}},
+	} {
 		writeCertificate(t, dir, 1, template)
 		writeCertificate(t, other, 1, template)
 		s := start(t, dir, nil, "-db", "memory:", "-tls-cert", "cert.pem", "-tls-key", "key.pem")
@@ -132,7 +144,8 @@ func TestHealthzTrustsTheCertificateOfTheFileAlone(t *testing.T) {
 		if out := run(t, dir, nil, "healthz", "-addr", addr, "-tls-cert", "cert.pem"); out.status != 0 {
 			t.Errorf("%v: %+v", template.DNSNames, out)
 		}
-		if out := run(t, other, nil, "healthz", "-addr", addr, "-tls-cert", "cert.pem"); out.status != 1 || !strings.Contains(out.stderr, "certificate") {
+		if out := run(t, other, nil, "healthz", "-addr", addr, "-tls-cert", "cert.pem"); out.status != 1 ||
+			!strings.Contains(out.stderr, "certificate") {
 			t.Errorf("%v, another certificate: %+v", template.DNSNames, out)
 		}
 		s.stop()

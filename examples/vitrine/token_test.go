@@ -17,7 +17,8 @@ func TestTokenFlags(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("a key for tests, 32 bytes long.."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const user, site, network = "urn:vitrine:example.test:user=x", "urn:vitrine:example.test:site=1", "urn:vitrine:example.test"
+	const user, site, network = "urn:vitrine:example.test:user=x", "urn:vitrine:example.test:site=1",
+		"urn:vitrine:example.test"
 	for _, c := range []struct {
 		args   string
 		claims map[string]any
@@ -28,11 +29,15 @@ func TestTokenFlags(t *testing.T) {
 		{"-ttl 90m", map[string]any{}, 90 * time.Minute},
 		{"-ttl 36500d", map[string]any{}, 36500 * 24 * time.Hour},
 		{"-reads " + site + "," + network, map[string]any{"reads": []any{site, network}}, 24 * time.Hour},
-		{"-reads " + site + " -tags production,draft -ttl 365d", map[string]any{"reads": []any{site}, "tags": []any{"production", "draft"}}, 365 * 24 * time.Hour},
-		{"-moderates " + site + " -roles a,b -groups " + network + ":group=1", map[string]any{"moderates": []any{site}, "roles": []any{"a", "b"}, "groups": []any{network + ":group=1"}}, 24 * time.Hour},
+		{"-reads " + site + " -tags production,draft -ttl 365d",
+			map[string]any{"reads": []any{site}, "tags": []any{"production", "draft"}}, 365 * 24 * time.Hour},
+		{"-moderates " + site + " -roles a,b -groups " + network + ":group=1",
+			map[string]any{"moderates": []any{site}, "roles": []any{"a", "b"}, "groups": []any{network + ":group=1"}},
+			24 * time.Hour},
 	} {
 		before := time.Now().Truncate(time.Second)
-		out := run(t, dir, nil, append([]string{"token", "-db", "memory:", "-key-file", "key", "-urn", user}, strings.Fields(c.args)...)...)
+		out := run(t, dir, nil,
+			append([]string{"token", "-db", "memory:", "-key-file", "key", "-urn", user}, strings.Fields(c.args)...)...)
 		after := time.Now()
 		if out.status != 0 || out.stderr != "" {
 			t.Errorf("%s: %+v", c.args, out)
@@ -63,7 +68,8 @@ func TestTokenFlags(t *testing.T) {
 		"-reads " + user:     "-reads",
 		"-moderates " + user: "-moderates",
 	} {
-		out := run(t, dir, nil, append([]string{"token", "-db", "memory:", "-key-file", "key", "-urn", user}, strings.Fields(args)...)...)
+		out := run(t, dir, nil,
+			append([]string{"token", "-db", "memory:", "-key-file", "key", "-urn", user}, strings.Fields(args)...)...)
 		if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, says) {
 			t.Errorf("%s: %+v, want %q", args, out, says)
 		}

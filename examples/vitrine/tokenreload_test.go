@@ -47,7 +47,8 @@ func TestKeysAreReadAgainAtHangup(t *testing.T) {
 	write(second)
 	s.hangup("read again")
 	begun := time.Now()
-	if rest, err := io.ReadAll(in); err != nil || time.Since(begun) > 30*time.Second { // all streams are checked each minute
+	// all streams are checked each minute
+	if rest, err := io.ReadAll(in); err != nil || time.Since(begun) > 30*time.Second {
 		t.Errorf("a stream whose token is not valid any more ends after %s: %q, %v", time.Since(begun), rest, err)
 	}
 	s.do(byFirst, "GET", "/apps/", "", 401)

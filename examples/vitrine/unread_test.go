@@ -45,8 +45,8 @@ func (s *stalling) Close() error {
 	return s.Conn.Close()
 }
 
-// A client that does not read its connection any more does not keep a handler waiting for ever. Over HTTP/2 it would, if the
-// server only had timeouts for responses: it also has to send a frame to end one.
+// A client that does not read its connection any more does not keep a handler waiting for ever. Over HTTP/2 it would,
+// if the server only had timeouts for responses: it also has to send a frame to end one.
 func TestAConnectionThatIsNotReadIsClosed(t *testing.T) {
 	for name, set := range map[string]func(*http.Protocols){
 		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },

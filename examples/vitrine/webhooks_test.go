@@ -104,7 +104,8 @@ func TestChangesArePostedToWebhooks(t *testing.T) {
 	if p := next(t, got); p.path != "/all" || p.kind != "tag.set" {
 		t.Errorf("%+v", p)
 	}
-	writeHooks(t, dir, 0o644, hook("tags", to.URL+"/tags", `,"types":["tag.deleted"]`), hook("refused", "http://[::1]:1/canary", ""))
+	writeHooks(t, dir, 0o644, hook("tags", to.URL+"/tags", `,"types":["tag.deleted"]`),
+		hook("refused", "http://[::1]:1/canary", ""))
 	s.hangup("the webhooks were read again")
 	s.logs("has mode 0644")
 	s.do(token, "PUT", "/apps/"+app+"/tags/beta", `{"appVersion":"0"}`, 201)
@@ -138,13 +139,17 @@ func TestWebhooksThatCannotBeUsed(t *testing.T) {
 		says  string
 	}{
 		"a file that is not there": {args: []string{"-webhooks", "none.json"}, says: "none.json"},
-		"an unknown member":        {hooks: []string{hook("a", "https://canary/", `,"secretes":1`)}, says: `/0/secretes: unknown member`},
-		"a bad secret":             {hooks: []string{strings.ReplaceAll(hook("a", "https://canary/", ""), "whsec_", "canary")}, says: "/0/secret"},
-		"a network that is none":   {args: []string{"-webhooks-allow", "10.0.0.1"}, says: "-webhooks-allow"},
+		"an unknown member": {hooks: []string{hook("a", "https://canary/", `,"secretes":1`)},
+			says: `/0/secretes: unknown member`},
+		"a bad secret": {
+			hooks: []string{strings.ReplaceAll(hook("a", "https://canary/", ""), "whsec_", "canary")},
+			says:  "/0/secret"},
+		"a network that is none": {args: []string{"-webhooks-allow", "10.0.0.1"}, says: "-webhooks-allow"},
 	} {
 		writeHooks(t, dir, 0o600, c.hooks...)
 		out := run(t, dir, nil, append(serve, c.args...)...)
-		if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, c.says) || !strings.Contains(out.stderr, "-webhooks") ||
+		if out.status != 2 || out.stdout != "" || !strings.Contains(out.stderr, c.says) ||
+			!strings.Contains(out.stderr, "-webhooks") ||
 			strings.Contains(out.stderr, "canary") || strings.Contains(out.stderr, hookSecret[6:]) {
 			t.Errorf("%s: %+v", name, out)
 		}
