@@ -21,7 +21,8 @@ import (
 //
 // To read the elements in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes.
 //
-// A list with ListAppsRequest.Summary has apps without a Body. In JSON they have other members in place of the elements:
+// A list with ListAppsRequest.Summary has apps without a Body. In JSON they have other members in place of the
+// elements:
 //
 //	"components": [name], "tags": [{"name", "appVersion"}], "deletedAt", "deletedBy": {"urn"}, "erasesAt"
 //
@@ -51,7 +52,8 @@ type App struct {
 
 // described returns only what the service sets of an app: a description of its versions.
 func (a App) described() App {
-	return App{ID: a.ID, Version: a.Version, Owner: a.Owner, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, UpdatedBy: a.UpdatedBy}
+	return App{ID: a.ID, Version: a.Version, Owner: a.Owner, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		UpdatedBy: a.UpdatedBy}
 }
 
 // with returns the described version with its content, a stored body.
@@ -62,8 +64,8 @@ func (a App) with(body Body) App {
 	return a
 }
 
-// appHead is the latest version of an app without its body. The access rules and lists need no more. It is stored separately from the
-// body, so that most calls read no body.
+// appHead is the latest version of an app without its body. The access rules and lists need no more. It is stored
+// separately from the body, so that most calls read no body.
 type appHead struct {
 	App // with Components, and without Body, Tags and ErasesAt
 
@@ -79,9 +81,9 @@ func (h appHead) whole(body Body) App {
 	return a
 }
 
-// Body is the stored content of a version: one compact JSON object with the members title, owner, groups and elements, in
-// this order. Reads return it unchanged, so numbers, strings and the order of members in a config are as they were sent.
-// Bodies may share memory with a cache, so their bytes must not be changed.
+// Body is the stored content of a version: one compact JSON object with the members title, owner, groups and elements,
+// in this order. Reads return it unchanged, so numbers, strings and the order of members in a config are as they were
+// sent. Bodies may share memory with a cache, so their bytes must not be changed.
 type Body []byte
 
 // Content is a Body, decoded.
@@ -92,10 +94,12 @@ type Content struct {
 }
 
 // Element is one part of an app: a config and the manifest of the component that it configures. A program renders it by
-// loading the script at main of the manifest and passing it the config. In JSON it is {"id", "key", "component": manifest, "config"}.
+// loading the script at main of the manifest and passing it the config. In JSON it is {"id", "key", "component":
+// manifest, "config"}.
 type Element struct {
-	ID        string          // its index, as a string
-	Key       string          // stays while the element is edited, moved and restored: "12.3" first stood in version 12 at index 3
+	ID string // its index, as a string
+	// stays while the element is edited, moved and restored: "12.3" first stood in version 12 at index 3
+	Key       string
 	Component ComponentRef    // the name and the version in Manifest
 	Manifest  json.RawMessage // of the component, as it was when the element was written
 	Config    json.RawMessage // the creator's values, an object
@@ -131,7 +135,8 @@ func (b Body) Content() (Content, error) {
 	return c, nil
 }
 
-// head returns the head of the version. It parses the body for the groups and components, and fails if the body is malformed.
+// head returns the head of the version. It parses the body for the groups and components, and fails if the body is
+// malformed.
 func (a App) head() (appHead, error) {
 	d, err := a.Body.draft()
 	if err != nil {
@@ -140,8 +145,8 @@ func (a App) head() (appHead, error) {
 	return d.head(a), nil
 }
 
-// AppendJSON appends the JSON of the app to dst: what the service sets, then the members of the stored body. The body is copied, not
-// decoded, so that a read decodes and encodes nothing.
+// AppendJSON appends the JSON of the app to dst: what the service sets, then the members of the stored body. The body
+// is copied, not decoded, so that a read decodes and encodes nothing.
 func (a App) AppendJSON(dst []byte) []byte {
 	if a.Body == nil {
 		return a.appendSummary(dst)
@@ -150,8 +155,8 @@ func (a App) AppendJSON(dst []byte) []byte {
 	return append(a.appendBegin(dst), a.Body[1:]...)
 }
 
-// appendBegin appends what the service sets, from the opening brace to the comma after the last member. The owner is not among the
-// members: it is stored in the body.
+// appendBegin appends what the service sets, from the opening brace to the comma after the last member. The owner is
+// not among the members: it is stored in the body.
 func (a App) appendBegin(dst []byte) []byte {
 	dst = append(dst, `{"id":`...)
 	dst = appendString(dst, a.ID)
@@ -172,9 +177,9 @@ func (a App) appendBegin(dst []byte) []byte {
 // MarshalJSON returns the same bytes as AppendJSON.
 func (a App) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 
-// UnmarshalJSON reads what AppendJSON writes, and any JSON of an app with the same members. The members of the body keep
-// their bytes, without the white space between them, so an App that was read from JSON is equal to the one that was
-// written. It returns an error if id, version, title, owner, groups or elements is missing.
+// UnmarshalJSON reads what AppendJSON writes, and any JSON of an app with the same members. The members of the body
+// keep their bytes, without the white space between them, so an App that was read from JSON is equal to the one that
+// was written. It returns an error if id, version, title, owner, groups or elements is missing.
 func (a *App) UnmarshalJSON(text []byte) error {
 	var in struct {
 		ID        string          `json:"id"`
@@ -190,8 +195,9 @@ func (a *App) UnmarshalJSON(text []byte) error {
 	if in.ID == "" || in.Version.IsZero() {
 		return errors.New("an app lacks its id or its version")
 	}
-	*a = App{ID: in.ID, Version: in.Version, Owner: in.Owner.URN, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt, UpdatedBy: in.UpdatedBy.URN,
-		Title: in.Title, Groups: in.Groups}
+	*a = App{ID: in.ID, Version: in.Version, Owner: in.Owner.URN, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt,
+		UpdatedBy: in.UpdatedBy.URN,
+		Title:     in.Title, Groups: in.Groups}
 	// The body has the members of a stored one in their order, whatever their order in the text is.
 	members := jsontree.New(compact(text))
 	if members.Get("elements") == nil && members.Get("components") != nil {
@@ -213,8 +219,8 @@ func (a *App) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// appendString appends s as a JSON string, with as few escapes as JSON allows. All stored texts are written with it, so equal
-// strings have equal bytes.
+// appendString appends s as a JSON string, with as few escapes as JSON allows. All stored texts are written with it, so
+// equal strings have equal bytes.
 func appendString(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s) // the checks reject invalid UTF-8, which would become U+FFFD
 	return dst
@@ -232,8 +238,8 @@ func appendStrings(dst []byte, list []string) []byte {
 	return append(dst, ']')
 }
 
-// checkSize returns ErrTooLarge if the app in its form over HTTP, {"apps":[app]}, has more than most bytes. addVersion calls
-// it with Limits.DocumentBytes for a patch and with Limits.AppBytes otherwise, before anything is stored.
+// checkSize returns ErrTooLarge if the app in its form over HTTP, {"apps":[app]}, has more than most bytes. addVersion
+// calls it with Limits.DocumentBytes for a patch and with Limits.AppBytes otherwise, before anything is stored.
 func (a App) checkSize(most int) error {
 	const wrapper = len(`{"apps":[]}`)
 	if n := len(a.appendBegin(nil)) + len(a.Body[1:]) + wrapper; n > most {

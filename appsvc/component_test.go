@@ -97,9 +97,9 @@ func TestComponentsAreListedByName(t *testing.T) {
 			t.Errorf("pages of %d bytes: %q, want %q", limits.PageBytes, got, names)
 		}
 	}
-	if list, more,
-		err := listed(bench(t, appsvc.Limits{}).As(editor).ListComponents(ctx,
-		appsvc.ListComponentsRequest{})); len(list) > 0 || more || err != nil {
+	none := bench(t, appsvc.Limits{}).As(editor)
+	list, more, err := listed(none.ListComponents(ctx, appsvc.ListComponentsRequest{}))
+	if len(list) > 0 || more || err != nil {
 		t.Errorf("of none: %q, %t, %v", list, more, err)
 	}
 }

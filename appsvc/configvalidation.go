@@ -13,11 +13,12 @@ import (
 )
 
 // A config is validated before the transaction that stores it, since this may take long. So there are three steps: read
-// the components in a View (readComponents), validate (validateDraftWith), and check in the transaction that the components
-// are still the same (writer.checkUnchanged).
+// the components in a View (readComponents), validate (validateDraftWith), and check in the transaction that the
+// components are still the same (writer.checkUnchanged).
 
-// readComponents reads the manifests of the components of the written elements, in one trip. It returns ErrUnprocessable with
-// CodeUnknownComponent, and with the pointer of the element, if one does not exist. It opens no View if no element is written.
+// readComponents reads the manifests of the components of the written elements, in one trip. It returns
+// ErrUnprocessable with CodeUnknownComponent, and with the pointer of the element, if one does not exist. It opens no
+// View if no element is written.
 func (s *Service) readComponents(ctx context.Context, at string, d draft) (map[ComponentRef][]byte, error) {
 	var keys []string
 	var written []int // indices of elements, the first of each component
@@ -48,9 +49,10 @@ func (s *Service) readComponents(ctx context.Context, at string, d draft) (map[C
 	return manifests, err
 }
 
-// validateDraft reads the components of the written elements and validates the configs against them. It returns the draft with
-// the manifests of the components. at is the JSON pointer of the draft in the request. It returns ErrUnprocessable if a component does not exist (CodeUnknownComponent), if a config
-// breaks its schema (CodeSchema), or if validating all configs together would take too long (CodeCost).
+// validateDraft reads the components of the written elements and validates the configs against them. It returns the
+// draft with the manifests of the components. at is the JSON pointer of the draft in the request. It returns
+// ErrUnprocessable if a component does not exist (CodeUnknownComponent), if a config breaks its schema (CodeSchema), or
+// if validating all configs together would take too long (CodeCost).
 func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft, error) {
 	manifests, err := s.readComponents(ctx, at, d)
 	if err != nil {
@@ -59,8 +61,9 @@ func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft,
 	return s.validateDraftWith(manifests, at, d)
 }
 
-// validateDraftWith is validateDraft for components whose manifests were read before. All configs of the draft share one budget.
-// The result has elements of its own: those of d stay as they are, so that the caller can call it again with other components.
+// validateDraftWith is validateDraft for components whose manifests were read before. All configs of the draft share
+// one budget. The result has elements of its own: those of d stay as they are, so that the caller can call it again
+// with other components.
 func (s *Service) validateDraftWith(manifests map[ComponentRef][]byte, at string, d draft) (_ draft, err error) {
 	d.elements = slices.Clone(d.elements)
 	schemas := map[ComponentRef]*compiledSchema{}
@@ -103,9 +106,9 @@ func nonconforming(ref ComponentRef, err error) error {
 	return e
 }
 
-// componentChanged is the error of a write whose configs were validated against a component that was deleted or replaced
-// since. It wraps the *Error that the caller gets. Patch finds it by its type: if it had taken the component from the app, it reads
-// it and does the work once more.
+// componentChanged is the error of a write whose configs were validated against a component that was deleted or
+// replaced since. It wraps the *Error that the caller gets. Patch finds it by its type: if it had taken the component
+// from the app, it reads it and does the work once more.
 type componentChanged struct{ error }
 
 // Unwrap returns the *Error.
@@ -122,8 +125,9 @@ func (d draft) used() map[ComponentRef]string {
 	return used
 }
 
-// knownManifests returns the manifests that the written elements of a patched app had before: most patches change a config and not
-// the component, whose manifest is then the same as in the store. ok is false if an element is new or has another component now.
+// knownManifests returns the manifests that the written elements of a patched app had before: most patches change a
+// config and not the component, whose manifest is then the same as in the store. ok is false if an element is new or
+// has another component now.
 func (d draft) knownManifests() (manifests map[ComponentRef][]byte, ok bool) {
 	manifests = map[ComponentRef][]byte{}
 	for _, e := range d.elements {
@@ -138,8 +142,9 @@ func (d draft) knownManifests() (manifests map[ComponentRef][]byte, ok bool) {
 	return manifests, true
 }
 
-// checkUnchanged returns a componentChanged if one of the components is not the same any more: with ErrUnprocessable if it was deleted,
-// and with ErrConflict, CodeStaleVersion and current, the latest version of the app, if it was replaced.
+// checkUnchanged returns a componentChanged if one of the components is not the same any more: with ErrUnprocessable if
+// it was deleted, and with ErrConflict, CodeStaleVersion and current, the latest version of the app, if it was
+// replaced.
 func (t *writer) checkUnchanged(ctx context.Context, used map[ComponentRef]string, current vitrine.Version) error {
 	for ref, digest := range used {
 		key := keyOf(componentKind, ref.Name, ref.Version)

@@ -6,12 +6,13 @@ import (
 	"hash/crc32"
 )
 
-// The cursor of a list is the position of the last item of a page, not a number of items to skip. So a page begins where the
-// previous one ended, even if items were added or removed meanwhile, and the cost of a page does not depend on its position.
+// The cursor of a list is the position of the last item of a page, not a number of items to skip. So a page begins
+// where the previous one ended, even if items were added or removed meanwhile, and the cost of a page does not depend
+// on its position.
 
-// cursor encodes a position, a number and a text, as an opaque string: base64url of a checksum, the number and the text. The
-// checksum covers the name of the list. It is not a secret: with a made-up cursor, a caller only sees another page of the
-// list.
+// cursor encodes a position, a number and a text, as an opaque string: base64url of a checksum, the number and the
+// text. The checksum covers the name of the list. It is not a secret: with a made-up cursor, a caller only sees another
+// page of the list.
 func cursor(list string, number int64, text string) string {
 	rest := append(binary.AppendVarint(nil, number), text...)
 	sum := crc32.Update(crc32.ChecksumIEEE([]byte(list)), crc32.IEEETable, rest)

@@ -6,24 +6,26 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// A change has four forms. Change, in changehook.go, is what Options.Check gets, with content. record, in feedrecord.go, is
-// what the feed stores of it. An entry of package feed is an encoded record. Event is what a caller gets, with a cursor;
-// viewer, in feed.go, decides which changes a caller sees, and as which events.
+// A change has four forms. Change, in changehook.go, is what Options.Check gets, with content. record, in
+// feedrecord.go, is what the feed stores of it. An entry of package feed is an encoded record. Event is what a caller
+// gets, with a cursor; viewer, in feed.go, decides which changes a caller sees, and as which events.
 
-// Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these, and
-// those that do not apply are left out:
+// Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these,
+// and those that do not apply are left out:
 //
 //	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "note", "tag", "from", "to", "rollback", "release", "state",
 //	 "component": {"name", "version"}}
 type Event struct {
-	Cursor string     `json:"cursor,omitzero"` // goes into ChangesRequest.After, to read on after this entry; left out by adapters/webhook
+	// goes into ChangesRequest.After, to read on after this entry; left out by adapters/webhook
+	Cursor string     `json:"cursor,omitzero"`
 	Type   ChangeType `json:"type"`
 	At     int64      `json:"at"` // milliseconds since the epoch
 	By     string     `json:"by"` // URN of the caller who made the change; "" for AppLeft, AppDeleted and AppErased
 
-	AppID   string          `json:"app,omitzero"`     // of changes of apps and tags
-	Version vitrine.Version `json:"version,omitzero"` // the new one, of AppCreated, AppUpdated and AppRestored; the latest one, of AppUndeleted
-	Note    string          `json:"note,omitzero"`    // of the new version; "" = none, or the app was erased
+	AppID string `json:"app,omitzero"` // of changes of apps and tags
+	// the new one, of AppCreated, AppUpdated and AppRestored; the latest one, of AppUndeleted
+	Version vitrine.Version `json:"version,omitzero"`
+	Note    string          `json:"note,omitzero"` // of the new version; "" = none, or the app was erased
 
 	// Tag is the tag of TagSet and TagDeleted, which pointed to From and points to To. From is zero for a tag that is
 	// new, and To is zero for TagDeleted; in JSON they are null then.
@@ -31,7 +33,8 @@ type Event struct {
 	From     vitrine.Version `json:"from"`
 	To       vitrine.Version `json:"to"`
 	Rollback bool            `json:"rollback,omitzero"` // the tag was rolled back
-	Release  string          `json:"release,omitzero"`  // id of the release that moved the tag; "" = none. Of ReleaseChanged the id of the release
+	// id of the release that moved the tag; "" = none. Of ReleaseChanged the id of the release
+	Release string `json:"release,omitzero"`
 
 	State ReleaseState `json:"state,omitzero"` // of the release, of ReleaseChanged
 
@@ -44,8 +47,8 @@ type user struct {
 	URN string `json:"urn"`
 }
 
-// MarshalJSON writes the members that apply to the type. Which these are shows in the fields: one with its zero value does not
-// apply, except From and To, which apply if there is a Tag.
+// MarshalJSON writes the members that apply to the type. Which these are shows in the fields: one with its zero value
+// does not apply, except From and To, which apply if there is a Tag.
 func (e Event) MarshalJSON() ([]byte, error) {
 	type members Event
 	w := struct {

@@ -11,9 +11,10 @@ import (
 	rec "github.com/vitrine-go/vitrine/internal/record"
 )
 
-// record is what the feed stores of a change. feedEntry encodes a Change as an entry, and readRecord decodes it. It has only
-// ids, names and versions, and no content: whoever may read the app reads the content from there. The groups are for the
-// Service only: those that the app has left decide who gets an event of type AppLeft, and all of them decide whom to wake.
+// record is what the feed stores of a change. feedEntry encodes a Change as an entry, and readRecord decodes it. It has
+// only ids, names and versions, and no content: whoever may read the app reads the content from there. The groups are
+// for the Service only: those that the app has left decide who gets an event of type AppLeft, and all of them decide
+// whom to wake.
 type record struct {
 	Event           // without its cursor
 	groups []string // of the app, after the change
@@ -23,14 +24,17 @@ type record struct {
 }
 
 // storedTypes are the types of changes, by their number in a stored entry. A number is never reused for another type.
-var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated, ComponentDeleted, AppDeleted, AppUndeleted, AppErased, ReleaseChanged}
+var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated,
+	ComponentDeleted, AppDeleted, AppUndeleted, AppErased, ReleaseChanged}
 
 // allTypes are the types that a request can ask for.
 var allTypes = append(slices.Clone(storedTypes), AppLeft)
 
 // typesOf returns the types that a request asks for, each once; nil means all.
 func typesOf(asked []ChangeType) []ChangeType {
-	return slices.DeleteFunc(slices.Clone(allTypes), func(t ChangeType) bool { return asked != nil && !slices.Contains(asked, t) })
+	return slices.DeleteFunc(slices.Clone(allTypes), func(t ChangeType) bool {
+		return asked != nil && !slices.Contains(asked, t)
+	})
 }
 
 // The Data of a stored entry is as follows. Numbers are unsigned varints of encoding/binary.
@@ -43,8 +47,8 @@ func typesOf(asked []ChangeType) []ChangeType {
 //	of components:    the length of the name, the name and the version; no version for ComponentDeleted
 //	of releases:      the length of the state, the state and the id
 //
-// Its Names, which are stored once each, are the URN of the caller and, of apps and tags, the id of the app, its groups, and the
-// groups that it left, if there are any.
+// Its Names, which are stored once each, are the URN of the caller and, of apps and tags, the id of the app, its
+// groups, and the groups that it left, if there are any.
 
 // groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
 const groupsSeparator = "\n"
@@ -88,12 +92,12 @@ func releaseEntry(by vitrine.Caller, rel release) feed.Entry {
 	return feed.Entry{At: rel.UpdatedAt, Names: []string{by.URN}, Data: append(data, rel.ID...)}
 }
 
-// errStoredEntry is the error of an entry in the store that this release has not written. It is an internal error: the store
-// is damaged, or a later release has written the entry.
+// errStoredEntry is the error of an entry in the store that this release has not written. It is an internal error: the
+// store is damaged, or a later release has written the entry.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
-// readRecord decodes an entry of feedEntry. It returns errStoredEntry for anything else, including surplus data after the
-// last field.
+// readRecord decodes an entry of feedEntry. It returns errStoredEntry for anything else, including surplus data after
+// the last field.
 func readRecord(e feed.Entry) (r record, err error) {
 	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 4 || int(e.Data[0]) >= len(storedTypes) {
 		return r, errStoredEntry

@@ -8,15 +8,15 @@ import (
 )
 
 // Limits bound the input that the service accepts and the pages that it returns. Zero means the default, which is the
-// number in the comment of the field. A negative number is a mistake of the program, and is not checked. The content of an app
-// is checked when CreateApp or Patch writes it: an app that was stored under higher limits can still be read, and Restore checks
-// only AppBytes.
+// number in the comment of the field. A negative number is a mistake of the program, and is not checked. The content of
+// an app is checked when CreateApp or Patch writes it: an app that was stored under higher limits can still be read,
+// and Restore checks only AppBytes.
 //
 // Which error a request over a limit gets:
 //
 //   - PatchOps, PatchBytes, DocumentBytes, AppBytes, ManifestBytes: ErrTooLarge.
-//   - Title, Elements, Groups, Name: ErrInvalid in CreateApp, and ErrUnprocessable with CodeLimit in Patch. In a manifest,
-//     Name is ErrInvalid.
+//   - Title, Elements, Groups, Name: ErrInvalid in CreateApp, and ErrUnprocessable with CodeLimit in Patch. In a
+//     manifest, Name is ErrInvalid.
 //   - Tags, TagNames: ErrUnprocessable with CodeLimit, in PutTag.
 //   - Page, AppIDs: ErrInvalid.
 //   - PageBytes: none; the page ends, and its Next leads to the rest.
@@ -61,8 +61,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// checkName is the rule for the name, version and id of a component, and for the id of an app: valid UTF-8 of 1 to Limits.Name
-// characters, none of them a control character. It returns what is wrong with s, "" if nothing is.
+// checkName is the rule for the name, version and id of a component, and for the id of an app: valid UTF-8 of 1 to
+// Limits.Name characters, none of them a control character. It returns what is wrong with s, "" if nothing is.
 func (l Limits) checkName(s string) (wrong string) {
 	switch n := utf8.RuneCountInString(s); {
 	case n == 0:
@@ -75,6 +75,7 @@ func (l Limits) checkName(s string) (wrong string) {
 	return ""
 }
 
-// isText reports whether s is UTF-8 without U+0000, which not every store can keep. Strings in strict JSON always are, since
-// package strictjson rejects others. But a Go program may pass any string, and so may the author of a made-up cursor.
+// isText reports whether s is UTF-8 without U+0000, which not every store can keep. Strings in strict JSON always are,
+// since package strictjson rejects others. But a Go program may pass any string, and so may the author of a made-up
+// cursor.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

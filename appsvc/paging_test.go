@@ -121,8 +121,8 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 		if len(apps) != test.apps || (next == "") != (err != nil) {
 			t.Errorf("limit %d: %d apps, next %q; want %d", test.limit, len(apps), next, test.apps)
 		}
-		versions, more,
-			err := listed(w.As(editor).ListVersions(ctx, appsvc.ListVersionsRequest{AppID: app.ID, Limit: test.limit}))
+		in := appsvc.ListVersionsRequest{AppID: app.ID, Limit: test.limit}
+		versions, more, err := listed(w.As(editor).ListVersions(ctx, in))
 		checkKind(t, err, test.err)
 		if len(versions) != test.versions || more != (err == nil) {
 			t.Errorf("limit %d: %d versions, more %t; want %d", test.limit, len(versions), more, test.versions)
@@ -142,10 +142,8 @@ func TestAPageHoldsAsManyAsAskedFor(t *testing.T) {
 			t.Errorf("limit %d: the walk ends before version %d", limit, next)
 		}
 	}
-	if page, more,
-		err := listed(w.As(editor).ListVersions(ctx,
-		appsvc.ListVersionsRequest{AppID: app.ID, Before: vitrine.NewVersion(0)})); len(page) > 0 || more ||
-		err != nil {
+	in := appsvc.ListVersionsRequest{AppID: app.ID, Before: vitrine.NewVersion(0)}
+	if page, more, err := listed(w.As(editor).ListVersions(ctx, in)); len(page) > 0 || more || err != nil {
 		t.Errorf("before version 0: %d, %t, %v", len(page), more, err)
 	}
 }

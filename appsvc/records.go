@@ -55,7 +55,8 @@ type versionName struct {
 // newRecords returns the records of a store. keepChanges is how long it keeps entries of the feed.
 func newRecords(db storage.Store, keepChanges time.Duration) *records {
 	return &records{
-		db: db, feeds: rec.NewFeeds(db, keepChanges), feed: rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
+		db: db, feeds: rec.NewFeeds(db, keepChanges),
+		feed:       rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
 		versions:   lru.New[versionName, keptVersion](versionCacheSize),
 		deliveries: lru.New[versionName, Delivery](deliveryCacheSize),
 	}
@@ -136,8 +137,8 @@ func (r *reader) value(ctx context.Context, key string) ([]byte, error) {
 	return values[0], nil
 }
 
-// listKeys returns the keys of the lists that an app is in, each once: that of its owner, and those of each group and of the
-// network that has the group. Wider texts, such as urn:vendor, have no lists of their own.
+// listKeys returns the keys of the lists that an app is in, each once: that of its owner, and those of each group and
+// of the network that has the group. Wider texts, such as urn:vendor, have no lists of their own.
 func listKeys(h appHead) []string {
 	deleted := h.DeletedAt != 0
 	out := []string{listKey(ofOwner, h.Owner, deleted)}

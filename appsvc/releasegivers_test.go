@@ -133,7 +133,8 @@ func TestApproversAreIndependentOfEachOther(t *testing.T) {
 					rel := w.release(ann, to(w.tagged(), "production", 0))
 					for _, name := range names {
 						var err error
-						if rel, err = w.As(personOf(name)).ApproveRelease(t.Context(), rel.ID, rel.Version); err != nil {
+						if rel, err = w.As(personOf(name)).ApproveRelease(t.Context(), rel.ID,
+							rel.Version); err != nil {
 							t.Fatal(err)
 						}
 					}

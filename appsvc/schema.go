@@ -13,15 +13,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// SchemaEngine compiles a component's configSchema, so that configs can be validated against it. The service first checks each schema: its
-// size, depth and patterns are limited, it is valid against the meta-schema of its draft, and it has no references outside of the document
-// and no cycles of references that do not descend into the config.
+// SchemaEngine compiles a component's configSchema, so that configs can be validated against it. The service first
+// checks each schema: its size, depth and patterns are limited, it is valid against the meta-schema of its draft, and
+// it has no references outside of the document and no cycles of references that do not descend into the config.
 //
-// The service always validates with the engine of NewSchemaEngine, which counts steps. It calls another engine only if that one reaches a
-// verdict within its steps; then the verdict of the other engine decides.
+// The service always validates with the engine of NewSchemaEngine, which counts steps. It calls another engine only if
+// that one reaches a verdict within its steps; then the verdict of the other engine decides.
 //
-// An implementation must be safe for concurrent use and must fetch nothing. It must keep nothing of one schema that could
-// affect another one, such as an id.
+// An implementation must be safe for concurrent use and must fetch nothing. It must keep nothing of one schema that
+// could affect another one, such as an id.
 type SchemaEngine interface {
 	Compile(schema []byte) (Schema, error)
 }
@@ -30,7 +30,8 @@ type SchemaEngine interface {
 // caches schemas, and validates several configs at the same time.
 type Schema interface {
 	// Validate returns the violations of config, none if it is valid. Their order must depend only on schema and
-	// config; the service reports the first 100. It returns an error if it could not decide; the service rejects the config then.
+	// config; the service reports the first 100. It returns an error if it could not decide; the service rejects the
+	// config then.
 	Validate(config []byte) ([]vitrine.Violation, error)
 }
 
@@ -54,9 +55,9 @@ func (v violations) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// schemas checks configSchemas and validates configs. The guard, package schemaguard, rejects schemas that could harm the service, and
-// counts the steps of each validation. Another engine, Options.Schemas, is called in addition, so it need not defend itself against its
-// input. A panic in an engine becomes an error.
+// schemas checks configSchemas and validates configs. The guard, package schemaguard, rejects schemas that could harm
+// the service, and counts the steps of each validation. Another engine, Options.Schemas, is called in addition, so it
+// need not defend itself against its input. A panic in an engine becomes an error.
 //
 // Each Service has one, which New makes. It is safe for concurrent use.
 type schemas struct {
@@ -85,8 +86,8 @@ type compiledSchema struct {
 	other Schema // nil without another engine
 }
 
-// get returns the compiled form of a schema from the cache, or compiles and caches it. Compiling takes much longer than validating one
-// config, and a patch usually validates one.
+// get returns the compiled form of a schema from the cache, or compiles and caches it. Compiling takes much longer than
+// validating one config, and a patch usually validates one.
 func (s *schemas) get(schema []byte) (*compiledSchema, error) {
 	key := sha256.Sum256(schema)
 	if c, found := s.compiled.Get(key); found {
@@ -104,8 +105,9 @@ func (s *schemas) get(schema []byte) (*compiledSchema, error) {
 	return c, err
 }
 
-// validateWithin returns violations if config breaks the schema, and schemaguard.ErrCostly if validating it exceeds the limits. usage
-// counts for all configs of a request. Any other error means that an engine could not decide; the config is rejected then too.
+// validateWithin returns violations if config breaks the schema, and schemaguard.ErrCostly if validating it exceeds the
+// limits. usage counts for all configs of a request. Any other error means that an engine could not decide; the config
+// is rejected then too.
 func (c *compiledSchema) validateWithin(usage *schemaguard.Usage, config []byte) (err error) {
 	defer rescue("validating the config", &err)
 	decoded, err := decodeJSON(config)
@@ -134,16 +136,17 @@ func (s *schemas) compile(schema []byte) (compiled *compiledSchema, err error) {
 	return &compiledSchema{guard, other}, err
 }
 
-// rescue turns a panic of an engine into an error. It is deferred; doing says in the error what the engine did. The guard rejects schemas
-// that are known to cause a panic, so rescue is for unknown faults, and for engines of other programs.
+// rescue turns a panic of an engine into an error. It is deferred; doing says in the error what the engine did. The
+// guard rejects schemas that are known to cause a panic, so rescue is for unknown faults, and for engines of other
+// programs.
 func rescue(doing string, err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s failed: %v", doing, r)
 	}
 }
 
-// decodeJSON decodes JSON that was checked before. Numbers become json.Number, which keeps their text: a float64 would lose
-// digits of large ones, and 1e400 would be an error.
+// decodeJSON decodes JSON that was checked before. Numbers become json.Number, which keeps their text: a float64 would
+// lose digits of large ones, and 1e400 would be an error.
 func decodeJSON(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

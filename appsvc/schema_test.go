@@ -40,38 +40,54 @@ func TestSchemaVerdicts(t *testing.T) {
 		{"exclusiveMinimum", `{"exclusiveMinimum":2}`, `2.1`, `2`, "want more than 2"},
 		{"exclusiveMaximum", `{"exclusiveMaximum":2}`, `1.9`, `2`, "want less than 2"},
 		{"exclusiveMinimum, draft 04", d4 + `"minimum":2,"exclusiveMinimum":true}`, `3`, `2`, "want more than 2"},
-		{"numbers beyond float64", `{"const":9007199254740993}`, `9007199254740993`, `9007199254740992`, "9007199254740993"},
-		{"bounds beyond float64", `{"maximum":9007199254740992}`, `9007199254740992`, `9007199254740993`, "at most 9007199254740992"},
+		{"numbers beyond float64", `{"const":9007199254740993}`, `9007199254740993`, `9007199254740992`,
+			"9007199254740993"},
+		{"bounds beyond float64", `{"maximum":9007199254740992}`, `9007199254740992`, `9007199254740993`,
+			"at most 9007199254740992"},
 		{"minLength counts characters", `{"minLength":2}`, `"éé"`, `"é"`, "1 character, want at least 2"},
 		{"maxLength", `{"maxLength":1}`, `"𝄞"`, `"ab"`, "2 characters, want at most 1"},
 		{"pattern", `{"pattern":"^\\d+\\/$"}`, `"12/"`, `"x"`, "does not match the pattern"},
 		{"a pattern that looks ahead", `{"pattern":"^(?!x-)[a-z-]+$"}`, `"a-x"`, `"x-a"`, "does not match the pattern"},
 		{"a pattern that looks behind", `{"pattern":"(?<!-)$"}`, `"a"`, `"a-"`, "does not match the pattern"},
 		{"a pattern that refers back", `{"pattern":"^(['\"]).*\\1$"}`, `"'a'"`, `"'a\""`, "does not match the pattern"},
-		{"a property name that looks ahead", `{"patternProperties":{"^(?!x-)":{"type":"number"}},"additionalProperties":{"type":"string"}}`, `{"a":1,"x-a":""}`, `{"a":"","x-a":""}`, "/a: want number"},
+		{"a property name that looks ahead",
+			`{"patternProperties":{"^(?!x-)":{"type":"number"}},"additionalProperties":{"type":"string"}}`,
+			`{"a":1,"x-a":""}`, `{"a":"","x-a":""}`, "/a: want number"},
 		{"minItems", `{"minItems":1}`, `[1]`, `[]`, "0 items, want at least 1"},
 		{"maxItems", `{"maxItems":1}`, `[1]`, `[1,2]`, "2 items, want at most 1"},
 		{"uniqueItems", `{"uniqueItems":true}`, `[1,true]`, `[1,{},1.0]`, "items 0 and 2 are equal"},
 		{"items", `{"items":{"type":"number"}}`, `[1]`, `[1,"a"]`, "/1: want number"},
-		{"items by position, draft 07", d7 + `"items":[true],"additionalItems":false}`, `[1]`, `[1,2]`, "the last item is not allowed"},
-		{"prefixItems", `{"prefixItems":[{"type":"string"}],"items":false}`, `["a"]`, `["a",1]`, "/1: nothing is allowed"},
+		{"items by position, draft 07", d7 + `"items":[true],"additionalItems":false}`, `[1]`, `[1,2]`,
+			"the last item is not allowed"},
+		{"prefixItems", `{"prefixItems":[{"type":"string"}],"items":false}`, `["a"]`, `["a",1]`,
+			"/1: nothing is allowed"},
 		{"contains", `{"contains":{"type":"string"}}`, `[1,"a"]`, `[1]`, "/0: want string"},
-		{"minContains", `{"contains":{"const":1},"minContains":2}`, `[1,1]`, `[1]`, "1 item found that contains asks for, want at least 2"},
+		{"minContains", `{"contains":{"const":1},"minContains":2}`, `[1,1]`, `[1]`,
+			"1 item found that contains asks for, want at least 2"},
 		{"maxContains", `{"contains":{"const":1},"maxContains":1}`, `[1]`, `[1,1]`, "want at most 1"},
-		{"unevaluatedItems", `{"allOf":[{"prefixItems":[true]}],"unevaluatedItems":false}`, `[1]`, `[1,2]`, "/1: nothing"},
+		{"unevaluatedItems", `{"allOf":[{"prefixItems":[true]}],"unevaluatedItems":false}`, `[1]`, `[1,2]`,
+			"/1: nothing"},
 		{"properties", `{"properties":{"a":{"type":"number"}}}`, `{"a":1,"b":""}`, `{"a":""}`, "/a: want number"},
-		{"an escaped property", `{"properties":{"a/b~c":{"type":"number"}}}`, `{}`, `{"a/b~c":""}`, "/a~1b~0c: want number"},
-		{"patternProperties", `{"patternProperties":{"^x":{"type":"number"}}}`, `{"x":1,"y":""}`, `{"x":""}`, "/x: want number"},
-		{"additionalProperties", `{"properties":{"a":{}},"additionalProperties":false}`, `{"a":1}`, `{"b":1,"c":1}`, `not allowed: "b", "c"`},
-		{"additionalProperties beside a nested property", `{"properties":{"a":{"properties":{"b":{}}}},"additionalProperties":false}`, `{"a":{"b":1}}`, `{"a":{"b":1},"b":1}`, `not allowed: "b"`},
-		{"unevaluatedProperties", `{"allOf":[{"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1}`, `{"b":1}`, "/b: nothing"},
+		{"an escaped property", `{"properties":{"a/b~c":{"type":"number"}}}`, `{}`, `{"a/b~c":""}`,
+			"/a~1b~0c: want number"},
+		{"patternProperties", `{"patternProperties":{"^x":{"type":"number"}}}`, `{"x":1,"y":""}`, `{"x":""}`,
+			"/x: want number"},
+		{"additionalProperties", `{"properties":{"a":{}},"additionalProperties":false}`, `{"a":1}`, `{"b":1,"c":1}`,
+			`not allowed: "b", "c"`},
+		{"additionalProperties beside a nested property",
+			`{"properties":{"a":{"properties":{"b":{}}}},"additionalProperties":false}`, `{"a":{"b":1}}`,
+			`{"a":{"b":1},"b":1}`, `not allowed: "b"`},
+		{"unevaluatedProperties", `{"allOf":[{"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1}`,
+			`{"b":1}`, "/b: nothing"},
 		{"required", `{"required":["a","b"]}`, `{"a":1,"b":1}`, `{}`, `missing: "a", "b"`},
 		{"minProperties", `{"minProperties":1}`, `{"a":1}`, `{}`, "0 members, want at least 1"},
 		{"maxProperties", `{"maxProperties":0}`, `{}`, `{"a":1}`, "1 member, want at most 0"},
 		{"propertyNames", `{"propertyNames":{"maxLength":1}}`, `{"a":1}`, `{"ab":1}`, "2 characters"},
 		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"b":1}`, `{"a":1}`, `missing beside "a": "b"`},
-		{"dependentSchemas", `{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1,"b":1}`, `{"a":1}`, `missing: "b"`},
-		{"dependencies, draft 04", d4 + `"dependencies":{"a":["b"]}}`, `{"a":1,"b":1}`, `{"a":1}`, `missing beside "a": "b"`},
+		{"dependentSchemas", `{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1,"b":1}`, `{"a":1}`,
+			`missing: "b"`},
+		{"dependencies, draft 04", d4 + `"dependencies":{"a":["b"]}}`, `{"a":1,"b":1}`, `{"a":1}`,
+			`missing beside "a": "b"`},
 		{"dependencies, draft 06", d6 + `"dependencies":{"a":false}}`, `{"b":1}`, `{"a":1}`, "nothing is allowed"},
 		{"allOf", `{"allOf":[{"minimum":1},{"maximum":3}]}`, `2`, `4`, "want at most 3"},
 		{"anyOf", `{"anyOf":[{"type":"string"},{"minimum":3}]}`, `3`, `2`, "want string, have number; want at least 3"},
@@ -82,17 +98,29 @@ func TestSchemaVerdicts(t *testing.T) {
 		{"if, else", d7 + `"if":{"required":["a"]},"else":{"required":["b"]}}`, `{"a":1}`, `{}`, `missing: "b"`},
 		{"if is not known to draft 06", d6 + `"type":"object","if":true,"then":false}`, `{}`, `1`, "want object"},
 		{"$ref", `{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`, `""`, `1`, "want string"},
-		{"$ref alone counts, draft 07", d7 + `"$ref":"#/definitions/a","maximum":1,"definitions":{"a":{"type":"number"}}}`, `5`, `""`, "want number"},
-		{"beside $ref, 2019-09", d9 + `"$ref":"#/$defs/a","maximum":1,"$defs":{"a":{"type":"number"}}}`, `1`, `5`, "want at most 1"},
+		{"$ref alone counts, draft 07",
+			d7 + `"$ref":"#/definitions/a","maximum":1,"definitions":{"a":{"type":"number"}}}`, `5`, `""`,
+			"want number"},
+		{"beside $ref, 2019-09", d9 + `"$ref":"#/$defs/a","maximum":1,"$defs":{"a":{"type":"number"}}}`, `1`, `5`,
+			"want at most 1"},
 		{"$anchor", `{"$ref":"#a","$defs":{"x":{"$anchor":"a","type":"string"}}}`, `""`, `1`, "want string"},
-		{"an embedded $id", d0 + `"$id":"https://example.test/a/","$ref":"b","$defs":{"x":{"$id":"b","type":"string"}}}`, `""`, `1`, "want string"},
-		{"$recursiveRef", d9 + `"$recursiveAnchor":true,"properties":{"a":{"$recursiveRef":"#"}},"additionalProperties":false}`, `{"a":{"a":{}}}`, `{"a":{"b":1}}`, `/a: not allowed: "b"`},
-		{"$dynamicRef to the outermost", d0 + `"$id":"https://example.test/strict","$dynamicAnchor":"n","$ref":"loose","unevaluatedProperties":false,
-			"$defs":{"l":{"$id":"loose","$dynamicAnchor":"n","properties":{"kids":{"items":{"$dynamicRef":"#n"}}}}}}`, `{"kids":[{}]}`, `{"kids":[{"kid":[]}]}`, "/kids/0/kid: nothing"},
-		{"a meta-schema", `{"$ref":"http://json-schema.org/draft-07/schema#"}`, `{"type":"object"}`, `{"type":"text"}`, "/type"},
+		{"an embedded $id",
+			d0 + `"$id":"https://example.test/a/","$ref":"b","$defs":{"x":{"$id":"b","type":"string"}}}`, `""`, `1`,
+			"want string"},
+		{"$recursiveRef",
+			d9 + `"$recursiveAnchor":true,"properties":{"a":{"$recursiveRef":"#"}},"additionalProperties":false}`,
+			`{"a":{"a":{}}}`, `{"a":{"b":1}}`, `/a: not allowed: "b"`},
+		{"$dynamicRef to the outermost",
+			d0 + `"$id":"https://example.test/strict","$dynamicAnchor":"n","$ref":"loose","unevaluatedProperties":false,
+			"$defs":{"l":{"$id":"loose","$dynamicAnchor":"n","properties":{"kids":{"items":{"$dynamicRef":"#n"}}}}}}`,
+			`{"kids":[{}]}`, `{"kids":[{"kid":[]}]}`, "/kids/0/kid: nothing"},
+		{"a meta-schema", `{"$ref":"http://json-schema.org/draft-07/schema#"}`, `{"type":"object"}`, `{"type":"text"}`,
+			"/type"},
 		{"formats are annotations", d4 + `"type":"string","format":"date-time"}`, `"yesterday"`, `1`, "want string"},
 		{"also regex", d7 + `"type":"string","format":"regex"}`, `"("`, `1`, "want string"},
-		{"content is an annotation", `{"type":"string","contentEncoding":"base64","contentMediaType":"application/json"}`, `"?"`, `1`, "want string"},
+		{"content is an annotation",
+			`{"type":"string","contentEncoding":"base64","contentMediaType":"application/json"}`, `"?"`, `1`,
+			"want string"},
 		{"false", `{"properties":{"a":false}}`, `{}`, `{"a":1}`, "/a: nothing is allowed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -103,7 +131,8 @@ func TestSchemaVerdicts(t *testing.T) {
 			if err := s.validate([]byte(tc.schema), []byte(tc.valid)); err != nil {
 				t.Errorf("%s: %v", tc.valid, err)
 			}
-			if err := s.validate([]byte(tc.schema), []byte(tc.invalid)); err == nil || !strings.Contains(err.Error(), tc.says) {
+			if err := s.validate([]byte(tc.schema), []byte(tc.invalid)); err == nil ||
+				!strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%s: have %v, want an error that says %q", tc.invalid, err, tc.says)
 			}
 		})
@@ -130,7 +159,8 @@ func TestSchemaSentences(t *testing.T) {
 		t.Error(first)
 	}
 	object := jsonObject(1000, func(i int) (string, string) { return strings.Repeat("n", 1000) + fmt.Sprint(i), "1" })
-	if err := s.validate([]byte(schema), []byte(object)); err == nil || len(err.Error()) > 1000 || !strings.Contains(err.Error(), "and 995 more") {
+	if err := s.validate([]byte(schema), []byte(object)); err == nil || len(err.Error()) > 1000 ||
+		!strings.Contains(err.Error(), "and 995 more") {
 		t.Errorf("have %v", err)
 	}
 }
@@ -158,7 +188,8 @@ func TestPatternsWithoutAVerdict(t *testing.T) {
 		go func() {
 			defer all.Done()
 			for range 20 {
-				if v, err := compiled.Validate([]byte(`"` + strings.Repeat("a", 2+i%3) + `b"`)); err != nil || len(v) > 0 {
+				if v, err := compiled.Validate([]byte(`"` + strings.Repeat("a", 2+i%3) + `b"`)); err != nil ||
+					len(v) > 0 {
 					t.Error(v, err)
 				}
 			}
@@ -174,23 +205,39 @@ func TestViolations(t *testing.T) {
 		name, schema, config string
 		want                 []vitrine.Violation
 	}{
-		{"type", `{"properties":{"a":{"type":"string"}}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "/a", Keyword: "type", Message: "want string, have number"}}},
-		{"an escaped pointer", `{"properties":{"a/b~c":{"minimum":1}}}`, `{"a/b~c":0}`, []vitrine.Violation{{Pointer: "/a~1b~0c", Keyword: "minimum", Message: "want at least 1"}}},
-		{"required is at the object", `{"items":{"required":["a"]}}`, `[{}]`, []vitrine.Violation{{Pointer: "/0", Keyword: "required", Message: `missing: "a"`}}},
+		{"type", `{"properties":{"a":{"type":"string"}}}`, `{"a":1}`,
+			[]vitrine.Violation{{Pointer: "/a", Keyword: "type", Message: "want string, have number"}}},
+		{"an escaped pointer", `{"properties":{"a/b~c":{"minimum":1}}}`, `{"a/b~c":0}`,
+			[]vitrine.Violation{{Pointer: "/a~1b~0c", Keyword: "minimum", Message: "want at least 1"}}},
+		{"required is at the object", `{"items":{"required":["a"]}}`, `[{}]`,
+			[]vitrine.Violation{{Pointer: "/0", Keyword: "required", Message: `missing: "a"`}}},
 		{"several, by pointer", `{"properties":{"b":{"maxLength":1},"a":{"enum":[1]}}}`, `{"b":"xx","a":2}`,
-			[]vitrine.Violation{{Pointer: "/a", Keyword: "enum", Message: "want one of 1"}, {Pointer: "/b", Keyword: "maxLength", Message: "2 characters, want at most 1"}}},
-		{"two at one place, by keyword", `{"maximum":1,"type":"string","not":{}}`, `2`, []vitrine.Violation{{Pointer: "", Keyword: "type", Message: "want string, have number"}}},
-		{"not", `{"not":{"type":"object"}}`, `{}`, []vitrine.Violation{{Pointer: "", Keyword: "not", Message: "it is what not excludes"}}},
-		{"oneOf", `{"oneOf":[{},{}]}`, `{}`, []vitrine.Violation{{Pointer: "", Keyword: "oneOf", Message: "alternatives 0 and 1 of oneOf both apply"}}},
-		{"const", `{"properties":{"a":{"const":"x"}}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "/a", Keyword: "const", Message: `want "x"`}}},
-		{"dependencies", d7 + `"dependencies":{"a":["b"]}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "", Keyword: "dependencies", Message: `missing beside "a": "b"`}}},
-		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "", Keyword: "dependentRequired", Message: `missing beside "a": "b"`}}},
-		{"additionalProperties", `{"additionalProperties":false}`, `{"a":1}`, []vitrine.Violation{{Pointer: "", Keyword: "additionalProperties", Message: `not allowed: "a"`}}},
-		{"a property that is false", `{"properties":{"not":false}}`, `{"not":1}`, []vitrine.Violation{{Pointer: "/not", Keyword: "properties", Message: "nothing is allowed here"}}},
-		{"items that are false", `{"prefixItems":[true],"items":false}`, `[1,1]`, []vitrine.Violation{{Pointer: "/1", Keyword: "items", Message: "nothing is allowed here"}}},
-		{"a position that is false", `{"prefixItems":[false]}`, `[1]`, []vitrine.Violation{{Pointer: "/0", Keyword: "prefixItems", Message: "nothing is allowed here"}}},
-		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`, []vitrine.Violation{{Pointer: "/a", Keyword: "unevaluatedProperties", Message: "nothing is allowed here"}}},
-		{"false behind a reference", `{"properties":{"a":{"$ref":"#/$defs/not"}},"$defs":{"not":false}}`, `{"a":1}`, []vitrine.Violation{{Pointer: "/a", Keyword: "$defs", Message: "nothing is allowed here"}}},
+			[]vitrine.Violation{{Pointer: "/a", Keyword: "enum", Message: "want one of 1"},
+				{Pointer: "/b", Keyword: "maxLength", Message: "2 characters, want at most 1"}}},
+		{"two at one place, by keyword", `{"maximum":1,"type":"string","not":{}}`, `2`,
+			[]vitrine.Violation{{Pointer: "", Keyword: "type", Message: "want string, have number"}}},
+		{"not", `{"not":{"type":"object"}}`, `{}`,
+			[]vitrine.Violation{{Pointer: "", Keyword: "not", Message: "it is what not excludes"}}},
+		{"oneOf", `{"oneOf":[{},{}]}`, `{}`,
+			[]vitrine.Violation{{Pointer: "", Keyword: "oneOf", Message: "alternatives 0 and 1 of oneOf both apply"}}},
+		{"const", `{"properties":{"a":{"const":"x"}}}`, `{"a":1}`,
+			[]vitrine.Violation{{Pointer: "/a", Keyword: "const", Message: `want "x"`}}},
+		{"dependencies", d7 + `"dependencies":{"a":["b"]}}`, `{"a":1}`,
+			[]vitrine.Violation{{Pointer: "", Keyword: "dependencies", Message: `missing beside "a": "b"`}}},
+		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`,
+			[]vitrine.Violation{{Pointer: "", Keyword: "dependentRequired", Message: `missing beside "a": "b"`}}},
+		{"additionalProperties", `{"additionalProperties":false}`, `{"a":1}`,
+			[]vitrine.Violation{{Pointer: "", Keyword: "additionalProperties", Message: `not allowed: "a"`}}},
+		{"a property that is false", `{"properties":{"not":false}}`, `{"not":1}`,
+			[]vitrine.Violation{{Pointer: "/not", Keyword: "properties", Message: "nothing is allowed here"}}},
+		{"items that are false", `{"prefixItems":[true],"items":false}`, `[1,1]`,
+			[]vitrine.Violation{{Pointer: "/1", Keyword: "items", Message: "nothing is allowed here"}}},
+		{"a position that is false", `{"prefixItems":[false]}`, `[1]`,
+			[]vitrine.Violation{{Pointer: "/0", Keyword: "prefixItems", Message: "nothing is allowed here"}}},
+		{"unevaluatedProperties", `{"unevaluatedProperties":false}`, `{"a":1}`,
+			[]vitrine.Violation{{Pointer: "/a", Keyword: "unevaluatedProperties", Message: "nothing is allowed here"}}},
+		{"false behind a reference", `{"properties":{"a":{"$ref":"#/$defs/not"}},"$defs":{"not":false}}`, `{"a":1}`,
+			[]vitrine.Violation{{Pointer: "/a", Keyword: "$defs", Message: "nothing is allowed here"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := fmt.Errorf("wrapped: %w", newSchemas(nil).validate([]byte(tc.schema), []byte(tc.config)))
@@ -204,7 +251,8 @@ func TestViolations(t *testing.T) {
 		config := jsonObject(500, func(i int) (string, string) { return fmt.Sprintf("p%03d", i), "1" })
 		var first violations
 		for range 5 {
-			have, _ := errors.AsType[violations](newSchemas(nil).validate([]byte(`{"additionalProperties":{"type":"string"}}`), []byte(config)))
+			have, _ := errors.AsType[violations](
+				newSchemas(nil).validate([]byte(`{"additionalProperties":{"type":"string"}}`), []byte(config)))
 			if len(have) != 100 || have[0].Pointer != "/p000" || have[99].Pointer != "/p099" {
 				t.Fatalf("%d violations, %v", len(have), have)
 			}
@@ -219,7 +267,8 @@ func TestViolations(t *testing.T) {
 			t.Errorf("the sentence names %d: %v", n+1, first)
 		}
 		many := engineFunc(func([]byte) ([]vitrine.Violation, error) { return make([]vitrine.Violation, 200), nil })
-		if have, _ := errors.AsType[violations](newSchemas(many).validate([]byte(`{}`), []byte(`{}`))); len(have) != 100 {
+		if have, _ := errors.AsType[violations](newSchemas(many).validate([]byte(`{}`),
+			[]byte(`{}`))); len(have) != 100 {
 			t.Errorf("%d violations of an engine of one's own", len(have))
 		}
 	})
@@ -242,7 +291,8 @@ func TestSchemaFetchesNothing(t *testing.T) {
 	}
 	t.Chdir(filepath.Dir(file))
 	s := newSchemas(nil)
-	for _, url := range []string{server.URL + "/schema.json", "file://" + file, file, "schema.json", "./schema.json", strings.TrimPrefix(server.URL, "http:") + "/schema.json"} {
+	for _, url := range []string{server.URL + "/schema.json", "file://" + file, file, "schema.json", "./schema.json",
+		strings.TrimPrefix(server.URL, "http:") + "/schema.json"} {
 		for _, schema := range []string{
 			`{"$ref":"URL"}`, `{"$ref":"URL#/a"}`, `{"$ref":"URL#a"}`, `{"$dynamicRef":"URL"}`, `{"$schema":"URL"}`,
 			`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveRef":"URL"}`,
@@ -258,7 +308,8 @@ func TestSchemaFetchesNothing(t *testing.T) {
 				t.Errorf("%s validates", schema)
 			}
 		}
-		own := fmt.Sprintf(`{"$id":%q,"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"a":{"$ref":"#"}}}`, url)
+		own := fmt.Sprintf(`{"$id":%q,"$schema":"https://json-schema.org/draft/2020-12/schema",`+
+			`"properties":{"a":{"$ref":"#"}}}`, url)
 		if err := s.validate([]byte(own), []byte(`{"a":{}}`)); err != nil {
 			t.Errorf("%s: %v", own, err)
 		}
@@ -385,7 +436,8 @@ func TestOwnEngine(t *testing.T) {
 	}{
 		{"valid", func([]byte) ([]vitrine.Violation, error) { return nil, nil }, ""},
 		{"violations", func([]byte) ([]vitrine.Violation, error) {
-			return []vitrine.Violation{{Pointer: "/a", Keyword: "colour", Message: "too blue"}, {Pointer: "", Keyword: "", Message: "too old"}}, nil
+			return []vitrine.Violation{{Pointer: "/a", Keyword: "colour", Message: "too blue"},
+				{Pointer: "", Keyword: "", Message: "too old"}}, nil
 		}, "/a: too blue; too old"},
 		{"no verdict", func([]byte) ([]vitrine.Violation, error) { return nil, errors.New("no ink") }, "no ink"},
 		{"a panic", func([]byte) ([]vitrine.Violation, error) { panic("oops") }, "validating the config failed: oops"},
@@ -398,7 +450,10 @@ func TestOwnEngine(t *testing.T) {
 		})
 	}
 	t.Run("behind the guard", func(t *testing.T) {
-		s := newSchemas(engineFunc(func([]byte) ([]vitrine.Violation, error) { t.Error("the engine was asked"); return nil, nil }))
+		s := newSchemas(engineFunc(func([]byte) ([]vitrine.Violation, error) {
+			t.Error("the engine was asked")
+			return nil, nil
+		}))
 		if err := s.check([]byte(`{"$ref":"#"}`)); err == nil {
 			t.Error("taken")
 		}
@@ -415,11 +470,14 @@ func FuzzSchema(f *testing.F) {
 		{`{"type":[]}`, `1`},
 		{`{"properties":{"a":{"$ref":"#"}},"additionalProperties":{"type":"string"}}`, `{"a":{"a":{}},"b":""}`},
 		{`{"$dynamicAnchor":"n","items":{"$dynamicRef":"#n"},"unevaluatedItems":false}`, `[[],[[1]]]`},
-		{`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveAnchor":true,"items":{"$recursiveRef":"#"}}`, `[[]]`},
-		{`{"$schema":"http://json-schema.org/draft-04/schema#","id":"http://x.test/a","definitions":{"a":{"id":"b"}},"allOf":[{"$ref":"b"}]}`, `{}`},
+		{`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveAnchor":true,` +
+			`"items":{"$recursiveRef":"#"}}`, `[[]]`},
+		{`{"$schema":"http://json-schema.org/draft-04/schema#","id":"http://x.test/a",` +
+			`"definitions":{"a":{"id":"b"}},"allOf":[{"$ref":"b"}]}`, `{}`},
 		{`{"pattern":"((a{0,100}){0,10}){0,1}$","patternProperties":{"^\\s[]":false}}`, `"aaa"`},
 		{`{"pattern":"^(?!a*b)(?<=(c*)\\1)","patternProperties":{"(?=(?<!x)y)*":false}}`, `"aaa"`},
-		{`{"pattern":"^(a*)*\\1b","propertyNames":{"pattern":"(?<n>a)\\k<n>"}}`, `"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`},
+		{`{"pattern":"^(a*)*\\1b","propertyNames":{"pattern":"(?<n>a)\\k<n>"}}`,
+			`"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`},
 		{`{"format":"regex","properties":{"a":{"format":"date"},"b":{"format":"uri-template"}}}`, `"(?=a)\\1{1,1001}"`},
 		{`{"multipleOf":0.1,"enum":[1,1.0,1e2],"uniqueItems":true}`, `1e1000000`},
 		{`{"oneOf":[{"const":1},{"not":{"if":{},"then":{},"else":false}}],"dependencies":{"a":["b"]}}`, `{"a":1}`},
@@ -453,7 +511,9 @@ func FuzzSchema(f *testing.F) {
 
 // withConfig returns an app with an element of a component with this schema.
 func withConfig(schema, config []byte) App {
-	return App{Body: fmt.Appendf(nil, `{"title":"x","owner":null,"groups":[],"elements":[{"id":"0","key":"0.0","component":{"name":"c","version":"1","configSchema":%s},"config":%s}]}`, schema, config)}
+	return App{Body: fmt.Appendf(nil,
+		`{"title":"x","owner":null,"groups":[],"elements":[{"id":"0","key":"0.0","component":{"name":"c",`+
+			`"version":"1","configSchema":%s},"config":%s}]}`, schema, config)}
 }
 
 // validate returns an error that says where and why config breaks schema, or that validating it would take too long.

@@ -10,16 +10,16 @@ import (
 
 // SchemaOptions configure the engine of NewSchemaEngine. The zero value means the defaults.
 type SchemaOptions struct {
-	// AssertFormats makes the standard formats assertions in every draft: date-time, date, time,
-	// duration, email, hostname, ipv4, ipv6, uri, uri-reference, iri, iri-reference, uri-template,
-	// uuid, json-pointer, relative-json-pointer and regex. By default a format is an annotation. Setting AssertFormats for
-	// a store that has apps can make stored configs invalid.
+	// AssertFormats makes the standard formats assertions in every draft: date-time, date, time, duration, email,
+	// hostname, ipv4, ipv6, uri, uri-reference, iri, iri-reference, uri-template, uuid, json-pointer,
+	// relative-json-pointer and regex. By default a format is an annotation. Setting AssertFormats for a store that has
+	// apps can make stored configs invalid.
 	AssertFormats bool
 
-	// Formats defines formats by name. They are asserted whether or not AssertFormats is set, and one with the name
-	// of a standard format replaces it. The function is called with each string that has the format, and returns nil
-	// or an error that says what is wrong; values of other types are valid. It must be safe for concurrent use, must
-	// return the same for the same string, and must take time linear in the string: a validation charges a step, which is
+	// Formats defines formats by name. They are asserted whether or not AssertFormats is set, and one with the name of
+	// a standard format replaces it. The function is called with each string that has the format, and returns nil or an
+	// error that says what is wrong; values of other types are valid. It must be safe for concurrent use, must return
+	// the same for the same string, and must take time linear in the string: a validation charges a step, which is
 	// about half a microsecond, for 8 bytes.
 	Formats map[string]func(value string) error
 }
@@ -29,9 +29,9 @@ type SchemaOptions struct {
 // as ECMA 262 in its Unicode form, and treats content keywords and, unless told otherwise, formats as
 // annotations in every draft. It keeps nothing between schemas and fetches nothing.
 //
-// Validate counts its steps, and returns an error if a config takes more than 400,000, which is about 0.2 s. Patterns that package
-// regexp cannot match, those with lookarounds or back-references for instance, are matched by package regexp2 for at most 250 ms
-// together.
+// Validate counts its steps, and returns an error if a config takes more than 400,000, which is about 0.2 s. Patterns
+// that package regexp cannot match, those with lookarounds or back-references for instance, are matched by package
+// regexp2 for at most 250 ms together.
 func NewSchemaEngine(opts *SchemaOptions) SchemaEngine {
 	if opts == nil {
 		return defaultEngine{}

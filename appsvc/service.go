@@ -34,17 +34,20 @@ type Service struct {
 	limits Limits
 	check  func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
 
-	rights      func(ctx context.Context, urn string) (vitrine.Caller, []string, error) // Options.Rights; nil = those that are kept count
-	watches     *watches                                                                // those who follow the feed of changes
-	keepDeleted time.Duration                                                           // Options.KeepDeleted
+	// Options.Rights; nil = those that are kept count
+	rights func(ctx context.Context, urn string) (vitrine.Caller, []string, error)
+	// those who follow the feed of changes
+	watches     *watches
+	keepDeleted time.Duration // Options.KeepDeleted
 }
 
 // Options configure a Service. The zero value of a field means its default.
 type Options struct {
-	Now     func() time.Time // default: the clock of the store, else time.Now
-	NewID   func() string    // gives ids of apps, components and releases, never ""; default: that of the store, else random UUIDs (version 4)
-	Schemas SchemaEngine     // default NewSchemaEngine(nil)
-	Limits  Limits           // a zero field means the default of that limit
+	Now func() time.Time // default: the clock of the store, else time.Now
+	// gives ids of apps, components and releases, never ""; default: that of the store, else random UUIDs (version 4)
+	NewID   func() string
+	Schemas SchemaEngine // default NewSchemaEngine(nil)
+	Limits  Limits       // a zero field means the default of that limit
 
 	// KeepChanges is how long entries stay in the feed of changes; 0 = 30 days, negative = for ever. They are removed
 	// some at a time by later changes, the first and every 64th that a Service writes, so nothing is removed while
@@ -69,11 +72,12 @@ type Options struct {
 	//
 	//   - An error that wraps ErrBusy, ErrFull, ErrUnknown, context.Canceled or context.DeadlineExceeded is returned
 	//     unchanged. It means that the check could not be made.
-	//   - An error that wraps an *Error with a Kind is returned as this *Error. Its Code should be empty, which stands for CodeRule,
-	//     or one of package vitrine's codes, since clients over HTTP know no others. Its Pointer leads into the request of AppCreated, such
-	//     as /elements/0/config/slug, and into the patched document of AppUpdated, such as /apps/0/elements/0/config/slug.
-	//   - An error that wraps ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge or ErrUnprocessable becomes an
-	//     *Error of this kind.
+	//   - An error that wraps an *Error with a Kind is returned as this *Error. Its Code should be empty, which stands
+	//     for CodeRule, or one of package vitrine's codes, since clients over HTTP know no others. Its Pointer leads
+	//     into the request of AppCreated, such as /elements/0/config/slug, and into the patched document of AppUpdated,
+	//     such as /apps/0/elements/0/config/slug.
+	//   - An error that wraps ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge or ErrUnprocessable
+	//     becomes an *Error of this kind.
 	//   - An error that wraps one of the store (Change.Rows) is returned unchanged, and is an internal error over HTTP.
 	//   - Any other error becomes an *Error of the kind ErrForbidden.
 	//
@@ -102,7 +106,8 @@ func New(db storage.Store, opts *Options) *Service {
 	}
 	required.Argument("appsvc.New", "store", db)
 	store := newRecords(db, o.KeepChanges)
-	return &Service{store: store, now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, uuid.NewString), schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
+	return &Service{store: store, now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, uuid.NewString),
+		schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
 		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted}
 }
 

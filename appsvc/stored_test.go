@@ -9,9 +9,11 @@ import (
 // What is kept of a stored element is printed again without a look at it, so that it must be in the
 // form in which elements are stored.
 func TestStoredBodiesHaveTheirForm(t *testing.T) {
-	const begin, element = `{"title":"t","owner":{"urn":"o"},"groups":["g"],"elements":[`, `"key":"0.0","component":{"name":"\u0061","version":"1"},"config":{}}`
+	const begin, element = `{"title":"t","owner":{"urn":"o"},"groups":["g"],"elements":[`,
+		`"key":"0.0","component":{"name":"\u0061","version":"1"},"config":{}}`
 	app := App{Body: Body(begin + `{"id":"0",` + element + `,{"id":"1",` + element + `]}`)}
-	if h, err := app.head(); err != nil || !slices.Equal(h.Components, []string{"a"}) || !slices.Equal(h.Groups, []string{"g"}) {
+	if h, err := app.head(); err != nil || !slices.Equal(h.Components, []string{"a"}) ||
+		!slices.Equal(h.Groups, []string{"g"}) {
 		t.Errorf("got %v, %v", h, err)
 	}
 	for name, body := range map[string]string{

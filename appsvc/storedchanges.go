@@ -12,9 +12,9 @@ import (
 // mostRemoved is the maximum number of expired results that an update removes. That is more than it adds.
 const mostRemoved = 100
 
-// storedResult is the stored result of a write with an idempotency key. If the caller repeats the write, the Service returns
-// this result and does not write again; see idempotency.go. It has only ids and versions, so that a repeat reveals nothing
-// that was hidden from the caller meanwhile.
+// storedResult is the stored result of a write with an idempotency key. If the caller repeats the write, the Service
+// returns this result and does not write again; see idempotency.go. It has only ids and versions, so that a repeat
+// reveals nothing that was hidden from the caller meanwhile.
 type storedResult struct {
 	By      string // URN of the caller
 	Key     string
@@ -36,8 +36,8 @@ func (r *reader) storedResult(ctx context.Context, by, key string) (a storedResu
 	return a, true, nil
 }
 
-// putResult stores a result in place of an earlier one for the same caller and key, and removes up to mostRemoved results
-// that expired at now, in milliseconds since the epoch, or before.
+// putResult stores a result in place of an earlier one for the same caller and key, and removes up to mostRemoved
+// results that expired at now, in milliseconds since the epoch, or before.
 func (t *writer) putResult(ctx context.Context, a storedResult, now int64) error {
 	var gone []string
 	in := under(expiresKind)
@@ -64,7 +64,8 @@ func (t *writer) putResult(ctx context.Context, a storedResult, now int64) error
 	if err := t.tx.Delete(ctx, gone...); err != nil {
 		return err
 	}
-	return t.tx.Put(ctx, storage.Entry{Key: keyOf(resultKind, a.By, a.Key), Value: value}, storage.Entry{Key: expiresKey(a)})
+	return t.tx.Put(ctx, storage.Entry{Key: keyOf(resultKind, a.By, a.Key), Value: value},
+		storage.Entry{Key: expiresKey(a)})
 }
 
 func expiresKey(a storedResult) string { return keyOf(expiresKind, rec.Number(a.Expires), a.By, a.Key) }

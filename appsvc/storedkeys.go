@@ -10,9 +10,9 @@ import (
 // appSpace is the space of all that this package stores.
 const appSpace = "apps"
 
-// The kinds of records. A key is the space, a blank, the kind, and the parts of a name with blanks between them; package
-// internal/record defines the encoding of texts and numbers. All keys are made here, except those of the feed of changes:
-// feed/, log/, name/ and named/, see record.Feed.
+// The kinds of records. A key is the space, a blank, the kind, and the parts of a name with blanks between them;
+// package internal/record defines the encoding of texts and numbers. All keys are made here, except those of the feed
+// of changes: feed/, log/, name/ and named/, see record.Feed.
 const (
 	// head/<app> is the head of an app: JSON, see headJSON. Each version replaces it.
 	headKind = "head/"
@@ -21,7 +21,8 @@ const (
 	// body/<app> is the body of the latest version, followed by the tail of the history before it and the length of the
 	// tail; see decodeBody. Each version replaces it.
 	bodyKind = "body/"
-	// large/<app> is the body of the latest version if it has more than mostOfBody bytes. Then body/<app> has only the tail.
+	// large/<app> is the body of the latest version if it has more than mostOfBody bytes. Then body/<app> has only the
+	// tail.
 	largeKind = "large/"
 	// history/<app> <version> is a row of package history. Versions add one from time to time. It never changes.
 	historyKind = "history/"
@@ -31,15 +32,15 @@ const (
 	// list/<kind> <text> is the number of a list of apps, as a decimal number. A list is of an owner, a group or a
 	// component. The first app of a list adds it. It never changes and is never removed.
 	listKind = "list/"
-	// counter/ is the highest number that was ever assigned to a list, a version of a component or a release, as a decimal
-	// number.
+	// counter/ is the highest number that was ever assigned to a list, a version of a component or a release, as a
+	// decimal number.
 	counterKind = "counter/"
-	// created/<list> <time> <app> and updated/<list> <time> <app> are empty: the apps of a list, by time. They exist for
-	// each list of an owner or a group that contains the latest version of the app; see listKeys. A new version replaces the
-	// one by update time.
+	// created/<list> <time> <app> and updated/<list> <time> <app> are empty: the apps of a list, by time. They exist
+	// for each list of an owner or a group that contains the latest version of the app; see listKeys. A new version
+	// replaces the one by update time.
 	createdKind, updatedKind = "created/", "updated/"
-	// used/<list> <app> has an empty value. The list is that of a component. The key exists if any version of the app has an element of this
-	// component; only erasing the app removes it.
+	// used/<list> <app> has an empty value. The list is that of a component. The key exists if any version of the app
+	// has an element of this component; only erasing the app removes it.
 	usedKind = "used/"
 	// word/<word> <app> is empty: the title of the latest version has this word. A new title replaces it.
 	wordKind = "word/"

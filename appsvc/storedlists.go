@@ -17,7 +17,8 @@ import (
 // atOnce is the maximum number of apps that are read in one trip to the store.
 const atOnce = 64
 
-// appQuery asks for the latest versions of apps that a caller may read, or for deleted ones that the caller could change.
+// appQuery asks for the latest versions of apps that a caller may read, or for deleted ones that the caller could
+// change.
 type appQuery struct {
 	by        vitrine.Caller
 	deleted   bool
@@ -30,8 +31,8 @@ type appQuery struct {
 	limit     int          // the number of apps that the caller needs
 }
 
-// appPosition is a position in the order of an appQuery: CreatedAt or UpdatedAt of an app, by which it is sorted, and its
-// ID. It may have no app.
+// appPosition is a position in the order of an appQuery: CreatedAt or UpdatedAt of an app, by which it is sorted, and
+// its ID. It may have no app.
 type appPosition struct {
 	Time int64
 	ID   string
@@ -82,8 +83,8 @@ func (q appQuery) position(a App) appPosition {
 func (q appQuery) byUpdate() bool   { return q.sort == UpdatedAscending || q.sort == UpdatedDescending }
 func (q appQuery) descending() bool { return strings.HasPrefix(string(q.sort), "-") }
 
-// compare is negative if the position a comes before b: by time in the direction of q.sort, and then by ascending ID. IDs
-// are unique, so the order is total, and each cursor has one place in it.
+// compare is negative if the position a comes before b: by time in the direction of q.sort, and then by ascending ID.
+// IDs are unique, so the order is total, and each cursor has one place in it.
 func (q appQuery) compare(a, b appPosition) int {
 	byTime := cmp.Compare(a.Time, b.Time)
 	if q.descending() {
@@ -92,8 +93,8 @@ func (q appQuery) compare(a, b appPosition) int {
 	return cmp.Or(byTime, strings.Compare(a.ID, b.ID))
 }
 
-// positionsOf yields the positions of the apps that match q, in their order, reading size of them at a time. It merges the
-// lists that the caller may read.
+// positionsOf yields the positions of the apps that match q, in their order, reading size of them at a time. It merges
+// the lists that the caller may read.
 func (r *reader) positionsOf(ctx context.Context, q appQuery, size int) iter.Seq2[appPosition, error] {
 	return func(yield func(appPosition, error) bool) {
 		lists, err := r.listsOf(ctx, q)
@@ -120,8 +121,9 @@ func idsAt(at []appPosition) []string {
 	return ids
 }
 
-// candidates returns the smallest range of index entries that includes all apps with the component and the words of q, and
-// their approximate number. The last part of each key is the id of an app. few is -1 if q has neither component nor words.
+// candidates returns the smallest range of index entries that includes all apps with the component and the words of q,
+// and their approximate number. The last part of each key is the id of an app. few is -1 if q has neither component nor
+// words.
 func (r *reader) candidates(ctx context.Context, q appQuery) (in storage.Range, few int, err error) {
 	var ranges []storage.Range
 	if q.component.Name != "" {
@@ -147,9 +149,9 @@ func (r *reader) candidates(ctx context.Context, q appQuery) (in storage.Range, 
 	return in, few, nil
 }
 
-// positionsWith yields the positions of the apps of lists that match q, in the order of q. If an index has more than size
-// candidates, or there is none, it scans the lists first, but no more apps than there are candidates. Then it reads the
-// candidates instead, and sorts them. So it takes at most twice as long as the better of the two ways.
+// positionsWith yields the positions of the apps of lists that match q, in the order of q. If an index has more than
+// size candidates, or there is none, it scans the lists first, but no more apps than there are candidates. Then it
+// reads the candidates instead, and sorts them. So it takes at most twice as long as the better of the two ways.
 func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, size int) iter.Seq2[appPosition, error] {
 	return func(yield func(appPosition, error) bool) {
 		in, few, err := r.candidates(ctx, q)
@@ -272,8 +274,8 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 	}
 }
 
-// listsOf returns the numbers of the lists that together have the apps that the caller may read, without lists that are part
-// of another one. If q has an owner or a group with a shorter list, it returns that one.
+// listsOf returns the numbers of the lists that together have the apps that the caller may read, without lists that are
+// part of another one. If q has an owner or a group with a shorter list, it returns that one.
 func (r *reader) listsOf(ctx context.Context, q appQuery) ([]int64, error) {
 	own, err := r.listsOfCaller(ctx, q)
 	only := listKey(ofOwner, q.owner, q.deleted)
@@ -387,8 +389,9 @@ func (w listWalk) scan(rangeOf func(list string) storage.Range) iter.Seq2[appPos
 	}
 }
 
-// backward yields the positions after a position, or all if it is nil, in descending order of time. Those of one time are in
-// ascending order of ids nevertheless: they are read in descending order and reversed, or read again if there are many.
+// backward yields the positions after a position, or all if it is nil, in descending order of time. Those of one time
+// are in ascending order of ids nevertheless: they are read in descending order and reversed, or read again if there
+// are many.
 func (w listWalk) backward(after *appPosition, yield func(appPosition, error) bool) {
 	const many = 64
 	before := int64(math.MaxInt64) // positions with this time or a later one were yielded

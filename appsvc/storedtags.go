@@ -22,8 +22,8 @@ func (r *reader) pointsTo(ctx context.Context, app, name string) (v vitrine.Vers
 	return versionOrNone(n), err
 }
 
-// tagsAfter returns the range of up to limit tags of an app with names after a name. "" means the beginning, and 0 means no
-// limit.
+// tagsAfter returns the range of up to limit tags of an app with names after a name. "" means the beginning, and 0
+// means no limit.
 func tagsAfter(app, after string, limit int) storage.Range {
 	in := under(tagKind, app)
 	in.Limit, in.Expect = limit, limit
@@ -66,10 +66,11 @@ type move struct {
 	From int64  `json:"from"`
 	To   int64  `json:"to"`
 
-	Rollback bool   `json:"rollback,omitzero"`
-	Top      int64  `json:"top,omitzero"` // of a rollback: number of the last move before it that was not rolled back; 0 = none
-	Release  string `json:"release,omitzero"`
-	Note     string `json:"note,omitzero"`
+	Rollback bool `json:"rollback,omitzero"`
+	// of a rollback: number of the last move before it that was not rolled back; 0 = none
+	Top     int64  `json:"top,omitzero"`
+	Release string `json:"release,omitzero"`
+	Note    string `json:"note,omitzero"`
 }
 
 // top returns the number of the last move that was not rolled back, after this move.
@@ -90,8 +91,8 @@ func decodeMove(e storage.Entry) (m move, err error) {
 	return m, err
 }
 
-// moves yields up to limit moves of a tag, newest first, with numbers below before; 0 means no bound. Neither the tag nor
-// the app need exist.
+// moves yields up to limit moves of a tag, newest first, with numbers below before; 0 means no bound. Neither the tag
+// nor the app need exist.
 func (r *reader) moves(ctx context.Context, app, name string, before int64, limit int) iter.Seq2[move, error] {
 	in := under(moveKind, app, name)
 	in.Reverse, in.Limit, in.Expect = true, limit, limit
@@ -109,9 +110,9 @@ func (r *reader) lastMove(ctx context.Context, app, name string) (last move, err
 	return last, nil
 }
 
-// rollback returns the move that returns a tag of the app with this head to where it pointed before its last move that was
-// not rolled back. last is its last move. If release is set, that must be a move of this release. It returns ErrNotFound if
-// the tag never existed, and ErrConflict with CodeWrongState if there is no such move.
+// rollback returns the move that returns a tag of the app with this head to where it pointed before its last move that
+// was not rolled back. last is its last move. If release is set, that must be a move of this release. It returns
+// ErrNotFound if the tag never existed, and ErrConflict with CodeWrongState if there is no such move.
 func (r *reader) rollback(ctx context.Context, h appHead, name string, last move, release string) (m move, err error) {
 	if last.number == 0 {
 		at, err := r.pointsTo(ctx, h.ID, name)
@@ -143,9 +144,12 @@ func (r *reader) rollback(ctx context.Context, h appHead, name string, last move
 	return move{From: last.To, To: undone.From, Rollback: true, Release: release, Top: before.top()}, nil
 }
 
-// movedTags yields the names of the tags of an app that have moves, in byte order. Neither the tags nor the app need exist.
+// movedTags yields the names of the tags of an app that have moves, in byte order. Neither the tags nor the app need
+// exist.
 func (r *reader) movedTags(ctx context.Context, app string) iter.Seq2[string, error] {
-	return rec.Map(r.r.Scan(ctx, under(movedKind, app)), func(e storage.Entry) (string, error) { return partsOf(e.Key, movedKind)[1], nil })
+	return rec.Map(r.r.Scan(ctx, under(movedKind, app)), func(e storage.Entry) (string, error) {
+		return partsOf(e.Key, movedKind)[1], nil
+	})
 }
 
 // keepMove adds a move to the history of a tag. The first one also adds moved/.
@@ -175,7 +179,10 @@ func (t *writer) addMove(ctx context.Context, app, name string, m move) error {
 
 // ofVersions returns the values of up to limit records of a kind for versions below before, decoded by value. A version
 // without a number is above all versions, and a limit of 0 means all.
-func ofVersions[T any](ctx context.Context, r *reader, kind, app string, before vitrine.Version, limit int, value func(storage.Entry) (T, error)) (map[vitrine.Version]T, error) {
+func ofVersions[T any](
+	ctx context.Context, r *reader, kind, app string, before vitrine.Version, limit int,
+	value func(storage.Entry) (T, error),
+) (map[vitrine.Version]T, error) {
 	in := under(kind, app)
 	in.Reverse, in.Limit, in.Expect = true, limit, limit
 	if n := before.Number(); n >= 0 {
@@ -198,12 +205,18 @@ func ofVersions[T any](ctx context.Context, r *reader, kind, app string, before 
 }
 
 // notes returns the notes of up to limit versions below before that have one.
-func (r *reader) notes(ctx context.Context, app string, before vitrine.Version, limit int) (map[vitrine.Version]string, error) {
-	return ofVersions(ctx, r, noteKind, app, before, limit, func(e storage.Entry) (string, error) { return string(e.Value), nil })
+func (r *reader) notes(
+	ctx context.Context, app string, before vitrine.Version, limit int,
+) (map[vitrine.Version]string, error) {
+	return ofVersions(ctx, r, noteKind, app, before, limit, func(e storage.Entry) (string, error) {
+		return string(e.Value), nil
+	})
 }
 
 // restorations returns up to limit versions below before that Restore made, each with the version whose content it has.
-func (r *reader) restorations(ctx context.Context, app string, before vitrine.Version, limit int) (map[vitrine.Version]vitrine.Version, error) {
+func (r *reader) restorations(
+	ctx context.Context, app string, before vitrine.Version, limit int,
+) (map[vitrine.Version]vitrine.Version, error) {
 	return ofVersions(ctx, r, restoredKind, app, before, limit, func(e storage.Entry) (vitrine.Version, error) {
 		from, err := parseDecimal(e.Key, e.Value)
 		return versionOrNone(from), err

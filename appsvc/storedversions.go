@@ -42,7 +42,8 @@ type headJSON struct {
 }
 
 func (h appHead) encode() ([]byte, error) {
-	return json.Marshal(headJSON{h.Version.Number(), h.Title, h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups, h.uses, h.lists, h.large, h.DeletedAt, h.DeletedBy})
+	return json.Marshal(headJSON{h.Version.Number(), h.Title, h.CreatedAt, h.UpdatedAt, h.UpdatedBy, h.Owner, h.Groups,
+		h.uses, h.lists, h.large, h.DeletedAt, h.DeletedBy})
 }
 
 // decodeHead decodes a stored head.
@@ -55,8 +56,10 @@ func decodeHead(app string, value []byte) (appHead, error) {
 	if err != nil {
 		return appHead{}, damaged(keyOf(headKind, app), err)
 	}
-	a := App{ID: app, Version: vitrine.NewVersion(h.Version), Owner: h.Owner, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt, UpdatedBy: h.UpdatedBy,
-		Title: h.Title, Groups: h.Groups, Components: namesOf(h.Components), DeletedAt: h.DeletedAt, DeletedBy: h.DeletedBy}
+	a := App{ID: app, Version: vitrine.NewVersion(h.Version), Owner: h.Owner, CreatedAt: h.CreatedAt,
+		UpdatedAt: h.UpdatedAt, UpdatedBy: h.UpdatedBy,
+		Title: h.Title, Groups: h.Groups, Components: namesOf(h.Components), DeletedAt: h.DeletedAt,
+		DeletedBy: h.DeletedBy}
 	return appHead{a, h.Components, h.Lists, h.Large}, nil
 }
 
@@ -68,7 +71,8 @@ func versionOrNone(n int64) vitrine.Version {
 	return vitrine.NewVersion(n)
 }
 
-// decodeBody returns the parts of a value of body/: the body, the tail of the history, and in four bytes the length of the tail.
+// decodeBody returns the parts of a value of body/: the body, the tail of the history, and in four bytes the length of
+// the tail.
 func decodeBody(app string, value []byte) (body, tail []byte, err error) {
 	rest := len(value) - 4
 	if rest < 0 || int64(binary.BigEndian.Uint32(value[rest:])) > int64(rest) {
@@ -83,15 +87,15 @@ func noApp(id string) error { return fmt.Errorf("%w: app %q", vitrine.ErrNotFoun
 // keptVersion is a version of an app in the cache.
 type keptVersion struct {
 	App
-	// These are only set for a version that was the latest one: its head, as it is stored too, and the tail of the history
-	// before it.
+	// These are only set for a version that was the latest one: its head, as it is stored too, and the tail of the
+	// history before it.
 	head   appHead
 	stored []byte
 	tail   []byte
 }
 
-// keep puts a version into the cache, where it never changes. It also stores the latest version there under a name of its
-// own.
+// keep puts a version into the cache, where it never changes. It also stores the latest version there under a name of
+// its own.
 func (s *records) keep(v keptVersion) {
 	s.versions.Put(versionName{v.ID, v.Version.Number()}, keptVersion{App: v.App}, 500+len(v.Body))
 	if v.stored != nil {
@@ -102,7 +106,8 @@ func (s *records) keep(v keptVersion) {
 // ofLatest is used as the number of the version that was the latest one when it was put into the cache.
 const ofLatest = -1
 
-// latestKeys returns the keys of the head of an app and, unless it is probably in the cache, of the body of its latest version.
+// latestKeys returns the keys of the head of an app and, unless it is probably in the cache, of the body of its latest
+// version.
 func (r *reader) latestKeys(app string, cached bool) []string {
 	if cached {
 		return []string{r.headKey(app)}
@@ -215,9 +220,11 @@ func inHistory(a App, body []byte) history.Version {
 	return history.Version{Number: a.Version.Number(), UpdatedAt: a.UpdatedAt, UpdatedBy: a.UpdatedBy, Body: body}
 }
 
-// versionsBelow yields up to limit versions of an app before the version before, newest first. If before has no number, it begins
-// with the latest one. If there is no such app, it yields nothing.
-func (r *reader) versionsBelow(ctx context.Context, app string, before vitrine.Version, limit int) iter.Seq2[App, error] {
+// versionsBelow yields up to limit versions of an app before the version before, newest first. If before has no number,
+// it begins with the latest one. If there is no such app, it yields nothing.
+func (r *reader) versionsBelow(
+	ctx context.Context, app string, before vitrine.Version, limit int,
+) iter.Seq2[App, error] {
 	return func(yield func(App, error) bool) {
 		last, err := r.latest(ctx, app)
 		if err != nil {
@@ -271,7 +278,8 @@ func (t *writer) addVersion(ctx context.Context, next appHead, body Body) error 
 	var change history.Change
 	if !isNew {
 		next.Owner, next.CreatedAt = last.Owner, last.CreatedAt
-		if change, err = history.Append(last.tail, inHistory(last.App, last.Body), inHistory(next.App, body)); err != nil {
+		if change, err = history.Append(last.tail, inHistory(last.App, last.Body),
+			inHistory(next.App, body)); err != nil {
 			return fmt.Errorf("version %s of app %q: %w", next.Version, next.ID, err)
 		}
 	}
@@ -303,8 +311,8 @@ func (t *writer) addVersion(ctx context.Context, next appHead, body Body) error 
 	return t.tx.Put(ctx, puts...)
 }
 
-// moveInLists moves an app from the lists of its last version to those of the next one, whose numbers it sets. last is the
-// zero head for a new app.
+// moveInLists moves an app from the lists of its last version to those of the next one, whose numbers it sets. last is
+// the zero head for a new app.
 func (t *writer) moveInLists(ctx context.Context, last appHead, next *appHead) (err error) {
 	next.lists = last.lists
 	if last.lists == nil || !slices.Equal(last.Groups, next.Groups) || last.DeletedAt != next.DeletedAt {
@@ -339,13 +347,15 @@ func (t *writer) moveInLists(ctx context.Context, last appHead, next *appHead) (
 	return t.tx.Put(ctx, puts...)
 }
 
-// indexKeys returns the keys by which lists find the app with this head: those of its lists, and of the words of its title.
+// indexKeys returns the keys by which lists find the app with this head: those of its lists, and of the words of its
+// title.
 func (h appHead) indexKeys() []string { return append(h.timeKeys(), wordKeys(h)...) }
 
 // timeKeys returns the keys of the app with this head in its lists.
 func (h appHead) timeKeys() (keys []string) {
 	for _, n := range h.lists {
-		keys = append(keys, timeKey(createdKind, n, appPosition{h.CreatedAt, h.ID}), timeKey(updatedKind, n, appPosition{h.UpdatedAt, h.ID}))
+		keys = append(keys, timeKey(createdKind, n, appPosition{h.CreatedAt, h.ID}),
+			timeKey(updatedKind, n, appPosition{h.UpdatedAt, h.ID}))
 	}
 	return keys
 }

@@ -29,7 +29,8 @@ type tagPointer struct {
 
 // appendSummary appends the JSON of an app without a body.
 func (a App) appendSummary(dst []byte) []byte {
-	t := summaryText{Title: a.Title, Owner: user{a.Owner}, Groups: a.Groups, Components: a.Components, DeletedAt: a.DeletedAt, DeletedBy: user{a.DeletedBy}, ErasesAt: a.ErasesAt}
+	t := summaryText{Title: a.Title, Owner: user{a.Owner}, Groups: a.Groups, Components: a.Components,
+		DeletedAt: a.DeletedAt, DeletedBy: user{a.DeletedBy}, ErasesAt: a.ErasesAt}
 	for _, tag := range a.Tags {
 		t.Tags = append(t.Tags, tagPointer{tag.Name, tag.AppVersion})
 	}

@@ -8,12 +8,14 @@ import (
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
-// TagGuard is a condition of PutTag and of the moves of a release: where the tag must point before. It keeps two people who move a
-// tag at the same time from overwriting each other's move. The zero TagGuard sets no condition. In JSON it is a version as a string,
-// or null if there must be no tag. The zero TagGuard has no JSON of its own: its member is left out, as omitzero does.
+// TagGuard is a condition of PutTag and of the moves of a release: where the tag must point before. It keeps two people
+// who move a tag at the same time from overwriting each other's move. The zero TagGuard sets no condition. In JSON it
+// is a version as a string, or null if there must be no tag. The zero TagGuard has no JSON of its own: its member is
+// left out, as omitzero does.
 type TagGuard struct {
-	set bool            // there is a condition
-	at  vitrine.Version // the tag must point there; zero: the app must have no such tag; Latest: PointsTo got no version
+	set bool // there is a condition
+	// the tag must point there; zero: the app must have no such tag; Latest: PointsTo got no version
+	at vitrine.Version
 }
 
 // PointsTo is the condition that the tag points to this version. The zero Version and Latest name no version:
@@ -47,8 +49,8 @@ func errNoGuard() *vitrine.Error {
 	return fault.Invalid("/from", "want a version, or null if the tag must not be there")
 }
 
-// verify returns ErrConflict with CodeMoved unless the tag meets the condition. at is where the tag points, or zero if there
-// is no such tag; head is the latest version of the app. Both are in the error.
+// verify returns ErrConflict with CodeMoved unless the tag meets the condition. at is where the tag points, or zero if
+// there is no such tag; head is the latest version of the app. Both are in the error.
 func (g TagGuard) verify(name string, at, head vitrine.Version) error {
 	if !g.set || g.at == at {
 		return nil
@@ -66,8 +68,8 @@ func (g TagGuard) verify(name string, at, head vitrine.Version) error {
 }
 
 // key is the text of g in the digest of a request with an idempotency key. It must not change, as newIdempotentWrite
-// explains. Without a condition it is "", which is left out of the digest, so that the digest is the same as in releases
-// without guards.
+// explains. Without a condition it is "", which is left out of the digest, so that the digest is the same as in
+// releases without guards.
 func (g TagGuard) key() string {
 	if g.set && g.at.IsZero() {
 		return "absent"
@@ -87,8 +89,8 @@ func (g TagGuard) MarshalJSON() ([]byte, error) {
 	return json.Marshal(g.at)
 }
 
-// noGuardError is the error of UnmarshalJSON. A decoder of a larger document knows the pointer of the guard and uses only
-// the Sentence; for everybody else the error is an *Error with the pointer /from.
+// noGuardError is the error of UnmarshalJSON. A decoder of a larger document knows the pointer of the guard and uses
+// only the Sentence; for everybody else the error is an *Error with the pointer /from.
 type noGuardError struct{ err *vitrine.Error }
 
 func (e noGuardError) Error() string    { return e.err.Error() }

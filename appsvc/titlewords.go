@@ -42,7 +42,8 @@ func titleWords(title string) []string {
 	return slices.Compact(words)
 }
 
-// foldCase returns the lower case of a letter, and one form for those that have several or that differ in a stroke alone.
+// foldCase returns the lower case of a letter, and one form for those that have several or that differ in a stroke
+// alone.
 func foldCase(r rune) rune {
 	switch r = unicode.ToLower(unicode.ToUpper(r)); r {
 	case 'ø':

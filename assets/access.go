@@ -35,8 +35,9 @@ import (
 // and nothing of the library except the folders that it is asked about.
 type member struct {
 	vitrine.Caller
-	network   string                // URN of the network
-	id        string                // the caller's user id in this network; "" if the caller is a user of another network
+	network string // URN of the network
+	// the caller's user id in this network; "" if the caller is a user of another network
+	id        string
 	moderator bool                  // moderates the network, and so may do everything in its libraries
 	best      map[*node]*Permission // a cache of own, for folders with more than fewGrants permissions
 }
@@ -195,8 +196,8 @@ func (req *request) folderToFill(at, id string) (*node, error) {
 	return n, err
 }
 
-// folderToManage returns a folder that the caller may change, move, delete, grant permissions on or, if deleted is true,
-// restore. All of these take manage on the folder. at is where the request names it.
+// folderToManage returns a folder that the caller may change, move, delete, grant permissions on or, if deleted is
+// true, restore. All of these take manage on the folder. at is where the request names it.
 //
 //   - A folder that is not deleted, nor below a deleted one, is ErrNotFound for callers who may not
 //     view it, and ErrForbidden for callers who may view but not manage it.
@@ -220,8 +221,8 @@ func (req *request) folderToManage(at, id string, deleted bool) (*node, error) {
 // mayRestore reports whether a request may restore the folder. reparents is true if the same request also moves it to
 // another parent.
 //
-// A folder below a deleted one would stay hidden, so it cannot be restored where it is. A request that also moves it out of
-// the deleted folder makes it visible. That takes manage on each deleted folder above it.
+// A folder below a deleted one would stay hidden, so it cannot be restored where it is. A request that also moves it
+// out of the deleted folder makes it visible. That takes manage on each deleted folder above it.
 func (req *request) mayRestore(n *node, reparents bool) bool {
 	for above := n.parent; above != nil; above = above.parent {
 		if above.Deleted && (!reparents || req.right(above).level < levelManage) {
@@ -281,8 +282,8 @@ func (m member) right(n *node) right {
 // in a deep tree would compare the permissions of a folder again for each of the folders below it.
 const fewGrants = 8
 
-// own returns the permission with the highest operation among those that the folder itself has and that are granted to the
-// member. It returns nil if there is none. It does not look at the folders above.
+// own returns the permission with the highest operation among those that the folder itself has and that are granted to
+// the member. It returns nil if there is none. It does not look at the folders above.
 func (m member) own(n *node) *Permission {
 	if len(n.Permissions) > fewGrants {
 		if p, known := m.best[n]; known {
@@ -302,8 +303,8 @@ func (m member) own(n *node) *Permission {
 	return best
 }
 
-// hasGrant reports whether the permission is granted to the member: to the user, to one of the member's roles, or to one of
-// the member's groups.
+// hasGrant reports whether the permission is granted to the member: to the user, to one of the member's roles, or to
+// one of the member's groups.
 //
 // A permission may name a user by id or by URN. The two cannot be confused: a URN has colons, and
 // the id in a caller's URN has none.

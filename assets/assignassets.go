@@ -50,10 +50,8 @@ func (s *Session) AssignAssets(ctx context.Context, lib Library, in AssignAssets
 		if err != nil {
 			return out, err
 		}
-		if out.Remove,
-			err = req.eachAsset(in.Remove, func(r assetRecord) (int, error) {
-			return req.takeOut(r, n.ID)
-		}); err != nil {
+		out.Remove, err = req.eachAsset(in.Remove, func(r assetRecord) (int, error) { return req.takeOut(r, n.ID) })
+		if err != nil {
 			return out, err
 		}
 		out.Assign, err = req.eachAsset(in.Assign, func(r assetRecord) (int, error) { return req.putInto(r, n.ID) })

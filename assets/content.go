@@ -15,14 +15,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// shapes are the shapes of the content of an asset and of the objects in it, by name. A shape has the rule of each member,
-// see checkValue. Members without a rule are stored unchecked, since services send many more.
+// shapes are the shapes of the content of an asset and of the objects in it, by name. A shape has the rule of each
+// member, see checkValue. Members without a rule are stored unchecked, since services send many more.
 var shapes = map[string]map[string]string{
 	"content": {
 		"id": "anything", "generator": "anything", "published": "anything", // replaced when the content is stored
 		"content": "text", "lang": "text", "attachment": "attachments", "attributedTo": "author", "socialnet": "counts",
 	},
-	"author": {"id": "text", "username": "text", "displayName": "text", "description": "text", "location": "text", "url": "link", "icon": "icon"},
+	"author": {"id": "text", "username": "text", "displayName": "text", "description": "text", "location": "text",
+		"url": "link", "icon": "icon"},
 	"icon":   {"url": "link", "displayName": "text"},
 	"counts": {"retweets": "integer", "favorites": "integer"},
 	"link":   {"href": "url"},
@@ -39,8 +40,8 @@ var shapes = map[string]map[string]string{
 // attachmentWords are the allowed values of required members of an attachment.
 var attachmentWords = map[string][]string{"version": {"1.0"}, "type": {"photo", "video", "link", "rich", "audio"}}
 
-// checkValue checks a JSON value against a rule, which may be the name of a shape. It returns ErrInvalid at the pointer at if the value
-// breaks the rule. Optional members may be null.
+// checkValue checks a JSON value against a rule, which may be the name of a shape. It returns ErrInvalid at the pointer
+// at if the value breaks the rule. Optional members may be null.
 func checkValue(rule string, value jsontext.Value, at string) error {
 	kind := value.Kind()
 	allowed, isWord := attachmentWords[rule]
@@ -104,8 +105,8 @@ func checkValue(rule string, value jsontext.Value, at string) error {
 }
 
 // checkObject checks an object against a shape, and returns its members. It returns ErrInvalid if the value is not an
-// object, if a name is repeated, or if a member's name differs from one of the shape only in case: some decoders would take
-// it for that one.
+// object, if a name is repeated, or if a member's name differs from one of the shape only in case: some decoders would
+// take it for that one.
 func checkObject(shape string, value jsontext.Value, at string) ([]strictjson.Member, error) {
 	rules := shapes[shape]
 	members, err := strictjson.Members(value, slices.Collect(maps.Keys(rules))...)
@@ -185,17 +186,18 @@ func finishContent(head []byte, published int64) []byte {
 	return append(out, `"}`...)
 }
 
-// checkURL returns an error unless s is an absolute http or https URL, so that a link in an asset never runs a script in a
-// browser. It must begin with http:// or https://, in either case, followed by a character other than /, ? and #. White
-// space, control characters and backslashes are rejected anywhere: browsers follow the WHATWG URL Standard and remove or
-// replace some of these before they look at the scheme, so "java\nscript:" would become "javascript:". The rest is not
-// checked.
+// checkURL returns an error unless s is an absolute http or https URL, so that a link in an asset never runs a script
+// in a browser. It must begin with http:// or https://, in either case, followed by a character other than /, ? and #.
+// White space, control characters and backslashes are rejected anywhere: browsers follow the WHATWG URL Standard and
+// remove or replace some of these before they look at the scheme, so "java\nscript:" would become "javascript:". The
+// rest is not checked.
 func checkURL(s string) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || r == '\\' }) {
 		return errors.New("a URL has no white space, control characters or backslashes")
 	}
 	for _, scheme := range []string{"http://", "https://"} {
-		if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) && !strings.ContainsRune("/?#", rune(s[len(scheme)])) {
+		if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) &&
+			!strings.ContainsRune("/?#", rune(s[len(scheme)])) {
 			return nil
 		}
 	}

@@ -1,9 +1,9 @@
 // Package assets is the asset manager: content items in libraries, searched, grouped into folders
 // with permissions, and labelled with attributes.
 //
-// A [Service] on a [storage.Store] applies every rule. [Service.As] gives a [Session] for a [vitrine.Caller]. Its methods
-// take the [Library], and return only what the caller may see. A hidden asset or folder gives the same error as one
-// that does not exist.
+// A [Service] on a [storage.Store] applies every rule. [Service.As] gives a [Session] for a [vitrine.Caller]. Its
+// methods take the [Library], and return only what the caller may see. A hidden asset or folder gives the same error as
+// one that does not exist.
 //
 //	svc := assets.New(memory.New(), nil)
 //	page, err := svc.As(by).Search(ctx, lib, assets.SearchRequest{Query: "launch", Limit: 20})

@@ -30,7 +30,8 @@ type Event struct {
 	Added   []string // ids of assets that were added
 	Changed []string // ids of assets whose content, folders, tags, via, rights or attributes were changed
 	Removed []string // ids of assets that were removed
-	Folders []string // ids of folders that were created, changed, moved, deleted or restored, or whose permissions were changed
+	// ids of folders that were created, changed, moved, deleted or restored, or whose permissions were changed
+	Folders []string
 }
 
 // eventText is an Event in JSON.
@@ -49,7 +50,8 @@ type eventText struct {
 
 // MarshalJSON writes the event as it is over HTTP. An empty Cursor is left out.
 func (e Event) MarshalJSON() ([]byte, error) {
-	t := eventText{Cursor: e.Cursor, Type: EventType, At: string(appendTime(nil, e.At)), Added: e.Added, Changed: e.Changed, Removed: e.Removed, Folders: e.Folders}
+	t := eventText{Cursor: e.Cursor, Type: EventType, At: string(appendTime(nil, e.At)), Added: e.Added,
+		Changed: e.Changed, Removed: e.Removed, Folders: e.Folders}
 	t.By.URN = e.By
 	return json.Marshal(t)
 }
@@ -64,7 +66,8 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		return err
 	}
-	*e = Event{Cursor: t.Cursor, At: at.UnixMilli(), By: t.By.URN, Added: t.Added, Changed: t.Changed, Removed: t.Removed, Folders: t.Folders}
+	*e = Event{Cursor: t.Cursor, At: at.UnixMilli(), By: t.By.URN, Added: t.Added, Changed: t.Changed,
+		Removed: t.Removed, Folders: t.Folders}
 	return nil
 }
 
@@ -92,8 +95,8 @@ const (
 	wasRemoved
 )
 
-// note records what happened to an asset. An asset that the request has added counts as added only. A request removes assets
-// before it adds any, so it never removes one that it has added.
+// note records what happened to an asset. An asset that the request has added counts as added only. A request removes
+// assets before it adds any, so it never removes one that it has added.
 func (c *changeSet) note(ordinal int64, what byte) {
 	if c.assets == nil {
 		c.assets = map[int64]byte{}
@@ -133,8 +136,8 @@ func (c *changeSet) entry(by string, at int64) feed.Entry {
 	return e
 }
 
-// errStoredEntry is the error of an entry that was not written by entry: the store is damaged, or another program wrote to
-// it.
+// errStoredEntry is the error of an entry that was not written by entry: the store is damaged, or another program wrote
+// to it.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
 // readChanges is the inverse of entry. ids makes the ids of the assets from their ordinals. It

@@ -101,13 +101,16 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	}
 	switch name {
 	case "generator":
-		return facetField{name, string(kindGenerator), func(_ assetRecord, p parts) []string { return []string{p.generator} }}, nil
+		return facetField{name, string(kindGenerator), func(_ assetRecord, p parts) []string {
+			return []string{p.generator}
+		}}, nil
 	case "tags":
 		return facetField{name, string(kindTag), func(_ assetRecord, p parts) []string { return p.Tags }}, nil
 	case "via":
 		return facetField{name, string(kindVia), func(_ assetRecord, p parts) []string { return integer(p.Via) }}, nil
 	case "rights":
-		return facetField{name, string(kindRights), func(_ assetRecord, p parts) []string { return integer(p.Rights) }}, nil
+		return facetField{name, string(kindRights), func(_ assetRecord, p parts) []string { return integer(p.Rights) }},
+			nil
 	case "folder":
 		return facetField{name, string(kindFolder), func(r assetRecord, _ parts) []string { return r.Folders }}, nil
 	case "attribute":
@@ -156,8 +159,9 @@ func (fields facetFields) empty() (out []Facet) {
 // fewAssets is the number of found assets up to which facets reads the assets instead of the index. Tests change it.
 var fewAssets = 100
 
-// facets counts the values of the fields in the assets that a search has found. A nil found contains all assets. The facet
-// folder leaves out folders that the caller does not see, since an asset that the caller sees may also be in hidden folders.
+// facets counts the values of the fields in the assets that a search has found. A nil found contains all assets. The
+// facet folder leaves out folders that the caller does not see, since an asset that the caller sees may also be in
+// hidden folders.
 func (req *request) facets(fields facetFields, found *index.Set) ([]Facet, error) {
 	out := fields.empty()
 	var few []map[string]int64
@@ -215,9 +219,11 @@ func (req *request) valuesOf(fields facetFields, found *index.Set) ([]map[string
 // mostKnown is the maximum number of long values that countValues keeps.
 const mostKnown = 20_000
 
-// countValues calls fn with each value of a field and the number of found assets that have it, and returns the error of fn.
-// If most is not nil, it skips values that are too rare to enter most.
-func (req *request) countValues(f facetField, found *index.Set, most *top.List[FacetValue], fn func(value string, count int64) error) error {
+// countValues calls fn with each value of a field and the number of found assets that have it, and returns the error of
+// fn. If most is not nil, it skips values that are too rare to enter most.
+func (req *request) countValues(
+	f facetField, found *index.Set, most *top.List[FacetValue], fn func(value string, count int64) error,
+) error {
 	var last FacetValue // the last one of a full list
 	full := false
 	var least func() int64
@@ -246,8 +252,8 @@ func (req *request) countValues(f facetField, found *index.Set, most *top.List[F
 	return cmp.Or(err, counted)
 }
 
-// lookUp returns the value of a field for a term. If known does not have it, lookUp reads an asset with the term and adds
-// all values of that asset to known, by their terms.
+// lookUp returns the value of a field for a term. If known does not have it, lookUp reads an asset with the term and
+// adds all values of that asset to known, by their terms.
 func (req *request) lookUp(f facetField, term string, known map[string]string) (string, error) {
 	if value, ok := known[term]; ok {
 		return value, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// This file has the functions that build the JSON of responses with assets, into which stored bodies are copied, and the
-// JSON of stored bodies.
+// This file has the functions that build the JSON of responses with assets, into which stored bodies are copied, and
+// the JSON of stored bodies.
 
 // appendJSON appends a value that consists of texts and numbers.
 func appendJSON(b []byte, v any) []byte {

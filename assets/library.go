@@ -29,7 +29,8 @@ type libraryState struct {
 	Last  int64     `json:"last"`  // the highest ordinal so far; ordinals start at 1 and are never reused
 	At    int64     `json:"at"`    // when Last was assigned, in milliseconds since the epoch; it never decreases
 	Count int64     `json:"count"` // assets in the library
-	Tree  int64     `json:"tree"`  // a random number that changes with every change of a folder or a permission, so that caches recognize a tree
+	// a random number that changes with every change of a folder or a permission, so that caches recognize a tree
+	Tree int64 `json:"tree"`
 }
 
 // cipherKey is an AES-128 key. The zero one means that the library has none yet.
@@ -79,16 +80,16 @@ func checkLibrary(l Library, networkURN string, maxID int) error {
 	return nil
 }
 
-// Libraries yields every library that was written to, by network and then by id, both in byte order. It is for programs that
-// act for the operator of the store: it checks no rights. An error is the last pair.
+// Libraries yields every library that was written to, by network and then by id, both in byte order. It is for programs
+// that act for the operator of the store: it checks no rights. An error is the last pair.
 func (s *Service) Libraries(ctx context.Context) iter.Seq2[Library, error] {
 	return libraries(ctx, s.made().db)
 }
 
-// An idCipher encrypts ordinals to opaque strings, the ids of assets and the cursors of searches, and decrypts them. A plain
-// ordinal would reveal how many assets there are that its reader may not see. Encrypted with the library's key, it reveals
-// nothing and is rejected by every other library. An id contains the ordinal, so finding an asset by its id needs no index
-// of ids.
+// An idCipher encrypts ordinals to opaque strings, the ids of assets and the cursors of searches, and decrypts them. A
+// plain ordinal would reveal how many assets there are that its reader may not see. Encrypted with the library's key,
+// it reveals nothing and is rejected by every other library. An id contains the ordinal, so finding an asset by its id
+// needs no index of ids.
 //
 // The string is one AES block, a kind of 8 bytes followed by the ordinal in 8 bytes, encrypted and
 // written in 22 characters of URL-safe base64. The same ordinal always gives the same string, so
@@ -141,9 +142,9 @@ func (c idCipher) split(text string) (kind uint64, ordinal int64, ok bool) {
 	return binary.BigEndian.Uint64(b[:8]), int64(binary.BigEndian.Uint64(b[8:])), true
 }
 
-// cursor returns the cursor of a position. It has a kind of 4 bytes, the time in 7 bytes, which is 0 in the order of adding,
-// and the ordinal in 5 bytes. A made-up cursor has that kind once in 2^32 cases, and the page that it leads to reveals
-// nothing.
+// cursor returns the cursor of a position. It has a kind of 4 bytes, the time in 7 bytes, which is 0 in the order of
+// adding, and the ordinal in 5 bytes. A made-up cursor has that kind once in 2^32 cases, and the page that it leads to
+// reveals nothing.
 func (c idCipher) cursor(p position) string {
 	return c.encrypt(cursorKind<<32|uint64(p.created)>>24, p.created<<40|p.ordinal)
 }

@@ -341,7 +341,9 @@ func (m *modelService) values(by modelCaller, key string) []assets.Attribute {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Keys(set), func(a, b assets.Attribute) int { return strings.Compare(a.Value, b.Value) })
+	return slices.SortedFunc(maps.Keys(set), func(a, b assets.Attribute) int {
+		return strings.Compare(a.Value, b.Value)
+	})
 }
 
 func (m *modelService) asset(id string) *modelAsset {

@@ -28,8 +28,8 @@ type NewAsset struct {
 	Via      *int64   `json:"via,omitzero"`       // how it was added
 	Rights   *int64   `json:"rights,omitzero"`    // status of the rights request
 
-	// CreatedAt is when the content was first published: from the year 1 to a day from now, in whole milliseconds. If it is nil, an
-	// asset that is there already keeps its own, and a new one has the time of adding.
+	// CreatedAt is when the content was first published: from the year 1 to a day from now, in whole milliseconds. If
+	// it is nil, an asset that is there already keeps its own, and a new one has the time of adding.
 	CreatedAt *time.Time `json:"createdAt,omitempty"` // a zero time is one
 	// Attributes are added to those that the asset has.
 	Attributes []Attribute `json:"attributes,omitzero"`
@@ -82,7 +82,8 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 	if d.content, err = contentHead(in.Content, in.ID, in.Generator.ID, at+"/content"); err != nil {
 		return d, err
 	}
-	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords) // without published, which nobody searches
+	// without published, which nobody searches
+	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords)
 	return d, err
 }
 
@@ -147,8 +148,8 @@ func (d draft) then(next draft) draft {
 	return d
 }
 
-// checkCreated returns ErrInvalid if CreatedAt is before the year 1 or more than a day from now. at is the pointer to the
-// asset.
+// checkCreated returns ErrInvalid if CreatedAt is before the year 1 or more than a day from now. at is the pointer to
+// the asset.
 func (in NewAsset) checkCreated(at string, now time.Time) error {
 	if t := in.CreatedAt; t != nil && (t.UTC().Year() < 1 || t.After(now.Add(24*time.Hour))) {
 		return fault.Invalid(at+"/createdAt", "want a time from the year 1 to a day from now")

@@ -33,8 +33,8 @@ func (q queryText) isEmpty() bool { return len(q.must)+len(q.mustNot) == 0 }
 //	東京タワー          a phrase: a run of Han, kana or Hangul
 //	-snow -"a b"      none of these; - begins an exclusion where it begins a piece
 //
-// A quote after a letter or digit, as in 27", begins no phrase. An excluded piece without quotes, such as -e-mail, is one
-// phrase.
+// A quote after a letter or digit, as in 27", begins no phrase. An excluded piece without quotes, such as -e-mail, is
+// one phrase.
 func parseQuery(text string) (q queryText) {
 	s := fold(strings.ToValidUTF8(stripHTML(text), "\ufffd"))
 	s = quotes.Replace(s)
@@ -78,7 +78,8 @@ func parseQuery(text string) (q queryText) {
 // quotes replaces all kinds of quotes by the one in ASCII.
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‟", `"`, "«", `"`, "»", `"`)
 
-// openingQuote returns the index of a quote in a piece without white space that does not follow a letter or digit, or -1.
+// openingQuote returns the index of a quote in a piece without white space that does not follow a letter or digit, or
+// -1.
 func openingQuote(s string) int {
 	inWord := false
 	for i, r := range s {
@@ -90,15 +91,16 @@ func openingQuote(s string) int {
 	return -1
 }
 
-// phrasesOf returns the words of a folded text whose only operator is *. Words in a run of a script without spaces are one
-// phrase.
+// phrasesOf returns the words of a folded text whose only operator is *. Words in a run of a script without spaces are
+// one phrase.
 func phrasesOf(s string) (out []phrase) {
 	pieces := strings.Split(s, "*")
 	for i, piece := range pieces {
 		last := 0 // the end of the previous word
 		for start, end := range eachWord(piece) {
 			word := piece[start:end]
-			if n := len(out); n > 0 && last > 0 && onlyMarks(piece[last:start]) && isOfRun(word) && isOfRun(out[n-1].words[0]) {
+			if n := len(out); n > 0 && last > 0 && onlyMarks(piece[last:start]) && isOfRun(word) &&
+				isOfRun(out[n-1].words[0]) {
 				out[n-1].words = append(out[n-1].words, word)
 			} else {
 				out = append(out, phrase{words: []string{word}})
@@ -164,8 +166,8 @@ func (p phrase) in(words []string) bool {
 	return false
 }
 
-// typosIn returns how many edits a typed word may be away from the intended word: one from 4 letters on, two from 8 letters
-// on. Digits are no letters.
+// typosIn returns how many edits a typed word may be away from the intended word: one from 4 letters on, two from 8
+// letters on. Digits are no letters.
 func typosIn(word string) int {
 	letters := 0
 	if len(word) > valueHead { // its term has only a digest of its end
@@ -179,8 +181,8 @@ func typosIn(word string) int {
 	return min(letters/4, 2)
 }
 
-// similar returns a function that reports whether a text is at most most edits, one or two, away from a word. An edit adds,
-// removes or replaces a letter, or swaps two neighbours. Each letter is edited at most once.
+// similar returns a function that reports whether a text is at most most edits, one or two, away from a word. An edit
+// adds, removes or replaces a letter, or swaps two neighbours. Each letter is edited at most once.
 func similar(word string, most int) func(string) bool {
 	w := []rune(word)
 	rows := [3][]int{make([]int, len(w)+1), make([]int, len(w)+1), make([]int, len(w)+1)}
@@ -188,7 +190,8 @@ func similar(word string, most int) func(string) bool {
 		if n := utf8.RuneCountInString(text); n > len(w)+most || n < len(w)-most {
 			return false
 		}
-		before, above, row := rows[0], rows[1], rows[2] // of the letter before the last, of the last one, and of this one
+		// of the letter before the last, of the last one, and of this one
+		before, above, row := rows[0], rows[1], rows[2]
 		for j := range above {
 			above[j] = j
 		}

@@ -12,15 +12,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/record"
 )
 
-// originOf returns the key by which the store finds an asset of another service. The length of the generator's id is part of
-// the digest, so that ("ab", "c") and ("a", "bc") have different origins.
+// originOf returns the key by which the store finds an asset of another service. The length of the generator's id is
+// part of the digest, so that ("ab", "c") and ("a", "bc") have different origins.
 func originOf(generator, foreignID string) origin {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s%s", len(generator), generator, foreignID))
 	return origin(sum[:16])
 }
 
-// parts are the decoded members of a body, for rules that read or change one of them. The order of the members is fixed, so
-// equal parts have equal bodies.
+// parts are the decoded members of a body, for rules that read or change one of them. The order of the members is
+// fixed, so equal parts have equal bodies.
 type parts struct {
 	Content    jsontext.Value `json:"content"` // a compact JSON object
 	Tags       []string       `json:"safe_tags"`
@@ -63,9 +63,10 @@ func sameRecord(r, o assetRecord) bool {
 
 // assetRecord is a stored asset.
 type assetRecord struct {
-	Ordinal   int64    // 1 to maxOrdinal, ascending in the order in which assets were added
-	Origin    origin   // no two assets of a library have the same
-	CreatedAt int64    // when it was first published, in milliseconds since the epoch; the time of adding unless that was given
+	Ordinal int64  // 1 to maxOrdinal, ascending in the order in which assets were added
+	Origin  origin // no two assets of a library have the same
+	// when it was first published, in milliseconds since the epoch; the time of adding unless that was given
+	CreatedAt int64
 	UpdatedAt int64    // when ChangeAssets last changed it
 	Folders   []string // ids of its folders, each once, in the order in which it was put into them
 	Body      []byte   // as Asset.Body
@@ -90,8 +91,8 @@ type Attribute struct {
 // rowForm is the first byte of a stored asset. oldRowForm has the number of terms before the body.
 const rowForm, oldRowForm = 2, 1
 
-// encodeAsset returns the stored form of an asset: rowForm, the origin, createdAt, the time from then to the last change,
-// the number of its folders and their ids, the limit of words by which it is indexed, and the body.
+// encodeAsset returns the stored form of an asset: rowForm, the origin, createdAt, the time from then to the last
+// change, the number of its folders and their ids, the limit of words by which it is indexed, and the body.
 func encodeAsset(r assetRecord) []byte {
 	b := append(make([]byte, 0, 64+len(r.Body)), rowForm)
 	b = record.AppendText(b, r.Origin[:])

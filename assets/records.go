@@ -51,7 +51,9 @@ type records struct {
 }
 
 // openRecords returns the records of a library. tx is r in an update, and nil in a snapshot.
-func openRecords(ctx context.Context, lib Library, cache *index.Cache, r storage.Reader, tx *record.Tx) (*records, error) {
+func openRecords(
+	ctx context.Context, lib Library, cache *index.Cache, r storage.Reader, tx *record.Tx,
+) (*records, error) {
 	out := &records{ctx: ctx, lib: lib, r: r, tx: tx, space: spaceOf(lib)}
 	out.assets = record.Prefix(out.space, assetKind)
 	terms := index.Index{Space: out.space, Cache: cache}
@@ -239,21 +241,24 @@ func (r *records) every(at pageRange) iter.Seq2[assetRecord, error] {
 
 // folders yields every folder, including deleted ones, by id in byte order.
 func (r *records) folders() iter.Seq2[folderRecord, error] {
-	return record.Map(r.r.Scan(r.ctx, storage.Prefix(record.Prefix(r.space, folderKind))), func(e storage.Entry) (folderRecord, error) {
-		var f folderRecord
-		err := readJSON(e.Key, e.Value, &f)
-		return f, err
-	})
+	return record.Map(r.r.Scan(r.ctx, storage.Prefix(record.Prefix(r.space, folderKind))),
+		func(e storage.Entry) (folderRecord, error) {
+			var f folderRecord
+			err := readJSON(e.Key, e.Value, &f)
+			return f, err
+		})
 }
 
-// libraries yields every library that was written to, by network and then by id, both in byte order. An error is the last
-// pair.
+// libraries yields every library that was written to, by network and then by id, both in byte order. An error is the
+// last pair.
 func libraries(ctx context.Context, db storage.Store) iter.Seq2[Library, error] {
 	return func(yield func(Library, error) bool) {
 		var all []Library
 		err := db.View(ctx, func(r storage.Reader) error {
 			all = all[:0]
-			keys := record.Map(r.Spaces(ctx, librarySpaces), func(space string) (string, error) { return record.Key(space, libraryKind), nil })
+			keys := record.Map(r.Spaces(ctx, librarySpaces), func(space string) (string, error) {
+				return record.Key(space, libraryKind), nil
+			})
 			for e, err := range record.Load(ctx, r, keys, 1000) {
 				var l Library
 				if err == nil {

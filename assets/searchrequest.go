@@ -16,14 +16,16 @@ import (
 // SearchRequest says which assets to find. An asset must satisfy all fields that are set. The zero
 // value finds every asset that the caller sees, and returns a page of the newest ones.
 type SearchRequest struct {
-	// Query is a text whose words must all be in the asset's text or in its author's names, in any
-	// order. A word that ends in * stands for every word that begins so, "words in quotes" are a phrase, and -word and -"some words"
-	// must not be there. Case, diacritics and HTML do not matter. "" = any text.
+	// Query is a text whose words must all be in the asset's text or in its author's names, in any order. A word that
+	// ends in * stands for every word that begins so, "words in quotes" are a phrase, and -word and -"some words" must
+	// not be there. Case, diacritics and HTML do not matter. "" = any text.
 	Query string
-	// In says where Query looks: text (the text and the author's names), attachments (their titles), attributes (their values). nil = text.
+	// In says where Query looks: text (the text and the author's names), attachments (their titles), attributes (their
+	// values). nil = text.
 	In []string
-	// Typos also finds words that are one edit away from one of Query, from 4 letters on, and two edits from 8 on: a letter more, less or
-	// other, or two neighbours swapped. The first letter must be right. Phrases, exclusions and words with * have no typos.
+	// Typos also finds words that are one edit away from one of Query, from 4 letters on, and two edits from 8 on: a
+	// letter more, less or other, or two neighbours swapped. The first letter must be right. Phrases, exclusions and
+	// words with * have no typos.
 	Typos bool
 
 	Folder     string // id of a folder that the asset must be in; "" = any
@@ -39,7 +41,8 @@ type SearchRequest struct {
 	// ErrInvalid if a visible asset has a key that ends at that colon, since this key may be meant.
 	Attributes []string
 
-	CreatedFrom   time.Time // first published at this time or later: see Asset.CreatedAt; zero = at any time; over HTTP the parameter from
+	// first published at this time or later: see Asset.CreatedAt; zero = at any time; over HTTP the parameter from
+	CreatedFrom   time.Time
 	CreatedBefore time.Time // first published earlier than this; zero = at any time; over HTTP the parameter to
 
 	// Facets names the fields whose values are to be counted: generator, tags, via, rights, folder,
@@ -49,10 +52,11 @@ type SearchRequest struct {
 	Limit int    // assets of a page; 0 = 50, or Limits.Page if that is lower
 	Since string // Next of another SearchPage: only newer assets, oldest first
 	Until string // Prev of another SearchPage: only older assets, newest first
-	// Sort is added, the order in which assets were added, or createdAt, with assets of the same time in the order of adding. "" = that of
-	// the cursor, or added.
+	// Sort is added, the order in which assets were added, or createdAt, with assets of the same time in the order of
+	// adding. "" = that of the cursor, or added.
 	Sort string
-	// Order is asc, the oldest first, or desc. "" = asc with Since, else desc; any other order with a cursor is ErrInvalid.
+	// Order is asc, the oldest first, or desc. "" = asc with Since, else desc; any other order with a cursor is
+	// ErrInvalid.
 	Order string
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Service applies the rules of the asset manager: who may see and change what, which requests are valid, and which assets a
-// search finds. It keeps its records in a storage.Store. A Service is safe for concurrent use, and several of them, in one
-// process or in many, may share a store.
+// Service applies the rules of the asset manager: who may see and change what, which requests are valid, and which
+// assets a search finds. It keeps its records in a storage.Store. A Service is safe for concurrent use, and several of
+// them, in one process or in many, may share a store.
 //
 // As returns a Session, which has the methods that act for a caller:
 //
@@ -47,17 +47,16 @@ type Service struct {
 // Options are the options of New. The zero value works.
 type Options struct {
 	Now func() time.Time // default: the clock of the store, else time.Now
-	// NewID makes the ids of folders and permissions, and the string from which the key of a new
-	// library is derived, and never gives ""; default: that of the store, else rand.Text. Whoever can guess that string can read the
+	// NewID makes the ids of folders and permissions, and the string from which the key of a new library is derived,
+	// and never gives ""; default: that of the store, else rand.Text. Whoever can guess that string can read the
 	// library's ids.
 	NewID  func() string
 	Vendor string // second segment of URNs; default "vitrine"
 	Limits Limits
 
-	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for
-	// ever. Old entries of a library are removed in small steps by later changes of the same
-	// library, when the first and every 64th of the entries that a Service writes is one of it. So a library that nobody changes keeps
-	// its entries.
+	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. Old entries of a
+	// library are removed in small steps by later changes of the same library, when the first and every 64th of the
+	// entries that a Service writes is one of it. So a library that nobody changes keeps its entries.
 	KeepChanges time.Duration
 }
 
@@ -74,7 +73,8 @@ func New(db storage.Store, opts *Options) *Service {
 		o.Vendor = "vitrine"
 	}
 	return &Service{
-		db: db, segments: index.NewCache(segmentBytes), feeds: rec.NewFeeds(db, o.KeepChanges), now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
+		db: db, segments: index.NewCache(segmentBytes), feeds: rec.NewFeeds(db, o.KeepChanges),
+		now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
 		limits: o.Limits.withDefaults(), trees: newTrees(),
 	}
 }

@@ -48,8 +48,8 @@ const (
 	kindOrigin    = 'o'
 )
 
-// A term has at most index.MaxTerm bytes. The term of a longer value has its beginning, longMark, which no value contains,
-// and a digest.
+// A term has at most index.MaxTerm bytes. The term of a longer value has its beginning, longMark, which no value
+// contains, and a digest.
 const (
 	longMark    = "\x00"
 	keyDigest   = 24  // characters of the digest of an attribute's key
@@ -60,8 +60,8 @@ const (
 // term returns the term of a value of a kind.
 func term(kind rune, value string) string { return valueTerm(string(kind), value) }
 
-// valueTerm returns the term of a value after a prefix. The term of a value that is too long has the beginning of the value,
-// by which a facet sorts it, and a digest, which identifies it.
+// valueTerm returns the term of a value after a prefix. The term of a value that is too long has the beginning of the
+// value, by which a facet sorts it, and a digest, which identifies it.
 func valueTerm(prefix, value string) string {
 	if len(prefix)+len(value) <= index.MaxTerm {
 		return prefix + value
@@ -177,10 +177,11 @@ func originTerm(o origin) string {
 	return string(kindOrigin) + ordered(binary.BigEndian.Uint64(o[:]), 5)
 }
 
-// allTerms returns the terms of an asset with these parts, sorted and unique. text has the terms of its text, computed by
-// the draft before the transaction.
+// allTerms returns the terms of an asset with these parts, sorted and unique. text has the terms of its text, computed
+// by the draft before the transaction.
 func allTerms(r assetRecord, p parts, text []string) []string {
-	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), daysTerm(r.CreatedAt), term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes))
+	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), daysTerm(r.CreatedAt),
+		term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes))
 	for _, tag := range p.Tags {
 		terms = append(terms, term(kindTag, tag))
 	}
@@ -207,8 +208,8 @@ func termsOf(r assetRecord) ([]string, error) {
 	return allTerms(r, p, text), nil
 }
 
-// The sources are where SearchRequest.Query looks, see SearchRequest.In. The word terms of a source begin with a character
-// that no word contains.
+// The sources are where SearchRequest.Query looks, see SearchRequest.In. The word terms of a source begin with a
+// character that no word contains.
 const (
 	inText = iota
 	inAttachments
@@ -223,8 +224,8 @@ var (
 // searched has the texts that SearchRequest.Query looks in, by source.
 type searched [3][]string
 
-// searchedIn returns the texts of an asset: the member content, the members displayName and username of attributedTo, the
-// titles of attachments, and the values of attributes.
+// searchedIn returns the texts of an asset: the member content, the members displayName and username of attributedTo,
+// the titles of attachments, and the values of attributes.
 func searchedIn(content []byte, attributes []Attribute) (out searched, err error) {
 	var in struct {
 		Content      string `json:"content"`

@@ -12,15 +12,17 @@ import (
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
-// folderRecord is a stored folder. It has the id of its parent instead of its path, so moving a folder changes one record. A
-// deleted folder stays until it is purged, so that it can be restored.
+// folderRecord is a stored folder. It has the id of its parent instead of its path, so moving a folder changes one
+// record. A deleted folder stays until it is purged, so that it can be restored.
 type folderRecord struct {
-	ID          string       `json:"id"`                   // unique in the library
-	Parent      string       `json:"parent,omitzero"`      // id of the folder that it is in; "" = top level
-	Label       string       `json:"label"`                // any text without control characters; not unique
-	Inherit     bool         `json:"inherit,omitzero"`     // the permissions of the parent apply here too
-	Deleted     bool         `json:"deleted,omitzero"`     // the folder itself was deleted; folders below it are hidden with it and keep their own mark
-	Permissions []Permission `json:"permissions,omitzero"` // those of the folder itself, in the order in which they were granted
+	ID      string `json:"id"`               // unique in the library
+	Parent  string `json:"parent,omitzero"`  // id of the folder that it is in; "" = top level
+	Label   string `json:"label"`            // any text without control characters; not unique
+	Inherit bool   `json:"inherit,omitzero"` // the permissions of the parent apply here too
+	// the folder itself was deleted; folders below it are hidden with it and keep their own mark
+	Deleted bool `json:"deleted,omitzero"`
+	// those of the folder itself, in the order in which they were granted
+	Permissions []Permission `json:"permissions,omitzero"`
 }
 
 // clone returns a copy that shares nothing with f.
@@ -33,8 +35,8 @@ func (f folderRecord) clone() folderRecord {
 }
 
 // tree has all folders of a library as of one snapshot, including deleted ones, each linked with its parent and its
-// children. The store keeps folders as single records with the id of their parent. The rules about permissions, paths and
-// deletion depend on the folders above and below, so every request works on the whole tree in memory.
+// children. The store keeps folders as single records with the id of their parent. The rules about permissions, paths
+// and deletion depend on the folders above and below, so every request works on the whole tree in memory.
 //
 // Requests share trees through a cache. A tree does not change, except in the request that has cloned it.
 type tree struct {
@@ -253,17 +255,18 @@ func (n *node) fullPath() string {
 	return "/" + strings.Join(ids, "/")
 }
 
-// trees is a cache of folder trees. Every request needs the whole tree of its library, since permissions are inherited along
-// it. Reading and linking the tree each time would cost more than most requests.
+// trees is a cache of folder trees. Every request needs the whole tree of its library, since permissions are inherited
+// along it. Reading and linking the tree each time would cost more than most requests.
 //
-// The cache needs no invalidation. Every change of a folder or a permission gives State.Tree a new random number, and a request reads
-// that number in its own transaction. A cached tree with the same number is therefore the tree of that transaction, also if another
-// process has changed the library since, or the change was rolled back.
+// The cache needs no invalidation. Every change of a folder or a permission gives State.Tree a new random number, and a
+// request reads that number in its own transaction. A cached tree with the same number is therefore the tree of that
+// transaction, also if another process has changed the library since, or the change was rolled back.
 type trees struct {
 	known *lru.Cache[Library, knownTree] // one of each library
 
-	mu      sync.Mutex
-	reading map[int64]chan struct{} // the numbers of the trees that are being read; a channel is closed when its tree was read
+	mu sync.Mutex
+	// the numbers of the trees that are being read; a channel is closed when its tree was read
+	reading map[int64]chan struct{}
 }
 
 type knownTree struct {
@@ -271,16 +274,16 @@ type knownTree struct {
 	*tree
 }
 
-// maxCached is the maximum number of folders and permissions of all cached trees of a Service, about 300 bytes each. A tree
-// counts as at least a 256th of that, so the cache has at most 256 trees. Tests change it.
+// maxCached is the maximum number of folders and permissions of all cached trees of a Service, about 300 bytes each. A
+// tree counts as at least a 256th of that, so the cache has at most 256 trees. Tests change it.
 var maxCached = 1 << 19
 
 func newTrees() *trees {
 	return &trees{known: lru.New[Library, knownTree](maxCached), reading: map[int64]chan struct{}{}}
 }
 
-// of returns the tree of a library. Requests that need the same tree at the same time read it once: the first one reads it,
-// and the others wait. Callers share the tree and must not change it.
+// of returns the tree of a library. Requests that need the same tree at the same time read it once: the first one reads
+// it, and the others wait. Callers share the tree and must not change it.
 //
 // Updates do not wait for each other here: updates that share a transaction run one after the other.
 func (c *trees) of(r *records) (*tree, error) {

@@ -32,9 +32,9 @@ func words(text string) (out []string) {
 }
 
 // fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and Cyrillic letters, in
-// marks of Arabic and points of Hebrew letters, in ligatures and other forms of characters, or in their Unicode normal form.
-// Marks of other scripts are kept, since they tell words apart there, such as vowels in Devanagari. Skin tones of emoji and
-// invisible characters, such as soft hyphens, are removed.
+// marks of Arabic and points of Hebrew letters, in ligatures and other forms of characters, or in their Unicode normal
+// form. Marks of other scripts are kept, since they tell words apart there, such as vowels in Devanagari. Skin tones of
+// emoji and invisible characters, such as soft hyphens, are removed.
 func fold(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 { // ASCII, as most texts are
 		return strings.ToLower(s)
@@ -58,11 +58,12 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isUnseen reports whether r is ignored wherever it is: soft hyphens, word joiners, marks of direction, the stretching of
-// Arabic words, and skin tones.
+// isUnseen reports whether r is ignored wherever it is: soft hyphens, word joiners, marks of direction, the stretching
+// of Arabic words, and skin tones.
 func isUnseen(r rune) bool {
 	switch {
-	case r == '\u00ad', r == '\u0640', r == '\u2060', r == '\ufeff', '\u200e' <= r && r <= '\u200f', '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
+	case r == '\u00ad', r == '\u0640', r == '\u2060', r == '\ufeff', '\u200e' <= r && r <= '\u200f', '\u202a' <= r &&
+		r <= '\u202e', '\u2066' <= r && r <= '\u2069':
 		return true
 	}
 	return 0x1f3fb <= r && r <= 0x1f3ff
@@ -149,29 +150,38 @@ func beginsWithLetter(s string) bool {
 	return unicode.IsLetter(r) && !isWordAlone(r)
 }
 
-// emoji are the characters with the Unicode property Extended_Pictographic, except © and ®, which texts contain for other
-// reasons, and the letters of flags.
+// emoji are the characters with the Unicode property Extended_Pictographic, except © and ®, which texts contain for
+// other reasons, and the letters of flags.
 var emoji = &unicode.RangeTable{
 	R16: []unicode.Range16{
-		{0x2194, 0x2199, 1}, {0x21a9, 0x21aa, 1}, {0x231a, 0x231b, 1}, {0x2328, 0x2328, 1}, {0x2388, 0x2388, 1}, {0x23cf, 0x23cf, 1}, {0x23e9, 0x23f3, 1},
-		{0x23f8, 0x23fa, 1}, {0x25aa, 0x25ab, 1}, {0x25b6, 0x25b6, 1}, {0x25c0, 0x25c0, 1}, {0x25fb, 0x25fe, 1}, {0x2600, 0x2605, 1}, {0x2607, 0x2612, 1},
-		{0x2614, 0x2685, 1}, {0x2690, 0x2705, 1}, {0x2708, 0x2712, 1}, {0x2714, 0x2716, 2}, {0x271d, 0x271d, 1}, {0x2721, 0x2721, 1}, {0x2728, 0x2728, 1},
-		{0x2733, 0x2734, 1}, {0x2744, 0x2747, 3}, {0x274c, 0x274e, 2}, {0x2753, 0x2755, 1}, {0x2757, 0x2757, 1}, {0x2763, 0x2767, 1}, {0x2795, 0x2797, 1},
-		{0x27a1, 0x27a1, 1}, {0x27b0, 0x27bf, 15}, {0x2934, 0x2935, 1}, {0x2b05, 0x2b07, 1}, {0x2b1b, 0x2b1c, 1}, {0x2b50, 0x2b55, 5}, {0x3030, 0x303d, 13},
+		{0x2194, 0x2199, 1}, {0x21a9, 0x21aa, 1}, {0x231a, 0x231b, 1}, {0x2328, 0x2328, 1}, {0x2388, 0x2388, 1},
+		{0x23cf, 0x23cf, 1}, {0x23e9, 0x23f3, 1},
+		{0x23f8, 0x23fa, 1}, {0x25aa, 0x25ab, 1}, {0x25b6, 0x25b6, 1}, {0x25c0, 0x25c0, 1}, {0x25fb, 0x25fe, 1},
+		{0x2600, 0x2605, 1}, {0x2607, 0x2612, 1},
+		{0x2614, 0x2685, 1}, {0x2690, 0x2705, 1}, {0x2708, 0x2712, 1}, {0x2714, 0x2716, 2}, {0x271d, 0x271d, 1},
+		{0x2721, 0x2721, 1}, {0x2728, 0x2728, 1},
+		{0x2733, 0x2734, 1}, {0x2744, 0x2747, 3}, {0x274c, 0x274e, 2}, {0x2753, 0x2755, 1}, {0x2757, 0x2757, 1},
+		{0x2763, 0x2767, 1}, {0x2795, 0x2797, 1},
+		{0x27a1, 0x27a1, 1}, {0x27b0, 0x27bf, 15}, {0x2934, 0x2935, 1}, {0x2b05, 0x2b07, 1}, {0x2b1b, 0x2b1c, 1},
+		{0x2b50, 0x2b55, 5}, {0x3030, 0x303d, 13},
 	},
 	R32: []unicode.Range32{
-		{0x1f000, 0x1f0ff, 1}, {0x1f10d, 0x1f10f, 1}, {0x1f12f, 0x1f12f, 1}, {0x1f16c, 0x1f171, 1}, {0x1f17e, 0x1f17f, 1}, {0x1f18e, 0x1f18e, 1},
-		{0x1f191, 0x1f19a, 1}, {0x1f1ad, 0x1f1ff, 1}, {0x1f201, 0x1f20f, 1}, {0x1f21a, 0x1f21a, 1}, {0x1f22f, 0x1f22f, 1}, {0x1f232, 0x1f23a, 1},
-		{0x1f23c, 0x1f23f, 1}, {0x1f249, 0x1f3fa, 1}, {0x1f400, 0x1f53d, 1}, {0x1f546, 0x1f64f, 1}, {0x1f680, 0x1f6ff, 1}, {0x1f774, 0x1f77f, 1},
-		{0x1f7d5, 0x1f7ff, 1}, {0x1f80c, 0x1f80f, 1}, {0x1f848, 0x1f84f, 1}, {0x1f85a, 0x1f85f, 1}, {0x1f888, 0x1f88f, 1}, {0x1f8ae, 0x1f8ff, 1},
+		{0x1f000, 0x1f0ff, 1}, {0x1f10d, 0x1f10f, 1}, {0x1f12f, 0x1f12f, 1}, {0x1f16c, 0x1f171, 1},
+		{0x1f17e, 0x1f17f, 1}, {0x1f18e, 0x1f18e, 1},
+		{0x1f191, 0x1f19a, 1}, {0x1f1ad, 0x1f1ff, 1}, {0x1f201, 0x1f20f, 1}, {0x1f21a, 0x1f21a, 1},
+		{0x1f22f, 0x1f22f, 1}, {0x1f232, 0x1f23a, 1},
+		{0x1f23c, 0x1f23f, 1}, {0x1f249, 0x1f3fa, 1}, {0x1f400, 0x1f53d, 1}, {0x1f546, 0x1f64f, 1},
+		{0x1f680, 0x1f6ff, 1}, {0x1f774, 0x1f77f, 1},
+		{0x1f7d5, 0x1f7ff, 1}, {0x1f80c, 0x1f80f, 1}, {0x1f848, 0x1f84f, 1}, {0x1f85a, 0x1f85f, 1},
+		{0x1f888, 0x1f88f, 1}, {0x1f8ae, 0x1f8ff, 1},
 		{0x1f90c, 0x1f93a, 1}, {0x1f93c, 0x1f945, 1}, {0x1f947, 0x1faff, 1}, {0x1fc00, 0x1fffd, 1},
 	},
 }
 
 func isEmoji(r rune) bool { return unicode.Is(emoji, r) }
 
-// emojiLen returns the length in bytes of the emoji at the beginning of s. A flag has two letters, a family is joined, and
-// the flag of a part of a country is followed by tags.
+// emojiLen returns the length in bytes of the emoji at the beginning of s. A flag has two letters, a family is joined,
+// and the flag of a part of a country is followed by tags.
 func emojiLen(s string) int {
 	isFlag := func(r rune) bool { return 0x1f1e6 <= r && r <= 0x1f1ff }
 	first, n := utf8.DecodeRuneInString(s)
@@ -196,7 +206,8 @@ func emojiLen(s string) int {
 // without spaces. The length mark of Katakana, which Unicode assigns to no script,
 // counts as Katakana. Han numerals such as 〇 are letter numbers for Unicode, and count too.
 func isWordAlone(r rune) bool {
-	return r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) && unicode.In(r, unicode.L, unicode.Nl)
+	return r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) &&
+		unicode.In(r, unicode.L, unicode.Nl)
 }
 
 // stripHTML returns the text of s without tags, comments, scripts and styles, and with entities

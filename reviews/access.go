@@ -15,8 +15,8 @@ import (
 //
 // It returns ErrForbidden if the caller has TagsOnly set or does not moderate urn:<vendor>:<network> itself; a site of
 // the network is not enough. It returns ErrInvalid if the network is not a name, if the caller is malformed, or if the
-// request must name a network, because the caller moderates several or is an operator. For an operator, only the name of
-// the network is checked.
+// request must name a network, because the caller moderates several or is an operator. For an operator, only the name
+// of the network is checked.
 func (s *Session) Network(named string) (string, error) {
 	if named != "" {
 		return named, s.mayUse(named)

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// collectionMembers are the members of a collection. All but the last are required. The constants are their indices; a bit
-// set of these indices says which members an object has.
+// collectionMembers are the members of a collection. All but the last are required. The constants are their indices; a
+// bit set of these indices says which members an object has.
 //
 //	source      text that is not empty; it need not be an address
 //	title       any text
@@ -28,8 +28,8 @@ const (
 	memberDimensions
 )
 
-// The limits of a collection. The number of its reviews is limited only by the length of a line. An id of 150 characters of
-// Base64 encodes up to 112 bytes.
+// The limits of a collection. The number of its reviews is limited only by the length of a line. An id of 150
+// characters of Base64 encodes up to 112 bytes.
 const (
 	maxCollectionID = 150  // characters
 	maxDimensions   = 1000 // the counts of a collection take 800 bytes of memory for each
@@ -46,10 +46,10 @@ type collectionState struct {
 	dimNames   nameSet
 }
 
-// readCollection reads a collection. source, title, created, id and reviews are required (member-missing). Absent dimensions
-// mean ["default"], with a warning (dimensions-absent). The fileChecker gets the fingerprint of source and id, and checks
-// that no earlier line has them (collection-repeated). An error rejects the line, but the rest is still read, so that people
-// learn of all problems at once.
+// readCollection reads a collection. source, title, created, id and reviews are required (member-missing). Absent
+// dimensions mean ["default"], with a warning (dimensions-absent). The fileChecker gets the fingerprint of source and
+// id, and checks that no earlier line has them (collection-repeated). An error rejects the line, but the rest is still
+// read, so that people learn of all problems at once.
 func (c *lineChecker) readCollection() {
 	c.collectionState, c.review.reads, c.path = collectionState{dims: -1, dimsAt: c.start}, false, c.path[:0]
 	if len(c.ids) > 1000 {
@@ -96,9 +96,9 @@ func (c *lineChecker) collectionMember(i int) {
 	c.raw[i] = c.text[start:c.pos]
 }
 
-// collectionID reads the id of a collection: Base64 of at most 150 characters (collection-id-base64, collection-id-length).
-// The bytes should be text (id-text). Ids are compared in their encoded form, so two encodings of the same bytes are two
-// ids.
+// collectionID reads the id of a collection: Base64 of at most 150 characters (collection-id-base64,
+// collection-id-length). The bytes should be text (id-text). Ids are compared in their encoded form, so two encodings
+// of the same bytes are two ids.
 func (c *lineChecker) collectionID() {
 	at := c.next()
 	text := c.limited(maxCollectionID, ruleIDLength)
@@ -112,13 +112,14 @@ func (c *lineChecker) collectionID() {
 	}
 	c.id = string(text)
 	if !utf8.Valid(decoded) || bytes.IndexFunc(decoded, func(r rune) bool { return !unicode.IsGraphic(r) }) >= 0 {
-		c.report(ruleIDText, at, "this id decodes to bytes that are no text, as an id does that was not encoded; "+rightID)
+		c.report(ruleIDText, at,
+			"this id decodes to bytes that are no text, as an id does that was not encoded; "+rightID)
 	}
 }
 
 // dimensions reads the names of the dimensions: 1 (dimensions-none) to 1,000 (dimensions-many), each unique
-// (dimension-repeated). A single dimension must be named default (dimensions-single). If there is none, more than 1,000, or
-// no array, the number stays unknown, and the number of ratings of reviews is not checked.
+// (dimension-repeated). A single dimension must be named default (dimensions-single). If there is none, more than
+// 1,000, or no array, the number stays unknown, and the number of ratings of reviews is not checked.
 func (c *lineChecker) dimensions() {
 	at := c.next()
 	c.dims, c.dimsAt, c.hasDims = -1, at, true
@@ -138,8 +139,8 @@ func (c *lineChecker) dimensions() {
 	}
 }
 
-// dimension reads the name of a dimension: a string that is not empty (text-empty). Names after the first thousand are not
-// compared, since too many names are an error already.
+// dimension reads the name of a dimension: a string that is not empty (text-empty). Names after the first thousand are
+// not compared, since too many names are an error already.
 func (c *lineChecker) dimension() {
 	at := c.next()
 	name := c.nonEmpty()

@@ -21,11 +21,13 @@ var windows = flag.Int("windows", 5, "how far apart the ends of TestWindowsAgree
 // agree compares what Check finds in a line with what the oracle finds.
 func agree(t *testing.T, line []byte, o *reviews.Options) {
 	t.Helper()
-	if bytes.IndexByte(line, '\n') >= 0 || bytes.HasPrefix(line, []byte("\xef\xbb\xbf")) || bytes.HasPrefix(line, []byte("\x1f\x8b")) {
+	if bytes.IndexByte(line, '\n') >= 0 || bytes.HasPrefix(line, []byte("\xef\xbb\xbf")) ||
+		bytes.HasPrefix(line, []byte("\x1f\x8b")) {
 		return // these have a meaning for the file
 	}
 	got, want := withoutFileWarnings(check(t, line, o)), judgeLine(line, 1, 0)
-	if len(got) == 1 && strings.HasPrefix(got[0].Rule, "file-") { // of the file; a line with a record before it is judged by itself
+	// of the file; a line with a record before it is judged by itself
+	if len(got) == 1 && strings.HasPrefix(got[0].Rule, "file-") {
 		got = nil
 		for _, p := range withoutFileWarnings(check(t, slices.Concat([]byte("{}\n"), line), o)) {
 			if p.Line--; p.Line > 0 {
@@ -72,7 +74,8 @@ func refs(list []reviews.Problem) (out []*reviews.Problem) {
 
 // onlyUTF8 says whether a line is JSON but for bytes that are no UTF-8.
 func onlyUTF8(line []byte) bool {
-	return jsontext.Value(bytes.ToValidUTF8(line, []byte("?"))).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.Value(bytes.ToValidUTF8(line, []byte("?"))).IsValid(jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 }
 
 func TestCheckAgreesWithTheOracle(t *testing.T) {
@@ -138,7 +141,8 @@ func FuzzRecord(f *testing.F) {
 			f.Add(line, uint16(len(line)-33))
 		}
 	}
-	f.Add([]byte(`{"dimensions":[],"reviews":[{"body_html":"0000000000\b<"`), uint16(24)) // the window ends before the escape
+	// the window ends before the escape
+	f.Add([]byte(`{"dimensions":[],"reviews":[{"body_html":"0000000000\b<"`), uint16(24))
 	f.Fuzz(func(t *testing.T, line []byte, buffer uint16) {
 		if buffer == 0 {
 			agree(t, line, nil)

@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// The ratings of a review have no names: the first one is for the first dimension of its collection. So stored reviews and
-// those of a file must have their dimensions in the same order. An import reorders those of the file:
+// The ratings of a review have no names: the first one is for the first dimension of its collection. So stored reviews
+// and those of a file must have their dimensions in the same order. An import reorders those of the file:
 //
 //	stored        "dimensions":["price","quality"]   "ratings":[20,80]
 //	in the file   "dimensions":["quality","price"]   "ratings":[80,20]   becomes the same
 
-// toStoredOrder puts the dimensions of in, and the ratings of its reviews, into the order of the stored collection. If the
-// names differ, it changes nothing, and fault is the message of the rule stored-dimensions. It returns an error if the
-// stored record is damaged.
+// toStoredOrder puts the dimensions of in, and the ratings of its reviews, into the order of the stored collection. If
+// the names differ, it changes nothing, and fault is the message of the rule stored-dimensions. It returns an error if
+// the stored record is damaged.
 //
-// It changes the data of the reviews in place. fields always tells their present order, so an Update that is retried calls
-// it again.
+// It changes the data of the reviews in place. fields always tells their present order, so an Update that is retried
+// calls it again.
 func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
 	if bytes.Equal(old.fields, in.fields) { // usual when a file is imported again
 		return "", nil
@@ -32,12 +32,14 @@ func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
 		return "", err
 	}
 	if len(storedNames) != len(givenNames) {
-		return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; %s", len(givenNames), len(storedNames), rightDimensions), nil
+		return fmt.Sprintf("the collection has %d dimensions, its stored reviews have %d; %s", len(givenNames),
+			len(storedNames), rightDimensions), nil
 	}
 	order := make([]int, len(storedNames)) // for each stored dimension, the index of the same name in the file
 	for i, name := range storedNames {
 		if order[i] = slices.Index(givenNames, name); order[i] < 0 {
-			return fmt.Sprintf("the stored reviews of the collection have a rating for %q, which is none of these dimensions; %s", shown([]byte(name)), rightDimensions), nil
+			return fmt.Sprintf("the stored reviews of the collection have a rating for %q, which is none of these "+
+				"dimensions; %s", shown([]byte(name)), rightDimensions), nil
 		}
 	}
 	if len(order) > 1 { // otherwise both have only the dimension default, and one of them does not name it
@@ -52,8 +54,8 @@ func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
 // rightDimensions ends the messages of the rule stored-dimensions.
 const rightDimensions = "give the same names, in any order, or delete the stored collection first"
 
-// dimensionsOf returns the member dimensions of the fields of a collection, as it is encoded there, and its names. Without the
-// member, raw is nil and the only name is default.
+// dimensionsOf returns the member dimensions of the fields of a collection, as it is encoded there, and its names.
+// Without the member, raw is nil and the only name is default.
 func dimensionsOf(fields []byte) (raw []byte, names []string, err error) {
 	var c struct {
 		Dimensions json.RawMessage `json:"dimensions"`

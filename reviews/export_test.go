@@ -48,7 +48,8 @@ func PanicInWorker() {
 
 // ExampleFile gives a file with an example of a rule in its place; the rest of the file keeps every rule.
 func (r Rule) ExampleFile(example string) string {
-	const review = `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}`
+	const review = `{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],` +
+		`"author_id":"7"}`
 	example = strings.ReplaceAll(example, `\xe9`, "\xe9")
 	name, _, _ := strings.Cut(example, ":")
 	put := func(object, member string) string { // in place of the member of that name, or behind the last
@@ -62,7 +63,8 @@ func (r Rule) ExampleFile(example string) string {
 		return strings.TrimSuffix(object, "}") + "," + member + "}"
 	}
 	switch {
-	case strings.HasPrefix(name, `"source`), strings.HasPrefix(name, `"dimensions`), strings.HasPrefix(name, `"reviews`), strings.HasPrefix(r.ID, "collection-id-"), r.ID == "id-text":
+	case strings.HasPrefix(name, `"source`), strings.HasPrefix(name, `"dimensions`),
+		strings.HasPrefix(name, `"reviews`), strings.HasPrefix(r.ID, "collection-id-"), r.ID == "id-text":
 		return put(rightLine, example)
 	case strings.HasPrefix(example, `{"id"`): // reviews
 	case !strings.HasPrefix(example, `"`) || name == example:

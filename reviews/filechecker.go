@@ -25,8 +25,8 @@ type fileChecker struct {
 	ratings int64                    // ratings without an error
 	top     uint8                    // the highest of them
 
-	// Some mistakes break no rule of a value, but show in the file as a whole. A lineChecker reports every such value; the
-	// file gets one warning for each rule, at the first such value.
+	// Some mistakes break no rule of a value, but show in the file as a whole. A lineChecker reports every such value;
+	// the file gets one warning for each rule, at the first such value.
 	odd map[string]*oddValues // by rule: id-text, created-future, email
 
 	// Until a line is a record, the file may be of another kind than NDJSON, and its problems wait.
@@ -42,8 +42,8 @@ type fileChecker struct {
 	//	{"source":…}       looks like a record of NDJSON
 	//	]
 	//
-	// The line of the last element must not count as a record: otherwise it alone would be imported, and every other line
-	// would be an error, instead of one problem file-kind. If another record follows, the file is not an array.
+	// The line of the last element must not count as a record: otherwise it alone would be imported, and every other
+	// line would be an error, instead of one problem file-kind. If another record follows, the file is not an array.
 	element     bool // a line was a JSON value and a comma
 	lastElement bool // and after it came a record, which did not count
 }
@@ -56,7 +56,8 @@ type oddValues struct {
 
 // newFileChecker returns a fileChecker that passes problems to yield until yield returns false.
 func newFileChecker(ctx context.Context, o Options, dryRun bool, yield func(Problem) bool) *fileChecker {
-	f := &fileChecker{ctx: ctx, yield: yield, watcher: o.Progress, pairs: map[fingerprint]struct{}{}, odd: map[string]*oddValues{}}
+	f := &fileChecker{ctx: ctx, yield: yield, watcher: o.Progress, pairs: map[fingerprint]struct{}{},
+		odd: map[string]*oddValues{}}
 	f.report.Problems, f.report.DryRun = []Problem{}, dryRun
 	for _, rule := range []ruleID{ruleIDText, ruleFuture, ruleEmail} {
 		f.odd[rules[rule].ID] = &oddValues{}
@@ -91,8 +92,8 @@ func (f *fileChecker) tell(problems []Problem) {
 	}
 }
 
-// give reports a problem. While the file may be of another kind, it keeps the problem instead. After file-kind was reported,
-// it drops the problem.
+// give reports a problem. While the file may be of another kind, it keeps the problem instead. After file-kind was
+// reported, it drops the problem.
 func (f *fileChecker) give(p Problem) {
 	switch {
 	case f.kind == kind{}: // the usual case
@@ -115,15 +116,16 @@ func (f *fileChecker) nameKind() {
 	f.kind = k
 }
 
-// count adds the result of a line to the report and applies the rules that span lines. It returns false if no review of the
-// line can be accepted: the collection has an error, an earlier line has the same collection, the file is binary, or the
-// line counts as the last element of an array.
+// count adds the result of a line to the report and applies the rules that span lines. It returns false if no review of
+// the line can be accepted: the collection has an error, an earlier line has the same collection, the file is binary,
+// or the line counts as the last element of an array.
 func (f *fileChecker) count(r *lineResult) (accepted bool) {
 	f.lines = true
 	// An earlier line may have the same collection. Source and id are unknown if the line is not JSON.
 	if r.paired {
 		if _, repeated := f.pairs[r.pair]; repeated {
-			p := f.atRecord(ruleCollectionRepeated, r, "a collection with this source and id came before in this file; put all of its reviews into one line")
+			p := f.atRecord(ruleCollectionRepeated, r,
+				"a collection with this source and id came before in this file; put all of its reviews into one line")
 			p.Value = firstCharacters(r.record)
 			r.problems, r.rejectsAll = append(r.problems, p), true
 		}
@@ -137,7 +139,10 @@ func (f *fileChecker) count(r *lineResult) (accepted bool) {
 		if f.element && !f.lastElement {
 			// This problem waits with the others. file-kind replaces them unless another record follows.
 			f.lastElement = true
-			r.problems = append(r.problems, f.atRecord(ruleJSON, r, "this is taken for the last element of a JSON array; take the brackets and commas out of the file, and give this record again"))
+			r.problems = append(r.problems,
+				f.atRecord(ruleJSON, r,
+					"this is taken for the last element of a JSON array; take the brackets and commas out of the "+
+						"file, and give this record again"))
 			return false
 		}
 		// The record shows that the file is NDJSON, so the waiting problems are reported.
@@ -169,8 +174,8 @@ func (f *fileChecker) atRecord(rule ruleID, r *lineResult, message string) Probl
 	return p
 }
 
-// end reports what remains when reading has ended. whole is true at the end of the file: only then can the file be reported
-// as empty, and get the warnings about the whole file.
+// end reports what remains when reading has ended. whole is true at the end of the file: only then can the file be
+// reported as empty, and get the warnings about the whole file.
 func (f *fileChecker) end(whole bool) {
 	// No line was a record, so the file is of the other kind, even if it could not be read to its end.
 	if f.kind != (kind{}) && !f.named {
@@ -180,11 +185,13 @@ func (f *fileChecker) end(whole bool) {
 		return
 	}
 	if !f.lines {
-		f.give(ruleFileEmpty.problem(1, 1, f.start, "", "the file is empty or has only blank lines; want a collection on each line"))
+		f.give(ruleFileEmpty.problem(1, 1, f.start, "",
+			"the file is empty or has only blank lines; want a collection on each line"))
 	}
 	if f.ratings >= fewRatings && f.top <= maxStars {
 		f.give(ruleScale.problem(1, 1, f.start, "", fmt.Sprintf("none of the %d ratings of this file is above %d; "+
-			"a rating is from 1 to 100: multiply stars from 1 to 5 by 20, and points from 1 to 10 by 10", f.ratings, f.top)))
+			"a rating is from 1 to 100: multiply stars from 1 to 5 by 20, and points from 1 to 10 by 10", f.ratings,
+			f.top)))
 	}
 	for _, rule := range []ruleID{ruleIDText, ruleFuture, ruleEmail} {
 		odd := f.odd[rules[rule].ID]
@@ -197,7 +204,8 @@ func (f *fileChecker) end(whole bool) {
 	}
 }
 
-// The rule scale is broken if a file has at least fewRatings ratings and none of them is above maxStars: a scale of 1 to 10 at most.
+// The rule scale is broken if a file has at least fewRatings ratings and none of them is above maxStars: a scale of 1
+// to 10 at most.
 const (
 	fewRatings = 20
 	maxStars   = 10

@@ -9,10 +9,11 @@ import (
 // maxHref is how many bytes an href may have, as it stands in the HTML.
 const maxHref = 64 << 10
 
-// The faults of a tag. Those of an href are in hrefFault. Each is a complete message of the rule body-html, and says what
-// would be right where that is not obvious.
+// The faults of a tag. Those of an href are in hrefFault. Each is a complete message of the rule body-html, and says
+// what would be right where that is not obvious.
 const (
-	faultTag      = `only <p>, </p>, <a href="…"> and </a> are allowed; take other tags out, and write &lt; for a '<' in the text`
+	faultTag = `only <p>, </p>, <a href="…"> and </a> are allowed; take other tags out, and write &lt; for a ` +
+		`'<' in the text`
 	faultNoHref   = `<a> needs href="…"`
 	faultAttr     = "no other attribute than one href of <a> is allowed"
 	faultUnquoted = "href needs a value in single or double quotes"
@@ -23,10 +24,10 @@ const (
 	faultLong     = "href is longer than 65536 bytes"
 )
 
-// markupFault applies the rule body-html. It accepts text, entities, <p>, </p>, <a href="…"> and </a>, and nothing else: letters in
-// either case, and white space where HTML allows it inside a tag. Paragraphs do not nest, links do not nest, no paragraph is in
-// a link, and every tag is closed. An href is an http, https or mailto address in single or double quotes. A bare & or > is
-// text; a bare < is a fault, since it would begin a tag.
+// markupFault applies the rule body-html. It accepts text, entities, <p>, </p>, <a href="…"> and </a>, and nothing
+// else: letters in either case, and white space where HTML allows it inside a tag. Paragraphs do not nest, links do not
+// nest, no paragraph is in a link, and every tag is closed. An href is an http, https or mailto address in single or
+// double quotes. A bare & or > is text; a bare < is a fault, since it would begin a tag.
 //
 //	<p>Bright &amp; light.</p>              accepted
 //	<A HREF='https://example.test/'>x</a>   accepted
@@ -37,11 +38,11 @@ const (
 //
 // It returns the first fault, and the index of its tag. message is "" if the text is accepted.
 //
-// The rule rejects a text instead of repairing it: programs show body_html unchanged, so what is accepted must be harmless
-// HTML, and the owner of a file learns what is not.
+// The rule rejects a text instead of repairing it: programs show body_html unchanged, so what is accepted must be
+// harmless HTML, and the owner of a file learns what is not.
 func markupFault(text []byte) (at int, message string) {
-	// At most one paragraph is open and, inside it or alone, one link. So three rules are enough: <p> requires both to be
-	// closed, <a> requires the link to be closed, and </p> requires the link inside to be closed.
+	// At most one paragraph is open and, inside it or alone, one link. So three rules are enough: <p> requires both to
+	// be closed, <a> requires the link to be closed, and </p> requires the link inside to be closed.
 	p, a := -1, -1 // the index of the open tag; -1 if none is open
 	for {
 		n := bytes.IndexByte(text[at:], '<')
@@ -57,7 +58,8 @@ func markupFault(text []byte) (at int, message string) {
 			return at, faultNested
 		case t.closes && (t.name == 'p' && p < 0 || t.name == 'a' && a < 0):
 			return at, faultStray
-		case t.closes && t.name == 'p' && a >= 0: // the link is in this paragraph, since no link may contain a paragraph
+		// the link is in this paragraph, since no link may contain a paragraph
+		case t.closes && t.name == 'p' && a >= 0:
 			return at, faultCrossed
 		case t.name == 'p' && t.closes:
 			p = -1
@@ -110,7 +112,8 @@ func readTag(text []byte) tag {
 		return t
 	case len(rest) == 0:
 		return tag{fault: faultNoHref}
-	case len(rest) < len("href") || !bytes.EqualFold(rest[:len("href")], []byte("href")): // an attribute of this name follows once
+	// an attribute of this name follows once
+	case len(rest) < len("href") || !bytes.EqualFold(rest[:len("href")], []byte("href")):
 		return tag{fault: faultAttr}
 	}
 	// The value may contain a '>', so it is read from text.
@@ -151,12 +154,12 @@ func trimSpace(text []byte) []byte {
 // html.UnescapeString needs two digits for that.
 var shortReference = regexp.MustCompile(`&#([0-9])`)
 
-// hrefFault returns what is wrong with the value of an href as it is in the HTML, or "". It reads the value as a browser
-// does: entities are decoded first, so &#106;avascript: does not evade the rule. Control characters are rejected, because
-// browsers ignore some of them inside a scheme, such as the tab in java&Tab;script:.
+// hrefFault returns what is wrong with the value of an href as it is in the HTML, or "". It reads the value as a
+// browser does: entities are decoded first, so &#106;avascript: does not evade the rule. Control characters are
+// rejected, because browsers ignore some of them inside a scheme, such as the tab in java&Tab;script:.
 func hrefFault(value []byte) string {
-	// Decoding makes a copy. Most addresses have an & only in their query. There, only an entity for a control character
-	// matters: &#…; &Tab; or &NewLine;.
+	// Decoding makes a copy. Most addresses have an & only in their query. There, only an entity for a control
+	// character matters: &#…; &Tab; or &NewLine;.
 	first := bytes.IndexByte(value, '&')
 	decode := first >= 0 && first < len("https://x")
 	for i := first; i >= 0 && i+1 < len(value) && !decode; i++ {
@@ -170,7 +173,8 @@ func hrefFault(value []byte) string {
 			return "href holds a control character; take it out"
 		}
 	}
-	if len(value) > len("mailto:") && hasScheme(value, "mailto:") || isWebAddress(value) { // the address of an email is not checked
+	// the address of an email is not checked
+	if len(value) > len("mailto:") && hasScheme(value, "mailto:") || isWebAddress(value) {
 		return ""
 	}
 	return "href is no http, https or mailto address; want one such as https://example.test/, or no link"

@@ -6,10 +6,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A collection without its reviews, and each review, is stored as one JSON object in a canonical form (RFC 8785): sorted
-// members, no white space, no needless escapes. So records with the same content have the same bytes, and comparing bytes
-// shows what an import changes. The object has exactly the members of the file, including null and empty ones. The tally of
-// a collection and the time of a review are stored beside it.
+// A collection without its reviews, and each review, is stored as one JSON object in a canonical form (RFC 8785):
+// sorted members, no white space, no needless escapes. So records with the same content have the same bytes, and
+// comparing bytes shows what an import changes. The object has exactly the members of the file, including null and
+// empty ones. The tally of a collection and the time of a review are stored beside it.
 
 // maxTransaction is the approximate number of bytes of JSON that one transaction stores; a single line may be longer.
 const maxTransaction = 1 << 20
@@ -26,7 +26,8 @@ type incoming struct {
 	makes    bool // the collection is created or changed: it has an accepted review, or no review at all
 }
 
-// incomingReview is an accepted review. Its ratings are beside its data, so that the review need not be decoded for them.
+// incomingReview is an accepted review. Its ratings are beside its data, so that the review need not be decoded for
+// them.
 type incomingReview struct {
 	storedReview
 	ratings []byte // 1 to 100, one byte for each dimension
@@ -35,7 +36,8 @@ type incomingReview struct {
 // The members of a collection and of a review in the canonical order.
 var (
 	collectionOrder = []int{memberCreated, memberDimensions, memberID, memberSource, memberTitle}
-	reviewOrder     = []int{reviewAuthor, reviewBody, reviewCreated, reviewID, reviewName, reviewEmail, reviewURL, reviewParent, reviewRatings, reviewSubparts, reviewTitle}
+	reviewOrder     = []int{reviewAuthor, reviewBody, reviewCreated, reviewID, reviewName, reviewEmail, reviewURL,
+		reviewParent, reviewRatings, reviewSubparts, reviewTitle}
 )
 
 // keepReview adds the review that was read to incoming.
@@ -46,7 +48,8 @@ func (c *lineChecker) keepReview() {
 	in, r := c.result.incoming, &c.review
 	data := canonicalObject(reviewMembers, reviewOrder, r.raw[:])
 	in.size += len(data) + len(r.id)
-	in.reviews = append(in.reviews, incomingReview{storedReview{ID: r.id, Time: r.created, Data: data}, bytes.Clone(r.ratings)})
+	in.reviews = append(in.reviews,
+		incomingReview{storedReview{ID: r.id, Time: r.created, Data: data}, bytes.Clone(r.ratings)})
 }
 
 // keep adds the collection that was read to incoming.
@@ -85,7 +88,8 @@ func canonicalObject(names []string, order []int, raw [][]byte) []byte {
 		out = append(append(out, names[i]...), '"', ':')
 		text := raw[i]
 		switch {
-		case text[0] == '"' && bytes.IndexByte(text, '\\') < 0, text[0] == 'n', text[0] == '[' && !bytes.ContainsAny(text, "\" \t\r"):
+		case text[0] == '"' && bytes.IndexByte(text, '\\') < 0, text[0] == 'n', text[0] == '[' &&
+			!bytes.ContainsAny(text, "\" \t\r"):
 			out = append(out, text...)
 		default:
 			out = append(out, canonical(bytes.Clone(text))...)
@@ -94,7 +98,8 @@ func canonicalObject(names []string, order []int, raw [][]byte) []byte {
 	return append(out, '}')
 }
 
-// canonical returns the canonical form of an accepted value. It overwrites raw, and its result may share memory with raw.
+// canonical returns the canonical form of an accepted value. It overwrites raw, and its result may share memory with
+// raw.
 func canonical(raw []byte) []byte {
 	v := jsontext.Value(raw)
 	if err := v.Canonicalize(jsontext.AllowDuplicateNames(true)); err != nil { // the check has rejected repeated names

@@ -22,8 +22,8 @@ func (d *decoder) begin(text []byte) *decoder {
 	return d
 }
 
-// member returns the value of the first member with a name. It returns nil if text does not begin with an object that has
-// it, or if the object has a fault before that.
+// member returns the value of the first member with a name. It returns nil if text does not begin with an object that
+// has it, or if the object has a fault before that.
 func (d *decoder) member(text []byte, name string) []byte {
 	if len(text) == 0 || text[0] != '{' {
 		return nil
@@ -43,8 +43,8 @@ func (d *decoder) member(text []byte, name string) []byte {
 	return nil
 }
 
-// idOf returns the id of the object at the beginning of text, as problems show it: the first member id, or "" if that is not
-// a string.
+// idOf returns the id of the object at the beginning of text, as problems show it: the first member id, or "" if that
+// is not a string.
 func idOf(d *decoder, text []byte) string {
 	raw := d.member(text, "id")
 	if len(raw) == 0 || raw[0] != '"' {
@@ -116,9 +116,9 @@ func within(raw []byte, i int) int {
 	return at
 }
 
-// wrong returns Problem.Value for a problem at an index of the line, at most 80 characters: the JSON value or name there;
-// for body-html, the rest of the string; or the one wrong escape. It is "" if something is missing, or if the problem is
-// about the whole file. For example:
+// wrong returns Problem.Value for a problem at an index of the line, at most 80 characters: the JSON value or name
+// there; for body-html, the rest of the string; or the one wrong escape. It is "" if something is missing, or if the
+// problem is about the whole file. For example:
 //
 //	text at the place                   rule           value
 //	"03/04/2019","id":"1", …            timestamp      "03/04/2019"
@@ -153,8 +153,8 @@ func firstCharacters(text []byte) string {
 	return string(text)
 }
 
-// firstValue returns the JSON value or name at the beginning of text, or all of text if it does not end there. text must be
-// valid JSON up to the end of the value.
+// firstValue returns the JSON value or name at the beginning of text, or all of text if it does not end there. text
+// must be valid JSON up to the end of the value.
 func firstValue(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// lineChecker applies the rules of the format to one line after the other. jsontext decides whether a line is JSON. Then the
-// lineChecker walks over the line once, from left to right, and applies each rule where it belongs.
+// lineChecker applies the rules of the format to one line after the other. jsontext decides whether a line is JSON.
+// Then the lineChecker walks over the line once, from left to right, and applies each rule where it belongs.
 //
 // A lineChecker reuses its memory for the next line. Only one goroutine may use it.
 type lineChecker struct {
@@ -44,25 +44,28 @@ type fileOptions struct {
 	latest    int64 // a later time is in the future
 	maxLine   int   // the maximum length of a line in bytes
 	forImport bool  // fill lineResult.incoming with what an import stores
-	partial   bool  // for an audit: the line has only some reviews of its collection, so parent_id may name one that is missing
+	// for an audit: the line has only some reviews of its collection, so parent_id may name one that is missing
+	partial bool
 }
 
-// lineResult is the result of a line: its problems, the collection and the counts of its reviews. A blank line has none. A
-// line with more than maxWaiting problems has several results: all but the last have part set, and only problems.
+// lineResult is the result of a line: its problems, the collection and the counts of its reviews. A blank line has
+// none. A line with more than maxWaiting problems has several results: all but the last have part set, and only
+// problems.
 type lineResult struct {
 	problems             []Problem
 	part                 bool
-	line, column, offset int64  // where the line begins, without leading white space
-	record               []byte // the JSON object of the line, valid until out has returned; nil if the line is not an object
-	element              bool   // the line is a JSON value followed by a comma, like an element of an array
-	rejectsAll           bool   // an error of the collection rejects all of its reviews
-	paired               bool   // source and id were read and are valid, so pair is set
-	pair                 fingerprint
-	reviews              int64     // accepted or not
-	rejected             int64     // of these, by a rule of the review itself
-	ratings              int64     // without an error
-	top                  uint8     // the highest of them
-	incoming             *incoming // what an import stores; nil in a check
+	line, column, offset int64 // where the line begins, without leading white space
+	// the JSON object of the line, valid until out has returned; nil if the line is not an object
+	record     []byte
+	element    bool // the line is a JSON value followed by a comma, like an element of an array
+	rejectsAll bool // an error of the collection rejects all of its reviews
+	paired     bool // source and id were read and are valid, so pair is set
+	pair       fingerprint
+	reviews    int64     // accepted or not
+	rejected   int64     // of these, by a rule of the review itself
+	ratings    int64     // without an error
+	top        uint8     // the highest of them
+	incoming   *incoming // what an import stores; nil in a check
 }
 
 // step is a step of the path from the record to a value: a name, or an index if name is nil.
@@ -72,8 +75,9 @@ type step struct {
 }
 
 const (
-	maxDepth   = 64           // the maximum nesting of arrays and objects, including the record itself
-	maxWaiting = 1000         // the maximum number of waiting problems of a line, or of a file that may be of another kind
+	maxDepth = 64 // the maximum nesting of arrays and objects, including the record itself
+	// the maximum number of waiting problems of a line, or of a file that may be of another kind
+	maxWaiting = 1000
 	maxPointer = 2 * maxShown // a pointer of this many bytes gets no further name or index
 	maxUnknown = 4096         // the number of different unknown names of an object that later names are compared with
 	blanks     = " \t\r"      // the white space of a line
@@ -93,7 +97,8 @@ func (c *lineChecker) check(text []byte, number, offset int64) {
 	c.pos = c.start
 	c.result = lineResult{line: number, column: c.column(c.start), offset: offset + int64(c.start)}
 	switch {
-	case text[c.start] == '{' && utf8.Valid(text) && jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
+	case text[c.start] == '{' && utf8.Valid(text) &&
+		jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
 		c.readCollection()
 		if c.deep {
 			c.rejectLine(c.fault())
@@ -108,7 +113,8 @@ func (c *lineChecker) check(text []byte, number, offset int64) {
 			break
 		}
 		c.intact = true
-		c.report(ruleObject, c.start, "the record is "+kinds[c.peek()]+", want an object with source, title, created, id, dimensions and reviews")
+		c.report(ruleObject, c.start,
+			"the record is "+kinds[c.peek()]+", want an object with source, title, created, id, dimensions and reviews")
 		c.discard()
 		c.handOver()
 	}
@@ -128,22 +134,25 @@ func (c *lineChecker) handOver() {
 
 // tooLongResult returns the result of a line that has too many bytes. Its content is not examined.
 func (o *fileOptions) tooLongResult(number, offset int64) lineResult {
-	p := ruleTooLong.problem(number, 1, offset, "", "the line is longer than "+strconv.Itoa(o.maxLine)+" bytes; allow longer ones (-max-line of vitrine reviews), or leave some of its reviews to another file")
+	p := ruleTooLong.problem(number, 1, offset, "",
+		"the line is longer than "+strconv.Itoa(o.maxLine)+
+			" bytes; allow longer ones (-max-line of vitrine reviews), or leave some of its reviews to another file")
 	return lineResult{problems: []Problem{p}, line: number, column: 1, offset: offset}
 }
 
-// rejectLine sets the result of a line with a fault: one that is not JSON, not UTF-8 or nested too deep. The line does not
-// count as a collection, and its reviews are not counted.
+// rejectLine sets the result of a line with a fault: one that is not JSON, not UTF-8 or nested too deep. The line does
+// not count as a collection, and its reviews are not counted.
 func (c *lineChecker) rejectLine(at int, rule ruleID, message string) {
 	p := rule.problem(c.line, c.column(at), c.offset+int64(at), "", message)
 	p.Collection = idOf(&c.aside, c.text[c.start:at])
-	c.result = lineResult{problems: []Problem{p}, line: c.line, column: c.result.column, offset: c.result.offset, element: message == commaAfter}
+	c.result = lineResult{problems: []Problem{p}, line: c.line, column: c.result.column, offset: c.result.offset,
+		element: message == commaAfter}
 }
 
 const commaAfter = "this is not JSON: there is a comma after the record; want nothing but the record on its line"
 
-// fault returns the first fault of the line: its index, the rule and the message. The line is valid JSON up to that index.
-// message is "" if there is no fault.
+// fault returns the first fault of the line: its index, the rule and the message. The line is valid JSON up to that
+// index. message is "" if there is no fault.
 func (c *lineChecker) fault() (at int, rule ruleID, message string) {
 	d := c.aside.begin(c.text)
 	for ended := false; !ended && message == ""; {
@@ -183,12 +192,14 @@ func (c *lineChecker) fault() (at int, rule ruleID, message string) {
 func syntaxFault(text []byte, err error) (at int, message string) {
 	syntactic, ok := err.(*jsontext.SyntacticError)
 	if !ok || syntactic.Err == io.ErrUnexpectedEOF || int(syntactic.ByteOffset) >= len(text) {
-		return len(bytes.TrimSuffix(text, []byte("\r"))), "this is not JSON: the line ends before its value does" // CR belongs to the end of the line
+		// CR belongs to the end of the line
+		return len(bytes.TrimSuffix(text, []byte("\r"))), "this is not JSON: the line ends before its value does"
 	}
 	// jsontext reports a comma that nothing follows; the fault is the bracket after it.
 	at = int(syntactic.ByteOffset)
 	before, after := bytes.TrimRight(text[:at], blanks), bytes.TrimLeft(text[at+1:], blanks)
-	if text[at] == ',' && !bytes.ContainsAny(before[max(len(before)-1, 0):], "[{,:") && len(after) > 0 && (after[0] == ']' || after[0] == '}') {
+	if text[at] == ',' && !bytes.ContainsAny(before[max(len(before)-1, 0):], "[{,:") && len(after) > 0 &&
+		(after[0] == ']' || after[0] == '}') {
 		return len(text) - len(after), "this is not JSON: a comma comes before this bracket; take the comma out"
 	}
 	return at, "this is not JSON: " + syntactic.Err.Error()
@@ -204,8 +215,8 @@ func (c *lineChecker) isIntact() bool {
 }
 
 // report adds a problem with the value at c.path, or with the record or review that contains it. at is the index of the
-// problem in the line. An error of the collection rejects the whole line, and an error in a review rejects that review. A
-// warning rejects nothing.
+// problem in the line. An error of the collection rejects the whole line, and an error in a review rejects that review.
+// A warning rejects nothing.
 func (c *lineChecker) report(rule ruleID, at int, message string) {
 	if rules[rule].Severity == SeverityError {
 		if c.review.reads {
@@ -261,7 +272,8 @@ func (c *lineChecker) column(at int) int64 {
 }
 
 // kinds are the names of JSON types in messages, by the result of peek.
-var kinds = map[byte]string{'"': "a string", '{': "an object", '[': "an array", 't': "a boolean", 'f': "a boolean", 'n': "null", '0': "a number"}
+var kinds = map[byte]string{'"': "a string", '{': "an object", '[': "an array", 't': "a boolean", 'f': "a boolean",
+	'n': "null", '0': "a number"}
 
 // next advances to the next value, name or closing bracket, and returns its index.
 func (c *lineChecker) next() int {
@@ -309,10 +321,10 @@ func (c *lineChecker) items(item func(*lineChecker)) (n int) {
 	return n
 }
 
-// object reads an object with members of these names. It calls value for each of them, which must read the value. seen has a
-// bit for each member that the object has. An unknown member (member-unknown) or a repeated one (member-repeated) is
-// reported, and its value is discarded. A member counts as seen even if its value has a fault. If names is nil, any name is
-// allowed, and value is called with -1. most is the number of other names that later ones are compared with.
+// object reads an object with members of these names. It calls value for each of them, which must read the value. seen
+// has a bit for each member that the object has. An unknown member (member-unknown) or a repeated one (member-repeated)
+// is reported, and its value is discarded. A member counts as seen even if its value has a fault. If names is nil, any
+// name is allowed, and value is called with -1. most is the number of other names that later ones are compared with.
 func (c *lineChecker) object(names []string, most int, value func(c *lineChecker, i int)) (seen uint) {
 	others := c.names // objects inside this one have sets of their own
 	c.names = nameSet{}
@@ -363,8 +375,8 @@ func (c *lineChecker) missing(required []string, seen uint, start int) {
 	}
 }
 
-// expect returns true, and reads nothing, if the next value is of this kind. Otherwise it reports the value with the rule
-// value-type and discards it. want is the name of the kind in the message.
+// expect returns true, and reads nothing, if the next value is of this kind. Otherwise it reports the value with the
+// rule value-type and discards it. want is the name of the kind in the message.
 func (c *lineChecker) expect(kind byte, want string) bool {
 	got := c.peek()
 	if got == kind {
@@ -375,12 +387,12 @@ func (c *lineChecker) expect(kind byte, want string) bool {
 	return false
 }
 
-// discard reads a value whose member is unknown or repeated, or whose type is wrong. The caller has reported that, and the
-// format has no rules for what is inside. discard reports only what no value may contain: a repeated name (member-repeated),
-// U+0000 (text-nul), and half of a surrogate pair (text-surrogate).
+// discard reads a value whose member is unknown or repeated, or whose type is wrong. The caller has reported that, and
+// the format has no rules for what is inside. discard reports only what no value may contain: a repeated name
+// (member-repeated), U+0000 (text-nul), and half of a surrogate pair (text-surrogate).
 //
-// For example, the member "colour":{"a":1,"a":2} of the first review is unknown: that is a problem at /reviews/0/colour, and the
-// second "a" is one of member-repeated at /reviews/0/colour/a.
+// For example, the member "colour":{"a":1,"a":2} of the first review is unknown: that is a problem at
+// /reviews/0/colour, and the second "a" is one of member-repeated at /reviews/0/colour/a.
 func (c *lineChecker) discard() {
 	switch kind := c.peek(); {
 	case (kind == '[' || kind == '{') && len(c.path) >= maxDepth:
@@ -398,8 +410,8 @@ func (c *lineChecker) discard() {
 	}
 }
 
-// nameSet is a set of names: of unknown members, of subparts, or of dimensions. Up to fewNames names are a list, which needs
-// less memory and time than a map. The zero nameSet is empty.
+// nameSet is a set of names: of unknown members, of subparts, or of dimensions. Up to fewNames names are a list, which
+// needs less memory and time than a map. The zero nameSet is empty.
 type nameSet struct {
 	few  [][]byte
 	many map[string]struct{}
@@ -407,8 +419,8 @@ type nameSet struct {
 
 const fewNames = 16
 
-// add adds a name to the set and returns whether it is new. A set of most names is full: add then only returns whether the
-// name is missing. The set keeps the bytes of the name.
+// add adds a name to the set and returns whether it is new. A set of most names is full: add then only returns whether
+// the name is missing. The set keeps the bytes of the name.
 func (n *nameSet) add(name []byte, most int) bool {
 	for _, other := range n.few {
 		if bytes.Equal(other, name) {

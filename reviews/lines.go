@@ -40,15 +40,16 @@ func (c *counted) Read(p []byte) (n int, err error) {
 	return n, c.failed
 }
 
-// bom is the byte order mark U+FEFF in UTF-8, with which some programs begin a file. It is skipped only at the beginning of
-// the file: offsets count it, and columns do not. Elsewhere it is text inside strings, and a fault outside of them.
+// bom is the byte order mark U+FEFF in UTF-8, with which some programs begin a file. It is skipped only at the
+// beginning of the file: offsets count it, and columns do not. Elsewhere it is text inside strings, and a fault outside
+// of them.
 const bom = "\xef\xbb\xbf"
 
 // readAtOnce is the number of bytes that one Read asks for.
 const readAtOnce = 64 << 10
 
-// newLines begins to read a file, in blocks of size bytes. It returns an error if the file has a damaged gzip header. Any
-// other error of reading, also inside compressed data, is returned after the lines before it.
+// newLines begins to read a file, in blocks of size bytes. It returns an error if the file has a damaged gzip header.
+// Any other error of reading, also inside compressed data, is returned after the lines before it.
 func newLines(file io.Reader, size, most int) (*lines, error) {
 	l := &lines{counted: counted{file: file}, size: size, most: most, number: 1}
 	var err error
@@ -72,9 +73,9 @@ type block struct {
 	tooLong bool  // data is followed by a line that is longer than the limit
 }
 
-// next reads a block into buf: size bytes and the rest of their last line. A block without lines means that nothing more can
-// be read; err has the reason. If reading fails inside a line, its beginning is dropped, since a part of a line could be a
-// different record.
+// next reads a block into buf: size bytes and the rest of their last line. A block without lines means that nothing
+// more can be read; err has the reason. If reading fails inside a line, its beginning is dropped, since a part of a
+// line could be a different record.
 //
 // While reading a line that is longer than a block, next calls longer with the bytes read so far, and stops if longer
 // returns false.

@@ -29,17 +29,24 @@ func TestLongTextsWithEscapesAgreeWithTheOracle(t *testing.T) {
 	lines := map[string]string{
 		"ids that end differently": named(collection("YQ", single, review("LONG1", 5, ""), review("LONG2", 5, ""))),
 		"equal ids":                named(collection("YQ", single, review("LONG", 5, ""), review("SAME", 5, ""))),
-		"a reply":                  named(collection("YQ", single, review("LONG", 5, ""), review("2", 5, `,"parent_id":"SAME"`))),
-		"a reply to no review":     named(collection("YQ", single, review("LONG", 5, ""), review("2", 5, `,"parent_id":"SAMEx"`))),
-		"unknown members":          strings.Replace(collection("YQ", single), `"title"`, `"`+long+`1":1,"`+long+`2":2,"`+long+`1":3,"title"`, 1),
-		"subparts":                 collection("YQ", single, review("1", 5, `,"subparts":{"`+long+`1":"","`+long+`2":"","`+long+`2":""}`)),
-		"dimensions":               collection("YQ", `,"dimensions":["`+long+`1","`+long+`2","`+long+`2"]`),
-		"an id of a collection":    named(collection("LONG", single)),
-		"an author":                collection("YQ", single, strings.Replace(review("1", 5, `,"author_id":"`+long+`"`), `"imported_display_name":"n",`, "", 1)),
-		"an address":               collection("YQ", single, review("1", 5, `,"imported_url":"http://`+strings.ReplaceAll(long, " ", "")+`"`)),
+		"a reply": named(collection("YQ", single, review("LONG", 5, ""),
+			review("2", 5, `,"parent_id":"SAME"`))),
+		"a reply to no review": named(collection("YQ", single, review("LONG", 5, ""),
+			review("2", 5, `,"parent_id":"SAMEx"`))),
+		"unknown members": strings.Replace(collection("YQ", single), `"title"`,
+			`"`+long+`1":1,"`+long+`2":2,"`+long+`1":3,"title"`, 1),
+		"subparts": collection("YQ", single,
+			review("1", 5, `,"subparts":{"`+long+`1":"","`+long+`2":"","`+long+`2":""}`)),
+		"dimensions":            collection("YQ", `,"dimensions":["`+long+`1","`+long+`2","`+long+`2"]`),
+		"an id of a collection": named(collection("LONG", single)),
+		"an author": collection("YQ", single,
+			strings.Replace(review("1", 5, `,"author_id":"`+long+`"`), `"imported_display_name":"n",`, "", 1)),
+		"an address": collection("YQ", single,
+			review("1", 5, `,"imported_url":"http://`+strings.ReplaceAll(long, " ", "")+`"`)),
 	}
 	for name, body := range bodies {
-		lines[name] = collection("YQ", single, strings.Replace(review("1", 5, ""), `"body_html":"`, `"body_html":"`+body, 1))
+		lines[name] = collection("YQ", single,
+			strings.Replace(review("1", 5, ""), `"body_html":"`, `"body_html":"`+body, 1))
 	}
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +59,8 @@ func TestLongTextsWithEscapesAgreeWithTheOracle(t *testing.T) {
 
 func TestLongIDsAreStoredWhole(t *testing.T) {
 	id := strings.Repeat(`long \u00e9 é \n`, 12_000)
-	file := strings.NewReplacer(`"source":"s"`, `"source":"`+id+`"`, "LONG", id).Replace(collection("YQ", single, review("LONG", 5, "")))
+	file := strings.NewReplacer(`"source":"s"`, `"source":"`+id+`"`, "LONG",
+		id).Replace(collection("YQ", single, review("LONG", 5, "")))
 	var want string
 	if err := json.Unmarshal([]byte(`"`+id+`"`), &want); err != nil {
 		t.Fatal(err)
@@ -62,10 +70,11 @@ func TestLongIDsAreStoredWhole(t *testing.T) {
 			store := memory.New()
 			importInto(t, store, file, &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer)})
 			found := false
-			err := reviews.EditReview(store, network, reviews.Key{Source: want, ID: "YQ"}, want, func(data string) string {
-				found = true
-				return data
-			})
+			err := reviews.EditReview(store, network, reviews.Key{Source: want, ID: "YQ"}, want,
+				func(data string) string {
+					found = true
+					return data
+				})
 			if err != nil || !found {
 				t.Error("the review is not stored under its id", err)
 			}

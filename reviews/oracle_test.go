@@ -78,7 +78,8 @@ func whereAndWhat(line []byte, offset int64, rule string) (column int64, value s
 	case "body-html":
 		value = restOfText.FindString(string(line[offset:]))
 	default:
-		raw, err := jsontext.NewDecoder(bytes.NewBuffer(slices.Clone(line[offset:])), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)).ReadValue()
+		raw, err := jsontext.NewDecoder(bytes.NewBuffer(slices.Clone(line[offset:])),
+			jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)).ReadValue()
 		if err != nil {
 			return column, "no value: " + err.Error()
 		}
@@ -102,7 +103,8 @@ func (o *oracle) parse() (*value, *reviews.Problem) {
 		}
 		i += size
 	}
-	o.dec = jsontext.NewDecoder(bytes.NewBuffer(slices.Clone(o.data)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	o.dec = jsontext.NewDecoder(bytes.NewBuffer(slices.Clone(o.data)), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 	record, err := o.value()
 	if err == nil {
 		if _, err = o.dec.ReadToken(); err == io.EOF {
@@ -361,7 +363,8 @@ func isBase64(s string) bool {
 	if strings.ContainsAny(s, "\r\n") {
 		return false
 	}
-	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding,
+		base64.RawURLEncoding} {
 		if b, err := e.DecodeString(s); err == nil && len(b) > 0 {
 			return true
 		}
@@ -447,7 +450,8 @@ func (o *oracle) review(v *value, p string, dims int, ids, accepted map[string]b
 }
 
 func (o *oracle) author(v *value, p string) {
-	author, name, email, url := v.get("author_id"), v.get("imported_display_name"), v.get("imported_email"), v.get("imported_url")
+	author, name, email, url := v.get("author_id"), v.get("imported_display_name"), v.get("imported_email"),
+		v.get("imported_url")
 	switch {
 	case author != nil && (name != nil || email != nil || url != nil):
 		o.add(v.at, p, "author-conflict")
@@ -536,9 +540,11 @@ func isTime(s string) bool {
 var (
 	openP  = regexp.MustCompile(`^<[pP][ \n\t\r\f]*>$`)
 	closeP = regexp.MustCompile(`^</[pP][ \n\t\r\f]*>$`)
-	openA  = regexp.MustCompile(`^<[aA][ \n\t\r\f]+[hH][rR][eE][fF][ \n\t\r\f]*=[ \n\t\r\f]*("[^"]*"|'[^']*')[ \n\t\r\f]*>$`)
+	openA  = regexp.MustCompile(`^<[aA][ \n\t\r\f]+[hH][rR][eE][fF][ \n\t\r\f]*=[ \n\t\r\f]*("[^"]*"|'[^']*')[ ` +
+		`\n\t\r\f]*>$`)
 	closeA = regexp.MustCompile(`^</[aA][ \n\t\r\f]*>$`)
-	link   = regexp.MustCompile(`^((?i:https?)://[^\x00-\x20\x7f/\\?#@:]|(?i:mailto):[^\x00-\x1f\x7f])[^\x00-\x1f\x7f]*$`)
+	link   = regexp.MustCompile(
+		`^((?i:https?)://[^\x00-\x20\x7f/\\?#@:]|(?i:mailto):[^\x00-\x1f\x7f])[^\x00-\x1f\x7f]*$`)
 )
 
 // isMarkup reads HTML with a tokenizer of others, and accepts the subset.

@@ -14,7 +14,8 @@ import (
 // missing at the end of its object, the reviews after the dimensions, the repeated collection and the
 // stored dimensions last of all.
 const jumbled = `{"reviews":[{"parent_id":"x","title":"\u0000","imported_email":1,"author_id":"a"},` +
-	`{"id":"r","ratings":[0,5],"id":"r"},7],"dimensions":["a","a"],"id":"YQ","source":"s","extra":{"b":1,"b":2},"created":""}`
+	`{"id":"r","ratings":[0,5],"id":"r"},7],"dimensions":["a","a"],"id":"YQ","source":"s","extra":{"b":1,"b":2},` +
+	`"created":""}`
 
 // Wherever the line is cut into windows, and whether it is checked or imported, its problems come in
 // the order of the file.
@@ -37,7 +38,8 @@ func TestProblemsOfALineComeByOffset(t *testing.T) {
 		place(at(`1,"author_id"`), "/reviews/0/imported_email", "value-type"),
 		place(second, "/reviews/1", "member-missing"), place(second, "/reviews/1", "member-missing"),
 		place(second, "/reviews/1", "member-missing"), place(second, "/reviews/1", "author-missing"),
-		place(at(`0,5]`), "/reviews/1/ratings/0", "rating-range"), place(at(`"id":"r"}`), "/reviews/1/id", "member-repeated"),
+		place(at(`0,5]`), "/reviews/1/ratings/0", "rating-range"),
+		place(at(`"id":"r"}`), "/reviews/1/id", "member-repeated"),
 		place(at(`7]`), "/reviews/2", "value-type"), place(at(`"a"],"id"`), "/dimensions/1", "dimension-repeated"),
 		place(at(`"extra"`), "/extra", "member-unknown"), place(at(`"b":2`), "/extra/b", "member-repeated"),
 		place(at(`""`), "/created", "timestamp"),
@@ -48,7 +50,8 @@ func TestProblemsOfALineComeByOffset(t *testing.T) {
 			t.Errorf("buffer %d:\n got %q\nwant %q", buffer, got, want)
 		}
 		var found []reviews.Problem
-		importInto(t, memory.New(), file, &reviews.ImportRequest{Options: *o, Problem: func(p reviews.Problem) { found = append(found, p) }})
+		importInto(t, memory.New(), file,
+			&reviews.ImportRequest{Options: *o, Problem: func(p reviews.Problem) { found = append(found, p) }})
 		if got := places(found); !slices.Equal(got, want) {
 			t.Errorf("import, buffer %d:\n got %q\nwant %q", buffer, got, want)
 		}
@@ -108,7 +111,8 @@ func TestVeryManyProblemsOfALineAreAllReported(t *testing.T) {
 			found := check(t, []byte(file), reviews.WithBuffer(reviews.Options{}, buffer))
 			for i, p := range found {
 				offset := first + int64(i*(len(list[0])+1))
-				if p.Offset != offset || p.Column != offset+1 || p.Review != fmt.Sprintf("r%04d", i) || p.Collection != "YQ" || p.Value != "0" {
+				if p.Offset != offset || p.Column != offset+1 || p.Review != fmt.Sprintf("r%04d", i) ||
+					p.Collection != "YQ" || p.Value != "0" {
 					t.Fatalf("%d problems, buffer %d: problem %d is %+v, want it at %d", n, buffer, i, p, offset)
 				}
 			}

@@ -19,8 +19,8 @@ const (
 	maxLine       = 32 << 20  // bytes of a line, unless the options say otherwise
 )
 
-// pipeline checks a file on several cores. The goroutine that calls run reads the file in blocks of whole lines, starts a
-// goroutine to check each block, and passes the results to a fileChecker in the order of the file:
+// pipeline checks a file on several cores. The goroutine that calls run reads the file in blocks of whole lines, starts
+// a goroutine to check each block, and passes the results to a fileChecker in the order of the file:
 //
 //	lines ── block ──> job (lineChecker) ── results ──┐
 //	      ── block ──> job (lineChecker) ── results ──┴──> fileChecker
@@ -39,8 +39,8 @@ type pipeline struct {
 	free    []*job
 }
 
-// job checks a block. Each job has a channel of its own, so drain can pass the results on in order, whichever job is ready
-// first.
+// job checks a block. Each job has a channel of its own, so drain can pass the results on in order, whichever job is
+// ready first.
 type job struct {
 	*pipeline
 	check lineChecker
@@ -50,10 +50,11 @@ type job struct {
 	panicked string            // set before batches is closed, if the job has panicked
 }
 
-// newPipeline returns a pipeline with the options of a caller, where 0 means the default. forImport says whether the results
-// must have what an import stores.
+// newPipeline returns a pipeline with the options of a caller, where 0 means the default. forImport says whether the
+// results must have what an import stores.
 func newPipeline(o Options, forImport bool, to *fileChecker) *pipeline {
-	p := &pipeline{workers: o.Workers, buffer: cmp.Or(o.buffer, defaultBuffer), slots: o.LongLines, to: to, stop: make(chan struct{})}
+	p := &pipeline{workers: o.Workers, buffer: cmp.Or(o.buffer, defaultBuffer), slots: o.LongLines, to: to,
+		stop: make(chan struct{})}
 	if p.workers <= 0 {
 		p.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
@@ -61,16 +62,18 @@ func newPipeline(o Options, forImport bool, to *fileChecker) *pipeline {
 	if o.Now != nil {
 		now = o.Now
 	}
-	p.fileOptions = fileOptions{latest: now().Add(maxAhead).UnixMicro(), maxLine: cmp.Or(o.MaxLine, maxLine), forImport: forImport}
+	p.fileOptions = fileOptions{latest: now().Add(maxAhead).UnixMicro(), maxLine: cmp.Or(o.MaxLine, maxLine),
+		forImport: forImport}
 	return p
 }
 
-// maxAhead is how far in the future a time may be. A local time written without its zone is up to 14 hours ahead of UTC.
+// maxAhead is how far in the future a time may be. A local time written without its zone is up to 14 hours ahead of
+// UTC.
 const maxAhead = 14 * time.Hour
 
-// run reads a file to its end, or until the fileChecker has stopped. It returns the error of reading; lines before the error
-// are checked. All of its goroutines have ended when it returns. If a job panics, run panics with the same message and the
-// stack of the job.
+// run reads a file to its end, or until the fileChecker has stopped. It returns the error of reading; lines before the
+// error are checked. All of its goroutines have ended when it returns. If a job panics, run panics with the same
+// message and the stack of the job.
 func (p *pipeline) run(file io.Reader) error {
 	in, err := newLines(file, p.buffer, p.maxLine)
 	if err != nil {
@@ -103,8 +106,8 @@ func (p *pipeline) run(file io.Reader) error {
 	return nil
 }
 
-// longer is called while a line longer than a block is read, with the bytes read so far. From longLine bytes on, the line
-// needs a slot. longer returns whether to continue reading.
+// longer is called while a line longer than a block is read, with the bytes read so far. From longLine bytes on, the
+// line needs a slot. longer returns whether to continue reading.
 func (p *pipeline) longer(in *lines, size int) bool {
 	p.to.progress(in.read, in.number-1)
 	if p.slots != nil && !p.hasSlot && size >= longLine {
@@ -168,8 +171,8 @@ func (j *job) add(r lineResult) {
 	}
 }
 
-// send passes the results on, unless nobody receives them any more. It blocks while the channel is full, so that a job that
-// is ahead of others does not fill the memory.
+// send passes the results on, unless nobody receives them any more. It blocks while the channel is full, so that a job
+// that is ahead of others does not fill the memory.
 func (j *job) send() {
 	select {
 	case j.batches <- j.results:

@@ -17,8 +17,8 @@ const (
 	SeverityWarning Severity = "warning" // the record is accepted
 )
 
-// Problem is one fault in a file: where it is, which rule it breaks, and what would be right. The HTTP API and the command
-// return its JSON. The package documentation says at which value each problem is reported.
+// Problem is one fault in a file: where it is, which rule it breaks, and what would be right. The HTTP API and the
+// command return its JSON. The package documentation says at which value each problem is reported.
 //
 // The text of a Problem may contain what people wrote, such as an id or an email address; see Report.WithoutEmail.
 type Problem struct {
@@ -27,19 +27,19 @@ type Problem struct {
 	Column int64  `json:"column"`        // in characters from 1; a byte order mark does not count
 	Offset int64  `json:"offset"`        // in bytes from the start of the uncompressed file
 
-	// Pointer is the JSON pointer (RFC 6901) of what is wrong, in the record of the line. "" is the record itself. A name of more
-	// than 256 bytes is cut and ends with "…".
+	// Pointer is the JSON pointer (RFC 6901) of what is wrong, in the record of the line. "" is the record itself. A
+	// name of more than 256 bytes is cut and ends with "…".
 	Pointer  string   `json:"pointer"`
 	Rule     string   `json:"rule"` // the ID of one of Rules
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // what is wrong and what would be right
 
-	// Collection and Review are the ids of the collection and of the review that contain the problem. They are "" if there
-	// is none, or if the id could not be read. An id of more than 256 bytes is cut and ends with "…".
+	// Collection and Review are the ids of the collection and of the review that contain the problem. They are "" if
+	// there is none, or if the id could not be read. An id of more than 256 bytes is cut and ends with "…".
 	Collection string `json:"collection,omitzero"`
 	Review     string `json:"review,omitzero"`
-	// Value is the wrong text as it is in the file: its first 80 characters. It is "" if something is missing, if a line is
-	// not JSON, and for a problem of the whole file.
+	// Value is the wrong text as it is in the file: its first 80 characters. It is "" if something is missing, if a
+	// line is not JSON, and for a problem of the whole file.
 	Value string `json:"value,omitzero"`
 }
 
@@ -75,7 +75,8 @@ func (p Problem) Where() string {
 // maxShown is the maximum number of bytes of a name or an id in a problem, so that problems stay small.
 const maxShown = 256
 
-// shown returns a name or an id as problems show it: after maxShown bytes it is cut before a character and ends with "…".
+// shown returns a name or an id as problems show it: after maxShown bytes it is cut before a character and ends with
+// "…".
 func shown(name []byte) string {
 	if len(name) <= maxShown {
 		return string(name)
@@ -95,7 +96,8 @@ func pointerToken(name []byte) string {
 
 // problem returns a problem of a rule with its severity. The caller adds the ids and the value.
 func (r ruleID) problem(line, column, offset int64, pointer, message string) Problem {
-	return Problem{Line: line, Column: column, Offset: offset, Pointer: pointer, Rule: rules[r].ID, Severity: rules[r].Severity, Message: message}
+	return Problem{Line: line, Column: column, Offset: offset, Pointer: pointer, Rule: rules[r].ID,
+		Severity: rules[r].Severity, Message: message}
 }
 
 // fingerprint identifies a pair of texts of any length. Nobody can construct two pairs with the same fingerprint.

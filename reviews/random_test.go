@@ -61,7 +61,8 @@ func randomReview(r *rand.Rand, i, dims int) string {
 	members := []string{
 		fmt.Sprintf(`"id":"r%d"`, i),
 		fmt.Sprintf(`"title":"Nr %d, caf\u00e9 %s"`, i, strings.Repeat("é", r.IntN(5))),
-		`"body_html":"<p>` + strings.Repeat("some words ", r.IntN(30)) + `<a href=\"https://example.test/?a=1&amp;b\">link</a> &amp; <\/p>\n<p>end</p>"`,
+		`"body_html":"<p>` + strings.Repeat("some words ", r.IntN(30)) +
+			`<a href=\"https://example.test/?a=1&amp;b\">link</a> &amp; <\/p>\n<p>end</p>"`,
 		`"created":"2020-02-29T23:59:59.5+01:30"`,
 		`"ratings":[` + strings.Join(ratings, ", ") + `]`,
 	}
@@ -69,7 +70,8 @@ func randomReview(r *rand.Rand, i, dims int) string {
 		members = append(members, fmt.Sprintf(`"author_id":"u%d"`, r.IntN(50)))
 	} else {
 		members = append(members, `"imported_display_name":"Ann \ud83d\ude00"`, `"imported_email":"ann@example.test"`)
-		members = append(members, []string{`"imported_url":null`, `"imported_url":""`, `"imported_url":"http:\/\/example.test"`}[r.IntN(3)])
+		members = append(members,
+			[]string{`"imported_url":null`, `"imported_url":""`, `"imported_url":"http:\/\/example.test"`}[r.IntN(3)])
 	}
 	if r.IntN(3) == 0 {
 		members = append(members, `"subparts":{"pro":"much","con":"little"}`)
@@ -85,11 +87,16 @@ func randomReview(r *rand.Rand, i, dims int) string {
 func damage(r *rand.Rand, text string) string {
 	swaps := [][2]string{
 		{`"title"`, `"titel"`}, {`"created":"`, `"created":"x`}, {`2020-02-29`, `2021-02-29`}, {`"id":"r`, `"id":"r1`},
-		{`"ratings":[`, `"ratings":[0,`}, {`"ratings":[`, `"ratings":["1",`}, {`</p>`, `</P`}, {`<p>`, `<b>`}, {`https:`, `javascript:`},
-		{`\u00e9`, `\u0000`}, {`\ude00`, ``}, {`é`, "\xff"}, {`"id":`, `"id":"x","id":`}, {`"reviews":[`, `"reviews":[7,`}, {`{`, `{"extra":{"a":[{}]},`},
-		{`{`, `{"\u0000":[{"a":"\udc00","\u0061":{}}],`}, {`"title":"`, `"title":{"a":1,"a":"\u0000"},"x":"`}, {`"created":`, `"x":[7],"x":7,"created":`},
-		{`"subparts":{`, `"subparts":{"pro":1,`}, {`"parent_id":"r`, `"parent_id":"q`}, {`:`, ` : `}, {`,`, ` ,	`}, {`}`, ``}, {`"title":"`, `"title":"",`},
-		{`"source":"`, `"source":"","x":"`}, {`"default"`, `"other"`}, {`"price"`, `"quality"`}, {`"dimensions":[`, `"dimensions":["a",`},
+		{`"ratings":[`, `"ratings":[0,`}, {`"ratings":[`, `"ratings":["1",`}, {`</p>`, `</P`}, {`<p>`, `<b>`},
+		{`https:`, `javascript:`},
+		{`\u00e9`, `\u0000`}, {`\ude00`, ``}, {`é`, "\xff"}, {`"id":`, `"id":"x","id":`},
+		{`"reviews":[`, `"reviews":[7,`}, {`{`, `{"extra":{"a":[{}]},`},
+		{`{`, `{"\u0000":[{"a":"\udc00","\u0061":{}}],`}, {`"title":"`, `"title":{"a":1,"a":"\u0000"},"x":"`},
+		{`"created":`, `"x":[7],"x":7,"created":`},
+		{`"subparts":{`, `"subparts":{"pro":1,`}, {`"parent_id":"r`, `"parent_id":"q`}, {`:`, ` : `}, {`,`, ` ,	`},
+		{`}`, ``}, {`"title":"`, `"title":"",`},
+		{`"source":"`, `"source":"","x":"`}, {`"default"`, `"other"`}, {`"price"`, `"quality"`},
+		{`"dimensions":[`, `"dimensions":["a",`},
 	}
 	swap := swaps[r.IntN(len(swaps))]
 	return strings.Replace(text, swap[0], swap[1], 1)

@@ -260,8 +260,8 @@ func TestPagesRefuseOtherCursorsAndLimits(t *testing.T) {
 		collection("YQ", single, review("1", 5, ""), review("2", 5, ""))+
 			collection("YWI", single, review("1", 5, ""), review("2", 5, "")), nil)
 	service := reviews.New(store, nil)
-	collections,
-		err := service.As(operator).ListCollections(ctx, reviews.ListCollectionsRequest{Network: network, Limit: 1})
+	collections, err := service.As(operator).ListCollections(ctx,
+		reviews.ListCollectionsRequest{Network: network, Limit: 1})
 	if err != nil || collections.Next == "" {
 		t.Fatal(collections, err)
 	}
@@ -367,8 +367,7 @@ func TestPagesHaveNoMoreThanTheLimits(t *testing.T) {
 		{reviews.Limits{PageBytes: 1}, 0, 1, ""},
 	} {
 		service := reviews.New(store, &reviews.ServiceOptions{Limits: test.limits})
-		collections,
-			one := service.As(operator).ListCollections(ctx,
+		collections, one := service.As(operator).ListCollections(ctx,
 			reviews.ListCollectionsRequest{Network: network, Limit: test.asked})
 		list, two := service.As(operator).ListReviews(ctx,
 			reviews.ListReviewsRequest{Network: network, Collection: "YQ", Limit: test.asked})

@@ -35,7 +35,9 @@ func testInOneFile(t *testing.T, end string, o *reviews.Options) {
 	var all []placed
 	lines := int64(0)
 	for _, s := range samples(t) {
-		if slices.Contains(fileWarnings, s.rule) || s.rule == "collection-repeated" || s.rule == "line-too-long" || strings.HasPrefix(s.rule, "stored-") || strings.HasPrefix(s.rule, "file-") || bytes.Contains(s.text, []byte("\n")) {
+		if slices.Contains(fileWarnings, s.rule) || s.rule == "collection-repeated" || s.rule == "line-too-long" ||
+			strings.HasPrefix(s.rule, "stored-") || strings.HasPrefix(s.rule, "file-") ||
+			bytes.Contains(s.text, []byte("\n")) {
 			continue
 		}
 		// Each sample is a collection of its own here.
@@ -65,8 +67,10 @@ func testInOneFile(t *testing.T, end string, o *reviews.Options) {
 	}
 }
 
-const record = `{"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["default"],"reviews":[` +
-	`{"id":"r","title":"t","body_html":"b","created":"2020-01-02T03:04:05","ratings":[50],"imported_display_name":"n"}]}`
+const record = `{"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["default"],` +
+	`"reviews":[` +
+	`{"id":"r","title":"t","body_html":"b","created":"2020-01-02T03:04:05","ratings":[50],` +
+	`"imported_display_name":"n"}]}`
 
 // numbered gives a record that is another collection for each n.
 func numbered(n int) string {
@@ -98,11 +102,16 @@ func TestFilesAreReadAsTheyAre(t *testing.T) {
 		{name: "blank lines between", file: "\n" + numbered(1) + "\n\n  \n" + numbered(2), lines: 5, collections: 2},
 		{name: "problem without newline", file: record + "\n\n" + bad, lines: 3, collections: 2,
 			problems: []int64{3, int64(len(record)) + 2, 3, int64(len(record)) + 2 + at}},
-		{name: "problem after CRLF", file: numbered(1) + "\r\n" + bad + "\r\n", lines: 2, collections: 2, problems: []int64{2, int64(len(numbered(1))) + 2 + at}},
-		{name: "a byte order mark counts", file: "\ufeff" + bad, lines: 1, collections: 1, problems: []int64{1, 3 + at}},
-		{name: "a byte order mark on the second line is no JSON", file: record + "\n\ufeff" + record, lines: 2, collections: 1, problems: []int64{2, int64(len(record)) + 1}},
-		{name: "two byte order marks are one too many", file: "\ufeff\ufeff" + record, lines: 1, problems: []int64{1, 3}},
-		{name: "gzip", file: zipped("\ufeff" + numbered(1) + "\n" + bad), lines: 2, collections: 2, problems: []int64{2, 3 + int64(len(numbered(1))) + 1 + at}},
+		{name: "problem after CRLF", file: numbered(1) + "\r\n" + bad + "\r\n", lines: 2, collections: 2,
+			problems: []int64{2, int64(len(numbered(1))) + 2 + at}},
+		{name: "a byte order mark counts", file: "\ufeff" + bad, lines: 1, collections: 1,
+			problems: []int64{1, 3 + at}},
+		{name: "a byte order mark on the second line is no JSON", file: record + "\n\ufeff" + record, lines: 2,
+			collections: 1, problems: []int64{2, int64(len(record)) + 1}},
+		{name: "two byte order marks are one too many", file: "\ufeff\ufeff" + record, lines: 1,
+			problems: []int64{1, 3}},
+		{name: "gzip", file: zipped("\ufeff" + numbered(1) + "\n" + bad), lines: 2, collections: 2,
+			problems: []int64{2, 3 + int64(len(numbered(1))) + 1 + at}},
 		{name: "gzip in two members", file: zipped(record[:50]) + zipped(record[50:]), lines: 1, collections: 1},
 		{name: "gzip of nothing", file: zipped(""), problems: []int64{1, 0}},
 		{name: "gzip, padded", file: zipped(record) + strings.Repeat("\x00", 600), lines: 1, collections: 1},
@@ -110,7 +119,8 @@ func TestFilesAreReadAsTheyAre(t *testing.T) {
 		{name: "no JSON, and on with the next line", file: "{\n" + record + "\nx\n\x00\n", lines: 4, collections: 1,
 			problems: []int64{1, 1, 3, int64(len(record)) + 3, 4, int64(len(record)) + 5}},
 	} {
-		for name, read := range map[string]func(io.Reader) io.Reader{"": same, ", a byte at a time": iotest.OneByteReader, ", error with the data": iotest.DataErrReader} {
+		for name, read := range map[string]func(io.Reader) io.Reader{"": same,
+			", a byte at a time": iotest.OneByteReader, ", error with the data": iotest.DataErrReader} {
 			for _, o := range []*reviews.Options{nil, reviews.WithBuffer(reviews.Options{}, 64)} {
 				t.Run(test.name+name, func(t *testing.T) {
 					c := reviews.Check(read(strings.NewReader(test.file)), o)
@@ -125,7 +135,8 @@ func TestFilesAreReadAsTheyAre(t *testing.T) {
 						t.Errorf("problems at %v, want %v", got, test.problems)
 					}
 					if r := c.Report(); r.Lines != test.lines || r.Collections != test.collections {
-						t.Errorf("%d lines and %d collections, want %d and %d", r.Lines, r.Collections, test.lines, test.collections)
+						t.Errorf("%d lines and %d collections, want %d and %d", r.Lines, r.Collections, test.lines,
+							test.collections)
 					}
 				})
 			}
@@ -143,7 +154,8 @@ func TestFaultsInALongStringAreFound(t *testing.T) {
 			file := strings.Replace(record, `"title":"t","body`, `"title":"`+text+`","body`, 1)
 			for _, buffer := range []int{64, 100_000} {
 				found := check(t, []byte(file), reviews.WithBuffer(reviews.Options{}, buffer))
-				if len(found) != 1 || found[0].Offset != int64(strings.Index(file, fault)) || found[0].Pointer != "/reviews/0/title" {
+				if len(found) != 1 || found[0].Offset != int64(strings.Index(file, fault)) ||
+					found[0].Pointer != "/reviews/0/title" {
 					t.Errorf("%s, buffer %d: %v, want one at %d", fault, buffer, found, strings.Index(file, fault))
 				}
 			}
@@ -162,7 +174,8 @@ func TestAnErrorOfReadingIsReturned(t *testing.T) {
 		lines int64 // that were read before
 	}{
 		{"before the first line", iotest.ErrReader(broken), 0},
-		{"in a line", io.MultiReader(strings.NewReader(numbered(1)+"\n"+numbered(2)[:30]), iotest.ErrReader(broken)), 1},
+		{"in a line", io.MultiReader(strings.NewReader(numbered(1)+"\n"+numbered(2)[:30]), iotest.ErrReader(broken)),
+			1},
 		{"in a long line", io.MultiReader(strings.NewReader(numbered(1)+"\n"+long[:900]), iotest.ErrReader(broken)), 1},
 		{"after a line", io.MultiReader(strings.NewReader(numbered(1)+"\n"), iotest.ErrReader(broken)), 1},
 		{"in gzip", strings.NewReader(z[:len(z)/2]), -1},
@@ -198,7 +211,8 @@ func TestALineThatIsNoJSONIsReportedOnceAndCountsNoReviews(t *testing.T) {
 	for p := range c.Problems() {
 		rules = append(rules, p.Rule)
 	}
-	if r := c.Report(); !slices.Equal(rules, []string{"json"}) || r.Collections != 1 || r.Reviews != 1 || r.Rejected != 0 || r.Errors != 1 {
+	if r := c.Report(); !slices.Equal(rules, []string{"json"}) || r.Collections != 1 || r.Reviews != 1 ||
+		r.Rejected != 0 || r.Errors != 1 {
 		t.Errorf("%v, %+v", rules, r)
 	}
 }
@@ -233,7 +247,8 @@ func TestReportHoldsTheFirst1000Problems(t *testing.T) {
 		}
 		r := c.Report()
 		if all != n || r.Errors != int64(n) || len(r.Problems) != min(n, 1000) || r.ProblemsTruncated != (n > 1000) {
-			t.Errorf("%d problems: %d yielded, %d counted, %d in the report, truncated %v", n, all, r.Errors, len(r.Problems), r.ProblemsTruncated)
+			t.Errorf("%d problems: %d yielded, %d counted, %d in the report, truncated %v", n, all, r.Errors,
+				len(r.Problems), r.ProblemsTruncated)
 		}
 	}
 }

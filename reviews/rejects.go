@@ -8,15 +8,15 @@ import (
 	"github.com/vitrine-go/vitrine/internal/required"
 )
 
-// Rejects copies the lines of a file that have an error, so that people can correct and import them again. It reads the file
-// a second time, while a check or an import finds the problems, and keeps only a buffer of it in memory.
+// Rejects copies the lines of a file that have an error, so that people can correct and import them again. It reads the
+// file a second time, while a check or an import finds the problems, and keeps only a buffer of it in memory.
 //
 //	rejects := reviews.NewRejects(again, to) // again: the same file, opened once more
 //	report, err := service.Import(ctx, caller, reviews.ImportRequest{File: file, Problem: rejects.Add})
 //	err = errors.Join(err, rejects.End())
 //
-// A line with one bad review is copied whole. Importing it again reports its good reviews as unchanged. Rejects is used by one
-// goroutine.
+// A line with one bad review is copied whole. Importing it again reports its good reviews as unchanged. Rejects is used
+// by one goroutine.
 type Rejects struct {
 	file io.Reader
 	in   *bufio.Reader // nil before the first line is wanted
@@ -33,10 +33,10 @@ func NewRejects(file io.Reader, to io.Writer) *Rejects {
 	return &Rejects{file: file, to: bufio.NewWriterSize(to, 64<<10), next: 1}
 }
 
-// Add writes the line of a problem. It writes a line once, and not for a warning. The line is unchanged, except that it has
-// no byte order mark and always ends with LF. Problems must come in the order of their lines. A problem of the rule
-// file-kind is about the whole file, so no line is written for it. After an error of reading or writing, Add does nothing;
-// End returns that error.
+// Add writes the line of a problem. It writes a line once, and not for a warning. The line is unchanged, except that it
+// has no byte order mark and always ends with LF. Problems must come in the order of their lines. A problem of the rule
+// file-kind is about the whole file, so no line is written for it. After an error of reading or writing, Add does
+// nothing; End returns that error.
 func (r *Rejects) Add(p Problem) {
 	if p.Severity != SeverityError || p.Rule == rules[ruleFileKind].ID || p.Line < r.next || r.err != nil {
 		return
@@ -56,8 +56,8 @@ func (r *Rejects) Add(p Problem) {
 	}
 }
 
-// line reads the next line, in parts of the size of the buffer, and writes it if it is wanted. At the end of the file it
-// writes the missing LF.
+// line reads the next line, in parts of the size of the buffer, and writes it if it is wanted. At the end of the file
+// it writes the missing LF.
 func (r *Rejects) line(wanted bool) error {
 	// ErrBufferFull means that the line is longer than the buffer and continues.
 	ended := false

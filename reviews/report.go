@@ -7,20 +7,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxReported is the maximum number of problems in a report. Checker.Problems and ImportRequest.Problem return all of them.
+// maxReported is the maximum number of problems in a report. Checker.Problems and ImportRequest.Problem return all of
+// them.
 const maxReported = 1000
 
-// Counts are the numbers of a check or an import. Created to Rejected count reviews. After an import that has read the whole file
-// they add up: Reviews = Created + Updated + Unchanged + Rejected. A line that is not JSON counts in Lines, and its problem in
-// Errors, but neither as a collection nor with its reviews.
+// Counts are the numbers of a check or an import. Created to Rejected count reviews. After an import that has read the
+// whole file they add up: Reviews = Created + Updated + Unchanged + Rejected. A line that is not JSON counts in Lines,
+// and its problem in Errors, but neither as a collection nor with its reviews.
 //
-// A collection is created, updated or rejected, or else unchanged: what the file says of it, apart from its reviews, is stored
-// already. It is rejected if it has an error, or if all of its reviews have one.
+// A collection is created, updated or rejected, or else unchanged: what the file says of it, apart from its reviews, is
+// stored already. It is rejected if it has an error, or if all of its reviews have one.
 type Counts struct {
-	Lines               int64 `json:"lines"`       // with blank ones
-	Collections         int64 `json:"collections"` // lines that are a record, rejected or not
-	CollectionsCreated  int64 `json:"collectionsCreated"`
-	CollectionsUpdated  int64 `json:"collectionsUpdated"`  // in their own members, such as the title; their reviews count below
+	Lines              int64 `json:"lines"`       // with blank ones
+	Collections        int64 `json:"collections"` // lines that are a record, rejected or not
+	CollectionsCreated int64 `json:"collectionsCreated"`
+	// in their own members, such as the title; their reviews count below
+	CollectionsUpdated  int64 `json:"collectionsUpdated"`
 	CollectionsRejected int64 `json:"collectionsRejected"` // or all of their reviews were
 	Reviews             int64 `json:"reviews"`             // in these records
 	Created             int64 `json:"created"`
@@ -30,23 +32,27 @@ type Counts struct {
 	Errors              int64 `json:"errors"` // problems of SeverityError
 	Warnings            int64 `json:"warnings"`
 	DryRun              bool  `json:"dryRun"` // nothing was stored
-	Namesakes           int64 `json:"-"`      // created collections whose id the network has from another source, too; not all are examined
+	// created collections whose id the network has from another source, too; not all are examined
+	Namesakes int64 `json:"-"`
 }
 
 // Add adds the counts of another file. DryRun stays as it is.
 func (c *Counts) Add(other Counts) {
 	for _, n := range [...]struct{ to, from *int64 }{
-		{&c.Lines, &other.Lines}, {&c.Collections, &other.Collections}, {&c.CollectionsCreated, &other.CollectionsCreated},
-		{&c.CollectionsUpdated, &other.CollectionsUpdated}, {&c.CollectionsRejected, &other.CollectionsRejected}, {&c.Reviews, &other.Reviews},
-		{&c.Created, &other.Created}, {&c.Updated, &other.Updated}, {&c.Unchanged, &other.Unchanged}, {&c.Rejected, &other.Rejected},
+		{&c.Lines, &other.Lines}, {&c.Collections, &other.Collections},
+		{&c.CollectionsCreated, &other.CollectionsCreated},
+		{&c.CollectionsUpdated, &other.CollectionsUpdated}, {&c.CollectionsRejected, &other.CollectionsRejected},
+		{&c.Reviews, &other.Reviews},
+		{&c.Created, &other.Created}, {&c.Updated, &other.Updated}, {&c.Unchanged, &other.Unchanged},
+		{&c.Rejected, &other.Rejected},
 		{&c.Errors, &other.Errors}, {&c.Warnings, &other.Warnings}, {&c.Namesakes, &other.Namesakes},
 	} {
 		*n.to += *n.from
 	}
 }
 
-// Report is the result of a check or an import. The HTTP API returns its JSON. It has only the first problems, so that it
-// stays small whatever the file is.
+// Report is the result of a check or an import. The HTTP API returns its JSON. It has only the first problems, so that
+// it stays small whatever the file is.
 type Report struct {
 	Counts
 	Problems          []Problem `json:"problems"`          // the first 1000, with all warnings about the whole file
@@ -60,8 +66,9 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(report(r), jsontext.AllowInvalidUTF8(true))
 }
 
-// add adds a problem to the counts and, if there is room, to the problems; otherwise it sets ProblemsTruncated. The warnings
-// about the whole file come last and matter more than one problem of many, so they replace others if there is no room.
+// add adds a problem to the counts and, if there is room, to the problems; otherwise it sets ProblemsTruncated. The
+// warnings about the whole file come last and matter more than one problem of many, so they replace others if there is
+// no room.
 func (r *Report) add(p Problem) {
 	if p.Severity == SeverityError {
 		r.Errors++

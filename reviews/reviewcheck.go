@@ -57,13 +57,13 @@ type reviewState struct {
 	raw     [11][]byte
 }
 
-// readReview reads one review and counts it. Its id must differ from those of earlier reviews of the collection, accepted or
-// not (review-repeated). id, title, body_html, created and ratings are required (member-missing). The author is either
-// author_id alone, or imported_display_name with or without imported_email and imported_url (author-conflict,
-// author-missing).
+// readReview reads one review and counts it. Its id must differ from those of earlier reviews of the collection,
+// accepted or not (review-repeated). id, title, body_html, created and ratings are required (member-missing). The
+// author is either author_id alone, or imported_display_name with or without imported_email and imported_url
+// (author-conflict, author-missing).
 //
-// The review is rejected if it has an error. If it has none, an import keeps it, and it is marked in c.ids, so that a later
-// review may reply to it.
+// The review is rejected if it has an error. If it has none, an import keeps it, and it is marked in c.ids, so that a
+// later review may reply to it.
 func (c *lineChecker) readReview() {
 	r := &c.review
 	*r = reviewState{reads: true, start: c.next(), ratings: r.ratings[:0]}
@@ -76,15 +76,18 @@ func (c *lineChecker) readReview() {
 		const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
 		switch {
 		case seen&author != 0 && seen&imported != 0:
-			c.report(ruleAuthorConflict, r.start, "author_id and imported_ members exclude each other; keep author_id alone, or the others without it")
+			c.report(ruleAuthorConflict, r.start,
+				"author_id and imported_ members exclude each other; keep author_id alone, or the others without it")
 		case seen&(author|1<<reviewName) == 0:
-			c.report(ruleAuthorMissing, r.start, "both author_id and imported_display_name are missing; want one of them")
+			c.report(ruleAuthorMissing, r.start,
+				"both author_id and imported_display_name are missing; want one of them")
 		}
 	}
 	// The id counts even if the review is rejected: a second review with it is an error in either case.
 	if r.id != "" {
 		if _, repeated := c.ids[r.id]; repeated {
-			c.report(ruleReviewRepeated, r.start, "a review with this id came before in this collection; keep one of them, or give it an id of its own")
+			c.report(ruleReviewRepeated, r.start,
+				"a review with this id came before in this collection; keep one of them, or give it an id of its own")
 		} else {
 			c.ids[r.id] = r.faults == 0
 		}
@@ -98,8 +101,8 @@ func (c *lineChecker) readReview() {
 	r.reads = false
 }
 
-// reviewMember reads the value of the member with index i, and applies the rules of that member. The title may be any text, also
-// an empty one. imported_email may be any text or null, but should be an address.
+// reviewMember reads the value of the member with index i, and applies the rules of that member. The title may be any
+// text, also an empty one. imported_email may be any text or null, but should be an address.
 func (c *lineChecker) reviewMember(i int) {
 	start := c.next()
 	switch i {
@@ -139,17 +142,19 @@ func (c *lineChecker) reviewMember(i int) {
 	c.review.raw[i] = c.text[start:c.pos]
 }
 
-// parent reads parent_id, the id of an earlier, accepted review of the same line (rule parent). So a reply to a rejected
-// review is rejected too, and so is a reply to itself. c.ids has the earlier reviews.
+// parent reads parent_id, the id of an earlier, accepted review of the same line (rule parent). So a reply to a
+// rejected review is rejected too, and so is a reply to itself. c.ids has the earlier reviews.
 func (c *lineChecker) parent() {
 	at := c.next()
 	if text := c.nonEmpty(); len(text) > 0 && !c.partial && !c.ids[string(text)] {
-		c.report(ruleParent, at, "no earlier, accepted review of this collection has this id; put the parent before its replies, or take parent_id out")
+		c.report(ruleParent, at,
+			"no earlier, accepted review of this collection has this id; put the parent before its replies, or take "+
+				"parent_id out")
 	}
 }
 
-// ratings reads the ratings, one for each dimension (ratings-count). Their number is not checked if the number of dimensions
-// is unknown, because dimensions has an error itself.
+// ratings reads the ratings, one for each dimension (ratings-count). Their number is not checked if the number of
+// dimensions is unknown, because dimensions has an error itself.
 func (c *lineChecker) ratings() {
 	at := c.next()
 	if !c.expect('[', "an array of integers") {
@@ -157,12 +162,13 @@ func (c *lineChecker) ratings() {
 	}
 	// A rating with an error counts too; it has a problem of its own.
 	if n := c.items((*lineChecker).rating); c.dims >= 0 && n != c.dims {
-		c.report(ruleRatingsCount, at, strconv.Itoa(n)+" ratings, want one for each of "+strconv.Itoa(c.dims)+" dimensions")
+		c.report(ruleRatingsCount, at,
+			strconv.Itoa(n)+" ratings, want one for each of "+strconv.Itoa(c.dims)+" dimensions")
 	}
 }
 
-// rating reads one rating: a number from 1 to 100 (rating-range) that is written as an integer, without fraction and exponent
-// (rating-integer), and without quotes (value-type).
+// rating reads one rating: a number from 1 to 100 (rating-range) that is written as an integer, without fraction and
+// exponent (rating-integer), and without quotes (value-type).
 func (c *lineChecker) rating() {
 	if !c.expect('0', "an integer from 1 to 100, without quotes") {
 		return

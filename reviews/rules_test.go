@@ -53,7 +53,8 @@ func samples(t testing.TB) []sample {
 func newSample(t testing.TB, name string, line int, block []byte) sample {
 	head, text, _ := bytes.Cut(block, []byte("\n"))
 	head, _, _ = bytes.Cut(head, []byte("  # "))
-	s := sample{rule: strings.TrimSuffix(filepath.Base(name), ".txt"), where: name + ":" + strconv.Itoa(line), text: text}
+	s := sample{rule: strings.TrimSuffix(filepath.Base(name), ".txt"), where: name + ":" + strconv.Itoa(line),
+		text: text}
 	kind, pointer, _ := strings.Cut(string(head), " ")
 	switch kind {
 	case "ok":
@@ -84,7 +85,8 @@ func TestEveryRuleHasAcceptedAndRefusedSamples(t *testing.T) {
 	}
 	for _, r := range reviews.Rules() {
 		if ok[r.ID] == 0 || bad[r.ID] == 0 {
-			t.Errorf("testdata/rules/%s.txt has %d accepted and %d refused samples, want some of each", r.ID, ok[r.ID], bad[r.ID])
+			t.Errorf("testdata/rules/%s.txt has %d accepted and %d refused samples, want some of each", r.ID, ok[r.ID],
+				bad[r.ID])
 		}
 		delete(ok, r.ID)
 	}
@@ -139,7 +141,8 @@ func (s sample) judge(t *testing.T, found []reviews.Problem, bytesBefore, linesB
 	p := found[0]
 	before := s.text[:s.offset]
 	p.Message, p.Severity, p.Value, p.Collection, p.Review = "", "", "", "", ""
-	want := reviews.Problem{Line: s.line + linesBefore, Offset: s.offset + bytesBefore, Pointer: s.pointer, Rule: s.rule,
+	want := reviews.Problem{Line: s.line + linesBefore, Offset: s.offset + bytesBefore, Pointer: s.pointer,
+		Rule:   s.rule,
 		Column: int64(utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])) + 1}
 	if p != want {
 		t.Errorf("%s:\n got %+v\nwant %+v", s.where, p, want)
@@ -184,12 +187,17 @@ func TestExamplesOfRulesBreakAndKeepTheirRule(t *testing.T) {
 			for i := range 1001 {
 				names = append(names, fmt.Sprint(i))
 			}
-			return strings.NewReplacer("1,001 names", strings.Join(names, `","`), "a text of 33 MiB", strings.Repeat("x", 33<<10), "a text of 31 MiB", strings.Repeat("x", 31<<10),
-				`"20 reviews with the rating 5"`, rated(5), `"20 reviews with the rating 100"`, rated(100)).Replace(text)
+			return strings.NewReplacer("1,001 names", strings.Join(names, `","`), "a text of 33 MiB",
+				strings.Repeat("x", 33<<10), "a text of 31 MiB", strings.Repeat("x", 31<<10),
+				`"20 reviews with the rating 5"`, rated(5), `"20 reviews with the rating 100"`,
+				rated(100)).Replace(text)
 		}
 		if rule.ID == "stored-dimensions" {
 			importInto(t, store, rule.ExampleFile(`"dimensions":["default"]`), nil)
-			importInto(t, store, strings.Replace(rule.ExampleFile(rule.Right), "[]", `[{"id":"1","title":"","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"}]`, 1), nil)
+			importInto(t, store,
+				strings.Replace(rule.ExampleFile(rule.Right), "[]",
+					`[{"id":"1","title":"","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],`+
+						`"author_id":"7"}]`, 1), nil)
 		}
 		if rule.ID == "overwrite" {
 			importInto(t, store, rule.ExampleFile(`"title":"Bright"`), nil)

@@ -27,7 +27,8 @@ func rulesTable() string {
 	var out strings.Builder
 	out.WriteString("# The rules of the reviews import format\n\n" +
 		"Generated from the table in rules.go. A problem names the rule it is about. “Source” says where a rule comes\n" +
-		"from: the format itself, RFC 8259, or Vitrine where both leave it open. “Schema” marks rules that RecordSchema\n" +
+		"from: the format itself, RFC 8259, or Vitrine where both leave it open. “Schema” marks rules that " +
+		"RecordSchema\n" +
 		"states too, as far as a JSON Schema can.\n\n" +
 		"| Rule | Severity | What must hold | Source | Schema |\n|---|---|---|---|---|\n")
 	for _, r := range reviews.Rules() {
@@ -36,15 +37,18 @@ func rulesTable() string {
 			schema = "yes"
 		}
 		text := strings.NewReplacer("<", "&lt;", "|", "&#124;").Replace(r.Text)
-		out.WriteString("| " + strings.Join([]string{"`" + r.ID + "`", string(r.Severity), text, r.Source, schema}, " | ") + " |\n")
+		out.WriteString("| " +
+			strings.Join([]string{"`" + r.ID + "`", string(r.Severity), text, r.Source, schema}, " | ") + " |\n")
 	}
-	out.WriteString("\n## An example of each\n\nWhat is wrong, and behind it what is right: lines, reviews, or members of either.\n")
+	out.WriteString("\n## An example of each\n\nWhat is wrong, and behind it what is right: lines, reviews, or " +
+		"members of either.\n")
 	for _, r := range reviews.Rules() {
 		wrong := r.Wrong
 		if wrong == "" {
 			wrong = "(nothing)"
 		}
-		out.WriteString("\n`" + r.ID + "`\n\n    " + strings.ReplaceAll(wrong, "\n", "\n    ") + "\n    " + r.Right + "\n")
+		out.WriteString("\n`" + r.ID + "`\n\n    " + strings.ReplaceAll(wrong, "\n", "\n    ") + "\n    " + r.Right +
+			"\n")
 	}
 	return out.String()
 }
@@ -52,7 +56,8 @@ func rulesTable() string {
 func TestRulesHaveIDsOfTheirOwn(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range reviews.Rules() {
-		if seen[r.ID] || r.ID == "" || r.Text == "" || r.Source == "" || r.Severity != reviews.SeverityError && r.Severity != reviews.SeverityWarning {
+		if seen[r.ID] || r.ID == "" || r.Text == "" || r.Source == "" || r.Severity != reviews.SeverityError &&
+			r.Severity != reviews.SeverityWarning {
 			t.Errorf("%+v", r)
 		}
 		seen[r.ID] = true

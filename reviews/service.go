@@ -9,15 +9,15 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It applies all rules of
-// the domain; the storage.Store only has keys and values. It is safe for concurrent use, and several
-// services and processes may use one store.
+// Service imports reviews into a store, exports, lists and erases them, and counts their ratings. It applies all rules
+// of the domain; the storage.Store only has keys and values. It is safe for concurrent use, and several services and
+// processes may use one store.
 //
-// As returns a Session, which has the methods that act for a caller. Each works in the network of its request. A request may
-// leave the network out if the caller moderates exactly one; Delete always needs its name. The methods, except Show, return
-// ErrForbidden for a caller that does not moderate the network as a whole or has TagsOnly set, and ErrInvalid for a malformed
-// caller or network. An operator (Caller.Operator) may do everything in every network, but must name it. The reviews of one network never
-// influence a result about another one.
+// As returns a Session, which has the methods that act for a caller. Each works in the network of its request. A
+// request may leave the network out if the caller moderates exactly one; Delete always needs its name. The methods,
+// except Show, return ErrForbidden for a caller that does not moderate the network as a whole or has TagsOnly set, and
+// ErrInvalid for a malformed caller or network. An operator (Caller.Operator) may do everything in every network, but
+// must name it. The reviews of one network never influence a result about another one.
 //
 // Any method that takes a context may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store,
 // vitrine.ErrClosed if the store was closed, and the error of the context.
@@ -34,13 +34,13 @@ type ServiceOptions struct {
 	Vendor string // second segment of URNs; default "vitrine"
 	Limits Limits // a zero field means the default of that limit
 
-	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. Old entries of a network
-	// are removed in small steps by later changes of the same network.
+	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. Old entries of a
+	// network are removed in small steps by later changes of the same network.
 	KeepChanges time.Duration
 }
 
-// Limits bound the pages of lists and the lines of imports. Zero means the default, which is the number at the end of the
-// comment. A negative number is a mistake of the program, and is not checked.
+// Limits bound the pages of lists and the lines of imports. Zero means the default, which is the number at the end of
+// the comment. A negative number is a mistake of the program, and is not checked.
 type Limits struct {
 	Line      int // the maximum length of a line of an import in bytes; 32 MiB
 	Page      int // the maximum number of items of a page; 500
@@ -55,7 +55,8 @@ func New(db storage.Store, o *ServiceOptions) *Service {
 	if o == nil {
 		o = &ServiceOptions{}
 	}
-	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: rec.NewFeeds(db, o.KeepChanges), now: rec.Clock(db, nil)}
+	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: rec.NewFeeds(db, o.KeepChanges),
+		now: rec.Clock(db, nil)}
 	s.limits.Page = cmp.Or(s.limits.Page, 500)
 	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 4<<20)
 	return s

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// tally has the stored statistics of a collection: how many reviews it has, and how many of them have each rating. Every
-// transaction that stores or deletes reviews also stores the tally, so the two agree in every snapshot, and no review is
-// read for a mean. Counts of each rating, unlike a sum, also give the histogram, and can be subtracted without rounding
-// errors.
+// tally has the stored statistics of a collection: how many reviews it has, and how many of them have each rating.
+// Every transaction that stores or deletes reviews also stores the tally, so the two agree in every snapshot, and no
+// review is read for a mean. Counts of each rating, unlike a sum, also give the histogram, and can be subtracted
+// without rounding errors.
 type tally struct {
 	Reviews int64           `json:"reviews"`
 	Ratings []map[int]int64 `json:"ratings"` // for each dimension, the number of reviews with each rating that occurs
@@ -34,9 +34,9 @@ func (t *tally) add(ratings []byte) {
 	}
 }
 
-// subtract subtracts the ratings of a stored review that is about to be replaced or erased. data is its record. It returns
-// an error if the review does not fit the tally, which only a damaged store can cause. The tally is then invalid, and the
-// transaction must be rolled back.
+// subtract subtracts the ratings of a stored review that is about to be replaced or erased. data is its record. It
+// returns an error if the review does not fit the tally, which only a damaged store can cause. The tally is then
+// invalid, and the transaction must be rolled back.
 func (t *tally) subtract(data []byte) error {
 	var review struct {
 		Ratings []int `json:"ratings"`

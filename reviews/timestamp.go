@@ -12,15 +12,15 @@ const maxTimestamp = 64 << 10
 // rightTime ends the messages about the form of a time.
 const rightTime = "a time is written 2019-04-03T00:00:00Z, with a fraction of a second, or ±hh:mm for Z, if wanted"
 
-// parseTime returns a time in microseconds since 1970 UTC, as Review.Time has it, or what is wrong with it. Finer fractions
-// are truncated. For example, 1970-01-01T01:00:00.5+01:00 is 500,000. It applies the whole rule timestamp:
+// parseTime returns a time in microseconds since 1970 UTC, as Review.Time has it, or what is wrong with it. Finer
+// fractions are truncated. For example, 1970-01-01T01:00:00.5+01:00 is 500,000. It applies the whole rule timestamp:
 //
 //	YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm]
 //
 // This is the format of RFC 3339, with these differences: the zone may be absent, which means UTC; T and Z are capital
-// letters; the second 60 and the year 0000 are invalid. The date must exist in the Gregorian calendar. The fraction may have
-// any number of digits, up to maxTimestamp. time.Parse is not used, since it accepts other forms too, such as hours of one
-// digit.
+// letters; the second 60 and the year 0000 are invalid. The date must exist in the Gregorian calendar. The fraction may
+// have any number of digits, up to maxTimestamp. time.Parse is not used, since it accepts other forms too, such as
+// hours of one digit.
 //
 //	2019-04-03T00:00:00                  accepted; UTC
 //	2019-04-03T00:00:00.5+05:45          accepted
@@ -35,7 +35,8 @@ func parseTime(text []byte) (micros int64, fault string) {
 	case len(text) < len(form) || !hasForm(text[:len(form)], form):
 		return 0, "this is no time; " + rightTime
 	}
-	year, month, day, hour, minute, second := number(text[0:4]), number(text[5:7]), number(text[8:10]), number(text[11:13]), number(text[14:16]), number(text[17:19])
+	year, month, day, hour, minute, second := number(text[0:4]), number(text[5:7]), number(text[8:10]),
+		number(text[11:13]), number(text[14:16]), number(text[17:19])
 	at := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
 	switch {
 	case year == 0:
@@ -49,7 +50,8 @@ func parseTime(text []byte) (micros int64, fault string) {
 	case second > 59:
 		return 0, "seconds go from 00 to 59"
 	case at.Day() != day:
-		return 0, "there is no such day; this month has " + strconv.Itoa(time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()) + " days"
+		return 0, "there is no such day; this month has " +
+			strconv.Itoa(time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()) + " days"
 	}
 	// A dot without digits is left to the zone, and is invalid there.
 	zone := text[len(form):]

@@ -22,8 +22,8 @@ import (
 //	address     imported_url                               those of anyText and url
 //	bodyHTML    body_html                                  those of anyText and body-html
 
-// anyText reads a string. It returns the string with its quotes, or nil for another value, and its index. clean is true if
-// no rule is broken.
+// anyText reads a string. It returns the string with its quotes, or nil for another value, and its index. clean is true
+// if no rule is broken.
 func (c *lineChecker) anyText() (raw []byte, at int, clean bool) {
 	if !c.expect('"', "a string") {
 		return nil, 0, false
@@ -33,8 +33,8 @@ func (c *lineChecker) anyText() (raw []byte, at int, clean bool) {
 }
 
 // flaws reports the characters that no string may contain: U+0000, at which other programs end a text, and half of a
-// surrogate pair, which UTF-8 cannot encode. place is the index of the string in the line. It reports the first of each, and
-// returns true if there is none.
+// surrogate pair, which UTF-8 cannot encode. place is the index of the string in the line. It reports the first of
+// each, and returns true if there is none.
 func (c *lineChecker) flaws(raw []byte, place int) bool {
 	i := bytes.IndexByte(raw, '\\')
 	if i < 0 || !bytes.Contains(raw[i:], []byte(`\u`)) { // only these escapes can be wrong
@@ -49,7 +49,8 @@ func (c *lineChecker) flaws(raw []byte, place int) bool {
 		}
 		if utf16.IsSurrogate(r) && !half {
 			half = true
-			c.report(ruleSurrogate, place+i, "half of a surrogate pair is no character; write the whole pair, or take it out")
+			c.report(ruleSurrogate, place+i,
+				"half of a surrogate pair is no character; write the whole pair, or take it out")
 		}
 		i += size
 		n := bytes.IndexByte(raw[i:], '\\')
@@ -60,14 +61,14 @@ func (c *lineChecker) flaws(raw []byte, place int) bool {
 	}
 }
 
-// nonEmpty reads a string that must not be empty (text-empty): an id, a source or a name. It returns its text, valid until
-// the next string is read, or nil if a rule is broken.
+// nonEmpty reads a string that must not be empty (text-empty): an id, a source or a name. It returns its text, valid
+// until the next string is read, or nil if a rule is broken.
 func (c *lineChecker) nonEmpty() []byte {
 	return c.limited(math.MaxInt, ruleEmpty)
 }
 
-// limited reads a string of 1 to limit characters (code points). A longer one breaks the given rule. Otherwise it is like
-// nonEmpty.
+// limited reads a string of 1 to limit characters (code points). A longer one breaks the given rule. Otherwise it is
+// like nonEmpty.
 func (c *lineChecker) limited(limit int, rule ruleID) []byte {
 	raw, at, clean := c.anyText()
 	if raw == nil {
@@ -101,8 +102,8 @@ func (c *lineChecker) timestamp() (micros int64) {
 	return micros
 }
 
-// email reads an imported_email that is not null. Any text is accepted, but one that is neither empty nor an email address
-// is reported.
+// email reads an imported_email that is not null. Any text is accepted, but one that is neither empty nor an email
+// address is reported.
 func (c *lineChecker) email() {
 	raw, at, clean := c.anyText()
 	if !clean {
@@ -113,8 +114,8 @@ func (c *lineChecker) email() {
 	}
 }
 
-// address reads an imported_url that is not null: an http or https address of at most 64 KiB, or "". Programs may show it as
-// a link, so other schemes, such as javascript, are rejected.
+// address reads an imported_url that is not null: an http or https address of at most 64 KiB, or "". Programs may show
+// it as a link, so other schemes, such as javascript, are rejected.
 func (c *lineChecker) address() {
 	raw, at, _ := c.anyText()
 	if raw == nil {
@@ -141,10 +142,13 @@ func (c *lineChecker) bodyHTML() {
 }
 
 // missingExamples are examples of required members for the messages of the rule member-missing.
-var missingExamples = map[string]string{"source": `"source":"example.test"`, "title": `"title":"A lamp"`, "created": `"created":"2019-04-03T00:00:00Z"`,
-	"id": `"id":"YXJ0aWNsZS0x"`, "reviews": `"reviews":[]`, "body_html": `"body_html":"<p>Bright.</p>"`, "ratings": `"ratings":[80]`}
+var missingExamples = map[string]string{"source": `"source":"example.test"`, "title": `"title":"A lamp"`,
+	"created": `"created":"2019-04-03T00:00:00Z"`,
+	"id":      `"id":"YXJ0aWNsZS0x"`, "reviews": `"reviews":[]`, "body_html": `"body_html":"<p>Bright.</p>"`,
+	"ratings": `"ratings":[80]`}
 
-// unknownMessage returns the message for an unknown member. It suggests a similar member of the format, if there is one.
+// unknownMessage returns the message for an unknown member. It suggests a similar member of the format, if there is
+// one.
 func unknownMessage(name []byte) string {
 	if simple := simpleName(string(name[:min(len(name), 32)])); simple != "" {
 		for _, member := range slices.Concat(collectionMembers, reviewMembers) {
@@ -156,8 +160,8 @@ func unknownMessage(name []byte) string {
 	return "unknown member; extra data belongs in subparts of a review"
 }
 
-// simpleName returns the letters of a name in lower case, without an s at the end. Names that are easily confused have the
-// same simple name: "bodyHTML" and "body_html", "rating" and "ratings".
+// simpleName returns the letters of a name in lower case, without an s at the end. Names that are easily confused have
+// the same simple name: "bodyHTML" and "body_html", "rating" and "ratings".
 func simpleName(name string) string {
 	letters := strings.Map(func(r rune) rune {
 		if r |= 0x20; 'a' <= r && r <= 'z' {

@@ -26,7 +26,8 @@ func FuzzTimestamp(f *testing.F) {
 
 // Every day of some years, and the days next to them.
 func TestTimestampsKnowTheCalendar(t *testing.T) {
-	for _, year := range []string{"0001", "0004", "1600", "1700", "1900", "1904", "2000", "2023", "2024", "2100", "9999"} {
+	for _, year := range []string{"0001", "0004", "1600", "1700", "1900", "1904", "2000", "2023", "2024", "2100",
+		"9999"} {
 		for month := range 14 {
 			for day := range 33 {
 				s := year + "-" + two(month) + "-" + two(day) + "T00:00:00"
@@ -90,7 +91,8 @@ func FuzzHTML(f *testing.F) {
 }
 
 func FuzzAddress(f *testing.F) {
-	for _, s := range []string{"http://a", "HTTPS://a/b?c#d", "http:///", "javascript:x", "http://a b", "ht\ttp://a", "http://\u017f", "http\u017f://a"} {
+	for _, s := range []string{"http://a", "HTTPS://a/b?c#d", "http:///", "javascript:x", "http://a b", "ht\ttp://a",
+		"http://\u017f", "http\u017f://a"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -110,7 +112,8 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte, buffer uint16) {
 		var reports [3]reviews.Report
 		for i, o := range []*reviews.Options{reviews.WithBuffer(reviews.Options{Workers: 1}, 16<<10),
-			reviews.WithBuffer(reviews.Options{Workers: 3}, 1<<10), reviews.WithBuffer(reviews.Options{Workers: 2}, 32+int(buffer))} {
+			reviews.WithBuffer(reviews.Options{Workers: 3}, 1<<10),
+			reviews.WithBuffer(reviews.Options{Workers: 2}, 32+int(buffer))} {
 			c := reviews.Check(strings.NewReader(string(file)), o)
 			for _, err := range c.Problems() {
 				if err != nil {

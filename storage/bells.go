@@ -17,8 +17,8 @@ type Bells struct {
 	looks   sync.WaitGroup
 }
 
-// Watch polls: it calls look at this interval while somebody waits, until Close. In look a driver rings for the commits of other
-// processes. A driver calls Watch after Changed; if the polling goroutine runs already, Watch does nothing.
+// Watch polls: it calls look at this interval while somebody waits, until Close. In look a driver rings for the commits
+// of other processes. A driver calls Watch after Changed; if the polling goroutine runs already, Watch does nothing.
 func (b *Bells) Watch(every time.Duration, look func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,8 +63,8 @@ func (b *Bells) Changed(prefix string) <-chan struct{} {
 	return c
 }
 
-// Ring closes the channels of all prefixes of a space, and with "" all channels. A driver calls it after each commit, and when the outcome
-// of one is unknown.
+// Ring closes the channels of all prefixes of a space, and with "" all channels. A driver calls it after each commit,
+// and when the outcome of one is unknown.
 func (b *Bells) Ring(space string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,9 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// Checked returns a store that checks the calls of its users, so that no driver has to. It returns an error for malformed keys, values
-// that are too large, writes outside of the space of an update, ranges of a Scan in different directions, every use of a Reader or a Tx
-// after its function has returned, and calls after Close. It calls the Close of s once, when no other call of s runs any more.
+// Checked returns a store that checks the calls of its users, so that no driver has to. It returns an error for
+// malformed keys, values that are too large, writes outside of the space of an update, ranges of a Scan in different
+// directions, every use of a Reader or a Tx after its function has returned, and calls after Close. It calls the Close
+// of s once, when no other call of s runs any more.
 func Checked(s Store) Store { return &checked{Store: s} }
 
 type checked struct {
@@ -160,7 +161,8 @@ func (t *tx) Put(ctx context.Context, entries ...Entry) error {
 			return err
 		}
 		if len(e.Value) > MaxValue {
-			return fmt.Errorf("storage: the value of %q has %d bytes, and %d are the most", e.Key, len(e.Value), MaxValue)
+			return fmt.Errorf("storage: the value of %q has %d bytes, and %d are the most", e.Key, len(e.Value),
+				MaxValue)
 		}
 	}
 	return t.inner.Put(ctx, entries...)
@@ -184,7 +186,8 @@ func (t *tx) DeleteRange(ctx context.Context, r Range) error {
 	}
 	whole := Prefix(t.space + " ")
 	if r.From < whole.From || r.To == "" || r.To > whole.To {
-		return fmt.Errorf("storage: an update of the space %q deletes from %.60q to %.60q, which is not in it", t.space, r.From, r.To)
+		return fmt.Errorf("storage: an update of the space %q deletes from %.60q to %.60q, which is not in it", t.space,
+			r.From, r.To)
 	}
 	if r.Limit != 0 || r.Skip != 0 {
 		return errors.New("storage: a range to delete has a Limit or a Skip")
@@ -199,7 +202,8 @@ func checkKey(key, space string) error {
 		return fmt.Errorf("storage: an update of the space %q writes the key %.60q, which is not in it", space, key)
 	}
 	if of == "" || len(key) > MaxKey {
-		return fmt.Errorf("storage: %.60q, of %d bytes, is no key: want the name of a space, a blank, and %d bytes at most", key, len(key), MaxKey)
+		return fmt.Errorf("storage: %.60q, of %d bytes, is no key: want the name of a space, a blank, and %d bytes "+
+			"at most", key, len(key), MaxKey)
 	}
 	return nil
 }

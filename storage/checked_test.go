@@ -18,7 +18,9 @@ func filled(t *testing.T, keys ...string) storage.Store {
 	s := memory.New()
 	t.Cleanup(func() { s.Close() })
 	for _, key := range keys {
-		if err := update(s, storage.SpaceOf(key), func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: key}) }); err != nil {
+		if err := update(s, storage.SpaceOf(key), func(t storage.Tx) error {
+			return t.Put(ctx, storage.Entry{Key: key})
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,11 +62,17 @@ func TestAReaderAndATxEndWithTheirFunction(t *testing.T) {
 
 func ownSpace(s storage.Store) error {
 	for name, write := range map[string]func(storage.Tx) error{
-		"Put":                       func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "b 1", Value: []byte("x")}) },
-		"Put of a longer space":     func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "a 1"}, storage.Entry{Key: "ab 1"}) },
+		"Put": func(t storage.Tx) error {
+			return t.Put(ctx, storage.Entry{Key: "b 1", Value: []byte("x")})
+		},
+		"Put of a longer space": func(t storage.Tx) error {
+			return t.Put(ctx, storage.Entry{Key: "a 1"}, storage.Entry{Key: "ab 1"})
+		},
 		"Delete":                    func(t storage.Tx) error { return t.Delete(ctx, "b 1") },
 		"DeleteRange of everything": func(t storage.Tx) error { return t.DeleteRange(ctx, storage.Range{}) },
-		"DeleteRange beyond":        func(t storage.Tx) error { return t.DeleteRange(ctx, storage.Range{From: "a ", To: "b"}) },
+		"DeleteRange beyond": func(t storage.Tx) error {
+			return t.DeleteRange(ctx, storage.Range{From: "a ", To: "b"})
+		},
 	} {
 		if update(s, "a", write) == nil {
 			return fmt.Errorf("%s of another space is taken", name)
@@ -81,7 +89,8 @@ func ownSpace(s storage.Store) error {
 func afterTheEnd(s storage.Store) error {
 	var late storage.Tx
 	var reader storage.Reader
-	err := errors.Join(update(s, "a", func(t storage.Tx) error { late = t; return nil }), s.View(ctx, func(r storage.Reader) error { reader = r; return nil }))
+	err := errors.Join(update(s, "a", func(t storage.Tx) error { late = t; return nil }),
+		s.View(ctx, func(r storage.Reader) error { reader = r; return nil }))
 	if err != nil {
 		return err
 	}
@@ -99,7 +108,8 @@ func afterTheEnd(s storage.Store) error {
 			return fmt.Errorf("a Reader is used after its function: %v, %v, %v, %v", get, estimate, scan, spaces)
 		}
 	}
-	if late.Put(ctx, storage.Entry{Key: "a 2"}) == nil || late.Delete(ctx, "a 1") == nil || late.DeleteRange(ctx, storage.Prefix("a ")) == nil {
+	if late.Put(ctx, storage.Entry{Key: "a 2"}) == nil || late.Delete(ctx, "a 1") == nil ||
+		late.DeleteRange(ctx, storage.Prefix("a ")) == nil {
 		return errors.New("a Tx writes after its function")
 	}
 	return contains(s, "a 1")

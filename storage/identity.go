@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Identity tells a store from its copies. Feeds of changes put it into their cursors, so that a cursor of the original is not valid
-// in a copy.
+// Identity tells a store from its copies. Feeds of changes put it into their cursors, so that a cursor of the original
+// is not valid in a copy.
 type Identity struct {
 	Secret []byte // SecretSize random bytes, which copies of the store have too
 	Name   []byte // 16 random bytes, others in each copy
 }
 
-// Defaults are the values that services on a store use for options that are nil. A store for tests sets them, so that the same calls
-// write the same bytes in each run.
+// Defaults are the values that services on a store use for options that are nil. A store for tests sets them, so that
+// the same calls write the same bytes in each run.
 type Defaults struct {
 	Now      func() time.Time // nil = time.Now
 	NewID    func() string    // nil = random ids
@@ -70,7 +70,8 @@ func EnsureIdentity(ctx context.Context, s Store) error {
 	})
 }
 
-// RenewIdentity gives a store another Name, as a copy needs it, and a Secret if there is none. No other update runs meanwhile.
+// RenewIdentity gives a store another Name, as a copy needs it, and a Secret if there is none. No other update runs
+// meanwhile.
 func RenewIdentity(ctx context.Context, s Store) error {
 	return s.Update(ctx, IdentitySpace, UpdateOptions{Exclusive: true}, func(t Tx) error {
 		id, err := ReadIdentity(ctx, t)

@@ -78,8 +78,8 @@ func Merge(ranges []Range, scan func(Range) iter.Seq2[Entry, error]) iter.Seq2[E
 	}
 }
 
-// inTurn returns ranges in the order in which they can be scanned one after the other. ok is false if they overlap, or if a part of
-// the keys is skipped in comparisons.
+// inTurn returns ranges in the order in which they can be scanned one after the other. ok is false if they overlap, or
+// if a part of the keys is skipped in comparisons.
 func inTurn(ranges []Range) (in []Range, ok bool) {
 	in = slices.SortedFunc(slices.Values(ranges), func(a, b Range) int { return strings.Compare(a.From, b.From) })
 	for i, r := range in {
@@ -93,9 +93,12 @@ func inTurn(ranges []Range) (in []Range, ok bool) {
 	return in, true
 }
 
-// Portions yields the entries of one range, for a driver that reads some at a time. read returns about n entries of the range in, and
-// the rest of the range. The first call asks for first entries, or as many as are expected, and later calls for more, up to most.
-func Portions(in Range, first, most int, read func(in Range, n int) (list []Entry, rest Range, more bool, err error)) iter.Seq2[Entry, error] {
+// Portions yields the entries of one range, for a driver that reads some at a time. read returns about n entries of the
+// range in, and the rest of the range. The first call asks for first entries, or as many as are expected, and later
+// calls for more, up to most.
+func Portions(
+	in Range, first, most int, read func(in Range, n int) (list []Entry, rest Range, more bool, err error),
+) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		left, more := in.Limit, true
 		for n := min(cmp.Or(in.Expect, first), most); more; n = min(4*n, most) {

@@ -5,11 +5,13 @@ import (
 	"iter"
 )
 
-// Sub returns a Tx over the keys that begin with prefix. It adds the prefix to the keys and ranges of its callers, which are any bytes,
-// and cuts it from results. The prefix begins with a space of the store and its blank. Spaces yields nothing. Errors are *SubError.
+// Sub returns a Tx over the keys that begin with prefix. It adds the prefix to the keys and ranges of its callers,
+// which are any bytes, and cuts it from results. The prefix begins with a space of the store and its blank. Spaces
+// yields nothing. Errors are *SubError.
 func Sub(t Tx, prefix string) Tx { return sub{t, prefix} }
 
-// SubError is an error of the Tx below a Sub. Whoever hands out a Sub can tell by it that the store has failed, and not the function.
+// SubError is an error of the Tx below a Sub. Whoever hands out a Sub can tell by it that the store has failed, and not
+// the function.
 type SubError struct{ Err error }
 
 // Error returns the text of Err.

@@ -27,8 +27,10 @@ func TestSub(t *testing.T) {
 			return strings.Join(keys, " ")
 		}
 		sub := storage.Sub(tx, "s x/")
-		err := errors.Join(tx.Put(ctx, storage.Entry{Key: "s w/1"}, storage.Entry{Key: "s x/p1"}, storage.Entry{Key: "s y/1"}),
-			sub.Put(ctx, storage.Entry{Key: "p2", Value: []byte("two")}, storage.Entry{Key: "qq1"}, storage.Entry{Key: "qq3"}))
+		err := errors.Join(tx.Put(ctx, storage.Entry{Key: "s w/1"}, storage.Entry{Key: "s x/p1"},
+			storage.Entry{Key: "s y/1"}),
+			sub.Put(ctx, storage.Entry{Key: "p2", Value: []byte("two")}, storage.Entry{Key: "qq1"},
+				storage.Entry{Key: "qq3"}))
 		if err != nil {
 			return err
 		}
@@ -54,7 +56,8 @@ func TestSub(t *testing.T) {
 		if n, err := sub.Estimate(ctx, storage.Range{From: "r"}); n != 0 || err != nil {
 			t.Errorf("Estimate: %d, %v", n, err)
 		}
-		if err := errors.Join(sub.Delete(ctx, "p1", "s w/1"), sub.DeleteRange(ctx, storage.Range{From: "qq"})); err != nil {
+		if err := errors.Join(sub.Delete(ctx, "p1", "s w/1"),
+			sub.DeleteRange(ctx, storage.Range{From: "qq"})); err != nil {
 			return err
 		}
 		if got := fmt.Sprint(list(tx, storage.Range{})); got != "s w/1 s x/p2 s y/1" {

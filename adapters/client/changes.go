@@ -43,19 +43,22 @@ func follow[T any](ctx context.Context, s remote, path string, query values, aft
 		}
 		for failures := 0; err == nil; failures++ {
 			before, left := after, false
-			err = s.stream(ctx, path, maps.Clone(query).text("after", after), func(id, data []byte) (more bool, err error) {
-				if len(data) > 0 {
-					var entry T
-					if err := json.Unmarshal(data, &entry); err != nil {
-						return false, fmt.Errorf("GET %s: an entry is not what this service would send: %w", s.prefix+path, err)
+			err = s.stream(ctx, path, maps.Clone(query).text("after", after),
+				func(id, data []byte) (more bool, err error) {
+					if len(data) > 0 {
+						var entry T
+						if err := json.Unmarshal(data, &entry); err != nil {
+							return false,
+								fmt.Errorf("GET %s: an entry is not what this service would send: %w", s.prefix+path,
+									err)
+						}
+						left = !yield(entry, nil)
 					}
-					left = !yield(entry, nil)
-				}
-				if len(id) > 0 { // only once its entry was yielded, so that no entry is lost
-					after = string(id)
-				}
-				return !left, nil
-			})
+					if len(id) > 0 { // only once its entry was yielded, so that no entry is lost
+						after = string(id)
+					}
+					return !left, nil
+				})
 			if left {
 				return
 			}
@@ -77,10 +80,12 @@ func follow[T any](ctx context.Context, s remote, path string, query values, aft
 }
 
 // stream reads one stream until it ends, in the format of server-sent events (WHATWG HTML, section 9.2): an event ends
-// with an empty line. It calls event with each until that returns false or an error. The data of an event are empty if it is a cursor
-// alone. The stream ends without an error if the service has ended it, as it does when a token expires. A stream without events and
-// comments for the time of silence is closed as a lost connection.
-func (s remote) stream(ctx context.Context, path string, query values, event func(id, data []byte) (more bool, err error)) error {
+// with an empty line. It calls event with each until that returns false or an error. The data of an event are empty if
+// it is a cursor alone. The stream ends without an error if the service has ended it, as it does when a token expires.
+// A stream without events and comments for the time of silence is closed as a lost connection.
+func (s remote) stream(
+	ctx context.Context, path string, query values, event func(id, data []byte) (more bool, err error),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	quiet := time.AfterFunc(silence, cancel)
@@ -125,7 +130,8 @@ func (s remote) stream(ctx context.Context, path string, query values, event fun
 
 // Changes returns a page of the feed of changes.
 func (a *Apps) Changes(ctx context.Context, in appsvc.ChangesRequest) (vitrine.ChangesPage[appsvc.Event], error) {
-	return get[vitrine.ChangesPage[appsvc.Event]](ctx, a.remote, "/x/changes", changesQuery(in).text("after", in.After), object("next"))
+	return get[vitrine.ChangesPage[appsvc.Event]](ctx, a.remote, "/x/changes", changesQuery(in).text("after", in.After),
+		object("next"))
 }
 
 // Follow yields the entries of the feed of changes, and waits for more. It reads an event stream. When the stream ends,
@@ -149,11 +155,17 @@ func changesQuery(in appsvc.ChangesRequest) values {
 }
 
 // Changes returns a page of the feed of changes of a library.
-func (a *Assets) Changes(ctx context.Context, lib assets.Library, in vitrine.ChangesRequest) (vitrine.ChangesPage[assets.Event], error) {
-	return get[vitrine.ChangesPage[assets.Event]](ctx, a.remote, libraryPath(lib, "/changes"), values{}.text("after", in.After).number("limit", in.Limit), object("next"))
+func (a *Assets) Changes(
+	ctx context.Context, lib assets.Library, in vitrine.ChangesRequest,
+) (vitrine.ChangesPage[assets.Event], error) {
+	return get[vitrine.ChangesPage[assets.Event]](ctx, a.remote, libraryPath(lib, "/changes"),
+		values{}.text("after", in.After).number("limit", in.Limit), object("next"))
 }
 
 // Follow yields the entries of the feed of changes of a library, and waits for more; see Apps.Follow.
-func (a *Assets) Follow(ctx context.Context, lib assets.Library, in vitrine.ChangesRequest) iter.Seq2[assets.Event, error] {
-	return follow[assets.Event](ctx, a.remote, libraryPath(lib, "/changes"), values{}.number("limit", in.Limit), in.After)
+func (a *Assets) Follow(
+	ctx context.Context, lib assets.Library, in vitrine.ChangesRequest,
+) iter.Seq2[assets.Event, error] {
+	return follow[assets.Event](ctx, a.remote, libraryPath(lib, "/changes"), values{}.number("limit", in.Limit),
+		in.After)
 }

@@ -58,7 +58,8 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	manager, err := address("AssetsURL", cmp.Or(c.AssetsURL, base.Scheme+"://"+base.Host+"/services/frontline/api/v4/assetManager"))
+	manager, err := address("AssetsURL",
+		cmp.Or(c.AssetsURL, base.Scheme+"://"+base.Host+"/services/frontline/api/v4/assetManager"))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,8 @@ func New(c Config) (*Client, error) {
 // address parses a URL of the configuration.
 func address(field, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return nil, fmt.Errorf("client: %s is not an address such as https://host.example/app-service/v4", field)
 	}
 	return u, nil

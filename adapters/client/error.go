@@ -35,7 +35,8 @@ type Error struct {
 func (e *Error) Error() string {
 	message := e.Message
 	if message == "" {
-		message = cmp.Or(http.StatusText(e.Status), "a status without a name") + ", in a response that is not from this service"
+		message = cmp.Or(http.StatusText(e.Status), "a status without a name") +
+			", in a response that is not from this service"
 	}
 	return fmt.Sprintf("%s %s: %d: %s", e.Method, e.Path, e.Status, message)
 }
@@ -62,8 +63,8 @@ func (t errorBody) reason() string {
 	return t.Error
 }
 
-// kinds are the kinds of errors by status, the reverse of errorTable of package httpapi. A status that is not listed gives an Error
-// without a kind.
+// kinds are the kinds of errors by status, the reverse of errorTable of package httpapi. A status that is not listed
+// gives an Error without a kind.
 var kinds = map[int]error{
 	http.StatusBadRequest:            vitrine.ErrInvalid,
 	http.StatusUnauthorized:          ErrToken,
@@ -81,7 +82,8 @@ var kinds = map[int]error{
 // client and service, so the error wraps no sentinel. From 500 on the error wraps only the sentinel and has no fields:
 // a Service in this process returns no more for an error of its store.
 func errorOf(method, path string, in *http.Response, body []byte) *Error {
-	e := &Error{Method: method, Path: path, Status: in.StatusCode, RequestID: in.Header.Get("X-Request-Id"), retryAfter: retryAfter(in.Header)}
+	e := &Error{Method: method, Path: path, Status: in.StatusCode, RequestID: in.Header.Get("X-Request-Id"),
+		retryAfter: retryAfter(in.Header)}
 	var t errorBody
 	if json.Unmarshal(body, &t) != nil || t.Error == "" {
 		return e
@@ -117,7 +119,8 @@ func doubtful(err error, before bool) bool {
 			return true
 		case "": // a proxy, which may have lost the response of the service
 			return before || err.Status >= 500
-		case "unauthorized", "too_many", "internal", vitrine.CodeForbidden, vitrine.CodeNotFound, vitrine.CodeUnavailable:
+		case "unauthorized", "too_many", "internal", vitrine.CodeForbidden, vitrine.CodeNotFound,
+			vitrine.CodeUnavailable:
 			return before
 		}
 		return false

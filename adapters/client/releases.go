@@ -19,7 +19,8 @@ func (a *Apps) CreateRelease(ctx context.Context, in appsvc.CreateReleaseRequest
 
 // UpdateRelease changes a release that is open or scheduled.
 func (a *Apps) UpdateRelease(ctx context.Context, in appsvc.UpdateReleaseRequest) (appsvc.Release, error) {
-	return send[appsvc.Release](ctx, a.remote, request{method: http.MethodPut, path: path("/x/releases/%s", in.ID), body: in}, object("id"))
+	return send[appsvc.Release](ctx, a.remote,
+		request{method: http.MethodPut, path: path("/x/releases/%s", in.ID), body: in}, object("id"))
 }
 
 // Release returns a release.
@@ -29,7 +30,8 @@ func (a *Apps) Release(ctx context.Context, id string) (appsvc.Release, error) {
 
 // ListReleases returns a page of the releases that the caller may see, newest first.
 func (a *Apps) ListReleases(ctx context.Context, in appsvc.ListReleasesRequest) (vitrine.Page[appsvc.Release], error) {
-	q := values{}.text("state", string(in.State)).text("app", in.AppID).text("after", in.After).number("limit", in.Limit)
+	q := values{}.text("state", string(in.State)).text("app", in.AppID).text("after", in.After).number("limit",
+		in.Limit)
 	return list[appsvc.Release](ctx, a.remote, "/x/releases/", q, "releases", "after")
 }
 
@@ -63,7 +65,9 @@ func (a *Apps) UndoRelease(ctx context.Context, id string, seen vitrine.Version)
 }
 
 func (a *Apps) actOnRelease(ctx context.Context, action, id string, seen vitrine.Version) (appsvc.Release, error) {
-	return send[appsvc.Release](ctx, a.remote, request{method: http.MethodPost, path: path("/x/releases/%s/"+action, id), body: map[string]vitrine.Version{"version": seen}}, object("id"))
+	return send[appsvc.Release](ctx, a.remote,
+		request{method: http.MethodPost, path: path("/x/releases/%s/"+action, id),
+			body: map[string]vitrine.Version{"version": seen}}, object("id"))
 }
 
 // TaggedAppIn returns what TaggedApp would return if a release had run.

@@ -22,8 +22,8 @@ type target struct {
 	one    bool // the value of the member is a list of one item; without whole, the item is decoded
 }
 
-// value is the target that decodes the value of a member, item the one that decodes the only item of a member that is a list, and
-// object the one that decodes the object that has the member.
+// value is the target that decodes the value of a member, item the one that decodes the only item of a member that is a
+// list, and object the one that decodes the object that has the member.
 func value(member string) target  { return target{member: member} }
 func item(member string) target   { return target{member: member, one: true} }
 func object(member string) target { return target{member: member, whole: true} }

@@ -34,7 +34,8 @@ func (v *Reviews) Import(ctx context.Context, in reviews.ImportRequest) (reviews
 		file = &counted{in: file, tell: in.Progress}
 	}
 	q := values{}.flag("dryRun", in.DryRun).text("network", in.Network)
-	report, err := send[reviews.Report](ctx, v.remote, request{method: http.MethodPost, path: "/x/reviews/import", query: q, stream: file}, object("problems"))
+	report, err := send[reviews.Report](ctx, v.remote,
+		request{method: http.MethodPost, path: "/x/reviews/import", query: q, stream: file}, object("problems"))
 	if err != nil {
 		return none, err
 	}
@@ -68,8 +69,10 @@ func (v *Reviews) Export(ctx context.Context, network string, w io.Writer) error
 	if w == nil {
 		return fault.Invalid("", "the request does not say where to write the export to")
 	}
-	return v.do(ctx, request{method: http.MethodGet, path: "/x/reviews/export", query: values{}.text("network", network), reads: true,
-		into: w, accept: exportType + ", application/json"})
+	return v.do(ctx,
+		request{method: http.MethodGet, path: "/x/reviews/export", query: values{}.text("network", network),
+			reads: true,
+			into:  w, accept: exportType + ", application/json"})
 }
 
 // Delete erases reviews for good.
@@ -77,31 +80,43 @@ func (v *Reviews) Delete(ctx context.Context, in reviews.DeleteRequest) (reviews
 	if in.Network == "" {
 		return reviews.Deleted{}, fault.Invalid("network", "name the network whose reviews are erased")
 	}
-	q := values{}.text("network", in.Network).text("source", in.Source).text("collection", in.Collection).text("review", in.Review).
+	q := values{}.text("network", in.Network).text("source", in.Source).text("collection", in.Collection).text("review",
+		in.Review).
 		text("author", in.Author).text("email", in.Email).flag("everything", in.Everything).flag("dryRun", in.DryRun)
-	return send[reviews.Deleted](ctx, v.remote, request{method: http.MethodDelete, path: "/x/reviews", query: q}, object("reviews"))
+	return send[reviews.Deleted](ctx, v.remote, request{method: http.MethodDelete, path: "/x/reviews", query: q},
+		object("reviews"))
 }
 
 // ListCollections returns a page of the collections of the network, by source and then by id.
-func (v *Reviews) ListCollections(ctx context.Context, in reviews.ListCollectionsRequest) (vitrine.Page[reviews.CollectionRecord], error) {
-	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
+func (v *Reviews) ListCollections(
+	ctx context.Context, in reviews.ListCollectionsRequest,
+) (vitrine.Page[reviews.CollectionRecord], error) {
+	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after",
+		in.After)
 	return list[reviews.CollectionRecord](ctx, v.remote, "/x/reviews/collections", q, "collections", "after")
 }
 
 // AllCollections walks through the pages from in.After on.
-func (v *Reviews) AllCollections(ctx context.Context, in reviews.ListCollectionsRequest) iter.Seq2[reviews.CollectionRecord, error] {
+func (v *Reviews) AllCollections(
+	ctx context.Context, in reviews.ListCollectionsRequest,
+) iter.Seq2[reviews.CollectionRecord, error] {
 	return all(ctx, in, v.ListCollections, func(in *reviews.ListCollectionsRequest) *string { return &in.After })
 }
 
 // ListReviews returns a page of the reviews of a collection, the latest first, those of one microsecond by id.
-func (v *Reviews) ListReviews(ctx context.Context, in reviews.ListReviewsRequest) (vitrine.Page[reviews.ReviewRecord], error) {
-	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after", in.After)
-	return list[reviews.ReviewRecord](ctx, v.remote, path("/x/reviews/collections/%s/reviews", in.Collection), q, "reviews", "after")
+func (v *Reviews) ListReviews(
+	ctx context.Context, in reviews.ListReviewsRequest,
+) (vitrine.Page[reviews.ReviewRecord], error) {
+	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after",
+		in.After)
+	return list[reviews.ReviewRecord](ctx, v.remote, path("/x/reviews/collections/%s/reviews", in.Collection), q,
+		"reviews", "after")
 }
 
 // Show returns a page of a collection, as web pages show it. Only a key that may show reviews may be used.
 func (v *Reviews) Show(ctx context.Context, in reviews.ListReviewsRequest) (reviews.Shown, error) {
-	r := request{method: http.MethodGet, path: path("/x/public/reviews/%s/%s", in.Network, in.Collection), reads: true, keyed: true,
+	r := request{method: http.MethodGet, path: path("/x/public/reviews/%s/%s", in.Network, in.Collection), reads: true,
+		keyed: true,
 		query: values{}.text("source", in.Source).number("limit", in.Limit).text("after", in.After)}
 	var out reviews.Shown
 	header, err := v.call(ctx, r, object("reviews"), &out)
@@ -124,6 +139,8 @@ func (v *Reviews) Follow(ctx context.Context, in reviews.ChangesRequest) iter.Se
 }
 
 // AllReviews walks through the pages from in.After on.
-func (v *Reviews) AllReviews(ctx context.Context, in reviews.ListReviewsRequest) iter.Seq2[reviews.ReviewRecord, error] {
+func (v *Reviews) AllReviews(
+	ctx context.Context, in reviews.ListReviewsRequest,
+) iter.Seq2[reviews.ReviewRecord, error] {
 	return all(ctx, in, v.ListReviews, func(in *reviews.ListReviewsRequest) *string { return &in.After })
 }

@@ -112,7 +112,8 @@ func (s remote) once(ctx context.Context, r request, t target, out any) (http.He
 		err = t.decode(in.StatusCode, body, out)
 	}
 	if err != nil {
-		return nil, &failure{fmt.Errorf("the response is not one of this service: %w; %s", err, beginning(body)), true, false}
+		return nil, &failure{fmt.Errorf("the response is not one of this service: %w; %s", err, beginning(body)), true,
+			false}
 	}
 	return in.Header, nil
 }
@@ -162,7 +163,8 @@ func (s remote) read(body io.Reader) ([]byte, error) {
 		return nil, &failure{err, true, true}
 	}
 	if n > s.config.AnswerBytes {
-		return nil, &failure{fmt.Errorf("the response is longer than %d bytes: see Config.AnswerBytes", s.config.AnswerBytes), true, false}
+		return nil, &failure{fmt.Errorf("the response is longer than %d bytes: see Config.AnswerBytes",
+			s.config.AnswerBytes), true, false}
 	}
 	return b.Bytes(), nil
 }
@@ -180,30 +182,33 @@ func isTemporary(err error) bool {
 	case *failure:
 		return err.temporary
 	case *Error:
-		temporary := []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+		temporary := []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+			http.StatusGatewayTimeout}
 		return slices.Contains(temporary, err.Status)
 	}
 	return false
 }
 
-// pause waits before the next attempt. It returns false if there must be none: the error would come again, the service asks for more
-// time than Config.MaxWait, or ctx ends before.
+// pause waits before the next attempt. It returns false if there must be none: the error would come again, the service
+// asks for more time than Config.MaxWait, or ctx ends before.
 func (s remote) pause(ctx context.Context, attempt int, err error) bool {
 	asked := time.Duration(0)
 	if e, ok := err.(*Error); ok {
 		asked = e.retryAfter
 	}
-	// The wait doubles each time. A random part of up to half of it is added, so that clients that failed at the same time
-	// do not come back at the same time.
+	// The wait doubles each time. A random part of up to half of it is added, so that clients that failed at the same
+	// time do not come back at the same time.
 	wait := min(s.config.MaxWait, 100*time.Millisecond<<min(attempt-1, 20))
 	wait = max(min(wait+rand.N(wait/2+1), s.config.MaxWait), asked)
-	if deadline, ok := ctx.Deadline(); !isTemporary(err) || asked > s.config.MaxWait || ok && time.Until(deadline) < wait {
+	if deadline, ok := ctx.Deadline(); !isTemporary(err) || asked > s.config.MaxWait || ok &&
+		time.Until(deadline) < wait {
 		return false
 	}
 	return sleep(ctx, wait)
 }
 
-// retryAfter returns the time in the header Retry-After, which is a number of seconds or a date. It returns 0 if there is none.
+// retryAfter returns the time in the header Retry-After, which is a number of seconds or a date. It returns 0 if there
+// is none.
 func retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -244,14 +249,20 @@ func (s remote) do(ctx context.Context, r request) error {
 
 // list reads a page of a list: the items are the value of a member, and cursor is the parameter of the next page's
 // request.
-func list[T any](ctx context.Context, s remote, path string, query values, member, cursor string) (page vitrine.Page[T], err error) {
-	header, err := s.call(ctx, request{method: http.MethodGet, path: path, query: query, reads: true}, value(member), &page.Items)
+func list[T any](
+	ctx context.Context, s remote, path string, query values, member, cursor string,
+) (page vitrine.Page[T], err error) {
+	header, err := s.call(ctx, request{method: http.MethodGet, path: path, query: query, reads: true}, value(member),
+		&page.Items)
 	page.Next = next(header, cursor)
 	return page, err
 }
 
-// all walks through the pages of a list from the cursor of a request on. after returns the place of the cursor in the request.
-func all[In, T any](ctx context.Context, in In, list func(context.Context, In) (vitrine.Page[T], error), after func(*In) *string) iter.Seq2[T, error] {
+// all walks through the pages of a list from the cursor of a request on. after returns the place of the cursor in the
+// request.
+func all[In, T any](
+	ctx context.Context, in In, list func(context.Context, In) (vitrine.Page[T], error), after func(*In) *string,
+) iter.Seq2[T, error] {
 	return paging.All(*after(&in), func(cursor string) ([]T, string, error) {
 		in := in
 		*after(&in) = cursor

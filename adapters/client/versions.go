@@ -17,7 +17,8 @@ func (a *Apps) ListVersions(ctx context.Context, in appsvc.ListVersionsRequest) 
 	if err != nil {
 		return vitrine.Page[appsvc.App]{}, err
 	}
-	return list[appsvc.App](ctx, a.remote, path("/apps/%s/versions/", in.AppID), below(before, in.Limit), "apps", "before")
+	return list[appsvc.App](ctx, a.remote, path("/apps/%s/versions/", in.AppID), below(before, in.Limit), "apps",
+		"before")
 }
 
 // below returns the parameters of a page of versions below this one. Without a number, it is the first page.
@@ -47,7 +48,9 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 		namedVersion
 		Note string `json:"note,omitzero"`
 	}{in.AppID, named(in.Version), in.Note}
-	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPost, path: "/apps/versions/restore", body: body, key: keyOr(in.IdempotencyKey)}, item("apps"))
+	return send[appsvc.App](ctx, a.remote,
+		request{method: http.MethodPost, path: "/apps/versions/restore", body: body, key: keyOr(in.IdempotencyKey)},
+		item("apps"))
 }
 
 // errNoVersion is the error of the embedded service for the zero Version.
@@ -68,12 +71,15 @@ func named(v vitrine.Version) namedVersion {
 }
 
 // ListHistory returns a page of the history of an app, newest version first.
-func (a *Apps) ListHistory(ctx context.Context, in appsvc.ListHistoryRequest) (vitrine.Page[appsvc.HistoryEntry], error) {
+func (a *Apps) ListHistory(
+	ctx context.Context, in appsvc.ListHistoryRequest,
+) (vitrine.Page[appsvc.HistoryEntry], error) {
 	before, err := in.Below()
 	if err != nil {
 		return vitrine.Page[appsvc.HistoryEntry]{}, err
 	}
-	return list[appsvc.HistoryEntry](ctx, a.remote, path("/apps/%s/history/", in.AppID), below(before, in.Limit), "history", "before")
+	return list[appsvc.HistoryEntry](ctx, a.remote, path("/apps/%s/history/", in.AppID), below(before, in.Limit),
+		"history", "before")
 }
 
 // AllHistory walks through the pages from in.After on.
@@ -101,5 +107,6 @@ func (a *Apps) Diff(ctx context.Context, id string, from, to vitrine.Version) (a
 			}
 		}
 	}
-	return get[appsvc.Diff](ctx, a.remote, path("/apps/%s/versions/%s/diff/%s", id, from.String(), to.String()), nil, object("patch"))
+	return get[appsvc.Diff](ctx, a.remote, path("/apps/%s/versions/%s/diff/%s", id, from.String(), to.String()), nil,
+		object("patch"))
 }

@@ -21,16 +21,18 @@ type Config struct {
 	// API is the address of the API's base path, as the page's browser reaches it. It must have the origin of the
 	// page; a path such as "/app-service/v4/" is enough. By default it is the folder of the page: "./".
 	API string
-	// AssetPrefix is that of httpapi.Config, as the page's browser reaches it, such as "/app-service/v4/assets". By default it is
-	// /services/frontline/api/v4/assetManager/.
+	// AssetPrefix is that of httpapi.Config, as the page's browser reaches it, such as "/app-service/v4/assets". By
+	// default it is /services/frontline/api/v4/assetManager/.
 	AssetPrefix string
 	// Title is shown in the title of the page and beside its logo. By default it is "Vitrine".
 	Title string
-	// SignIn is the address where people sign in to the embedding program, such as "/login". When the API returns 401, the page shows a
-	// button that leads there, with the path and fragment of the page in the parameter to, where the program may send people back to.
-	// Without SignIn the page asks for a passkey, where adapters/signin is mounted, or for a token.
+	// SignIn is the address where people sign in to the embedding program, such as "/login". When the API returns 401,
+	// the page shows a button that leads there, with the path and fragment of the page in the parameter to, where the
+	// program may send people back to. Without SignIn the page asks for a passkey, where adapters/signin is mounted, or
+	// for a token.
 	SignIn string
-	// SignOut is the address where people sign out of the embedding program, which a button leads to. Without it there is no such button.
+	// SignOut is the address where people sign out of the embedding program, which a button leads to. Without it there
+	// is no such button.
 	SignOut string
 	// AssetNames are the names of the numbers that assets have as via and rights. Others are shown as numbers.
 	AssetNames AssetNames
@@ -45,10 +47,12 @@ type AssetNames struct {
 // filesBelow is the folder of the page's files, below the page.
 const filesBelow = "x/console/"
 
-// policy is the Content-Security-Policy. The page may run scripts, use styles and send requests only from and to its own
-// origin, and may make no script out of text. Images of assets come from anywhere, but only over https.
-const policy = "default-src 'none'; frame-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+// policy is the Content-Security-Policy. The page may run scripts, use styles and send requests only from and to its
+// own origin, and may make no script out of text. Images of assets come from anywhere, but only over https.
+const policy = "default-src 'none'; frame-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"img-src 'self' https:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types " +
+	"'none'"
 
 // New returns the handler of the page. It may be mounted below any path that ends in a slash: that path is the page,
 // and its files are in x/console/ below it. It does not know where it is mounted, so it serves the page at every path
@@ -77,8 +81,8 @@ func New(c Config) http.Handler {
 	return h
 }
 
-// page returns the page with the values of c. It does without html/template, which looks up methods by their names, so that the linker
-// must keep every exported method of every type in the program.
+// page returns the page with the values of c. It does without html/template, which looks up methods by their names, so
+// that the linker must keep every exported method of every type in the program.
 func (c Config) page() ([]byte, error) {
 	text, err := static.ReadFile("static/" + page)
 	names, unencodable := json.Marshal(c.AssetNames)
@@ -130,9 +134,9 @@ func (h handler) name(path string) string {
 // of base with an explicit text/html in Accept, as browsers send it, or for a path in x/console/ below base; all others
 // go to the API. base is the base path of the API; an empty one is "/".
 //
-// It redirects nothing, since an address may have a token in it: base without its slash goes to the API, which has no such path. A program
-// that wants people to get to the page from there redirects that path itself, without the query. http.ServeMux does so, with the query,
-// if it has the handler at base with its slash alone.
+// It redirects nothing, since an address may have a token in it: base without its slash goes to the API, which has no
+// such path. A program that wants people to get to the page from there redirects that path itself, without the query.
+// http.ServeMux does so, with the query, if it has the handler at base with its slash alone.
 func Before(api http.Handler, base string, page http.Handler) http.Handler {
 	base = "/" + strings.Trim(base, "/")
 	if base != "/" {
@@ -154,8 +158,8 @@ func Before(api http.Handler, base string, page http.Handler) http.Handler {
 	})
 }
 
-// varying is a ResponseWriter that adds Accept to Vary when the handler calls WriteHeader, whatever it has set in Vary before.
-// The handlers of this package and of httpapi always call WriteHeader.
+// varying is a ResponseWriter that adds Accept to Vary when the handler calls WriteHeader, whatever it has set in Vary
+// before. The handlers of this package and of httpapi always call WriteHeader.
 type varying struct{ http.ResponseWriter }
 
 func (v varying) WriteHeader(status int) {

@@ -17,11 +17,13 @@ func TestCreateAppAnswersIDAndURL(t *testing.T) {
 	if len(body) != 2 || body["url"] != w.url+"/apps/"+body["id"] || r.header.Get("Location") != body["url"] {
 		t.Fatalf("body %v, Location %q", body, r.header.Get("Location"))
 	}
-	r = w.as(editor, "GET", "/apps/"+body["id"], "").want(200, `"config":{"n":9007199254740993,"x":[1.10,1e2],"<":"\u2028</script>","é":"\ud83d\ude00"}`)
+	r = w.as(editor, "GET", "/apps/"+body["id"], "").want(200,
+		`"config":{"n":9007199254740993,"x":[1.10,1e2],"<":"\u2028</script>","é":"\ud83d\ude00"}`)
 	a := r.apps()[0]
 	if a.Version != "0" || a.Title != "One" || a.Owner["urn"] != editor.URN || a.UpdatedBy["urn"] != editor.URN ||
 		a.CreatedAt != 1_700_000_000_000 || a.UpdatedAt != a.CreatedAt || a.Elements[0].ID != "0" ||
-		a.Elements[0].Component["main"] != "https://cdn.example.test/x.js" || a.Elements[0].Component["configSchema"] == nil {
+		a.Elements[0].Component["main"] != "https://cdn.example.test/x.js" ||
+		a.Elements[0].Component["configSchema"] == nil {
 		t.Errorf("%+v", a)
 	}
 }
@@ -37,7 +39,8 @@ func list(n int, format string) string {
 
 func TestAnIntegerHasOneForm(t *testing.T) {
 	w := newWorld(t)
-	for _, limit := range []string{"0", "-1", "501", "1e3", "", "%D9%A1", "+5", "05", "99999999999999999999", "1&limit=2"} {
+	for _, limit := range []string{"0", "-1", "501", "1e3", "", "%D9%A1", "+5", "05", "99999999999999999999",
+		"1&limit=2"} {
 		w.as(editor, "GET", "/apps/?limit="+limit, "").want(400, "limit")
 	}
 	w.as(editor, "GET", "/apps/?sort=createdAt;limit=1", "").want(400, "sort")
@@ -105,8 +108,10 @@ func TestEveryEndpointWithAKeyAnswersARepeat(t *testing.T) {
 		request, body, other string
 		status               int
 	}{
-		{"POST /apps/", `{"title":"once","groups":["` + network + `"]}`, `{"title":"twice","groups":["` + network + `"]}`, 201},
-		{"POST /apps/versions/restore", `{"appId":"` + id + `","latest":true}`, `{"appId":"` + id + `","appVersion":"0"}`, 201},
+		{"POST /apps/", `{"title":"once","groups":["` + network + `"]}`,
+			`{"title":"twice","groups":["` + network + `"]}`, 201},
+		{"POST /apps/versions/restore", `{"appId":"` + id + `","latest":true}`,
+			`{"appId":"` + id + `","appVersion":"0"}`, 201},
 		{"PUT /apps/" + id + "/tags/t", `{"appVersion":"0","from":null}`, `{"appVersion":"1","from":null}`, 201},
 		{"DELETE /apps/" + id + "/tags/t", "", "", 204},
 		{"POST /components/", manifest, strings.Replace(manifest, "1.2.0", "2.0.0", 1), 201},

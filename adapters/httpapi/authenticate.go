@@ -78,7 +78,8 @@ func RequestToken(r *http.Request) (string, error) {
 		return "", fmt.Errorf("%w: want exactly one token", ErrUnauthenticated)
 	}
 	if len(token) > from.limit {
-		return "", fmt.Errorf("%w: the token has %d bytes; at most %d are allowed", ErrUnauthenticated, len(token), from.limit)
+		return "", fmt.Errorf("%w: the token has %d bytes; at most %d are allowed", ErrUnauthenticated, len(token),
+			from.limit)
 	}
 	if len(parameters) > 0 {
 		from.query.Store(true)
@@ -88,8 +89,8 @@ func RequestToken(r *http.Request) (string, error) {
 	return token, nil
 }
 
-// OfPage reports whether the token of a request that Config.Authenticate gets is the parameter key of a request to x/public/, as pages
-// send it.
+// OfPage reports whether the token of a request that Config.Authenticate gets is the parameter key of a request to
+// x/public/, as pages send it.
 func OfPage(r *http.Request) bool {
 	from, ok := r.Context().Value(provenanceKey{}).(*provenance)
 	return ok && from.page
@@ -136,8 +137,9 @@ func (h *handler) authenticate(c *call) error {
 	}
 	by.Operator = false // that is for a program that calls the services itself
 	c.by = by
-	// A token in the header is not ambient, since a browser adds no such header by itself. A token in the query is not ambient either,
-	// unless the request also carries a cookie or a client certificate: a form of another site can name any token in its query.
+	// A token in the header is not ambient, since a browser adds no such header by itself. A token in the query is not
+	// ambient either, unless the request also carries a cookie or a client certificate: a form of another site can name
+	// any token in its query.
 	certified := c.r.TLS != nil && len(c.r.TLS.PeerCertificates) > 0
 	c.ambient = !from.header.Load() && (!from.query.Load() || certified || c.r.Header["Cookie"] != nil)
 	return nil
@@ -155,7 +157,8 @@ func secretsOf(r *http.Request) []string {
 	delivers := strings.Contains(r.URL.Path, publicPath)
 	for pair := range strings.SplitSeq(r.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		if name, err := url.QueryUnescape(name); err != nil || name != tokenParameter && !(delivers && name == keyParameter) {
+		if name, err := url.QueryUnescape(name); err != nil || name != tokenParameter &&
+			!(delivers && name == keyParameter) {
 			continue
 		}
 		plain, _ := url.QueryUnescape(value)
@@ -172,7 +175,8 @@ const hiddenToken = "[token]"
 // likeToken finds text that looks like a token, wherever a client may have put it by mistake: the text after svctoken
 // or Bearer in the form of a query, a header or a path, and a JSON Web Token, also one that was cut off. Any character
 // may be escaped, also more than once.
-var likeToken = regexp.MustCompile(`(?i:(?:` + escapable("svctoken") + `|` + escapable("bearer") + `)(?:=|:|\+|\s|%(?:25)*(?:3d|3a|20))+)[^\s"<&]+` +
+var likeToken = regexp.MustCompile(`(?i:(?:` + escapable("svctoken") + `|` + escapable("bearer") +
+	`)(?:=|:|\+|\s|%(?:25)*(?:3d|3a|20))+)[^\s"<&]+` +
 	`|\b(?:vt|pk|in)_[\w-]{43}` + // keys and invitations of package signin
 	`|` + escapable("eyJ") + `[\w%=-]*(?:(?:\.|%(?:25)*2[eE])[\w.%=-]+|$|…)`)
 
@@ -180,7 +184,8 @@ var likeToken = regexp.MustCompile(`(?i:(?:` + escapable("svctoken") + `|` + esc
 func escapable(word string) string {
 	var b strings.Builder
 	for _, letter := range []byte(word) {
-		fmt.Fprintf(&b, "(?:%c|%%(?:25)*(?i:%02x|%02x))", letter, letter, letter^0x20) // of either case: an escape hides it
+		// of either case: an escape hides it
+		fmt.Fprintf(&b, "(?:%c|%%(?:25)*(?i:%02x|%02x))", letter, letter, letter^0x20)
 	}
 	return b.String()
 }
@@ -190,8 +195,9 @@ func (c *call) withoutSecrets(text string) string {
 	return likeToken.ReplaceAllString(c.withoutOwn(text), hiddenToken)
 }
 
-// briefly is withoutSecrets for a text that is also cut to the length that a line of the log may have. It is cut before it is
-// searched, so that a long path costs no time, but after the request's own tokens are out, so that no part of one stays.
+// briefly is withoutSecrets for a text that is also cut to the length that a line of the log may have. It is cut before
+// it is searched, so that a long path costs no time, but after the request's own tokens are out, so that no part of one
+// stays.
 func (c *call) briefly(text string) string {
 	return likeToken.ReplaceAllString(truncated(c.withoutOwn(text)), hiddenToken)
 }
@@ -231,7 +237,8 @@ func (p Principal) Check() error {
 		}
 	}
 	if len(p.Tags) > 0 && !p.TagsOnly {
-		return errors.New("tags: given without TagsOnly; want TagsOnly to be true, which restricts the caller to these tags")
+		return errors.New("tags: given without TagsOnly; want TagsOnly to be true, which restricts the caller to " +
+			"these tags")
 	}
 	for _, s := range slices.Concat(p.Roles, p.Groups, p.Tags) {
 		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
@@ -259,7 +266,8 @@ type wireCaller struct {
 // me serves GET /x/me: who the caller is and what it may do. 200 with a wireCaller; 403 for a delivery token. Pages use
 // it, since they cannot read a session cookie and should not decode tokens.
 func me(c *call) error {
-	out := wireCaller{URN: c.by.URN, Moderates: c.by.Moderates, Reads: c.by.Reads, Tags: c.by.Tags, Roles: c.by.Roles, Groups: c.by.Groups,
+	out := wireCaller{URN: c.by.URN, Moderates: c.by.Moderates, Reads: c.by.Reads, Tags: c.by.Tags, Roles: c.by.Roles,
+		Groups:     c.by.Groups,
 		Components: c.by.Components, Owner: c.by.Owns(c.by.URN)}
 	if !c.by.Expires.IsZero() {
 		at := c.by.Expires.UnixMilli()

@@ -13,17 +13,22 @@ func TestMediaTypes(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("x", network)
 	good := `{"title":"x","groups":["urn:vitrine:example.test"]}`
-	for _, ct := range []string{"application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8", "Application/JSON", `application/json; charset="utf-8"`} {
+	for _, ct := range []string{"application/json", "application/json; charset=utf-8", "application/json;charset=UTF-8",
+		"Application/JSON", `application/json; charset="utf-8"`} {
 		w.as(editor, "POST", "/apps/", good, setType(ct)).want(201)
 	}
-	for _, ct := range []string{"text/plain", "application/json; charset=latin1", "application/json-patch+json", "application/jsonx", "json", "application/x-www-form-urlencoded", "", "application/json, text/plain", "application/json; charset"} {
+	for _, ct := range []string{"text/plain", "application/json; charset=latin1", "application/json-patch+json",
+		"application/jsonx", "json", "application/x-www-form-urlencoded", "", "application/json, text/plain",
+		"application/json; charset"} {
 		w.as(editor, "POST", "/apps/", good, setType(ct)).want(415, "Content-Type")
 	}
 	none := func(r *http.Request) { r.Header.Del("Content-Type") }
 	w.as(editor, "POST", "/apps/", good, none).want(415, "Content-Type")
 	w.as(editor, "POST", "/apps/", good, header("Content-Type", "application/json")).want(415, "Content-Type")
-	w.as(editor, "PATCH", "/apps/"+id, titlePatch(0, "y"), setType("application/merge-patch+json")).want(415, "Content-Type")
-	w.as(editor, "PATCH", "/apps/"+id, titlePatch(0, "y"), setType("application/json-patch+json; charset=utf-8")).want(200)
+	w.as(editor, "PATCH", "/apps/"+id, titlePatch(0, "y"), setType("application/merge-patch+json")).want(415,
+		"Content-Type")
+	w.as(editor, "PATCH", "/apps/"+id, titlePatch(0, "y"),
+		setType("application/json-patch+json; charset=utf-8")).want(200)
 	w.as(editor, "PUT", "/apps/"+id+"/tags/t", `{"appVersion":"0"}`, setType("text/plain")).want(415, "Content-Type")
 	w.as(editor, "PUT", "/apps/"+id+"/tags/t", `{"appVersion":"0"}`).want(201)
 	w.as(editor, "DELETE", "/apps/"+id+"/tags/t", "", header("Content-Type", "application/json")).want(204)
@@ -79,7 +84,8 @@ func TestUnknownParametersAre400OnWritesOnly(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("x", network)
 	for _, c := range []struct{ method, path string }{
-		{"POST", "/apps/"}, {"PATCH", "/apps/" + id}, {"POST", "/apps/versions/restore"}, {"PUT", "/apps/" + id + "/tags/t"},
+		{"POST", "/apps/"}, {"PATCH", "/apps/" + id}, {"POST", "/apps/versions/restore"},
+		{"PUT", "/apps/" + id + "/tags/t"},
 		{"DELETE", "/apps/" + id + "/tags/t"}, {"POST", "/components/"}, {"DELETE", "/components/x"},
 	} {
 		w.as(editor, c.method, c.path+"?dryRun=1", "{}").want(400, "dryRun")
@@ -88,7 +94,8 @@ func TestUnknownParametersAre400OnWritesOnly(t *testing.T) {
 		w.as(editor, "GET", path+"?dryRun=1", "", header("Idempotency-Key", "k")).want(200)
 	}
 	for _, broken := range []string{"a=%zz", "a=1;b=2", "%zz=1", "%", "a=1&%f"} {
-		for _, path := range []string{"/apps/", "/apps/" + id, "/components/", "/healthz", "/cors.html", "/openapi.json"} {
+		for _, path := range []string{"/apps/", "/apps/" + id, "/components/", "/healthz", "/cors.html",
+			"/openapi.json"} {
 			w.as(editor, "GET", path+"?"+broken, "").want(200)
 		}
 		w.as(editor, "POST", "/apps/?"+broken, "{}").want(400, "query")

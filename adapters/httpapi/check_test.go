@@ -28,8 +28,10 @@ func TestARuleOfTheEmbedderIsAnswered(t *testing.T) {
 		want   string
 	}{
 		{errors.New("only leads may move production"), 403, `{"error":"only leads may move production","code":"rule"}`},
-		{&vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeLimit, Reason: "the front page is frozen"}, 422, `{"error":"the front page is frozen","code":"limit"}`},
-		{fmt.Errorf("directory of leads: %w", vitrine.ErrBusy), 503, `{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
+		{&vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeLimit, Reason: "the front page is frozen"},
+			422, `{"error":"the front page is frozen","code":"limit"}`},
+		{fmt.Errorf("directory of leads: %w", vitrine.ErrBusy), 503,
+			`{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
 	} {
 		refuse = test.refuse
 		got := w.as(editor, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"1"}`).want(test.status)

@@ -67,8 +67,10 @@ func TestOpenAPIHasEveryCodeAndNoOther(t *testing.T) {
 	}
 	for name, r := range doc.Components.Responses {
 		body, ok := r.Content["application/json"]
-		if ok && body.Schema.Ref == "#/components/schemas/Error" && !strings.Contains(r.Description, "`"+body.Example.Code+"`") {
-			t.Errorf("the description of the response %s does not name the code %q of its example", name, body.Example.Code)
+		if ok && body.Schema.Ref == "#/components/schemas/Error" &&
+			!strings.Contains(r.Description, "`"+body.Example.Code+"`") {
+			t.Errorf("the description of the response %s does not name the code %q of its example", name,
+				body.Example.Code)
 		}
 	}
 }

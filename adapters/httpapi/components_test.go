@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-const manifest = `{"name":"@scope/feed","version":"1.2.0","main":"https://cdn.example.test/feed.js","configSchema":{"type":"object"},"description":"posts"}`
+const manifest = `{"name":"@scope/feed","version":"1.2.0","main":"https://cdn.example.test/feed.js",` +
+	`"configSchema":{"type":"object"},"description":"posts"}`
 
 func TestComponentsAreCreatedShownAndDeleted(t *testing.T) {
 	w := newWorld(t)
@@ -17,7 +18,8 @@ func TestComponentsAreCreatedShownAndDeleted(t *testing.T) {
 	w.as(editor, "POST", "/components/", strings.Replace(manifest, "1.2.0", "1.10.0", 1)).want(201)
 	w.as(editor, "POST", "/components/", strings.Replace(manifest, "1.2.0", "1.9.0", 1)).want(201)
 	r = w.as(stranger, "GET", "/components/%40scope%2Ffeed", "").want(200)
-	if want := `{"name":"@scope/feed","version":"1.10.0","latestVersion":"1.10.0","description":"posts","main":"https://cdn.example.test/feed.js"}`; r.body != want {
+	if want := `{"name":"@scope/feed","version":"1.10.0","latestVersion":"1.10.0","description":"posts",` +
+		`"main":"https://cdn.example.test/feed.js"}`; r.body != want {
 		t.Errorf("%s, want %s", r.body, want)
 	}
 	w.newComponent("plain", "1.0.0")
@@ -26,8 +28,10 @@ func TestComponentsAreCreatedShownAndDeleted(t *testing.T) {
 		Components []map[string]string
 	}
 	w.as(stranger, "GET", "/components/", "").want(200).read(&list)
-	if len(list.Components) != 2 || list.Components[0]["name"] != "@scope/feed" || list.Components[0]["version"] != "1.10.0" ||
-		len(list.Components[0]) != 5 || list.Components[0]["description"] != "posts" || list.Components[0]["id"] == "" || list.Components[0]["main"] == "" {
+	if len(list.Components) != 2 || list.Components[0]["name"] != "@scope/feed" ||
+		list.Components[0]["version"] != "1.10.0" ||
+		len(list.Components[0]) != 5 || list.Components[0]["description"] != "posts" ||
+		list.Components[0]["id"] == "" || list.Components[0]["main"] == "" {
 		t.Errorf("%v", list)
 	}
 	w.as(editor, "DELETE", "/components/%40scope%2Ffeed", "", header("Content-Type", "application/json")).want(204)

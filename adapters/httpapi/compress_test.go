@@ -11,7 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// takes is a request with these codings in Accept-Encoding. With such a header the client does not decompress the response.
+// takes is a request with these codings in Accept-Encoding. With such a header the client does not decompress the
+// response.
 func takes(codings ...string) option {
 	return func(r *http.Request) { r.Header["Accept-Encoding"] = codings }
 }
@@ -44,7 +45,8 @@ func TestAcceptEncodingDecides(t *testing.T) {
 		lists  []string
 		zipped bool
 	}{
-		{nil, false}, {[]string{"gzip"}, true}, {[]string{"br", "deflate, gzip"}, true}, {[]string{"identity"}, false}, {[]string{"gzip;q=0"}, false},
+		{nil, false}, {[]string{"gzip"}, true}, {[]string{"br", "deflate, gzip"}, true}, {[]string{"identity"}, false},
+		{[]string{"gzip;q=0"}, false},
 	} {
 		r := w.as(editor, "GET", path, "", takes(c.lists...)).want(200)
 		if zipped := r.header.Get("Content-Encoding") == "gzip"; zipped != c.zipped {
@@ -64,12 +66,14 @@ func TestLongAnswersAreCompressedForThoseWhoTakeIt(t *testing.T) {
 		name   string
 		from   int
 		zipped bool
-	}{{"at the length", size, true}, {"one byte short", size + 1, false}, {"off", -1, false}, {"the default", 0, false}} {
+	}{{"at the length", size, true}, {"one byte short", size + 1, false}, {"off", -1, false},
+		{"the default", 0, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, compressFrom(c.from))
 			path := "/apps/" + w.newApp("x", network)
 			r := w.as(editor, "GET", path, "", takes("gzip")).want(200)
-			if zipped := r.header.Get("Content-Encoding") == "gzip"; zipped != c.zipped || slices.Contains(r.header.Values("Vary"), "Accept-Encoding") != c.zipped {
+			if zipped := r.header.Get("Content-Encoding") == "gzip"; zipped != c.zipped ||
+				slices.Contains(r.header.Values("Vary"), "Accept-Encoding") != c.zipped {
 				t.Errorf("%d bytes: %v", size, r.header)
 			}
 			plain := w.as(editor, "GET", path, "").want(200)
@@ -85,13 +89,14 @@ func TestLongAnswersAreCompressedForThoseWhoTakeIt(t *testing.T) {
 	for v := range 16 { // 16 versions of 1 KB are over 16 KiB
 		w.retitle(long, v, strings.Repeat("y", 1000)+string(rune('a'+v)))
 	}
-	if r := w.as(editor, "GET", "/apps/"+long+"/versions/", "", takes("gzip")); r.header.Get("Content-Encoding") != "gzip" || len(r.body) > 5000 {
+	if r := w.as(editor, "GET", "/apps/"+long+"/versions/", "",
+		takes("gzip")); r.header.Get("Content-Encoding") != "gzip" || len(r.body) > 5000 {
 		t.Errorf("%d bytes, %v", len(r.body), r.header)
 	}
 }
 
-// Each form of a response has an ETag of its own. The ETag of the plain form does not match the compressed one, nor the other
-// way round.
+// Each form of a response has an ETag of its own. The ETag of the plain form does not match the compressed one, nor the
+// other way round.
 func TestIfNoneMatchIsAboutTheFormThatWouldBeSent(t *testing.T) {
 	w := newWorld(t, compressFrom(1))
 	path := "/apps/" + w.newApp("x", network)
@@ -116,7 +121,8 @@ func TestIfNoneMatchIsAboutTheFormThatWouldBeSent(t *testing.T) {
 			if r.header.Get("ETag") != want || r.header.Get("Vary") != "Accept-Encoding" {
 				t.Errorf("%s, takes %q, holds %s: %d %v", method, c.codings, c.held, r.status, r.header)
 			}
-			if r.status == 304 && (r.body != "" || r.header.Get("Content-Encoding") != "" || r.header.Get("Content-Type") != "") {
+			if r.status == 304 &&
+				(r.body != "" || r.header.Get("Content-Encoding") != "" || r.header.Get("Content-Type") != "") {
 				t.Errorf("304 with %v and %q", r.header, r.body)
 			}
 		}
@@ -143,10 +149,12 @@ func TestErrorsAndChangesAreCompressedAlike(t *testing.T) {
 		t.Errorf("404 is %q", text)
 	}
 	r := w.as(editor, "POST", "/apps/", `{"title":"x","groups":["urn:vitrine:example.test"]}`, takes("gzip")).want(201)
-	if r.header.Get("Content-Encoding") != "gzip" || r.header.Get("Location") == "" || !strings.Contains(r.plain(), `"url"`) {
+	if r.header.Get("Content-Encoding") != "gzip" || r.header.Get("Location") == "" ||
+		!strings.Contains(r.plain(), `"url"`) {
 		t.Errorf("201 %v", r.header)
 	}
-	if r := w.as(editor, "OPTIONS", "/apps/", "", takes("gzip")).want(204); r.header.Get("Content-Encoding") != "" || r.body != "" {
+	if r := w.as(editor, "OPTIONS", "/apps/", "", takes("gzip")).want(204); r.header.Get("Content-Encoding") != "" ||
+		r.body != "" {
 		t.Errorf("204 %v", r.header)
 	}
 }

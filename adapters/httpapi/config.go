@@ -39,26 +39,27 @@ type Config struct {
 	// 403, and an import of reviews must be application/x-ndjson. A token in the query makes no difference if the
 	// request also carries a cookie or a client certificate, as a form of another site can name any token in its query.
 	Authenticate func(r *http.Request) (Principal, error)
-	// Challenge is the header WWW-Authenticate of a 401; empty means "svctoken". Where people sign in elsewhere, it is not Basic or
-	// another scheme for which browsers ask by themselves.
+	// Challenge is the header WWW-Authenticate of a 401; empty means "svctoken". Where people sign in elsewhere, it is
+	// not Basic or another scheme for which browsers ask by themselves.
 	Challenge string
-	// TrustedOrigins are origins such as https://www.host.example whose pages may send requests with an ambient identity.
+	// TrustedOrigins are origins such as https://www.host.example whose pages may send requests with an ambient
+	// identity.
 	TrustedOrigins []string
 
 	// Extras are endpoints of other packages, such as those of signin.
 	Extras []Extra
 
-	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/".
-	// A slash at its beginning and its end may be left out. It must neither be /healthz or the prefix of the asset manager nor lie below one of them.
+	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/". A slash at its
+	// beginning and its end may be left out. It must neither be /healthz or the prefix of the asset manager nor lie
+	// below one of them.
 	BasePath string
 	// AssetPrefix is where the asset manager lies, "/app-service/v4/assets" for example. Empty means
-	// /services/frontline/api/v4/assetManager at the root, where its programs look for it. It is a path of the server, also if
-	// it lies below BasePath, and none of the endpoints there may lie at it or below it.
+	// /services/frontline/api/v4/assetManager at the root, where its programs look for it. It is a path of the server,
+	// also if it lies below BasePath, and none of the endpoints there may lie at it or below it.
 	AssetPrefix string
-	// BaseURL is the address of BasePath as clients see it, "https://host.example/app-service/v4"
-	// for example; URLs in responses start with it. Empty means the scheme and the host of the request, and the path that
-	// http.StripPrefix has taken away, if any.
-	// X-Forwarded headers are ignored; see Scheme.
+	// BaseURL is the address of BasePath as clients see it, "https://host.example/app-service/v4" for example; URLs in
+	// responses start with it. Empty means the scheme and the host of the request, and the path that http.StripPrefix
+	// has taken away, if any. X-Forwarded headers are ignored; see Scheme.
 	BaseURL string
 
 	// Ready is called for /healthz. It returns an error if the service is not ready. No more than one call is under way
@@ -71,8 +72,8 @@ type Config struct {
 	Log *slog.Logger
 	// Observer is called for every request; nil means none. See AccessLog.
 	Observer Observer
-	// CompressFrom is the least length, in bytes, of responses that are compressed for clients that accept gzip; 0 means
-	// 1 KiB. Negative means that no response is compressed, for instance because a proxy does it.
+	// CompressFrom is the least length, in bytes, of responses that are compressed for clients that accept gzip; 0
+	// means 1 KiB. Negative means that no response is compressed, for instance because a proxy does it.
 	CompressFrom int
 	// PublicCache is how long shared caches may keep a response of GET x/public/{tag}, in whole seconds; 0 means that
 	// they ask each time. A tag that moves reaches pages behind a cache after so long.
@@ -95,7 +96,8 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
-	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), denials: &denialLog{log: c.Log}, deliveries: lru.New[deliveryKey, cachedDelivery](deliveriesSize)}
+	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), denials: &denialLog{log: c.Log},
+		deliveries: lru.New[deliveryKey, cachedDelivery](deliveriesSize)}
 	for _, origin := range c.TrustedOrigins {
 		if err := h.crossOrigin.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("httpapi: TrustedOrigins: %w", err)
@@ -115,7 +117,8 @@ func New(c Config) (http.Handler, error) {
 	h.streams = newSlots("event streams", http.StatusTooManyRequests, l.Streams, l.StreamsOfCaller, 0)
 	routes := h.routes()
 	h.router = newRouter(c.BasePath, c.AssetPrefix, routes)
-	// In openapi.json a path is relative to the address of the description. The root is BaseURL without BasePath, if it ends so.
+	// In openapi.json a path is relative to the address of the description. The root is BaseURL without BasePath, if it
+	// ends so.
 	base, root := cmp.Or(c.BaseURL, c.BasePath, "/"), "/"
 	if before, ok := strings.CutSuffix(c.BaseURL, c.BasePath); ok && before != "" {
 		root = before
@@ -124,8 +127,9 @@ func New(c Config) (http.Handler, error) {
 	return h, nil
 }
 
-// normalise sets the defaults, and brings BasePath and BaseURL into the form that the handler uses: without a slash at the
-// end, so that a path can be appended; BasePath is "" for the root. Its error is about one of the two, or about Limits.
+// normalise sets the defaults, and brings BasePath and BaseURL into the form that the handler uses: without a slash at
+// the end, so that a path can be appended; BasePath is "" for the root. Its error is about one of the two, or about
+// Limits.
 func (c *Config) normalise() error {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -145,17 +149,21 @@ func (c *Config) normalise() error {
 		return fmt.Errorf("httpapi: BasePath %q is not a plain path such as /app-service/v4", c.BasePath)
 	}
 	c.AssetPrefix = "/" + strings.Trim(cmp.Or(c.AssetPrefix, assetPrefix), "/") + "/"
-	if manager := strings.TrimSuffix(c.AssetPrefix, "/"); path.Clean(manager) != manager || (&url.URL{Path: manager}).EscapedPath() != manager {
+	if manager := strings.TrimSuffix(c.AssetPrefix, "/"); path.Clean(manager) != manager ||
+		(&url.URL{Path: manager}).EscapedPath() != manager {
 		return fmt.Errorf("httpapi: AssetPrefix %q is not a plain path such as /app-service/v4/assets", manager)
 	}
 	below, isBelow := strings.CutPrefix(c.AssetPrefix, strings.TrimSuffix(base, "/")+"/")
 	first, _, _ := strings.Cut(below, "/")
-	if isBelow && slices.Contains([]string{"", "apps", "tags", "components", "x"}, first) || c.AssetPrefix == healthPath+"/" {
-		return fmt.Errorf("httpapi: AssetPrefix %q has endpoints of the app service: choose another one, such as %s/assets", c.AssetPrefix, strings.TrimSuffix(base, "/"))
+	if isBelow && slices.Contains([]string{"", "apps", "tags", "components", "x"}, first) ||
+		c.AssetPrefix == healthPath+"/" {
+		return fmt.Errorf("httpapi: AssetPrefix %q has endpoints of the app service: choose another one, such as "+
+			"%s/assets", c.AssetPrefix, strings.TrimSuffix(base, "/"))
 	}
 	for _, taken := range []string{healthPath, strings.TrimSuffix(c.AssetPrefix, "/")} {
 		if base == taken || strings.HasPrefix(base, taken+"/") {
-			return fmt.Errorf("httpapi: BasePath %q lies in %s, which has its place at the root: choose another one", c.BasePath, taken)
+			return fmt.Errorf("httpapi: BasePath %q lies in %s, which has its place at the root: choose another one",
+				c.BasePath, taken)
 		}
 	}
 	c.BasePath = strings.TrimSuffix(base, "/")
@@ -163,8 +171,10 @@ func (c *Config) normalise() error {
 		return nil
 	}
 	u, err := url.Parse(c.BaseURL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("httpapi: BaseURL %q is not an address such as https://host.example/app-service/v4", c.BaseURL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return fmt.Errorf("httpapi: BaseURL %q is not an address such as https://host.example/app-service/v4",
+			c.BaseURL)
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	return nil

@@ -23,7 +23,8 @@ func TestCORSPageIsStaticAndItsPolicyStrict(t *testing.T) {
 		t.Fatalf("%d scripts", len(script))
 	}
 	sum := sha256.Sum256([]byte(script[0][1]))
-	want := "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; connect-src 'self'; base-uri 'none'; form-action 'none'"
+	want := "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; connect-src 'self'; base-uri 'none'; form-action 'none'"
 	if got := r.header.Get("Content-Security-Policy"); got != want {
 		t.Errorf("policy %q, want %q", got, want)
 	}

@@ -13,8 +13,8 @@ import (
 var corsScript string
 
 // corsPage is the page that other sites frame to reach the service from browsers without CORS. It is static. Its
-// Content-Security-Policy lets it run its own script and send requests to its own origin, and nothing else. Any page may
-// frame it: it shows nothing, sends no cookies, and uses only the token that the page around it gives.
+// Content-Security-Policy lets it run its own script and send requests to its own origin, and nothing else. Any page
+// may frame it: it shows nothing, sends no cookies, and uses only the token that the page around it gives.
 type corsPage struct {
 	html   []byte
 	policy []string
@@ -27,7 +27,8 @@ func newCORSPage(manager string) corsPage {
 	sum := sha256.Sum256([]byte(corsScript))
 	hash := base64.StdEncoding.EncodeToString(sum[:])
 	return corsPage{
-		html: []byte(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Vitrine proxy</title><script>` + corsScript + "</script></html>\n"),
+		html: []byte(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Vitrine proxy</title><script>` +
+			corsScript + "</script></html>\n"),
 		policy: []string{"default-src 'none'; script-src 'sha256-" + hash + "'; connect-src 'self'; " +
 			"base-uri 'none'; form-action 'none'"},
 	}

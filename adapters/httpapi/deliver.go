@@ -36,7 +36,9 @@ var errNoPlace = fault.TooLarge(
 // address. So the key must be a delivery token.
 func authorizeKey(c *call) error {
 	if c.r.Header["Authorization"] != nil || c.query.Has(tokenParameter) {
-		return errorf(http.StatusBadRequest, "want the token in the query parameter key alone, since the response is kept for everybody who has the address")
+		return errorf(http.StatusBadRequest,
+			"want the token in the query parameter key alone, since the response is kept for everybody who has the "+
+				"address")
 	}
 	key := c.query.text(keyParameter)
 	if c.query.err != nil {
@@ -82,7 +84,8 @@ func (a appRoutes) deliver(c *call) error {
 	key := deliveryKey{root, c.param(0), c.r.URL.RawQuery}
 	d, found := c.h.deliveries.Get(key)
 	if !found || isClosed(d.changed) || !time.Now().Before(d.until) || !reflect.DeepEqual(d.by, c.by.Caller) {
-		d = cachedDelivery{by: c.by.Caller, until: time.Now().Add(deliveryAge), changed: a.svc.Changed()} // before it reads
+		// before it reads
+		d = cachedDelivery{by: c.by.Caller, until: time.Now().Add(deliveryAge), changed: a.svc.Changed()}
 		list, err := a.as(c).Deliver(c.r.Context(), key.tag, ids)
 		if err != nil {
 			return err
@@ -143,7 +146,8 @@ func (c *call) forEverybody(body []byte, tags string) http.Header {
 		tags += ", key-" + urlescape.Escape(c.by.Key)
 	}
 	sum := sha256.Sum256(body)
-	return http.Header{"Cache-Control": {cache}, "Cache-Tag": {tags}, "Etag": {`"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}}
+	return http.Header{"Cache-Control": {cache}, "Cache-Tag": {tags},
+		"Etag": {`"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}}
 }
 
 // share sets the headers that forEverybody has returned for this response.

@@ -54,15 +54,16 @@
 //
 // # Caching
 //
-// A version of an app that is read by its number may be kept for a year, since it never changes, and cors.html for a day. All
-// other responses are used again only after the client has asked whether they are still good; reads of one version have an
-// ETag for that. The response to a request with a token in its query is not stored anywhere, and neither are exports and
-// event streams.
+// A version of an app that is read by its number may be kept for a year, since it never changes, and cors.html for a
+// day. All other responses are used again only after the client has asked whether they are still good; reads of one
+// version have an ETag for that. The response to a request with a token in its query is not stored anywhere, and
+// neither are exports and event streams.
 //
 // # Query parameters
 //
-// A query parameter that an endpoint does not know is 400: a misspelt filter would find everything, and a misspelt user would be
-// the caller. Only the reads that README.md marks, cors.html, openapi.json and /healthz ignore unknown parameters.
+// A query parameter that an endpoint does not know is 400: a misspelt filter would find everything, and a misspelt user
+// would be the caller. Only the reads that README.md marks, cors.html, openapi.json and /healthz ignore unknown
+// parameters.
 //
 // # Idempotency keys
 //
@@ -75,18 +76,20 @@
 // [AccessLog] writes a log of that; the example of [Observer] counts for Prometheus. [LoadOf] tells how much of
 // the limits of [LimitsOf] is in use, and [Streams.Lag] how far the event streams are behind.
 //
-// [Config.Log] gets a line for each response with 401 or 403: the address, the reason and, if the signature of the token is
-// good, the URN of the caller. It writes at most 10 of these lines a second, and then one that counts the others.
+// [Config.Log] gets a line for each response with 401 or 403: the address, the reason and, if the signature of the
+// token is good, the URN of the caller. It writes at most 10 of these lines a second, and then one that counts the
+// others.
 //
 // # Behind a proxy
 //
-// The handler believes no X-Forwarded header. A server that trusts its proxy sets [http.Request].Host and RemoteAddr and
-// marks the context with [Scheme], as examples/vitrine does with -trust-proxy.
+// The handler believes no X-Forwarded header. A server that trusts its proxy sets [http.Request].Host and RemoteAddr
+// and marks the context with [Scheme], as examples/vitrine does with -trust-proxy.
 //
 // # Compression
 //
-// Responses of at least [Config.CompressFrom] bytes are compressed with gzip for clients whose Accept-Encoding names it.
-// The compressed form of a version has its own ETag, and If-None-Match is compared with the form that would be sent.
+// Responses of at least [Config.CompressFrom] bytes are compressed with gzip for clients whose Accept-Encoding names
+// it. The compressed form of a version has its own ETag, and If-None-Match is compared with the form that would be
+// sent.
 //
 // # Limits
 //
@@ -97,13 +100,16 @@
 // client for more than ten seconds and the client has sent or read less than 64 KiB/s. Only the time in which the
 // server waits for the client counts.
 //
-//   - Requests with a body or a response above 64 KiB, and those whose work needs as much, have a slot for each MiB of memory:
-//     [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A body counts four times.
-//   - Uploads of reviews: 32, 8 for a network and 4 of a caller, else 429 ([Limits.Uploads] and the two after it). An upload that pauses for
-//     [Limits.Pause], 30 seconds, is ended. One that is ended or cut off gets 200, the report of what was imported, and
-//     "Connection: close". A line has at most [Limits.Line], 16 MiB; a longer one is an error in the report.
-//     Lines of more than 1 MiB are in memory of four uploads at a time ([Limits.LongLines]); the others wait for that.
-//   - Exports of reviews, since each keeps a snapshot open: 8, and 4 of a caller, else 503 ([Limits.Exports], [Limits.ExportsOfCaller]).
+//   - Requests with a body or a response above 64 KiB, and those whose work needs as much, have a slot for each MiB of
+//     memory: [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A
+//     body counts four times.
+//   - Uploads of reviews: 32, 8 for a network and 4 of a caller, else 429 ([Limits.Uploads] and the two after it). An
+//     upload that pauses for [Limits.Pause], 30 seconds, is ended. One that is ended or cut off gets 200, the report of
+//     what was imported, and "Connection: close". A line has at most [Limits.Line], 16 MiB; a longer one is an error in
+//     the report. Lines of more than 1 MiB are in memory of four uploads at a time ([Limits.LongLines]); the others
+//     wait for that.
+//   - Exports of reviews, since each keeps a snapshot open: 8, and 4 of a caller, else 503 ([Limits.Exports],
+//     [Limits.ExportsOfCaller]).
 //   - Event streams: 2,000, and 16 of a caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
 //
 // Slow clients: a body and a response above 64 KiB may take a minute, and a second more for each 64 KiB, and a page of
@@ -126,9 +132,9 @@
 // group and user of a permission, which responses have as null too, and values inside content.
 //
 // An empty usingComponent, or an empty name in after, counts as not given. An empty before or an empty cursor is 400. A
-// parameter that the endpoint knows is 400 if it cannot be decoded, or if it is given twice and is no list. A version that is not
-// a decimal number is 404, in a path and in a body. A body sent with DELETE is ignored. The list of tags and the list of
-// components take after, the last name of the page before; the list of tags takes limit too.
+// parameter that the endpoint knows is 400 if it cannot be decoded, or if it is given twice and is no list. A version
+// that is not a decimal number is 404, in a path and in a body. A body sent with DELETE is ignored. The list of tags
+// and the list of components take after, the last name of the page before; the list of tags takes limit too.
 //
 // If a client closes its side of the connection before it has the response, its request ends, and is 503 if it was not
 // finished: net/http cannot distinguish this from a client that has disconnected. net/http itself rejects requests that
@@ -144,7 +150,7 @@
 // reviews and event streams. These have no limit of time as a whole, but their clients may be disconnected as described
 // above.
 //
-// Over HTTP/2 a deadline resets one stream, with a frame that is sent over the connection. A client that reads nothing at all
-// of its connection never takes that frame, and its request stays open. Set WriteByteTimeout of [http.Server].HTTP2, as
-// examples/vitrine does, so that such a client is disconnected.
+// Over HTTP/2 a deadline resets one stream, with a frame that is sent over the connection. A client that reads nothing
+// at all of its connection never takes that frame, and its request stays open. Set WriteByteTimeout of
+// [http.Server].HTTP2, as examples/vitrine does, so that such a client is disconnected.
 package httpapi

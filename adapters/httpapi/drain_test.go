@@ -49,7 +49,8 @@ func TestClientsThatSendEverythingFirstReadTheRefusal(t *testing.T) {
 		"405 of 5 MB":   {"PUT /apps/", token, "application/json", 5e6, 405},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", c.line, c.auth, c.media, c.size)
+			text := fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: "+
+				"%s\r\nContent-Length: %d\r\n\r\n", c.line, c.auth, c.media, c.size)
 			begin := time.Now()
 			answer, err := w.sendAll(text, c.size)
 			for range 20 {
@@ -62,7 +63,8 @@ func TestClientsThatSendEverythingFirstReadTheRefusal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != c.status || !strings.Contains(string(text), `"error"`) {
+			if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != c.status ||
+				!strings.Contains(string(text), `"error"`) {
 				t.Errorf("%d %s, %v", answer.StatusCode, text, err)
 			}
 		})
@@ -74,7 +76,8 @@ func TestClientsThatSendEverythingFirstReadTheRefusal(t *testing.T) {
 func refusedAfter(t *testing.T, text string) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		dial := dialer(t, httpapi.Config{
-			Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate, Limits: httpapi.Limits{Body: 1 << 20},
+			Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate,
+			Limits: httpapi.Limits{Body: 1 << 20},
 		})
 		conn := dial()
 		begin := time.Now()
@@ -111,19 +114,22 @@ func TestOnlyWhatIsWorthItIsDrained(t *testing.T) {
 // A server with too many requests answers at once, and waits for no body.
 func TestAnOverloadedServerDrainsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate}, func(s *http.Server) {
-			handler := s.Handler
-			s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				handler.ServeHTTP(w, r.WithContext(httpapi.Overloaded(r.Context())))
+		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate},
+			func(s *http.Server) {
+				handler := s.Handler
+				s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					handler.ServeHTTP(w, r.WithContext(httpapi.Overloaded(r.Context())))
+				})
 			})
-		})
 		conn := dial()
 		defer conn.Close()
 		begun := time.Now()
-		if _, err := io.WriteString(conn, "POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(conn,
+			"POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 503 || time.Since(begun) > 0 {
+		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 503 ||
+			time.Since(begun) > 0 {
 			t.Errorf("after %s: %v, %v", time.Since(begun), answer, err)
 		}
 	})
@@ -139,7 +145,9 @@ func TestAConnectionOutlivesAnImport(t *testing.T) {
 			file := record("YQ==")
 			sent := make(chan error)
 			go func() {
-				_, err := fmt.Fprintf(conn, "POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken editor\r\nContent-Type: application/x-ndjson\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n%s", len(file), file)
+				_, err := fmt.Fprintf(conn,
+					"POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken editor\r\nContent-Type: "+
+						"application/x-ndjson\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n%s", len(file), file)
 				sent <- err
 			}()
 			if answer, err := http.ReadResponse(reader, nil); err != nil || answer.StatusCode != http.StatusContinue {
@@ -167,8 +175,10 @@ func TestOverHTTP2NothingIsDrained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var http2 http.Protocols
 		http2.SetUnencryptedHTTP2(true)
-		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate}, func(s *http.Server) { s.Protocols = &http2 })
-		transport := &http.Transport{Protocols: &http2, DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
+		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate},
+			func(s *http.Server) { s.Protocols = &http2 })
+		transport := &http.Transport{Protocols: &http2,
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
 		defer transport.CloseIdleConnections()
 		body, sends := io.Pipe()
 		defer sends.Close()
@@ -193,7 +203,9 @@ func TestStreamsAndExportsDoNotBeginWithoutTheirBody(t *testing.T) {
 				Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
 			conn := dial()
 			defer conn.Close()
-			if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nContent-Length: 5\r\n\r\n1234", path); err != nil {
+			if _, err := fmt.Fprintf(conn,
+				"GET %s HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nContent-Length: 5\r\n\r\n1234",
+				path); err != nil {
 				t.Fatal(err)
 			}
 			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)

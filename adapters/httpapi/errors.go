@@ -16,10 +16,10 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// errorTable maps each kind of error to its status and code. The first row of a kind applies. An error of the handler itself
-// has no kind, so the first row with its status applies. Codes are a part of the contract and never
-// change; README.md lists them. A row with a sentence hides the cause, which is only logged. A context that is done is
-// 503: the client has disconnected, or the server has exceeded its own limit.
+// errorTable maps each kind of error to its status and code. The first row of a kind applies. An error of the handler
+// itself has no kind, so the first row with its status applies. Codes are a part of the contract and never change;
+// README.md lists them. A row with a sentence hides the cause, which is only logged. A context that is done is 503: the
+// client has disconnected, or the server has exceeded its own limit.
 var errorTable = []errorRow{
 	{vitrine.ErrInvalid, http.StatusBadRequest, vitrine.CodeInvalid, ""},
 	{nil, http.StatusUnauthorized, "unauthorized", ""},
@@ -34,7 +34,8 @@ var errorTable = []errorRow{
 	{ErrTooMany, http.StatusTooManyRequests, "too_many", ""},
 	{vitrine.ErrBusy, http.StatusServiceUnavailable, "unavailable", unavailable},
 	{vitrine.ErrUnknown, http.StatusServiceUnavailable, "unknown_outcome", unknownOutcome},
-	{vitrine.ErrFull, http.StatusInsufficientStorage, "full", "the storage is full: reading goes on, writing works again when there is room"},
+	{vitrine.ErrFull, http.StatusInsufficientStorage, "full",
+		"the storage is full: reading goes on, writing works again when there is room"},
 	{context.Canceled, http.StatusServiceUnavailable, "unavailable", unavailable},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable, "unavailable", unavailable},
 	{nil, http.StatusInternalServerError, "internal", internalError},
@@ -42,9 +43,10 @@ var errorTable = []errorRow{
 
 const (
 	unavailable = "the store is not available at the moment: try again"
-	// unknownOutcome is the sentence for a write that may have been committed or not: the connection to the database broke, or the disk
-	// failed, while the commit was under way.
-	unknownOutcome = "it is not known whether the write was kept: look at what is stored, or repeat the request if it carries an Idempotency-Key or a version test"
+	// unknownOutcome is the sentence for a write that may have been committed or not: the connection to the database
+	// broke, or the disk failed, while the commit was under way.
+	unknownOutcome = "it is not known whether the write was kept: look at what is stored, or repeat the request if " +
+		"it carries an Idempotency-Key or a version test"
 )
 
 type errorRow struct {
@@ -76,7 +78,8 @@ type httpError struct {
 	status int
 	Text   string `json:"error"` // the sentence
 	details
-	PointsTo any `json:"pointsTo,omitzero"` // with the code moved: a *vitrine.Version where the tag points, nil if it does not exist
+	// with the code moved: a *vitrine.Version where the tag points, nil if it does not exist
+	PointsTo any `json:"pointsTo,omitzero"`
 }
 
 // details are the members beside the sentence.
@@ -92,18 +95,21 @@ func errorf(status int, format string, args ...any) error {
 
 // pointerErrorf returns an error of the part of the body that pointer names.
 func pointerErrorf(status int, pointer, format string, args ...any) error {
-	return &httpError{status: status, details: details{Pointer: pointer}, Text: pointer + ": " + fmt.Sprintf(format, args...)}
+	return &httpError{status: status, details: details{Pointer: pointer},
+		Text: pointer + ": " + fmt.Sprintf(format, args...)}
 }
 
 // parameterErrorf returns a 400 for a query parameter. The sentence never has the value of an unknown parameter, which
 // may be a token under a wrong name.
 func parameterErrorf(name, format string, args ...any) error {
-	return &httpError{status: http.StatusBadRequest, details: details{Parameter: name}, Text: name + ": " + fmt.Sprintf(format, args...)}
+	return &httpError{status: http.StatusBadRequest, details: details{Parameter: name},
+		Text: name + ": " + fmt.Sprintf(format, args...)}
 }
 
 // headerErrorf returns an error of a header of the request.
 func headerErrorf(status int, name, format string, args ...any) error {
-	return &httpError{status: status, details: details{Parameter: name}, Text: "header " + name + ": " + fmt.Sprintf(format, args...)}
+	return &httpError{status: status, details: details{Parameter: name},
+		Text: "header " + name + ": " + fmt.Sprintf(format, args...)}
 }
 
 // The errors that the handler itself returns in more than one place, or that have nothing to add to their sentence.
@@ -112,10 +118,14 @@ var (
 	errNoResource  = errorf(http.StatusNotFound, "nothing is at this path")
 	errNoMethod    = errorf(http.StatusMethodNotAllowed, "this path does not know the method: see the header Allow")
 	errNoIdentity  = errorf(http.StatusServiceUnavailable, "it cannot be found out at the moment who asks: try again")
-	errCrossOrigin = errorf(http.StatusForbidden, "a page of another site may not send this request in the name of its visitor: send a token in the header Authorization")
+	errCrossOrigin = errorf(http.StatusForbidden,
+		"a page of another site may not send this request in the name of its visitor: send a token in the header "+
+			"Authorization")
 	errBodyMissing = errorf(http.StatusBadRequest, "the body did not arrive whole, and this request needs none")
-	errNoToken     = errorf(http.StatusUnauthorized, "one valid token is required, in the header Authorization: Bearer <token> or in the query parameter svctoken")
-	errNoKey       = errorf(http.StatusUnauthorized, "one valid public key or delivery token is required, in the query parameter key")
+	errNoToken     = errorf(http.StatusUnauthorized,
+		"one valid token is required, in the header Authorization: Bearer <token> or in the query parameter svctoken")
+	errNoKey = errorf(http.StatusUnauthorized,
+		"one valid public key or delivery token is required, in the query parameter key")
 )
 
 // httpErrorOf returns an error as an httpError, and reports whether its cause is hidden. It knows the errors of this
@@ -127,12 +137,15 @@ func httpErrorOf(err error) (r *httpError, hidden bool) {
 		return &response, false
 	}
 	row := errorTable[len(errorTable)-1]
-	if at := slices.IndexFunc(errorTable, func(r errorRow) bool { return r.kind != nil && errors.Is(err, r.kind) }); at >= 0 {
+	if at := slices.IndexFunc(errorTable, func(r errorRow) bool {
+		return r.kind != nil && errors.Is(err, r.kind)
+	}); at >= 0 {
 		row = errorTable[at]
 	}
 	e, ok := errors.AsType[*vitrine.Error](err)
 	if !ok {
-		return &httpError{status: row.status, Text: cmp.Or(row.text, err.Error()), details: details{Code: row.code}}, row.text != ""
+		return &httpError{status: row.status, Text: cmp.Or(row.text, err.Error()), details: details{Code: row.code}},
+			row.text != ""
 	}
 	r = &httpError{status: row.status, Text: e.Error(), details: *e}
 	r.Code = cmp.Or(e.Code, row.code)
@@ -149,7 +162,8 @@ func httpErrorOf(err error) (r *httpError, hidden bool) {
 // has disconnected, and the outcome of no write is in doubt.
 func (c *call) fail(err error) {
 	r, hidden := httpErrorOf(err)
-	if hidden && errors.Is(err, context.Canceled) && !errors.Is(err, vitrine.ErrUnknown) && c.r.Context().Err() != nil { // the client has disconnected
+	// the client has disconnected
+	if hidden && errors.Is(err, context.Canceled) && !errors.Is(err, vitrine.ErrUnknown) && c.r.Context().Err() != nil {
 		r.Text, hidden = closedEarly, false
 	}
 	if hidden {
@@ -187,8 +201,9 @@ func (c *call) setError(r *httpError) {
 	c.out = append(c.out[:0], r.json()...)
 }
 
-// json returns the body of the response. Text that is not UTF-8, quoted from the request, gets replacement characters. Texts are
-// cut at maxSentence, except a pointer: one that is longer is left out, since a part of it would point to another place.
+// json returns the body of the response. Text that is not UTF-8, quoted from the request, gets replacement characters.
+// Texts are cut at maxSentence, except a pointer: one that is longer is left out, since a part of it would point to
+// another place.
 func (r httpError) json() []byte {
 	r.Text, r.Parameter = truncated(r.Text), truncated(r.Parameter)
 	if len(r.Pointer) > maxSentence {
@@ -201,8 +216,8 @@ func (r httpError) json() []byte {
 // maxSentence is how many bytes of a text go into an error or a line of the log, since sentences quote the request.
 const maxSentence = 1000
 
-// truncated cuts a text that is too long, between two characters, and marks the cut. A response or a line of the log thus never
-// grows with what a client has sent.
+// truncated cuts a text that is too long, between two characters, and marks the cut. A response or a line of the log
+// thus never grows with what a client has sent.
 func truncated(text string) string {
 	if len(text) <= maxSentence {
 		return text

@@ -35,7 +35,8 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	request, err := http.NewRequest("POST", server.URL+"/apps/", strings.NewReader(`{"title":"Hello","groups":["urn:vitrine:example.test:site=1"]}`))
+	request, err := http.NewRequest("POST", server.URL+"/apps/",
+		strings.NewReader(`{"title":"Hello","groups":["urn:vitrine:example.test:site=1"]}`))
 	if err != nil {
 		panic(err)
 	}
@@ -55,7 +56,8 @@ func ExampleTokens() {
 	if err != nil {
 		panic(err)
 	}
-	token, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=reader"}}, time.Now().Add(time.Minute))
+	token, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=reader"}},
+		time.Now().Add(time.Minute))
 	if err != nil {
 		panic(err)
 	}

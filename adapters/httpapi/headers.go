@@ -52,7 +52,8 @@ func (c *call) preflight() {
 //
 //	one version of an app, by its number   a year, without asking again: a version never changes
 //	cors.html                              a day, also in shared caches
-//	deliveries to pages                    as Config.PublicCache says, also in shared caches; errors below x/public/ not at all
+//	deliveries to pages                    as Config.PublicCache says, also in shared caches
+//	errors below x/public/                 not at all
 //	event streams, exports of reviews      not at all
 //	requests that net/http cannot read     not at all
 //	all others, errors too                 only to ask whether the copy is still good

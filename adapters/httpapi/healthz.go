@@ -58,4 +58,5 @@ func Overloaded(ctx context.Context) context.Context {
 }
 
 // errOverloaded is the response to a request that Overloaded marks.
-var errOverloaded = errorf(http.StatusServiceUnavailable, "the server has as many requests under way as it takes: try again")
+var errOverloaded = errorf(http.StatusServiceUnavailable,
+	"the server has as many requests under way as it takes: try again")

@@ -58,10 +58,12 @@ func (l *Limits) normalise() error {
 	)
 }
 
-// orDefault sets a number that is 0 to value, its default. It returns an error that names the field if the number is negative.
+// orDefault sets a number that is 0 to value, its default. It returns an error that names the field if the number is
+// negative.
 func orDefault[N int | int64 | time.Duration](field string, number *N, value N) error {
 	if *number < 0 {
-		return fmt.Errorf("httpapi: %s is %v: want a positive number, or 0 for the default, which is %v", field, *number, value)
+		return fmt.Errorf("httpapi: %s is %v: want a positive number, or 0 for the default, which is %v", field,
+			*number, value)
 	}
 	*number = cmp.Or(*number, value)
 	return nil
@@ -81,11 +83,12 @@ func LoadOf(h http.Handler) (load Load, ok bool) {
 	if !ok {
 		return Load{}, false
 	}
-	return Load{Memory: int64(own.large.inUse()) * slotBytes, Uploads: own.uploads.inUse(), Exports: own.exports.inUse()}, true
+	return Load{Memory: int64(own.large.inUse()) * slotBytes, Uploads: own.uploads.inUse(),
+		Exports: own.exports.inUse()}, true
 }
 
-// LimitsOf returns the limits of a handler of New as they are in force, with the defaults in place of zeros. ok is false for
-// any other handler.
+// LimitsOf returns the limits of a handler of New as they are in force, with the defaults in place of zeros. ok is
+// false for any other handler.
 func LimitsOf(h http.Handler) (limits Limits, ok bool) {
 	own, ok := h.(*handler)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// A negative limit is a mistake in the configuration. Without the check the handler would refuse every request, or New would
-// panic.
+// A negative limit is a mistake in the configuration. Without the check the handler would refuse every request, or New
+// would panic.
 func TestNegativeLimitsAreRefused(t *testing.T) {
 	const number = ": want a positive number, or 0 for the default, which is "
 	tests := []struct {
@@ -22,23 +22,30 @@ func TestNegativeLimitsAreRefused(t *testing.T) {
 	}{
 		{"Body", httpapi.Limits{Body: -1}, "httpapi: Limits.Body is -1" + number + "4194304"},
 		{"Token", httpapi.Limits{Token: -1}, "httpapi: Limits.Token is -1" + number + "16384"},
-		{"Memory", httpapi.Limits{Memory: -1 << 62}, "httpapi: Limits.Memory is -4611686018427387904" + number + "268435456"},
+		{"Memory", httpapi.Limits{Memory: -1 << 62},
+			"httpapi: Limits.Memory is -4611686018427387904" + number + "268435456"},
 		{"Uploads", httpapi.Limits{Uploads: -1}, "httpapi: Limits.Uploads is -1" + number + "32"},
-		{"UploadsOfNetwork", httpapi.Limits{UploadsOfNetwork: -1}, "httpapi: Limits.UploadsOfNetwork is -1" + number + "8"},
-		{"UploadsOfCaller", httpapi.Limits{UploadsOfCaller: -1}, "httpapi: Limits.UploadsOfCaller is -1" + number + "4"},
-		{"Pause", httpapi.Limits{Pause: -time.Second}, "httpapi: Limits.Pause is -1s: want a positive number, or 0 for the default, which is 30s"},
+		{"UploadsOfNetwork", httpapi.Limits{UploadsOfNetwork: -1},
+			"httpapi: Limits.UploadsOfNetwork is -1" + number + "8"},
+		{"UploadsOfCaller", httpapi.Limits{UploadsOfCaller: -1},
+			"httpapi: Limits.UploadsOfCaller is -1" + number + "4"},
+		{"Pause", httpapi.Limits{Pause: -time.Second},
+			"httpapi: Limits.Pause is -1s: want a positive number, or 0 for the default, which is 30s"},
 		{"Streams", httpapi.Limits{Streams: -1}, "httpapi: Limits.Streams is -1" + number + "2000"},
-		{"StreamsOfCaller", httpapi.Limits{StreamsOfCaller: -1}, "httpapi: Limits.StreamsOfCaller is -1" + number + "16"},
+		{"StreamsOfCaller", httpapi.Limits{StreamsOfCaller: -1},
+			"httpapi: Limits.StreamsOfCaller is -1" + number + "16"},
 		{"Line", httpapi.Limits{Line: -1}, "httpapi: Limits.Line is -1" + number + "16777216"},
 		{"LongLines", httpapi.Limits{LongLines: -1}, "httpapi: Limits.LongLines is -1" + number + "4"},
 		{"Exports", httpapi.Limits{Exports: -1}, "httpapi: Limits.Exports is -1" + number + "8"},
-		{"ExportsOfCaller", httpapi.Limits{ExportsOfCaller: -1}, "httpapi: Limits.ExportsOfCaller is -1" + number + "4"},
+		{"ExportsOfCaller", httpapi.Limits{ExportsOfCaller: -1},
+			"httpapi: Limits.ExportsOfCaller is -1" + number + "4"},
 	}
 	tested := map[string]bool{}
 	for _, test := range tests {
 		tested[test.field] = true
 		t.Run(test.field, func(t *testing.T) {
-			c := httpapi.Config{Reviews: reviews.New(memory.New(), nil), Authenticate: (&people{}).authenticate, Limits: test.limits}
+			c := httpapi.Config{Reviews: reviews.New(memory.New(), nil), Authenticate: (&people{}).authenticate,
+				Limits: test.limits}
 			if _, err := httpapi.New(c); err == nil || err.Error() != test.err {
 				t.Errorf("the error is %v, want %s", err, test.err)
 			}

@@ -14,7 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// crowd is a server over one app with versions that make a page of some MiB, and with few slots for large requests: 16, and 2 a caller.
+// crowd is a server over one app with versions that make a page of some MiB, and with few slots for large requests: 16,
+// and 2 a caller.
 type crowd struct {
 	*handler
 	t   *testing.T
@@ -25,23 +26,30 @@ type crowd struct {
 func newCrowd(t *testing.T) *crowd {
 	network := "urn:vitrine:example.test"
 	apps := appsvc.New(memory.New(), nil)
-	h, err := New(Config{Apps: apps, Limits: Limits{Memory: 16 * slotBytes}, Authenticate: func(r *http.Request) (Principal, error) {
-		token, err := RequestToken(r)
-		return Principal{Caller: vitrine.Caller{URN: network + ":user=" + token, Moderates: []string{network}, Components: token == "editor"}}, err
-	}})
+	h, err := New(Config{Apps: apps, Limits: Limits{Memory: 16 * slotBytes},
+		Authenticate: func(r *http.Request) (Principal, error) {
+			token, err := RequestToken(r)
+			return Principal{Caller: vitrine.Caller{URN: network + ":user=" + token, Moderates: []string{network},
+				Components: token == "editor"}}, err
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &crowd{handler: h.(*handler), t: t}
 	c.srv = httptest.NewServer(h)
 	t.Cleanup(c.srv.Close)
-	c.do("editor", "POST", "/components/", `{"name":"n","version":"1","main":"https://example.test/x.js","configSchema":{}}`, 201)
+	c.do("editor", "POST", "/components/",
+		`{"name":"n","version":"1","main":"https://example.test/x.js","configSchema":{}}`, 201)
 	text := strings.Repeat("0123456789abcdef", 200<<10/16)
-	made := c.do("editor", "POST", "/apps/", `{"title":"Long","groups":["`+network+`"],"elements":[{"component":{"name":"n","version":"1"},"config":{"text":"`+text+`"}}]}`, 201)
+	made := c.do("editor", "POST", "/apps/",
+		`{"title":"Long","groups":["`+network+
+			`"],"elements":[{"component":{"name":"n","version":"1"},"config":{"text":"`+text+`"}}]}`, 201)
 	_, c.id, _ = strings.Cut(made, `{"id":"`)
 	c.id, _, _ = strings.Cut(c.id, `"`)
 	for v := range 10 {
-		c.do("editor", "PATCH", "/apps/"+c.id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"%[1]d"}]`, v), 200)
+		c.do("editor", "PATCH", "/apps/"+c.id,
+			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+				`"path":"/apps/0/title","value":"%[1]d"}]`, v), 200)
 	}
 	return c
 }
@@ -65,7 +73,8 @@ func (c *crowd) do(user, method, path, body string, want int) string {
 // take takes slots for a caller, until the function that it returns is called.
 func (c *crowd) take(user string, count int) (leave func()) {
 	c.t.Helper()
-	x := c.large.newSlot("urn:vitrine:example.test:user="+user, "", &client{control: http.NewResponseController(httptest.NewRecorder())})
+	x := c.large.newSlot("urn:vitrine:example.test:user="+user, "",
+		&client{control: http.NewResponseController(httptest.NewRecorder())})
 	if _, err := x.tryAcquire(count, false); err != nil {
 		c.t.Fatal(err)
 	}
@@ -95,8 +104,8 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestLargeRequestsHaveSlots: a caller without a free slot gets no large response, and small ones as always; another caller gets both.
-// In the end all slots are free, also when responses were not read.
+// TestLargeRequestsHaveSlots: a caller without a free slot gets no large response, and small ones as always; another
+// caller gets both. In the end all slots are free, also when responses were not read.
 func TestLargeRequestsHaveSlots(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t)
@@ -122,7 +131,8 @@ func TestAPatchThatFindsNoRoomChangesNothing(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t)
 	leave := c.take("mallory", 2)
-	patch := `[{"op":"test","path":"/apps/0/version","value":"10"},{"op":"replace","path":"/apps/0/title","value":"new"}]`
+	patch := `[{"op":"test","path":"/apps/0/version","value":"10"},{"op":"replace","path":"/apps/0/title",` +
+		`"value":"new"}]`
 	c.do("mallory", "PATCH", "/apps/"+c.id, patch, 503)
 	if got := c.do("alice", "GET", "/apps/"+c.id, "", 200); !strings.Contains(got, `"version":"10"`) {
 		t.Errorf("it was stored: %.200s", got)
@@ -131,11 +141,14 @@ func TestAPatchThatFindsNoRoomChangesNothing(t *testing.T) {
 	c.do("mallory", "PATCH", "/apps/"+c.id, patch, 200)
 }
 
-// TestLargeResponsesAreCounted, also those of endpoints that reserve no memory themselves, and those of writes that return an app.
+// TestLargeResponsesAreCounted, also those of endpoints that reserve no memory themselves, and those of writes that
+// return an app.
 func TestLargeResponsesAreCounted(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t)
-	c.do("editor", "POST", "/components/", `{"name":"long","version":"1","main":"https://example.test/x.js","configSchema":{},"description":"`+strings.Repeat("long ", 40<<10)+`"}`, 201)
+	c.do("editor", "POST", "/components/",
+		`{"name":"long","version":"1","main":"https://example.test/x.js","configSchema":{},"description":"`+
+			strings.Repeat("long ", 40<<10)+`"}`, 201)
 	tag := "/apps/" + c.id + "/tags/live?embedApps=true"
 	leave := c.take("mallory", 2)
 	c.do("mallory", "PUT", tag, `{"appVersion":"3"}`, 503)

@@ -28,7 +28,8 @@ func TestBelowAServeMux(t *testing.T) {
 		return answer
 	}
 	oneSlash := strings.Replace(twoSlashes, "//", "/", 1)
-	for _, path := range []string{"/api/components/%40scope%2Fname", "/api/components", "/api/components/", oneSlash, "/healthz"} {
+	for _, path := range []string{"/api/components/%40scope%2Fname", "/api/components", "/api/components/", oneSlash,
+		"/healthz"} {
 		if answer := ask(mux, path); answer.Code != 200 {
 			t.Errorf("%s below a ServeMux: status %d", path, answer.Code)
 		}

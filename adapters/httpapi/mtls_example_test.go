@@ -24,11 +24,14 @@ import (
 func byCertificate(users map[string]httpapi.Principal) func(*http.Request) (httpapi.Principal, error) {
 	return func(r *http.Request) (httpapi.Principal, error) {
 		if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
-			return httpapi.Principal{}, fmt.Errorf("%w: no certificate of our own authority", httpapi.ErrUnauthenticated)
+			return httpapi.Principal{},
+				fmt.Errorf("%w: no certificate of our own authority", httpapi.ErrUnauthenticated)
 		}
 		certificate := r.TLS.VerifiedChains[0][0]
 		if len(certificate.URIs) != 1 {
-			return httpapi.Principal{}, fmt.Errorf("%w: the certificate has %d URIs, want one", httpapi.ErrUnauthenticated, len(certificate.URIs))
+			return httpapi.Principal{},
+				fmt.Errorf("%w: the certificate has %d URIs, want one", httpapi.ErrUnauthenticated,
+					len(certificate.URIs))
 		}
 		who, known := users[certificate.URIs[0].String()]
 		if !known {
@@ -43,8 +46,10 @@ func byCertificate(users map[string]httpapi.Principal) func(*http.Request) (http
 func Example_clientCertificate() {
 	const ann = "urn:vitrine:example.test:user=ann"
 	handler, err := httpapi.New(httpapi.Config{
-		Apps:         appsvc.New(memory.New(), nil),
-		Authenticate: byCertificate(map[string]httpapi.Principal{ann: {Caller: vitrine.Caller{URN: ann, Reads: []string{"urn:vitrine:example.test"}}}}),
+		Apps: appsvc.New(memory.New(), nil),
+		Authenticate: byCertificate(
+			map[string]httpapi.Principal{
+				ann: {Caller: vitrine.Caller{URN: ann, Reads: []string{"urn:vitrine:example.test"}}}}),
 	})
 	if err != nil {
 		panic(err)
@@ -88,7 +93,8 @@ func newAuthority() authority {
 	if err != nil {
 		panic(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		panic(err)

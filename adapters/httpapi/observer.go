@@ -18,10 +18,11 @@ type Observer func(ctx context.Context, e Exchange)
 // Exchange is a request and its result. It contains no token and nothing of the query, which may have a token. Route,
 // Method, Status and Code take few values and can be labels of a metric; the others cannot.
 type Exchange struct {
-	ID       string        // X-Request-Id of the response
-	Method   string        // "GET"; "other" for a method that HTTP does not define
-	Route    string        // pattern of the path, "/apps/{id}"; "" for OPTIONS, unknown paths and overload
-	Path     string        // as it was sent, escaped; at most 1,000 bytes; with "[token]" for text that looks like a token
+	ID     string // X-Request-Id of the response
+	Method string // "GET"; "other" for a method that HTTP does not define
+	Route  string // pattern of the path, "/apps/{id}"; "" for OPTIONS, unknown paths and overload
+	// as it was sent, escaped; at most 1,000 bytes; with "[token]" for text that looks like a token
+	Path     string
 	Address  string        // of the client, without its port: the host of http.Request.RemoteAddr
 	Caller   string        // URN; "" if the endpoint needs no token, or if it is not known
 	Status   int           // 0 if the connection was dropped before a response
@@ -36,19 +37,22 @@ type Exchange struct {
 func AccessLog(log *slog.Logger) Observer {
 	return func(ctx context.Context, e Exchange) {
 		log.LogAttrs(ctx, slog.LevelInfo, "answered", slog.String("request", e.ID), slog.String("method", e.Method),
-			slog.String("path", e.Path), slog.String("route", e.Route), slog.String("address", e.Address), slog.String("caller", e.Caller),
+			slog.String("path", e.Path), slog.String("route", e.Route), slog.String("address", e.Address),
+			slog.String("caller", e.Caller),
 			slog.Int("status", e.Status), slog.Int64("bytes", e.Bytes), slog.Duration("duration", e.Duration))
 	}
 }
 
 // methods are the methods of HTTP (RFC 9110 and 5789).
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+	http.MethodDelete,
 	http.MethodOptions, http.MethodConnect, http.MethodTrace}
 
 // observe calls the Observer for a call that has ended. Route and Caller are "" for a request that was rejected before
 // they were known.
 func (h *handler) observe(c *call) {
-	e := Exchange{ID: c.id, Method: c.method(), Path: c.path(), Address: c.address(), Caller: c.caller(), Bytes: c.written, Duration: time.Since(c.begun)}
+	e := Exchange{ID: c.id, Method: c.method(), Path: c.path(), Address: c.address(), Caller: c.caller(),
+		Bytes: c.written, Duration: time.Since(c.begun)}
 	if c.routes != nil { // all of them have the same path
 		e.Route = c.routes[0].at(h.BasePath, h.AssetPrefix)
 	}
@@ -82,7 +86,8 @@ func (l *denialLog) denied(c *call, r *httpError) {
 	if r.status != http.StatusUnauthorized && r.status != http.StatusForbidden || !l.mayWrite() {
 		return
 	}
-	l.log.LogAttrs(c.r.Context(), slog.LevelInfo, "refused", slog.String("request", c.id), slog.String("method", c.method()),
+	l.log.LogAttrs(c.r.Context(), slog.LevelInfo, "refused", slog.String("request", c.id),
+		slog.String("method", c.method()),
 		slog.String("path", c.path()), slog.Int("status", r.status), slog.String("address", c.address()),
 		slog.String("caller", c.caller()), slog.String("reason", c.briefly(cmp.Or(c.reason, r.Text))))
 }

@@ -69,7 +69,8 @@ func TestTheObserverIsToldOfEveryRequest(t *testing.T) {
 		{"GET", "/nothing", "", 404, ""},
 		{"FOO", "/v4/apps/", "", 405, "/v4/apps/"},
 		{"GET", "/healthz", "", 200, "/healthz"},
-		{"GET", manager + "/example.test/assetLibrary/example.test/assets", "", 200, manager + "/{network}/assetLibrary/{library}/assets"},
+		{"GET", manager + "/example.test/assetLibrary/example.test/assets", "", 200,
+			manager + "/{network}/assetLibrary/{library}/assets"},
 	} {
 		r := w.as(editor, c.method, c.path, c.body).want(c.status)
 		method := c.method
@@ -77,7 +78,8 @@ func TestTheObserverIsToldOfEveryRequest(t *testing.T) {
 			method = "other"
 		}
 		path, _, _ := strings.Cut(c.path, "?")
-		want := httpapi.Exchange{ID: r.header.Get("X-Request-Id"), Method: method, Route: c.route, Path: path, Status: c.status, Bytes: int64(len(r.body)), Address: "127.0.0.1", Caller: editor.URN}
+		want := httpapi.Exchange{ID: r.header.Get("X-Request-Id"), Method: method, Route: c.route, Path: path,
+			Status: c.status, Bytes: int64(len(r.body)), Address: "127.0.0.1", Caller: editor.URN}
 		if c.method == "OPTIONS" || c.path == "/healthz" {
 			want.Caller = "" // these ask for no token
 		}
@@ -148,9 +150,11 @@ func TestTheObserverIsToldOfPanicsAndDrops(t *testing.T) {
 // What the observer is told has no token, as TestNoTokenIsLogged shows, and a line of the log has no more than that.
 func TestTheAccessLogHasALineForEachRequest(t *testing.T) {
 	var log strings.Builder
-	httpapi.AccessLog(slog.New(slog.NewTextHandler(&log, nil)))(t.Context(), httpapi.Exchange{ID: "i", Method: "GET", Path: "/apps/a\nb", Route: "/apps/{id}",
-		Address: "127.0.0.1", Caller: "c", Status: 200, Bytes: 7, Duration: time.Second})
-	const want = ` msg=answered request=i method=GET path="/apps/a\nb" route=/apps/{id} address=127.0.0.1 caller=c status=200 bytes=7 duration=1s`
+	httpapi.AccessLog(slog.New(slog.NewTextHandler(&log, nil)))(t.Context(),
+		httpapi.Exchange{ID: "i", Method: "GET", Path: "/apps/a\nb", Route: "/apps/{id}",
+			Address: "127.0.0.1", Caller: "c", Status: 200, Bytes: 7, Duration: time.Second})
+	const want = ` msg=answered request=i method=GET path="/apps/a\nb" route=/apps/{id} address=127.0.0.1 caller=c ` +
+		`status=200 bytes=7 duration=1s`
 	if !strings.HasSuffix(log.String(), want+"\n") || strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("the log is %s, want one line that ends with %s", log.String(), want)
 	}

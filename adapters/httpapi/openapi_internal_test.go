@@ -78,7 +78,8 @@ func (o describedOperation) names(in string) (out []string) {
 
 // openapi.json has the endpoints and the parameters of the route table, and no others.
 func TestOpenAPIHasEveryRouteAndNoOther(t *testing.T) {
-	h := &handler{Config: Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil)}}
+	h := &handler{Config: Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil),
+		Reviews: reviews.New(memory.New(), nil)}}
 	described := describedRoutes(t)
 	for _, rt := range h.routes() {
 		name := rt.method + " " + rt.described()
@@ -103,14 +104,16 @@ func (o describedOperation) hold(t *testing.T, name string, rt route) {
 	if takes := slices.Contains(o.names("header"), "Idempotency-Key"); takes != rt.is(keyed) {
 		t.Errorf("%s: Idempotency-Key is described: %t, known: %t", name, takes, rt.is(keyed))
 	}
-	if have, want := slices.Sorted(maps.Keys(o.RequestBody.Content)), slices.Sorted(slices.Values(rt.body.types)); !slices.Equal(have, want) {
+	if have, want := slices.Sorted(maps.Keys(o.RequestBody.Content)),
+		slices.Sorted(slices.Values(rt.body.types)); !slices.Equal(have, want) {
 		t.Errorf("%s: bodies %q are described, the route takes %q", name, have, want)
 	}
 	if open := o.Security != nil && len(*o.Security) == 0; open != rt.is(public) {
 		t.Errorf("%s: described as open: %t, is open: %t", name, open, rt.is(public))
 	}
 	narrow := strings.Contains(rt.path, "{library}") // not every id can be one
-	want := map[int]bool{rt.status: true, 401: !rt.is(public) || rt.is(shared), 400: len(rt.query) > 0 || rt.writes() || narrow, 415: rt.body.types != nil, 413: rt.body.types != nil && !rt.body.stream}
+	want := map[int]bool{rt.status: true, 401: !rt.is(public) || rt.is(shared), 400: len(rt.query) > 0 || rt.writes() ||
+		narrow, 415: rt.body.types != nil, 413: rt.body.types != nil && !rt.body.stream}
 	for status, known := range want {
 		if _, ok := o.Responses[strconv.Itoa(status)]; ok != known {
 			t.Errorf("%s: status %d is described: %t, is answered: %t", name, status, ok, known)

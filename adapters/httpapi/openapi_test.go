@@ -37,7 +37,9 @@ func described(t testing.TB, c httpapi.Config) *transport {
 		t.Fatal(err)
 	}
 	base := strings.TrimSuffix("/"+strings.Trim(c.BasePath, "/"), "/")
-	return &transport{Document: doc, Base: base, Next: client.Transport, Tell: func(err error) { t.Errorf("openapi.json: %v", err) }}
+	return &transport{Document: doc, Base: base, Next: client.Transport, Tell: func(err error) {
+		t.Errorf("openapi.json: %v", err)
+	}}
 }
 
 // served returns openapi.json as a server of this configuration has it.
@@ -99,7 +101,8 @@ func TestOpenAPILeavesOutWhatIsNotServed(t *testing.T) {
 			var doc struct{ Paths map[string]any }
 			w.send("GET", "/openapi.json", "").want(200).read(&doc)
 			if doc.Paths[c.there] == nil || doc.Paths["/healthz"] == nil || doc.Paths[c.absent] != nil {
-				t.Errorf("%d paths, of which %s: %t, and %s: %t", len(doc.Paths), c.there, doc.Paths[c.there] != nil, c.absent, doc.Paths[c.absent] != nil)
+				t.Errorf("%d paths, of which %s: %t, and %s: %t", len(doc.Paths), c.there, doc.Paths[c.there] != nil,
+					c.absent, doc.Paths[c.absent] != nil)
 			}
 		})
 	}
@@ -146,7 +149,8 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 		c.BasePath, c.Assets, c.Reviews = "/v4", assets.New(memory.New(), nil), reviews.New(memory.New(), nil)
 	})
 	a := &asker{world: w, asked: map[string]bool{}, ids: map[string]string{
-		"network": "example.test", "library": "example.test", "name": "c", "tag": "live", "version": "0", "from": "0", "to": "1"}}
+		"network": "example.test", "library": "example.test", "name": "c", "tag": "live", "version": "0", "from": "0",
+		"to": "1"}}
 	a.ask("GET", "/cors.html", "", "")
 	a.ask("GET", "/openapi.json", "", "")
 	a.ask("GET", "/healthz", "", "")
@@ -158,32 +162,40 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("GET", "/components/{name}/versions/{version}", "", "")
 	a.ids["version"] = "0"
 	a.ids["id"] = fmt.Sprint(a.ask("POST", "/apps/", "",
-		`{"title":"x","groups":["urn:vitrine:example.test"],"elements":[{"component":{"name":"c","version":"1"},"config":{"a":1e400}}]}`)["id"])
+		`{"title":"x","groups":["urn:vitrine:example.test"],"elements":[{"component":{"name":"c","version":"1"},`+
+			`"config":{"a":1e400}}]}`)["id"])
 	a.ask("GET", "/apps/", "?usingComponent=c&sort=updatedAt&limit=1", "")
 	a.ask("GET", "/apps/{id}", "?withDefaults=true", "")
-	a.ask("PATCH", "/apps/{id}", "", `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"copy","from":"/apps/0/elements/0","path":"/apps/0/elements/-"}]`)
+	a.ask("PATCH", "/apps/{id}", "",
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"copy","from":"/apps/0/elements/0",`+
+			`"path":"/apps/0/elements/-"}]`)
 	a.ask("GET", "/apps/versions/", "?appId={id}&before=1", "")
 	a.ask("GET", "/apps/{id}/versions/", "?limit=1", "")
 	a.ask("GET", "/apps/{id}/versions/{version}", "", "")
 	a.ask("GET", "/apps/{id}/versions/{from}/diff/{to}", "", "")
 	a.ask("GET", "/apps/{id}/history/", "?limit=1", "")
 	a.ask("POST", "/apps/versions/restore", "", `{"id":"{id}","version":"0","note":"n"}`)
-	a.ids["other"], a.ids["id"] = a.ids["id"], fmt.Sprint(a.ask("POST", "/apps/", "", `{"title":"y","groups":["urn:vitrine:example.test"]}`)["id"])
+	a.ids["other"], a.ids["id"] = a.ids["id"],
+		fmt.Sprint(a.ask("POST", "/apps/", "", `{"title":"y","groups":["urn:vitrine:example.test"]}`)["id"])
 	a.ask("DELETE", "/apps/{id}", "", "")
 	a.ask("POST", "/apps/{id}/undelete", "", "")
 	a.ask("DELETE", "/apps/{id}", "", "")
 	a.ask("GET", "/apps/", "?deleted=true&view=summary", "")
 	a.ask("POST", "/apps/{id}/erase", "", "")
 	a.ids["id"] = a.ids["other"]
-	a.ask("GET", "/apps/", "?view=summary&q=x&usingComponent=c&usingVersion=1&group=urn:vitrine:example.test&owner="+editor.URN, "")
+	a.ask("GET", "/apps/",
+		"?view=summary&q=x&usingComponent=c&usingVersion=1&group=urn:vitrine:example.test&owner="+editor.URN, "")
 	a.ask("PUT", "/apps/{id}/tags/{tag}", "?embedApps=true", `{"appVersion":"0"}`)
 	a.ask("GET", "/apps/{id}/tags/", "?embedApps=true&limit=1&after=a", "")
 	a.ask("GET", "/apps/{id}/tags/{tag}", "?embedApps=false", "")
 	a.ask("GET", "/apps/{id}/tagged/{tag}", "", "")
-	key := w.token(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=page", Reads: []string{network}, TagsOnly: true, Tags: []string{"live"}}})
+	key := w.token(
+		httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=page", Reads: []string{network}, TagsOnly: true,
+			Tags: []string{"live"}}})
 	w.send("GET", "/v4/x/public/live?app="+a.ids["id"]+"&app=absent&key="+key, "").want(200)
 	a.asked["GET /x/public/{tag}"] = true
-	a.asked["GET /x/public/reviews/{network}/{collection}"] = true // its key is none of these tokens, see TestShownReviews
+	// its key is none of these tokens, see TestShownReviews
+	a.asked["GET /x/public/reviews/{network}/{collection}"] = true
 	a.ask("GET", "/tags/{tag}", "?appId={id}&appId=x", "")
 	a.ask("PUT", "/apps/{id}/tags/{tag}", "", `{"appVersion":"1","from":"0"}`)
 	a.ask("GET", "/apps/{id}/tags/{tag}/history/", "?limit=1", "")
@@ -209,15 +221,23 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("GET", "/x/changes", "", "")
 	a.ask("GET", "/x/changes", "?types=tag.set,app.created&app={id}&limit=1", "")
 	a.ask("DELETE", "/apps/{id}/tags/{tag}", "", "")
-	a.ask("POST", "/components/{name}/check", "", `{"name":"c","version":"3","main":"/x.js","configSchema":{"required":["absent"],"requierd":[]}}`)
-	a.ask("POST", "/components/", "", `{"name":"c","version":"2","main":"/x.js","configSchema":{"required":["absent"]}}`)
+	a.ask("POST", "/components/{name}/check", "",
+		`{"name":"c","version":"3","main":"/x.js","configSchema":{"required":["absent"],"requierd":[]}}`)
+	a.ask("POST", "/components/", "",
+		`{"name":"c","version":"2","main":"/x.js","configSchema":{"required":["absent"]}}`)
 	a.ask("POST", "/components/{name}/upgrade", "?dryRun=true", `{"to":"2"}`)
-	a.ask("POST", "/components/{name}/upgrade", "", `{"from":["1"],"to":"2","patch":[{"op":"add","path":"/absent","value":1}]}`)
+	a.ask("POST", "/components/{name}/upgrade", "",
+		`{"from":["1"],"to":"2","patch":[{"op":"add","path":"/absent","value":1}]}`)
 	a.ask("DELETE", "/components/{name}", "", "")
 	a.ask("POST", "/x/reviews/import", "?dryRun=true", "{}\n{\"source\":1}\n")
 	a.ask("POST", "/x/reviews/convert", "?scale=10&network={network}", "sku,rating,date,name\nlamp,5,2019-04-03,Ann\n")
 	a.ask("GET", "/x/reviews/export", "?network={network}", "")
-	a.ask("POST", "/x/reviews/import", "", `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["a","b"],"reviews":[{"id":"r1","imported_display_name":"N","imported_email":"n@example.test","imported_url":"https://example.test/","subparts":{"a":"b"},"title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[5,6]},{"id":"r2","author_id":"u","parent_id":"r1","title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[5,6]}]}`+"\n")
+	a.ask("POST", "/x/reviews/import", "",
+		`{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"YQ==","dimensions":["a","b"],`+
+			`"reviews":[{"id":"r1","imported_display_name":"N","imported_email":"n@example.test",`+
+			`"imported_url":"https://example.test/","subparts":{"a":"b"},"title":"t","body_html":"",`+
+			`"created":"2020-01-02T03:04:05Z","ratings":[5,6]},{"id":"r2","author_id":"u","parent_id":"r1",`+
+			`"title":"t","body_html":"","created":"2020-01-02T03:04:05Z","ratings":[5,6]}]}`+"\n")
 	a.ask("GET", "/x/reviews/changes", "?limit=1", "")
 	a.ask("GET", "/x/reviews/collections", "?limit=1&source=s", "")
 	a.ids["collection"] = "YQ=="
@@ -226,8 +246,10 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("DELETE", "/x/reviews", "?network={network}&source=s&email=N@example.test&dryRun=true", "")
 	a.ask("DELETE", "/x/reviews", "?everything=true", "")
 
-	a.ids["folder"] = firstID(a.ask("POST", library+"/folders", "", `{"create":[{"label":"x","inherit":false,"permissions":[{"operation":"view","role":{"id":"r"}}]}]}`)["folders"])
-	a.ids["asset"] = firstID(a.ask("POST", library+"/assets", "", `{"add":[{"id":"1","generator":{"id":"g"},"folders":["{folder}"],"safe_tags":["t"],"via":1,
+	a.ids["folder"] = firstID(a.ask("POST", library+"/folders", "",
+		`{"create":[{"label":"x","inherit":false,"permissions":[{"operation":"view","role":{"id":"r"}}]}]}`)["folders"])
+	a.ids["asset"] = firstID(a.ask("POST", library+"/assets", "",
+		`{"add":[{"id":"1","generator":{"id":"g"},"folders":["{folder}"],"safe_tags":["t"],"via":1,
 		"content":{"content":"x","lang":null,"more":{},"attributedTo":{"icon":{"url":{"href":"https://example.test/"}}},
 		"attachment":[{"version":"1.0","type":"photo","provider_url":{"href":"https://example.test/"}}]}}]}`)["added"])
 	a.ask("GET", library+"/assets", "?query=x&via=1&tags=t&order=asc&limit=2", "")
@@ -235,7 +257,9 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("GET", library+"/folders", "?id={folder}&path=/", "")
 	a.ask("GET", library+"/folder/{folder}", "", "")
 	a.ask("GET", library+"/folder/{folder}/permissions", "", "")
-	a.ask("POST", library+"/folder/{folder}/permissions", "", `{"create":[{"operation":"edit","group":"urn:vitrine:example.test:site=1"},{"operation":"edit","user":{"id":"u","name":"U"}}]}`)
+	a.ask("POST", library+"/folder/{folder}/permissions", "",
+		`{"create":[{"operation":"edit","group":"urn:vitrine:example.test:site=1"},{"operation":"edit",`+
+			`"user":{"id":"u","name":"U"}}]}`)
 	a.ask("POST", library+"/folder/{folder}/assets", "", `{"assign":["{asset}","none"]}`)
 	a.ask("POST", library+"/attributes", "", `{"assets":["{asset}"],"add":[{"key":"k","value":""}]}`)
 	a.ask("GET", library+"/attributes", "?key=k", "")

@@ -53,7 +53,8 @@ func TestExchangesThatAreNotAsDescribedAreFound(t *testing.T) {
 		answer, content             string
 		fault                       string // part of what is said; "" for none
 	}{
-		{"as described", "GET /base/things/?id=1&id=2&limit=9", token, "", 200, asJSON + "\nETag: \"1\"", `[{"id":"x","more":{}}]`, ""},
+		{"as described", "GET /base/things/?id=1&id=2&limit=9", token, "", 200, asJSON + "\nETag: \"1\"",
+			`[{"id":"x","more":{}}]`, ""},
 		{"without the slash", "GET /base/things?id=1", token, "", 200, asJSON + "\nETag: \"1\"", `[]`, ""},
 		{"HEAD", "HEAD /base/things/?id=1", token, "", 200, asJSON + "\nETag: \"1\"", "", ""},
 		{"refused", "GET /base/things/", "", "", 404, "", "", ""},
@@ -61,24 +62,33 @@ func TestExchangesThatAreNotAsDescribedAreFound(t *testing.T) {
 		{"a header too few", "GET /base/things/?id=1", token, "", 200, asJSON, `[]`, "header ETag is missing"},
 		{"a wrong header", "GET /base/things/?id=1", token, "", 200, asJSON + "\nETag: 1", `[]`, "header ETag"},
 		{"a wrong member", "GET /base/things/?id=1", token, "", 200, asJSON + "\nETag: \"1\"", `[{"id":1}]`, "/0/id"},
-		{"a member too few", "GET /base/things/?id=1", token, "", 200, asJSON + "\nETag: \"1\"", `[{}]`, "missing property"},
-		{"a member too many", "GET /base/things/?id=1", token, "", 200, asJSON + "\nETag: \"1\"", `[{"id":"1","x":1}]`, "additional properties"},
-		{"a member too many, deeper", "GET /base/things/?id=1", token, "", 200, asJSON + "\nETag: \"1\"", `[{"id":"1","more":{"b":1}}]`, "additional properties"},
+		{"a member too few", "GET /base/things/?id=1", token, "", 200, asJSON + "\nETag: \"1\"", `[{}]`,
+			"missing property"},
+		{"a member too many", "GET /base/things/?id=1", token, "", 200, asJSON + "\nETag: \"1\"", `[{"id":"1","x":1}]`,
+			"additional properties"},
+		{"a member too many, deeper", "GET /base/things/?id=1", token, "", 200, asJSON + "\nETag: \"1\"",
+			`[{"id":"1","more":{"b":1}}]`, "additional properties"},
 		{"no JSON", "GET /base/things/?id=1", token, "", 200, asJSON + "\nETag: \"1\"", `[`, "unexpected EOF"},
-		{"another type", "GET /base/things/?id=1", token, "", 200, "Content-Type: text/html\nETag: \"1\"", `x`, "media type"},
+		{"another type", "GET /base/things/?id=1", token, "", 200, "Content-Type: text/html\nETag: \"1\"", `x`,
+			"media type"},
 		{"a body that is not there", "PUT /things/a", asJSON, `{"id":"1"}`, 204, "", "x", "has a body"},
 		{"no token", "GET /base/things/?id=1", "", "", 200, asJSON + "\nETag: \"1\"", `[]`, "no token"},
 		{"a parameter too few", "GET /base/things/", token, "", 200, asJSON + "\nETag: \"1\"", `[]`, "parameter id"},
-		{"a parameter that is no number", "GET /base/things/?id=1&limit=x", token, "", 200, asJSON + "\nETag: \"1\"", `[]`, "parameter limit"},
-		{"a parameter over its limit", "GET /base/things/?id=1&limit=10", token, "", 200, asJSON + "\nETag: \"1\"", `[]`, "parameter limit"},
-		{"a parameter twice", "GET /base/things/?id=1&limit=1&limit=1", token, "", 200, asJSON + "\nETag: \"1\"", `[]`, "given 2 times"},
-		{"a wrong item", "GET /base/things/?id=1&id=abc", token, "", 200, asJSON + "\nETag: \"1\"", `[]`, "parameter id"},
+		{"a parameter that is no number", "GET /base/things/?id=1&limit=x", token, "", 200, asJSON + "\nETag: \"1\"",
+			`[]`, "parameter limit"},
+		{"a parameter over its limit", "GET /base/things/?id=1&limit=10", token, "", 200, asJSON + "\nETag: \"1\"",
+			`[]`, "parameter limit"},
+		{"a parameter twice", "GET /base/things/?id=1&limit=1&limit=1", token, "", 200, asJSON + "\nETag: \"1\"", `[]`,
+			"given 2 times"},
+		{"a wrong item", "GET /base/things/?id=1&id=abc", token, "", 200, asJSON + "\nETag: \"1\"", `[]`,
+			"parameter id"},
 		{"an open operation at the root", "PUT /things/a", asJSON, `{"id":"1"}`, 204, "", "", ""},
 		{"an escaped parameter", "PUT /things/a%2Fb", asJSON, `{"id":"1"}`, 204, "", "", ""},
 		{"a wrong parameter of the path", "PUT /things/A", asJSON, `{"id":"1"}`, 204, "", "", "parameter id"},
 		{"a wrong body that is taken", "PUT /things/a", asJSON, `{"id":1}`, 204, "", "", "was taken"},
 		{"a body of another type", "PUT /things/a", "Content-Type: text/plain", "x", 204, "", "", "media type"},
-		{"a parameter that a write does not know", "PUT /things/a?x=1", asJSON, `{"id":"1"}`, 204, "", "", "query parameter x"},
+		{"a parameter that a write does not know", "PUT /things/a?x=1", asJSON, `{"id":"1"}`, 204, "", "",
+			"query parameter x"},
 		{"a refusal in words", "PUT /things/a", asJSON, `{`, 400, "Content-Type: text/plain", "why", ""},
 		{"a refusal without words", "PUT /things/a", asJSON, `{`, 400, "Content-Type: text/plain", "", "minLength"},
 		{"no such method", "DELETE /things/a", "", "", 405, "", "", ""},
@@ -92,7 +102,8 @@ func TestExchangesThatAreNotAsDescribedAreFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := exchange{Method: method, URL: to, Header: headers(c.header), Body: []byte(c.body), Status: c.status, Answer: headers(c.answer), Content: []byte(c.content)}
+			x := exchange{Method: method, URL: to, Header: headers(c.header), Body: []byte(c.body), Status: c.status,
+				Answer: headers(c.answer), Content: []byte(c.content)}
 			err = doc.Check("/base", x)
 			if c.fault == "" && err != nil {
 				t.Error(err)
@@ -117,7 +128,8 @@ func TestDocumentsAtFaultAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"another version", `"3.1.0"`, `"3.0.3"`, "not an OpenAPI 3.1"},
 		{"an example that is not as described", `[{"id": "1"}]`, `[{"id": 1}]`, "example"},
-		{"a reference to nothing", `"$ref": "#/components/schemas/Thing"`, `"$ref": "#/components/schemas/None"`, "None"},
+		{"a reference to nothing", `"$ref": "#/components/schemas/Thing"`, `"$ref": "#/components/schemas/None"`,
+			"None"},
 		{"a schema that is none", `"maximum": 9`, `"maximum": "9"`, "maximum"},
 		{"a parameter of a path that is not described", `"/things/{id}"`, `"/things/{name}"`, "{name}"},
 		{"no operationId", `"operationId": "put"`, `"x": "put"`, "operationId"},
@@ -146,7 +158,9 @@ func TestTransportTells(t *testing.T) {
 	}))
 	defer server.Close()
 	var told []error
-	client := &http.Client{Transport: &transport{Document: doc, Base: "/base", Tell: func(err error) { told = append(told, err) }}}
+	client := &http.Client{Transport: &transport{Document: doc, Base: "/base", Tell: func(err error) {
+		told = append(told, err)
+	}}}
 	for _, c := range []struct {
 		path, body string
 		told       int

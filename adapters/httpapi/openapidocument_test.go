@@ -13,10 +13,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// document is an OpenAPI 3.1 document that is ready to judge traffic: every request that the server accepted, and every response with its
-// status, its headers and all members of its body. A JSON Schema engine validates the values; the rest of this file finds the
-// operation and reads the parameters, as far as openapi.json needs it. It is stricter than the document: if an object lists its members and
-// does not allow others, there must be no others. It is safe for concurrent use.
+// document is an OpenAPI 3.1 document that is ready to judge traffic: every request that the server accepted, and every
+// response with its status, its headers and all members of its body. A JSON Schema engine validates the values; the
+// rest of this file finds the operation and reads the parameters, as far as openapi.json needs it. It is stricter than
+// the document: if an object lists its members and does not allow others, there must be no others. It is safe for
+// concurrent use.
 type document struct {
 	root node
 
@@ -146,7 +147,8 @@ func (d *document) validate(schema string, values ...any) error {
 	return nil
 }
 
-// faultySchemas says which schemas below n are none, and which have examples, in them or beside them, that are not as they describe.
+// faultySchemas says which schemas below n are none, and which have examples, in them or beside them, that are not as
+// they describe.
 func (n node) faultySchemas() (faults []string) {
 	check := func(schema string, examples []any) {
 		if err := n.doc.validate(schema, examples...); err != nil {

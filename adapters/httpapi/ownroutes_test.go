@@ -16,7 +16,8 @@ import (
 
 // shopConfig knows people by the cookie "who".
 func shopConfig() httpapi.Config {
-	return httpapi.Config{Apps: appsvc.New(memory.New(), nil), Challenge: `Session realm="shop"`, TrustedOrigins: []string{"https://www.shop.example"},
+	return httpapi.Config{Apps: appsvc.New(memory.New(), nil), Challenge: `Session realm="shop"`,
+		TrustedOrigins: []string{"https://www.shop.example"},
 		Authenticate: func(r *http.Request) (httpapi.Principal, error) {
 			c, err := r.Cookie("who")
 			switch {
@@ -25,11 +26,13 @@ func shopConfig() httpapi.Config {
 			case c.Value == "broken":
 				return httpapi.Principal{}, io.ErrUnexpectedEOF
 			}
-			return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=" + c.Value, TagsOnly: c.Value == "page", Moderates: []string{network}}}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=" + c.Value,
+				TagsOnly: c.Value == "page", Moderates: []string{network}}}, nil
 		}}
 }
 
-// Routes of the program's own know the same callers as the API, refuse the same requests with the same words, and answer errors alike.
+// Routes of the program's own know the same callers as the API, refuse the same requests with the same words, and
+// answer errors alike.
 func TestRoutesOfOnesOwn(t *testing.T) {
 	c := shopConfig()
 	api, err := httpapi.New(c)
@@ -64,7 +67,8 @@ func TestRoutesOfOnesOwn(t *testing.T) {
 		mux.ServeHTTP(answer, r)
 		return answer
 	}
-	if answer := ask("GET", "/own/"+app.ID, "Cookie", "who=ann"); answer.Code != 200 || answer.Body.String() != network+":user=ann" || answer.Header().Get("X-Request-Id") == "" ||
+	if answer := ask("GET", "/own/"+app.ID, "Cookie", "who=ann"); answer.Code != 200 ||
+		answer.Body.String() != network+":user=ann" || answer.Header().Get("X-Request-Id") == "" ||
 		answer.Header().Get("Content-Security-Policy") != "" {
 		t.Errorf("%d %s %v", answer.Code, answer.Body, answer.Header())
 	}
@@ -78,11 +82,13 @@ func TestRoutesOfOnesOwn(t *testing.T) {
 		{"an absent app", "GET", 404, `"code":"not_found"`, []string{"Cookie", "who=ann"}},
 		{"the sessions are down", "GET", 503, `"code":"unavailable"`, []string{"Cookie", "who=broken"}},
 		{"a page's caller", "GET", 403, `"code":"forbidden"`, []string{"Cookie", "who=page"}},
-		{"another site", "DELETE", 403, `"code":"forbidden"`, []string{"Cookie", "who=ann", "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}},
+		{"another site", "DELETE", 403, `"code":"forbidden"`,
+			[]string{"Cookie", "who=ann", "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}},
 	} {
 		own, same := ask(x.method, "/own/none", x.headers...), ask(x.method, "/apps/none", x.headers...)
 		for path, answer := range map[string]*httptest.ResponseRecorder{"/own": own, "/apps": same} {
-			if answer.Code != x.status || !strings.Contains(answer.Body.String(), x.says) || (x.status == 401) != (answer.Header().Get("WWW-Authenticate") == `Session realm="shop"`) {
+			if answer.Code != x.status || !strings.Contains(answer.Body.String(), x.says) ||
+				(x.status == 401) != (answer.Header().Get("WWW-Authenticate") == `Session realm="shop"`) {
 				t.Errorf("%s at %s: %d %s", x.what, path, answer.Code, answer.Body)
 			}
 		}
@@ -106,8 +112,10 @@ func TestRoutesOfOnesOwn(t *testing.T) {
 
 func TestAnXRequestIdIsTakenWhereItIsSane(t *testing.T) {
 	w := newWorld(t)
-	for id, taken := range map[string]bool{"a": true, "01J.x_-9": true, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "": false, "a b": false, "<x>": false, "é": false} {
-		if got := w.as(editor, "GET", "/apps/", "", header("X-Request-Id", id)).header.Get("X-Request-Id"); (got == id) != taken || got == "" {
+	for id, taken := range map[string]bool{"a": true, "01J.x_-9": true, strings.Repeat("x", 128): true,
+		strings.Repeat("x", 129): false, "": false, "a b": false, "<x>": false, "é": false} {
+		if got := w.as(editor, "GET", "/apps/", "",
+			header("X-Request-Id", id)).header.Get("X-Request-Id"); (got == id) != taken || got == "" {
 			t.Errorf("%q becomes %q", id, got)
 		}
 	}

@@ -16,10 +16,14 @@ func TestPathsThatAreNotCanonicalAre404(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("x", network)
 	for _, path := range []string{
-		"/apps//", "//apps/", "/apps/./", "/apps/../apps/", "/apps/%2e%2e/apps/", "/apps/..", "/apps/.", "/apps/%2e", "/%61pps/",
-		"/APPS/", "/Apps/" + id, "/apps/" + id + "/", "/apps/" + id + "//versions/", "/apps//versions/0", "/apps/" + id + "/tags//",
-		"/apps%2F" + id, "/apps/" + id + "%2Fversions", "/apps/%00", "/apps/" + id + "%00", "/apps/%FF", "/apps/" + strings.ToUpper(id),
-		"/cors.html/", "/healthz/", "/openapi.json/", "/apps/versions/restore/", "/apps/versions/versions/", "/apps/versions/tags/",
+		"/apps//", "//apps/", "/apps/./", "/apps/../apps/", "/apps/%2e%2e/apps/", "/apps/..", "/apps/.", "/apps/%2e",
+		"/%61pps/",
+		"/APPS/", "/Apps/" + id, "/apps/" + id + "/", "/apps/" + id + "//versions/", "/apps//versions/0",
+		"/apps/" + id + "/tags//",
+		"/apps%2F" + id, "/apps/" + id + "%2Fversions", "/apps/%00", "/apps/" + id + "%00", "/apps/%FF",
+		"/apps/" + strings.ToUpper(id),
+		"/cors.html/", "/healthz/", "/openapi.json/", "/apps/versions/restore/", "/apps/versions/versions/",
+		"/apps/versions/tags/",
 		"/apps/tags", "/apps/{id}", "/apps/:id", "/components/" + "..", "/", "/apps;x=1", "/apps/%252e%252e/",
 	} {
 		r := w.rawPath(editor, "GET", path).want(404)
@@ -32,7 +36,8 @@ func TestPathsThatAreNotCanonicalAre404(t *testing.T) {
 func TestParametersAreUnescapedOnce(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"@scope/name", "a b", "100%", "%2F", "é/ü", "a+b", "a?b#c", ".", "..", "/"} {
-		r := w.as(editor, "POST", "/components/", fmt.Sprintf(`{"name":%q,"version":"1","main":"/x.js","configSchema":{}}`, name)).want(201)
+		r := w.as(editor, "POST", "/components/",
+			fmt.Sprintf(`{"name":%q,"version":"1","main":"/x.js","configSchema":{}}`, name)).want(201)
 		var shown struct{ Name string }
 		path := strings.TrimPrefix(r.header.Get("Location"), w.url)
 		w.rawPath(editor, "GET", path).want(200).read(&shown)
@@ -69,7 +74,8 @@ func TestBasePathAndBaseURL(t *testing.T) {
 			w := newWorld(t, func(conf *httpapi.Config) { conf.BasePath, conf.BaseURL = c.path, c.url })
 			base := strings.TrimRight("/"+strings.Trim(c.path, "/"), "/")
 			r := w.as(editor, "POST", base+"/apps/", `{"title":"x","groups":["urn:vitrine:example.test"]}`,
-				header("X-Forwarded-Host", "evil.test"), header("X-Forwarded-Proto", "https"), header("Forwarded", "host=evil.test")).want(201)
+				header("X-Forwarded-Host", "evil.test"), header("X-Forwarded-Proto", "https"),
+				header("Forwarded", "host=evil.test")).want(201)
 			want := strings.ReplaceAll(c.want, "{url}", w.url) + "/apps/"
 			if !strings.HasPrefix(r.header.Get("Location"), want) {
 				t.Errorf("Location %q, want %s…", r.header.Get("Location"), want)
@@ -85,16 +91,20 @@ func TestBasePathAndBaseURL(t *testing.T) {
 			}
 		})
 	}
-	for _, c := range []httpapi.Config{{BasePath: "/a//b"}, {BasePath: "/a/../b"}, {BasePath: "/a b"}, {BasePath: "/a?b"}, {BasePath: "/%2e"},
-		{BasePath: "/healthz"}, {BasePath: "healthz/"}, {BasePath: "/healthz/x"}, {BasePath: "/services/frontline/api/v4/assetManager"},
+	for _, c := range []httpapi.Config{{BasePath: "/a//b"}, {BasePath: "/a/../b"}, {BasePath: "/a b"},
+		{BasePath: "/a?b"}, {BasePath: "/%2e"},
+		{BasePath: "/healthz"}, {BasePath: "healthz/"}, {BasePath: "/healthz/x"},
+		{BasePath: "/services/frontline/api/v4/assetManager"},
 		{BasePath: "/services/frontline/api/v4/assetManager/example.test/assetLibrary"},
-		{BaseURL: "api.example.test"}, {BaseURL: "ftp://x"}, {BaseURL: "https://u:p@x"}, {BaseURL: "https://x?y"}, {BaseURL: "https://"}} {
+		{BaseURL: "api.example.test"}, {BaseURL: "ftp://x"}, {BaseURL: "https://u:p@x"}, {BaseURL: "https://x?y"},
+		{BaseURL: "https://"}} {
 		c.Authenticate = func(*http.Request) (httpapi.Principal, error) { return httpapi.Principal{}, nil }
 		if _, err := httpapi.New(c); err == nil {
 			t.Errorf("BasePath %q, BaseURL %q: taken", c.BasePath, c.BaseURL)
 		}
 	}
-	for _, path := range []string{"/healthzz", "/services/frontline/api/v4", "/services/frontline/api/v4/assetManagers"} {
+	for _, path := range []string{"/healthzz", "/services/frontline/api/v4",
+		"/services/frontline/api/v4/assetManagers"} {
 		w := newWorld(t, func(c *httpapi.Config) { c.BasePath = path })
 		w.as(editor, "GET", path+"/apps/", "").want(200)
 	}
@@ -124,8 +134,10 @@ func TestTheAssetManagerHasOneSlashOrTwo(t *testing.T) {
 	w.rawPath(editor, "GET", prefix+"/"+rest).want(200)
 	w.rawPath(editor, "GET", prefix+"//"+rest).want(200)
 	w.rawPath(editor, "GET", prefix+"//"+rest+"/").want(200)
-	for _, path := range []string{prefix + "///" + rest, prefix + rest, "/v4" + prefix + "//" + rest, prefix + "///assetLibrary/x/assets",
-		prefix + "//" + strings.Replace(rest, "/", "//", 1), prefix + "//" + rest + "//", prefix, prefix + "/", prefix + "//",
+	for _, path := range []string{prefix + "///" + rest, prefix + rest, "/v4" + prefix + "//" + rest,
+		prefix + "///assetLibrary/x/assets",
+		prefix + "//" + strings.Replace(rest, "/", "//", 1), prefix + "//" + rest + "//", prefix, prefix + "/",
+		prefix + "//",
 		prefix + "//./assetLibrary/x/assets", prefix + "//example.test/assetLibrary/../assets"} {
 		w.rawPath(editor, "GET", path).want(404)
 	}

@@ -91,7 +91,8 @@ var errorHeaders = func() string {
 var protocolErrors = map[string]httpError{
 	"400": {Text: "the request cannot be read: want a path that is escaped, and well-formed headers"},
 	"417": {Text: "header Expect: want 100-continue, or none", details: details{Parameter: "Expect"}},
-	"431": {Text: "the headers are too large: want fewer or shorter ones", details: details{Code: vitrine.CodeTooLarge}},
+	"431": {Text: "the headers are too large: want fewer or shorter ones",
+		details: details{Code: vitrine.CodeTooLarge}},
 	"501": {Text: "header Transfer-Encoding: want chunked, or none", details: details{Parameter: "Transfer-Encoding"}},
 	"505": {Text: "the request cannot be read: want HTTP/1.1"},
 }
@@ -104,7 +105,8 @@ func rewritten(written []byte) []byte {
 	}
 	line, rest, _ := bytes.Cut(written, []byte("\r\n"))
 	version, status, _ := strings.Cut(string(line), " ")
-	if !bytes.HasPrefix(rest, plainHeaders) && !(strings.HasPrefix(status, "417 ") && bytes.HasPrefix(rest, closeHeader)) {
+	if !bytes.HasPrefix(rest, plainHeaders) &&
+		!(strings.HasPrefix(status, "417 ") && bytes.HasPrefix(rest, closeHeader)) {
 		return nil
 	}
 	status, reason, given := strings.Cut(status, ": ")

@@ -14,8 +14,8 @@ import (
 )
 
 // query is the decoded parameters of a request's URL. Its methods read one parameter each, in the type that it must
-// have, and note a 400 that names the parameter for any other value; the first of these is err. A parameter that is not given is the
-// zero value. Only check finds parameters that cannot be decoded; before it, such a parameter reads as "".
+// have, and note a 400 that names the parameter for any other value; the first of these is err. A parameter that is not
+// given is the zero value. Only check finds parameters that cannot be decoded; before it, such a parameter reads as "".
 type query struct {
 	url.Values
 	broken []string // names of parameters that could not be decoded, whose value in Values is ""; "" for a broken name
@@ -60,7 +60,8 @@ func (q query) check(rt *route) error {
 			return parameterErrorf(name, "cannot be decoded: want it escaped")
 		}
 		if !rt.is(lenient) {
-			return errorf(http.StatusBadRequest, "the query of the URL is malformed: want name=value pairs, escaped, joined by &")
+			return errorf(http.StatusBadRequest,
+				"the query of the URL is malformed: want name=value pairs, escaped, joined by &")
 		}
 	}
 	for name, values := range q.Values {
@@ -138,8 +139,8 @@ func (q *query) flag(name string) bool {
 	return s == "true"
 }
 
-// before returns the version that the parameter before names, the zero Version when it is not given. Versions are numbers, so
-// a version serves as the cursor of a list; it need not exist.
+// before returns the version that the parameter before names, the zero Version when it is not given. Versions are
+// numbers, so a version serves as the cursor of a list; it need not exist.
 func (q *query) before() vitrine.Version {
 	s := q.text("before")
 	if !q.Has("before") {
@@ -166,8 +167,8 @@ func (q *query) time(name string) time.Time {
 	return t
 }
 
-// integer returns a parameter that is a whole number of 64 bits, nil when it is not given. Only one spelling of each number is
-// accepted: no plus sign and no leading zeros.
+// integer returns a parameter that is a whole number of 64 bits, nil when it is not given. Only one spelling of each
+// number is accepted: no plus sign and no leading zeros.
 func (q *query) integer(name string) *int64 {
 	s := q.text(name)
 	if !q.Has(name) {

@@ -53,7 +53,8 @@ func readReadme(t *testing.T) readme {
 // README.md has the endpoints, the parameters and the codes of openapi.json, and no others.
 func TestTheReadmeHasEveryEndpointAndNoOther(t *testing.T) {
 	page := readReadme(t)
-	h := &handler{Config: Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil)}}
+	h := &handler{Config: Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil),
+		Reviews: reviews.New(memory.New(), nil)}}
 	for _, rt := range h.routes() {
 		name := rt.method + " " + rt.described()
 		text, ok := page.sections[name]
@@ -107,7 +108,8 @@ func TestReadsThatIgnoreUnknownParameters(t *testing.T) {
 	for _, path := range regexp.MustCompile("`(?:GET )?([^`]+)`").FindAllStringSubmatch(said, -1) {
 		want = append(want, strings.Replace(path[1], "…", assetPrefix+"/{network}/assetLibrary/{library}", 1))
 	}
-	built, err := New(Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), Reviews: reviews.New(memory.New(), nil),
+	built, err := New(Config{Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil),
+		Reviews:      reviews.New(memory.New(), nil),
 		Authenticate: func(*http.Request) (Principal, error) { return Principal{}, nil }})
 	if err != nil {
 		t.Fatal(err)

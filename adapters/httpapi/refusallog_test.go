@@ -43,7 +43,8 @@ func logsRefusals(t *testing.T) (http.Handler, *lockedBuffer, *httpapi.Tokens) {
 		t.Fatal(err)
 	}
 	log := new(lockedBuffer)
-	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: tokens.Authenticate, Log: slog.New(slog.NewJSONHandler(log, nil))})
+	h, err := httpapi.New(httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: tokens.Authenticate,
+		Log: slog.New(slog.NewJSONHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,8 @@ func TestRefusedCallersAreLogged(t *testing.T) {
 			{"GET", "/apps/" + forged, forged, "", 401, "", "signature is invalid"},
 			{"GET", "/apps/?svctoken=" + forged, "", "", 401, "", "signature is invalid"},
 			{"PATCH", "/apps/x", expired, "", 401, editor.URN, "it expired at"},
-			{"POST", "/apps/", good, `{"title":"x","groups":["urn:vitrine:example.test"]}`, 403, stranger.URN, "urn:vitrine:example.test"},
+			{"POST", "/apps/", good, `{"title":"x","groups":["urn:vitrine:example.test"]}`, 403, stranger.URN,
+				"urn:vitrine:example.test"},
 		} {
 			before := len(log.lines(t))
 			if status := ask(h, c.method, c.path, c.token, c.body); status != c.status {
@@ -94,7 +96,9 @@ func TestRefusedCallersAreLogged(t *testing.T) {
 				t.Fatalf("%s %s: %d lines", c.method, c.path, len(all)-before)
 			}
 			have := all[before]
-			if have.Status != c.status || have.Method != c.method || have.Address != "192.0.2.7" || have.Caller != c.caller || !strings.Contains(have.Reason, c.reason) || !strings.HasPrefix(have.Path, "/apps/") {
+			if have.Status != c.status || have.Method != c.method || have.Address != "192.0.2.7" ||
+				have.Caller != c.caller || !strings.Contains(have.Reason, c.reason) ||
+				!strings.HasPrefix(have.Path, "/apps/") {
 				t.Errorf("%s %s: logged %+v, want %q and %q", c.method, c.path, have, c.caller, c.reason)
 			}
 		}

@@ -26,7 +26,8 @@ func TestReleasesOverHTTP(t *testing.T) {
 	w.as(editor, "PUT", tag, `{"appVersion":"0"}`).want(403, "needs_release")
 	w.as(editor, "DELETE", tag, "").want(403, "needs_release")
 	w.as(editor, "PUT", tag, `{"rollback":true}`).want(404)
-	for _, bad := range []string{`{"rollback":false}`, `{"rollback":true,"appVersion":"0"}`, `{"rollback":true,"latest":true}`} {
+	for _, bad := range []string{`{"rollback":false}`, `{"rollback":true,"appVersion":"0"}`,
+		`{"rollback":true,"latest":true}`} {
 		w.as(editor, "PUT", tag, bad).want(400, "/rollback")
 	}
 	move := `"moves":[{"app":"` + app.ID + `","tag":"production","to":"0"}]`
@@ -44,9 +45,11 @@ func TestReleasesOverHTTP(t *testing.T) {
 		w.as(editor, "POST", "/x/releases/", bad).want(400, `"pointer":"`+pointer+`"`)
 	}
 	w.as(stranger, "POST", "/x/releases/", `{`+move+`}`).want(404, `"pointer":"/moves/0"`)
-	one := w.as(editor, "POST", "/x/releases/", `{"name":"r",`+move+`}`, header("Idempotency-Key", "k")).want(201, `"needs":1`, `"from":null`, `"at":null`, `"conflicts":[]`)
+	one := w.as(editor, "POST", "/x/releases/", `{"name":"r",`+move+`}`, header("Idempotency-Key", "k")).want(201,
+		`"needs":1`, `"from":null`, `"at":null`, `"conflicts":[]`)
 	one.read(&rel)
-	if again := w.as(editor, "POST", "/x/releases/", `{"name":"r",`+move+`}`, header("Idempotency-Key", "k")).want(201); again.body != one.body {
+	if again := w.as(editor, "POST", "/x/releases/", `{"name":"r",`+move+`}`,
+		header("Idempotency-Key", "k")).want(201); again.body != one.body {
 		t.Errorf("the repeat is answered with %s", again.body)
 	}
 	at := "/x/releases/" + rel.ID
@@ -61,7 +64,8 @@ func TestReleasesOverHTTP(t *testing.T) {
 	if r := w.as(editor, "GET", asIf, "").want(200, `"version":"0"`); r.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("as if: %v", r.header)
 	}
-	page := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=page", Reads: []string{network}, TagsOnly: true, Tags: []string{"production"}}}
+	page := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=page", Reads: []string{network},
+		TagsOnly: true, Tags: []string{"production"}}}
 	w.as(page, "GET", asIf, "").want(403)
 	w.as(page, "GET", at, "").want(403)
 	w.as(stranger, "GET", at, "").want(404)
@@ -90,7 +94,8 @@ func TestReleasesOverHTTP(t *testing.T) {
 	w.as(editor, "GET", "/x/releases?state=done&app="+app.ID, "").want(200, rel.ID)
 	w.as(editor, "GET", "/x/releases?state=open", "").want(200, `{"releases":[]}`)
 	w.as(editor, "GET", "/x/releases?state=x", "").want(400)
-	w.as(editor, "GET", "/x/changes?types=release,tag.set", "").want(200, `"type":"release"`, `"state":"done"`, `"release":"`+rel.ID+`"`)
+	w.as(editor, "GET", "/x/changes?types=release,tag.set", "").want(200, `"type":"release"`, `"state":"done"`,
+		`"release":"`+rel.ID+`"`)
 	w.as(editor, "GET", tag+"/history/", "").want(200, `"release":"`+rel.ID+`"`)
 	w.as(editor, "POST", at+"/undo", seen()).want(200, `"state":"cancelled"`)
 	w.as(editor, "GET", tag+"/history/", "").want(200, `"rollback":true`)

@@ -22,8 +22,10 @@ import (
 
 // record is a line of the import format with one review.
 func record(id string) string {
-	return `{"source":"https://old.example.test","title":"T","created":"2020-01-02T03:04:05Z","id":"` + id + `","dimensions":["default"],` +
-		`"reviews":[{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z","ratings":[50]}]}` + "\n"
+	return `{"source":"https://old.example.test","title":"T","created":"2020-01-02T03:04:05Z","id":"` + id +
+		`","dimensions":["default"],` +
+		`"reviews":[{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>",` +
+		`"created":"2020-01-02T03:04:05Z","ratings":[50]}]}` + "\n"
 }
 
 func reviewWorld(t *testing.T, more ...func(*httpapi.Config)) *world {
@@ -48,11 +50,13 @@ func TestReviewsAreImported(t *testing.T) {
 		r.want(200).read(&out)
 		return out
 	}
-	if got := report(w.as(editor, "POST", importPath+"?dryRun=true", file, setType("application/x-ndjson"))); !got.DryRun || got.Created != 2 {
+	if got := report(w.as(editor, "POST", importPath+"?dryRun=true", file,
+		setType("application/x-ndjson"))); !got.DryRun || got.Created != 2 {
 		t.Errorf("dry run: %+v", got)
 	}
 	got := report(w.as(editor, "POST", importPath, file, setType("application/x-ndjson")))
-	if got.DryRun || got.Lines != 3 || got.Created != 2 || got.Errors != 1 || len(got.Problems) != 1 || got.Problems[0]["line"] != 2.0 {
+	if got.DryRun || got.Lines != 3 || got.Created != 2 || got.Errors != 1 || len(got.Problems) != 1 ||
+		got.Problems[0]["line"] != 2.0 {
 		t.Errorf("%+v", got)
 	}
 	for _, ct := range []string{"application/json", "text/plain; charset=utf-8", "application/octet-stream"} {
@@ -99,21 +103,25 @@ func TestReviewsImportRefuses(t *testing.T) {
 	w.as(editor, "POST", importPath+"?dryRun=yes", record("YQ=="), ndjson).want(400, "dryRun")
 	w.as(editor, "POST", importPath+"?dry=true", record("YQ=="), ndjson).want(400, "dry")
 	w.as(editor, "POST", importPath, record("YQ=="), setType("text/csv")).want(415, "Content-Type")
-	w.as(editor, "POST", importPath, record("YQ=="), ndjson, header("Content-Encoding", "br")).want(415, "Content-Encoding")
-	w.as(editor, "POST", importPath, record("YQ=="), ndjson, header("Content-Encoding", "gzip")).want(400, "Content-Encoding", "gzip")
+	w.as(editor, "POST", importPath, record("YQ=="), ndjson, header("Content-Encoding", "br")).want(415,
+		"Content-Encoding")
+	w.as(editor, "POST", importPath, record("YQ=="), ndjson, header("Content-Encoding", "gzip")).want(400,
+		"Content-Encoding", "gzip")
 	zipped := gzipped(strings.Repeat(record("YQ=="), 100))
 	cut := fmt.Sprintf("byte %d of the compressed file", len(zipped)/2)
 	for _, coding := range [][]option{{ndjson}, {ndjson, header("Content-Encoding", "gzip")}} {
 		w.as(editor, "POST", importPath, zipped[:len(zipped)/2], coding...).want(400, cut)
 		w.as(editor, "POST", importPath, zipped+"more", coding...).want(400, fmt.Sprintf("byte %d of", len(zipped)))
-		w.as(editor, "POST", importPath, zipped+"\x00\x00"+zipped, coding...).want(400, fmt.Sprintf("byte %d of", len(zipped)+2))
+		w.as(editor, "POST", importPath, zipped+"\x00\x00"+zipped, coding...).want(400,
+			fmt.Sprintf("byte %d of", len(zipped)+2))
 		w.as(editor, "POST", importPath, zipped+strings.Repeat("\x00", 512), coding...).want(200)
-		w.as(editor, "POST", importPath, gzipped(record("YQ=="))+gzipped(record("Yg==")), coding...).want(200, `"collections":2`)
+		w.as(editor, "POST", importPath, gzipped(record("YQ=="))+gzipped(record("Yg==")), coding...).want(200,
+			`"collections":2`)
 	}
 }
 
-// An import may take longer than the server gives to any response, also over HTTP/2, where the time to write ends a request
-// that is still being read. It may not pause.
+// An import may take longer than the server gives to any response, also over HTTP/2, where the time to write ends a
+// request that is still being read. It may not pause.
 func TestAnImportMayTakeLongButNotPause(t *testing.T) {
 	// A line of 300 bytes each 200 ms is more than 1 KiB/s.
 	long := func() io.Reader { return &slowly{lines: 1000, pause: 200 * time.Millisecond} }
@@ -138,7 +146,9 @@ func TestAnImportMayTakeLongButNotPause(t *testing.T) {
 			t.Run(version+" "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					client := pipedOver(t, version, httpapi.Config{
-						Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }, Reviews: reviews.New(memory.New(), nil),
+						Authenticate: func(*http.Request) (httpapi.Principal, error) {
+							return editor, nil
+						}, Reviews: reviews.New(memory.New(), nil),
 					}, func(s *http.Server) { s.WriteTimeout = 20 * time.Second })
 					begun := time.Now()
 					r, err := http.NewRequest("POST", "http://x"+importPath, c.body())
@@ -155,7 +165,8 @@ func TestAnImportMayTakeLongButNotPause(t *testing.T) {
 					if err := json.NewDecoder(answer.Body).Decode(&report); err != nil {
 						t.Fatal(err)
 					}
-					if took := time.Since(begun); answer.StatusCode != 200 || answer.Proto != version || report.Lines != c.lines || took >= c.most {
+					if took := time.Since(begun); answer.StatusCode != 200 || answer.Proto != version ||
+						report.Lines != c.lines || took >= c.most {
 						t.Errorf("%s %s after %s: %+v", answer.Proto, answer.Status, took, report)
 					}
 					time.Sleep(time.Minute) // until the pause of the client is over, too
@@ -193,28 +204,36 @@ const exportPath = "/x/reviews/export"
 
 func TestReviewsAreExported(t *testing.T) {
 	w := reviewWorld(t)
-	both := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=both", Moderates: []string{network, "urn:vitrine:other.test"}}}
+	both := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=both",
+		Moderates: []string{network, "urn:vitrine:other.test"}}}
 	empty := w.as(editor, "GET", exportPath, "").want(200)
 	if empty.body != "" || empty.header.Get("Content-Type") != "application/x-ndjson" {
 		t.Errorf("of a network without reviews: %q, %v", empty.body, empty.header)
 	}
 	var file strings.Builder
 	for i := range 300 { // longer than the buffer that download holds back in case of an error
-		file.WriteString(strings.Replace(record(base64.StdEncoding.EncodeToString(fmt.Append(nil, i))), `"N"`, `"N","imported_email":"ann@example.test"`, 1))
+		file.WriteString(strings.Replace(record(base64.StdEncoding.EncodeToString(fmt.Append(nil, i))), `"N"`,
+			`"N","imported_email":"ann@example.test"`, 1))
 	}
-	w.as(both, "POST", importPath+"?network=example.test", file.String(), setType("application/x-ndjson")).want(200, `"created":300`)
-	w.as(both, "POST", importPath+"?network=other.test", record("b3RoZXI="), setType("application/x-ndjson")).want(200, `"created":1`)
+	w.as(both, "POST", importPath+"?network=example.test", file.String(), setType("application/x-ndjson")).want(200,
+		`"created":300`)
+	w.as(both, "POST", importPath+"?network=other.test", record("b3RoZXI="), setType("application/x-ndjson")).want(200,
+		`"created":1`)
 	r := w.as(editor, "GET", exportPath, "").want(200)
-	if strings.Count(r.body, "\n") != 300 || strings.Count(r.body, "ann@example.test") != 300 || strings.Contains(r.body, "b3RoZXI=") {
+	if strings.Count(r.body, "\n") != 300 || strings.Count(r.body, "ann@example.test") != 300 ||
+		strings.Contains(r.body, "b3RoZXI=") {
 		t.Errorf("%d lines", strings.Count(r.body, "\n"))
 	}
-	if r.header.Get("Cache-Control") != "no-store" || r.header.Get("Content-Type") != "application/x-ndjson" || r.header.Get("X-Content-Type-Options") != "nosniff" || r.header.Get("Access-Control-Allow-Origin") != "*" {
+	if r.header.Get("Cache-Control") != "no-store" || r.header.Get("Content-Type") != "application/x-ndjson" ||
+		r.header.Get("X-Content-Type-Options") != "nosniff" || r.header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("%v", r.header)
 	}
-	if head := w.as(editor, "HEAD", exportPath, "").want(200); head.body != "" || head.header.Get("Content-Length") != "" {
+	if head := w.as(editor, "HEAD", exportPath, "").want(200); head.body != "" ||
+		head.header.Get("Content-Length") != "" {
 		t.Errorf("HEAD: %q %v", head.body, head.header)
 	}
-	w.as(editor, "POST", importPath+"?dryRun=true", r.body, setType("application/x-ndjson")).want(200, `"unchanged":300`)
+	w.as(editor, "POST", importPath+"?dryRun=true", r.body, setType("application/x-ndjson")).want(200,
+		`"unchanged":300`)
 }
 
 // manyReviews is a line with so many reviews of some KiB.

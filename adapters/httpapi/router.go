@@ -21,7 +21,8 @@ type router struct {
 }
 
 func newRouter(base, assets string, routes []route) *router {
-	r := &router{base: base, assets: assets, fixed: map[string][]*route{}, patterns: map[string][]*route{}, params: httprouter.New()}
+	r := &router{base: base, assets: assets, fixed: map[string][]*route{}, patterns: map[string][]*route{},
+		params: httprouter.New()}
 	for i := range routes {
 		rt := &routes[i]
 		r.add(rt.path, rt)
@@ -41,7 +42,9 @@ func (r *router) add(path string, rt *route) {
 		path, index = routerPattern(path), r.patterns
 	}
 	if index[path] == nil && strings.Contains(path, "/:") {
-		r.params.Handle(anyMethod, path, func(_ http.ResponseWriter, _ *http.Request, found httprouter.Params) { found[0].Key = path })
+		r.params.Handle(anyMethod, path, func(_ http.ResponseWriter, _ *http.Request, found httprouter.Params) {
+			found[0].Key = path
+		})
 	}
 	index[path] = append(index[path], rt)
 }
@@ -59,8 +62,9 @@ func allow(routes []*route) string {
 	return strings.Join(slices.Sorted(slices.Values(names)), ", ")
 }
 
-// find returns the routes of a path as it was sent, none if it names nothing, and its parameters, unescaped. No path is redirected: a
-// redirect would repeat a token in the query, and to a browser a redirected preflight request is a failed one.
+// find returns the routes of a path as it was sent, none if it names nothing, and its parameters, unescaped. No path is
+// redirected: a redirect would repeat a token in the query, and to a browser a redirected preflight request is a failed
+// one.
 func (r *router) find(path string) (routes []*route, params []string) {
 	if rest, ok := strings.CutPrefix(path, r.assets); ok {
 		path = assetPrefix + "/" + strings.TrimPrefix(rest, "/")
@@ -79,7 +83,8 @@ func (r *router) find(path string) (routes []*route, params []string) {
 		return nil, nil
 	}
 	for _, p := range found {
-		// A path with an empty, "." or ".." parameter names nothing: clients and proxies disagree about what such a path means.
+		// A path with an empty, "." or ".." parameter names nothing: clients and proxies disagree about what such a
+		// path means.
 		if p.Value == "" || p.Value == "." || p.Value == ".." {
 			return nil, nil
 		}
@@ -101,12 +106,12 @@ func escapedPath(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// anyMethod is the method under which every path is registered with httprouter. So a lookup finds a path whatever the method of the
-// request.
+// anyMethod is the method under which every path is registered with httprouter. So a lookup finds a path whatever the
+// method of the request.
 const anyMethod = "ANY"
 
-// routerPattern returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter accepts
-// only one name at one position.
+// routerPattern returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter
+// accepts only one name at one position.
 func routerPattern(pattern string) string {
 	parts := strings.Split(lookupPath(pattern), "/")
 	for i, part := range parts {
@@ -117,8 +122,8 @@ func routerPattern(pattern string) string {
 	return strings.Join(parts, "/")
 }
 
-// lookupPath returns the path under which a path is looked up. The paths of shown reviews have one that no request can have, since httprouter
-// takes no fixed name in the place of the parameter of /x/public/{tag}.
+// lookupPath returns the path under which a path is looked up. The paths of shown reviews have one that no request can
+// have, since httprouter takes no fixed name in the place of the parameter of /x/public/{tag}.
 func lookupPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, shownPath); ok {
 		return "/ " + shownPath + rest

@@ -53,8 +53,12 @@ func Example_sessionCookie() {
 	pages := http.NewServeMux()
 	pages.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) { // without the password, here
 		id := rand.Text()
-		sessions.Store(id, httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"}}})
-		http.SetCookie(w, &http.Cookie{Name: "session", Value: id, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode})
+		sessions.Store(id,
+			httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=ann",
+				Moderates: []string{"urn:vitrine:example.test"}}})
+		http.SetCookie(w,
+			&http.Cookie{Name: "session", Value: id, Path: "/", HttpOnly: true, Secure: true,
+				SameSite: http.SameSiteLaxMode})
 	})
 	program := beside(api, pages)
 
@@ -63,7 +67,8 @@ func Example_sessionCookie() {
 	cookie := login.Result().Cookies()[0]
 	// create sends what a browser does for a page of some site: the header Sec-Fetch-Site says which.
 	create := func(from, site, contentType string, cookies ...*http.Cookie) {
-		r := httptest.NewRequest("POST", "/api/apps/", strings.NewReader(`{"title":"Hello","groups":["urn:vitrine:example.test"]}`))
+		r := httptest.NewRequest("POST", "/api/apps/",
+			strings.NewReader(`{"title":"Hello","groups":["urn:vitrine:example.test"]}`))
 		r.Header.Set("Content-Type", contentType)
 		r.Header.Set("Sec-Fetch-Site", site)
 		for _, cookie := range cookies {

@@ -44,8 +44,10 @@ func TestSlotsAreCounted(t *testing.T) {
 			begun := time.Now()
 			err := x.acquire(t.Context(), 1, slotPatience)
 			var r *httpError
-			if !errors.As(err, &r) || r.status != 429 || !strings.Contains(r.Text, says) || time.Since(begun) != slotPatience {
-				t.Errorf("%s for %s: %v after %s, want 429 with %q after a second", caller, network, err, time.Since(begun), says)
+			if !errors.As(err, &r) || r.status != 429 || !strings.Contains(r.Text, says) ||
+				time.Since(begun) != slotPatience {
+				t.Errorf("%s for %s: %v after %s, want 429 with %q after a second", caller, network, err,
+					time.Since(begun), says)
 			}
 		}
 		first := taken(t, s, "a", "n", 1)
@@ -89,8 +91,8 @@ func TestALargeRequestIsCarriedOut(t *testing.T) {
 	}
 }
 
-// While somebody waits, the slowest client of those that stand in the way is cut off, if the server has waited for it for more than ten
-// seconds and it is below 64 KiB/s.
+// While somebody waits, the slowest client of those that stand in the way is cut off, if the server has waited for it
+// for more than ten seconds and it is below 64 KiB/s.
 func TestTheSlowestIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots("uploads", 429, 4, 4, 0)
@@ -166,7 +168,8 @@ func TestTheServersOwnTimeDoesNotCount(t *testing.T) {
 		}
 		_ = x.client.begin(true, time.Now().Add(time.Minute))
 		time.Sleep(time.Millisecond)
-		if y.acquire(t.Context(), 1, slotPatience) == nil || !x.client.cut || d.write.After(time.Now()) || !errors.Is(x.client.end(0), errCut) {
+		if y.acquire(t.Context(), 1, slotPatience) == nil || !x.client.cut || d.write.After(time.Now()) ||
+			!errors.Is(x.client.end(0), errCut) {
 			t.Error("it was not cut off")
 		}
 	})

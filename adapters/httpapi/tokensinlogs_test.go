@@ -26,12 +26,17 @@ func TestNoTokenIsLogged(t *testing.T) {
 	requests := map[string]*http.Request{}
 	for _, method := range []string{"GET", "OPTIONS", "POST"} {
 		for _, target := range []string{
-			"/apps/;svctoken=" + canary, "/apps/;svctoken=" + jwt, "/apps/x;SvcToken=" + canary + "/versions/", "/healthz;svctoken=" + canary,
-			"/apps/svctoken%3D" + canary, "/apps/svctoken%253d" + canary, "/apps/%73vctoken=" + canary, "/apps/%2553VCTOKEN=" + canary,
-			"/apps/" + escaped("svctoken=") + canary, "/apps/Bearer%20" + canary, "/apps/bearer+" + canary, "/apps/Authorization:svctoken%20" + canary,
-			"/apps/svctoken=a/" + canary, "/apps/" + jwt, "/apps/x" + jwt + "/versions/", "/apps/" + encodedJWT, "/" + jwt,
+			"/apps/;svctoken=" + canary, "/apps/;svctoken=" + jwt, "/apps/x;SvcToken=" + canary + "/versions/",
+			"/healthz;svctoken=" + canary,
+			"/apps/svctoken%3D" + canary, "/apps/svctoken%253d" + canary, "/apps/%73vctoken=" + canary,
+			"/apps/%2553VCTOKEN=" + canary,
+			"/apps/" + escaped("svctoken=") + canary, "/apps/Bearer%20" + canary, "/apps/bearer+" + canary,
+			"/apps/Authorization:svctoken%20" + canary,
+			"/apps/svctoken=a/" + canary, "/apps/" + jwt, "/apps/x" + jwt + "/versions/", "/apps/" + encodedJWT,
+			"/" + jwt,
 			"/apps/" + strings.Repeat("x", 940) + jwt, "/apps/" + strings.Repeat("x", 960) + ";svctoken=" + canary,
-			"/apps/?svctoken=" + canary, "/apps/" + canary + "?svctoken=" + canary, "/apps/?%73vctoken=" + canary, "/healthz/" + canary + "?svctoken=" + canary, "/apps/?x=" + jwt,
+			"/apps/?svctoken=" + canary, "/apps/" + canary + "?svctoken=" + canary, "/apps/?%73vctoken=" + canary,
+			"/healthz/" + canary + "?svctoken=" + canary, "/apps/?x=" + jwt,
 		} {
 			requests[method+" "+target] = httptest.NewRequest(method, target, nil)
 		}
@@ -72,7 +77,8 @@ func TestNoTokenIsLogged(t *testing.T) {
 func TestPathsWithoutTokensAreLoggedWhole(t *testing.T) {
 	var x exchanges
 	w := newWorld(t, func(c *httpapi.Config) { c.Observer = x.observe })
-	for _, path := range []string{"/apps/bearer", "/apps/eyJones/versions/", "/apps/svctoken", "/apps/a%20b/tags/v1.2.3"} {
+	for _, path := range []string{"/apps/bearer", "/apps/eyJones/versions/", "/apps/svctoken",
+		"/apps/a%20b/tags/v1.2.3"} {
 		w.handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))
 		if got := x.all[len(x.all)-1].Path; got != path {
 			t.Errorf("%s is logged as %s", path, got)

@@ -20,12 +20,18 @@ import (
 
 // everyPath is one path of each kind, with the methods it knows.
 var everyPath = map[string]string{
-	"/apps/": "GET, HEAD, OPTIONS, POST", "/apps": "GET, HEAD, OPTIONS, POST", "/apps/x": "DELETE, GET, HEAD, OPTIONS, PATCH", "/apps/x/undelete": "OPTIONS, POST", "/apps/x/erase": "OPTIONS, POST",
-	"/apps/versions/": "GET, HEAD, OPTIONS", "/apps/versions": "GET, HEAD, OPTIONS", "/apps/x/versions/": "GET, HEAD, OPTIONS",
-	"/apps/x/versions": "GET, HEAD, OPTIONS", "/apps/x/versions/0": "GET, HEAD, OPTIONS", "/apps/versions/restore": "OPTIONS, POST",
-	"/apps/x/tags/": "GET, HEAD, OPTIONS", "/apps/x/tags": "GET, HEAD, OPTIONS", "/apps/x/tags/t": "DELETE, GET, HEAD, OPTIONS, PUT",
-	"/apps/x/tagged/t": "GET, HEAD, OPTIONS", "/tags/t": "GET, HEAD, OPTIONS", "/components/": "GET, HEAD, OPTIONS, POST",
-	"/components": "GET, HEAD, OPTIONS, POST", "/components/x": "DELETE, GET, HEAD, OPTIONS",
+	"/apps/": "GET, HEAD, OPTIONS, POST", "/apps": "GET, HEAD, OPTIONS, POST",
+	"/apps/x": "DELETE, GET, HEAD, OPTIONS, PATCH", "/apps/x/undelete": "OPTIONS, POST",
+	"/apps/x/erase":   "OPTIONS, POST",
+	"/apps/versions/": "GET, HEAD, OPTIONS", "/apps/versions": "GET, HEAD, OPTIONS",
+	"/apps/x/versions/": "GET, HEAD, OPTIONS",
+	"/apps/x/versions":  "GET, HEAD, OPTIONS", "/apps/x/versions/0": "GET, HEAD, OPTIONS",
+	"/apps/versions/restore": "OPTIONS, POST",
+	"/apps/x/tags/":          "GET, HEAD, OPTIONS", "/apps/x/tags": "GET, HEAD, OPTIONS",
+	"/apps/x/tags/t":   "DELETE, GET, HEAD, OPTIONS, PUT",
+	"/apps/x/tagged/t": "GET, HEAD, OPTIONS", "/tags/t": "GET, HEAD, OPTIONS",
+	"/components/": "GET, HEAD, OPTIONS, POST",
+	"/components":  "GET, HEAD, OPTIONS, POST", "/components/x": "DELETE, GET, HEAD, OPTIONS",
 }
 
 var openPaths = []string{"/healthz", "/cors.html", "/openapi.json"}
@@ -52,20 +58,23 @@ func TestOtherMethodsAre405WithAllow(t *testing.T) {
 
 func TestNoTokenIs401BeforeAnythingElse(t *testing.T) {
 	w := newWorld(t)
-	paths := []string{"/", "/nothing", "/apps/x/y/z", "//", "/services/frontline/api/v4/assetManager//n/assetLibrary/l/assets", "/Healthz"}
+	paths := []string{"/", "/nothing", "/apps/x/y/z", "//",
+		"/services/frontline/api/v4/assetManager//n/assetLibrary/l/assets", "/Healthz"}
 	for path := range everyPath {
 		paths = append(paths, path)
 	}
 	for _, path := range paths {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "FOO"} {
-			r := w.send(method, path+"?limit=0&%zz", "", header("Content-Type", "text/plain"), header("Content-Encoding", "br"))
+			r := w.send(method, path+"?limit=0&%zz", "", header("Content-Type", "text/plain"),
+				header("Content-Encoding", "br"))
 			r.want(401)
 			if r.header.Get("WWW-Authenticate") != "svctoken" {
 				t.Errorf("%s %s: WWW-Authenticate %q", method, path, r.header.Get("WWW-Authenticate"))
 			}
 		}
 	}
-	r := w.raw("POST", "POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\nConnection: close\r\n\r\n").want(401)
+	r := w.raw("POST",
+		"POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\nConnection: close\r\n\r\n").want(401)
 	if r.header.Get("Location") != "" {
 		t.Error("a Location")
 	}
@@ -74,7 +83,8 @@ func TestNoTokenIs401BeforeAnythingElse(t *testing.T) {
 func TestPreflightNeedsNothing(t *testing.T) {
 	w := newWorld(t)
 	for _, path := range append([]string{"/nothing", "/apps/", "/apps/?limit=x&%zz"}, openPaths...) {
-		r := w.send("OPTIONS", path, "no JSON", header("Content-Encoding", "br"), header("Authorization", "x")).want(204)
+		r := w.send("OPTIONS", path, "no JSON", header("Content-Encoding", "br"),
+			header("Authorization", "x")).want(204)
 		for name, want := range map[string]string{
 			"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
 			"Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, Idempotency-Key",
@@ -107,20 +117,25 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 		w.as(editor, "DELETE", "/apps/"+id+"/tags/t", "").want(204),
 		w.as(editor, "POST", "/apps/", `{`).want(400), w.send("GET", "/apps/", "").want(401),
 		w.as(stranger, "POST", "/components/", `{}`).want(403), w.as(editor, "GET", "/nothing", "").want(404),
-		w.as(editor, "PUT", "/apps/", "").want(405), w.as(editor, "POST", "/apps/", "x", setType("text/plain")).want(415),
-		w.send("OPTIONS", "/apps/", "").want(204), w.send("GET", "/healthz", "").want(200), w.send("GET", "/cors.html", "").want(200),
-		w.send("GET", "/openapi.json", "").want(200), w.send("GET", "/apps/?svctoken=panic", "").want(500, "internal error"),
+		w.as(editor, "PUT", "/apps/", "").want(405),
+		w.as(editor, "POST", "/apps/", "x", setType("text/plain")).want(415),
+		w.send("OPTIONS", "/apps/", "").want(204), w.send("GET", "/healthz", "").want(200),
+		w.send("GET", "/cors.html", "").want(200),
+		w.send("GET", "/openapi.json", "").want(200),
+		w.send("GET", "/apps/?svctoken=panic", "").want(500, "internal error"),
 	} {
 		for name, want := range map[string]string{
 			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "*",
-			"Access-Control-Expose-Headers": "Location, ETag, Link, X-Request-Id, Retry-After", "Access-Control-Allow-Credentials": "",
+			"Access-Control-Expose-Headers":    "Location, ETag, Link, X-Request-Id, Retry-After",
+			"Access-Control-Allow-Credentials": "",
 		} {
 			if r.header.Get(name) != want {
 				t.Errorf("%s (%d): %s is %q, want %q", r.what, r.status, name, r.header.Get(name), want)
 			}
 		}
 		page := strings.Contains(r.what, "cors.html")
-		if framed := !strings.Contains(r.header.Get("Content-Security-Policy"), "frame-ancestors 'none'"); framed != page {
+		if framed := !strings.Contains(r.header.Get("Content-Security-Policy"),
+			"frame-ancestors 'none'"); framed != page {
 			t.Errorf("%s: may be framed: %v", r.what, framed)
 		}
 		if ct := r.header.Get("Content-Type"); r.body != "" && !page && ct != "application/json; charset=utf-8" {
@@ -137,10 +152,13 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 func TestHEADAnswersLikeGETWithoutABody(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("x", network)
-	for _, path := range []string{"/apps/", "/apps/" + id, "/apps/" + id + "/versions/0", "/components/", "/healthz", "/cors.html", "/openapi.json", "/apps/none"} {
+	for _, path := range []string{"/apps/", "/apps/" + id, "/apps/" + id + "/versions/0", "/components/", "/healthz",
+		"/cors.html", "/openapi.json", "/apps/none"} {
 		get, head := w.as(editor, "GET", path, ""), w.as(editor, "HEAD", path, "")
-		if head.status != get.status || head.body != "" || head.header.Get("Content-Length") != fmt.Sprint(len(get.body)) {
-			t.Errorf("%s: GET %d with %d bytes, HEAD %d with %q", path, get.status, len(get.body), head.status, head.header.Get("Content-Length"))
+		if head.status != get.status || head.body != "" ||
+			head.header.Get("Content-Length") != fmt.Sprint(len(get.body)) {
+			t.Errorf("%s: GET %d with %d bytes, HEAD %d with %q", path, get.status, len(get.body), head.status,
+				head.header.Get("Content-Length"))
 		}
 	}
 }
@@ -152,12 +170,14 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 		says   string
 	}{
 		{errors.New("secret detail: disk /dev/sda"), 500, "internal error"},
-		{fmt.Errorf("secret detail: %w", vitrine.ErrBusy), 503, `{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
+		{fmt.Errorf("secret detail: %w", vitrine.ErrBusy), 503,
+			`{"error":"the store is not available at the moment: try again","code":"unavailable"}`},
 		{fmt.Errorf("secret detail: %w", context.Canceled), 503, "again"},
 		{fmt.Errorf("secret detail: %w", vitrine.ErrFull), 507, "full"},
 		{fmt.Errorf("secret detail: %w", context.DeadlineExceeded), 503, "again"},
 		{fmt.Errorf("secret detail: %w", vitrine.ErrUnknown), 503, "not known whether the write was kept"},
-		{fmt.Errorf("secret detail: %w: %w", vitrine.ErrUnknown, context.DeadlineExceeded), 503, "not known whether the write was kept"},
+		{fmt.Errorf("secret detail: %w: %w", vitrine.ErrUnknown, context.DeadlineExceeded), 503,
+			"not known whether the write was kept"},
 	} {
 		apps := broken(func(context.Context) error { return c.err })
 		w := newWorld(t, func(conf *httpapi.Config) { conf.Apps = apps })
@@ -165,7 +185,8 @@ func TestWhatTheStoreSaysStaysInTheLog(t *testing.T) {
 		if strings.Contains(r.body, "secret") {
 			t.Errorf("%d: the client reads %s", c.status, r.body)
 		}
-		if log := w.log.String(); !strings.Contains(log, "secret detail") || !strings.Contains(log, r.header.Get("X-Request-Id")) {
+		if log := w.log.String(); !strings.Contains(log, "secret detail") ||
+			!strings.Contains(log, r.header.Get("X-Request-Id")) {
 			t.Errorf("%d: logged %q for request %s", c.status, log, r.header.Get("X-Request-Id"))
 		}
 		if retry := r.header.Get("Retry-After"); (retry != "") != (c.status == 503) {
@@ -189,7 +210,8 @@ func TestAClientThatClosesItsSideEarlyIsToldSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer, err := io.ReadAll(conn)
-	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.0 503 ") || !strings.Contains(string(answer), `{"error":"the connection was closed before`) {
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.0 503 ") ||
+		!strings.Contains(string(answer), `{"error":"the connection was closed before`) {
 		t.Errorf("%s, error %v", answer, err)
 	}
 	if log := w.log.String(); log != "" {
@@ -201,7 +223,8 @@ func TestAPanicIs500AndTheServerLives(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) { c.Apps = panicking("a bug") })
 	for range 2 {
 		r := w.as(editor, "GET", "/apps/", "").want(500, `{"error":"internal error","code":"internal"}`)
-		if log := w.log.String(); !strings.Contains(log, "a bug") || !strings.Contains(log, "goroutine") || !strings.Contains(log, r.header.Get("X-Request-Id")) {
+		if log := w.log.String(); !strings.Contains(log, "a bug") || !strings.Contains(log, "goroutine") ||
+			!strings.Contains(log, r.header.Get("X-Request-Id")) {
 			t.Errorf("logged %q", log)
 		}
 	}
@@ -228,7 +251,8 @@ func TestHealthAsksWhetherTheServiceIsReady(t *testing.T) {
 	})
 	w.send("GET", "/healthz", "").want(200)
 	down = true
-	if r := w.send("GET", "/healthz", "").want(503); r.header.Get("Retry-After") == "" || strings.Contains(r.body, "closed") {
+	if r := w.send("GET", "/healthz", "").want(503); r.header.Get("Retry-After") == "" ||
+		strings.Contains(r.body, "closed") {
 		t.Errorf("%s %v", r.body, r.header)
 	}
 }

@@ -18,8 +18,8 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// TestRightsAreJudgedBeforeTheBodyIsRead sends requests that announce a body and never send it. A caller without the right
-// to write is refused without the body, and for a caller with the right the handler reads it.
+// TestRightsAreJudgedBeforeTheBodyIsRead sends requests that announce a body and never send it. A caller without the
+// right to write is refused without the body, and for a caller with the right the handler reads it.
 func TestRightsAreJudgedBeforeTheBodyIsRead(t *testing.T) {
 	w := newAssetWorld(t)
 	id := w.newApp("x", network)
@@ -75,8 +75,8 @@ func TestRightsAreJudgedBeforeTheBodyIsRead(t *testing.T) {
 	}
 }
 
-// TestTheHeadOfARequestIsJudgedBeforeTheRights sends wrong headers and parameters as a caller without rights: the error is
-// about these.
+// TestTheHeadOfARequestIsJudgedBeforeTheRights sends wrong headers and parameters as a caller without rights: the error
+// is about these.
 func TestTheHeadOfARequestIsJudgedBeforeTheRights(t *testing.T) {
 	w := newAssetWorld(t)
 	id := w.newApp("x", network)
@@ -91,5 +91,6 @@ func TestARefusedClientIsNotToldToSendItsBody(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("x", network)
 	w.raw("PATCH", fmt.Sprintf("PATCH /apps/%s HTTP/1.1\r\nHost: example.test\r\nAuthorization: svctoken %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: 4000000\r\nExpect: 100-continue\r\n\r\n", id, w.token(stranger))).want(404)
+		"Content-Type: application/json\r\nContent-Length: 4000000\r\nExpect: 100-continue\r\n\r\n", id,
+		w.token(stranger))).want(404)
 }

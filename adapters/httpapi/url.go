@@ -63,9 +63,10 @@ func stripped(r *http.Request) string {
 	return prefix
 }
 
-// next sets the header Link to the address of the next page: the path of this request in its usual form, with the parameters of it that the
-// route knows, and with name set to after. svctoken and key are not among them, so a token in the query never gets into a header, nor
-// from there into a log or the history of a browser. Clients that page send it again by themselves.
+// next sets the header Link to the address of the next page: the path of this request in its usual form, with the
+// parameters of it that the route knows, and with name set to after. svctoken and key are not among them, so a token in
+// the query never gets into a header, nor from there into a log or the history of a browser. Clients that page send it
+// again by themselves.
 func (c *call) next(name, after string) {
 	path := c.route.path
 	for _, name := range c.params {
@@ -77,8 +78,8 @@ func (c *call) next(name, after string) {
 }
 
 // nextHere does what next does for a list of the asset manager, which does not lie below the base path. The Link is
-// relative, a query alone, so it leads to the same address in either of the forms that the path may have. instead is the
-// cursor for the other direction, which is left out.
+// relative, a query alone, so it leads to the same address in either of the forms that the path may have. instead is
+// the cursor for the other direction, which is left out.
 func (c *call) nextHere(name, after, instead string) {
 	c.w.Header()["Link"] = []string{"<" + c.nextQuery(name, after, instead) + `>; rel="next"`}
 }

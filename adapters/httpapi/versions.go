@@ -24,8 +24,8 @@ func (a appRoutes) versionsOfQuery(c *call) error {
 	return a.versions(c, ids[0])
 }
 
-// versionsOfPath serves GET /apps/{id}/versions/. Its Link has the same path, and the Link of versionsOfQuery has the other
-// one, so a client that walks through the pages stays at the address that it knows.
+// versionsOfPath serves GET /apps/{id}/versions/. Its Link has the same path, and the Link of versionsOfQuery has the
+// other one, so a client that walks through the pages stays at the address that it knows.
 func (a appRoutes) versionsOfPath(c *call) error {
 	return a.versions(c, c.param(0))
 }
@@ -92,7 +92,8 @@ func (a appRoutes) restore(c *call) error {
 // names or none are given, or if the value is empty.
 func either(name string, value *string, alias string, other *string) (string, *string, error) {
 	if value != nil && other != nil {
-		return "", nil, pointerErrorf(http.StatusBadRequest, "/"+alias, "is another name of /%s; want one of them", name)
+		return "", nil,
+			pointerErrorf(http.StatusBadRequest, "/"+alias, "is another name of /%s; want one of them", name)
 	}
 	if value == nil && other != nil {
 		name, value = alias, other
@@ -117,12 +118,13 @@ func under(name, pointer string, err error) error {
 
 // versionOf reads the version that a body names by its number, in the member of this name, or by latest. The latter is
 // the latest version when the request is carried out: a client then needs no read before the write, and a repeat with
-// an idempotency key has the same body. If latest is given, it must be true, and there must be no number. A number that is
-// no version is 404.
+// an idempotency key has the same body. If latest is given, it must be true, and there must be no number. A number that
+// is no version is 404.
 func versionOf(latest *bool, name string, number *string) (vitrine.Version, error) {
 	switch {
 	case latest != nil && (!*latest || number != nil):
-		return vitrine.Version{}, pointerErrorf(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")
+		return vitrine.Version{},
+			pointerErrorf(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")
 	case latest != nil:
 		return vitrine.Latest, nil
 	case number == nil:

@@ -25,8 +25,10 @@ const network = "urn:vitrine:example.test"
 
 // The callers of the tests.
 var (
-	editor   = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network}, Components: true}}
-	siteOne  = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=one", Moderates: []string{network + ":site=1"}}}
+	editor = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network},
+		Components: true}}
+	siteOne = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=one",
+		Moderates: []string{network + ":site=1"}}}
 	stranger = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=stranger"}}
 )
 
@@ -129,7 +131,8 @@ func setType(value string) option {
 
 // client follows no redirect, as there must be none, and takes compressed answers only where a test
 // says so.
-var client = &http.Client{Transport: &http.Transport{DisableCompression: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var client = &http.Client{Transport: &http.Transport{DisableCompression: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 func (w *world) token(p httpapi.Principal) string {
 	w.t.Helper()
@@ -209,7 +212,8 @@ func (w *world) describe(text string, answer *http.Response, body []byte) {
 	if err != nil {
 		sent = nil
 	}
-	x := exchange{Method: r.Method, URL: r.URL, Header: r.Header, Body: sent, Status: answer.StatusCode, Answer: answer.Header, Content: body}
+	x := exchange{Method: r.Method, URL: r.URL, Header: r.Header, Body: sent, Status: answer.StatusCode,
+		Answer: answer.Header, Content: body}
 	if err := w.told.Document.Check(w.told.Base, x); err != nil {
 		w.told.Tell(err)
 	}
@@ -218,7 +222,9 @@ func (w *world) describe(text string, answer *http.Response, body []byte) {
 // rawPath sends a request as p with exactly this path.
 func (w *world) rawPath(p httpapi.Principal, method, path string) reply {
 	w.t.Helper()
-	return w.raw(method, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: example.test\r\nAuthorization: svctoken %s\r\nConnection: close\r\n\r\n", method, path, w.token(p)))
+	return w.raw(method,
+		fmt.Sprintf("%s %s HTTP/1.1\r\nHost: example.test\r\nAuthorization: svctoken %s\r\nConnection: close\r\n\r\n",
+			method, path, w.token(p)))
 }
 
 func firstLine(s string) string {
@@ -294,7 +300,8 @@ func (w *world) retitle(id string, version int, title string) {
 }
 
 func titlePatch(version int, title string) string {
-	return fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%q}]`, version, title)
+	return fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title",`+
+		`"value":%q}]`, version, title)
 }
 
 // newComponent makes a component known.

@@ -59,8 +59,8 @@ type engine struct{}
 // not safe for concurrent use.
 var library sync.Mutex
 
-// mostWork is how many subschemas times values of a config there may be, at about a microsecond each. maxViolations is how many violations
-// of one config are returned.
+// mostWork is how many subschemas times values of a config there may be, at about a microsecond each. maxViolations is
+// how many violations of one config are returned.
 const mostWork, maxViolations = 200_000, 100
 
 // schema is a compiled schema, and what it weighs: see checker.
@@ -89,20 +89,23 @@ func (engine) Compile(text []byte) (appsvc.Schema, error) {
 	return out, json.Unmarshal(text, &out.compiled)
 }
 
-// Validate implements appsvc.Schema. It returns the first 100 violations of a config, ordered by pointer, keyword and message, and an
-// error for a config that would take too long. The library finds violations in the random order of maps.
+// Validate implements appsvc.Schema. It returns the first 100 violations of a config, ordered by pointer, keyword and
+// message, and an error for a config that would take too long. The library finds violations in the random order of
+// maps.
 func (s *schema) Validate(config []byte) (out []vitrine.Violation, err error) {
 	// The service counts the steps of its own engine, but that one stops at a wrong type, and this one does not.
 	values := 1 + len(config)/32 + bytes.Count(config, []byte(",")) + bytes.Count(config, []byte(":"))
 	if values > mostWork/s.weight {
-		return nil, errors.New("validating this config against this schema would take too long: make the config smaller, or the schema less branching")
+		return nil, errors.New("validating this config against this schema would take too long: make the config " +
+			"smaller, or the schema less branching")
 	}
 	library.Lock()
 	defer library.Unlock()
 	faults, err := s.compiled.ValidateBytes(context.Background(), config)
 	for _, f := range faults {
 		out = append(out, vitrine.Violation{
-			Pointer: strings.TrimSuffix(f.PropertyPath, "/"), Keyword: keywordOf(f.Message), Message: fmt.Sprintf("%.200s", f.Message)})
+			Pointer: strings.TrimSuffix(f.PropertyPath, "/"), Keyword: keywordOf(f.Message),
+			Message: fmt.Sprintf("%.200s", f.Message)})
 	}
 	slices.SortFunc(out, func(a, b vitrine.Violation) int {
 		return slices.Compare([]string{a.Pointer, a.Keyword, a.Message}, []string{b.Pointer, b.Keyword, b.Message})
@@ -111,10 +114,10 @@ func (s *schema) Validate(config []byte) (out []vitrine.Violation, err error) {
 	return out[:min(len(out), maxViolations)], err
 }
 
-// checker walks a schema and adds up how much work it is for a value at most: how many subschemas it has, with references written out, and
-// large patterns and enums counted several times. err is what the library cannot handle or reads differently from everybody else:
-// references that form a cycle, which it follows without end; references that are not a JSON pointer into the document; and the
-// other keywords that the comment of the package names.
+// checker walks a schema and adds up how much work it is for a value at most: how many subschemas it has, with
+// references written out, and large patterns and enums counted several times. err is what the library cannot handle or
+// reads differently from everybody else: references that form a cycle, which it follows without end; references that
+// are not a JSON pointer into the document; and the other keywords that the comment of the package names.
 type checker struct {
 	doc     any
 	weights map[string]int // of the objects in it by JSON pointer, 0 while an object is walked
@@ -166,13 +169,17 @@ func (c *checker) keyword(keyword string, v any, pointer string) int {
 	case keyword == "$id" && isString && pointer != "":
 		return c.refuse("%s: this engine takes an id at the root only", at)
 	case keyword == "format" && text == "regex":
-		return c.refuse("%s: this engine does not take the format regex: it would compile every value of a config as a pattern", at)
+		return c.refuse("%s: this engine does not take the format regex: it would compile every value of a config "+
+			"as a pattern", at)
 	case keyword == "$recursiveRef" && isString:
 		return c.refuse("%s: this engine takes no recursive schemas", at)
 	case keyword == "$ref" && isString:
 		// Behind /items the library expects an index even if items is a single schema.
-		if text != "#" && (!strings.HasPrefix(text, "#/") || strings.ContainsAny(text, "~%") || strings.Contains(text+"/", "/items/")) {
-			return c.refuse("%s: %.200q is not a reference that this engine takes: use a JSON pointer like \"#/$defs/name\", without escapes and not through items", at, text)
+		if text != "#" &&
+			(!strings.HasPrefix(text, "#/") || strings.ContainsAny(text, "~%") ||
+				strings.Contains(text+"/", "/items/")) {
+			return c.refuse("%s: %.200q is not a reference that this engine takes: use a JSON pointer like "+
+				"\"#/$defs/name\", without escapes and not through items", at, text)
 		}
 		target, _ := jsonpointer.Lookup(c.doc, text[1:]) // the guard has looked: there is one
 		return c.weigh(target, text[1:])
@@ -190,18 +197,26 @@ func instructions(pattern string) int {
 	return len(program.Inst) / 16
 }
 
-// messages are the beginnings of the library's messages by the keyword that each comes from, and those behind the name of a member.
-// Nothing else in a fault says which keyword it is about. # stands for any number.
+// messages are the beginnings of the library's messages by the keyword that each comes from, and those behind the name
+// of a member. Nothing else in a fault says which keyword it is about. # stands for any number.
 var messages = [][]string{
-	{"type", "type should be"}, {"enum", "should be one of"}, {"const", "must equal"}, {"multipleOf", "must be a multiple of"},
-	{"maximum", "must be less than or equal to"}, {"minimum", "must be greater than or equal to"}, {"exclusiveMaximum", "# must be less than"},
-	{"exclusiveMinimum", "# must be greater than"}, {"maxLength", "max length of"}, {"minLength", "min length of"}, {"pattern", "regexp pattern"},
-	{"format", "invalid "}, {"maxItems", "array length # exceeds"}, {"minItems", "array length # below"}, {"uniqueItems", "array items must be unique"},
-	{"contains", "must contain at least one"}, {"maxContains", "contained items # exceeds"}, {"minContains", "contained items # bellow"},
-	{"additionalItems", "additional items"}, {"unevaluatedItems", "unevaluated items"}, {"additionalProperties", "additional properties"},
+	{"type", "type should be"}, {"enum", "should be one of"}, {"const", "must equal"},
+	{"multipleOf", "must be a multiple of"},
+	{"maximum", "must be less than or equal to"}, {"minimum", "must be greater than or equal to"},
+	{"exclusiveMaximum", "# must be less than"},
+	{"exclusiveMinimum", "# must be greater than"}, {"maxLength", "max length of"}, {"minLength", "min length of"},
+	{"pattern", "regexp pattern"},
+	{"format", "invalid "}, {"maxItems", "array length # exceeds"}, {"minItems", "array length # below"},
+	{"uniqueItems", "array items must be unique"},
+	{"contains", "must contain at least one"}, {"maxContains", "contained items # exceeds"},
+	{"minContains", "contained items # bellow"},
+	{"additionalItems", "additional items"}, {"unevaluatedItems", "unevaluated items"},
+	{"additionalProperties", "additional properties"},
 	{"unevaluatedProperties", "unevaluated properties"}, {"maxProperties", "# object Properties exceed"},
-	{"minProperties", "# object Properties below"}, {"anyOf", "did Not match any specified AnyOf"}, {"not", "result was valid, ('not')"},
-	{"oneOf", "matched more than one specified OneOf", "did not match any of the specified OneOf"}, {"$ref", "failed to resolve schema"},
+	{"minProperties", "# object Properties below"}, {"anyOf", "did Not match any specified AnyOf"},
+	{"not", "result was valid, ('not')"},
+	{"oneOf", "matched more than one specified OneOf", "did not match any of the specified OneOf"},
+	{"$ref", "failed to resolve schema"},
 	{"required", "value is required"}, {"dependentRequired", "property is required"},
 }
 
@@ -212,7 +227,9 @@ var number = regexp.MustCompile(`(^| )-?[0-9][^ ]*`)
 func keywordOf(message string) string {
 	message = number.ReplaceAllString(message[:min(len(message), 200)], "$1#")
 	for _, m := range messages {
-		if slices.ContainsFunc(m[1:], func(text string) bool { return strings.HasPrefix(message, text) || strings.HasSuffix(message, text) }) {
+		if slices.ContainsFunc(m[1:], func(text string) bool {
+			return strings.HasPrefix(message, text) || strings.HasSuffix(message, text)
+		}) {
 			return m[0]
 		}
 	}

@@ -73,21 +73,28 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestWrongVerdicts tests the faults of the library that the package comment names. If it fails, the library has changed, and
-// the comment must be changed too.
+// TestWrongVerdicts tests the faults of the library that the package comment names. If it fails, the library has
+// changed, and the comment must be changed too.
 func TestWrongVerdicts(t *testing.T) {
 	for _, tc := range []struct {
 		name, schema, config string
 		valid                bool // what is right
 	}{
-		{"additionalProperties takes what a nested object declares", `{"properties":{"a":{"properties":{"b":{}}}},"additionalProperties":false}`, `{"a":{"b":1},"b":1}`, false},
+		{"additionalProperties takes what a nested object declares",
+			`{"properties":{"a":{"properties":{"b":{}}}},"additionalProperties":false}`, `{"a":{"b":1},"b":1}`, false},
 		{"2^53+1 is 2^53", `{"const":9007199254740993}`, `9007199254740992`, false},
 		{"multipleOf is a float64 division", `{"multipleOf":0.1}`, `0.3`, true},
-		{"dependencies is ignored", `{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":["b"]}}`, `{"a":1}`, false},
+		{"dependencies is ignored", `{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":["b"]}}`,
+			`{"a":1}`, false},
 		{"prefixItems is ignored", `{"prefixItems":[{"type":"string"}]}`, `[1]`, false},
-		{"$dynamicRef is ignored", `{"$defs":{"a":{"$dynamicAnchor":"a","type":"string"}},"$dynamicRef":"#a"}`, `1`, false},
-		{"#/definitions is never resolved", `{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/a","definitions":{"a":{"type":"string"}}}`, `"a"`, true},
-		{"beside $ref, keywords count in draft 07", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#/properties/b","maximum":1},"b":{"type":"number"}}}`, `{"a":5}`, true},
+		{"$dynamicRef is ignored", `{"$defs":{"a":{"$dynamicAnchor":"a","type":"string"}},"$dynamicRef":"#a"}`, `1`,
+			false},
+		{"#/definitions is never resolved",
+			`{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/a",` +
+				`"definitions":{"a":{"type":"string"}}}`, `"a"`, true},
+		{"beside $ref, keywords count in draft 07",
+			`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#/properties/b",` +
+				`"maximum":1},"b":{"type":"number"}}}`, `{"a":5}`, true},
 		{"formats are assertions", `{"format":"email"}`, `"x"`, true},
 		{"\\s is that of package regexp", `{"pattern":"^\\s$"}`, `"\u00a0"`, true},
 	} {
@@ -154,7 +161,8 @@ func TestViolations(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(violations, func(v vitrine.Violation) bool {
 			return v.Pointer == tc.pointer && v.Keyword == tc.keyword && v.Message != ""
 		}) {
-			t.Errorf("%s, %s: have %+v, %v, want %q at %q", tc.schema, tc.config, violations, err, tc.keyword, tc.pointer)
+			t.Errorf("%s, %s: have %+v, %v, want %q at %q", tc.schema, tc.config, violations, err, tc.keyword,
+				tc.pointer)
 		}
 	}
 	t.Run("a hundred at most, the same each time", func(t *testing.T) {
@@ -181,9 +189,12 @@ func TestCompileRefuses(t *testing.T) {
 		{"itself", `{"$ref":"#"}`, "no recursive schemas"},
 		{"itself in allOf", `{"allOf":[{"$ref":"#"}]}`, "no recursive schemas"},
 		{"recursion through properties", `{"properties":{"a":{"$ref":"#"}}}`, "no recursive schemas"},
-		{"recursion through a definition", `{"$ref":"#/$defs/a","$defs":{"a":{"items":{"$ref":"#/$defs/a"}}}}`, "no recursive schemas"},
+		{"recursion through a definition", `{"$ref":"#/$defs/a","$defs":{"a":{"items":{"$ref":"#/$defs/a"}}}}`,
+			"no recursive schemas"},
 		{"each other", `{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"not":{"$ref":"#/$defs/a"}}}}`, "no recursive schemas"},
-		{"recursion beside a reference, draft 07", `{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/$defs/a","allOf":[{"$ref":"#"}],"$defs":{"a":{}}}`, "no recursive schemas"},
+		{"recursion beside a reference, draft 07",
+			`{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/$defs/a","allOf":[{"$ref":"#"}],` +
+				`"$defs":{"a":{}}}`, "no recursive schemas"},
 		{"$recursiveRef", `{"properties":{"a":{"$recursiveRef":"#"}}}`, "no recursive schemas"},
 		{"an index into items that is none", `{"items":{"0":{},"$ref":"#/items/0"}}`, "through items"},
 		{"an anchor", `{"$ref":"#a","$defs":{"x":{"$anchor":"a"}}}`, "JSON pointer"},
@@ -192,12 +203,14 @@ func TestCompileRefuses(t *testing.T) {
 		{"an embedded id", `{"$defs":{"a":{"$id":"http://127.0.0.1:1/a"}}}`, "id at the root only"},
 		{"a pattern that does not compile", `{"pattern":"\\u0041"}`, "error unmarshaling pattern"},
 		{"a pattern that looks ahead", `{"pattern":"^(?!x)"}`, "error unmarshaling pattern"},
-		{"a property name that looks ahead", `{"patternProperties":{"^(?!x)":{}}}`, "error unmarshaling patternProperties"},
+		{"a property name that looks ahead", `{"patternProperties":{"^(?!x)":{}}}`,
+			"error unmarshaling patternProperties"},
 		{"a pattern that refers back", `{"pattern":"(a)\\1"}`, "error unmarshaling pattern"},
 		{"format regex", `{"properties":{"a":{"format":"regex"}}}`, "does not take the format regex"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := qrischema.New().Compile([]byte(tc.schema)); err == nil || !strings.Contains(err.Error(), tc.says) {
+			if _, err := qrischema.New().Compile([]byte(tc.schema)); err == nil ||
+				!strings.Contains(err.Error(), tc.says) {
 				t.Errorf("have %v, want an error that says %q", err, tc.says)
 			}
 		})
@@ -219,7 +232,8 @@ func TestFetchesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, url := range []string{server.URL + "/a", "file://" + file} {
-		for _, schema := range []string{`{"$ref":"URL"}`, `{"$ref":"URL#/a"}`, `{"$id":"URL","$ref":"b"}`, `{"$recursiveRef":"URL"}`, `{"$id":"URL","$defs":{"a":{}},"allOf":[{"$ref":"#/$defs/a"}]}`,
+		for _, schema := range []string{`{"$ref":"URL"}`, `{"$ref":"URL#/a"}`, `{"$id":"URL","$ref":"b"}`,
+			`{"$recursiveRef":"URL"}`, `{"$id":"URL","$defs":{"a":{}},"allOf":[{"$ref":"#/$defs/a"}]}`,
 			`{"$schema":"URL","$id":"URL","definitions":{"a":{}},"$ref":"#/definitions/a"}`} {
 			compiled, err := qrischema.New().Compile([]byte(strings.ReplaceAll(schema, "URL", url)))
 			if err != nil {
@@ -248,7 +262,8 @@ func TestSameIDInParallel(t *testing.T) {
 			if i%2 == 0 {
 				kind, config = "number", `1`
 			}
-			schema, err := engine.Compile(fmt.Appendf(nil, `{"$id":"https://example.test/a","$ref":"#/$defs/x","$defs":{"x":{"type":%q}}}`, kind))
+			schema, err := engine.Compile(fmt.Appendf(nil,
+				`{"$id":"https://example.test/a","$ref":"#/$defs/x","$defs":{"x":{"type":%q}}}`, kind))
 			if err != nil {
 				t.Error(err)
 				return
@@ -278,12 +293,15 @@ func TestCostIsBounded(t *testing.T) {
 		name, schema, config string
 		refused              bool
 	}{
-		{"a thousand items", `{"items":{"type":"object","properties":{"a":{"type":"number"}},"required":["a"]}}`, items(1000, `{"a":1}`), false},
+		{"a thousand items", `{"items":{"type":"object","properties":{"a":{"type":"number"}},"required":["a"]}}`,
+			items(1000, `{"a":1}`), false},
 		{"a million items", `{"items":{"type":"number"}}`, items(500_000, "1"), true},
 		{"unique items", `{"uniqueItems":true}`, items(20_000, "1"), true},
 		{"fan-out behind a wrong type", `{"items":` + fan + `}`, items(1000, "1"), true},
-		{"a pattern behind a wrong type", `{"type":"number","pattern":"((a{0,100}){0,10}){0,1}$"}`, `"` + strings.Repeat("a", 200_000) + `"`, true},
-		{"a long text many times", `{"allOf":` + items(200, `{"maxLength":1}`) + `}`, `"` + strings.Repeat("a", 1<<20) + `"`, true},
+		{"a pattern behind a wrong type", `{"type":"number","pattern":"((a{0,100}){0,10}){0,1}$"}`,
+			`"` + strings.Repeat("a", 200_000) + `"`, true},
+		{"a long text many times", `{"allOf":` + items(200, `{"maxLength":1}`) + `}`,
+			`"` + strings.Repeat("a", 1<<20) + `"`, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			schema, err := qrischema.New().Compile([]byte(tc.schema))

@@ -29,7 +29,8 @@ const (
 	mostAddresses = 10_000 // that are remembered; then all begin anew
 )
 
-// take takes points from an address, and reports whether it had any. All addresses of an IPv6 network of 64 bits count as one.
+// take takes points from an address, and reports whether it had any. All addresses of an IPv6 network of 64 bits count
+// as one.
 func (a *attempts) take(address string, cost float64, now time.Time) bool {
 	addr, _ := netip.ParseAddr(address) // all malformed addresses count as one, the zero address
 	addr = addr.Unmap().WithZone("")
@@ -55,7 +56,8 @@ func (a *attempts) take(address string, cost float64, now time.Time) bool {
 
 // errNowhere is the error of a server without sign-in.
 var errNowhere = fault.Forbidden(
-	"nobody can sign in at this server: it needs -base-url with https, or to be reached as http://localhost; use a token")
+	"nobody can sign in at this server: it needs -base-url with https, or to be reached as http://localhost; use a " +
+		"token")
 
 // limited returns an endpoint whose attempts are limited. It is 403 at a server without sign-in.
 func (s *Service) limited(serve func(*httpapi.Request) (any, error)) func(*httpapi.Request) (any, error) {

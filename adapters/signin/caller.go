@@ -67,7 +67,9 @@ func (a asker) manages(network string) bool {
 
 // networks returns the networks that the asker moderates as a whole. It is an error if they may manage no people.
 func (a asker) networks() ([]string, error) {
-	whole := slices.DeleteFunc(slices.Sorted(slices.Values(a.Moderates)), func(m string) bool { return m != networkOf(m) })
+	whole := slices.DeleteFunc(slices.Sorted(slices.Values(a.Moderates)), func(m string) bool {
+		return m != networkOf(m)
+	})
 	if len(whole) == 0 && !a.rights.Admin {
 		return nil, fault.Forbidden("this is for administrators, and for moderators of a whole network")
 	}

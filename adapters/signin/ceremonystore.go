@@ -13,14 +13,16 @@ import (
 // It is in the store, so that another process may serve the second request, which removes it, right or wrong: a
 // ceremony is used once.
 
-// putCeremony stores a ceremony and returns its name, which only the browser that began it knows: when it ends, and a secret.
+// putCeremony stores a ceremony and returns its name, which only the browser that began it knows: when it ends, and a
+// secret.
 func (s *Service) putCeremony(ctx context.Context, c ceremony) (name string, err error) {
 	now := s.millis()
 	expires := now + ceremonyLife.Milliseconds()
 	secret, hash := newSecret("")
 	err = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(t storage.Tx) error {
 		// Expired ones are deleted.
-		old := storage.Range{From: record.Prefix(transient, "ceremony/"), To: record.Key(transient, "ceremony/", record.Number(now))}
+		old := storage.Range{From: record.Prefix(transient, "ceremony/"),
+			To: record.Key(transient, "ceremony/", record.Number(now))}
 		if err := t.DeleteRange(ctx, old); err != nil {
 			return err
 		}

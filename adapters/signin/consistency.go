@@ -11,8 +11,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Maintenance says how the records of people and keys are checked and archived. Its Audit finds damaged records, and those that
-// contradict their indices. Archives leave out all records, or with access only those that no copy may have.
+// Maintenance says how the records of people and keys are checked and archived. Its Audit finds damaged records, and
+// those that contradict their indices. Archives leave out all records, or with access only those that no copy may have.
 func Maintenance(access bool) storage.Maintenance {
 	notArchived := []string{space + " ", transient + " "}
 	if access {
@@ -69,7 +69,8 @@ func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong stri
 		}
 	case "key":
 		k, err := decoded[key](e)
-		if err != nil || k.ID != last || k.Rights.check() != nil || (k.Kind == kindPublic) != (k.Person == "") || k.Kind == kindPublic && len(k.Reads) == 0 {
+		if err != nil || k.ID != last || k.Rights.check() != nil || (k.Kind == kindPublic) != (k.Person == "") ||
+			k.Kind == kindPublic && len(k.Reads) == 0 {
 			return "it cannot be read, has another id, or rights that no key can have", nil
 		}
 		if want = []string{secretKey(k.Hash)}; k.Person != "" {

@@ -1,7 +1,8 @@
-// Package signin lets people sign in to a Vitrine server, and gives keys to programs and pages. People have passkeys, or come from an OpenID
-// Connect provider; there are no passwords. README.md describes its endpoints.
+// Package signin lets people sign in to a Vitrine server, and gives keys to programs and pages. People have passkeys,
+// or come from an OpenID Connect provider; there are no passwords. README.md describes its endpoints.
 //
-// A [Service] is made over the store that the domains use. Its Authenticate is for [httpapi.Config], and its endpoints are Extras there:
+// A [Service] is made over the store that the domains use. Its Authenticate is for [httpapi.Config], and its endpoints
+// are Extras there:
 //
 //	people := signin.New(db, signin.Options{BaseURL: "https://host.example", Otherwise: tokens.Authenticate})
 //	handler, err := httpapi.New(httpapi.Config{…, Authenticate: people.Authenticate, Extras: people.Endpoints()})

@@ -24,7 +24,8 @@ func Example() {
 	}
 	streams := httpapi.NewStreams()
 	apps := appsvc.New(db, &appsvc.Options{Rights: people.Rights})
-	handler, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: people.Authenticate, Extras: people.Endpoints(), Streams: streams})
+	handler, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: people.Authenticate,
+		Extras: people.Endpoints(), Streams: streams})
 	if err != nil {
 		fmt.Println(err)
 		return

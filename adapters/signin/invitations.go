@@ -55,7 +55,8 @@ func (s *Service) invited(ctx context.Context, r storage.Reader, hash string) (*
 		if err != nil {
 			return nil, err
 		}
-		if p != nil && !p.Disabled && p.Invitation != nil && p.Invitation.Hash == hash && p.Invitation.Expires > s.millis() {
+		if p != nil && !p.Disabled && p.Invitation != nil && p.Invitation.Hash == hash &&
+			p.Invitation.Expires > s.millis() {
 			return p, nil
 		}
 	}
@@ -129,7 +130,8 @@ func (s *Service) Invite(ctx context.Context, in Invitation) (link string, err e
 	}
 	given := in.URN != ""
 	if !given {
-		for _, list := range [][]string{in.Rights.Moderates, in.Rights.Reads, in.Rights.Groups, {"urn:vitrine:default"}} {
+		for _, list := range [][]string{in.Rights.Moderates, in.Rights.Reads, in.Rights.Groups,
+			{"urn:vitrine:default"}} {
 			if in.Network == "" && len(list) > 0 {
 				in.Network = networkOf(list[0])
 			}
@@ -192,7 +194,9 @@ func (s *Service) Link(ctx context.Context, user, name string, rights Rights, li
 		return "", err
 	}
 	secret, hash := newSecret(invitationPrefix)
-	err = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(t storage.Tx) error { return t.Put(ctx, stored(linkKey(hash), l)) })
+	err = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(t storage.Tx) error {
+		return t.Put(ctx, stored(linkKey(hash), l))
+	})
 	return s.BaseURL + "/#signin=" + secret, err
 }
 

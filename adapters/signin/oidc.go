@@ -54,7 +54,8 @@ func ParseProvider(text []byte, readSecret func(name string) ([]byte, error)) (*
 	}
 	u, err := url.Parse(p.Issuer)
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1"):
+	case err != nil || u.Host == "" || u.Scheme != "https" &&
+		(u.Scheme != "http" || u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1"):
 		return nil, fmt.Errorf("/issuer: %q is no address such as https://id.example.com", p.Issuer)
 	case p.ClientID == "":
 		return nil, errors.New("/clientID: is missing")
@@ -90,8 +91,8 @@ func (p *provider) name() string {
 	return cmp.Or(p.Name, u.Hostname())
 }
 
-// client returns a context with the client that sends requests to the provider. It lasts longer than one request, since keys are read again
-// with it.
+// client returns a context with the client that sends requests to the provider. It lasts longer than one request, since
+// keys are read again with it.
 func client(ctx context.Context) context.Context {
 	return oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: 10 * time.Second})
 }
@@ -126,7 +127,8 @@ func (p *provider) get(ctx context.Context) (*oidc.Provider, error) {
 // config returns the OAuth configuration of this server. Its redirect address never depends on a request.
 func (s *Service) config(p *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{ClientID: s.provider.ClientID, ClientSecret: s.provider.ClientSecret, Endpoint: p.Endpoint(),
-		RedirectURL: s.BaseURL + "/x/signin/oidc/callback", Scopes: append([]string{oidc.ScopeOpenID, "profile", "email"}, s.provider.Scopes...)}
+		RedirectURL: s.BaseURL + "/x/signin/oidc/callback",
+		Scopes:      append([]string{oidc.ScopeOpenID, "profile", "email"}, s.provider.Scopes...)}
 }
 
 // asksProvider is the kind of ceremonies with a provider.
@@ -212,7 +214,8 @@ func (s *Service) finishProvider(r *httpapi.Request) (any, error) {
 	}
 	if denied != nil {
 		s.access(ctx, "sign-in failed", "address", r.Address(), "cause", denied.Error())
-		s.errorPage(r, http.StatusForbidden, s.provider.name()+" knows you, but none of your groups there has rights here. Ask an administrator.")
+		s.errorPage(r, http.StatusForbidden,
+			s.provider.name()+" knows you, but none of your groups there has rights here. Ask an administrator.")
 		return nil, nil
 	}
 	r.Redirect(s.BaseURL + "/" + c.To)
@@ -236,7 +239,8 @@ func (s *Service) asPage(serve func(*httpapi.Request) (any, error)) func(*httpap
 		out, err := serve(r)
 		if errors.Is(err, errProvider) {
 			s.Log.WarnContext(r.Context(), "a sign-in has failed", "issuer", s.provider.Issuer, "cause", err)
-			s.errorPage(r, http.StatusServiceUnavailable, s.provider.name()+" does not answer at the moment. Try again, or sign in with a passkey.")
+			s.errorPage(r, http.StatusServiceUnavailable,
+				s.provider.name()+" does not answer at the moment. Try again, or sign in with a passkey.")
 			return nil, nil
 		}
 		if errors.Is(err, httpapi.ErrUnauthenticated) {
@@ -280,7 +284,8 @@ func (s *Service) claims(ctx context.Context, code string, c *ceremony) (out cla
 	if err := verified.Claims(&all); err != nil {
 		return out, failed("the ID token: %w", err)
 	}
-	if at, given := all["auth_time"].(float64); c.Session != "" && (!given || s.Now().Sub(time.Unix(int64(at), 0)) > confirmation) {
+	if at, given := all["auth_time"].(float64); c.Session != "" &&
+		(!given || s.Now().Sub(time.Unix(int64(at), 0)) > confirmation) {
 		return out, failed("the provider did not ask for the password again")
 	}
 	out.subject = verified.Subject

@@ -44,22 +44,29 @@ func newIDP(t *testing.T) *idp {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, object{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256"}, "response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"}})
+		answer(w, object{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize",
+			"token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+			"id_token_signing_alg_values_supported": []string{"RS256"}, "response_types_supported": []string{"code"},
+			"subject_types_supported": []string{"public"}})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, object{"keys": []object{{"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig", "e": "AQAB", "n": base64.RawURLEncoding.EncodeToString(p.key.N.Bytes())}}})
+		answer(w, object{
+			"keys": []object{{"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig", "e": "AQAB",
+				"n": base64.RawURLEncoding.EncodeToString(p.key.N.Bytes())}}})
 	})
 	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
 		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
-		if p.down || r.FormValue("code") != "good" || base64.RawURLEncoding.EncodeToString(sum[:]) != p.asked.Get("code_challenge") {
+		if p.down || r.FormValue("code") != "good" ||
+			base64.RawURLEncoding.EncodeToString(sum[:]) != p.asked.Get("code_challenge") {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(map[bool]int{true: 503, false: 400}[p.down])
 			_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
 			return
 		}
-		claims := object{"iss": p.URL, "sub": p.sub, "aud": "vitrine", "exp": time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix(), "auth_time": time.Now().Unix(),
-			"nonce": p.asked.Get("nonce"), "name": "Ann of the provider", "email": "ann@example.test", "groups": p.groups}
+		claims := object{"iss": p.URL, "sub": p.sub, "aud": "vitrine", "exp": time.Now().Add(time.Hour).Unix(),
+			"iat": time.Now().Unix(), "auth_time": time.Now().Unix(),
+			"nonce": p.asked.Get("nonce"), "name": "Ann of the provider", "email": "ann@example.test",
+			"groups": p.groups}
 		p.change(claims)
 		unsigned := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims(claims))
 		unsigned.Header["kid"] = "1"
@@ -77,11 +84,13 @@ func newIDP(t *testing.T) *idp {
 // worldWith returns a server with a provider.
 func worldWith(t *testing.T, p *idp, gives map[string]signin.Rights) *world {
 	return newWorld(t, localBase, func(o *signin.Options) {
-		o.Provider = &signin.Provider{Issuer: p.URL, ClientID: "vitrine", ClientSecret: "provider canary", Network: network, Claim: "groups", Gives: gives}
+		o.Provider = &signin.Provider{Issuer: p.URL, ClientID: "vitrine", ClientSecret: "provider canary",
+			Network: network, Claim: "groups", Gives: gives}
 	})
 }
 
-var editors = map[string]signin.Rights{"editors": {Moderates: []string{network + ":site=news"}}, "bosses": {Admin: true}}
+var editors = map[string]signin.Rights{"editors": {Moderates: []string{network + ":site=news"}},
+	"bosses": {Admin: true}}
 
 // start follows the link to the provider, and returns where it comes back to.
 func (b *browser) start(p *idp, query string) string {
@@ -92,7 +101,8 @@ func (b *browser) start(p *idp, query string) string {
 		b.t.Fatal(got.header)
 	}
 	p.asked = to.Query()
-	if p.asked.Get("redirect_uri") != localBase+"/x/signin/oidc/callback" || p.asked.Get("code_challenge_method") != "S256" || p.asked.Get("nonce") == "" {
+	if p.asked.Get("redirect_uri") != localBase+"/x/signin/oidc/callback" ||
+		p.asked.Get("code_challenge_method") != "S256" || p.asked.Get("nonce") == "" {
 		b.t.Fatalf("asked %v", p.asked)
 	}
 	return "/x/signin/oidc/callback?code=good&state=" + p.asked.Get("state")
@@ -116,7 +126,8 @@ func TestAProvider(t *testing.T) {
 		t.Errorf("me: %s", me.body)
 	}
 	session := b.want(200, "GET", "/x/signin", nil)
-	if session.text("session.person.provider.values") != `["editors"]` || session.text("session.via") != "oidc" || session.text("session.person.name") != "Ann of the provider" {
+	if session.text("session.person.provider.values") != `["editors"]` || session.text("session.via") != "oidc" ||
+		session.text("session.person.name") != "Ann of the provider" {
 		t.Errorf("the session: %s", session.body)
 	}
 	b.want(403, "POST", "/x/signin/register/begin", object{})
@@ -133,14 +144,16 @@ func TestAProvider(t *testing.T) {
 	b.want(409, "POST", "/x/people/"+b.id()+"/invite", object{})
 	p.change = func(object) {}
 	// Who loses the values loses the rights, the sessions and what keys could do.
-	key := w.withToken(b.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret", "components": true}).text("key"))
+	key := w.withToken(b.want(201, "POST", "/x/keys/",
+		object{"name": "k", "kind": "secret", "components": true}).text("key"))
 	if got := key.want(200, "GET", "/x/me", nil); got.text("components") != "true" {
 		t.Errorf("%s", got.body)
 	}
 	p.groups = nil
 	other := w.browser()
 	refused := other.want(403, "GET", other.start(p, ""), nil)
-	if !strings.Contains(refused.header.Get("Content-Type"), "text/html") || !strings.Contains(string(refused.body), "knows you") {
+	if !strings.Contains(refused.header.Get("Content-Type"), "text/html") ||
+		!strings.Contains(string(refused.body), "knows you") {
 		t.Errorf("%v %s", refused.header, refused.body)
 	}
 	b.want(401, "GET", "/x/me", nil)
@@ -217,7 +230,8 @@ func TestAnswersOfAProviderThatAreNotGood(t *testing.T) {
 func (b *browser) unanswered(path string) {
 	b.t.Helper()
 	got := b.want(503, "GET", path, nil)
-	if !strings.Contains(got.header.Get("Content-Type"), "text/html") || !strings.Contains(string(got.body), "127.0.0.1 does not answer") {
+	if !strings.Contains(got.header.Get("Content-Type"), "text/html") ||
+		!strings.Contains(string(got.body), "127.0.0.1 does not answer") {
 		b.t.Errorf("%v %s", got.header, got.body)
 	}
 }
@@ -229,7 +243,8 @@ func TestAProviderThatDoesNotRespond(t *testing.T) {
 	p.Close()
 	w.people.CheckProvider(t.Context())
 	w.browser().unanswered("/x/signin/oidc")
-	if log := w.log.String(); !strings.Contains(log, "nobody can sign in through the provider") || strings.Contains(log, "store") {
+	if log := w.log.String(); !strings.Contains(log, "nobody can sign in through the provider") ||
+		strings.Contains(log, "store") {
 		t.Error(log)
 	}
 }
@@ -258,14 +273,17 @@ func TestConfirmingAtAProvider(t *testing.T) {
 
 func TestParseProvider(t *testing.T) {
 	secret := func(string) ([]byte, error) { return []byte("s3cret\n"), nil }
-	good := `{"issuer":"https://id.example.test","clientID":"v","clientSecretFile":"f","network":"example.test","claim":"groups","gives":{"editors":{"moderates":["urn:vitrine:example.test"]}}}`
+	good := `{"issuer":"https://id.example.test","clientID":"v","clientSecretFile":"f","network":"example.test",` +
+		`"claim":"groups","gives":{"editors":{"moderates":["urn:vitrine:example.test"]}}}`
 	p, err := signin.ParseProvider([]byte(good), secret)
 	if err != nil || p.ClientSecret != "s3cret" || p.Network != network || p.Gives["editors"].Moderates[0] != network {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for name, change := range map[string][2]string{
-		"an unknown member": {`"claim"`, `"claims"`}, "http": {"https://", "http://"}, "no client": {`"v"`, `""`}, "no network": {"example.test\",\"claim", "a b\",\"claim"},
-		"a malformed right": {`urn:vitrine:example.test"]`, `urn"]`}, "an unknown right": {"moderates", "owns"}, "no rights": {`"editors":{"moderates":["urn:vitrine:example.test"]}`, ""},
+		"an unknown member": {`"claim"`, `"claims"`}, "http": {"https://", "http://"}, "no client": {`"v"`, `""`},
+		"no network":        {"example.test\",\"claim", "a b\",\"claim"},
+		"a malformed right": {`urn:vitrine:example.test"]`, `urn"]`}, "an unknown right": {"moderates", "owns"},
+		"no rights": {`"editors":{"moderates":["urn:vitrine:example.test"]}`, ""},
 	} {
 		if _, err := signin.ParseProvider([]byte(strings.Replace(good, change[0], change[1], 1)), secret); err == nil {
 			t.Errorf("%s is taken", name)

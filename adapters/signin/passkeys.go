@@ -242,10 +242,8 @@ func (s *Service) finishSignIn(r *httpapi.Request) (any, error) {
 		if p == nil {
 			return nil, "", failed("the passkey is of nobody here")
 		}
-		_, credential,
-			err := s.passkeys.ValidatePasskeyLogin(func(_, _ []byte) (webauthn.User, error) {
-			return user{p}, nil
-		}, *c.Passkey, parsed)
+		find := func(_, _ []byte) (webauthn.User, error) { return user{p}, nil }
+		_, credential, err := s.passkeys.ValidatePasskeyLogin(find, *c.Passkey, parsed)
 		switch {
 		case err != nil:
 			return nil, "", failed("the passkey: %w", withDetails(err))

@@ -76,7 +76,9 @@ func (s *Service) listPeople(c *call, v storage.Reader) (httpapi.List, error) {
 
 // people yields all people for an administrator, else those of some networks, after an id, in the order in which they
 // were made.
-func (a asker) people(ctx context.Context, r storage.Reader, networks []string, after string) iter.Seq2[*person, error] {
+func (a asker) people(
+	ctx context.Context, r storage.Reader, networks []string, after string,
+) iter.Seq2[*person, error] {
 	var ranges []storage.Range
 	in := func(prefix string) {
 		one := storage.Prefix(prefix)
@@ -136,7 +138,8 @@ func (s *Service) names(r *httpapi.Request) (httpapi.List, error) {
 	ctx := r.Context()
 	var keys []string
 	for i, u := range urns {
-		if own := networkOf(u); !slices.Contains(urns[:i], u) && urn.CheckUser(u) == nil && (a.manages(own) || networkOf(a.URN) == own) {
+		if own := networkOf(u); !slices.Contains(urns[:i], u) && urn.CheckUser(u) == nil &&
+			(a.manages(own) || networkOf(a.URN) == own) {
 			keys = append(keys, urnKey(u))
 		}
 	}
@@ -323,7 +326,8 @@ func (s *Service) changePerson(c *call, t *tx) (any, error) {
 	case managed != nil:
 		return nil, managed
 	case rights && p.Provider != nil:
-		return nil, wrongState("the rights of this person are those that %s gives, and are set at each sign-in", p.Provider.Issuer)
+		return nil, wrongState("the rights of this person are those that %s gives, and are set at each sign-in",
+			p.Provider.Issuer)
 	case was.gains(p):
 		p.giver(c.URN)
 	}

@@ -176,15 +176,16 @@ func (k *key) owner() bool { return k.Kind == kindSecret && (k.Owner == nil || *
 
 // ceremony is a challenge that a browser has yet to respond to.
 type ceremony struct {
-	Kind       string                `json:"kind"`
-	Person     string                `json:"person,omitempty"`     // who must respond; "" for anybody
-	Invitation string                `json:"invitation,omitempty"` // hash of the one that is used
-	Session    string                `json:"session,omitempty"`    // hash of the session to confirm or to add a passkey to
-	Passkey    *webauthn.SessionData `json:"passkey,omitempty"`
-	State      string                `json:"state,omitempty"`
-	Nonce      string                `json:"nonce,omitempty"`
-	Verifier   string                `json:"verifier,omitempty"`
-	To         string                `json:"to,omitempty"`
+	Kind       string `json:"kind"`
+	Person     string `json:"person,omitempty"`     // who must respond; "" for anybody
+	Invitation string `json:"invitation,omitempty"` // hash of the one that is used
+	// hash of the session to confirm or to add a passkey to
+	Session  string                `json:"session,omitempty"`
+	Passkey  *webauthn.SessionData `json:"passkey,omitempty"`
+	State    string                `json:"state,omitempty"`
+	Nonce    string                `json:"nonce,omitempty"`
+	Verifier string                `json:"verifier,omitempty"`
+	To       string                `json:"to,omitempty"`
 }
 
 type link struct {
@@ -310,7 +311,9 @@ func (s *Service) update(ctx context.Context, fn func(*tx) error) error {
 		return err
 	}
 	if len(t.unseen) > 0 { // these are in another space; those that cannot be deleted do no harm
-		_ = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(in storage.Tx) error { return in.Delete(ctx, t.unseen...) })
+		_ = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(in storage.Tx) error {
+			return in.Delete(ctx, t.unseen...)
+		})
 	}
 	for _, do := range t.committed {
 		do()
@@ -381,7 +384,8 @@ func putPerson(ctx context.Context, t *tx, p *person) error {
 	} else if err := t.Delete(ctx, adminKey(p.ID)); err != nil {
 		return err
 	}
-	return t.Put(ctx, stored(personKey(p.ID), p), entry(networkKey(networkOf(p.URN), p.ID), ""), entry(urnKey(p.URN), p.ID))
+	return t.Put(ctx, stored(personKey(p.ID), p), entry(networkKey(networkOf(p.URN), p.ID), ""),
+		entry(urnKey(p.URN), p.ID))
 }
 
 // giver notes who has invited a person or given rights to them.

@@ -27,7 +27,8 @@ func rightsOf(c vitrine.Caller) Rights {
 // caller returns the caller with these rights. An administrator also moderates the network of the URN, and may change
 // components.
 func (r Rights) caller(user string) vitrine.Caller {
-	c := vitrine.Caller{URN: user, Moderates: r.Moderates, Reads: r.Reads, Roles: r.Roles, Groups: r.Groups, Components: r.Components || r.Admin}
+	c := vitrine.Caller{URN: user, Moderates: r.Moderates, Reads: r.Reads, Roles: r.Roles, Groups: r.Groups,
+		Components: r.Components || r.Admin}
 	if own := networkOf(user); r.Admin && !within(r.Moderates, own) {
 		c.Moderates = append(slices.Clip(r.Moderates), own)
 	}
@@ -52,7 +53,8 @@ func (r Rights) grown(before Rights) error {
 
 // check returns an error for a right that is malformed or given twice.
 func (r Rights) check() error {
-	for name, list := range map[string][]string{"moderates": r.Moderates, "reads": r.Reads, "roles": r.Roles, "groups": r.Groups} {
+	for name, list := range map[string][]string{"moderates": r.Moderates, "reads": r.Reads, "roles": r.Roles,
+		"groups": r.Groups} {
 		for i, one := range list {
 			var err error
 			if name == "moderates" || name == "reads" {
@@ -123,7 +125,9 @@ func (r Rights) union(o Rights) Rights {
 		slices.Sort(out)
 		return slices.Compact(out)
 	}
-	return Rights{r.Admin || o.Admin, add(r.Moderates, o.Moderates), add(r.Reads, o.Reads), add(r.Roles, o.Roles), add(r.Groups, o.Groups), r.Components || o.Components}
+	return Rights{r.Admin ||
+		o.Admin, add(r.Moderates, o.Moderates), add(r.Reads, o.Reads), add(r.Roles, o.Roles), add(r.Groups, o.Groups),
+		r.Components || o.Components}
 }
 
 // meet returns the networks and sites that both lists contain.

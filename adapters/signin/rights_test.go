@@ -53,12 +53,14 @@ func TestModeratorsOfANetwork(t *testing.T) {
 
 	foreign := admin.want(201, "POST", "/x/people/", object{"name": "Foreign", "network": other}).text("id")
 	for _, method := range []string{"GET", "PATCH", "DELETE"} {
-		hidden, absent := mod.want(404, method, "/x/people/"+foreign, object{}), mod.want(404, method, "/x/people/none", object{})
+		hidden, absent := mod.want(404, method, "/x/people/"+foreign, object{}),
+			mod.want(404, method, "/x/people/none", object{})
 		if string(hidden.body) != string(absent.body) {
 			t.Errorf("%s: %s and %s", method, hidden.body, absent.body)
 		}
 	}
-	if list := mod.want(200, "GET", "/x/people/", nil); strings.Contains(string(list.body), "Foreign") || !strings.Contains(string(list.body), "Plain") {
+	if list := mod.want(200, "GET", "/x/people/", nil); strings.Contains(string(list.body), "Foreign") ||
+		!strings.Contains(string(list.body), "Plain") {
 		t.Errorf("the list: %s", list.body)
 	}
 	if list := admin.want(200, "GET", "/x/people/?q=fore", nil); strings.Count(string(list.body), `"id"`) != 1 {
@@ -70,7 +72,9 @@ func TestModeratorsOfANetwork(t *testing.T) {
 	plain.want(403, "PATCH", "/x/people/"+plain.id(), object{"roles": []string{"editor"}})
 	plain.want(403, "PATCH", "/x/people/"+plain.id(), object{"disabled": true})
 	plain.want(404, "GET", "/x/people/"+mod.id(), nil)
-	if names := plain.want(200, "GET", "/x/people/?urn="+mod.send("GET", "/x/me", nil).text("urn")+"&urn="+other+":user=x", nil); strings.Count(string(names.body), "Mod") != 1 || strings.Contains(string(names.body), "email") {
+	if names := plain.want(200, "GET",
+		"/x/people/?urn="+mod.send("GET", "/x/me", nil).text("urn")+"&urn="+other+":user=x",
+		nil); strings.Count(string(names.body), "Mod") != 1 || strings.Contains(string(names.body), "email") {
 		t.Errorf("names: %s", names.body)
 	}
 }
@@ -80,7 +84,8 @@ func TestThePagesOfLists(t *testing.T) {
 	admin := w.invited("Admin", signin.Rights{Admin: true})
 	mod := w.invited("Mod", signin.Rights{Moderates: []string{network, network + ":site=x", other}})
 	for i := range 7 {
-		admin.want(201, "POST", "/x/people/", object{"name": fmt.Sprint("person ", i), "network": []string{network, other}[i%2]})
+		admin.want(201, "POST", "/x/people/",
+			object{"name": fmt.Sprint("person ", i), "network": []string{network, other}[i%2]})
 		admin.want(201, "POST", "/x/keys/", object{"name": fmt.Sprint("key ", i), "kind": "secret"})
 	}
 	for _, b := range []*browser{admin, mod} {
@@ -106,7 +111,8 @@ func TestThePagesOfLists(t *testing.T) {
 	_, after, _ := strings.Cut(first.header.Get("Link"), "after=")
 	after, _, _ = strings.Cut(after, "&")
 	rest := admin.want(200, "GET", "/x/keys/?limit=5&after="+after, nil)
-	if !strings.Contains(string(first.body), "key 6") || strings.Count(string(first.body)+string(rest.body), `"id"`) != 7 || rest.header.Get("Link") != "" {
+	if !strings.Contains(string(first.body), "key 6") ||
+		strings.Count(string(first.body)+string(rest.body), `"id"`) != 7 || rest.header.Get("Link") != "" {
 		t.Errorf("keys: %s %s", first.body, rest.body)
 	}
 	admin.want(400, "GET", "/x/people/?limit=0", nil)
@@ -136,20 +142,25 @@ func TestWhatOfARecordCanBeSet(t *testing.T) {
 	admin := w.invited("Admin", signin.Rights{Admin: true})
 	path := "/x/people/" + w.invited("Ann", signin.Rights{Moderates: []string{network}, Roles: []string{"x", "y"}}).id()
 	for _, body := range []any{
-		object{"id": "x"}, object{"createdAt": 1}, object{"givers": []string{}}, object{"passkeys": []string{}}, object{"provider": object{}},
-		object{"invitation": object{}}, object{"profile": object{}}, object{"Admin": true}, object{"moderates": nil}, `{"name":"a","name":"b"}`,
+		object{"id": "x"}, object{"createdAt": 1}, object{"givers": []string{}}, object{"passkeys": []string{}},
+		object{"provider": object{}},
+		object{"invitation": object{}}, object{"profile": object{}}, object{"Admin": true}, object{"moderates": nil},
+		`{"name":"a","name":"b"}`,
 	} {
 		if got := admin.send("PATCH", path, body); got.status != 400 {
 			t.Errorf("%v: %d %s", body, got.status, got.body)
 		}
 	}
-	for _, member := range []string{"id", "hash", "person", "prefix", "public", "by", "createdAt", "chosen", "lastUsedAt"} {
-		if got := admin.send("POST", "/x/keys/", object{"name": "k", "kind": "secret", member: "x"}); got.status != 400 {
+	for _, member := range []string{"id", "hash", "person", "prefix", "public", "by", "createdAt", "chosen",
+		"lastUsedAt"} {
+		if got := admin.send("POST", "/x/keys/",
+			object{"name": "k", "kind": "secret", member: "x"}); got.status != 400 {
 			t.Errorf("%s: %d %s", member, got.status, got.body)
 		}
 	}
 	got := admin.want(200, "PATCH", path, object{"roles": []string{"z"}})
-	if got.text("roles") != `["z"]` || got.text("moderates") != `["`+network+`"]` || strings.Contains(string(got.body), "givers") {
+	if got.text("roles") != `["z"]` || got.text("moderates") != `["`+network+`"]` ||
+		strings.Contains(string(got.body), "givers") {
 		t.Errorf("after a change: %s", got.body)
 	}
 	key := admin.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret"})
@@ -158,7 +169,8 @@ func TestWhatOfARecordCanBeSet(t *testing.T) {
 	}
 }
 
-// Who gives somebody rights, or lets them in again, is remembered, also if that is an administrator, who could have taken them.
+// Who gives somebody rights, or lets them in again, is remembered, also if that is an administrator, who could have
+// taken them.
 func TestWhoGaveRightsIsRemembered(t *testing.T) {
 	w := newWorld(t, localBase)
 	one, two := w.invited("One", signin.Rights{Admin: true}), w.invited("Two", signin.Rights{Admin: true})
@@ -167,7 +179,8 @@ func TestWhoGaveRightsIsRemembered(t *testing.T) {
 		body  object
 		gives bool
 	}{
-		{object{"name": "Second"}, false}, {object{"roles": []string{}}, false}, {object{"moderates": []string{other}}, true},
+		{object{"name": "Second"}, false}, {object{"roles": []string{}}, false},
+		{object{"moderates": []string{other}}, true},
 		{object{"disabled": true}, false}, {object{"disabled": false}, true},
 	} {
 		who := w.invited("Other", signin.Rights{Admin: true, Moderates: []string{network}}).id()
@@ -213,11 +226,14 @@ func randomSteps(t *testing.T, seed uint64) (allowed int) {
 		*browser
 		network string
 	}
-	// What a network's people may have at all: its own moderator's rights. Nobody at the start has components, admin or the role boss.
+	// What a network's people may have at all: its own moderator's rights. Nobody at the start has components, admin or
+	// the role boss.
 	actors := []actor{}
 	for _, n := range []string{network, other} {
-		for i, rights := range []signin.Rights{{Moderates: []string{n}, Roles: []string{"role of " + n}}, {Moderates: []string{n + ":site=a"}}, {Reads: []string{n}}} {
-			link, err := w.people.Invite(t.Context(), signin.Invitation{Name: fmt.Sprint(n, i), Network: n, Rights: rights})
+		for i, rights := range []signin.Rights{{Moderates: []string{n}, Roles: []string{"role of " + n}},
+			{Moderates: []string{n + ":site=a"}}, {Reads: []string{n}}} {
+			link, err := w.people.Invite(t.Context(),
+				signin.Invitation{Name: fmt.Sprint(n, i), Network: n, Rights: rights})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +256,8 @@ func randomSteps(t *testing.T, seed uint64) (allowed int) {
 	}
 	rights := func() object {
 		all := []string{network, other, network + ":site=a", other + ":site=b"}
-		body := object{"moderates": some(all...), "reads": some(all...), "roles": some("role of "+network, "role of "+other, "boss"), "components": rng.IntN(20) == 0}
+		body := object{"moderates": some(all...), "reads": some(all...),
+			"roles": some("role of "+network, "role of "+other, "boss"), "components": rng.IntN(20) == 0}
 		if rng.IntN(20) == 0 {
 			body["admin"] = true
 		}
@@ -284,7 +301,8 @@ func randomSteps(t *testing.T, seed uint64) (allowed int) {
 			actors = actors[:min(len(actors), 40)]
 		case 4:
 			body := rights()
-			got = a.send("POST", "/x/keys/", object{"name": "page", "kind": "public", "reads": body["reads"], "tags": []string{"live"}})
+			got = a.send("POST", "/x/keys/",
+				object{"name": "page", "kind": "public", "reads": body["reads"], "tags": []string{"live"}})
 		case 5:
 			got = a.send("PATCH", "/x/people/"+actors[rng.IntN(len(actors))].id(), rights())
 		}
@@ -306,8 +324,11 @@ func randomSteps(t *testing.T, seed uint64) (allowed int) {
 		}
 		var rights struct{ Moderates, Reads, Roles []string }
 		_ = json.Unmarshal(me.body, &rights)
-		if me.text("components") != "false" || slices.Contains(rights.Roles, "boss") || slices.Contains(rights.Roles, "role of "+foreign) ||
-			slices.ContainsFunc(slices.Concat(rights.Moderates, rights.Reads), func(u string) bool { return strings.HasPrefix(u, foreign) }) {
+		if me.text("components") != "false" || slices.Contains(rights.Roles, "boss") ||
+			slices.Contains(rights.Roles, "role of "+foreign) ||
+			slices.ContainsFunc(slices.Concat(rights.Moderates, rights.Reads), func(u string) bool {
+				return strings.HasPrefix(u, foreign)
+			}) {
 			t.Errorf("a person of %s has %s", a.network, me.body)
 		}
 	}

@@ -28,7 +28,9 @@ type wireAnew struct {
 }
 
 // wireOf returns a session of a person, which ends at idle if it is not used.
-func (s *Service) wireOf(ctx context.Context, r storage.Reader, one *session, idle int64, p *person) (*wireSession, error) {
+func (s *Service) wireOf(
+	ctx context.Context, r storage.Reader, one *session, idle int64, p *person,
+) (*wireSession, error) {
 	who, err := s.wire(ctx, r, p)
 	w := &wireSession{ID: one.ID, Via: one.Via, Expires: idle, Person: who}
 	if one.Via != viaLink {
@@ -64,7 +66,9 @@ func (s *Service) status(r *httpapi.Request) (any, error) {
 
 // begin begins a session of the person whom fn returns, in place of the one that the browser had, and returns it for
 // the response. A session that is confirmed keeps its id. If fn returns no person, no session begins.
-func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (p *person, passkey string, err error)) (w *wireSession, err error) {
+func (s *Service) begin(
+	r *httpapi.Request, via, confirms string, fn func(*tx) (p *person, passkey string, err error),
+) (w *wireSession, err error) {
 	ctx := r.Context()
 	err = s.update(ctx, func(t *tx) error {
 		w = nil
@@ -73,7 +77,8 @@ func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (
 			return err
 		}
 		now := s.millis()
-		one := &session{begun{newID(), via, browser(r.UserAgent()), now, now + sessionLife.Milliseconds()}, p.ID, passkey, now}
+		one := &session{begun{newID(), via, browser(r.UserAgent()), now, now + sessionLife.Milliseconds()}, p.ID,
+			passkey, now}
 		if via == viaProvider {
 			one.Expires = now + providerLife.Milliseconds()
 		}
@@ -119,7 +124,9 @@ func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (
 			}
 		}
 		secret, hash := newSecret("")
-		t.committed = append(t.committed, func() { r.Header.Add("Set-Cookie", s.cookieOf(secret, int((one.Expires-now)/1000)).String()) })
+		t.committed = append(t.committed, func() {
+			r.Header.Add("Set-Cookie", s.cookieOf(secret, int((one.Expires-now)/1000)).String())
+		})
 		s.accessed(ctx, t, "signed in", "urn", p.URN, "via", via, "address", r.Address())
 		if err := t.Put(ctx, stored(sessionKey(hash), one), entry(sessionsKey(p.ID, hash), "")); err != nil {
 			return err
@@ -132,7 +139,8 @@ func (s *Service) begin(r *httpapi.Request, via, confirms string, fn func(*tx) (
 
 // cookieOf returns the cookie with a secret. It is for the whole host, as browsers require for a name with __Host-.
 func (s *Service) cookieOf(secret string, seconds int) *http.Cookie {
-	return &http.Cookie{Name: s.cookie, Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode}
+	return &http.Cookie{Name: s.cookie, Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: s.secure,
+		SameSite: http.SameSiteLaxMode}
 }
 
 // browser returns the beginning of a User-Agent, for lists.

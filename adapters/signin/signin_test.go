@@ -14,12 +14,14 @@ const localBase = "http://localhost:8080"
 // The first administrator comes by the command line, invites another person, gives her a group and takes it away.
 func TestFromAnEmptyStoreToASecondPerson(t *testing.T) {
 	w := newWorld(t, localBase)
-	if got := w.browser().send("GET", "/x/signin", nil); got.text("people") != "false" || got.text("origin") != localBase || got.value("session") != nil {
+	if got := w.browser().send("GET", "/x/signin", nil); got.text("people") != "false" ||
+		got.text("origin") != localBase || got.value("session") != nil {
 		t.Errorf("before anybody: %s", got.body)
 	}
 	ann := w.invited("Ann", signin.Rights{Admin: true})
 	me := ann.want(200, "GET", "/x/me", nil)
-	if !strings.HasPrefix(me.text("urn"), network+":user=") || me.text("moderates") != `["`+network+`"]` || me.text("components") != "true" {
+	if !strings.HasPrefix(me.text("urn"), network+":user=") || me.text("moderates") != `["`+network+`"]` ||
+		me.text("components") != "true" {
 		t.Errorf("me: %s", me.body)
 	}
 	made := ann.want(201, "POST", "/x/people/", object{"name": "Bea", "email": "bea@example.test"})
@@ -56,11 +58,13 @@ func TestSigningInAgainAndOut(t *testing.T) {
 	ann.cookies = map[string]string{}
 	got := ann.signIn()
 	cookie, err := http.ParseSetCookie(got.header.Get("Set-Cookie"))
-	if err != nil || !cookie.Secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" || cookie.Value == first {
+	if err != nil || !cookie.Secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode ||
+		cookie.Path != "/" || cookie.Domain != "" || cookie.Value == first {
 		t.Errorf("the cookie: %v, %v", cookie, err)
 	}
 	list := ann.want(200, "GET", "/x/signin/sessions/", nil)
-	if strings.Count(list.text("sessions"), `"current"`) != 2 || strings.Count(list.text("sessions"), `"current":true`) != 1 {
+	if strings.Count(list.text("sessions"), `"current"`) != 2 ||
+		strings.Count(list.text("sessions"), `"current":true`) != 1 {
 		t.Errorf("sessions: %s", list.body)
 	}
 	// A session that stays over a sign-in would be good for who has planted it.
@@ -84,7 +88,8 @@ func TestSigningInAgainAndOut(t *testing.T) {
 
 func TestInvitationsAndCeremoniesAreGoodOnce(t *testing.T) {
 	w := newWorld(t, localBase)
-	link, err := w.people.Invite(t.Context(), signin.Invitation{Name: "Ann", Network: network, Rights: signin.Rights{Admin: true}})
+	link, err := w.people.Invite(t.Context(),
+		signin.Invitation{Name: "Ann", Network: network, Rights: signin.Rights{Admin: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +99,8 @@ func TestInvitationsAndCeremoniesAreGoodOnce(t *testing.T) {
 	if look.text("name") != "Ann" {
 		t.Errorf("the invitation: %s", look.body)
 	}
-	asked, late := one.want(200, "POST", "/x/signin/register/begin", object{"invitation": secret}), two.want(200, "POST", "/x/signin/register/begin", object{"invitation": secret})
+	asked, late := one.want(200, "POST", "/x/signin/register/begin", object{"invitation": secret}),
+		two.want(200, "POST", "/x/signin/register/begin", object{"invitation": secret})
 	in := one.attest(asked)
 	one.want(201, "POST", "/x/signin/register/finish", in)
 	one.want(401, "POST", "/x/signin/register/finish", in)
@@ -152,7 +158,8 @@ func TestConfirming(t *testing.T) {
 
 	second := w.browser()
 	second.cookies = ann.cookies
-	got := second.want(201, "POST", "/x/signin/register/finish", second.attest(second.want(200, "POST", "/x/signin/register/begin", object{})))
+	got := second.want(201, "POST", "/x/signin/register/finish",
+		second.attest(second.want(200, "POST", "/x/signin/register/begin", object{})))
 	if list := second.want(200, "GET", "/x/signin/passkeys/", nil); strings.Count(string(list.body), `"id"`) != 2 {
 		t.Errorf("passkeys: %s", list.body)
 	}
@@ -260,7 +267,8 @@ func TestWhatOtherSitesSend(t *testing.T) {
 		t.Fatal(err)
 	}
 	ann.headers = map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.test"}
-	for _, path := range []string{"/x/people/", "/x/keys/", "/x/signin/begin", "/x/signin/finish", "/x/signin/register/begin", "/x/signin/link"} {
+	for _, path := range []string{"/x/people/", "/x/keys/", "/x/signin/begin", "/x/signin/finish",
+		"/x/signin/register/begin", "/x/signin/link"} {
 		ann.want(403, "POST", path, object{"invitation": link[strings.Index(link, "=")+1:]})
 	}
 	ann.want(403, "DELETE", "/x/signin/sessions/", nil)
@@ -316,7 +324,8 @@ func TestWhereNobodyCanSignIn(t *testing.T) {
 	ann := w.invited("Ann", signin.Rights{Admin: true})
 	id := ann.want(201, "POST", "/x/people/", object{"name": "Bea"}).text("id")
 	ann.origin = "http://evil.test"
-	if got := ann.want(201, "POST", "/x/people/"+id+"/invite", object{}); !strings.HasPrefix(got.text("link"), localBase+"/#") {
+	if got := ann.want(201, "POST", "/x/people/"+id+"/invite", object{}); !strings.HasPrefix(got.text("link"),
+		localBase+"/#") {
 		t.Errorf("the link: %s", got.body)
 	}
 }

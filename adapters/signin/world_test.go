@@ -64,7 +64,8 @@ func newWorldOver(t *testing.T, db storage.Store, base string, change ...func(*s
 	if w.people, err = signin.New(w.db, o); err != nil {
 		t.Fatal(err)
 	}
-	w.handler, err = httpapi.New(httpapi.Config{Apps: appsvc.New(w.db, nil), Authenticate: w.people.Authenticate, Extras: w.people.Endpoints(),
+	w.handler, err = httpapi.New(httpapi.Config{Apps: appsvc.New(w.db, nil), Authenticate: w.people.Authenticate,
+		Extras:  w.people.Endpoints(),
 		Streams: w.streams, Log: log, Observer: httpapi.AccessLog(log)})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +94,8 @@ func (w *world) browser() *browser {
 		key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
 	}
 	w.opened++
-	return &browser{world: w, address: fmt.Sprintf("10.0.%d.%d", w.opened/200, w.opened%200), cookies: map[string]string{}, origin: origin, auth: virtualwebauthn.NewAuthenticator(), key: key}
+	return &browser{world: w, address: fmt.Sprintf("10.0.%d.%d", w.opened/200, w.opened%200),
+		cookies: map[string]string{}, origin: origin, auth: virtualwebauthn.NewAuthenticator(), key: key}
 }
 
 // answer is what came back.
@@ -179,7 +181,8 @@ func (b *browser) want(status int, method, path string, body any) answer {
 	b.t.Helper()
 	a := b.send(method, path, body)
 	if a.status != status {
-		b.t.Fatalf("%s %s: %d %s, want %d; the log: %s", method, path, a.status, a.body, status, b.log.String()[max(0, b.log.Len()-600):])
+		b.t.Fatalf("%s %s: %d %s, want %d; the log: %s", method, path, a.status, a.body, status,
+			b.log.String()[max(0, b.log.Len()-600):])
 	}
 	return a
 }

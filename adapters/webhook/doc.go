@@ -27,32 +27,32 @@
 //	if err := d.Set(ctx, endpoints); err != nil { … }
 //	go d.Run(ctx)
 //
-// A delivery is a POST with the body {"type", "timestamp", "data"}: data is the entry of the feed of changes as it reads over
-// HTTP, without its cursor, and timestamp is the time of the change. An entry of assets has a member library,
-// {"network", "id"}, in addition. The headers webhook-id, webhook-timestamp and webhook-signature let the receiver verify it
-// with any library of Standard Webhooks, or with an HMAC-SHA256; see the example.
+// A delivery is a POST with the body {"type", "timestamp", "data"}: data is the entry of the feed of changes as it
+// reads over HTTP, without its cursor, and timestamp is the time of the change. An entry of assets has a member
+// library, {"network", "id"}, in addition. The headers webhook-id, webhook-timestamp and webhook-signature let the
+// receiver verify it with any library of Standard Webhooks, or with an HMAC-SHA256; see the example.
 //
-// Each endpoint gets its changes one at a time, in the order of the feed; changes of several feeds, of apps, of each library
-// and of the reviews of each network, are ordered by time. A change is delivered at least once: after a crash it may be delivered again. The
-// webhook-id shows it: each change has a random one for each endpoint, which stays the same for every attempt,
-// whichever process makes it.
+// Each endpoint gets its changes one at a time, in the order of the feed; changes of several feeds, of apps, of each
+// library and of the reviews of each network, are ordered by time. A change is delivered at least once: after a crash
+// it may be delivered again. The webhook-id shows it: each change has a random one for each endpoint, which stays the
+// same for every attempt, whichever process makes it.
 //
 // # Failures
 //
-// The status line decides, and it must come within 15 seconds. At most 64 KiB of the response are read. A status of
-// 200 to 299 accepts the delivery. 410 switches the endpoint off until its URL or a secret changes; then deliveries go
-// on where they were. After any other status, and if there is none, the delivery is tried again: after 5 seconds,
-// and then after twice as long each time, up to 8 hours, ± 20 %. Later changes wait for it. It is skipped, with an
-// error in the log, when the change is three days old, or when the receiver has rejected it with 400, 413 or 422 five times.
-// While an endpoint fails, the changes that wait for it are skipped as they become three days old. An endpoint
-// that fails delays no other.
+// The status line decides, and it must come within 15 seconds. At most 64 KiB of the response are read. A status of 200
+// to 299 accepts the delivery. 410 switches the endpoint off until its URL or a secret changes; then deliveries go on
+// where they were. After any other status, and if there is none, the delivery is tried again: after 5 seconds, and then
+// after twice as long each time, up to 8 hours, ± 20 %. Later changes wait for it. It is skipped, with an error in the
+// log, when the change is three days old, or when the receiver has rejected it with 400, 413 or 422 five times. While
+// an endpoint fails, the changes that wait for it are skipped as they become three days old. An endpoint that fails
+// delays no other.
 //
 // # Positions
 //
 // The position of each endpoint is stored under its name, in the store of the services. A new name begins with the
-// changes that come after Set, and a name that the store knows goes on where it was, also after it was missing from
-// the endpoints for a while. An endpoint that asks for more types or groups gets the changes that come. If the feed
-// no longer has the entries after the position, or has a new identity because the store was copied or its feed was reset,
+// changes that come after Set, and a name that the store knows goes on where it was, also after it was missing from the
+// endpoints for a while. An endpoint that asks for more types or groups gets the changes that come. If the feed no
+// longer has the entries after the position, or has a new identity because the store was copied or its feed was reset,
 // deliveries go on with the changes since five minutes before the last delivery, and the log says so. A backup has the
 // positions, an archive does not.
 //

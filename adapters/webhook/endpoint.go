@@ -24,20 +24,21 @@ type Endpoint struct {
 	URL string
 	// Secrets sign each delivery. There are two of them while receivers change from one to the other.
 	Secrets []Secret
-	// Types are the types of changes that the endpoint gets. nil = all. The type app.left comes to endpoints with Groups
-	// only.
+	// Types are the types of changes that the endpoint gets. nil = all. The type app.left comes to endpoints with
+	// Groups only.
 	Types []string
 	// Groups are URNs of networks and sites. The endpoint gets the changes of the apps with a group that one of these
 	// contains, app.left in place of a change that takes an app out of them, the changes of the assets and reviews of
-	// these networks, those of releases that move only tags of such apps, and no changes of components. nil = the changes
-	// of all apps, assets, reviews, releases and components.
+	// these networks, those of releases that move only tags of such apps, and no changes of components. nil = the
+	// changes of all apps, assets, reviews, releases and components.
 	Groups []string
 }
 
-// wantsApps reports whether the endpoint asks for a type of change of apps and components, and wants whether it asks for a type.
-// Groups do not count here, since they may name networks whose first library is created later.
+// wantsApps reports whether the endpoint asks for a type of change of apps and components, and wants whether it asks
+// for a type. Groups do not count here, since they may name networks whose first library is created later.
 func (e Endpoint) wantsApps() bool {
-	return e.Types == nil || slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.EventType && t != reviews.EventType })
+	return e.Types == nil ||
+		slices.ContainsFunc(e.Types, func(t string) bool { return t != assets.EventType && t != reviews.EventType })
 }
 
 func (e Endpoint) wants(t string) bool { return e.Types == nil || slices.Contains(e.Types, t) }
@@ -111,7 +112,8 @@ func Parse(text []byte) ([]Endpoint, error) {
 		if err != nil {
 			return nil, strictjson.Within(fmt.Sprintf("/%d/%s", i, member), err)
 		}
-		out = append(out, Endpoint{Name: c.Name, URL: c.URL, Secrets: secrets, Types: set(c.Types), Groups: set(c.Groups)})
+		out = append(out,
+			Endpoint{Name: c.Name, URL: c.URL, Secrets: secrets, Types: set(c.Types), Groups: set(c.Groups)})
 	}
 	return out, nil
 }
@@ -135,7 +137,8 @@ func (c config) check() (member string, err error) {
 	case fault != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return "url", errors.New("want an absolute URL that begins with https:// or http://")
 	case u.User != nil:
-		return "url", errors.New("a URL with a user or a password is not accepted: the signature tells the receiver who sends")
+		return "url",
+			errors.New("a URL with a user or a password is not accepted: the signature tells the receiver who sends")
 	case strings.Contains(c.URL, "#"):
 		return "url", errors.New("a URL with a fragment is not accepted: a fragment is not sent")
 	case c.Types != nil && len(c.Types) == 0:

@@ -17,7 +17,8 @@ type guard struct {
 }
 
 // errAddress is the error of a connection that the guard blocks.
-var errAddress = errors.New("the address is neither public nor in one of the networks that are allowed (Options.Allow; vitrine serve -webhooks-allow)")
+var errAddress = errors.New("the address is neither public nor in one of the networks that are allowed " +
+	"(Options.Allow; vitrine serve -webhooks-allow)")
 
 // ParseAllow reads a comma-separated list of networks, such as 10.0.0.0/8,fd00::/8. "" is an empty list.
 func ParseAllow(list string) ([]netip.Prefix, error) {
@@ -28,7 +29,8 @@ func ParseAllow(list string) ([]netip.Prefix, error) {
 	for s := range strings.SplitSeq(list, ",") {
 		p, err := netip.ParsePrefix(strings.TrimSpace(s))
 		if err != nil || p.Addr().Is4In6() {
-			return nil, fmt.Errorf("%q is not a network: want an address and the length of its prefix, such as 10.0.0.0/8 or fd00::/8", s)
+			return nil, fmt.Errorf("%q is not a network: want an address and the length of its prefix, such as "+
+				"10.0.0.0/8 or fd00::/8", s)
 		}
 		out = append(out, p.Masked())
 	}

@@ -45,8 +45,8 @@ const (
 	Disabled  Outcome = "disabled"  // the receiver returned 410 and gets nothing more
 )
 
-// settle changes the position according to the result of an attempt at the first change of a queue, and returns the outcome.
-// err is the reason why there was no response; without it the status decides:
+// settle changes the position according to the result of an attempt at the first change of a queue, and returns the
+// outcome. err is the reason why there was no response; without it the status decides:
 //
 //   - 200 to 299: the change is delivered, and the position advances past it.
 //   - 410: the endpoint is switched off. The position stays, so deliveries go on with this change once it is on again.
@@ -87,7 +87,8 @@ func (w *worker) settle(q *queue, log *slog.Logger, status int, err error) Outco
 // skip gives up the first change of a queue: it is logged as an error, and the position advances past it.
 func (w *worker) skip(q *queue, why string) {
 	c := q.changes[0]
-	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(q.name, c), "type", c.Type, "at", c.At.UTC())
+	w.log.Error("webhook: skipped a change that could not be delivered: "+why, "id", w.p.id(q.name, c), "type", c.Type,
+		"at", c.At.UTC())
 	w.p.Rejected = 0
 	w.advance(q)
 }
@@ -98,8 +99,9 @@ func (w *worker) skip(q *queue, why string) {
 // down gets no more requests because many changes wait for it.
 func wait(failed int) time.Duration { return min(firstWait<<min(failed-1, 20), longestWait) }
 
-// rejects reports whether a status says that the receiver does not want this change, rather than that it has a problem: 400,
-// 413 and 422. The same change would be rejected again, so it is given up after few attempts.
+// rejects reports whether a status says that the receiver does not want this change, rather than that it has a problem:
+// 400, 413 and 422. The same change would be rejected again, so it is given up after few attempts.
 func rejects(status int) bool {
-	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity
+	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge ||
+		status == http.StatusUnprocessableEntity
 }

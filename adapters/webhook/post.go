@@ -20,8 +20,9 @@ const (
 	responseMost  = 64 << 10 // bytes of a response's header, and of its body
 )
 
-// newTransport returns a transport that connects to allowed addresses only. It uses no proxy, since a proxy would resolve the
-// name itself and connect to any address. A RoundTripper follows no redirects, so a receiver cannot send a delivery elsewhere.
+// newTransport returns a transport that connects to allowed addresses only. It uses no proxy, since a proxy would
+// resolve the name itself and connect to any address. A RoundTripper follows no redirects, so a receiver cannot send a
+// delivery elsewhere.
 func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: respondWithin, Control: guard{o.Allow}.control}
 	return &http.Transport{
@@ -37,9 +38,11 @@ func newTransport(o Options) *http.Transport {
 	}
 }
 
-// post makes one attempt to deliver and returns the status of the response. The error says why there was none. It is for the
-// log: it may name the host, and has no other part of the URL.
-func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id string, body []byte) (status int, err error) {
+// post makes one attempt to deliver and returns the status of the response. The error says why there was none. It is
+// for the log: it may name the host, and has no other part of the URL.
+func post(
+	ctx context.Context, transport http.RoundTripper, e Endpoint, id string, body []byte,
+) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, respondWithin)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(body))
@@ -62,9 +65,9 @@ func post(ctx context.Context, transport http.RoundTripper, e Endpoint, id strin
 	return response.StatusCode, nil
 }
 
-// sign sets the headers that let the receiver verify the body, the id and the time of a delivery, as Standard Webhooks says. A
-// signature is the HMAC-SHA256 of "<id>.<seconds>.<body>" under a secret, in Base64 after "v1,". There is one for each secret, and a
-// receiver accepts the delivery if one of them is right.
+// sign sets the headers that let the receiver verify the body, the id and the time of a delivery, as Standard Webhooks
+// says. A signature is the HMAC-SHA256 of "<id>.<seconds>.<body>" under a secret, in Base64 after "v1,". There is one
+// for each secret, and a receiver accepts the delivery if one of them is right.
 func sign(header http.Header, secrets []Secret, id string, at time.Time, body []byte) {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	var signatures []string
@@ -81,7 +84,8 @@ func sign(header http.Header, secrets []Secret, id string, at time.Time, body []
 // TLS are kept: they have nothing that the receiver sent after it knew the URL. Any other error may repeat a part of
 // the response, and the receiver may have put the URL there, so it is replaced by a general one.
 func cause(err error) error {
-	for _, before := range []any{new(*net.OpError), new(*net.DNSError), new(*tls.CertificateVerificationError), new(tls.RecordHeaderError), new(tls.AlertError)} {
+	for _, before := range []any{new(*net.OpError), new(*net.DNSError), new(*tls.CertificateVerificationError),
+		new(tls.RecordHeaderError), new(tls.AlertError)} {
 		if errors.As(err, before) {
 			return err
 		}

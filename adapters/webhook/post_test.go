@@ -42,7 +42,8 @@ func TestPost(t *testing.T) {
 	if err != nil || status != http.StatusAccepted {
 		t.Fatal(status, err)
 	}
-	if got.Method != "POST" || got.RequestURI != "/hook?a=b" || string(body) != `{"type":"tag.set"}` || got.ContentLength != int64(len(body)) ||
+	if got.Method != "POST" || got.RequestURI != "/hook?a=b" || string(body) != `{"type":"tag.set"}` ||
+		got.ContentLength != int64(len(body)) ||
 		got.Header.Get("Content-Type") != "application/json" || got.Header.Get("Accept-Encoding") != "" ||
 		got.Header.Get("webhook-id") != "msg_1" || !strings.HasPrefix(got.Header.Get("webhook-signature"), "v1,") {
 		t.Errorf("%s %s %v %s", got.Method, got.RequestURI, got.Header, body)
@@ -55,18 +56,23 @@ func TestPost(t *testing.T) {
 // A receiver over TLS is verified, by the certificates of the system or by those of the options.
 func TestPostOverTLS(t *testing.T) {
 	protocol := ""
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { protocol = r.Proto }))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		protocol = r.Proto
+	}))
 	server.EnableHTTP2 = true
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	defer server.Close()
-	status, err := post(t.Context(), newTransport(Options{Allow: loopback}), at(server.URL+"/CANARY"), "msg_1", []byte("{}"))
-	if err == nil || status != 0 || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "CANARY") {
+	status, err := post(t.Context(), newTransport(Options{Allow: loopback}), at(server.URL+"/CANARY"), "msg_1",
+		[]byte("{}"))
+	if err == nil || status != 0 || !strings.Contains(err.Error(), "certificate") ||
+		strings.Contains(err.Error(), "CANARY") {
 		t.Errorf("a certificate of nobody: %d, %v", status, err)
 	}
 	own := &tls.Config{RootCAs: x509.NewCertPool()}
 	own.RootCAs.AddCert(server.Certificate())
-	status, err = post(t.Context(), newTransport(Options{Allow: loopback, TLS: own}), at(server.URL), "msg_1", []byte("{}"))
+	status, err = post(t.Context(), newTransport(Options{Allow: loopback, TLS: own}), at(server.URL), "msg_1",
+		[]byte("{}"))
 	if err != nil || status != 200 || protocol != "HTTP/2.0" {
 		t.Errorf("a certificate of one's own: %d, %v, %s", status, err, protocol)
 	}
@@ -93,22 +99,26 @@ func TestPostGoesToAllowedAddressesOnly(t *testing.T) {
 	}()
 	_, port, _ := net.SplitHostPort(inside.Addr().String())
 	refusing := newTransport(Options{})
-	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "[::1]", "127.1", "0x7f000001", "2130706433", "169.254.169.254", "[64:ff9b::7f00:1]"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "[::1]", "127.1",
+		"0x7f000001", "2130706433", "169.254.169.254", "[64:ff9b::7f00:1]"} {
 		status, err := post(t.Context(), refusing, at("http://"+host+":"+port+"/CANARY"), "msg_1", []byte("{}"))
 		if err == nil || status != 0 || strings.Contains(err.Error(), "CANARY") {
 			t.Errorf("%s: %d, %v", host, status, err)
 		}
-		if _, e := netip.ParseAddr(strings.Trim(host, "[]")); (e == nil || host == "localhost") && !errors.Is(err, errAddress) {
+		if _, e := netip.ParseAddr(strings.Trim(host, "[]")); (e == nil || host == "localhost") &&
+			!errors.Is(err, errAddress) {
 			t.Errorf("%s: %v, want that it is not public", host, err)
 		}
 	}
 	for _, code := range []int{301, 302, 303, 307, 308} {
-		for _, location := range []string{"http://127.0.0.1:" + port + "/", "//127.0.0.1:" + port, "file:///etc/passwd", ":bad", ""} {
+		for _, location := range []string{"http://127.0.0.1:" + port + "/", "//127.0.0.1:" + port, "file:///etc/passwd",
+			":bad", ""} {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header()["Location"] = []string{location}
 				w.WriteHeader(code)
 			}))
-			if status, err := post(t.Context(), newTransport(Options{Allow: loopback}), at(server.URL), "msg_1", []byte("{}")); err != nil || status != code {
+			if status, err := post(t.Context(), newTransport(Options{Allow: loopback}), at(server.URL), "msg_1",
+				[]byte("{}")); err != nil || status != code {
 				t.Errorf("%d to %q: %d, %v", code, location, status, err)
 			}
 			server.Close()
@@ -140,8 +150,8 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// endless is a response body that is much longer than the client may read. It counts the bytes that are read, and it does end, so
-// that a client that reads all of it fails the test and does not hang.
+// endless is a response body that is much longer than the client may read. It counts the bytes that are read, and it
+// does end, so that a client that reads all of it fails the test and does not hang.
 type endless struct{ n int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -159,21 +169,24 @@ func TestPostReadsNoMoreThanItMust(t *testing.T) {
 		t.Errorf("%d, %v: %d bytes were read", status, err, body.n)
 	}
 	short := bytes.NewReader(make([]byte, responseMost))
-	if _, err := post(t.Context(), answer{short}, at("https://a/"), "msg_1", []byte("{}")); err != nil || short.Len() != 0 {
+	if _, err := post(t.Context(), answer{short}, at("https://a/"), "msg_1", []byte("{}")); err != nil ||
+		short.Len() != 0 {
 		t.Errorf("%v: %d bytes were left", err, short.Len())
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Long", strings.Repeat("CANARY", responseMost/6))
 	}))
 	defer server.Close()
-	if status, err := post(t.Context(), newTransport(Options{Allow: loopback}), at(server.URL), "msg_1", []byte("{}")); err == nil || strings.Contains(err.Error(), "CANARY") {
+	if status, err := post(t.Context(), newTransport(Options{Allow: loopback}), at(server.URL), "msg_1",
+		[]byte("{}")); err == nil || strings.Contains(err.Error(), "CANARY") {
 		t.Errorf("a header of more than %d bytes: %d, %v", responseMost, status, err)
 	}
 }
 
 // The receiver knows the URL, so nothing of a response that cannot be read gets into an error.
 func TestPostDoesNotRepeatWhatTheReceiverSent(t *testing.T) {
-	for _, text := range []string{"CANARY", "HTTP/1.1 200 OK\r\nCANARY\r\n\r\n", "HTTP/1.1 CANARY\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: CANARY\r\n\r\n",
+	for _, text := range []string{"CANARY", "HTTP/1.1 200 OK\r\nCANARY\r\n\r\n", "HTTP/1.1 CANARY\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: CANARY\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: CANARY\r\n\r\n", "HTTP/CANARY 200 OK\r\n\r\n", ""} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -187,7 +200,8 @@ func TestPostDoesNotRepeatWhatTheReceiverSent(t *testing.T) {
 			}
 		}()
 		for _, scheme := range []string{"http", "https"} {
-			status, err := post(t.Context(), newTransport(Options{Allow: loopback}), at(scheme+"://"+l.Addr().String()+"/CANARY"), "msg_1", []byte("{}"))
+			status, err := post(t.Context(), newTransport(Options{Allow: loopback}),
+				at(scheme+"://"+l.Addr().String()+"/CANARY"), "msg_1", []byte("{}"))
 			if err == nil || strings.Contains(err.Error(), "CANARY") {
 				t.Errorf("%s, %q: %d, %v", scheme, text, status, err)
 			}
@@ -207,7 +221,8 @@ func TestPostWaits15Seconds(t *testing.T) {
 		begun = time.Now()
 		silent := &receivers{t: t, answer: func(delivery) (int, error) { return 0, errSilent }}
 		status, err = post(t.Context(), silent, at("https://a/CANARY"), "msg_1", []byte("{}"))
-		if took := time.Since(begun); err == nil || status != 0 || took != 15*time.Second || !strings.Contains(err.Error(), "15 seconds") {
+		if took := time.Since(begun); err == nil || status != 0 || took != 15*time.Second ||
+			!strings.Contains(err.Error(), "15 seconds") {
 			t.Errorf("a response that does not come: %d, %v after %s", status, err, took)
 		}
 	})

@@ -27,12 +27,14 @@ func TestProgress(t *testing.T) {
 			}
 		}
 		none := time.Time{}
-		check("at first", Progress{"fine", none, false}, Progress{"down", none, false}, Progress{"gone", none, false}, Progress{"hangs", none, false})
+		check("at first", Progress{"fine", none, false}, Progress{"down", none, false}, Progress{"gone", none, false},
+			Progress{"hangs", none, false})
 		first := time.UnixMilli(time.Now().UnixMilli())
 		f.apps.add("apps", "tag.set", 1)
 		time.Sleep(time.Second)
 		f.apps.add("apps", "tag.set", 2)
-		check("with two changes", Progress{"fine", none, false}, Progress{"down", first, false}, Progress{"gone", none, true}, Progress{"hangs", first, false})
+		check("with two changes", Progress{"fine", none, false}, Progress{"down", first, false},
+			Progress{"gone", none, true}, Progress{"hangs", first, false})
 		f.to.set(func(d delivery) (int, error) {
 			if d.host == "down" {
 				return 204, nil
@@ -43,7 +45,8 @@ func TestProgress(t *testing.T) {
 		if err := p.Set(t.Context(), []Endpoint{to("hangs"), to("down")}); err != nil {
 			t.Fatal(err)
 		}
-		check("when one is back and others are left out", Progress{"hangs", first, false}, Progress{"down", none, false})
+		check("when one is back and others are left out", Progress{"hangs", first, false},
+			Progress{"down", none, false})
 		other := f.start(to("fine"))
 		if have := other.Progress(); have != nil {
 			t.Errorf("a process that does not deliver tells of %+v", have)

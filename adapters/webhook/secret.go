@@ -14,8 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Secret is a key that signs deliveries. Printing, logging and marshaling it give the same text for every Secret. The zero
-// Secret has no key and must not be used; ParseSecret returns a Secret.
+// Secret is a key that signs deliveries. Printing, logging and marshaling it give the same text for every Secret. The
+// zero Secret has no key and must not be used; ParseSecret returns a Secret.
 type Secret struct {
 	// key is behind a function, so that printing a value which has a Secret somewhere inside, also in a field that is
 	// not exported, prints an address.
@@ -41,7 +41,9 @@ func ParseSecret(s string) (Secret, error) {
 	case err != nil || strings.ContainsAny(encoded, "\r\n"):
 		return Secret{}, fmt.Errorf("the part after %s is not base64", secretPrefix)
 	case len(key) < minKey || len(key) > maxKey:
-		return Secret{}, fmt.Errorf("the part after %s is the base64 of %d bytes: want %d to %d random bytes", secretPrefix, len(key), minKey, maxKey)
+		return Secret{},
+			fmt.Errorf("the part after %s is the base64 of %d bytes: want %d to %d random bytes", secretPrefix,
+				len(key), minKey, maxKey)
 	}
 	return Secret{func() []byte { return key }}, nil
 }

@@ -18,7 +18,8 @@ func TestSign(t *testing.T) {
 	one, two := parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), parse(secretOf('D', 32))
 	const id, body = "msg_p5jXN8AQM9LWM0D4loKWxJek", `{"test": 2432232314}`
 	at := time.Unix(1614265330, 999e6)
-	const ofOne, ofTwo = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", "v1,9Iq9ll8IppoBCcWiSZFJjmby3VUiVHORUIeBt7ZOqj8="
+	const ofOne, ofTwo = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+		"v1,9Iq9ll8IppoBCcWiSZFJjmby3VUiVHORUIeBt7ZOqj8="
 	for name, c := range map[string]struct {
 		secrets []Secret
 		want    string
@@ -28,7 +29,8 @@ func TestSign(t *testing.T) {
 	} {
 		header := http.Header{}
 		sign(header, c.secrets, id, at, []byte(body))
-		if header.Get("webhook-id") != id || header.Get("webhook-timestamp") != "1614265330" || header.Get("webhook-signature") != c.want {
+		if header.Get("webhook-id") != id || header.Get("webhook-timestamp") != "1614265330" ||
+			header.Get("webhook-signature") != c.want {
 			t.Errorf("%s: %v", name, header)
 		}
 	}

@@ -105,7 +105,8 @@ func (p *program) fill(ctx context.Context) error {
 		return err
 	}
 	const line = `{"source": "shop", "id": "dGVh", "title": "Tea", "created": "2024-01-02T03:04:05Z", "reviews": [
-		{"id": "1", "imported_display_name": "Ann", "title": "Good", "body_html": "<p>Warm</p>", "created": "2024-02-03T04:05:06Z", "ratings": [80]}]}`
+		{"id": "1", "imported_display_name": "Ann", "title": "Good", "body_html": "<p>Warm</p>",
+		"created": "2024-02-03T04:05:06Z", "ratings": [80]}]}`
 	report, err := p.reviews.As(me).Import(ctx,
 		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(strings.ReplaceAll(line, "\n", ""))})
 	if err == nil && report.Created != 1 {

@@ -27,7 +27,8 @@ func started(t *testing.T, db storage.Store) *program {
 	return p
 }
 
-// The link signs a person in: the page is there, the API and the program's own route know who asks. Without it nobody is known.
+// The link signs a person in: the page is there, the API and the program's own route know who asks. Without it nobody
+// is known.
 func TestTheLinkSignsIn(t *testing.T) {
 	p := started(t, memory.New())
 	handler, err := p.handler()
@@ -50,7 +51,8 @@ func TestTheLinkSignsIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer answer.Body.Close()
-		if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != status || !strings.Contains(string(text), want) {
+		if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != status ||
+			!strings.Contains(string(text), want) {
 			t.Errorf("%s: %d %s, %v", path, answer.StatusCode, text, err)
 		}
 	}
@@ -65,7 +67,8 @@ func TestTheLinkSignsIn(t *testing.T) {
 	ask("/titles?q=none", "*/*", http.StatusOK, `[]`)
 }
 
-// The rows of the rule go with the changes: a title is taken once, and free again when its app has another one or is gone.
+// The rows of the rule go with the changes: a title is taken once, and free again when its app has another one or is
+// gone.
 func TestTitlesAreUnique(t *testing.T) {
 	file, err := sqlite.Open(filepath.Join(t.TempDir(), "apps.db"), nil)
 	if err != nil {
@@ -78,7 +81,8 @@ func TestTitlesAreUnique(t *testing.T) {
 			apps := p.apps.As(p.caller("me"))
 			create := func(title string, want error) (app appsvc.App) {
 				t.Helper()
-				app, err := apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: title, Groups: []string{network}})
+				app, err := apps.CreateApp(t.Context(),
+					appsvc.CreateAppRequest{Title: title, Groups: []string{network}})
 				if !errors.Is(err, want) {
 					t.Errorf("create %s: %v, want %v", title, err, want)
 				}
@@ -86,7 +90,10 @@ func TestTitlesAreUnique(t *testing.T) {
 			}
 			create("Hello", vitrine.ErrUnprocessable)
 			second := create("Second", nil)
-			if _, err := apps.Edit(t.Context(), second.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Third"); return nil }); err != nil {
+			if _, err := apps.Edit(t.Context(), second.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+				p.SetTitle("Third")
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 			create("Second", nil)

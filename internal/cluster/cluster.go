@@ -110,7 +110,8 @@ func makeDir(o *Options) (*Cluster, error) {
 
 // initialize makes an empty data directory.
 func (c *Cluster) initialize() error {
-	out, err := c.Command("initdb", "-D", c.Data, "-U", User, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput()
+	out, err := c.Command("initdb", "-D", c.Data, "-U", User, "-A", "trust", "-E", "UTF8", "--locale=C",
+		"--no-sync").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
@@ -134,11 +135,12 @@ func (c *Cluster) write(lines []string) error {
 	return errors.Join(err, conf.Close())
 }
 
-// keeper is the script of the shell. It executes one order a line and writes "done" after each. Its standard input ends with the test
-// process at the latest; then it stops the server and removes the directory.
+// keeper is the script of the shell. It executes one order a line and writes "done" after each. Its standard input ends
+// with the test process at the latest; then it stops the server and removes the directory.
 //
-// On Linux the order kill kills all processes of the server at once, as a crash of the machine does. The immediate shutdown of
-// PostgreSQL is no such crash: there the server still tells its processes to end, and waits some seconds for each.
+// On Linux the order kill kills all processes of the server at once, as a crash of the machine does. The immediate
+// shutdown of PostgreSQL is no such crash: there the server still tells its processes to end, and waits some seconds
+// for each.
 const keeper = `
 server=
 end() {
@@ -254,10 +256,11 @@ func (c *Cluster) remover() error {
 // URL returns the address of a database of the cluster.
 func (c *Cluster) URL(database string) string { return c.URLBy(c.Dir, database) }
 
-// URLBy returns the address of a database through a socket in another directory, such as that of a proxy. The name of the socket must be
-// Socket.
+// URLBy returns the address of a database through a socket in another directory, such as that of a proxy. The name of
+// the socket must be Socket.
 func (c *Cluster) URLBy(dir, database string) string {
-	return "postgres:///" + url.PathEscape(database) + "?" + url.Values{"host": {dir}, "user": {User}, "sslmode": {"disable"}}.Encode()
+	return "postgres:///" + url.PathEscape(database) + "?" +
+		url.Values{"host": {dir}, "user": {User}, "sslmode": {"disable"}}.Encode()
 }
 
 // Socket is the name of the server's socket in its directory.
@@ -293,7 +296,8 @@ func (c *Cluster) Value(ctx context.Context, database, sql string) (value string
 	return value, errors.Join(err, conn.Close(ctx))
 }
 
-// Processor returns the processor time of the running processes of the server, in units of 10 ms. It is 0 on systems without /proc.
+// Processor returns the processor time of the running processes of the server, in units of 10 ms. It is 0 on systems
+// without /proc.
 func (c *Cluster) Processor() (used time.Duration) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {

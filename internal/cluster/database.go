@@ -22,14 +22,16 @@ func Shared(t testing.TB) *Cluster {
 	return c
 }
 
-// Database makes an empty database in the shared cluster, and returns its address. It is dropped at the end of the test.
+// Database makes an empty database in the shared cluster, and returns its address. It is dropped at the end of the
+// test.
 func Database(t testing.TB) string {
 	t.Helper()
 	return Shared(t).URL(temporary(t, "DATABASE", "WITH (FORCE)"))
 }
 
-// Schema makes an empty schema in a database that all tests of the process use, and returns the address with which that schema is the
-// first in the search path. It is dropped at the end of the test. That is quicker than a database, for tests that need many.
+// Schema makes an empty schema in a database that all tests of the process use, and returns the address with which that
+// schema is the first in the search path. It is dropped at the end of the test. That is quicker than a database, for
+// tests that need many.
 func Schema(t testing.TB) string {
 	t.Helper()
 	return Shared(t).URL("postgres") + "&search_path=" + temporary(t, "SCHEMA", "CASCADE")
@@ -37,7 +39,8 @@ func Schema(t testing.TB) string {
 
 var made atomic.Int64
 
-// temporary makes an object of this kind in the shared cluster, which is dropped at the end of the test, and returns its name.
+// temporary makes an object of this kind in the shared cluster, which is dropped at the end of the test, and returns
+// its name.
 func temporary(t testing.TB, kind, drop string) string {
 	t.Helper()
 	c, name := Shared(t), fmt.Sprintf("test_%d", made.Add(1))

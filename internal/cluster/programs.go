@@ -13,7 +13,8 @@ import (
 )
 
 // Programs returns the directory with PostgreSQL's own programs: that of the newest release in the place where Debian
-// installs them, or else the directory of the postgres on the PATH, with symbolic links resolved. It is "" if there is none.
+// installs them, or else the directory of the postgres on the PATH, with symbolic links resolved. It is "" if there is
+// none.
 var Programs = sync.OnceValue(func() string {
 	best, newest := "", 0
 	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
@@ -44,8 +45,8 @@ func whole(dir string) bool {
 	return true
 }
 
-// Need skips the test without the build tag proof, and if PostgreSQL is not installed. If VITRINE_CI is set and PostgreSQL is not
-// installed, it fails the test.
+// Need skips the test without the build tag proof, and if PostgreSQL is not installed. If VITRINE_CI is set and
+// PostgreSQL is not installed, it fails the test.
 func Need(t testing.TB) {
 	t.Helper()
 	why := ""
@@ -55,7 +56,8 @@ func Need(t testing.TB) {
 	case runtime.GOOS == "windows":
 		why = "clusters for tests are kept by a shell, which this system does not have"
 	case Programs() == "":
-		why = "PostgreSQL is not installed: initdb and postgres are neither in /usr/lib/postgresql/*/bin nor on the PATH"
+		why = "PostgreSQL is not installed: initdb and postgres are neither in /usr/lib/postgresql/*/bin nor on the " +
+			"PATH"
 	default:
 		return
 	}

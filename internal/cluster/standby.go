@@ -40,14 +40,16 @@ func (c *Cluster) Follow(primary *Cluster) error {
 
 // copy makes the data directory of a standby.
 func (c *Cluster) copy(primary *Cluster) error {
-	out, err := c.Command("pg_basebackup", "-D", c.Data, "-h", primary.Dir, "-U", User, "-c", "fast", "--no-sync").CombinedOutput()
+	out, err := c.Command("pg_basebackup", "-D", c.Data, "-h", primary.Dir, "-U", User, "-c", "fast",
+		"--no-sync").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("pg_basebackup: %w\n%s", err, out)
 	}
 	if err := os.WriteFile(filepath.Join(c.Data, "standby.signal"), nil, 0o600); err != nil {
 		return err
 	}
-	// A standby whose primary is down waits for this interval, also if it is promoted meanwhile. By default that is 5 s.
+	// A standby whose primary is down waits for this interval, also if it is promoted meanwhile. By default that is 5
+	// s.
 	const retry = "wal_retrieve_retry_interval = 50ms"
 	return c.write(append([]string{
 		retry, "unix_socket_directories = '" + c.Dir + "'",
@@ -75,7 +77,7 @@ func (c *Cluster) Set(ctx context.Context, settings ...string) error {
 	if err := c.Exec(ctx, "postgres", "SELECT pg_reload_conf()"); err != nil {
 		return err
 	}
-	// The checkpointer reads the settings before its next checkpoint. Only then do the commits of all processes wait for
-	// standbys, or stop waiting.
+	// The checkpointer reads the settings before its next checkpoint. Only then do the commits of all processes wait
+	// for standbys, or stop waiting.
 	return c.Exec(ctx, "postgres", "CHECKPOINT")
 }

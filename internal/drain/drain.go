@@ -18,18 +18,19 @@ const Patience = time.Second
 // notifyKey is the key of the function of Notify in a context.
 type notifyKey struct{}
 
-// Notify returns a context for requests. Body calls waits with true before it reads, and with false if the body has come to its
-// end. Otherwise net/http closes the connection after the response, and waits is not called again.
+// Notify returns a context for requests. Body calls waits with true before it reads, and with false if the body has
+// come to its end. Otherwise net/http closes the connection after the response, and waits is not called again.
 func Notify(ctx context.Context, waits func(bool)) context.Context {
 	return context.WithValue(ctx, notifyKey{}, waits)
 }
 
-// Body reads and drops the rest of the body of r, up to most bytes and for Patience. It reports whether there is nothing left of
-// the body. If something is left, net/http does not wait for it either, and closes the connection after the response.
+// Body reads and drops the rest of the body of r, up to most bytes and for Patience. It reports whether there is
+// nothing left of the body. If something is left, net/http does not wait for it either, and closes the connection after
+// the response.
 //
-// Nothing is read if Content-Length is more than most, so most may be 0 for a client that is not to be waited for. Nothing is
-// read either from a client that waits for "100 Continue", since reading would tell it to send the body, and over
-// HTTP/2, where a response does not wait for the body.
+// Nothing is read if Content-Length is more than most, so most may be 0 for a client that is not to be waited for.
+// Nothing is read either from a client that waits for "100 Continue", since reading would tell it to send the body, and
+// over HTTP/2, where a response does not wait for the body.
 func Body(w http.ResponseWriter, r *http.Request, most int64) (ended bool) {
 	if r.Body == nil || r.Body == http.NoBody || r.ProtoMajor != 1 {
 		return true
@@ -57,7 +58,8 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) (ended bool) {
 	if _, err := io.CopyN(io.Discard, r.Body, most+1); err != io.EOF && err != http.ErrBodyReadAfterClose {
 		return false
 	}
-	// If the handler has read the body before, net/http reads already, to see whether the client leaves: without a deadline.
+	// If the handler has read the body before, net/http reads already, to see whether the client leaves: without a
+	// deadline.
 	_ = control.SetReadDeadline(time.Time{})
 	waits(false)
 	return true

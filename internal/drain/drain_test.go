@@ -31,8 +31,8 @@ func (one) Addr() net.Addr { return &net.TCPAddr{} }
 // most is how many bytes the server reads.
 const most = 10
 
-// answer serves one request in a bubble, where time passes only while all wait, and returns the answer to it. rest is the
-// request without its first lines. Each call of the function that Notify is given is added to waited.
+// answer serves one request in a bubble, where time passes only while all wait, and returns the answer to it. rest is
+// the request without its first lines. Each call of the function that Notify is given is added to waited.
 func answer(t *testing.T, rest string, waited *[]bool, serve http.HandlerFunc) (answer *http.Response) {
 	synctest.Test(t, func(t *testing.T) {
 		l := make(one)
@@ -63,13 +63,16 @@ func TestBody(t *testing.T) {
 		waited []bool
 		kept   bool
 	}{
-		"none":                          {"\r\n", 0, nil, true},
-		"all of it":                     {"Content-Length: 10\r\n\r\n0123456789", 0, []bool{true, false}, true},
-		"all of it, in chunks":          {"Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n", 0, []bool{true, false}, true},
-		"a part":                        {"Content-Length: 10\r\n\r\n0", drain.Patience, []bool{true}, false},
-		"a chunk without an end":        {"Transfer-Encoding: chunked\r\n\r\n1\r\n0\r\n", drain.Patience, []bool{true}, false},
-		"too much":                      {"Content-Length: 11\r\n\r\n", 0, []bool{true}, false},
-		"too much in chunks":            {"Transfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n", 0, []bool{true}, false},
+		"none":      {"\r\n", 0, nil, true},
+		"all of it": {"Content-Length: 10\r\n\r\n0123456789", 0, []bool{true, false}, true},
+		"all of it, in chunks": {"Transfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n", 0,
+			[]bool{true, false}, true},
+		"a part": {"Content-Length: 10\r\n\r\n0", drain.Patience, []bool{true}, false},
+		"a chunk without an end": {"Transfer-Encoding: chunked\r\n\r\n1\r\n0\r\n", drain.Patience, []bool{true},
+			false},
+		"too much": {"Content-Length: 11\r\n\r\n", 0, []bool{true}, false},
+		"too much in chunks": {"Transfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n", 0, []bool{true},
+			false},
 		"of a client that asks whether": {"Expect: 100-continue\r\nContent-Length: 10\r\n\r\n", 0, []bool{true}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,8 +96,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// A handler may go on for long after it has read the body itself. net/http is reading then, to see whether the client leaves, and
-// a deadline that Body left behind would look as if it had.
+// A handler may go on for long after it has read the body itself. net/http is reading then, to see whether the client
+// leaves, and a deadline that Body left behind would look as if it had.
 func TestTheDeadlineEndsWithTheBody(t *testing.T) {
 	got := answer(t, "Content-Length: 10\r\n\r\n0123456789", new([]bool), func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -111,13 +114,14 @@ func TestTheDeadlineEndsWithTheBody(t *testing.T) {
 	}
 }
 
-// If the client has asked whether to send its body, Body cannot know that the handler has read all of it. Its deadline would end
-// the requests that follow, so none may follow.
+// If the client has asked whether to send its body, Body cannot know that the handler has read all of it. Its deadline
+// would end the requests that follow, so none may follow.
 func TestBodyThatWasRead(t *testing.T) {
-	got := answer(t, "Expect: 100-continue\r\nContent-Length: 10\r\n\r\n0123456789", new([]bool), func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		drain.Body(w, r, most)
-	})
+	got := answer(t, "Expect: 100-continue\r\nContent-Length: 10\r\n\r\n0123456789", new([]bool),
+		func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			drain.Body(w, r, most)
+		})
 	if got.StatusCode != http.StatusOK || !got.Close {
 		t.Errorf("%+v", got)
 	}
@@ -126,7 +130,8 @@ func TestBodyThatWasRead(t *testing.T) {
 // A writer that is no connection is not read from, since nothing would bound the time.
 func TestBodyOfNoConnection(t *testing.T) {
 	body := strings.NewReader("hello")
-	if ended := drain.Body(httptest.NewRecorder(), httptest.NewRequest("POST", "/", body), most); !ended || body.Len() != 5 {
+	if ended := drain.Body(httptest.NewRecorder(), httptest.NewRequest("POST", "/", body), most); !ended ||
+		body.Len() != 5 {
 		t.Errorf("%v, %d bytes are left", ended, body.Len())
 	}
 }

@@ -1,6 +1,6 @@
-// Package gunzip unpacks gzip as the program of that name does: several members in a row are one file, and zeros behind the
-// last member are padding. Any other bytes behind it are an error, while that program only warns: they may be the rest of a damaged
-// member with records.
+// Package gunzip unpacks gzip as the program of that name does: several members in a row are one file, and zeros behind
+// the last member are padding. Any other bytes behind it are an error, while that program only warns: they may be the
+// rest of a damaged member with records.
 package gunzip
 
 import (
@@ -61,8 +61,8 @@ func NewReader(file io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Unpacked returns the content of a file, unpacked if it begins like gzip, with a buffer as large as that of the file. Its errors are
-// those of NewReader.
+// Unpacked returns the content of a file, unpacked if it begins like gzip, with a buffer as large as that of the file.
+// Its errors are those of NewReader.
 func Unpacked(file *bufio.Reader) (*bufio.Reader, error) {
 	if head, _ := file.Peek(len(Magic)); string(head) != Magic {
 		return file, nil
@@ -109,7 +109,9 @@ func (r *Reader) next() error {
 		case err != nil:
 			return err
 		case c != 0:
-			return &Error{at, fmt.Sprintf("0x%02x follows the end of the packed data: want another gzip member, zeros up to the end, or nothing", c), gzip.ErrHeader}
+			return &Error{at,
+				fmt.Sprintf("0x%02x follows the end of the packed data: want another gzip member, zeros up to the "+
+					"end, or nothing", c), gzip.ErrHeader}
 		}
 	}
 }

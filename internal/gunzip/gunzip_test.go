@@ -22,7 +22,9 @@ func packed(text string) string {
 
 // ways to read a file.
 var ways = map[string]func(io.Reader) io.Reader{
-	"": func(r io.Reader) io.Reader { return r }, ", a byte at a time": iotest.OneByteReader, ", the end with the data": iotest.DataErrReader,
+	"": func(r io.Reader) io.Reader {
+		return r
+	}, ", a byte at a time": iotest.OneByteReader, ", the end with the data": iotest.DataErrReader,
 }
 
 func TestUnpacking(t *testing.T) {
@@ -41,18 +43,26 @@ func TestUnpacking(t *testing.T) {
 		{name: "empty members", file: packed("") + a + packed("") + packed("") + a, want: "one, one, "},
 		{name: "one zero behind", file: a + "\x00", want: "one, "},
 		{name: "a tape block of zeros behind", file: b + strings.Repeat("\x00", 10_240), want: long},
-		{name: "a newline behind", file: a + "\n", want: "one, ", fault: "0x0a follows", at: len(a), cause: gzip.ErrHeader},
-		{name: "text behind", file: a + b + "more", want: "one, " + long, fault: "0x6d follows", at: len(a + b), cause: gzip.ErrHeader},
-		{name: "a member behind zeros", file: a + "\x00\x00" + a, want: "one, ", fault: "0x1f follows", at: len(a) + 2, cause: gzip.ErrHeader},
-		{name: "half of a magic behind", file: a + "\x1f", want: "one, ", fault: "0x1f follows", at: len(a), cause: gzip.ErrHeader},
-		{name: "a magic behind", file: a + "\x1f\x8b", want: "one, ", fault: "ends in the middle", at: len(a) + 2, cause: io.ErrUnexpectedEOF},
+		{name: "a newline behind", file: a + "\n", want: "one, ", fault: "0x0a follows", at: len(a),
+			cause: gzip.ErrHeader},
+		{name: "text behind", file: a + b + "more", want: "one, " + long, fault: "0x6d follows", at: len(a + b),
+			cause: gzip.ErrHeader},
+		{name: "a member behind zeros", file: a + "\x00\x00" + a, want: "one, ", fault: "0x1f follows", at: len(a) + 2,
+			cause: gzip.ErrHeader},
+		{name: "half of a magic behind", file: a + "\x1f", want: "one, ", fault: "0x1f follows", at: len(a),
+			cause: gzip.ErrHeader},
+		{name: "a magic behind", file: a + "\x1f\x8b", want: "one, ", fault: "ends in the middle", at: len(a) + 2,
+			cause: io.ErrUnexpectedEOF},
 		{name: "a header alone", file: header, fault: "ends in the middle", at: 10, cause: io.ErrUnexpectedEOF},
 		{name: "half of a header", file: header[:5], fault: "ends in the middle", at: 5, cause: io.ErrUnexpectedEOF},
 		{name: "nothing", fault: "ends in the middle", cause: io.ErrUnexpectedEOF},
 		{name: "no gzip", file: "{\"source\":\"s\"}\n", fault: "header", at: 10, cause: gzip.ErrHeader},
-		{name: "cut short", file: a + b[:len(b)-4], want: "one, " + long, fault: "ends in the middle", at: len(a+b) - 4, cause: io.ErrUnexpectedEOF},
-		{name: "another checksum", file: a[:len(a)-8] + "\x00\x00\x00\x00" + a[len(a)-4:] + b, want: "one, ", fault: "checksum", at: len(a), cause: gzip.ErrChecksum},
-		{name: "another length", file: a[:len(a)-4] + "\x00\x00\x00\x00", want: "one, ", fault: "checksum", at: len(a), cause: gzip.ErrChecksum},
+		{name: "cut short", file: a + b[:len(b)-4], want: "one, " + long, fault: "ends in the middle", at: len(a+b) - 4,
+			cause: io.ErrUnexpectedEOF},
+		{name: "another checksum", file: a[:len(a)-8] + "\x00\x00\x00\x00" + a[len(a)-4:] + b, want: "one, ",
+			fault: "checksum", at: len(a), cause: gzip.ErrChecksum},
+		{name: "another length", file: a[:len(a)-4] + "\x00\x00\x00\x00", want: "one, ", fault: "checksum", at: len(a),
+			cause: gzip.ErrChecksum},
 		{name: "damaged", file: damaged, fault: "damaged", at: -1},
 	} {
 		for way, read := range ways {
@@ -69,11 +79,13 @@ func TestUnpacking(t *testing.T) {
 					return
 				}
 				var fault *gunzip.Error
-				if !errors.As(err, &fault) || !strings.Contains(err.Error(), test.fault) || test.cause != nil && !errors.Is(err, test.cause) {
+				if !errors.As(err, &fault) || !strings.Contains(err.Error(), test.fault) || test.cause != nil &&
+					!errors.Is(err, test.cause) {
 					t.Fatalf("error %v, want %q", err, test.fault)
 				}
 				if test.at >= 0 && (fault.Offset != int64(test.at) || string(got) != test.want) {
-					t.Errorf("%v: after %d bytes, want %d of the compressed file and %d bytes", err, len(got), test.at, len(test.want))
+					t.Errorf("%v: after %d bytes, want %d of the compressed file and %d bytes", err, len(got), test.at,
+						len(test.want))
 				}
 				if r != nil {
 					if n, again := r.Read(make([]byte, 1)); n != 0 || again != err {

@@ -15,18 +15,19 @@ const (
 	window = 16      // bytes that are compared by hash; shorter matches are not looked for
 	stride = 8       // the windows of the old text at multiples of this are indexed
 	reach  = 2 << 10 // how far a better match may extend back over earlier ones, in bytes
-	skip   = 7       // largest advance through text without a match; odd, so that it reaches every position modulo stride
+	// largest advance through text without a match; odd, so that it reaches every position modulo stride
+	skip = 7
 )
 
 // span is a part of a new text: bytes that are copied from a position of the old text, and then new bytes.
 type span struct{ from, copied, added int }
 
-// makeEdit returns an edit from old to new: the bytes that both have in common at their end, as a number, and spans for what is before
-// these. A span is twice the number of copied bytes, plus one if they do not follow those that were copied before; then the distance to
-// them; and the number of new bytes, and these bytes.
+// makeEdit returns an edit from old to new: the bytes that both have in common at their end, as a number, and spans for
+// what is before these. A span is twice the number of copied bytes, plus one if they do not follow those that were
+// copied before; then the distance to them; and the number of new bytes, and these bytes.
 //
-// It finds blocks of bytes at any position of the new text. Its cost is about linear in both texts; for a single change it is little
-// more than that of comparing them.
+// It finds blocks of bytes at any position of the new text. Its cost is about linear in both texts; for a single change
+// it is little more than that of comparing them.
 func makeEdit(old, new []byte) []byte {
 	prefix := commonPrefix(old, new)
 	suffix := commonSuffix(old[prefix:], new[prefix:])
@@ -54,7 +55,8 @@ func makeEdit(old, new []byte) []byte {
 	return edit
 }
 
-// applyEdit returns the new text that an edit makes from old, whose memory it may use. An edit that does not fit is an error.
+// applyEdit returns the new text that an edit makes from old, whose memory it may use. An edit that does not fit is an
+// error.
 func applyEdit(old, edit []byte) ([]byte, error) {
 	in := rec.Fields{Rest: edit}
 	suffix := int(in.Uint())
@@ -71,7 +73,8 @@ func applyEdit(old, edit []byte) ([]byte, error) {
 			return nil, fmt.Errorf("an edit copies %d bytes from %d of %d", n, at, len(old))
 		}
 		added := in.Text()
-		if first && at == 0 && len(in.Rest) == 0 && n <= len(old)-suffix && in.Err() == nil { // one change, as most edits are
+		// one change, as most edits are
+		if first && at == 0 && len(in.Rest) == 0 && n <= len(old)-suffix && in.Err() == nil {
 			return slices.Replace(old, n, len(old)-suffix, added...), nil
 		}
 		text = append(append(text, old[at:at+n]...), added...)
@@ -83,8 +86,8 @@ func applyEdit(old, edit []byte) ([]byte, error) {
 	return append(text, old[len(old)-suffix:]...), nil
 }
 
-// matcher finds places in a text by the hash of window bytes. Of several places with the same bytes it finds the first. If that is the
-// wrong one, the copy ends early, and the next match extends back over it.
+// matcher finds places in a text by the hash of window bytes. Of several places with the same bytes it finds the first.
+// If that is the wrong one, the copy ends early, and the next match extends back over it.
 type matcher struct {
 	old    []byte
 	shift  int
@@ -112,9 +115,9 @@ func (m *matcher) hash(text []byte) uint64 {
 	return (x ^ bits.RotateLeft64(y, 31)) * 0x9e3779b97f4a7c15 >> m.shift
 }
 
-// match adds the spans that make new[at:end] to those that make new[:at]. At each position it looks the next window bytes up in the old
-// text. A match is extended forward and backward as far as the texts are equal. Without a match it advances, in larger steps the longer
-// nothing matches.
+// match adds the spans that make new[at:end] to those that make new[:at]. At each position it looks the next window
+// bytes up in the old text. A match is extended forward and backward as far as the texts are equal. Without a match it
+// advances, in larger steps the longer nothing matches.
 func (m *matcher) match(spans []span, new []byte, at, end int) []span {
 	done := at // spans make new[:done]
 	for at+window <= end {

@@ -16,7 +16,8 @@ func TestAnEditMakesTheNewText(t *testing.T) {
 				body := p.body()
 				edit := makeEdit(old, body)
 				if got, err := applyEdit(slices.Clone(old), edit); err != nil || !bytes.Equal(got, body) {
-					t.Fatalf("edit %d of %d bytes makes %d bytes, want the %d of the body; %v", i, len(edit), len(got), len(body), err)
+					t.Fatalf("edit %d of %d bytes makes %d bytes, want the %d of the body; %v", i, len(edit), len(got),
+						len(body), err)
 				}
 				old = body
 			}

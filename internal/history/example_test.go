@@ -14,7 +14,8 @@ func Example() {
 	var stored []history.Row
 
 	for _, title := range []string{"Start", "Start page"} {
-		next := history.Version{Number: latest.Number + 1, UpdatedBy: "bob", Body: fmt.Appendf(nil, `{"title":%q}`, title)}
+		next := history.Version{Number: latest.Number + 1, UpdatedBy: "bob",
+			Body: fmt.Appendf(nil, `{"title":%q}`, title)}
 		change, err := history.Append(tail, latest, next)
 		if err != nil {
 			log.Fatal(err)

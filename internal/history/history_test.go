@@ -73,7 +73,8 @@ func (h *history) check(number int64) {
 func isSnapshot(row Row) bool { return row.Data[0] == formatSnapshot }
 
 func equal(a, b Version) bool {
-	return a.Number == b.Number && a.UpdatedAt == b.UpdatedAt && a.UpdatedBy == b.UpdatedBy && bytes.Equal(a.Body, b.Body)
+	return a.Number == b.Number && a.UpdatedAt == b.UpdatedAt && a.UpdatedBy == b.UpdatedBy &&
+		bytes.Equal(a.Body, b.Body)
 }
 
 func TestEveryVersionReadsBack(t *testing.T) {
@@ -101,7 +102,8 @@ func TestBytesOfAnyKind(t *testing.T) {
 	zeros := make([]byte, 200_000)
 	h := newHistory(t)
 	for i, body := range [][]byte{
-		nil, {}, {0}, []byte("a"), []byte("a"), nil, random, random[1:], append(random[50_000:], random[:50_000]...), zeros, append(zeros, 1),
+		nil, {}, {0}, []byte("a"), []byte("a"), nil, random, random[1:], append(random[50_000:], random[:50_000]...),
+		zeros, append(zeros, 1),
 		bytes.Repeat([]byte(`{"id":"0","component":`), 50), nil, zeros, random, {0},
 	} {
 		h.append(Version{UpdatedAt: int64(i%3)<<62 - 1, UpdatedBy: string(body[:min(len(body), 300)]), Body: body})
@@ -357,7 +359,8 @@ func TestAppendRefuses(t *testing.T) {
 	if proof.Short() {
 		return
 	}
-	if _, err := Append(nil, first, Version{Number: 1, Body: large[:MaxBody], UpdatedBy: editor[:maxEditor]}); err != nil {
+	if _, err := Append(nil, first,
+		Version{Number: 1, Body: large[:MaxBody], UpdatedBy: editor[:maxEditor]}); err != nil {
 		t.Errorf("at the limits: %v", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	rec "github.com/vitrine-go/vitrine/internal/record"
 )
 
-// Rows are the rows of one history up to some version, newest first. Read and List stop the iteration at the snapshot that they need for
-// the oldest version that they return. So the rows should be read from the store in portions.
+// Rows are the rows of one history up to some version, newest first. Read and List stop the iteration at the snapshot
+// that they need for the oldest version that they return. So the rows should be read from the store in portions.
 type Rows = iter.Seq2[Row, error]
 
 // Read returns version number, which must be older than the latest one. rows must yield the rows of versions ≤ number.
@@ -23,9 +23,10 @@ func Read(tail []byte, rows Rows, number int64) (Version, error) {
 	return versions[0], nil
 }
 
-// List returns versions, newest first from number on, which must be older than the latest one. It ends before limit versions when it
-// has reached version 0, or when their bodies have size bytes together, or somewhat before if bodies became much smaller; it returns
-// one at least. limit is at least 1. rows must yield the rows of versions ≤ number. Errors are as for Read.
+// List returns versions, newest first from number on, which must be older than the latest one. It ends before limit
+// versions when it has reached version 0, or when their bodies have size bytes together, or somewhat before if bodies
+// became much smaller; it returns one at least. limit is at least 1. rows must yield the rows of versions ≤ number.
+// Errors are as for Read.
 func List(tail []byte, rows Rows, number int64, limit, size int) ([]Version, error) {
 	if number < 0 || limit < 1 {
 		return nil, fmt.Errorf("history: no %d versions before version %d", limit, number+1)
@@ -67,8 +68,8 @@ func List(tail []byte, rows Rows, number int64, limit, size int) ([]Version, err
 	return nil, fmt.Errorf("%w: no snapshot for version %d", ErrCorrupt, number)
 }
 
-// replay makes the versions of a chain up to number, and returns the last ones of them, oldest first: at most limit, and no more than are
-// needed for size bytes, but one at least.
+// replay makes the versions of a chain up to number, and returns the last ones of them, oldest first: at most limit,
+// and no more than are needed for size bytes, but one at least.
 func replay(snapshot Row, packs []Row, number int64, limit, size int) (list []Version, err error) {
 	v, sum, err := parseSnapshot(snapshot)
 	if err != nil {
@@ -135,7 +136,8 @@ func parseSnapshot(row Row) (v Version, sum uint32, err error) {
 	return v, endSum(row.Data), nil
 }
 
-// follow returns the version that a step leads to from v, whose body it changes, and its checksum. The bytes of the step may be damaged.
+// follow returns the version that a step leads to from v, whose body it changes, and its checksum. The bytes of the
+// step may be damaged.
 func follow(v Version, step []byte) (next Version, sum uint32, err error) {
 	v.Number++
 	if len(step) <= sumSize {

@@ -6,7 +6,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof"
 )
 
-// Each kind of edit costs about what the new text alone compresses to, and some bytes for each element that gets another id.
+// Each kind of edit costs about what the new text alone compresses to, and some bytes for each element that gets
+// another id.
 func TestStepsAreNearTheSizeOfTheEdit(t *testing.T) {
 	kinds := traces()
 	for _, kind := range []struct {
@@ -30,7 +31,8 @@ func TestStepsAreNearTheSizeOfTheEdit(t *testing.T) {
 					changed := len(compress(nil, []byte(kind.edit(p, i))))
 					next := Version{Number: prev.Number + 1, Body: p.body()}
 					if step := makeStep(prev, next); len(step) > changed*3/2+100+10*len(p.elements) {
-						t.Errorf("app of %d bytes, edit %d: step of %d bytes for a change of %d", len(next.Body), i, len(step), changed)
+						t.Errorf("app of %d bytes, edit %d: step of %d bytes for a change of %d", len(next.Body), i,
+							len(step), changed)
 					}
 					prev = next
 				}

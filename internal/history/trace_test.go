@@ -28,7 +28,9 @@ func newPage(seed uint64, size int) *page {
 
 func (p *page) body() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, `{"title":%q,"owner":{"urn":"urn:vitrine:example.test:user=editor"},"groups":["urn:vitrine:example.test:site=1"],"elements":[`, p.title)
+	fmt.Fprintf(&b,
+		`{"title":%q,"owner":{"urn":"urn:vitrine:example.test:user=editor"},`+
+			`"groups":["urn:vitrine:example.test:site=1"],"elements":[`, p.title)
 	for i := range p.elements {
 		if i > 0 {
 			b.WriteByte(',')
@@ -85,8 +87,11 @@ func (p *page) value(field int) string {
 
 func (p *page) insert(at int) string {
 	kind := p.rand.IntN(12)
-	manifest := fmt.Sprintf(`"key":"%d.0","component":{"name":"@example/widget-%d","version":"1.%d.0","id":"%08x-0000-4000-8000-%012x","description":"Shows items of kind %d","main":"https://components.example.test/widget-%d/main.js",`+
-		`"configSchema":{"type":"object","properties":{"heading":{"type":"string","maxLength":%d},"url":{"type":"string"},"limit":{"type":"string"},"colour":{"type":"string"}}}}`,
+	manifest := fmt.Sprintf(`"key":"%d.0","component":{"name":"@example/widget-%d","version":"1.%d.0",`+
+		`"id":"%08x-0000-4000-8000-%012x","description":"Shows items of kind %d",`+
+		`"main":"https://components.example.test/widget-%d/main.js",`+
+		`"configSchema":{"type":"object","properties":{"heading":{"type":"string","maxLength":%d},`+
+		`"url":{"type":"string"},"limit":{"type":"string"},"colour":{"type":"string"}}}}`,
 		p.rand.IntN(1000), kind, kind, kind*0x1234567, kind*0x12345678901, kind, kind, 10*kind)
 	p.elements = slices.Insert(p.elements, at, manifest)
 	values := make([]string, fieldsPerElement)

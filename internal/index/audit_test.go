@@ -83,7 +83,8 @@ func TestAuditFindsWhatIsWrong(t *testing.T) {
 	// page changes the page to which a term belongs.
 	page := func(term string, fn func(storage.Entry) storage.Entry) func(t storage.Tx) error {
 		return func(t storage.Tx) error {
-			for e, err := range t.Scan(ctx, storage.Range{From: "s t/", To: "s t/" + term + "\x00", Reverse: true, Limit: 1}) {
+			for e, err := range t.Scan(ctx,
+				storage.Range{From: "s t/", To: "s t/" + term + "\x00", Reverse: true, Limit: 1}) {
 				changed := fn(e)
 				if changed.Value == nil || changed.Key != e.Key {
 					err = errors.Join(err, t.Delete(ctx, e.Key))
@@ -106,19 +107,30 @@ func TestAuditFindsWhatIsWrong(t *testing.T) {
 		spoil func(t storage.Tx) error
 		want  string
 	}{
-		"nothing":                      {func(t storage.Tx) error { return nil }, ""},
-		"a list is lost":               {list("one77"), differ},
-		"a list has one more":          {list("one77", 77<<1&0x7f|0x80, 1, 1), differ},
-		"a list is another":            {list("one77", 78<<1&0x7f|0x80, 1), differ},
-		"there is a list of nothing":   {list("zzz", 10), differ},
-		"a list has no ordinals":       {list("one77", 1), `the list of the term "one77" in the page "s t/`},
-		"an ordinal is there twice":    {list("one77", 77<<1&0x7f|0x80, 1, 0), `has 77 of the term "one77" out of order`},
-		"a page is damaged":            {page("one77", func(e storage.Entry) storage.Entry { e.Value = e.Value[:len(e.Value)-1]; return e }), "damaged"},
-		"a page is lost":               {page("by1", func(e storage.Entry) storage.Entry { e.Value = nil; return e }), differ},
-		"a page has another key":       {page("by1", func(e storage.Entry) storage.Entry { e.Key += "1"; return e }), "out of order"},
-		"a page begins too early":      {func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "s t/all b20", Value: []byte{}}) }, "begins before the one before it ends"},
-		"a page has no key":            {func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "s t/all ", Value: []byte{}}) }, "damaged"},
-		"a segment adds what is there": {list("one5001", 0x92, 0x4e), `a segment changes 5001 in the list of the term "one5001" to what it is`},
+		"nothing":                    {func(t storage.Tx) error { return nil }, ""},
+		"a list is lost":             {list("one77"), differ},
+		"a list has one more":        {list("one77", 77<<1&0x7f|0x80, 1, 1), differ},
+		"a list is another":          {list("one77", 78<<1&0x7f|0x80, 1), differ},
+		"there is a list of nothing": {list("zzz", 10), differ},
+		"a list has no ordinals":     {list("one77", 1), `the list of the term "one77" in the page "s t/`},
+		"an ordinal is there twice": {list("one77", 77<<1&0x7f|0x80, 1, 0),
+			`has 77 of the term "one77" out of order`},
+		"a page is damaged": {page("one77", func(e storage.Entry) storage.Entry {
+			e.Value = e.Value[:len(e.Value)-1]
+			return e
+		}), "damaged"},
+		"a page is lost": {page("by1", func(e storage.Entry) storage.Entry { e.Value = nil; return e }),
+			differ},
+		"a page has another key": {page("by1", func(e storage.Entry) storage.Entry { e.Key += "1"; return e }),
+			"out of order"},
+		"a page begins too early": {func(t storage.Tx) error {
+			return t.Put(ctx, storage.Entry{Key: "s t/all b20", Value: []byte{}})
+		}, "begins before the one before it ends"},
+		"a page has no key": {func(t storage.Tx) error {
+			return t.Put(ctx, storage.Entry{Key: "s t/all ", Value: []byte{}})
+		}, "damaged"},
+		"a segment adds what is there": {list("one5001", 0x92, 0x4e),
+			`a segment changes 5001 in the list of the term "one5001" to what it is`},
 	} {
 		l := open(t)
 		l.fill()
@@ -203,7 +215,9 @@ func TestNothingIsLeftOfARemovedWordAfterFold(t *testing.T) {
 				if rng.IntN(2) == 0 {
 					l.put(w, n, "all")
 				} else {
-					l.put(w, n, slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return strings.HasPrefix(t, "secret") })...)
+					l.put(w, n, slices.DeleteFunc(slices.Clone(terms), func(t string) bool {
+						return strings.HasPrefix(t, "secret")
+					})...)
 				}
 			}
 			return nil
@@ -231,7 +245,8 @@ func TestASliceOfAFoldIsShort(t *testing.T) {
 		l.update(func(w *index.Writer) error {
 			for i := range int64(200) {
 				n := round*200 + i
-				l.put(w, n+1, "all", fmt.Sprint("a", n%5000), fmt.Sprint("b", n%7919), fmt.Sprint("c", n), fmt.Sprint("d", n%3), fmt.Sprint("e", n%11), fmt.Sprint("f", n/3), fmt.Sprint("g", n/2))
+				l.put(w, n+1, "all", fmt.Sprint("a", n%5000), fmt.Sprint("b", n%7919), fmt.Sprint("c", n),
+					fmt.Sprint("d", n%3), fmt.Sprint("e", n%11), fmt.Sprint("f", n/3), fmt.Sprint("g", n/2))
 			}
 			return nil
 		})
@@ -239,7 +254,8 @@ func TestASliceOfAFoldIsShort(t *testing.T) {
 	}
 	pages := strings.Count(l.dump(), "s t/")
 	if most < 4 || pages < 4*most {
-		t.Errorf("an update puts up to %d records, and there are %d pages: want a segment, the state and a slice of a fold", most, pages)
+		t.Errorf("an update puts up to %d records, and there are %d pages: want a segment, the state and a slice of "+
+			"a fold", most, pages)
 	}
 	l.view(func(r *index.Reader) error { return l.check(r, index.Query{All: [][]string{{"d1"}, {"e3"}}}, "d") })
 }

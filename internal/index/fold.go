@@ -7,8 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// A page is a list of entries in the format of a segment, with one posting list per term. A term has at most one entry in a
-// page. It has the ordinals from the beginning of the page up to the beginning of the next page.
+// A page is a list of entries in the format of a segment, with one posting list per term. A term has at most one entry
+// in a page. It has the ordinals from the beginning of the page up to the beginning of the next page.
 
 var pageLimit = 4000 // the maximum size of a page in bytes; tests change it
 
@@ -91,8 +91,8 @@ const (
 	farAway = 8
 )
 
-// run folds changes into the page of the next change and into the pages that follow it, until the next change is too far
-// away.
+// run folds changes into the page of the next change and into the pages that follow it, until the next change is too
+// far away.
 func (f *fold) run(ctx context.Context) error {
 	page := storage.Entry{Key: f.pageKey(place{term: f.term})} // used if no page begins early enough
 	for e, err := range f.r.Scan(ctx, f.pageWith(f.here())) {
@@ -102,7 +102,8 @@ func (f *fold) run(ctx context.Context) error {
 		page = e
 	}
 	idle, read := 0, 0
-	for e, err := range f.r.Scan(ctx, storage.Range{From: page.Key + "\x00", To: storage.Prefix(f.Index.pages()).To, Limit: atOnce}) {
+	for e, err := range f.r.Scan(ctx,
+		storage.Range{From: page.Key + "\x00", To: storage.Prefix(f.Index.pages()).To, Limit: atOnce}) {
 		if err != nil {
 			return err
 		}
@@ -147,7 +148,9 @@ func (f *fold) rewrite(page storage.Entry, end *place) error {
 		}
 		n := len(f.changes)
 		if end != nil && end.term == f.term {
-			n, _ = slices.BinarySearchFunc(f.changes, end.ordinal, func(c change, o int64) int { return int(min(max(c.ordinal-o, -1), 1)) })
+			n, _ = slices.BinarySearchFunc(f.changes, end.ordinal, func(c change, o int64) int {
+				return int(min(max(c.ordinal-o, -1), 1))
+			})
 		}
 		if have = changed(have, f.changes[:n]); len(have) > 0 {
 			list = append(list, posting{f.term, appendList(nil, have)})

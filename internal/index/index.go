@@ -1,17 +1,17 @@
-// Package index is an inverted index: it finds the records that have a term, such as a word or a tag. Records are named by
-// ordinals, numbers above 0 that a domain assigns. The index of a space has a posting list for each term, the ordinals that
-// have it:
+// Package index is an inverted index: it finds the records that have a term, such as a word or a tag. Records are named
+// by ordinals, numbers above 0 that a domain assigns. The index of a space has a posting list for each term, the
+// ordinals that have it:
 //
 //	index               the state: the list of segments, and the latest changes
 //	new/<number>        a segment: the changes of several updates
 //	t/<term>            a page: the posting lists of this term and of terms after it
 //	t/<term> <ordinal>  a page that begins within the posting list of this term, at this ordinal
 //
-// The terms of an update are spread over the whole index, so an update does not write pages. A small update adds its changes
-// to the state. When the state has too many, they become a segment. Segments are merged as their number grows. When they
-// have about 500,000 changes together, later updates fold them into the pages, in slices of a few milliseconds. So a page is
-// written once for many records. The state has the first term that is not folded yet: the pages include the changes of the
-// segments being folded for all terms below it, and no other changes of segments.
+// The terms of an update are spread over the whole index, so an update does not write pages. A small update adds its
+// changes to the state. When the state has too many, they become a segment. Segments are merged as their number grows.
+// When they have about 500,000 changes together, later updates fold them into the pages, in slices of a few
+// milliseconds. So a page is written once for many records. The state has the first term that is not folded yet: the
+// pages include the changes of the segments being folded for all terms below it, and no other changes of segments.
 //
 // A term is UTF-8 of at most 256 bytes. Keys contain it such that terms sort by their bytes.
 package index
@@ -103,8 +103,8 @@ type reference struct {
 	changes int
 }
 
-// stateForm is the first byte of a stored state. It changes when the format of pages or segments or the terms of a domain
-// change.
+// stateForm is the first byte of a stored state. It changes when the format of pages or segments or the terms of a
+// domain change.
 const stateForm = 2
 
 func (s state) encode() []byte {
@@ -133,7 +133,8 @@ func flag(is bool) uint64 {
 func (x Index) decode(value []byte) (s state, err error) {
 	f := record.Fields{Key: x.Key(), Rest: value}
 	if form := f.Uint(); form != stateForm && f.Err() == nil {
-		return s, fmt.Errorf("the record %q is damaged, or of an earlier release: it has the form %d, want %d: build the index anew", x.Key(), form, stateForm)
+		return s, fmt.Errorf("the record %q is damaged, or of an earlier release: it has the form %d, want %d: "+
+			"build the index anew", x.Key(), form, stateForm)
 	}
 	s.folding, s.owed = int(f.Uint()), int(f.Uint())
 	for n := f.Uint(); n > 0 && f.Err() == nil; n-- {
@@ -146,7 +147,8 @@ func (x Index) decode(value []byte) (s state, err error) {
 		s.recent = append(s.recent, f.Text())
 	}
 	if s.folding > len(s.segments) {
-		return s, fmt.Errorf("the record %q is damaged: it folds %d segments of %d", x.Key(), s.folding, len(s.segments))
+		return s, fmt.Errorf("the record %q is damaged: it folds %d segments of %d", x.Key(), s.folding,
+			len(s.segments))
 	}
 	return s, f.Err()
 }
@@ -210,14 +212,14 @@ func (r *Reader) loadSegments(ctx context.Context) error {
 	return nil
 }
 
-// parts returns the stored parts of the posting lists of terms, without the changes in segments. terms must be sorted and
-// unique.
+// parts returns the stored parts of the posting lists of terms, without the changes in segments. terms must be sorted
+// and unique.
 func (r *Reader) parts(ctx context.Context, terms []string) (map[string][][]byte, error) {
 	if !r.state.folded {
 		return nil, nil
 	}
-	// Find the page in which each list begins. The ranges do not overlap: each one starts where the range of the previous
-	// term ends.
+	// Find the page in which each list begins. The ranges do not overlap: each one starts where the range of the
+	// previous term ends.
 	var ranges []storage.Range
 	from := r.pages()
 	for _, term := range terms {
@@ -300,15 +302,15 @@ func (r *Reader) changesOf(terms []string) (map[string][][]byte, error) {
 	return out, nil
 }
 
-// Query matches ordinals that have at least one term of each set in All and, for each set in Spans, at least one term in one
-// of its spans.
+// Query matches ordinals that have at least one term of each set in All and, for each set in Spans, at least one term
+// in one of its spans.
 type Query struct {
 	All   [][]string
 	Spans [][]Span
 }
 
-// Span is a range of terms: from From up to, but not including, To. If Match is not nil, only terms for which it returns
-// true are part of the span.
+// Span is a range of terms: from From up to, but not including, To. If Match is not nil, only terms for which it
+// returns true are part of the span.
 type Span struct {
 	From, To string
 	Match    func(term string) bool
@@ -373,9 +375,9 @@ func listOf(parts, changes [][]byte) (list []int64) {
 	return list
 }
 
-// Each calls fn with each term of a span that an ordinal of s has, and with those ordinals, ascending. It goes through the
-// terms in ascending order, or in descending order if back is true, and ends when fn returns false. A nil s contains all
-// ordinals.
+// Each calls fn with each term of a span that an ordinal of s has, and with those ordinals, ascending. It goes through
+// the terms in ascending order, or in descending order if back is true, and ends when fn returns false. A nil s
+// contains all ordinals.
 func (r *Reader) Each(ctx context.Context, s *Set, in Span, back bool, fn func(term string, list []int64) bool) error {
 	if err := r.load(ctx); err != nil {
 		return err
@@ -392,14 +394,15 @@ func (r *Reader) Each(ctx context.Context, s *Set, in Span, back bool, fn func(t
 			return len(some) == 0 || fn(term, some)
 		})
 	}
-	// Pages are scanned in ascending order only. To go backwards, read a number of pages at the end of the span, then the
-	// pages before them, twice as many each time.
+	// Pages are scanned in ascending order only. To go backwards, read a number of pages at the end of the span, then
+	// the pages before them, twice as many each time.
 	type termList struct {
 		term string
 		list []int64
 	}
 	for pages := 1; in.From < in.To; pages = min(2*pages, 64) {
-		before, err := r.scan(ctx, []storage.Range{{From: r.pages(), To: r.pageKey(place{term: in.To}), Reverse: true, Limit: pages}})
+		before, err := r.scan(ctx,
+			[]storage.Range{{From: r.pages(), To: r.pageKey(place{term: in.To}), Reverse: true, Limit: pages}})
 		if err != nil {
 			return err
 		}
@@ -431,10 +434,12 @@ func (r *Reader) Each(ctx context.Context, s *Set, in Span, back bool, fn func(t
 	return nil
 }
 
-// CountTerms calls fn, in ascending order, with each term that begins with prefix and with the number of ordinals of s that
-// have it, if that is above 0. It ends when fn returns false. A nil s contains all ordinals. It may skip terms whose count
-// is below the present result of least. A nil least skips none.
-func (r *Reader) CountTerms(ctx context.Context, s *Set, prefix string, least func() int64, fn func(term string, n int64) bool) error {
+// CountTerms calls fn, in ascending order, with each term that begins with prefix and with the number of ordinals of s
+// that have it, if that is above 0. It ends when fn returns false. A nil s contains all ordinals. It may skip terms
+// whose count is below the present result of least. A nil least skips none.
+func (r *Reader) CountTerms(
+	ctx context.Context, s *Set, prefix string, least func() int64, fn func(term string, n int64) bool,
+) error {
 	if err := r.load(ctx); err != nil {
 		return err
 	}

@@ -100,7 +100,9 @@ func (m model) find(q index.Query) (out []int64) {
 		}
 		for _, set := range q.Spans {
 			all = all && slices.ContainsFunc(set, func(in index.Span) bool {
-				return slices.ContainsFunc(terms, func(t string) bool { return t >= in.From && t < in.To && (in.Match == nil || in.Match(t)) })
+				return slices.ContainsFunc(terms, func(t string) bool {
+					return t >= in.From && t < in.To && (in.Match == nil || in.Match(t))
+				})
 			})
 		}
 		if all {
@@ -166,7 +168,8 @@ func (l *library) check(r *index.Reader, q index.Query, prefix string) error {
 	return err
 }
 
-var alphabet = []string{"", "a", "b", "ab", "a b", "a!", "a\x01", "é", "aa", "b ", "語", strings.Repeat("x", 256), strings.Repeat(" ", 256)}
+var alphabet = []string{"", "a", "b", "ab", "a b", "a!", "a\x01", "é", "aa", "b ", "語", strings.Repeat("x", 256),
+	strings.Repeat(" ", 256)}
 
 func randomTerm(rng *rand.Rand) string {
 	if rng.IntN(2) == 0 {
@@ -220,7 +223,8 @@ func (l *library) checkEach(r *index.Reader, q index.Query, in index.Span) error
 				return len(got) < most
 			})
 			if err != nil || !slices.Equal(got, want[:min(most, len(want))]) {
-				return fmt.Errorf("%v from %q to %q, back %t: %.2000q, want %.2000q (%w)", q, in.From, in.To, back, got, want, err)
+				return fmt.Errorf("%v from %q to %q, back %t: %.2000q, want %.2000q (%w)", q, in.From, in.To, back, got,
+					want, err)
 			}
 		}
 		slices.Reverse(want)
@@ -239,7 +243,9 @@ func randomQuery(rng *rand.Rand) (q index.Query) {
 			q.All = append(q.All, set)
 		}
 		if rng.IntN(2) == 0 {
-			q.Spans = append(q.Spans, []index.Span{index.Prefix("n" + fmt.Sprint(rng.IntN(6))), randomSpan(rng), index.Prefix("é")}[:1+rng.IntN(3)])
+			q.Spans = append(q.Spans,
+				[]index.Span{index.Prefix("n" + fmt.Sprint(rng.IntN(6))), randomSpan(rng),
+					index.Prefix("é")}[:1+rng.IntN(3)])
 		}
 	}
 	return q
@@ -281,7 +287,8 @@ func TestAnIndexAgreesWithItsModel(t *testing.T) {
 			l.view(func(r *index.Reader) error {
 				errs := []error{l.check(r, randomQuery(rng), randomTerm(rng))}
 				for range 5 {
-					errs = append(errs, l.check(r, randomQuery(rng), "n"), l.checkEach(r, randomQuery(rng), randomSpan(rng)))
+					errs = append(errs, l.check(r, randomQuery(rng), "n"),
+						l.checkEach(r, randomQuery(rng), randomSpan(rng)))
 				}
 				return errors.Join(append(errs, l.checkEach(r, index.Query{}, index.Prefix("")))...)
 			})
@@ -309,7 +316,8 @@ func TestLongLists(t *testing.T) {
 		check := func() {
 			t.Helper()
 			l.view(func(r *index.Reader) error {
-				return errors.Join(l.check(r, index.Query{All: [][]string{{"all"}}}, "b"), l.check(r, index.Query{All: [][]string{{"by1"}, {"by1", "by2"}}}, "b"),
+				return errors.Join(l.check(r, index.Query{All: [][]string{{"all"}}}, "b"),
+					l.check(r, index.Query{All: [][]string{{"by1"}, {"by1", "by2"}}}, "b"),
 					l.check(r, index.Query{Spans: [][]index.Span{{index.Prefix("by")}}}, "a"))
 			})
 		}

@@ -70,8 +70,8 @@ func (s *Set) has(o int64) bool {
 	return c != nil && c[o>>6&(chunkWords-1)]>>(o&63)&1 == 1
 }
 
-// countChanges returns by how much changes alter the number of ordinals that a posting list shares with the set. A nil set
-// contains all ordinals.
+// countChanges returns by how much changes alter the number of ordinals that a posting list shares with the set. A nil
+// set contains all ordinals.
 func (s *Set) countChanges(changes []byte) (n int64) {
 	at, c := int64(-1), &noChunk
 	for change := range each(changes) {
@@ -91,8 +91,8 @@ func (s *Set) countChanges(changes []byte) (n int64) {
 	return n
 }
 
-// count returns how many ordinals of the set are in the posting list with these parts and changes. A nil set contains all
-// ordinals.
+// count returns how many ordinals of the set are in the posting list with these parts and changes. A nil set contains
+// all ordinals.
 func (s *Set) count(parts, changes [][]byte) (n int64) {
 	for _, v := range parts {
 		n += s.countPart(v)
@@ -128,7 +128,8 @@ func removes(changes []byte) bool {
 // addList adds the ordinals of the posting list with these parts and changes.
 func (s *Set) addList(parts, changes [][]byte) {
 	into := s
-	if slices.ContainsFunc(changes, removes) { // an ordinal removed from this list may be in the set because of another list
+	// an ordinal removed from this list may be in the set because of another list
+	if slices.ContainsFunc(changes, removes) {
 		into = &Set{}
 	}
 	for _, v := range parts {

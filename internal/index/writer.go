@@ -27,8 +27,8 @@ type Writer struct {
 	latest  segment // pending as a segment; nil if pending has changed since
 }
 
-// Writer returns a Writer. value is the value of the key x.Key() in the transaction. The transaction must change the index
-// through this Writer alone, and call Finish at its end.
+// Writer returns a Writer. value is the value of the key x.Key() in the transaction. The transaction must change the
+// index through this Writer alone, and call Finish at its end.
 func (x Index) Writer(t storage.Tx, value []byte) (*Writer, error) {
 	r, err := x.Reader(t, value)
 	if err != nil {
@@ -39,8 +39,8 @@ func (x Index) Writer(t storage.Tx, value []byte) (*Writer, error) {
 	return w, nil
 }
 
-// Change replaces the terms of an ordinal. Both lists must be sorted and unique, and old must have exactly the terms that
-// the ordinal has in the index.
+// Change replaces the terms of an ordinal. Both lists must be sorted and unique, and old must have exactly the terms
+// that the ordinal has in the index.
 func (w *Writer) Change(ordinal int64, old, new []string) {
 	if w.state.building && ordinal > w.state.built {
 		return
@@ -102,10 +102,10 @@ func (w *Writer) Finish(ctx context.Context) error {
 	return w.putState(ctx)
 }
 
-// FoldSome continues a fold and reports whether there is more to do. It is called in place of Finish. If no fold is under
-// way and begin is true, it begins one of all changes so far. After that fold, no key and no value contains a term of an
-// ordinal that was removed before it began. To be sure of that, a caller ends the fold that is under way, then runs a whole
-// one.
+// FoldSome continues a fold and reports whether there is more to do. It is called in place of Finish. If no fold is
+// under way and begin is true, it begins one of all changes so far. After that fold, no key and no value contains a
+// term of an ordinal that was removed before it began. To be sure of that, a caller ends the fold that is under way,
+// then runs a whole one.
 func (w *Writer) FoldSome(ctx context.Context, begin bool) (more bool, err error) {
 	if err := w.settle(ctx, 0); err != nil {
 		return false, err
@@ -125,8 +125,8 @@ func (w *Writer) putState(ctx context.Context) error {
 	return w.tx.Put(ctx, storage.Entry{Key: w.Key(), Value: w.state.encode()})
 }
 
-// settle adds the pending changes to the state. If the state then has more than most bytes of changes, they all become a
-// segment.
+// settle adds the pending changes to the state. If the state then has more than most bytes of changes, they all become
+// a segment.
 func (w *Writer) settle(ctx context.Context, most int) error {
 	recent := append(w.state.recent[:len(w.state.recent):len(w.state.recent)], w.unwritten()...)
 	w.pending, w.latest = nil, nil
@@ -178,8 +178,8 @@ func (w *Writer) append(ctx context.Context, s segment, n int) error {
 	if w.state.segments = all[:kept:kept]; n == 0 {
 		return nil
 	}
-	// The number is random. A counter would repeat numbers after an update was rolled back and after a failover to a standby
-	// that lacks the last commits, and a cache could then return a wrong segment.
+	// The number is random. A counter would repeat numbers after an update was rolled back and after a failover to a
+	// standby that lacks the last commits, and a cache could then return a wrong segment.
 	number := rand.Int64N(1 << 53)
 	key := w.segmentKey(number)
 	w.Cache.Put(key, s, len(s)+len(key)+200)
@@ -210,8 +210,8 @@ func (x Index) Clear(ctx context.Context, t storage.Tx) error {
 // Built returns the last ordinal that Build has added. ok is false if the index is not being rebuilt.
 func (w *Writer) Built() (last int64, ok bool) { return w.state.built, w.state.building }
 
-// Build adds the terms of the next ordinals, in ascending order, starting after Built. The caller calls Finish afterwards.
-// end is true with the last ordinals: the index is complete then.
+// Build adds the terms of the next ordinals, in ascending order, starting after Built. The caller calls Finish
+// afterwards. end is true with the last ordinals: the index is complete then.
 func (w *Writer) Build(ctx context.Context, entries []Entry, end bool) error {
 	for _, e := range entries {
 		w.state.built = e.Ordinal

@@ -15,8 +15,8 @@ var (
 // Escape returns the name of a member as a token of a pointer: "a/b" as "a~1b".
 func Escape(name string) string { return escape.Replace(name) }
 
-// Index returns the index of an array that a token is: decimal digits without leading zeros (RFC 6901, section 4). It returns -1 for any
-// other token, such as "-", which stands for the place after the last item.
+// Index returns the index of an array that a token is: decimal digits without leading zeros (RFC 6901, section 4). It
+// returns -1 for any other token, such as "-", which stands for the place after the last item.
 func Index(token string) int {
 	if token == "" || strings.Trim(token, "0123456789") != "" || token[0] == '0' && token != "0" {
 		return -1

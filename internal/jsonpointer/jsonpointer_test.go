@@ -10,7 +10,8 @@ import (
 // The examples of RFC 6901, section 5, and what a replacement in the wrong order would mix up.
 func TestEscape(t *testing.T) {
 	for name, token := range map[string]string{
-		"": "", "foo": "foo", "a/b": "a~1b", "c%d": "c%d", " ": " ", "m~n": "m~0n", "~1": "~01", "/0": "~10", "~/": "~0~1", "~01": "~001",
+		"": "", "foo": "foo", "a/b": "a~1b", "c%d": "c%d", " ": " ", "m~n": "m~0n", "~1": "~01", "/0": "~10",
+		"~/": "~0~1", "~01": "~001",
 	} {
 		if got := jsonpointer.Escape(name); got != token {
 			t.Errorf("Escape(%q) = %q, want %q", name, got, token)

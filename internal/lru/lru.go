@@ -1,4 +1,5 @@
-// Package lru is a cache that is bounded by the total size of its values. It evicts the least recently used values first.
+// Package lru is a cache that is bounded by the total size of its values. It evicts the least recently used values
+// first.
 package lru
 
 import (
@@ -39,8 +40,8 @@ func (c *Cache[K, V]) Get(key K) (value V, found bool) {
 	return at.Value.(*entry[K, V]).value, true
 }
 
-// Put caches a value and its size, in place of one with the same key. It evicts the least recently used values until the
-// total size is within the limit. It never evicts the new value.
+// Put caches a value and its size, in place of one with the same key. It evicts the least recently used values until
+// the total size is within the limit. It never evicts the new value.
 func (c *Cache[K, V]) Put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

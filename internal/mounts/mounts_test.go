@@ -26,8 +26,12 @@ func TestAddressesInResponses(t *testing.T) {
 		mount        func(api http.Handler) http.Handler
 	}{
 		{"alone", "/shop/v4", "/shop/v4/assets", func(api http.Handler) http.Handler { return api }},
-		{"StripPrefix", "", "/assets", func(api http.Handler) http.Handler { return http.StripPrefix("/shop/v4", api) }},
-		{"StripPrefix and a base path", "/v4", "/v4/assets", func(api http.Handler) http.Handler { return http.StripPrefix("/shop", api) }},
+		{"StripPrefix", "", "/assets", func(api http.Handler) http.Handler {
+			return http.StripPrefix("/shop/v4", api)
+		}},
+		{"StripPrefix and a base path", "/v4", "/v4/assets", func(api http.Handler) http.Handler {
+			return http.StripPrefix("/shop", api)
+		}},
 		{"a pattern of ServeMux", "/shop/v4", "/shop/v4/assets", func(api http.Handler) http.Handler {
 			mux := http.NewServeMux()
 			mux.Handle("/shop/", api)
@@ -56,10 +60,12 @@ func TestAddressesInResponses(t *testing.T) {
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			db := memory.New()
-			api, err := httpapi.New(httpapi.Config{Apps: appsvc.New(db, nil), Assets: assets.New(db, nil), BasePath: way.base, AssetPrefix: way.assets,
+			api, err := httpapi.New(httpapi.Config{Apps: appsvc.New(db, nil), Assets: assets.New(db, nil),
+				BasePath: way.base, AssetPrefix: way.assets,
 				Authenticate: func(r *http.Request) (httpapi.Principal, error) {
 					_, err := httpapi.RequestToken(r)
-					return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}}, err
+					return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=me",
+						Moderates: []string{network}, Components: true}}, err
 				}})
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +95,8 @@ func TestAddressesInResponses(t *testing.T) {
 			for range 3 {
 				header, text := ask("POST", base+"/apps", `{"title":"x","groups":["`+network+`"]}`, 201)
 				var made struct{ ID, URL string }
-				if err := json.Unmarshal([]byte(text), &made); err != nil || made.URL != base+"/apps/"+made.ID || header.Get("Location") != made.URL {
+				if err := json.Unmarshal([]byte(text), &made); err != nil || made.URL != base+"/apps/"+made.ID ||
+					header.Get("Location") != made.URL {
 					t.Errorf("Location %q, %s", header.Get("Location"), text)
 				}
 				ask("GET", made.URL, "", 200)
@@ -104,14 +111,16 @@ func TestAddressesInResponses(t *testing.T) {
 			}
 			ask("POST", base+"/components", `{"name":"@scope/c","version":"1","main":"/c.js","configSchema":{}}`, 201)
 			ask("GET", base+"/components/%40scope%2Fc", "", 200)
-			ask("POST", base+"/assets/example.test/assetLibrary/example.test/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{"content":"x"}}]}`, 200)
+			ask("POST", base+"/assets/example.test/assetLibrary/example.test/assets",
+				`{"add":[{"id":"1","generator":{"id":"g"},"content":{"content":"x"}}]}`, 200)
 			_, text := ask("GET", base+"/assets/example.test/assetLibrary/example.test/assets?query=x", "", 200)
 			if !strings.Contains(text, `"total":1`) {
 				t.Error(text)
 			}
 			if way.name == "alone" {
 				ask("GET", base+"/assets//example.test/assetLibrary/example.test/assets", "", 200)
-				ask("GET", server.URL+"/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test/assets", "", 404)
+				ask("GET", server.URL+
+					"/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test/assets", "", 404)
 			}
 			_, description := ask("GET", base+"/openapi.json", "", 200)
 			if !strings.Contains(description, `"`+way.assets+`/{network}/assetLibrary/{library}/assets"`) {

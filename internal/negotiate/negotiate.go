@@ -27,7 +27,8 @@ func Takes(lists []string, wanted string) bool {
 	return false
 }
 
-// Has reports whether If-None-Match, which may be repeated, has etag or "*". Tags are compared weakly (RFC 9110, section 13.1.2).
+// Has reports whether If-None-Match, which may be repeated, has etag or "*". Tags are compared weakly (RFC 9110,
+// section 13.1.2).
 func Has(ifNoneMatch []string, etag string) bool {
 	for _, list := range ifNoneMatch {
 		for tag := range strings.SplitSeq(list, ",") {

@@ -26,7 +26,8 @@ func TestLimit(t *testing.T) {
 			fault = err.Error()
 		}
 		if limit != c.limit || fault != c.fault {
-			t.Errorf("Limit(%d, %d, %d) is %d, %q; want %d, %q", c.asked, c.otherwise, c.most, limit, fault, c.limit, c.fault)
+			t.Errorf("Limit(%d, %d, %d) is %d, %q; want %d, %q", c.asked, c.otherwise, c.most, limit, fault, c.limit,
+				c.fault)
 		}
 	}
 }

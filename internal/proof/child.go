@@ -12,8 +12,8 @@ const childEnv = "VITRINE_TEST_CHILD"
 // ChildState returns the state that StartChild has given to this process, or "" if another program has started it.
 func ChildState() string { return os.Getenv(childEnv) }
 
-// StartChild runs the calling test in a process of its own, in which ChildState returns state. It returns the first line that the
-// process writes to standard error, and a function that kills the process and returns when it has ended.
+// StartChild runs the calling test in a process of its own, in which ChildState returns state. It returns the first
+// line that the process writes to standard error, and a function that kills the process and returns when it has ended.
 func StartChild(t *testing.T, state string) (line string, kill func()) {
 	t.Helper()
 	process := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")

@@ -23,8 +23,8 @@ const second = "127.0.0.1:8081"
 // database is the variable that names a PostgreSQL database in a guide.
 const database = "DATABASE_URL"
 
-// The guide of embedders gives the lines that open other stores. Put into the program of the README in place of the memory
-// store, with their imports, they make programs that build; the one with a file prints the same.
+// The guide of embedders gives the lines that open other stores. Put into the program of the README in place of the
+// memory store, with their imports, they make programs that build; the one with a file prints the same.
 func TestStoresDifferInOneLine(t *testing.T) {
 	const line, imported = "db := memory.New()", `"github.com/vitrine-go/vitrine/storage/memory"`
 	all := blocks(t, "README.md")
@@ -37,7 +37,8 @@ func TestStoresDifferInOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := map[string]bool{}
-	for _, m := range regexp.MustCompile("`(db, err := (\\w+)\\.Open\\([^`]*\\))`").FindAllStringSubmatch(read(t, "examples/embed/README.md"), -1) {
+	for _, m := range regexp.MustCompile("`(db, err := (\\w+)\\.Open\\([^`]*\\))`").FindAllStringSubmatch(read(t,
+		"examples/embed/README.md"), -1) {
 		open, driver := m[1], m[2]
 		opened[driver] = true
 		dir := t.TempDir()
@@ -67,8 +68,8 @@ func TestStoresDifferInOneLine(t *testing.T) {
 	}
 }
 
-// The commands of each guide run in their order. The server is built once instead of by every go run. Without PostgreSQL the blocks
-// that need it are left out.
+// The commands of each guide run in their order. The server is built once instead of by every go run. Without
+// PostgreSQL the blocks that need it are left out.
 func TestCommands(t *testing.T) {
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -103,7 +104,8 @@ func session(t *testing.T, guide, server, url string) {
 	if err = errors.Join(err, os.Symlink(examples, filepath.Join(dir, "examples"))); err != nil {
 		t.Fatal(err)
 	}
-	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`, `curl() { command curl --fail-with-body "$@"; }`}
+	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`,
+		`curl() { command curl --fail-with-body "$@"; }`}
 	all := blocks(t, guide)
 	for i, b := range all {
 		switch {
@@ -130,8 +132,8 @@ func session(t *testing.T, guide, server, url string) {
 	}
 }
 
-// goProgram returns the lines of the shell that run a Go program of a document and compare its output with the block that
-// follows it. The program gets the token of the session in TOKEN.
+// goProgram returns the lines of the shell that run a Go program of a document and compare its output with the block
+// that follows it. The program gets the token of the session in TOKEN.
 func goProgram(t *testing.T, dir, text, prints string) []string {
 	module, err := filepath.Abs(root)
 	if err != nil {
@@ -143,7 +145,8 @@ func goProgram(t *testing.T, dir, text, prints string) []string {
 			t.Fatal(err)
 		}
 	}
-	return []string{"echo '$ go run main.go'", fmt.Sprintf("(cd %q && TOKEN=$TOKEN go run %q) | diff - %q", module, file, want)}
+	return []string{"echo '$ go run main.go'",
+		fmt.Sprintf("(cd %q && TOKEN=$TOKEN go run %q) | diff - %q", module, file, want)}
 }
 
 // answers turns the last line of a block into what the test runs: it prints the JSON of the next block, but for
@@ -175,7 +178,8 @@ func command(line, server, addr string) []string {
 			line += " -addr " + addr
 		}
 		return []string{say, line + " &",
-			fmt.Sprintf("for i in $(seq 100); do %s healthz -addr %s >/dev/null 2>&1 && break; sleep 0.1; done", server, addr)}
+			fmt.Sprintf("for i in $(seq 100); do %s healthz -addr %s >/dev/null 2>&1 && break; sleep 0.1; done", server,
+				addr)}
 	}
 	return []string{say, line}
 }

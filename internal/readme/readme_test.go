@@ -20,7 +20,8 @@ import (
 const root = "../.."
 
 // guides are the documents whose blocks are run in their order, each in a folder of its own.
-var guides = []string{"README.md", "examples/vitrine/README.md", "examples/embed/README.md", "examples/components/README.md", "adapters/page/README.md", "reviews/README.md"}
+var guides = []string{"README.md", "examples/vitrine/README.md", "examples/embed/README.md",
+	"examples/components/README.md", "adapters/page/README.md", "reviews/README.md"}
 
 // figures are the documents whose blocks hold nothing but the tests and benchmarks that measure their figures.
 var figures = []string{"storage/README.md", "assets/README.md", "internal/proof/README.md", ".github/CONTRIBUTING.md"}
@@ -66,7 +67,8 @@ func TestEveryBlockIsRun(t *testing.T) {
 					continue
 				}
 				if endpoints, err := webhook.Parse([]byte(b.text)); err != nil || len(endpoints) == 0 {
-					t.Errorf("%s: block %d is no file of webhooks, and no commands stand before it: %v\n%s", guide, i, err, b.text)
+					t.Errorf("%s: block %d is no file of webhooks, and no commands stand before it: %v\n%s", guide, i,
+						err, b.text)
 				}
 			default:
 				t.Errorf("%s: block %d is of the language %q, which no test runs:\n%s", guide, i, b.lang, b.text)
@@ -152,9 +154,9 @@ var (
 	benchmark = regexp.MustCompile(`(?m)^func (Benchmark\w+)\(`)
 )
 
-// lookUp returns an error unless a go test line would run something: each package has tests and the flags of the line, and
-// one has the test or the benchmark that the line names. It reads the sources, since building the tests takes long and go
-// vet does it anyway.
+// lookUp returns an error unless a go test line would run something: each package has tests and the flags of the line,
+// and one has the test or the benchmark that the line names. It reads the sources, since building the tests takes long
+// and go vet does it anyway.
 func lookUp(t *testing.T, line string) error {
 	wanted, name := test, ""
 	var all, flags []string
@@ -174,7 +176,8 @@ func lookUp(t *testing.T, line string) error {
 				return err
 			}
 			all = append(all, strings.Join(files, "\n"))
-		case strings.HasPrefix(word, "-") && !slices.Contains([]string{"-run", "-benchtime", "-v", "-timeout", "-args"}, word):
+		case strings.HasPrefix(word, "-") &&
+			!slices.Contains([]string{"-run", "-benchtime", "-v", "-timeout", "-args"}, word):
 			flags = append(flags, word[1:])
 		}
 	}
@@ -190,14 +193,17 @@ func lookUp(t *testing.T, line string) error {
 		}
 	}
 	for _, text := range all {
-		if slices.ContainsFunc(wanted.FindAllStringSubmatch(text, -1), func(m []string) bool { return named.MatchString(m[1]) }) {
+		if slices.ContainsFunc(wanted.FindAllStringSubmatch(text, -1), func(m []string) bool {
+			return named.MatchString(m[1])
+		}) {
 			return nil
 		}
 	}
 	return fmt.Errorf("no test or benchmark has the name %q", name)
 }
 
-// testFiles returns the texts of the files of tests in a directory, with or without those that have the build tag proof.
+// testFiles returns the texts of the files of tests in a directory, with or without those that have the build tag
+// proof.
 func testFiles(dir string, tagged bool) (texts []string, err error) {
 	names, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
 	for _, name := range names {
@@ -231,7 +237,8 @@ func documents(t *testing.T) (names []string) {
 	return names
 }
 
-// A document with blocks is one that a test knows: one of these, or internal/proof/deploy and internal/proof/linear for the deployment.
+// A document with blocks is one that a test knows: one of these, or internal/proof/deploy and internal/proof/linear for
+// the deployment.
 func TestEveryDocumentWithCodeIsRun(t *testing.T) {
 	known := slices.Concat(guides, figures, []string{"examples/deploy/README.md", "examples/deploy/postgres/README.md"})
 	for _, name := range documents(t) {

@@ -7,7 +7,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Clock returns now, the option of a service on a store, or what takes its place if it is nil: the clock of the store, else time.Now.
+// Clock returns now, the option of a service on a store, or what takes its place if it is nil: the clock of the store,
+// else time.Now.
 func Clock(db storage.Store, now func() time.Time) func() time.Time {
 	if now == nil {
 		now = storage.DefaultsOf(db).Now
@@ -18,8 +19,9 @@ func Clock(db storage.Store, now func() time.Time) func() time.Time {
 	return now
 }
 
-// IDs returns newID, the option of a service on a store, or what takes its place if it is nil: that of the store, else random. The
-// function that it returns fails for an id of no characters, which would be an invalid key or the same as no id.
+// IDs returns newID, the option of a service on a store, or what takes its place if it is nil: that of the store, else
+// random. The function that it returns fails for an id of no characters, which would be an invalid key or the same as
+// no id.
 func IDs(db storage.Store, newID, random func() string) func() (string, error) {
 	if newID == nil {
 		newID = storage.DefaultsOf(db).NewID

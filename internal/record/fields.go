@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Fields reads a value that is a sequence of fields: numbers, as encoding/binary appends them, and texts, as AppendText does. After the
-// end of the value every field is zero, and Err returns an error.
+// Fields reads a value that is a sequence of fields: numbers, as encoding/binary appends them, and texts, as AppendText
+// does. After the end of the value every field is zero, and Err returns an error.
 type Fields struct {
 	Key  string // of the entry, for the error
 	Rest []byte // the fields that were not read yet

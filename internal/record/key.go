@@ -1,6 +1,7 @@
 // Package record encodes and decodes keys for the records of the domains, and stores their feeds of changes.
 //
-// A key is the name of its space, a blank, the kind of the record with a slash, and the parts of its name with blanks between them:
+// A key is the name of its space, a blank, the kind of the record with a slash, and the parts of its name with blanks
+// between them:
 //
 //	apps tag/6f1c… production
 //	assets/urn:vitrine:example/main post/c104
@@ -21,13 +22,15 @@ import (
 )
 
 const (
-	// mostOfPart is how many bytes of a part a key can contain. Of a longer part the key has the first keptOfPart bytes and a digest, which
-	// together are more than mostOfPart. So long texts that begin alike are not in order; Sorted sorts them.
+	// mostOfPart is how many bytes of a part a key can contain. Of a longer part the key has the first keptOfPart bytes
+	// and a digest, which together are more than mostOfPart. So long texts that begin alike are not in order; Sorted
+	// sorts them.
 	mostOfPart = 200
 	keptOfPart = 168
 )
 
-// Space returns the name of a space with these parts, with slashes between them. No two lists of parts have the same name.
+// Space returns the name of a space with these parts, with slashes between them. No two lists of parts have the same
+// name.
 func Space(parts ...string) string {
 	for i, p := range parts {
 		parts[i] = short(strings.ReplaceAll(Escape(p), "/", "!o"))
@@ -100,8 +103,8 @@ func short(s string) string {
 	return s[:keptOfPart] + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Escape returns s without bytes up to the blank, and keeps the order of texts: each of these bytes, and the exclamation mark, becomes an
-// exclamation mark and a letter or another character above it.
+// Escape returns s without bytes up to the blank, and keeps the order of texts: each of these bytes, and the
+// exclamation mark, becomes an exclamation mark and a letter or another character above it.
 func Escape(s string) string {
 	i := 0
 	for i < len(s) && s[i] > '!' {
@@ -138,8 +141,8 @@ func Unescape(s string) string {
 	return string(b)
 }
 
-// Number returns a text for n that sorts as the numbers do: a letter for the number of digits, and the digits; 42 is b42. A negative
-// number has a capital letter, and the complements of its digits: -42 is Y57.
+// Number returns a text for n that sorts as the numbers do: a letter for the number of digits, and the digits; 42 is
+// b42. A negative number has a capital letter, and the complements of its digits: -42 is Y57.
 func Number(n int64) string {
 	if n >= 0 {
 		s := strconv.FormatInt(n, 10)
@@ -169,8 +172,8 @@ func ParseNumber(s string) (int64, error) {
 	return strconv.ParseInt(string(b), 10, 64)
 }
 
-// Unknown returns a fault for each kind of records in a space that is not one of kinds. The kinds of a feed, and x/ for an embedder's own
-// records, are always known. Each kind ends with a slash.
+// Unknown returns a fault for each kind of records in a space that is not one of kinds. The kinds of a feed, and x/ for
+// an embedder's own records, are always known. Each kind ends with a slash.
 func Unknown(ctx context.Context, r storage.Reader, space string, kinds ...string) (faults []storage.Fault, err error) {
 	in := storage.Prefix(space + " ")
 	in.Limit = 1
@@ -187,7 +190,8 @@ func Unknown(ctx context.Context, r storage.Reader, space string, kinds ...strin
 		}
 		kind, _, _ := strings.Cut(key[len(space)+1:], "/")
 		if !slices.Contains(append(kinds, "feed/", "log/", "name/", "named/", "x/"), kind+"/") {
-			faults = append(faults, storage.Fault{Key: key, Wrong: fmt.Sprintf("there is no kind of records %q", kind+"/")})
+			faults = append(faults,
+				storage.Fault{Key: key, Wrong: fmt.Sprintf("there is no kind of records %q", kind+"/")})
 		}
 		if in.From = key + "\x00"; strings.HasPrefix(key, space+" "+kind+"/") {
 			in.From = storage.Prefix(space + " " + kind + "/").To

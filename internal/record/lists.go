@@ -22,8 +22,8 @@ func Map[A, B any](list iter.Seq2[A, error], fn func(A) (B, error)) iter.Seq2[B,
 	}
 }
 
-// Chunks yields the values of list in slices of n values; the last one may have fewer. It ends after the first error, and then leaves
-// out the values before it that did not fill a slice.
+// Chunks yields the values of list in slices of n values; the last one may have fewer. It ends after the first error,
+// and then leaves out the values before it that did not fill a slice.
 func Chunks[T any](list iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		var part []T
@@ -45,8 +45,11 @@ func Chunks[T any](list iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
 	}
 }
 
-// Load yields the entries of keys, in their order, without those that do not exist. It reads atOnce entries in one round trip.
-func Load(ctx context.Context, r storage.Reader, keys iter.Seq2[string, error], atOnce int) iter.Seq2[storage.Entry, error] {
+// Load yields the entries of keys, in their order, without those that do not exist. It reads atOnce entries in one
+// round trip.
+func Load(
+	ctx context.Context, r storage.Reader, keys iter.Seq2[string, error], atOnce int,
+) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
 		for part, err := range Chunks(keys, atOnce) {
 			var values [][]byte

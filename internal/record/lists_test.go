@@ -15,7 +15,8 @@ func TestChunks(t *testing.T) {
 		values int
 		err    error
 		want   string
-	}{{0, nil, ""}, {2, nil, "01[0 1]"}, {3, nil, "01[0 1]2[2]"}, {2, failed, "01[0 1]failed"}, {3, failed, "01[0 1]2failed"}} {
+	}{{0, nil, ""}, {2, nil, "01[0 1]"}, {3, nil, "01[0 1]2[2]"}, {2, failed, "01[0 1]failed"},
+		{3, failed, "01[0 1]2failed"}} {
 		got := ""
 		for part, err := range record.Chunks(func(yield func(int, error) bool) {
 			for i := range test.values {

@@ -21,7 +21,8 @@ import (
 )
 
 func TestNumbersSort(t *testing.T) {
-	numbers := []int64{math.MinInt64, math.MinInt64 + 1, -1000, -999, -100, -99, -42, -10, -9, -2, -1, 0, 1, 9, 10, 42, 99, 100, math.MaxInt64 - 1, math.MaxInt64}
+	numbers := []int64{math.MinInt64, math.MinInt64 + 1, -1000, -999, -100, -99, -42, -10, -9, -2, -1, 0, 1, 9, 10, 42,
+		99, 100, math.MaxInt64 - 1, math.MaxInt64}
 	var texts []string
 	for _, n := range numbers {
 		s := record.Number(n)
@@ -63,7 +64,8 @@ func TestKeysSortAsTheirParts(t *testing.T) {
 			t.Fatalf("%q does not begin with the prefix of %q", x, a[0])
 		}
 		space := record.Space("s", a[0], a[1])
-		if storage.SpaceOf(record.Key(space, "kind/")) != space || !slices.Equal(record.SpaceParts(space), []string{"s", a[0], a[1]}) {
+		if storage.SpaceOf(record.Key(space, "kind/")) != space ||
+			!slices.Equal(record.SpaceParts(space), []string{"s", a[0], a[1]}) {
 			t.Fatalf("the space of %q is %q, with the parts %q", a, space, record.SpaceParts(space))
 		}
 	}
@@ -72,18 +74,21 @@ func TestKeysSortAsTheirParts(t *testing.T) {
 func TestLongPartsDiffer(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	keys := map[string]bool{}
-	for _, s := range []string{long, long + "y", long[:200], long[:168], record.Parts(record.Key("s", "k/", long), "s k/")[0][:200]} {
+	for _, s := range []string{long, long + "y", long[:200], long[:168],
+		record.Parts(record.Key("s", "k/", long), "s k/")[0][:200]} {
 		keys[record.Key("s", "k/", s)] = true
 	}
 	if len(keys) != 5 {
 		t.Errorf("5 texts have %d keys", len(keys))
 	}
-	if key := record.Key("s", "k/", strings.Repeat(" ", 1000), strings.Repeat("\x00", 1000)); len(key) > storage.MaxKey {
+	if key := record.Key("s", "k/", strings.Repeat(" ", 1000),
+		strings.Repeat("\x00", 1000)); len(key) > storage.MaxKey {
 		t.Errorf("two long parts make a key of %d bytes", len(key))
 	}
 }
 
-// Parts that are longer than a key keeps of them begin alike, and so much is stored with them that no group fits into memory at once.
+// Parts that are longer than a key keeps of them begin alike, and so much is stored with them that no group fits into
+// memory at once.
 func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
 	ctx, db := context.Background(), memory.New()
 	defer db.Close()
@@ -101,7 +106,9 @@ func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
 			if i%20 == 0 {
 				value = append(value, make([]byte, 400<<10)...)
 			}
-			if err := tx.Put(ctx, storage.Entry{Key: record.Join(prefix, parts...), Value: value}, storage.Entry{Key: record.Key("s", "j/", parts...)}, storage.Entry{Key: record.Key("s", "l/", parts...)}); err != nil {
+			if err := tx.Put(ctx, storage.Entry{Key: record.Join(prefix, parts...), Value: value},
+				storage.Entry{Key: record.Key("s", "j/", parts...)},
+				storage.Entry{Key: record.Key("s", "l/", parts...)}); err != nil {
 				return err
 			}
 		}
@@ -200,7 +207,8 @@ func TestFeed(t *testing.T) {
 		}
 		return numbers, entries, s
 	}
-	want := []feed.Entry{{At: 5, Names: []string{"a", "b", "a"}, Data: []byte("one")}, {At: 6, Names: []string{"b", "c"}, Data: []byte{}}, {At: 7, Names: nil, Data: []byte("three")}}
+	want := []feed.Entry{{At: 5, Names: []string{"a", "b", "a"}, Data: []byte("one")},
+		{At: 6, Names: []string{"b", "c"}, Data: []byte{}}, {At: 7, Names: nil, Data: []byte("three")}}
 	update(func(tx storage.Tx) error { return f.Add(ctx, tx, want[:2]...) })
 	update(func(tx storage.Tx) error { return f.Add(ctx, tx, want[2]) })
 	for i := range want {
@@ -220,8 +228,10 @@ func TestFeed(t *testing.T) {
 		want   string
 	}{{4, 10, "[1 2 3]"}, {7, 1, "[2 3]"}, {6, 10, "[3]"}, {9, 10, "[]"}} {
 		update(func(tx storage.Tx) error { return f.Remove(ctx, tx, step.before, step.limit) })
-		if numbers, _, state = read(0, 0); fmt.Sprint(numbers) != step.want || int64(state.Removed) != 3-int64(len(numbers)) || int64(state.Last) != 3 {
-			t.Errorf("after removing up to %d, at most %d: %d, %+v, want %s", step.before, step.limit, numbers, state, step.want)
+		if numbers, _, state = read(0, 0); fmt.Sprint(numbers) != step.want ||
+			int64(state.Removed) != 3-int64(len(numbers)) || int64(state.Last) != 3 {
+			t.Errorf("after removing up to %d, at most %d: %d, %+v, want %s", step.before, step.limit, numbers, state,
+				step.want)
 		}
 	}
 	update(func(tx storage.Tx) error { return f.Add(ctx, tx, want[0]) })
@@ -232,7 +242,8 @@ func TestFeed(t *testing.T) {
 	if err := storage.RenewIdentity(ctx, db); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, state = read(0, 0); string(state.Key) != string(before.Key) || string(state.Identity) == string(before.Identity) {
+	if _, _, state = read(0, 0); string(state.Key) != string(before.Key) ||
+		string(state.Identity) == string(before.Identity) {
 		t.Errorf("a renewed identity: %x %x, before %x %x", state.Key, state.Identity, before.Key, before.Identity)
 	}
 }
@@ -290,7 +301,8 @@ func (c *counted) Scan(ctx context.Context, in ...storage.Range) iter.Seq2[stora
 	return c.Reader.Scan(ctx, in...)
 }
 
-// A feed of many entries reads the same from every position, and after every removal, whether they are in blocks yet or not.
+// A feed of many entries reads the same from every position, and after every removal, whether they are in blocks yet or
+// not.
 func TestAFeedIsOneListWhateverItsBlocks(t *testing.T) {
 	ctx, db, f := context.Background(), memory.New(), record.Feed{Space: "s"}
 	defer db.Close()
@@ -299,9 +311,12 @@ func TestAFeedIsOneListWhateverItsBlocks(t *testing.T) {
 		var some []feed.Entry
 		for range 1 + i%7 {
 			i++
-			some = append(some, feed.Entry{At: int64(i), Names: []string{fmt.Sprint("name", i%5)}, Data: make([]byte, i*i%90)})
+			some = append(some,
+				feed.Entry{At: int64(i), Names: []string{fmt.Sprint("name", i%5)}, Data: make([]byte, i*i%90)})
 		}
-		if err := db.Update(ctx, "s", storage.UpdateOptions{}, func(tx storage.Tx) error { return f.Add(ctx, tx, some...) }); err != nil {
+		if err := db.Update(ctx, "s", storage.UpdateOptions{}, func(tx storage.Tx) error {
+			return f.Add(ctx, tx, some...)
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -318,7 +333,8 @@ func TestAFeedIsOneListWhateverItsBlocks(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if int64(e.Position) != next || e.At != next || e.Names[0] != fmt.Sprint("name", next%5) || len(e.Data) != int(next*next%90) {
+					if int64(e.Position) != next || e.At != next || e.Names[0] != fmt.Sprint("name", next%5) ||
+						len(e.Data) != int(next*next%90) {
 						t.Errorf("after %d: %+v, want the entry %d", after, e, next)
 					}
 					next, want = next+1, want-1
@@ -335,7 +351,9 @@ func TestAFeedIsOneListWhateverItsBlocks(t *testing.T) {
 	}
 	check(0)
 	for _, removed := range []int64{1, 2, 40, 41, 100, n - 1} {
-		err := db.Update(ctx, "s", storage.UpdateOptions{}, func(tx storage.Tx) error { return f.Remove(ctx, tx, removed, n) })
+		err := db.Update(ctx, "s", storage.UpdateOptions{}, func(tx storage.Tx) error {
+			return f.Remove(ctx, tx, removed, n)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,12 +11,15 @@ import (
 // Cut reports whether a part is so long that it is cut in keys.
 func Cut(part string) bool { return len(part) > mostOfPart }
 
-// Sorted yields the entries whose keys begin with prefix, which Prefix has returned, in the order of the parts after it. Unless after is
-// nil, it yields only entries behind the parts of after. expect is Range.Expect.
+// Sorted yields the entries whose keys begin with prefix, which Prefix has returned, in the order of the parts after
+// it. Unless after is nil, it yields only entries behind the parts of after. expect is Range.Expect.
 //
-// Keys with cut parts are not in this order among keys with the same beginning. Each such group is read as a whole, and sorted by the
-// results of whole: the uncut parts of a key, which the value must contain.
-func Sorted(ctx context.Context, r storage.Reader, prefix string, after []string, expect int, whole func(storage.Entry) []string) iter.Seq2[storage.Entry, error] {
+// Keys with cut parts are not in this order among keys with the same beginning. Each such group is read as a whole, and
+// sorted by the results of whole: the uncut parts of a key, which the value must contain.
+func Sorted(
+	ctx context.Context, r storage.Reader, prefix string, after []string, expect int,
+	whole func(storage.Entry) []string,
+) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
 		in := storage.Prefix(prefix)
 		in.Expect = expect
@@ -48,8 +51,8 @@ func Sorted(ctx context.Context, r storage.Reader, prefix string, after []string
 	}
 }
 
-// alike returns the prefix of all keys that may be out of order with this one: the key up to keptOfPart bytes of its first part that has
-// as many. It returns "" if all parts are shorter.
+// alike returns the prefix of all keys that may be out of order with this one: the key up to keptOfPart bytes of its
+// first part that has as many. It returns "" if all parts are shorter.
 func alike(key, prefix string) string {
 	n := 0
 	for i := len(prefix); i < len(key); i++ {
@@ -70,9 +73,12 @@ func alike(key, prefix string) string {
 // mostSorted is how many bytes of keys and values sortGroup keeps in memory.
 const mostSorted = 1 << 20
 
-// sortGroup yields the entries whose keys begin with group and are behind the parts of after. It returns the last result of yield. It
-// reads the whole group once for each mostSorted bytes of entries that it yields.
-func sortGroup(ctx context.Context, r storage.Reader, group string, after []string, whole func(storage.Entry) []string, yield func(storage.Entry, error) bool) bool {
+// sortGroup yields the entries whose keys begin with group and are behind the parts of after. It returns the last
+// result of yield. It reads the whole group once for each mostSorted bytes of entries that it yields.
+func sortGroup(
+	ctx context.Context, r storage.Reader, group string, after []string, whole func(storage.Entry) []string,
+	yield func(storage.Entry, error) bool,
+) bool {
 	type sorted struct {
 		parts []string
 		entry storage.Entry

@@ -6,8 +6,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Reader is a Reader of a store that can read ahead: a function that knows which keys it needs fetches them in one round trip, and then
-// reads them one by one without another.
+// Reader is a Reader of a store that can read ahead: a function that knows which keys it needs fetches them in one
+// round trip, and then reads them one by one without another.
 type Reader struct {
 	storage.Reader
 	known map[string][]byte // nil for absent keys
@@ -91,8 +91,8 @@ func Update(ctx context.Context, s storage.Store, space string, o storage.Update
 	return err
 }
 
-// Committed calls fn when the transaction has been committed. Until then nothing that it has read or written may be added to a shared
-// cache.
+// Committed calls fn when the transaction has been committed. Until then nothing that it has read or written may be
+// added to a shared cache.
 func (t *Tx) Committed(fn func()) { t.committed = append(t.committed, fn) }
 
 // Put, Delete and DeleteRange write to the store, and drop what they change from the values that were read ahead.

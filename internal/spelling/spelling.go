@@ -1,7 +1,8 @@
 // Package spelling computes the edit distance of two words.
 package spelling
 
-// Distance returns the minimum number of bytes to insert, remove, replace or swap with their neighbour to turn a into b.
+// Distance returns the minimum number of bytes to insert, remove, replace or swap with their neighbour to turn a into
+// b.
 func Distance(a, b string) int {
 	before, last, row := []int(nil), []int(nil), make([]int, len(b)+1)
 	for j := range row {
@@ -13,7 +14,8 @@ func Distance(a, b string) int {
 		for j := 1; j <= len(b); j++ {
 			if a[i-1] == b[j-1] {
 				row[j] = last[j-1]
-			} else if row[j] = 1 + min(last[j-1], last[j], row[j-1]); i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+			} else if row[j] = 1 + min(last[j-1], last[j], row[j-1]); i > 1 && j > 1 && a[i-1] == b[j-2] &&
+				a[i-2] == b[j-1] {
 				row[j] = min(row[j], 1+before[j-2])
 			}
 		}

@@ -1,7 +1,7 @@
-// Package strictjson reads JSON that comes from outside. A text must be exactly one value in valid UTF-8, of limited depth, without
-// duplicate member names, lone surrogates or U+0000. A text that is decoded into a Go struct must have no members that the struct lacks.
-// The package uses the tokenizer of go-json-experiment/json and adds the rules that it does not have. Its errors say what is wrong and
-// where.
+// Package strictjson reads JSON that comes from outside. A text must be exactly one value in valid UTF-8, of limited
+// depth, without duplicate member names, lone surrogates or U+0000. A text that is decoded into a Go struct must have
+// no members that the struct lacks. The package uses the tokenizer of go-json-experiment/json and adds the rules that
+// it does not have. Its errors say what is wrong and where.
 package strictjson
 
 import (
@@ -23,7 +23,8 @@ import (
 // MaxDepth is the deepest nesting of arrays and objects that the services accept.
 const MaxDepth = 64
 
-// Error says what is wrong with a JSON text, and where. All functions of this package return it for a text that breaks a rule.
+// Error says what is wrong with a JSON text, and where. All functions of this package return it for a text that breaks
+// a rule.
 type Error struct {
 	Pointer string // JSON pointer to the value; "" is the whole text
 	Offset  int64  // byte offset near the fault; -1 where none is known
@@ -97,7 +98,8 @@ func Decode(data []byte, v any) error {
 	if err := Check(data, MaxDepth); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(true), json.WithUnmarshalers(json.JoinUnmarshalers(noNull, times))); err != nil {
+	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(true),
+		json.WithUnmarshalers(json.JoinUnmarshalers(noNull, times))); err != nil {
 		return describe(err)
 	}
 	return nil
@@ -109,7 +111,8 @@ var errNull = errors.New("null is not allowed here")
 var noNull = json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v any) error {
 	kind := reflect.TypeOf(v).Elem().Kind()
 	_, raw := v.(json.Unmarshaler) // a raw message keeps null as it is
-	if dec.PeekKind() == 'n' && kind != reflect.Pointer && kind != reflect.Interface && !raw && reflect.TypeOf(v) != valueType {
+	if dec.PeekKind() == 'n' && kind != reflect.Pointer && kind != reflect.Interface && !raw &&
+		reflect.TypeOf(v) != valueType {
 		return errNull
 	}
 	return errors.ErrUnsupported
@@ -138,8 +141,8 @@ type Member struct {
 	Value []byte
 }
 
-// Members returns the members of the object in data in their order. Their values are parts of data, which Check must have accepted. A
-// name that differs only in case from one of known is an *Error.
+// Members returns the members of the object in data in their order. Their values are parts of data, which Check must
+// have accepted. A name that differs only in case from one of known is an *Error.
 func Members(data []byte, known ...string) ([]Member, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)) // Check has found none
 	if tok, err := dec.ReadToken(); err != nil {
@@ -156,7 +159,8 @@ func Members(data []byte, known ...string) ([]Member, error) {
 		m := Member{Name: name.String()}
 		for _, k := range known {
 			if m.Name != k && strings.EqualFold(m.Name, k) {
-				return nil, &Error{Pointer: "/" + m.Name, Offset: -1, Reason: fmt.Sprintf("this member is written %q", k)}
+				return nil, &Error{Pointer: "/" + m.Name, Offset: -1,
+					Reason: fmt.Sprintf("this member is written %q", k)}
 			}
 		}
 		value, err := dec.ReadValue()

@@ -61,11 +61,13 @@ func TestDecode(t *testing.T) {
 		Raw   json.RawMessage `json:"raw"`
 	}
 	tests := []struct{ name, in, want, raw string }{
-		{name: "everything", in: `{"title":"x","count":1,"tags":["a"],"inner":[{"name":"n"}],"maybe":null,"raw":1.10}`, raw: "1.10"},
+		{name: "everything", in: `{"title":"x","count":1,"tags":["a"],"inner":[{"name":"n"}],"maybe":null,"raw":1.10}`,
+			raw: "1.10"},
 		{name: "null for a raw value", in: `{"raw":null}`, raw: "null"},
 		{name: "an unknown member", in: `{"titel":"x"}`, want: `/titel: unknown member "titel"`},
 		{name: "another case", in: `{"tItle":"x"}`, want: `unknown member "tItle"`},
-		{name: "an unknown member inside", in: `{"inner":[{"name":"n","x":1}]}`, want: `/inner/0/x: unknown member "x"`},
+		{name: "an unknown member inside", in: `{"inner":[{"name":"n","x":1}]}`,
+			want: `/inner/0/x: unknown member "x"`},
 		{name: "a wrong type", in: `{"title":1}`, want: "/title: want a string, have a number"},
 		{name: "null for a string", in: `{"title":null}`, want: "/title: null is not allowed"},
 		{name: "null for a list", in: `{"tags":null}`, want: "/tags: null is not allowed"},
@@ -90,7 +92,8 @@ func TestDecode(t *testing.T) {
 
 func TestMembers(t *testing.T) {
 	got, err := strictjson.Members([]byte(`{"b":1.0,"a":{"x":[]}}`), "a")
-	if err != nil || len(got) != 2 || got[0].Name != "b" || string(got[0].Value) != "1.0" || string(got[1].Value) != `{"x":[]}` {
+	if err != nil || len(got) != 2 || got[0].Name != "b" || string(got[0].Value) != "1.0" ||
+		string(got[1].Value) != `{"x":[]}` {
 		t.Errorf("Members = %q, %v", got, err)
 	}
 	if _, err := strictjson.Members([]byte(`{"Main":1}`), "main"); err == nil {
@@ -103,7 +106,8 @@ func TestMembers(t *testing.T) {
 
 // What passes must be JSON to the standard library too, and must not change by being read.
 func FuzzCheck(f *testing.F) {
-	for _, s := range []string{`{"a":[1,"x",null]}`, `"\ud83d\ude00"`, `{"a":1,"a":2}`, `[[[]]]`, `1e999`, `"\u0000"`, ``} {
+	for _, s := range []string{`{"a":[1,"x",null]}`, `"\ud83d\ude00"`, `{"a":1,"a":2}`, `[[[]]]`, `1e999`, `"\u0000"`,
+		``} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

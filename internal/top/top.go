@@ -27,7 +27,8 @@ func (l *List[T]) Add(item T) {
 	l.items = slices.Insert(l.items, i, item)
 }
 
-// Last returns the last item of a full list. full is false while the list has fewer items than its limit, or if its limit is 0.
+// Last returns the last item of a full list. full is false while the list has fewer items than its limit, or if its
+// limit is 0.
 func (l *List[T]) Last() (last T, full bool) {
 	if len(l.items) < l.limit || l.limit == 0 {
 		return last, false

@@ -43,7 +43,8 @@ func TestTheURNsOfACallerAreChecked(t *testing.T) {
 		ok     bool
 	}{
 		{"a user without rights", vitrine.Caller{URN: user}, true},
-		{"networks and sites in each list", vitrine.Caller{URN: user, Moderates: []string{network, site}, Reads: []string{site}}, true},
+		{"networks and sites in each list",
+			vitrine.Caller{URN: user, Moderates: []string{network, site}, Reads: []string{site}}, true},
 		{"no user", vitrine.Caller{}, false},
 		{"a network as user", vitrine.Caller{URN: network}, false},
 		{"a site as user", vitrine.Caller{URN: site}, false},
@@ -54,7 +55,8 @@ func TestTheURNsOfACallerAreChecked(t *testing.T) {
 		{"a bare scheme as right", vitrine.Caller{URN: user, Moderates: []string{"urn"}}, false},
 		{"a vendor as right", vitrine.Caller{URN: user, Moderates: []string{"urn:v"}}, false},
 		{"a user as right", vitrine.Caller{URN: user, Moderates: []string{user}}, false},
-		{"a malformed right in the second list", vitrine.Caller{URN: user, Moderates: []string{network}, Reads: []string{"urn:v"}}, false},
+		{"a malformed right in the second list",
+			vitrine.Caller{URN: user, Moderates: []string{network}, Reads: []string{"urn:v"}}, false},
 	}
 	for _, tt := range tests {
 		if err := tt.caller.Check(); (err == nil) != tt.ok {

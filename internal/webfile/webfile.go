@@ -1,4 +1,5 @@
-// Package webfile serves the files of a browser: minified, compressed, and with an ETag, so that a browser fetches each once.
+// Package webfile serves the files of a browser: minified, compressed, and with an ETag, so that a browser fetches each
+// once.
 package webfile
 
 import (
@@ -31,8 +32,8 @@ type File struct {
 	etag, zippedAs string
 }
 
-// Embedded returns the files of a directory that is a part of the program, by their path below it. They are minified and compressed once,
-// when they are first asked for.
+// Embedded returns the files of a directory that is a part of the program, by their path below it. They are minified
+// and compressed once, when they are first asked for.
 func Embedded(program embed.FS, dir string) func() map[string]*File {
 	return sync.OnceValue(func() map[string]*File {
 		files := map[string]*File{}

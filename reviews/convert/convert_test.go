@@ -86,25 +86,32 @@ func accepted(t *testing.T, file []byte, count int64) {
 }
 
 // simple is the mapping of most tests.
-var simple = convert.Mapping{"collection_id": "product", "review_id": "id", "rating": "stars", "created": "date", "author_name": "name", "title": "title", "body": "text"}
+var simple = convert.Mapping{"collection_id": "product", "review_id": "id", "rating": "stars", "created": "date",
+	"author_name": "name", "title": "title", "body": "text"}
 
 const simpleHeader = "id,product,stars,date,name,title,text\n"
 
 func TestRowsBecomeCollections(t *testing.T) {
-	mapping := convert.Mapping{"collection_id": "sku", "collection_title": "product", "review_id": "nr", "rating:price": "price", "rating:quality": "quality", "created": "date", "author_name": "who",
-		"author_email": "mail", "author_url": "web", "author_id": "user", "parent_id": "to", "title": "title", "body": "text", "subpart:size": "size"}
-	list, result, _ := converted(t, convert.Request{Source: "shop.example.test", Mapping: mapping}, strings.Join([]string{
-		"nr,to,sku,product,price,quality,date,who,mail,web,user,title,text,size,unused",
-		`2,1,kettle,,5,"4,5",2019-04-04,Berta,,example.test,,Re,"Yes, ""very"".` + "\r\n\r\n" + `Good <3",,x`,
-		"3,,lamp,A lamp,1,2,2019-04-05,,,,user-7,,,L,",
-		"1,,kettle,A kettle,4,3,2019-04-03,Anna,anna@example.test,,,Hot,Fine,,",
-	}, "\n"))
+	mapping := convert.Mapping{"collection_id": "sku", "collection_title": "product", "review_id": "nr",
+		"rating:price": "price", "rating:quality": "quality", "created": "date", "author_name": "who",
+		"author_email": "mail", "author_url": "web", "author_id": "user", "parent_id": "to", "title": "title",
+		"body": "text", "subpart:size": "size"}
+	list, result, _ := converted(t, convert.Request{Source: "shop.example.test", Mapping: mapping},
+		strings.Join([]string{
+			"nr,to,sku,product,price,quality,date,who,mail,web,user,title,text,size,unused",
+			`2,1,kettle,,5,"4,5",2019-04-04,Berta,,example.test,,Re,"Yes, ""very"".` + "\r\n\r\n" + `Good <3",,x`,
+			"3,,lamp,A lamp,1,2,2019-04-05,,,,user-7,,,L,",
+			"1,,kettle,A kettle,4,3,2019-04-03,Anna,anna@example.test,,,Hot,Fine,,",
+		}, "\n"))
 	want := []record{
 		{"shop.example.test", "a2V0dGxl", "A kettle", "2019-04-03T00:00:00Z", []string{"price", "quality"}, []review{
-			{ID: "1", Title: "Hot", Body: "<p>Fine</p>", Created: "2019-04-03T00:00:00Z", Ratings: []int{80, 60}, Name: "Anna", Email: "anna@example.test"},
-			{ID: "2", Parent: "1", Title: "Re", Body: "<p>Yes, \"very\".</p><p>Good &lt;3</p>", Created: "2019-04-04T00:00:00Z", Ratings: []int{100, 90}, Name: "Berta", URL: "https://example.test"}}},
+			{ID: "1", Title: "Hot", Body: "<p>Fine</p>", Created: "2019-04-03T00:00:00Z", Ratings: []int{80, 60},
+				Name: "Anna", Email: "anna@example.test"},
+			{ID: "2", Parent: "1", Title: "Re", Body: "<p>Yes, \"very\".</p><p>Good &lt;3</p>",
+				Created: "2019-04-04T00:00:00Z", Ratings: []int{100, 90}, Name: "Berta", URL: "https://example.test"}}},
 		{"shop.example.test", "bGFtcA==", "A lamp", "2019-04-05T00:00:00Z", []string{"price", "quality"}, []review{
-			{ID: "3", Created: "2019-04-05T00:00:00Z", Ratings: []int{20, 40}, Author: "user-7", Subparts: map[string]string{"size": "L"}}}},
+			{ID: "3", Created: "2019-04-05T00:00:00Z", Ratings: []int{20, 40}, Author: "user-7",
+				Subparts: map[string]string{"size": "L"}}}},
 	}
 	if !reflect.DeepEqual(list, want) || result.Converted != 3 || result.RejectedTotal != 0 {
 		t.Errorf("%+v, %+v\nwant %+v", list, result, want)
@@ -115,7 +122,8 @@ func TestRowsBecomeCollections(t *testing.T) {
 func TestFormsOfFiles(t *testing.T) {
 	plain := simpleHeader + "1,café,5,03/04/2019,Zoë,“Good” – €5,\"a\nb\"\n2,thé,4,15/04/2019,Åse,,\n"
 	want, _, _ := converted(t, convert.Request{Mapping: simple}, plain)
-	if len(want) != 2 || want[0].Reviews[0].Title != "“Good” – €5" || want[0].Reviews[0].Created != "2019-04-03T00:00:00Z" {
+	if len(want) != 2 || want[0].Reviews[0].Title != "“Good” – €5" ||
+		want[0].Reviews[0].Created != "2019-04-03T00:00:00Z" {
 		t.Fatalf("%+v", want)
 	}
 	encode := func(text string, err error) string {
@@ -129,7 +137,8 @@ func TestFormsOfFiles(t *testing.T) {
 	if _, err := w.Write([]byte(plain)); err != nil || w.Close() != nil {
 		t.Fatal(err)
 	}
-	little, big := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	little, big := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
+		unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
 	for name, file := range map[string]string{
 		"byte order mark":      "\ufeff" + plain,
 		"Windows-1252":         encode(charmap.Windows1252.NewEncoder().String(plain)),
@@ -147,7 +156,8 @@ func TestFormsOfFiles(t *testing.T) {
 		"gzip":                 packed.String(),
 		"two encodings":        strings.Replace(plain, "thé", "th\xe9", 1),
 	} {
-		if name == "CR" || name == "cells behind the end" { // the break inside of quotes is one of rows for the reader of a CR
+		// the break inside of quotes is one of rows for the reader of a CR
+		if name == "CR" || name == "cells behind the end" {
 			file = strings.ReplaceAll(file, "\"a\nb\",,,", "\"a\nb\",,,")
 		}
 		got, result, _ := converted(t, convert.Request{Mapping: simple}, file)
@@ -203,9 +213,12 @@ func TestRejectedRows(t *testing.T) {
 
 // A file of rejected rows can be mended and converted, and what is rejected again has the columns once.
 func TestRejectedRowsCanBeConverted(t *testing.T) {
-	_, _, rejects := converted(t, convert.Request{Mapping: simple}, simpleHeader+"1,lamp,6,2019-04-03,\"Ann, B\",,\"a\nb\"\n2,lamp,7,2019-04-03,Ben,,\n")
-	list, result, again := converted(t, convert.Request{Mapping: simple}, strings.Replace(rejects, "lamp,6", "lamp,5", 1))
-	if len(list) != 1 || list[0].Reviews[0].Name != "Ann, B" || list[0].Reviews[0].Body != "<p>a</p><p>b</p>" || result.RejectedTotal != 1 {
+	_, _, rejects := converted(t, convert.Request{Mapping: simple},
+		simpleHeader+"1,lamp,6,2019-04-03,\"Ann, B\",,\"a\nb\"\n2,lamp,7,2019-04-03,Ben,,\n")
+	list, result, again := converted(t, convert.Request{Mapping: simple},
+		strings.Replace(rejects, "lamp,6", "lamp,5", 1))
+	if len(list) != 1 || list[0].Reviews[0].Name != "Ann, B" || list[0].Reviews[0].Body != "<p>a</p><p>b</p>" ||
+		result.RejectedTotal != 1 {
 		t.Errorf("%+v, %+v", list, result)
 	}
 	if strings.Count(again, "rejected_line") != 1 || strings.Count(again, "\n") != 2 {
@@ -217,7 +230,9 @@ func TestRejectedRowsCanBeConverted(t *testing.T) {
 func TestARejectedRowHasAllReasons(t *testing.T) {
 	_, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+",,9,gestern,,,\n")
 	reasons := strings.Split(result.Rejected[0].Reason, "; ")
-	for i, begin := range []string{"the id of the collection is empty", "the id of the review is empty", "the name of the author is empty", `"gestern" in column "date": the date is not readable`, "the rating 9 is above 5"} {
+	for i, begin := range []string{"the id of the collection is empty", "the id of the review is empty",
+		"the name of the author is empty", `"gestern" in column "date": the date is not readable`,
+		"the rating 9 is above 5"} {
 		if len(reasons) != 5 || !strings.HasPrefix(reasons[i], begin) {
 			t.Errorf("%q, want %s", reasons, begin)
 		}
@@ -233,24 +248,44 @@ func TestNotes(t *testing.T) {
 		file string
 		want []string
 	}{
-		"nothing":            {convert.Request{Mapping: simple}, simpleHeader + "1,lamp,5,2019-04-03,Ann,,\n", nil},
-		"no date decides":    {convert.Request{Mapping: simple}, simpleHeader + good, []string{"dates: 03/04/2019 was taken for 4 March; dates=dmy or dates=mdy says otherwise"}},
-		"a date decides":     {convert.Request{Mapping: simple}, simpleHeader + good + bad + "3,lamp,5,25/04/2019,Eve,,\n", []string{"dates: the order was decided by 25/04/2019; give dates=dmy with the rejected rows"}},
-		"nothing rejected":   {convert.Request{Mapping: simple}, simpleHeader + good + "3,lamp,5,25/04/2019,Eve,,\n", nil},
-		"separators agree":   {convert.Request{Mapping: simple}, simpleHeader + bad + "3,lamp,5,25.04.2019,Eve,,\n4,lamp,5,25/04/2019,Eve,,\n", []string{"dates: the order was decided by 25.04.2019; give dates=dmy with the rejected rows"}},
-		"several separators": {convert.Request{Mapping: simple}, simpleHeader + bad + "3,lamp,5,25.04.2019,Eve,,\n4,lamp,5,04/25/2019,Eve,,\n", nil},
-		"the request":        {convert.Request{Mapping: simple, Dates: "dmy"}, simpleHeader + good + bad, nil},
-		"later dates decide": {convert.Request{Mapping: simple}, simpleHeader + strings.Repeat(bad, 2000) + "3,lamp,5,25/04/2019,Eve,,\n", []string{
-			"dates: 25/04/2019 in line 2002 shows that the day is first, and other dates were read with the month first: convert the whole table again with dates=dmy"}},
-		"later dates, with dots": {convert.Request{Mapping: simple}, simpleHeader + strings.Repeat("1,lamp,9,01.04.2019,Ann,,\n", 2000) + "3,lamp,5,31.02.2019,Eve,,\n4,lamp,5,04.25.2019,Eve,,\n", []string{
-			"dates: 04.25.2019 in line 2003 shows that the month is first, and other dates were read with the day first: convert the whole table again with dates=mdy"}},
-		"a request stands": {convert.Request{Mapping: simple, Dates: "mdy"}, simpleHeader + "3,lamp,5,25/04/2019,Eve,,\n", nil},
-		"two encodings": {convert.Request{Mapping: simple}, simpleHeader + "1,lamp,5,2019-04-03,Zoë,,\n2,lamp,5,2019-04-03,Zo\x81,,\n", []string{
-			"line 3 is not UTF-8: such cells were read as Windows-1252, so look whether their letters are right"}},
-		"unused columns": {convert.Request{Mapping: noIDs}, "product,stars,date,name,Review State,\"a\tb\",rejected_line\nlamp,5,2019-04-03,Ann,spam,,\n", []string{
-			`unused columns: "Review State", "a\tb"`, `"Review State" is not used, and may say which rows the shop has hidden: all are converted, so take these out first`}},
-		"equal rows": {convert.Request{Mapping: noIDs}, "product,stars,date,name\n" + strings.Repeat("lamp,5,2019-04-03,Ann\n", 3), []string{"rows that are like an earlier one: 2; all are kept, since the table has no ids: see line 3, 4"}},
-		"no source":  {convert.Request{Mapping: noIDs, Source: "none"}, "product,stars,date,name\n", []string{`source: "import", since none was given; give the same one with every file of a site`}},
+		"nothing": {convert.Request{Mapping: simple}, simpleHeader + "1,lamp,5,2019-04-03,Ann,,\n", nil},
+		"no date decides": {convert.Request{Mapping: simple}, simpleHeader + good,
+			[]string{"dates: 03/04/2019 was taken for 4 March; dates=dmy or dates=mdy says otherwise"}},
+		"a date decides": {convert.Request{Mapping: simple},
+			simpleHeader + good + bad + "3,lamp,5,25/04/2019,Eve,,\n",
+			[]string{"dates: the order was decided by 25/04/2019; give dates=dmy with the rejected rows"}},
+		"nothing rejected": {convert.Request{Mapping: simple}, simpleHeader + good + "3,lamp,5,25/04/2019,Eve,,\n",
+			nil},
+		"separators agree": {convert.Request{Mapping: simple},
+			simpleHeader + bad + "3,lamp,5,25.04.2019,Eve,,\n4,lamp,5,25/04/2019,Eve,,\n",
+			[]string{"dates: the order was decided by 25.04.2019; give dates=dmy with the rejected rows"}},
+		"several separators": {convert.Request{Mapping: simple},
+			simpleHeader + bad + "3,lamp,5,25.04.2019,Eve,,\n4,lamp,5,04/25/2019,Eve,,\n", nil},
+		"the request": {convert.Request{Mapping: simple, Dates: "dmy"}, simpleHeader + good + bad, nil},
+		"later dates decide": {convert.Request{Mapping: simple},
+			simpleHeader + strings.Repeat(bad, 2000) + "3,lamp,5,25/04/2019,Eve,,\n", []string{
+				"dates: 25/04/2019 in line 2002 shows that the day is first, and other dates were read with the " +
+					"month first: convert the whole table again with dates=dmy"}},
+		"later dates, with dots": {convert.Request{Mapping: simple},
+			simpleHeader + strings.Repeat("1,lamp,9,01.04.2019,Ann,,\n", 2000) +
+				"3,lamp,5,31.02.2019,Eve,,\n4,lamp,5,04.25.2019,Eve,,\n", []string{
+				"dates: 04.25.2019 in line 2003 shows that the month is first, and other dates were read with the " +
+					"day first: convert the whole table again with dates=mdy"}},
+		"a request stands": {convert.Request{Mapping: simple, Dates: "mdy"},
+			simpleHeader + "3,lamp,5,25/04/2019,Eve,,\n", nil},
+		"two encodings": {convert.Request{Mapping: simple},
+			simpleHeader + "1,lamp,5,2019-04-03,Zoë,,\n2,lamp,5,2019-04-03,Zo\x81,,\n", []string{
+				"line 3 is not UTF-8: such cells were read as Windows-1252, so look whether their letters are right"}},
+		"unused columns": {convert.Request{Mapping: noIDs},
+			"product,stars,date,name,Review State,\"a\tb\",rejected_line\nlamp,5,2019-04-03,Ann,spam,,\n", []string{
+				`unused columns: "Review State", "a\tb"`,
+				`"Review State" is not used, and may say which rows the shop has hidden: all are converted, so take ` +
+					`these out first`}},
+		"equal rows": {convert.Request{Mapping: noIDs},
+			"product,stars,date,name\n" + strings.Repeat("lamp,5,2019-04-03,Ann\n", 3),
+			[]string{"rows that are like an earlier one: 2; all are kept, since the table has no ids: see line 3, 4"}},
+		"no source": {convert.Request{Mapping: noIDs, Source: "none"}, "product,stars,date,name\n",
+			[]string{`source: "import", since none was given; give the same one with every file of a site`}},
 	} {
 		c.in.Source = strings.TrimSuffix(cmp.Or(c.in.Source, "shop"), "none")
 		if _, result, _ := converted(t, c.in, c.file); !slices.Equal(result.Notes, c.want) {
@@ -266,18 +301,23 @@ func TestRejectedRowsOfSpreadsheets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for in, mark := range map[string]string{file: "", "\ufeff" + file: "\ufeff", latin: "\ufeff"} {
-		if _, _, rejects := converted(t, convert.Request{Mapping: simple}, in); !strings.HasPrefix(rejects, mark+"id,product,") || !strings.Contains(rejects, "café") {
+		if _, _, rejects := converted(t, convert.Request{Mapping: simple}, in); !strings.HasPrefix(rejects,
+			mark+"id,product,") || !strings.Contains(rejects, "café") {
 			t.Errorf("%q: %q", in, rejects)
 		}
 	}
 }
 
 func TestRatings(t *testing.T) {
-	for text, want := range map[string]int{"5": 100, "1": 20, "4.5": 90, "4,5": 90, "0.5": 10, "0.01": 1, " 3 ": 60, "4/5": 80, "7/10": 70, "4 out of 5": 80, "4.0 out of 5 stars": 80, "80%": 80, "80 %": 80,
-		"★★★★☆": 80, "★★★★★": 100, "⭐⭐⭐": 60, "4 stars": 80, "1 star": 20, "4 von 5 Sternen": 0, "4 von 5": 80, "11/10": 0, "5/0": 0, "★ good": 0, "NaN": 0, "٤": 0, "5.0.0": 0} {
-		list, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+"1,lamp,\""+text+"\",2019-04-03,Ann,,\n")
+	for text, want := range map[string]int{"5": 100, "1": 20, "4.5": 90, "4,5": 90, "0.5": 10, "0.01": 1, " 3 ": 60,
+		"4/5": 80, "7/10": 70, "4 out of 5": 80, "4.0 out of 5 stars": 80, "80%": 80, "80 %": 80,
+		"★★★★☆": 80, "★★★★★": 100, "⭐⭐⭐": 60, "4 stars": 80, "1 star": 20, "4 von 5 Sternen": 0, "4 von 5": 80,
+		"11/10": 0, "5/0": 0, "★ good": 0, "NaN": 0, "٤": 0, "5.0.0": 0} {
+		list, result, _ := converted(t, convert.Request{Mapping: simple},
+			simpleHeader+"1,lamp,\""+text+"\",2019-04-03,Ann,,\n")
 		switch {
-		case want == 0 && result.RejectedTotal != 1, want > 0 && (len(list) != 1 || list[0].Reviews[0].Ratings[0] != want):
+		case want == 0 && result.RejectedTotal != 1, want > 0 &&
+			(len(list) != 1 || list[0].Reviews[0].Ratings[0] != want):
 			t.Errorf("%q: %+v, %+v, want %d", text, list, result, want)
 		}
 	}
@@ -289,20 +329,30 @@ func TestRatings(t *testing.T) {
 
 func TestDates(t *testing.T) {
 	for text, want := range map[string]string{
-		"2019-04-03": "2019-04-03T00:00:00Z", "2019/04/03": "2019-04-03T00:00:00Z", "20190403": "2019-04-03T00:00:00Z", "2019-4-3 4:05": "2019-04-03T04:05:00Z",
-		"2019-04-03T04:05:06Z": "2019-04-03T04:05:06Z", "2019-04-03T04:05:06.789+02:00": "2019-04-03T02:05:06.789Z", "2019-04-03 04:05:06 UTC": "2019-04-03T04:05:06Z",
+		"2019-04-03": "2019-04-03T00:00:00Z", "2019/04/03": "2019-04-03T00:00:00Z", "20190403": "2019-04-03T00:00:00Z",
+		"2019-4-3 4:05":        "2019-04-03T04:05:00Z",
+		"2019-04-03T04:05:06Z": "2019-04-03T04:05:06Z", "2019-04-03T04:05:06.789+02:00": "2019-04-03T02:05:06.789Z",
+		"2019-04-03 04:05:06 UTC":   "2019-04-03T04:05:06Z",
 		"2019-04-03 04:05:06 -0430": "2019-04-03T08:35:06Z", "2019-04-03T04:05:06+02": "2019-04-03T02:05:06Z",
-		"13/04/2019": "", "04/13/2019": "2019-04-13T00:00:00Z", "4/3/19": "2019-04-03T00:00:00Z", "04/03/2019 04:05 PM": "2019-04-03T16:05:00Z", "4/3/2019, 12:05:06 am": "2019-04-03T00:05:06Z",
-		"03.04.2019": "2019-04-03T00:00:00Z", "3.4.99": "1999-04-03T00:00:00Z", "03-04-2019 23:59": "2019-04-03T23:59:00Z", "03-Apr-2019": "2019-04-03T00:00:00Z",
-		"Apr 3, 2019": "2019-04-03T00:00:00Z", "April 3rd, 2019 at 4:05 pm": "2019-04-03T16:05:00Z", "3 April 2019": "2019-04-03T00:00:00Z", "3. März 2019": "2019-03-03T00:00:00Z",
-		"3 mai 2019": "2019-05-03T00:00:00Z", "Wed, 03 Apr 2019 04:05:06 GMT": "2019-04-03T04:05:06Z", "Wed, 03 Apr 2019 04:05:06 +0200": "2019-04-03T02:05:06Z",
-		"Wed Apr 03 2019 04:05:06 GMT+0200 (Central European Summer Time)": "2019-04-03T02:05:06Z", "1554300300": "2019-04-03T14:05:00Z", "1554300300123": "2019-04-03T14:05:00.123Z",
-		"29.02.2020": "2020-02-29T00:00:00Z", "29.02.2019": "", "2019": "", "04:05": "", "3 2019": "", "2019-04-03 04:05:06 13:00:00": "", "0000-01-01": "", "10000-01-01": "", "13:00 pm 2019-04-03": "",
-		"2019-04-03 04:60": "", "1/2/3/4": "", "-": "", "2019-": "", "99999999": "", "3.4.": "", "2019-04-03T": "", "2019-04-03 +": "", "2019-04-03 1:2:3:4": "",
+		"13/04/2019": "", "04/13/2019": "2019-04-13T00:00:00Z", "4/3/19": "2019-04-03T00:00:00Z",
+		"04/03/2019 04:05 PM": "2019-04-03T16:05:00Z", "4/3/2019, 12:05:06 am": "2019-04-03T00:05:06Z",
+		"03.04.2019": "2019-04-03T00:00:00Z", "3.4.99": "1999-04-03T00:00:00Z",
+		"03-04-2019 23:59": "2019-04-03T23:59:00Z", "03-Apr-2019": "2019-04-03T00:00:00Z",
+		"Apr 3, 2019": "2019-04-03T00:00:00Z", "April 3rd, 2019 at 4:05 pm": "2019-04-03T16:05:00Z",
+		"3 April 2019": "2019-04-03T00:00:00Z", "3. März 2019": "2019-03-03T00:00:00Z",
+		"3 mai 2019": "2019-05-03T00:00:00Z", "Wed, 03 Apr 2019 04:05:06 GMT": "2019-04-03T04:05:06Z",
+		"Wed, 03 Apr 2019 04:05:06 +0200":                                  "2019-04-03T02:05:06Z",
+		"Wed Apr 03 2019 04:05:06 GMT+0200 (Central European Summer Time)": "2019-04-03T02:05:06Z",
+		"1554300300": "2019-04-03T14:05:00Z", "1554300300123": "2019-04-03T14:05:00.123Z",
+		"29.02.2020": "2020-02-29T00:00:00Z", "29.02.2019": "", "2019": "", "04:05": "", "3 2019": "",
+		"2019-04-03 04:05:06 13:00:00": "", "0000-01-01": "", "10000-01-01": "", "13:00 pm 2019-04-03": "",
+		"2019-04-03 04:60": "", "1/2/3/4": "", "-": "", "2019-": "", "99999999": "", "3.4.": "", "2019-04-03T": "",
+		"2019-04-03 +": "", "2019-04-03 1:2:3:4": "",
 	} {
 		list, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+"1,lamp,5,\""+text+"\",Ann,,\n")
 		switch {
-		case want == "" && text != "13/04/2019" && result.RejectedTotal != 1, want != "" && (len(list) != 1 || list[0].Reviews[0].Created != want):
+		case want == "" && text != "13/04/2019" && result.RejectedTotal != 1, want != "" &&
+			(len(list) != 1 || list[0].Reviews[0].Created != want):
 			t.Errorf("%q: %+v, %+v, want %s", text, list, result, want)
 		}
 	}
@@ -318,7 +368,8 @@ func TestOrderOfDates(t *testing.T) {
 		"the request":         {"dmy", "04/04/2019", "2019-04-03"},
 		"the request, though": {"mdy", "25/04/2019", "2019-03-04"},
 	} {
-		list, _, _ := converted(t, convert.Request{Mapping: simple, Dates: c.dates}, simpleHeader+"1,lamp,5,03/04/2019,Ann,,\n2,tea,5,"+c.rows+",Ann,,\n")
+		list, _, _ := converted(t, convert.Request{Mapping: simple, Dates: c.dates},
+			simpleHeader+"1,lamp,5,03/04/2019,Ann,,\n2,tea,5,"+c.rows+",Ann,,\n")
 		if got := list[0].Reviews[0].Created; !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -346,7 +397,8 @@ func TestBodies(t *testing.T) {
 		`<a href="https:///x">x</a><a href="https://">y</a><a href="/z">z</a><a href="mailto:">m`: "<p>xyzm</p>",
 		`<a href="https://e.test/&#34;&gt;&lt;b&gt;">x</a>`:                                       `<p><a href="https://e.test/&#34;&gt;&lt;b&gt;">x</a></p>`,
 	} {
-		list, result, _ := converted(t, convert.Request{Mapping: simple}, simpleHeader+`1,lamp,5,2019-04-03,Ann,,"`+strings.ReplaceAll(text, `"`, `""`)+"\"\n")
+		list, result, _ := converted(t, convert.Request{Mapping: simple},
+			simpleHeader+`1,lamp,5,2019-04-03,Ann,,"`+strings.ReplaceAll(text, `"`, `""`)+"\"\n")
 		if len(list) != 1 || list[0].Reviews[0].Body != want {
 			t.Errorf("%q: %+v, %+v, want %q", text, list, result, want)
 		}
@@ -354,9 +406,11 @@ func TestBodies(t *testing.T) {
 }
 
 func TestRepliesFollowReviews(t *testing.T) {
-	mapping := convert.Mapping{"collection_id": "p", "review_id": "id", "rating": "r", "created": "d", "author_name": "n", "parent_id": "to"}
-	list, result, _ := converted(t, convert.Request{Mapping: mapping}, "id,to,p,r,d,n\n4,3,x,5,2019-04-03,a\n3,1,x,5,2019-04-03,a\n5,9,x,5,2019-04-03,a\n6,7,x,5,2019-04-03,a\n7,6,x,5,2019-04-03,a\n"+
-		"8,8,x,5,2019-04-03,a\n1,0,x,5,2019-04-03,a\n2,1,x,5,2019-04-03,a\n2,1,y,5,2019-04-03,a\n")
+	mapping := convert.Mapping{"collection_id": "p", "review_id": "id", "rating": "r", "created": "d",
+		"author_name": "n", "parent_id": "to"}
+	list, result, _ := converted(t, convert.Request{Mapping: mapping},
+		"id,to,p,r,d,n\n4,3,x,5,2019-04-03,a\n3,1,x,5,2019-04-03,a\n5,9,x,5,2019-04-03,a\n6,7,x,5,2019-04-03,a\n7,6,x,5,2019-04-03,a\n"+
+			"8,8,x,5,2019-04-03,a\n1,0,x,5,2019-04-03,a\n2,1,x,5,2019-04-03,a\n2,1,y,5,2019-04-03,a\n")
 	var ids []string
 	for _, r := range list[0].Reviews {
 		ids = append(ids, r.ID)
@@ -373,7 +427,8 @@ func TestIDsAreMade(t *testing.T) {
 	list, _, _ := converted(t, convert.Request{Mapping: mapping}, file)
 	again, _, _ := converted(t, convert.Request{Mapping: mapping}, file)
 	x := list[0].Reviews
-	if !reflect.DeepEqual(list, again) || len(x) != 3 || x[1].ID != x[0].ID+"-2" || x[2].ID == x[0].ID || list[1].Reviews[0].ID != x[0].ID {
+	if !reflect.DeepEqual(list, again) || len(x) != 3 || x[1].ID != x[0].ID+"-2" || x[2].ID == x[0].ID ||
+		list[1].Reviews[0].ID != x[0].ID {
 		t.Errorf("%+v", list)
 	}
 }
@@ -385,15 +440,25 @@ func TestMistakesOfRequests(t *testing.T) {
 		file              string
 		parameter, reason string
 	}{
-		"a field":          {convert.Request{Mapping: convert.Mapping{"colour": "id"}}, file, "mapping", `no field "colour"`},
-		"a column":         {convert.Request{Mapping: convert.Mapping{"title": "headline"}}, file, "mapping", `no column "headline": its columns are "id", "product"`},
-		"two columns":      {convert.Request{Mapping: convert.Mapping{"title": "a"}}, "a,a\n", "mapping", `two columns "a"`},
-		"no collection":    {convert.Request{Mapping: convert.Mapping{"title": "title"}}, file, "mapping", "no column is named for collection_id"},
-		"no date":          {convert.Request{Mapping: convert.Mapping{"collection_id": "id"}}, file, "mapping", "for created"},
-		"a line before":    {convert.Request{}, "Report of 2020,,\n" + file, "mapping", "are the names of the columns in the first row?"},
-		"a doubled column": {convert.Request{}, "product,rating,author,date,date\n", "mapping", `two columns are named "date"`},
-		"no rating":        {convert.Request{Mapping: convert.Mapping{"collection_id": "id", "created": "date"}}, file, "mapping", "for rating"},
-		"no author":        {convert.Request{Mapping: convert.Mapping{"collection_id": "id", "created": "date", "rating": "stars"}}, file, "mapping", "for author_name"},
+		"a field": {convert.Request{Mapping: convert.Mapping{"colour": "id"}}, file, "mapping",
+			`no field "colour"`},
+		"a column": {convert.Request{Mapping: convert.Mapping{"title": "headline"}}, file, "mapping",
+			`no column "headline": its columns are "id", "product"`},
+		"two columns": {convert.Request{Mapping: convert.Mapping{"title": "a"}}, "a,a\n", "mapping",
+			`two columns "a"`},
+		"no collection": {convert.Request{Mapping: convert.Mapping{"title": "title"}}, file, "mapping",
+			"no column is named for collection_id"},
+		"no date": {convert.Request{Mapping: convert.Mapping{"collection_id": "id"}}, file, "mapping",
+			"for created"},
+		"a line before": {convert.Request{}, "Report of 2020,,\n" + file, "mapping",
+			"are the names of the columns in the first row?"},
+		"a doubled column": {convert.Request{}, "product,rating,author,date,date\n", "mapping",
+			`two columns are named "date"`},
+		"no rating": {convert.Request{Mapping: convert.Mapping{"collection_id": "id", "created": "date"}}, file,
+			"mapping", "for rating"},
+		"no author": {
+			convert.Request{Mapping: convert.Mapping{"collection_id": "id", "created": "date", "rating": "stars"}},
+			file, "mapping", "for author_name"},
 		"a dimension":      {convert.Request{Mapping: convert.Mapping{"rating:": "id"}}, file, "mapping", "no field"},
 		"a scale":          {convert.Request{Scale: -1}, file, "scale", "above 0"},
 		"a high scale":     {convert.Request{Scale: 1000}, file, "scale", "at most 100"},
@@ -409,7 +474,9 @@ func TestMistakesOfRequests(t *testing.T) {
 		c.in.File, c.in.To = strings.NewReader(c.file), &bytes.Buffer{}
 		_, err := convert.Convert(t.Context(), c.in)
 		var e *vitrine.Error
-		if errors.As(err, &e) && (e.Parameter != c.parameter || !strings.Contains(e.Reason, c.reason) || !errors.Is(err, vitrine.ErrInvalid)) || e == nil && c.parameter != "gzip" || err == nil {
+		if errors.As(err, &e) &&
+			(e.Parameter != c.parameter || !strings.Contains(e.Reason, c.reason) ||
+				!errors.Is(err, vitrine.ErrInvalid)) || e == nil && c.parameter != "gzip" || err == nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -421,28 +488,48 @@ func TestLookGuesses(t *testing.T) {
 		header string
 		want   convert.Mapping
 	}{
-		"Judge.me": {"title,body,rating,review_date,source,curated,reviewer_name,reviewer_email,product_id,product_handle,reply,reply_date,picture_urls,ip_address,location",
-			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "review_date", "author_name": "reviewer_name", "author_email": "reviewer_email", "collection_id": "product_handle", "subpart:reply": "reply"}},
+		"Judge.me": {
+			"title,body,rating,review_date,source,curated,reviewer_name,reviewer_email,product_id,product_handle,reply,reply_date,picture_urls,ip_address,location",
+			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "review_date",
+				"author_name": "reviewer_name", "author_email": "reviewer_email", "collection_id": "product_handle",
+				"subpart:reply": "reply"}},
 		"Shopify": {"product_handle,state,rating,title,author,email,location,body,reply,created_at,replied_at",
-			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "created_at", "author_name": "author", "author_email": "email", "collection_id": "product_handle", "subpart:reply": "reply"}},
-		"Yotpo": {"Review ID,Review Title,Review Content,Review Score,Review Date,Reviewer Name,Reviewer Email,Product ID,Product Title",
-			convert.Mapping{"review_id": "Review ID", "title": "Review Title", "body": "Review Content", "rating": "Review Score", "created": "Review Date", "author_name": "Reviewer Name", "author_email": "Reviewer Email",
+			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "created_at",
+				"author_name": "author", "author_email": "email", "collection_id": "product_handle",
+				"subpart:reply": "reply"}},
+		"Yotpo": {"Review ID,Review Title,Review Content,Review Score,Review Date,Reviewer Name,Reviewer " +
+			"Email,Product ID,Product Title",
+			convert.Mapping{"review_id": "Review ID", "title": "Review Title", "body": "Review Content",
+				"rating": "Review Score", "created": "Review Date", "author_name": "Reviewer Name",
+				"author_email":  "Reviewer Email",
 				"collection_id": "Product ID", "collection_title": "Product Title"}},
 		"Loox": {"id,product_id,product_handle,rating,author,email,body,created_at,photo_url,verified_purchase",
-			convert.Mapping{"review_id": "id", "body": "body", "rating": "rating", "created": "created_at", "author_name": "author", "author_email": "email", "collection_id": "product_handle"}},
+			convert.Mapping{"review_id": "id", "body": "body", "rating": "rating", "created": "created_at",
+				"author_name": "author", "author_email": "email", "collection_id": "product_handle"}},
 		"Stamped": {"productId,productTitle,author,email,reviewRating,reviewTitle,reviewMessage,reviewDate",
-			convert.Mapping{"title": "reviewTitle", "body": "reviewMessage", "rating": "reviewRating", "created": "reviewDate", "author_name": "author", "author_email": "email", "collection_id": "productId", "collection_title": "productTitle"}},
-		"Trustpilot": {"Review Id;Review Created (UTC);Review Username;Review Title;Review Content;Review Stars;Product Name",
-			convert.Mapping{"review_id": "Review Id", "title": "Review Title", "body": "Review Content", "rating": "Review Stars", "created": "Review Created (UTC)", "author_name": "Review Username", "collection_id": "Product Name"}},
-		"WordPress": {"comment_ID,comment_post_ID,comment_author,comment_author_email,comment_author_url,comment_date,comment_content,comment_parent,rating",
-			convert.Mapping{"review_id": "comment_ID", "body": "comment_content", "rating": "rating", "created": "comment_date", "author_name": "comment_author", "author_email": "comment_author_email",
+			convert.Mapping{"title": "reviewTitle", "body": "reviewMessage", "rating": "reviewRating",
+				"created": "reviewDate", "author_name": "author", "author_email": "email", "collection_id": "productId",
+				"collection_title": "productTitle"}},
+		"Trustpilot": {"Review Id;Review Created (UTC);Review Username;Review Title;Review Content;Review " +
+			"Stars;Product Name",
+			convert.Mapping{"review_id": "Review Id", "title": "Review Title", "body": "Review Content",
+				"rating": "Review Stars", "created": "Review Created (UTC)", "author_name": "Review Username",
+				"collection_id": "Product Name"}},
+		"WordPress": {
+			"comment_ID,comment_post_ID,comment_author,comment_author_email,comment_author_url,comment_date,comment_content,comment_parent,rating",
+			convert.Mapping{"review_id": "comment_ID", "body": "comment_content", "rating": "rating",
+				"created": "comment_date", "author_name": "comment_author", "author_email": "comment_author_email",
 				"author_url": "comment_author_url", "collection_id": "comment_post_ID", "parent_id": "comment_parent"}},
 		"WooCommerce": {"id,date_created,product_id,product_name,reviewer,reviewer_email,review,rating",
-			convert.Mapping{"review_id": "id", "body": "review", "rating": "rating", "created": "date_created", "author_name": "reviewer", "author_email": "reviewer_email", "collection_id": "product_id", "collection_title": "product_name"}},
+			convert.Mapping{"review_id": "id", "body": "review", "rating": "rating", "created": "date_created",
+				"author_name": "reviewer", "author_email": "reviewer_email", "collection_id": "product_id",
+				"collection_title": "product_name"}},
 		"Bazaarvoice": {"ReviewID,ProductID,Rating,Title,ReviewText,SubmissionTime,UserNickname",
-			convert.Mapping{"review_id": "ReviewID", "title": "Title", "body": "ReviewText", "rating": "Rating", "created": "SubmissionTime", "author_name": "UserNickname", "collection_id": "ProductID"}},
+			convert.Mapping{"review_id": "ReviewID", "title": "Title", "body": "ReviewText", "rating": "Rating",
+				"created": "SubmissionTime", "author_name": "UserNickname", "collection_id": "ProductID"}},
 		"Okendo": {"productId,rating,name,body,dateCreated,email,title,imageUrls",
-			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "dateCreated", "author_name": "name", "author_email": "email", "collection_id": "productId"}},
+			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "dateCreated",
+				"author_name": "name", "author_email": "email", "collection_id": "productId"}},
 		"two columns": {"id,id,product,rating", convert.Mapping{"collection_id": "product", "rating": "rating"}},
 	} {
 		s, err := convert.Look(strings.NewReader(c.header + "\n"))
@@ -459,7 +546,8 @@ func TestLookSays(t *testing.T) {
 		fmt.Fprintf(&file, "p%d;%d;%02d.01.2019;Ann;\"a\nb\"\n", i, i%10+1, i%28+1)
 	}
 	s, err := convert.Look(strings.NewReader(file.String()))
-	if err != nil || s.Separator != ";" || s.Charset != "utf-8" || s.Scale != 10 || s.Dates != "dmy" || len(s.Rows) != 5 || !slices.Equal(s.Rows[1], []string{"p1", "2", "02.01.2019", "Ann", "a\nb"}) {
+	if err != nil || s.Separator != ";" || s.Charset != "utf-8" || s.Scale != 10 || s.Dates != "dmy" ||
+		len(s.Rows) != 5 || !slices.Equal(s.Rows[1], []string{"p1", "2", "02.01.2019", "Ann", "a\nb"}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	s, err = convert.Look(strings.NewReader("caf\xe9,rating,date\n1,80,3/14/2019\n"))
@@ -470,12 +558,15 @@ func TestLookSays(t *testing.T) {
 
 // garbage is a file of rows that are mostly right and have bytes changed.
 func garbage(random *rand.Rand) string {
-	pieces := []string{"lamp", "5", "2019-04-03", "Ann", "\"", "\"\"", ",", ";", "\n", "\r\n", "\r", "\x00", "\xff", "é", "\u2028", "<p>", "</a>", "<a href=\"http://x\">", "<a href=javascript:x>", "&#0;", "&#9;", "&",
-		"<!--", "<script>", "\ufeff", "★", "\\ud800", "\x1f", "mailto:", "http://", "0", "1,", "\t", strings.Repeat("x", 300), "<svg/><p", "'", "<a href='https://a\tb'>"}
+	pieces := []string{"lamp", "5", "2019-04-03", "Ann", "\"", "\"\"", ",", ";", "\n", "\r\n", "\r", "\x00", "\xff",
+		"é", "\u2028", "<p>", "</a>", "<a href=\"http://x\">", "<a href=javascript:x>", "&#0;", "&#9;", "&",
+		"<!--", "<script>", "\ufeff", "★", "\\ud800", "\x1f", "mailto:", "http://", "0", "1,", "\t",
+		strings.Repeat("x", 300), "<svg/><p", "'", "<a href='https://a\tb'>"}
 	var out strings.Builder
 	out.WriteString("id,to,p,r,d,n,m,u,a,t,b,s\n")
 	for i := range 1 + random.IntN(30) {
-		row := []string{strconv.Itoa(i), "", "lamp", "5", "2019-04-03", "Ann", "a@example.test", "example.test", "", "t", "b", "s"}
+		row := []string{strconv.Itoa(i), "", "lamp", "5", "2019-04-03", "Ann", "a@example.test", "example.test", "",
+			"t", "b", "s"}
 		for range random.IntN(4) {
 			at := random.IntN(len(row))
 			row[at] = ""
@@ -491,7 +582,9 @@ func garbage(random *rand.Rand) string {
 	return out.String()
 }
 
-var wide = convert.Mapping{"review_id": "id", "parent_id": "to", "collection_id": "p", "rating": "r", "created": "d", "author_name": "n", "author_email": "m", "author_url": "u", "author_id": "a", "title": "t", "body": "b", "subpart:x": "s"}
+var wide = convert.Mapping{"review_id": "id", "parent_id": "to", "collection_id": "p", "rating": "r", "created": "d",
+	"author_name": "n", "author_email": "m", "author_url": "u", "author_id": "a", "title": "t", "body": "b",
+	"subpart:x": "s"}
 
 // Whatever the file is, a check accepts what is written, and each row is converted or rejected.
 func TestAcceptedWhateverTheFileIs(t *testing.T) {
@@ -514,7 +607,9 @@ func FuzzConvert(f *testing.F) {
 	f.Add([]byte("id;to;p;r;d;n;m;u;a;t;b;s\r\"x"), "")
 	f.Fuzz(func(t *testing.T, file []byte, source string) {
 		var out bytes.Buffer
-		result, err := convert.Convert(context.Background(), convert.Request{File: bytes.NewReader(file), To: &out, Mapping: wide, Source: source, Rejects: &bytes.Buffer{}})
+		result, err := convert.Convert(context.Background(),
+			convert.Request{File: bytes.NewReader(file), To: &out, Mapping: wide, Source: source,
+				Rejects: &bytes.Buffer{}})
 		if err == nil {
 			accepted(t, out.Bytes(), result.Converted)
 		}
@@ -525,7 +620,8 @@ func FuzzConvert(f *testing.F) {
 // Many equal rows cost no more time than others.
 func TestEqualRowsTakeNoTime(t *testing.T) {
 	mapping := convert.Mapping{"collection_id": "p", "rating": "r", "created": "d", "author_name": "n"}
-	_, result, _ := converted(t, convert.Request{Mapping: mapping}, "p,r,d,n\n"+strings.Repeat("x,5,2019-04-03,a\n", 60000))
+	_, result, _ := converted(t, convert.Request{Mapping: mapping},
+		"p,r,d,n\n"+strings.Repeat("x,5,2019-04-03,a\n", 60000))
 	if result.Converted != 60000 {
 		t.Errorf("%+v", result)
 	}
@@ -562,7 +658,9 @@ func (l *large) row() []byte {
 	if l.at == 0 {
 		return []byte("id,product,stars,date,name,title,text\n")
 	}
-	return fmt.Appendf(nil, "%d,product-%d,%d,%02d/%02d/2019,Customer %d,\"Title, %d\",\"A review of some length, as people write them: it works, and it looks good.\nThe second line says \"\"more\"\" about it. %s\"\n",
+	return fmt.Appendf(nil,
+		"%d,product-%d,%d,%02d/%02d/2019,Customer %d,\"Title, %d\",\"A review of some length, as people write them: "+
+			"it works, and it looks good.\nThe second line says \"\"more\"\" about it. %s\"\n",
 		l.at, l.at%l.collections, l.at%5+1, l.at%28+1, l.at%12+1, l.at, l.at, strings.Repeat("And more. ", l.at%20))
 }
 
@@ -583,12 +681,17 @@ func TestRowsThatDoNotFitIntoMemory(t *testing.T) {
 		t.Errorf("%d collections, %+v", len(list), result)
 	}
 	for _, r := range list {
-		if !slices.IsSortedFunc(r.Reviews, func(a, b review) int { x, _ := strconv.Atoi(a.ID); y, _ := strconv.Atoi(b.ID); return x - y }) {
+		if !slices.IsSortedFunc(r.Reviews, func(a, b review) int {
+			x, _ := strconv.Atoi(a.ID)
+			y, _ := strconv.Atoi(b.ID)
+			return x - y
+		}) {
 			t.Fatalf("%s is not in the order of the file", r.ID)
 		}
 	}
 	l = &large{rows: 6000, collections: 7}
-	if _, result, _ := converted(t, convert.Request{Mapping: simple, MaxLine: 20 << 10}, string(l.file())); result.RejectedTotal == 0 || !strings.Contains(result.Rejected[0].Reason, "20480 bytes") {
+	_, result, _ = converted(t, convert.Request{Mapping: simple, MaxLine: 20 << 10}, string(l.file()))
+	if result.RejectedTotal == 0 || !strings.Contains(result.Rejected[0].Reason, "20480 bytes") {
 		t.Errorf("%+v", result)
 	}
 }
@@ -601,11 +704,13 @@ func TestMemoryIsFlat(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		most = max(most, m.HeapAlloc)
 	}
-	result, err := convert.Convert(t.Context(), convert.Request{File: &large{rows: 100000, collections: 1000}, To: writes(look), Mapping: simple, Progress: func(n int64) {
-		if n%64 == 0 {
-			look()
-		}
-	}})
+	result, err := convert.Convert(t.Context(),
+		convert.Request{File: &large{rows: 100000, collections: 1000}, To: writes(look), Mapping: simple,
+			Progress: func(n int64) {
+				if n%64 == 0 {
+					look()
+				}
+			}})
 	if err != nil || result.Converted != 100000 || most > 64<<20 {
 		t.Errorf("%d MiB, %+v, %v", most>>20, result, err)
 	}
@@ -624,11 +729,12 @@ func TestMemoryIsFlatWithLargeColumns(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	most := uint64(0)
-	result, err := convert.Convert(t.Context(), convert.Request{File: strings.NewReader(file.String()), To: io.Discard, Mapping: simple, Progress: func(int64) {
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		most = max(most, after.HeapAlloc)
-	}})
+	result, err := convert.Convert(t.Context(),
+		convert.Request{File: strings.NewReader(file.String()), To: io.Discard, Mapping: simple, Progress: func(int64) {
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			most = max(most, after.HeapAlloc)
+		}})
 	if err != nil || result.Converted != 1000 || most > before.HeapAlloc+32<<20 {
 		t.Errorf("%d MiB more, %+v, %v", (most-before.HeapAlloc)>>20, result, err)
 	}
@@ -645,8 +751,10 @@ func (w writes) Write(p []byte) (int, error) {
 // A table that unpacks to more than there is room for is refused, and one waits for the temporary file of another.
 func TestTemporaryFilesAreBounded(t *testing.T) {
 	spools := make(chan struct{}, 1)
-	in := convert.Request{File: &large{rows: 30000, collections: 10}, To: io.Discard, Mapping: simple, Spools: spools, MaxSpool: 4 << 20}
-	if _, err := convert.Convert(t.Context(), in); !errors.Is(err, vitrine.ErrInvalid) || !strings.Contains(err.Error(), "4194304 bytes") || len(spools) != 0 {
+	in := convert.Request{File: &large{rows: 30000, collections: 10}, To: io.Discard, Mapping: simple, Spools: spools,
+		MaxSpool: 4 << 20}
+	if _, err := convert.Convert(t.Context(), in); !errors.Is(err, vitrine.ErrInvalid) ||
+		!strings.Contains(err.Error(), "4194304 bytes") || len(spools) != 0 {
 		t.Errorf("%v, %d in use", err, len(spools))
 	}
 	spools <- struct{}{}
@@ -667,7 +775,8 @@ func BenchmarkConvert(b *testing.B) {
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {
-		result, err := convert.Convert(b.Context(), convert.Request{File: bytes.NewReader(file), To: io.Discard, Mapping: simple})
+		result, err := convert.Convert(b.Context(),
+			convert.Request{File: bytes.NewReader(file), To: io.Discard, Mapping: simple})
 		if err != nil || result.Converted != 100000 {
 			b.Fatal(result, err)
 		}

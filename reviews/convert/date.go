@@ -11,24 +11,27 @@ import (
 
 // dateReader reads dates. It first tries the layout of the previous date, which most dates of a file share.
 type dateReader struct {
-	layouts   []string // of days, for time.Parse
-	order     string   // "dmy" or "mdy" if the dates in the column have shown it, for all separators alike; otherwise ""
-	proof     string   // a date that has shown this order
-	ambiguous string   // a date that may have the day or the month first; "" if the order is known
-	undecided string   // the separators of dates whose order is supposed, since neither the request nor a date in the column has shown it
-	refuted   string   // a note about a date that has shown later that this was wrong
-	last      string   // the layout of the previous date
+	layouts []string // of days, for time.Parse
+	// "dmy" or "mdy" if the dates in the column have shown it, for all separators alike; otherwise ""
+	order     string
+	proof     string // a date that has shown this order
+	ambiguous string // a date that may have the day or the month first; "" if the order is known
+	// the separators of dates whose order is supposed, since neither the request nor a date in the column has shown it
+	undecided string
+	refuted   string // a note about a date that has shown later that this was wrong
+	last      string // the layout of the previous date
 }
 
 // numbers matches the first two numbers of a date that does not begin with the year, and the separator.
 var numbers = regexp.MustCompile(`^\s*(\d{1,2})([-/.])(\d{1,2})[-/.]\d`)
 
-// newDateReader returns a reader of the dates in a column. For each separator, it decides whether the day or the month comes
-// first: as order says, "dmy" or "mdy"; or, if order is "", by the dates in the column, in which a number above 12 must be a
-// day.
+// newDateReader returns a reader of the dates in a column. For each separator, it decides whether the day or the month
+// comes first: as order says, "dmy" or "mdy"; or, if order is "", by the dates in the column, in which a number above
+// 12 must be a day.
 func newDateReader(column []string, order string) *dateReader {
-	balance, examples := map[string]int{}, map[string]string{} // by separator: the number of dates with the day first, minus those with the month first
-	proofs := map[string]string{}                              // by order and separator
+	// by separator: the number of dates with the day first, minus those with the month first
+	balance, examples := map[string]int{}, map[string]string{}
+	proofs := map[string]string{} // by order and separator
 	for _, text := range column {
 		found := numbers.FindStringSubmatch(text)
 		if found == nil {
@@ -45,7 +48,8 @@ func newDateReader(column []string, order string) *dateReader {
 			examples[found[2]] = cmp.Or(examples[found[2]], text)
 		}
 	}
-	d := &dateReader{layouts: []string{"2006-1-2", "2006/1/2", "2006.1.2", "20060102", "2 Jan 2006", "Jan 2 2006", "2 Jan 06"}}
+	d := &dateReader{layouts: []string{"2006-1-2", "2006/1/2", "2006.1.2", "20060102", "2 Jan 2006", "Jan 2 2006",
+		"2 Jan 06"}}
 	several := false
 	for _, s := range []string{"/", ".", "-"} {
 		named, layout := order, "1/2/"
@@ -87,7 +91,8 @@ func (d *dateReader) example() (text, as string) {
 // refute looks whether a date that could not be read shows that the order of the others was supposed wrongly.
 func (d *dateReader) refute(text string, line int64) {
 	found := numbers.FindStringSubmatch(text)
-	if found == nil || d.refuted != "" || !strings.Contains(d.undecided, found[2]) || above12(found[1]) == above12(found[3]) {
+	if found == nil || d.refuted != "" || !strings.Contains(d.undecided, found[2]) ||
+		above12(found[1]) == above12(found[3]) {
 		return
 	}
 	first, supposed, order := "month", "day", "mdy"
@@ -95,7 +100,8 @@ func (d *dateReader) refute(text string, line int64) {
 		first, supposed, order = "day", "month", "dmy"
 	}
 	if (supposed == "month") == (found[2] == "/") {
-		d.refuted = fmt.Sprintf("dates: %s in line %d shows that the %s is first, and other dates were read with the %s first: convert the whole table again with dates=%s", text, line, first, supposed, order)
+		d.refuted = fmt.Sprintf("dates: %s in line %d shows that the %s is first, and other dates were read with "+
+			"the %s first: convert the whole table again with dates=%s", text, line, first, supposed, order)
 	}
 }
 
@@ -105,8 +111,8 @@ func above12(number string) bool {
 	return n > 12
 }
 
-// isoLayouts are the layouts of whole dates in ISO 8601, clocks are the layouts of times in other dates, and zones those of
-// time zones after them.
+// isoLayouts are the layouts of whole dates in ISO 8601, clocks are the layouts of times in other dates, and zones
+// those of time zones after them.
 var (
 	isoLayouts = []string{time.RFC3339, "2006-01-02T15:04:05"}
 	clocks     = []string{" 15:4:5", " 15:4", " 3:4:5PM", " 3:4PM", " 3:4:5 PM", " 3:4 PM", " 3PM"}
@@ -140,7 +146,8 @@ func (d *dateReader) read(text string) (created, reason string) {
 	fits := func(layout, text string) bool {
 		at, err = time.Parse(layout, text)
 		if err != nil && strings.HasSuffix(err.Error(), "out of range") {
-			reason = "there is no such date or time: the month, the day or the hour is 0 or too high; if days and months are confused, say which is first"
+			reason = "there is no such date or time: the month, the day or the hour is 0 or too high; if days and " +
+				"months are confused, say which is first"
 		}
 		if err == nil {
 			d.last = layout
@@ -185,7 +192,8 @@ var (
 	named   = regexp.MustCompile(`(\d)[-/.](\pL+)\.?[-/.](\d)`) // 03-Apr-2019
 	ordinal = regexp.MustCompile(`^(\d+)(ST|ND|RD|TH|ER|º)$`)   // 3rd
 	plain   = strings.NewReplacer(",", " ", "\u00a0", " ", "\u202f", " ", "A.M", "AM", "P.M", "PM")
-	silent  = setOf("Z UTC GMT AT UM À DE UHR MON MONDAY TUE TUES TUESDAY WED WEDNESDAY THU THURS THURSDAY FRI FRIDAY SAT SATURDAY SUN SUNDAY")
+	silent  = setOf("Z UTC GMT AT UM À DE UHR MON MONDAY TUE TUES TUESDAY WED WEDNESDAY THU THURS THURSDAY FRI " +
+		"FRIDAY SAT SATURDAY SUN SUNDAY")
 )
 
 // simplified returns the day and the time of a date in the form of the layouts: in capitals, with names of months in
@@ -217,9 +225,10 @@ func simplified(text string) (day, clock string) {
 // digit returns whether c is a digit.
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// months are the first letters of names of months in English, German, French, Spanish, Italian and Dutch, where they differ
-// from English.
-var months = [12]string{"JAN ENE GEN", "FEB FÉV FEV", "MAR MÄR MAA MRZ", "APR AVR ABR", "MAY MAI MEI MAG", "JUN JUIN GIU",
+// months are the first letters of names of months in English, German, French, Spanish, Italian and Dutch, where they
+// differ from English.
+var months = [12]string{"JAN ENE GEN", "FEB FÉV FEV", "MAR MÄR MAA MRZ", "APR AVR ABR", "MAY MAI MEI MAG",
+	"JUN JUIN GIU",
 	"JUL JUIL LUG", "AUG AOÛ AOU AGO", "SEP SET", "OCT OKT OTT", "NOV", "DEC DEZ DÉC DIC"}
 
 // monthOf returns the name of a month as layouts have it, or "" if the word is not a month.

@@ -6,7 +6,8 @@
 //		"collection_id": "product_handle", "rating": "rating", "body": "body",
 //		"created": "review_date", "author_name": "reviewer_name",
 //	}
-//	result, err := convert.Convert(ctx, convert.Request{File: file, To: out, Mapping: mapping, Source: "shop.example.test"})
+//	in := convert.Request{File: file, To: out, Mapping: mapping, Source: "shop.example.test"}
+//	result, err := convert.Convert(ctx, in)
 //
 // Look reads the beginning of a file and guesses the mapping from the names of its columns. What Convert writes,
 // reviews.Check accepts: it is checked before it is written.
@@ -38,8 +39,8 @@
 //   - A table whose first row has lost a quote is refused: its columns would have the names of others.
 //   - A row of more than 1 MiB is rejected as a whole, up to where its last quote is closed, however far that is.
 //
-// In a table that has quotes, but no cell that both begins and ends with one, quotes are text if the lines are right so.
-// Where the first rows have many quotes that are not doubled, as in a title TV 55", these are text. A note says so.
+// In a table that has quotes, but no cell that both begins and ends with one, quotes are text if the lines are right
+// so. Where the first rows have many quotes that are not doubled, as in a title TV 55", these are text. A note says so.
 //
 // # Values
 //

@@ -13,8 +13,9 @@ var markup = regexp.MustCompile(`<[a-zA-Z/!]|&(#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z
 
 // body returns the text of a review in the import format: paragraphs and links.
 //
-// The text is parsed by golang.org/x/net/html as by a browser. No markup is copied: the output has escaped text and the tags
-// that are written here. So it is well-formed, and reviews.Check accepts it. The result is valid until the next call.
+// The text is parsed by golang.org/x/net/html as by a browser. No markup is copied: the output has escaped text and the
+// tags that are written here. So it is well-formed, and reviews.Check accepts it. The result is valid until the next
+// call.
 func (w *bodyWriter) body(text string) []byte {
 	w.out = w.out[:0]
 	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '&') < 0 || !markup.MatchString(text) {
@@ -65,7 +66,8 @@ func (w *bodyWriter) body(text string) []byte {
 // invisible are the elements whose text browsers hide, and breaks the elements at which a line begins or ends.
 var (
 	invisible = setOf("script style title iframe noembed noframes noscript textarea template xmp plaintext")
-	breaks    = setOf("p br div li ul ol dl dt dd tr table blockquote pre h1 h2 h3 h4 h5 h6 section article hr header footer")
+	breaks    = setOf("p br div li ul ol dl dt dd tr table blockquote pre h1 h2 h3 h4 h5 h6 section article hr " +
+		"header footer")
 )
 
 // setOf returns the words of a text as a set.

@@ -101,20 +101,29 @@ func (t *table) notes(m Mapping) (notes []string) {
 // known has the column names of common exports, for each field the most specific first. They are compared without case,
 // and only by letters and digits.
 //
-//	Judge.me                 title, body, rating, review_date, reviewer_name, reviewer_email, product_id, product_handle, reply
+//	Judge.me                 title, body, rating, review_date, reviewer_name, reviewer_email, product_id,
+//	                         product_handle, reply
 //	                         (its template for imports, as programs that write it have it)
-//	Shopify Product Reviews  product_handle, rating, title, author, email, body, created_at, reply (its export, likewise)
+//	Shopify Product Reviews  product_handle, rating, title, author, email, body, created_at, reply (its export,
+//	                         likewise)
 //	Okendo                   name, body, handle, productId, rating, sku, dateCreated, email, title
 //	                         (support.okendo.io/en/articles/2057320-importing-reviews-using-the-okendo-import-template)
-//	Loox                     product_handle, product_id, rating, author, email, body, created_at (its export, as programs that read it have it)
-//	Yotpo                    Review Title, Review Content, Review Score, Review Date, Reviewer Name, Product ID, Product Title
+//	Loox                     product_handle, product_id, rating, author, email, body, created_at (its export, as
+//	                         programs that read it have it)
+//	Yotpo                    Review Title, Review Content, Review Score, Review Date, Reviewer Name, Product ID,
+//	                         Product Title
 //	                         (apidocs.yotpo.com/reference/create-review has the same names with underscores)
-//	Stamped                  productId, productTitle, author, email, reviewRating, reviewTitle, reviewMessage, reviewDate
-//	Trustpilot               Review Id, Review Created (UTC), Review Username, Review Title, Review Content, Review Stars, Product Name
+//	Stamped                  productId, productTitle, author, email, reviewRating, reviewTitle, reviewMessage,
+//	                         reviewDate
+//	Trustpilot               Review Id, Review Created (UTC), Review Username, Review Title, Review Content, Review
+//	                         Stars, Product Name
 //	                         (its export, as programs that read it have it)
-//	WooCommerce              comment_ID, comment_post_ID, comment_author, comment_author_email, comment_author_url, comment_date,
-//	                         comment_content, comment_parent, rating (columns of WordPress); product_id, product_name, reviewer,
-//	                         reviewer_email, review, rating, date_created (woocommerce.github.io/woocommerce-rest-api-docs, product reviews)
+//	WooCommerce              comment_ID, comment_post_ID, comment_author, comment_author_email, comment_author_url,
+//	                         comment_date,
+//	                         comment_content, comment_parent, rating (columns of WordPress); product_id,
+//	                         product_name, reviewer,
+//	                         reviewer_email, review, rating, date_created
+//	                         (woocommerce.github.io/woocommerce-rest-api-docs, product reviews)
 //	Bazaarvoice              ProductID, ReviewID, ReviewText, Rating, SubmissionTime, UserNickname, Title
 //	                         (knowledge.bazaarvoice.com/wp-content/conversations/en_US/Display/content_exports.html)
 //	Facebook                 reviewID, rating, title, content, created_at, reviewer.name, product.name
@@ -123,9 +132,11 @@ func (t *table) notes(m Mapping) (notes []string) {
 //	                         (help.feefo.com/knowledge-base/importing-service-reviews)
 //	Shopper Approved         Review Date, Reviewer Name, Product ID, Reviewer Product Rating, Reviewer Review
 //	                         (help.shopperapproved.com/en/articles/2842491-content-license-agreement-overview)
-//	German shops             Bewertungs-ID, Artikelname, Produkttitel, Kundenname, Autor, Überschrift, Kommentar, Erstellt am, and the like
+//	German shops             Bewertungs-ID, Artikelname, Produkttitel, Kundenname, Autor, Überschrift, Kommentar,
+//	                         Erstellt am, and the like
 //	                         (translations of the names above, of no one product)
-//	Magento                  sku, nickname, summary, text (adobedocs.github.io/commerce-webapi/graphql/schema/products/mutations/create-review)
+//	Magento                  sku, nickname, summary, text
+//	                         (adobedocs.github.io/commerce-webapi/graphql/schema/products/mutations/create-review)
 var known = map[string]string{
 	"collection_id": "collection_id product_handle handle product_id commentpostid product_sku sku externalid " +
 		"product_code item_id article_id productidentifier " +

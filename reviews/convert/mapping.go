@@ -66,8 +66,8 @@ type plan struct {
 	subparts []column       // in the order of the columns
 }
 
-// newPlan looks up the columns of a mapping in a header. It returns ErrInvalid if a field is unknown, if a column is missing
-// or occurs twice, and if a required field is missing.
+// newPlan looks up the columns of a mapping in a header. It returns ErrInvalid if a field is unknown, if a column is
+// missing or occurs twice, and if a required field is missing.
 func newPlan(m Mapping, header []string) (*plan, error) {
 	p := &plan{at: map[string]int{}}
 	columns, twice := map[string]int{}, map[string]bool{}

@@ -345,8 +345,9 @@ func TestDoubtfulRows(t *testing.T) {
 	}
 }
 
-// What was rejected is not converted as long as nobody has mended it: neither does the reason become a part of a review,
-// nor do empty cells stand for those that a quote has taken, and quotes do not become text since many are wrong.
+// What was rejected is not converted as long as nobody has mended it: neither does the reason become a part of a
+// review, nor do empty cells stand for those that a quote has taken, and quotes do not become text since many are
+// wrong.
 func TestRejectsThatAreNotMended(t *testing.T) {
 	const right = "1,lamp,5,2019-04-03,Ann,first,\"A fine, lamp\"\n"
 	for name, rows := range map[string]string{
@@ -361,7 +362,8 @@ func TestRejectsThatAreNotMended(t *testing.T) {
 		in := convert.Request{Mapping: simple}
 		_, first, rejects := converted(t, in, simpleHeader+rows)
 		list, result, rejectsAgain := converted(t, in, rejects)
-		if first.Converted == 0 || first.RejectedTotal == 0 || len(list) > 0 || result.RejectedTotal != first.RejectedTotal {
+		if first.Converted == 0 || first.RejectedTotal == 0 || len(list) > 0 ||
+			result.RejectedTotal != first.RejectedTotal {
 			t.Errorf("%s: %+v, then %+v, %+v\n%s", name, first, list, result, rejects)
 		}
 		list, result, _ = converted(t, in, rejectsAgain)
@@ -410,7 +412,8 @@ func TestAQuoteIsLostInTheHeader(t *testing.T) {
 		}
 	}
 	in := convert.Request{
-		File: strings.NewReader("id,product,stars,date,name,title,\"text\n\",lamp,5,2019-04-03,Ann,x,y\n"), To: io.Discard,
+		File: strings.NewReader("id,product,stars,date,name,title,\"text\n\",lamp,5,2019-04-03,Ann,x,y\n"),
+		To:   io.Discard,
 	}
 	if _, err := convert.Convert(t.Context(), in); !errors.Is(err, vitrine.ErrInvalid) {
 		t.Errorf("a quote of the header that is closed in the next line: %v", err)
@@ -464,14 +467,16 @@ func TestQuotesThatAreText(t *testing.T) {
 	}
 	_, result, _ := converted(t, convert.Request{Mapping: simple}, short)
 	if result.RejectedTotal != 1 ||
-		!strings.Contains(result.Rejected[0].Reason, "a quote is opened in this line, and quotes are text in this table") {
+		!strings.Contains(result.Rejected[0].Reason,
+			"a quote is opened in this line, and quotes are text in this table") {
 		t.Errorf("%+v", result)
 	}
 	// Of the only cell in quotes a quote is lost: its second line is no row.
 	for _, cell := range []string{"\"fine\n%s\nx", "fine\n%s\nx\"", "\"\n%s\nx", "\n%s\nx\""} {
 		cell = fmt.Sprintf(cell, "9,lamp,5,2019-04-03,Ann,,ann@example.test")
 		list, result, _ := converted(t, convert.Request{Mapping: simple},
-			simpleHeader+"1,lamp,5,2019-04-03,Ann,,plain\n2,lamp,5,2019-04-03,Ann,"+cell+",y\n3,lamp,5,2019-04-03,Ben,,z\n")
+			simpleHeader+"1,lamp,5,2019-04-03,Ann,,plain\n2,lamp,5,2019-04-03,Ann,"+cell+
+				",y\n3,lamp,5,2019-04-03,Ben,,z\n")
 		if strings.Contains(idsOf(list), "9") || result.RejectedTotal == 0 {
 			t.Errorf("%q: %+v, %+v", cell, list, result)
 		}

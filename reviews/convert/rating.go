@@ -18,7 +18,8 @@ func rating(text string, scale float64) (int, string) {
 	if len(text) == 1 && digit(text[0]) {
 		return scaled(float64(text[0]-'0'), scale)
 	}
-	if stars, all := strings.Count(text, "★")+strings.Count(text, "⭐"), len([]rune(strings.ReplaceAll(text, "\ufe0f", ""))); stars > 0 {
+	if stars, all := strings.Count(text, "★")+strings.Count(text, "⭐"),
+		len([]rune(strings.ReplaceAll(text, "\ufe0f", ""))); stars > 0 {
 		if empty := strings.Count(text, "☆") + strings.Count(text, "✩"); stars+empty != all {
 			return 0, ratingReason
 		}

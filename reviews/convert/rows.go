@@ -298,9 +298,9 @@ func (t *table) cellsOf(line int64) []string {
 	return cells
 }
 
-// verbatim returns the text of a row or a piece, of which the row that was scanned is the last, so that the cells for its
-// line and its reason can follow. They follow in a row of their own, in their columns, if a quote may be open or cells
-// are missing: otherwise they would be taken for what is missing when the text is converted again.
+// verbatim returns the text of a row or a piece, of which the row that was scanned is the last, so that the cells for
+// its line and its reason can follow. They follow in a row of their own, in their columns, if a quote may be open or
+// cells are missing: otherwise they would be taken for what is missing when the text is converted again.
 func (t *table) verbatim(raw []byte) string {
 	s, columns, count := &t.scan, len(t.header)-t.extra, t.scan.count
 	certain := s.fault == noFault && t.long == 0

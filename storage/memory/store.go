@@ -1,5 +1,5 @@
-// Package memory keeps a store in memory, for tests and for programs that need no durable data. Updates run one at a time, and no View
-// waits for them.
+// Package memory keeps a store in memory, for tests and for programs that need no durable data. Updates run one at a
+// time, and no View waits for them.
 package memory
 
 import (
@@ -17,7 +17,8 @@ import (
 // entries is an ordered map. Copying one takes no time: what the copies share is copied when it is written.
 type entries = btree.Map[string, []byte]
 
-// store keeps a tree of entries. A View reads the tree of the last commit. Updates write a copy of it, one update after the other.
+// store keeps a tree of entries. A View reads the tree of the last commit. Updates write a copy of it, one update after
+// the other.
 type store struct {
 	storage.Bells
 	turn chan struct{}           // has a token while no update runs

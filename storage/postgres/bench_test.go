@@ -14,8 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// BenchmarkUpdate changes 1,000 entries of 5 KB as a patch does: it reads one and a counter, and writes both and an entry of a log. The
-// floor is a raw UPDATE of one row of 5 KB. Commits wait for the disk.
+// BenchmarkUpdate changes 1,000 entries of 5 KB as a patch does: it reads one and a counter, and writes both and an
+// entry of a log. The floor is a raw UPDATE of one row of 5 KB. Commits wait for the disk.
 func BenchmarkUpdate(b *testing.B) {
 	const keys = 1000
 	c := cluster.New(b, &cluster.Options{Fsync: true})
@@ -47,7 +47,8 @@ func BenchmarkUpdate(b *testing.B) {
 				}
 				n := 0
 				fmt.Sscan(string(values[1]), &n)
-				return t.Put(ctx, storage.Entry{Key: key, Value: values[0]}, storage.Entry{Key: "a n", Value: fmt.Append(nil, n+1)},
+				return t.Put(ctx, storage.Entry{Key: key, Value: values[0]},
+					storage.Entry{Key: "a n", Value: fmt.Append(nil, n+1)},
 					storage.Entry{Key: fmt.Sprintf("a log/%09d", n), Value: body[:60]})
 			})
 		}
@@ -59,7 +60,8 @@ func BenchmarkUpdate(b *testing.B) {
 		})
 	}
 	raw := func() error {
-		_, err := db.s.pool.Exec(ctx, "UPDATE floor SET value = $2 WHERE key = $1", fmt.Appendf(nil, "a head/%04d", rand.N(keys)), body)
+		_, err := db.s.pool.Exec(ctx, "UPDATE floor SET value = $2 WHERE key = $1",
+			fmt.Appendf(nil, "a head/%04d", rand.N(keys)), body)
 		return err
 	}
 	for _, m := range []struct {

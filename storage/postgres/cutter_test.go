@@ -33,8 +33,8 @@ type Cutter struct {
 	silent atomic.Bool
 }
 
-// plan is to cut the connection whose client sends a message next. If arrives is true, the message reaches the server and the
-// answer is lost; otherwise the message is lost.
+// plan is to cut the connection whose client sends a message next. If arrives is true, the message reaches the server
+// and the answer is lost; otherwise the message is lost.
 type plan struct {
 	message []byte
 	arrives bool

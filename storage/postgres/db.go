@@ -27,9 +27,10 @@ type store struct {
 	pool         *pgxpool.Pool
 	busy         time.Duration
 	responseWait time.Duration
-	pooled       bool              // the connections lead to a pooler, or are shared with the program: each transaction makes its settings
-	keepPool     bool              // closing the store leaves the pool open
-	tables       *strings.Replacer // see sql
+	// the connections lead to a pooler, or are shared with the program: each transaction makes its settings
+	pooled   bool
+	keepPool bool              // closing the store leaves the pool open
+	tables   *strings.Replacer // see sql
 	// The names and values of the settings that each transaction makes behind a pooler.
 	names, values []string
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
@@ -51,16 +52,18 @@ type store struct {
 
 // Options changes how a store is opened. The zero value has the defaults.
 type Options struct {
-	// Connections is how many connections may be open at the same time. 0 = pool_max_conns of the address, or 16 without that.
+	// Connections is how many connections may be open at the same time. 0 = pool_max_conns of the address, or 16
+	// without that.
 	Connections int
-	// Busy is how long to wait for a connection, for a lock of another transaction, and for a server that is down to start again. 0 or
-	// less = 5 seconds.
+	// Busy is how long to wait for a connection, for a lock of another transaction, and for a server that is down to
+	// start again. 0 or less = 5 seconds.
 	Busy time.Duration
 	// If Existing is true and the database has no store, Open returns ErrAbsent instead of creating one there.
 	Existing bool
 	// Tracer is told of every query, if it is not nil. The pool that New takes has a tracer of its own.
 	Tracer pgx.QueryTracer
-	// Schema is where New puts the tables, and creates it if it is absent; "" = vitrine. Open takes the schema of the address.
+	// Schema is where New puts the tables, and creates it if it is absent; "" = vitrine. Open takes the schema of the
+	// address.
 	Schema string
 }
 
@@ -76,10 +79,10 @@ func (o *Options) orDefault() Options {
 	return all
 }
 
-// Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs, and creates its tables if the
-// database is empty. They are in the first schema of the search path (search_path= in the address). It returns an error if the database
-// contains other tables, a store of an older or newer release, or a store whose Build did not finish. With Options.Existing it returns
-// ErrAbsent if there is no store.
+// Open opens the store in the database at address, a postgres:// URL or a list of key=value pairs, and creates its
+// tables if the database is empty. They are in the first schema of the search path (search_path= in the address). It
+// returns an error if the database contains other tables, a store of an older or newer release, or a store whose Build
+// did not finish. With Options.Existing it returns ErrAbsent if there is no store.
 func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 	o := opts.orDefault()
 	s, err := connect(ctx, address, o)
@@ -94,13 +97,13 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 	return &DB{storage.Checked(s), s}, nil
 }
 
-// New opens the store in the database of a pool that the program has, with its tracer and its limit of connections. It creates the
-// tables in Options.Schema if they do not exist; the program may have tables of its own in other schemas. Of the options it uses Busy,
-// Existing and Schema. Closing the store leaves the pool open. Its errors are those of Open. New panics if the
-// pool is nil.
+// New opens the store in the database of a pool that the program has, with its tracer and its limit of connections. It
+// creates the tables in Options.Schema if they do not exist; the program may have tables of its own in other schemas.
+// Of the options it uses Busy, Existing and Schema. Closing the store leaves the pool open. Its errors are those of
+// Open. New panics if the pool is nil.
 //
-// Each transaction makes its settings itself, and leaves the connections as they were. A transaction of the program that stays open
-// delays neither the store nor its feeds.
+// Each transaction makes its settings itself, and leaves the connections as they were. A transaction of the program
+// that stays open delays neither the store nor its feeds.
 func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 	if pool == nil {
 		panic("postgres.New: the pool is nil, and must not be")
@@ -112,7 +115,8 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 	name := pgx.Identifier{schema}.Sanitize()
 	all["search_path"] = name
 	s.names, s.values = lists(all)
-	s.tables = strings.NewReplacer("vitrine_record", name+".vitrine_record", "vitrine_space", name+".vitrine_space", "vitrine_format", name+".vitrine_format")
+	s.tables = strings.NewReplacer("vitrine_record", name+".vitrine_record", "vitrine_space", name+".vitrine_space",
+		"vitrine_format", name+".vitrine_format")
 	release := 0
 	err := pool.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&release)
 	if err == nil && release < oldest {
@@ -140,13 +144,14 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 
 // newStore returns a store that has no pool yet.
 func newStore(o Options, most int32) *store {
-	s := &store{busy: o.Busy, responseWait: responseWait, lanes: lanes{}, writers: make(chan struct{}, most-reserve(most))}
+	s := &store{busy: o.Busy, responseWait: responseWait, lanes: lanes{},
+		writers: make(chan struct{}, most-reserve(most))}
 	s.closing, s.close = context.WithCancel(context.Background())
 	return s
 }
 
-// connect returns a store whose connections work, without looking at the content of the database. If the first connection turns out to
-// lead to a pooler, it starts again with connections made for a pooler.
+// connect returns a store whose connections work, without looking at the content of the database. If the first
+// connection turns out to lead to a pooler, it starts again with connections made for a pooler.
 func connect(ctx context.Context, address string, o Options) (*store, error) {
 	s, err := connectBy(ctx, address, o, false)
 	if needsPooling(err) {
@@ -189,7 +194,8 @@ func connectBy(ctx context.Context, address string, o Options, pooled bool) (*st
 	return s, nil
 }
 
-// reserve returns how many of the connections are reserved for Views, so that reads go on while all updates wait for a lock.
+// reserve returns how many of the connections are reserved for Views, so that reads go on while all updates wait for a
+// lock.
 func reserve(connections int32) int32 {
 	if connections < 2 {
 		return 0
@@ -245,7 +251,8 @@ func (db *DB) Stats() Stats {
 	p := db.s.pool.Stat()
 	return Stats{Connections: int(p.TotalConns()), Busy: int(p.AcquiredConns()), Most: int(p.MaxConns()),
 		Taken: uint64(p.AcquireCount()), Waits: uint64(p.EmptyAcquireCount()), Waited: p.EmptyAcquireWaitTime(),
-		Updates: db.s.updates.Load(), Commits: db.s.commits.Load(), Gets: db.s.reads.Load(), Queries: db.s.queries.Load()}
+		Updates: db.s.updates.Load(), Commits: db.s.commits.Load(), Gets: db.s.reads.Load(),
+		Queries: db.s.queries.Load()}
 }
 
 var errNewer = errors.New("the store was changed by a newer release, which is needed to write it")

@@ -38,8 +38,10 @@ func openTest(t testing.TB, o *Options) opened {
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Driver{
-		Open:   func(t testing.TB) storage.Store { return openTest(t, nil) },
-		Again:  func(t testing.TB, closed storage.Store) storage.Store { return openAt(t, closed.(opened).address, nil) },
+		Open: func(t testing.TB) storage.Store { return openTest(t, nil) },
+		Again: func(t testing.TB, closed storage.Store) storage.Store {
+			return openAt(t, closed.(opened).address, nil)
+		},
 		Beside: func(t testing.TB, open storage.Store) storage.Store { return openAt(t, open.(opened).address, nil) },
 	})
 }

@@ -15,14 +15,16 @@ import (
 var (
 	errLost    = errors.New("the connection to the server was lost, or there was none")
 	errBusy    = errors.New("timed out")
-	errUnknown = errors.New("the connection, or the wait for a standby, was lost during the commit: it may or may not have been done")
+	errUnknown = errors.New("the connection, or the wait for a standby, was lost during the commit: it may or may " +
+		"not have been done")
 )
 
-// wrap adds the error of package storage to an error of the server or of a connection. Other errors, such as those of the caller's
-// function, stay as they are.
+// wrap adds the error of package storage to an error of the server or of a connection. Other errors, such as those of
+// the caller's function, stay as they are.
 func wrap(err error) error {
 	switch {
-	case err == nil, errors.Is(err, storage.ErrUnknown), errors.Is(err, storage.ErrFull), errors.Is(err, storage.ErrBusy):
+	case err == nil, errors.Is(err, storage.ErrUnknown), errors.Is(err, storage.ErrFull),
+		errors.Is(err, storage.ErrBusy):
 		return err
 	case errors.Is(err, errUnknown):
 		return fmt.Errorf("postgres: %w: %w", storage.ErrUnknown, err)
@@ -45,7 +47,8 @@ func code(err error) string {
 
 // repeatable reports whether nothing was committed and a retry of the same transaction may succeed.
 func repeatable(err error) bool {
-	if err == nil || errors.Is(err, errUnknown) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.Is(err, errUnknown) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
 	switch code(err) {
@@ -57,8 +60,8 @@ func repeatable(err error) bool {
 	return errors.Is(err, errLost) || errors.Is(err, errOther)
 }
 
-// again runs do, and retries it for at most Options.Busy while it returns an error that is repeatable. Before a retry it waits for a
-// random time, of about a millisecond at first and about 100 at last.
+// again runs do, and retries it for at most Options.Busy while it returns an error that is repeatable. Before a retry
+// it waits for a random time, of about a millisecond at first and about 100 at last.
 func (s *store) again(ctx context.Context, do func() error) error {
 	begun := time.Now()
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
@@ -76,13 +79,14 @@ func (s *store) again(ctx context.Context, do func() error) error {
 
 // outcome wraps an error that came after the COMMIT was sent:
 //
-//   - with errLost, so that the update runs again, if the server never got the COMMIT or is a standby, which writes nothing;
+//   - with errLost, so that the update runs again, if the server never got the COMMIT or is a standby, which writes
+//     nothing;
 //   - not at all if the server has responded and has not committed;
 //   - with errUnknown if it is unknown whether the server has committed.
 //
-// atCommit says that the error is the response to the COMMIT, and not to a statement that was sent before it. After a fatal error at the
-// COMMIT the server may have committed. An error of class 08 comes from a pooler that has lost the server, and does not know either
-// whether the server has received the COMMIT.
+// atCommit says that the error is the response to the COMMIT, and not to a statement that was sent before it. After a
+// fatal error at the COMMIT the server may have committed. An error of class 08 comes from a pooler that has lost the
+// server, and does not know either whether the server has received the COMMIT.
 func outcome(err error, atCommit, closed bool) error {
 	var told *pgconn.PgError
 	fatal := func() bool { return told.SeverityUnlocalized == "FATAL" || told.SeverityUnlocalized == "PANIC" }
@@ -93,7 +97,8 @@ func outcome(err error, atCommit, closed bool) error {
 		return fmt.Errorf("%w: %w", errLost, err)
 	case errors.As(err, &told) && !(atCommit && fatal()) && code(err)[:2] != "08":
 		return err
-	case !closed && told == nil: // the server has responded; the error was made here, as for a ROLLBACK in response to COMMIT
+	// the server has responded; the error was made here, as for a ROLLBACK in response to COMMIT
+	case !closed && told == nil:
 		return err
 	}
 	return fmt.Errorf("%w: %w", errUnknown, err)

@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lookEvery is how often the store looks for commits of other processes, while somebody waits for one. It compares the numbers of the
-// spaces, which works on a primary, on a standby and behind a pooler. NOTIFY would be faster, but it serializes the commits of all
-// spaces, and works neither on a standby nor behind a pooler.
+// lookEvery is how often the store looks for commits of other processes, while somebody waits for one. It compares the
+// numbers of the spaces, which works on a primary, on a standby and behind a pooler. NOTIFY would be faster, but it
+// serializes the commits of all spaces, and works neither on a standby nor behind a pooler.
 const lookEvery = 250 * time.Millisecond
 
 // Changed notices commits of this process at once, and polls for those of others.

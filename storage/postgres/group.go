@@ -5,13 +5,14 @@ import (
 	"errors"
 )
 
-// A group runs updates of a space in one transaction. It calls their functions one after the other; each sees the writes of those
-// before it. If a function reads data that the group does not have, the group notes what is missing, and the call fails with errAgain.
-// When all have been called, the group reads the missing data in one round trip, the first time together with the lock of the space, and
-// calls those functions again. At last it sends all writes and the COMMIT in another round trip.
+// A group runs updates of a space in one transaction. It calls their functions one after the other; each sees the
+// writes of those before it. If a function reads data that the group does not have, the group notes what is missing,
+// and the call fails with errAgain. When all have been called, the group reads the missing data in one round trip, the
+// first time together with the lock of the space, and calls those functions again. At last it sends all writes and the
+// COMMIT in another round trip.
 //
-// The writes of a function that fails or panics are discarded. A function that writes too much, or needs too many round trips, gets a
-// transaction of its own.
+// The writes of a function that fails or panics are discarded. A function that writes too much, or needs too many round
+// trips, gets a transaction of its own.
 type group struct {
 	all   *overlay // the writes of the functions that are done
 	found map[string][]byte

@@ -127,7 +127,8 @@ func TestAReadOnlyServerIsErrBusy(t *testing.T) {
 }
 
 func TestErrorsOfTheServer(t *testing.T) {
-	for state, want := range map[string]error{"53100": storage.ErrFull, "53200": storage.ErrFull, "53300": storage.ErrBusy, "55P03": storage.ErrBusy, "57P01": storage.ErrBusy} {
+	for state, want := range map[string]error{"53100": storage.ErrFull, "53200": storage.ErrFull,
+		"53300": storage.ErrBusy, "55P03": storage.ErrBusy, "57P01": storage.ErrBusy} {
 		if err := wrap(&pgconn.PgError{Code: state}); !errors.Is(err, want) {
 			t.Errorf("%s is %v, want %v", state, err, want)
 		}
@@ -140,8 +141,10 @@ func TestErrorsOfTheServer(t *testing.T) {
 	}{
 		{"a pooler, before the COMMIT is answered", pgconn.PgError{Code: "08P01"}, false, true},
 		{"a pooler, in answer to the COMMIT", pgconn.PgError{Code: "08P01"}, true, true},
-		{"the server, before the COMMIT is answered", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, false, false},
-		{"the server, in answer to the COMMIT", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, true, true},
+		{"the server, before the COMMIT is answered", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"},
+			false, false},
+		{"the server, in answer to the COMMIT", pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, true,
+			true},
 	} {
 		if err := outcome(&test.said, test.atCommit, false); errors.Is(err, errUnknown) != test.unknown {
 			t.Errorf("%s: %v, unknown should be %t", test.name, err, test.unknown)

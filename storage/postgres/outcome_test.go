@@ -25,9 +25,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage/postgres"
 )
 
-// The tests of this file show over HTTP what a client may rely on when a server loses its database in the middle of a commit: the answer
-// is 503, and a creation that is repeated with its Idempotency-Key, or a patch with its version test, until it succeeds is done exactly
-// once, wherever the commit was interrupted.
+// The tests of this file show over HTTP what a client may rely on when a server loses its database in the middle of a
+// commit: the answer is 503, and a creation that is repeated with its Idempotency-Key, or a patch with its version
+// test, until it succeeds is done exactly once, wherever the commit was interrupted.
 
 var writes = flag.Int("writes", 60, "how many apps each client creates, and how often it patches one")
 
@@ -142,7 +142,8 @@ func TestACreationRepeatedByItsKeyIsDoneOnce(t *testing.T) {
 	w.each(func(client int) error {
 		for i := range *writes {
 			title := fmt.Sprintf("%d-%d", client, i)
-			a, _, err := w.until("POST", "/apps/", "key-"+title, fmt.Sprintf(`{"title": %q, "groups": [%q]}`, title, network))
+			a, _, err := w.until("POST", "/apps/", "key-"+title,
+				fmt.Sprintf(`{"title": %q, "groups": [%q]}`, title, network))
 			if err != nil {
 				return err
 			}
@@ -182,13 +183,15 @@ func TestACreationRepeatedByItsKeyIsDoneOnce(t *testing.T) {
 func TestAPatchRepeatedWithItsVersionTestIsDoneOnce(t *testing.T) {
 	w := newWorld(t)
 	w.each(func(client int) error {
-		a, _, err := w.until("POST", "/apps/", fmt.Sprint("key-", client), fmt.Sprintf(`{"title": "0", "groups": [%q]}`, network))
+		a, _, err := w.until("POST", "/apps/", fmt.Sprint("key-", client),
+			fmt.Sprintf(`{"title": "0", "groups": [%q]}`, network))
 		if err != nil || a.ID == "" {
 			return fmt.Errorf("%+v, error %v", a, err)
 		}
 		id := a.ID
 		for v := range *writes {
-			patch := fmt.Sprintf(`[{"op": "test", "path": "/apps/0/version", "value": "%d"}, {"op": "replace", "path": "/apps/0/title", "value": "%d"}]`, v, v+1)
+			patch := fmt.Sprintf(`[{"op": "test", "path": "/apps/0/version", "value": "%d"}, {"op": "replace", `+
+				`"path": "/apps/0/title", "value": "%d"}]`, v, v+1)
 			a, repeats, err := w.until("PATCH", "/apps/"+id, "", patch)
 			if err != nil {
 				return err

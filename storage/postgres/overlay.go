@@ -111,7 +111,9 @@ func (o *overlay) over(p portion) portion {
 // statements returns the statements that execute the writes.
 func (o *overlay) statements() (list []stmt) {
 	for _, r := range o.gone {
-		list = append(list, stmt{sql: "DELETE FROM vitrine_record WHERE key >= $1 AND key < $2", args: []any{[]byte(r.From), []byte(r.To)}})
+		list = append(list,
+			stmt{sql: "DELETE FROM vitrine_record WHERE key >= $1 AND key < $2",
+				args: []any{[]byte(r.From), []byte(r.To)}})
 	}
 	var gone, keys, values [][]byte
 	for key, value := range o.values {
@@ -125,7 +127,8 @@ func (o *overlay) statements() (list []stmt) {
 		list = append(list, stmt{sql: "DELETE FROM vitrine_record WHERE key = ANY($1)", args: []any{gone}})
 	}
 	if keys != nil {
-		list = append(list, stmt{sql: `INSERT INTO vitrine_record (key, value) SELECT * FROM unnest($1::bytea[], $2::bytea[])
+		list = append(list,
+			stmt{sql: `INSERT INTO vitrine_record (key, value) SELECT * FROM unnest($1::bytea[], $2::bytea[])
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value`, args: []any{keys, values}})
 	}
 	return list

@@ -15,9 +15,9 @@ import (
 	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
-// startPooler starts PgBouncer in front of a cluster, in its transaction mode: each transaction runs on whichever of a few connections to
-// the server is free. It returns the directory of its socket, for URLBy, and ends with the test. Where PgBouncer is not installed the
-// test is skipped; with VITRINE_CI set it fails.
+// startPooler starts PgBouncer in front of a cluster, in its transaction mode: each transaction runs on whichever of a
+// few connections to the server is free. It returns the directory of its socket, for URLBy, and ends with the test.
+// Where PgBouncer is not installed the test is skipped; with VITRINE_CI set it fails.
 func startPooler(t testing.TB, c *cluster.Cluster) (dir string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")

@@ -69,7 +69,8 @@ func TestAStandbyIsReadAndTakesOver(t *testing.T) {
 	if err := server.Promote(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := put(standby, "a 2", "after"); err != nil || value(t, standby, "a 1")+value(t, standby, "a 2") != "later 2after" {
+	if err := put(standby, "a 2", "after"); err != nil ||
+		value(t, standby, "a 1")+value(t, standby, "a 2") != "later 2after" {
 		t.Errorf("after the promotion: %v", err)
 	}
 }
@@ -119,7 +120,8 @@ func TestASilentServer(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		do   func(context.Context, opened) error
-	}{{"Get", get}, {"Scan", scan}, {"an update", update(false, func() {})}, {"a large update", update(true, func() {})}} {
+	}{{"Get", get}, {"Scan", scan}, {"an update", update(false, func() {})},
+		{"a large update", update(true, func() {})}} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			for _, want := range []error{context.DeadlineExceeded, storage.ErrBusy} {
@@ -148,7 +150,8 @@ func TestASilentServer(t *testing.T) {
 					defer cancel()
 					return update(large, silence)(short, db)
 				})
-				if !errors.Is(err, storage.ErrUnknown) || took > 5*time.Second || limit < time.Second && took > 900*time.Millisecond {
+				if !errors.Is(err, storage.ErrUnknown) || took > 5*time.Second || limit < time.Second &&
+					took > 900*time.Millisecond {
 					t.Errorf("%v after %s, want ErrUnknown", err, took)
 				}
 			}
@@ -243,12 +246,14 @@ func TestChangedIsToldSoon(t *testing.T) {
 	for _, w := range waits {
 		sum, most = sum+w, max(most, w)
 	}
-	if t.Logf("another process is told after %s, at most %s", sum/time.Duration(len(waits)), most); most > lookEvery+time.Second {
+	if t.Logf("another process is told after %s, at most %s", sum/time.Duration(len(waits)), most); most > lookEvery+
+		time.Second {
 		t.Errorf("another process is told after %s", most)
 	}
 }
 
-// Every new value of a head leaves a dead one, in TOAST too. Autovacuum makes their room free again, and later updates take it.
+// Every new value of a head leaves a dead one, in TOAST too. Autovacuum makes their room free again, and later updates
+// take it.
 func TestTablesStaySmall(t *testing.T) {
 	const heads, updates = 1000, 2500
 	c := cluster.New(t, &cluster.Options{Settings: []string{"autovacuum_naptime = 1s"}})
@@ -279,7 +284,8 @@ func TestTablesStaySmall(t *testing.T) {
 			})
 		}
 		all.Wait()
-		const dead = "SELECT sum(n_dead_tup) FROM pg_stat_all_tables, pg_class c WHERE c.relname = 'vitrine_record' AND relid IN (c.oid, c.reltoastrelid)"
+		const dead = "SELECT sum(n_dead_tup) FROM pg_stat_all_tables, pg_class c WHERE c.relname = 'vitrine_record' " +
+			"AND relid IN (c.oid, c.reltoastrelid)"
 		for begun := time.Now(); number(dead) > heads; time.Sleep(50 * time.Millisecond) {
 			if time.Since(begun) > time.Minute {
 				t.Fatalf("a minute after the updates there are %d dead rows", number(dead))

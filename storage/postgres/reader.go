@@ -14,7 +14,8 @@ import (
 
 // source is where a reader gets its data from: a transaction, a View, or the group that an update belongs to.
 type source interface {
-	// fetch reads the values of keys and some portions, in one round trip. It sets the values of existing keys in found.
+	// fetch reads the values of keys and some portions, in one round trip. It sets the values of existing keys in
+	// found.
 	fetch(ctx context.Context, keys []string, found map[string][]byte, portions []*portion) error
 	// query runs one statement.
 	query(ctx context.Context, st stmt) error
@@ -114,20 +115,21 @@ func (r *reader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2[st
 			known[p.ask] = p
 		}
 		storage.Merge(ranges, func(in storage.Range) iter.Seq2[storage.Entry, error] {
-			return storage.Portions(in, firstRows, mostRows, func(in storage.Range, n int) ([]storage.Entry, storage.Range, bool, error) {
-				p := newPortion(in, n)
-				if read := known[p.ask]; read != nil {
-					p = read
-				} else if err := r.read(ctx, []*portion{p}); err != nil {
-					return nil, in, false, err
-				}
-				if in.Reverse {
-					in.To = p.covers.From
-				} else {
-					in.From = p.covers.To
-				}
-				return p.entries, in, p.more, nil
-			})
+			return storage.Portions(in, firstRows, mostRows,
+				func(in storage.Range, n int) ([]storage.Entry, storage.Range, bool, error) {
+					p := newPortion(in, n)
+					if read := known[p.ask]; read != nil {
+						p = read
+					} else if err := r.read(ctx, []*portion{p}); err != nil {
+						return nil, in, false, err
+					}
+					if in.Reverse {
+						in.To = p.covers.From
+					} else {
+						in.From = p.covers.To
+					}
+					return p.entries, in, p.more, nil
+				})
 		})(yield)
 	}
 }
@@ -145,7 +147,8 @@ func (r *reader) Estimate(ctx context.Context, in storage.Range) (int, error) {
 
 func (r *reader) Spaces(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	const sql = `SELECT name, ''::bytea FROM vitrine_space WHERE name >= $1 AND substr(name, 1, length($1)) = $1
-		AND EXISTS (SELECT FROM vitrine_record WHERE key >= name || '\x20'::bytea AND key < name || '\x21'::bytea) ORDER BY name || '\x20'::bytea`
+		AND EXISTS (SELECT FROM vitrine_record WHERE key >= name || '\x20'::bytea AND key < name || '\x21'::bytea)
+		ORDER BY name || '\x20'::bytea`
 	return func(yield func(string, error) bool) {
 		var list []string
 		take := func(rows pgx.Rows) error {
@@ -206,7 +209,8 @@ func (p *portion) statement() stmt {
 		order += " DESC"
 	}
 	// The lengths of values are known without reading them. A value beyond the limit is not sent.
-	return stmt{"SELECT key, CASE WHEN sum(octet_length(value)) OVER (" + order + " ROWS UNBOUNDED PRECEDING) - octet_length(value) < 1048576 THEN value END" +
+	return stmt{"SELECT key, CASE WHEN sum(octet_length(value)) OVER (" + order +
+		" ROWS UNBOUNDED PRECEDING) - octet_length(value) < 1048576 THEN value END" +
 		" FROM (SELECT key, value" + from + order + " LIMIT $2) AS part" + order, args, p.take}
 }
 
@@ -235,8 +239,8 @@ func (p *portion) takeCount(rows pgx.Rows) error {
 	return err
 }
 
-// each calls take with each row, a key and a value, which is nil for NULL. If statements are not prepared, as behind a pooler, the
-// server sends text.
+// each calls take with each row, a key and a value, which is nil for NULL. If statements are not prepared, as behind a
+// pooler, the server sends text.
 func each(rows pgx.Rows, take func(key string, value []byte)) error {
 	defer rows.Close()
 	for rows.Next() {

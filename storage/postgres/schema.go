@@ -20,10 +20,12 @@ const formatNumber = 3
 // within the page of their row. Each new value of a key leaves a dead row, which autovacuum shall remove early.
 const tables = `
 	CREATE TABLE vitrine_format (number int8 NOT NULL, building text NOT NULL);
-	CREATE TABLE vitrine_space (name bytea PRIMARY KEY, number int8 NOT NULL) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.2);
+	CREATE TABLE vitrine_space (name bytea PRIMARY KEY, number int8 NOT NULL)
+		WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.2);
 	CREATE TABLE vitrine_record (key bytea PRIMARY KEY, value bytea NOT NULL) WITH (fillfactor = 80,
 		autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
-		toast.autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
+		toast.autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_threshold = 1000,
+		toast.autovacuum_vacuum_cost_delay = 0);
 	ALTER TABLE vitrine_record ALTER key SET STORAGE PLAIN, ALTER value SET STORAGE EXTERNAL;`
 
 const dropTables = "DROP TABLE IF EXISTS vitrine_format, vitrine_space, vitrine_record"
@@ -108,9 +110,11 @@ func look(ctx context.Context, tx pgx.Tx) (f format, err error) {
 	var others int
 	var one string
 	// Tables of extensions do not count.
-	const sql = `SELECT current_schema()::text, coalesce(bool_or(relname = 'vitrine_format'), false), coalesce(bool_or(relname = 'vitrine_schema'), false),
+	const sql = `SELECT current_schema()::text, coalesce(bool_or(relname = 'vitrine_format'), false),
+		coalesce(bool_or(relname = 'vitrine_schema'), false),
 		count(*), coalesce(min(relname)::text, '') FROM pg_class c
-		WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+		WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+			AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
 		AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')`
 	err = tx.QueryRow(ctx, sql).Scan(&schema, &here, &old, &others, &one)
 	switch {

@@ -24,8 +24,8 @@ type stmt struct {
 	take func(pgx.Rows) error // reads and closes the rows; nil if they are not needed
 }
 
-// session is one transaction, or a query outside of one. It takes a connection when it sends its first statement. One goroutine
-// uses it at a time.
+// session is one transaction, or a query outside of one. It takes a connection when it sends its first statement. One
+// goroutine uses it at a time.
 type session struct {
 	s      *store
 	begin  []stmt        // sent with the first statements
@@ -110,8 +110,8 @@ func (st stmt) read(rows pgx.Rows) error {
 	return rows.Err()
 }
 
-// note keeps the first error. It wraps it with the error of ctx if that is done, and with errLost if the connection was lost or leads to
-// a standby. It closes a connection that leads to a standby, since the next one may lead to a primary.
+// note keeps the first error. It wraps it with the error of ctx if that is done, and with errLost if the connection was
+// lost or leads to a standby. It closes a connection that leads to a standby, since the next one may lead to a primary.
 func (se *session) note(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -128,9 +128,9 @@ func (se *session) note(ctx context.Context, err error) error {
 	return err
 }
 
-// result returns the error of a transaction whose function has returned err. That is err, with two exceptions: if the function has
-// returned nil although a statement failed, it is the error of the statement; and an error after which the transaction may be run
-// again is returned even if the function has returned another one.
+// result returns the error of a transaction whose function has returned err. That is err, with two exceptions: if the
+// function has returned nil although a statement failed, it is the error of the statement; and an error after which the
+// transaction may be run again is returned even if the function has returned another one.
 func (se *session) result(err error) error {
 	if err == nil || repeatable(se.err) {
 		return se.err
@@ -138,12 +138,13 @@ func (se *session) result(err error) error {
 	return err
 }
 
-// commit sends writes and a COMMIT, calls sent, and waits for the response. It takes no context, since a COMMIT that was sent cannot be
-// stopped.
+// commit sends writes and a COMMIT, calls sent, and waits for the response. It takes no context, since a COMMIT that
+// was sent cannot be stopped.
 func (se *session) commit(writes []stmt, sent func()) error {
 	ctx, cancel := context.WithTimeout(context.Background(), se.s.responseWait)
 	defer cancel()
-	if se.conn == nil { // the statements that begin the transaction may fail, so their results are read before the COMMIT is sent
+	// the statements that begin the transaction may fail, so their results are read before the COMMIT is sent
+	if se.conn == nil {
 		if err := se.send(ctx); err != nil {
 			return err
 		}
@@ -175,16 +176,17 @@ func (se *session) commit(writes []stmt, sent func()) error {
 // warning is the key of the last warning of the server in a connection's custom data.
 const warning = "warning"
 
-// noteWarning stores a warning of the server with the connection, where commit looks for it. If an administrator cancels the
-// wait for synchronous standbys, the server says that the commit is done, and warns that the standbys may not have it.
+// noteWarning stores a warning of the server with the connection, where commit looks for it. If an administrator
+// cancels the wait for synchronous standbys, the server says that the commit is done, and warns that the standbys may
+// not have it.
 func noteWarning(c *pgconn.PgConn, n *pgconn.Notice) {
 	if n.SeverityUnlocalized == "WARNING" {
 		c.CustomData()[warning] = n.Message + ": " + n.Detail
 	}
 }
 
-// end returns the connection to the pool. If its transaction is still open, a goroutine rolls it back first, so that the caller need
-// not wait for that.
+// end returns the connection to the pool. If its transaction is still open, a goroutine rolls it back first, so that
+// the caller need not wait for that.
 func (se *session) end() {
 	c := se.conn
 	if c == nil {

@@ -15,13 +15,15 @@ import (
 )
 
 const (
-	// An update waits for the lock of its space before it reads. In READ COMMITTED the statements that follow see the commit of the
-	// previous update.
+	// An update waits for the lock of its space before it reads. In READ COMMITTED the statements that follow see the
+	// commit of the previous update.
 	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED"
-	// lockSpace locks the row of a space, which it inserts if it does not exist, and increments its number. It returns no row if the
-	// format of the store is not what this process knows. Since the transaction has read vitrine_format, an exclusive update, which locks
-	// that table, cannot begin before it ends. Unlike a lock of the row, reading writes nothing.
-	lockSpace = `INSERT INTO vitrine_space AS s (name, number) SELECT $1::bytea, 1::int8 FROM vitrine_format WHERE number = $2 AND building = $3
+	// lockSpace locks the row of a space, which it inserts if it does not exist, and increments its number. It returns
+	// no row if the format of the store is not what this process knows. Since the transaction has read vitrine_format,
+	// an exclusive update, which locks that table, cannot begin before it ends. Unlike a lock of the row, reading
+	// writes nothing.
+	lockSpace = `INSERT INTO vitrine_space AS s (name, number)
+		SELECT $1::bytea, 1::int8 FROM vitrine_format WHERE number = $2 AND building = $3
 		ON CONFLICT (name) DO UPDATE SET number = s.number + 1
 		RETURNING set_config('idle_in_transaction_session_timeout', $4, true)`
 	lockStore = "LOCK TABLE vitrine_format IN ACCESS EXCLUSIVE MODE"
@@ -159,15 +161,16 @@ func (s *store) take(space string, m *member) error {
 			return m.end()
 		case <-patience.C:
 			if s.leave(space, m) {
-				return fmt.Errorf("%w: the updates of the space %q that came before did not end within %s", errBusy, space, s.busy)
+				return fmt.Errorf("%w: the updates of the space %q that came before did not end within %s", errBusy,
+					space, s.busy)
 			}
 		}
 	}
 }
 
-// lanes has the queue of waiting updates of each space. A space has a lane while there is an update that has not sent its COMMIT.
-// Neighbours in the queue share a transaction, unless one of them goes alone. The next turn begins when the COMMIT is sent, and waits for
-// the lock on the server.
+// lanes has the queue of waiting updates of each space. A space has a lane while there is an update that has not sent
+// its COMMIT. Neighbours in the queue share a transaction, unless one of them goes alone. The next turn begins when the
+// COMMIT is sent, and waits for the lock on the server.
 type lanes map[string][]*member
 
 // enter queues an update, and begins its turn at once if there is no other one.
@@ -236,8 +239,8 @@ func (s *store) turn(space string, members []*member) {
 	})
 }
 
-// writer calls do when one more update may run, since some connections are reserved for Views. An exclusive update waits until no other
-// update of this process runs.
+// writer calls do when one more update may run, since some connections are reserved for Views. An exclusive update
+// waits until no other update of this process runs.
 func (s *store) writer(exclusive bool, do func() error) error {
 	late := time.After(s.busy)
 	n := 1
@@ -264,7 +267,8 @@ func (s *store) attempt(space string, members []*member, sent func()) error {
 	written := newOverlay()
 	var err error
 	if len(members) > 1 {
-		g := &group{all: written, found: map[string][]byte{}, read: map[ask]portion{}, keys: map[string]bool{}, portions: map[ask]*portion{}}
+		g := &group{all: written, found: map[string][]byte{}, read: map[ask]portion{}, keys: map[string]bool{},
+			portions: map[ask]*portion{}}
 		err = g.run(se, members)
 	} else {
 		err = s.single(se, members[0], written)
@@ -279,7 +283,8 @@ func (s *store) attempt(space string, members []*member, sent func()) error {
 	return s.explain(err)
 }
 
-// single runs the function of an update that has its transaction alone. It reads directly, and sends its writes when they are large.
+// single runs the function of an update that has its transaction alone. It reads directly, and sends its writes when
+// they are large.
 func (s *store) single(se *session, m *member, written *overlay) error {
 	t := &tx{reader: reader{se, written}, most: flushBytes}
 	t.full = func(ctx context.Context) error {

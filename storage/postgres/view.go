@@ -32,9 +32,9 @@ func (s *store) View(ctx context.Context, fn func(storage.Reader) error) error {
 	}))
 }
 
-// view is the source of a View. If its first read is a Get, it shares a query with others and begins no transaction. The next read
-// begins a transaction, which reads the keys of the Get once more: if their values are the same, the result of the Get is valid in this
-// snapshot too.
+// view is the source of a View. If its first read is a Get, it shares a query with others and begins no transaction.
+// The next read begins a transaction, which reads the keys of the Get once more: if their values are the same, the
+// result of the Get is valid in this snapshot too.
 type view struct {
 	session
 	share bool              // the next Get may share a query
@@ -91,9 +91,9 @@ func (v *view) same() stmt {
 	return st
 }
 
-// Gets of Views share queries when many come at once: while a query runs, new Gets wait, and the next query reads for up to maxGets of
-// them. It begins after their Views, so it sees every update that was acknowledged before them. With 32 clients on the machine of the
-// server, that takes a fifth of the processor time of a query for each Get.
+// Gets of Views share queries when many come at once: while a query runs, new Gets wait, and the next query reads for
+// up to maxGets of them. It begins after their Views, so it sees every update that was acknowledged before them. With
+// 32 clients on the machine of the server, that takes a fifth of the processor time of a query for each Get.
 const maxGets = 64
 
 // gets are the Gets that wait for a query.

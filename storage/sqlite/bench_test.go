@@ -15,9 +15,9 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// The benchmarks do what a patch of an app does to a store: a View of two entries, and an update that reads them and the counter of a log
-// again, replaces all three, adds an entry to the log, and moves an empty entry. Values have 300 bytes, 5 KB, and a few bytes. The floor
-// of 32 updates is the statements that they need, in one transaction.
+// The benchmarks do what a patch of an app does to a store: a View of two entries, and an update that reads them and
+// the counter of a log again, replaces all three, adds an entry to the log, and moves an empty entry. Values have 300
+// bytes, 5 KB, and a few bytes. The floor of 32 updates is the statements that they need, in one transaction.
 
 const benchApps = 2000
 
@@ -45,7 +45,8 @@ func benchStore(b *testing.B) *DB {
 		err := db.Update(ctx, "apps", storage.UpdateOptions{Large: true}, func(t storage.Tx) error {
 			for app := from; app < from+100; app++ {
 				if err := t.Put(ctx, storage.Entry{Key: benchKey("head", app), Value: benchBody()[:300]},
-					storage.Entry{Key: benchKey("body", app), Value: benchBody()}, storage.Entry{Key: benchKey("updated/0", app)}); err != nil {
+					storage.Entry{Key: benchKey("body", app), Value: benchBody()},
+					storage.Entry{Key: benchKey("updated/0", app)}); err != nil {
 					return err
 				}
 			}
@@ -105,9 +106,11 @@ func benchUpdate(db *DB, app int, head, body []byte) error {
 			return err
 		}
 		head[0] = byte(n)
-		return t.Put(ctx, storage.Entry{Key: benchKey("head", app), Value: head}, storage.Entry{Key: benchKey("body", app), Value: body},
+		return t.Put(ctx, storage.Entry{Key: benchKey("head", app), Value: head},
+			storage.Entry{Key: benchKey("body", app), Value: body},
 			storage.Entry{Key: benchKey(fmt.Sprintf("updated/%d", head[0]), app)},
-			storage.Entry{Key: fmt.Sprintf("apps log/%09d", n), Value: body[:60]}, storage.Entry{Key: "apps feed", Value: fmt.Append(nil, n+1)})
+			storage.Entry{Key: fmt.Sprintf("apps log/%09d", n), Value: body[:60]},
+			storage.Entry{Key: "apps feed", Value: fmt.Append(nil, n+1)})
 	})
 }
 
@@ -159,9 +162,11 @@ func BenchmarkStore(b *testing.B) {
 			r.close()
 			body := benchBody()
 			benchExec(b, c, "DELETE FROM entry WHERE key = $1", benchKey(fmt.Sprintf("updated/%d", old), app))
-			benchExec(b, c, "UPDATE large SET value = $2 WHERE id = (SELECT value FROM entry WHERE key = $1)", benchKey("body", app), body)
+			benchExec(b, c, "UPDATE large SET value = $2 WHERE id = (SELECT value FROM entry WHERE key = $1)",
+				benchKey("body", app), body)
 			body[0] = byte(n)
-			benchExec(b, c, putStatements[3], benchKey("head", app), body[:300], benchKey(fmt.Sprintf("updated/%d", body[0]), app), []byte{},
+			benchExec(b, c, putStatements[3], benchKey("head", app), body[:300],
+				benchKey(fmt.Sprintf("updated/%d", body[0]), app), []byte{},
 				fmt.Sprintf("apps log/%09d", n), body[:60])
 			if n%32 == 31 || n == b.N-1 {
 				benchExec(b, c, putStatements[1], "apps feed", fmt.Append(nil, n))
@@ -178,8 +183,11 @@ func BenchmarkStore(b *testing.B) {
 				var puts []storage.Entry
 				for range 100 {
 					id := rand.Uint64()
-					puts = append(puts, storage.Entry{Key: fmt.Sprintf("reviews/n review/%08d r%016x", n/100, id), Value: text[:400+id%300]},
-						storage.Entry{Key: fmt.Sprintf("reviews/n id/%016x", id), Value: text[:8]}, storage.Entry{Key: fmt.Sprintf("reviews/n time/%08d %016x", n, id)},
+					puts = append(puts,
+						storage.Entry{Key: fmt.Sprintf("reviews/n review/%08d r%016x", n/100, id),
+							Value: text[:400+id%300]},
+						storage.Entry{Key: fmt.Sprintf("reviews/n id/%016x", id), Value: text[:8]},
+						storage.Entry{Key: fmt.Sprintf("reviews/n time/%08d %016x", n, id)},
 						storage.Entry{Key: fmt.Sprintf("reviews/n mail/%d %016x", id%100, id)})
 					n++
 				}

@@ -32,8 +32,8 @@ func filesWith(t *testing.T, db *DB, text string) (names []string) {
 	return names
 }
 
-// secrets fills a store with entries of many sizes, in an order that splits pages, half of which have a secret. It then deletes or
-// replaces these.
+// secrets fills a store with entries of many sizes, in an order that splits pages, half of which have a secret. It then
+// deletes or replaces these.
 func secrets(t *testing.T, db *DB) {
 	t.Helper()
 	const n = 3000

@@ -14,8 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// passes are the passes of an eraser in a test: each takes a second, and fails as fails says. Those in which some update
-// commits are not enough, unless they are alone.
+// passes are the passes of an eraser in a test: each takes a second, and fails as fails says. Those in which some
+// update commits are not enough, unless they are alone.
 type passes struct {
 	begun, ended int
 	fails        error

@@ -21,8 +21,9 @@ func code(err error) int {
 	return 0
 }
 
-// wrap adds ErrFull or ErrBusy to an error that means one of them. A newer format counts as busy: the same update succeeds when
-// the process was restarted with the newer release. Other errors, such as those of an update's function, stay as they are.
+// wrap adds ErrFull or ErrBusy to an error that means one of them. A newer format counts as busy: the same update
+// succeeds when the process was restarted with the newer release. Other errors, such as those of an update's function,
+// stay as they are.
 func wrap(err error) error {
 	switch {
 	case err == nil, errors.Is(err, storage.ErrUnknown): // which may be caused by a full disk
@@ -65,7 +66,8 @@ func isUnwritable(err error) bool {
 	return c == lib.SQLITE_CANTOPEN || c == lib.SQLITE_READONLY
 }
 
-// endsTransaction reports whether SQLite may have rolled back the whole transaction, and not only the statement, because of err.
+// endsTransaction reports whether SQLite may have rolled back the whole transaction, and not only the statement,
+// because of err.
 func endsTransaction(err error) bool {
 	switch code(err) & 0xff {
 	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_NOMEM, lib.SQLITE_CORRUPT, lib.SQLITE_INTERRUPT:

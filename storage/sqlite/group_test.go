@@ -15,7 +15,8 @@ import (
 
 var ctx = context.Background()
 
-// group runs functions as updates of the space "a" that share one transaction, in their order. It returns their errors, also for a panic.
+// group runs functions as updates of the space "a" that share one transaction, in their order. It returns their errors,
+// also for a panic.
 func group(t *testing.T, db *DB, fns []func(storage.Tx) error) []error {
 	errs, all, start := make([]error, len(fns)), sync.WaitGroup{}, make(chan struct{})
 	before := db.Stats().Commits
@@ -95,7 +96,9 @@ func TestAnUpdateThatFailsTakesNothingOfItsGroupAlong(t *testing.T) {
 		t.Run(members[first].name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				db := openTest(t, nil)
-				err := db.Update(ctx, "a", storage.UpdateOptions{}, func(tx storage.Tx) error { return put(tx, "old", 0) })
+				err := db.Update(ctx, "a", storage.UpdateOptions{}, func(tx storage.Tx) error {
+					return put(tx, "old", 0)
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -103,7 +106,8 @@ func TestAnUpdateThatFailsTakesNothingOfItsGroupAlong(t *testing.T) {
 				var fns []func(storage.Tx) error
 				for _, m := range slices.Concat(members[first:], members[:first]) {
 					fns = append(fns, func(tx storage.Tx) error {
-						if values, err := tx.Get(ctx, "a old", "a x", "a succeeds"); err != nil || len(values[0]) != len(want)-1 || values[1] != nil ||
+						if values, err := tx.Get(ctx, "a old", "a x", "a succeeds"); err != nil ||
+							len(values[0]) != len(want)-1 || values[1] != nil ||
 							(values[2] == nil) == slices.Contains(want, "succeeds3") {
 							t.Errorf("%s: reads %v, %v", m.name, values, err)
 						}
@@ -126,7 +130,8 @@ func TestAnUpdateThatFailsTakesNothingOfItsGroupAlong(t *testing.T) {
 				for i, err := range group(t, db, fns) {
 					if i < len(members) {
 						name := members[(first+i)%len(members)].name
-						if succeeds := name[:1] == "s"; succeeds != (err == nil) || name[:1] == "f" && !errors.Is(err, errFailed) {
+						if succeeds := name[:1] == "s"; succeeds != (err == nil) || name[:1] == "f" &&
+							!errors.Is(err, errFailed) {
 							t.Errorf("%s: %v", name, err)
 						}
 					}

@@ -134,7 +134,8 @@ func (c *conn) checkMarks(path string) error {
 // foreign returns the error for a file of another program. It names some tables of the file, and says what to do.
 func (c *conn) foreign(path string, id int64) error {
 	row, err := c.row(`SELECT coalesce(', and it holds the tables ' || group_concat('"' || name || '"', ', '), '') FROM
-		(SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name LIMIT 3)`)
+		(SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
+			ORDER BY name LIMIT 3)`)
 	if err != nil {
 		return fmt.Errorf("%s is not a Vitrine store, or a damaged one: %w", path, err)
 	}

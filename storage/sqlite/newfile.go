@@ -13,9 +13,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// Build creates a store at path and calls fill to write its content. The file gets its name when fill has returned nil and
-// everything is on the disk, so a process that is killed, or an error, leaves no file at path. The DB is closed when fill
-// returns. If there is a file at path already, Build does not change it and returns an error that wraps fs.ErrExist.
+// Build creates a store at path and calls fill to write its content. The file gets its name when fill has returned nil
+// and everything is on the disk, so a process that is killed, or an error, leaves no file at path. The DB is closed
+// when fill returns. If there is a file at path already, Build does not change it and returns an error that wraps
+// fs.ErrExist.
 func Build(path string, fill func(*DB) error) error {
 	err := putWhole(path, func(tmp string) error {
 		if err := makeEmpty(tmp); err != nil {
@@ -29,10 +30,10 @@ func Build(path string, fill func(*DB) error) error {
 	return nil
 }
 
-// Backup writes a snapshot of the store to a new file at path. Views and updates continue meanwhile, and the log grows until
-// the end. The copy has another identity (see storage.Identity). The file gets its name when it is complete and every page of it
-// was checked. If that fails, or if ctx ends before, there is no file at path. Backup returns an error that wraps fs.ErrExist if
-// there is a file at path already, and leaves that file as it is.
+// Backup writes a snapshot of the store to a new file at path. Views and updates continue meanwhile, and the log grows
+// until the end. The copy has another identity (see storage.Identity). The file gets its name when it is complete and
+// every page of it was checked. If that fails, or if ctx ends before, there is no file at path. Backup returns an error
+// that wraps fs.ErrExist if there is a file at path already, and leaves that file as it is.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	err := db.View(ctx, func(storage.Reader) error { // returns ErrClosed if the store is closed
 		return putWhole(path, func(tmp string) error { return db.store.copyTo(ctx, tmp) })
@@ -46,8 +47,8 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-// copyTo writes a snapshot into the empty file at path. It uses a connection of the pool, so that the checkpointer counts it as a long
-// View.
+// copyTo writes a snapshot into the empty file at path. It uses a connection of the pool, so that the checkpointer
+// counts it as a long View.
 func (s *store) copyTo(ctx context.Context, path string) error {
 	c, err := s.readers.get(ctx)
 	if err != nil {
@@ -83,8 +84,10 @@ func within(path string, fn func(*DB) error) error {
 
 // makeEmpty turns an empty file into an empty store.
 func makeEmpty(path string) error {
-	// The body of an app fits into one page of 8 KiB. That halves the writes to the log of two pages of SQLite's default size.
-	c, err := dial(path, "mode=rwc", "page_size=8192", "synchronous=FULL", fmt.Sprintf("application_id=%d", applicationID))
+	// The body of an app fits into one page of 8 KiB. That halves the writes to the log of two pages of SQLite's
+	// default size.
+	c, err := dial(path, "mode=rwc", "page_size=8192", "synchronous=FULL",
+		fmt.Sprintf("application_id=%d", applicationID))
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ type reader struct {
 	pool  *pool        // nil in an update
 	flush func() error // hands what an update has written to SQLite; nil in a View
 	c     *conn        // nil before the first read of a View
-	// snapshot is the first query of a View. It is closed when the View ends: SQLite keeps the snapshot while one query of the
-	// connection is open. So a View needs neither BEGIN nor ROLLBACK.
+	// snapshot is the first query of a View. It is closed when the View ends: SQLite keeps the snapshot while one query
+	// of the connection is open. So a View needs neither BEGIN nor ROLLBACK.
 	snapshot *rows
 }
 
@@ -56,8 +56,8 @@ func (r *reader) end() {
 // mostGet is how many keys one statement reads at most.
 const mostGet = 16
 
-// getStatements has the statement that reads n keys at index n. Each returns one row even if no key exists, since the first query of a
-// View needs a row.
+// getStatements has the statement that reads n keys at index n. Each returns one row even if no key exists, since the
+// first query of a View needs a row.
 var getStatements = func() (sql [mostGet + 1]string) {
 	const one = ", (SELECT value FROM kv WHERE key = ?)"
 	for n := range sql {
@@ -110,33 +110,35 @@ const (
 	portionBytes = 1 << 20
 )
 
-// scan reads portions, each with a query of its own from where the last one ended, so that no query is open while the loop writes.
+// scan reads portions, each with a query of its own from where the last one ended, so that no query is open while the
+// loop writes.
 func (r *reader) scan(ctx context.Context, in storage.Range) iter.Seq2[storage.Entry, error] {
-	return storage.Portions(in, firstPortion, mostPortion, func(in storage.Range, n int) (list []storage.Entry, rest storage.Range, more bool, err error) {
-		if err := r.ready(ctx); err != nil {
-			return nil, in, false, err
-		}
-		sql := up
-		if in.Reverse {
-			sql = down
-		}
-		rows := r.c.query(sql, in.From, bound(in.To))
-		defer rows.close()
-		list = make([]storage.Entry, 0, n)
-		for size := 0; len(list) < n && size < portionBytes; {
-			if !rows.next() {
-				return list, in, false, rows.err
+	return storage.Portions(in, firstPortion, mostPortion,
+		func(in storage.Range, n int) (list []storage.Entry, rest storage.Range, more bool, err error) {
+			if err := r.ready(ctx); err != nil {
+				return nil, in, false, err
 			}
-			e := storage.Entry{Key: rows.text(0), Value: rows.blob(1)}
-			list, size = append(list, e), size+len(e.Key)+len(e.Value)
-		}
-		if last := list[len(list)-1].Key; in.Reverse {
-			in.To = last
-		} else {
-			in.From = last + "\x00"
-		}
-		return list, in, true, nil
-	})
+			sql := up
+			if in.Reverse {
+				sql = down
+			}
+			rows := r.c.query(sql, in.From, bound(in.To))
+			defer rows.close()
+			list = make([]storage.Entry, 0, n)
+			for size := 0; len(list) < n && size < portionBytes; {
+				if !rows.next() {
+					return list, in, false, rows.err
+				}
+				e := storage.Entry{Key: rows.text(0), Value: rows.blob(1)}
+				list, size = append(list, e), size+len(e.Key)+len(e.Value)
+			}
+			if last := list[len(list)-1].Key; in.Reverse {
+				in.To = last
+			} else {
+				in.From = last + "\x00"
+			}
+			return list, in, true, nil
+		})
 }
 
 // bound returns the value for the upper bound of a range. Without one it is a blob, which is greater than each text.

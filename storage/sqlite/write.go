@@ -9,8 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// schema has the tables of a store. A value of more than mostSmall bytes would waste much of its pages in a table without
-// rowid, so it is a row of large, and entry has the number of that row. Operators read the view kv.
+// schema has the tables of a store. A value of more than mostSmall bytes would waste much of its pages in a table
+// without rowid, so it is a row of large, and entry has the number of that row. Operators read the view kv.
 const schema = `
 CREATE TABLE entry (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE large (id INTEGER PRIMARY KEY, value BLOB NOT NULL) STRICT;
@@ -151,7 +151,8 @@ const mostRows = 16
 // putStatements and deleteStatements have the statements for n entries at index n.
 var putStatements, deleteStatements = func() (put, remove [mostRows + 1]string) {
 	for n := range put {
-		put[n] = "INSERT INTO entry VALUES " + strings.TrimPrefix(strings.Repeat(", (?, ?)", n), ", ") + " ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+		put[n] = "INSERT INTO entry VALUES " + strings.TrimPrefix(strings.Repeat(", (?, ?)", n), ", ") +
+			" ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 		remove[n] = "DELETE FROM entry WHERE key IN (" + strings.TrimPrefix(strings.Repeat(", ?", n), ", ") + ")"
 	}
 	return put, remove
@@ -189,7 +190,8 @@ func (c *conn) write(values map[string][]byte) error {
 	return nil
 }
 
-// putLarge replaces a large value by another one. If the entry has none, it adds one, and returns its number for the entry.
+// putLarge replaces a large value by another one. If the entry has none, it adds one, and returns its number for the
+// entry.
 func (c *conn) putLarge(key string, value []byte) (id int64, err error) {
 	res, err := c.exec("UPDATE large SET value = $2 WHERE id = (SELECT value FROM entry WHERE key = $1)", key, value)
 	if err != nil {

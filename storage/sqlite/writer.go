@@ -15,12 +15,13 @@ import (
 // maxBatch is how many updates share a commit at most. It bounds the time that the first of them waits.
 const maxBatch = 256
 
-// writer owns the one connection that updates run on, one after the other, each in the goroutine of its caller. An update begins a
-// transaction if none is open. Then it leaves the transaction to the next update that waits for the connection. If none waits, it
-// commits for all updates that have shared the transaction.
+// writer owns the one connection that updates run on, one after the other, each in the goroutine of its caller. An
+// update begins a transaction if none is open. Then it leaves the transaction to the next update that waits for the
+// connection. If none waits, it commits for all updates that have shared the transaction.
 //
-// Writes of updates are collected and executed in few statements before the commit. An update that fails before that is rolled back by
-// discarding its writes. Only an update that has to execute writes earlier, for instance to read a range, has a savepoint.
+// Writes of updates are collected and executed in few statements before the commit. An update that fails before that is
+// rolled back by discarding its writes. Only an update that has to execute writes earlier, for instance to read a
+// range, has a savepoint.
 type writer struct {
 	c         *conn
 	busy      time.Duration // how long to wait for the lock of another process
@@ -28,8 +29,9 @@ type writer struct {
 	committed func(pages int64) // called after each transaction with the size of the log
 	counters  counters
 
-	free    chan struct{}  // has a token while no goroutine uses the connection
-	large   chan struct{}  // has a token while an update without a shared commit waits or runs, so that others run between two of them
+	free chan struct{} // has a token while no goroutine uses the connection
+	// has a token while an update without a shared commit waits or runs, so that others run between two of them
+	large   chan struct{}
 	waiting atomic.Int32   // how many updates wait for the token of free
 	givenUp sync.WaitGroup // those of them whose callers wait no longer
 
@@ -58,10 +60,10 @@ func newWriter(c *conn, busy time.Duration, bells *storage.Bells) *writer {
 	return w
 }
 
-// update runs fn on the writer's connection. When update returns nil, the writes of fn are on the disk. If fn returns an error or
-// panics, its writes are rolled back, and update returns the error or panics. If the whole transaction fails, for instance at the
-// commit, update returns the error of the transaction instead of that of fn. If alone is true, the update shares its commit with no
-// other.
+// update runs fn on the writer's connection. When update returns nil, the writes of fn are on the disk. If fn returns
+// an error or panics, its writes are rolled back, and update returns the error or panics. If the whole transaction
+// fails, for instance at the commit, update returns the error of the transaction instead of that of fn. If alone is
+// true, the update shares its commit with no other.
 //
 // fn runs at most once. It does not run if ctx ends before its turn, or if the transaction cannot begin.
 func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*tx) error) error {
@@ -122,8 +124,9 @@ func (w *writer) enter(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// leave gives the connection to the next update. It commits first if now is true, if the transaction has failed, after maxBatch updates,
-// and if no update waits. Before it decides that none waits, it lets other goroutines run, so that their updates can join this commit.
+// leave gives the connection to the next update. It commits first if now is true, if the transaction has failed, after
+// maxBatch updates, and if no update waits. Before it decides that none waits, it lets other goroutines run, so that
+// their updates can join this commit.
 func (w *writer) leave(now bool) {
 	if b := w.batch; b != nil {
 		if w.waiting.Load() == 0 {
@@ -144,7 +147,8 @@ func (w *writer) outside(do func()) {
 	w.leave(false)
 }
 
-// settle keeps the writes of an update, or rolls them back if err is not nil. It returns an error if the whole transaction has failed.
+// settle keeps the writes of an update, or rolls them back if err is not nil. It returns an error if the whole
+// transaction has failed.
 func (w *writer) settle(t *tx, space string, err error) error {
 	switch {
 	case w.c.broken != nil:
@@ -175,12 +179,12 @@ func (w *writer) settle(t *tx, space string, err error) error {
 	return nil
 }
 
-// begin acquires the file's write lock and begins a transaction, for an update that came at a time. It returns errNewer if the format is
-// newer, an error for which isBusy is true if the lock was not free in time, and the error of ctx if ctx ends before. If begin has
-// failed for another update after this one came, it returns the same error at once.
+// begin acquires the file's write lock and begins a transaction, for an update that came at a time. It returns errNewer
+// if the format is newer, an error for which isBusy is true if the lock was not free in time, and the error of ctx if
+// ctx ends before. If begin has failed for another update after this one came, it returns the same error at once.
 //
-// It retries every millisecond. SQLite's busy handler retries more and more rarely, so it may never get the lock while another
-// process commits without a pause.
+// It retries every millisecond. SQLite's busy handler retries more and more rarely, so it may never get the lock while
+// another process commits without a pause.
 func (w *writer) begin(ctx context.Context, came time.Time) (err error) {
 	if came.Before(w.failedAt) {
 		return w.failed
@@ -243,8 +247,8 @@ func (w *writer) commit() {
 	}
 }
 
-// undo rolls back a transaction that failed with err, or could not begin. If the outcome of the commit is unknown, it returns err.
-// Otherwise it returns an error that wraps err and says that nothing was committed.
+// undo rolls back a transaction that failed with err, or could not begin. If the outcome of the commit is unknown, it
+// returns err. Otherwise it returns an error that wraps err and says that nothing was committed.
 func (w *writer) undo(err error) error {
 	w.c.broken = nil
 	w.c.exec("ROLLBACK") // fails if SQLite has rolled back already
@@ -258,8 +262,8 @@ func (w *writer) undo(err error) error {
 	return fmt.Errorf("nothing was committed: %w", err)
 }
 
-// lookForOthers rings all bells if another connection has committed since the last look. It may wait for an update of this process:
-// nobody else can commit while that runs.
+// lookForOthers rings all bells if another connection has committed since the last look. It may wait for an update of
+// this process: nobody else can commit while that runs.
 func (w *writer) lookForOthers() {
 	w.outside(func() {
 		now, err := w.c.value("PRAGMA data_version") // not changed by commits of the writer itself

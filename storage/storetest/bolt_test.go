@@ -52,7 +52,9 @@ func (s *boltStore) View(_ context.Context, fn func(storage.Reader) error) error
 	return s.db.View(func(t *bolt.Tx) error { return fn(boltTx{t.Bucket(bucket)}) })
 }
 
-func (s *boltStore) Update(ctx context.Context, space string, _ storage.UpdateOptions, fn func(storage.Tx) error) error {
+func (s *boltStore) Update(
+	ctx context.Context, space string, _ storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
 	select {
 	case <-s.writer:
 	case <-ctx.Done():
@@ -84,8 +86,8 @@ func (t boltTx) Scan(_ context.Context, ranges ...storage.Range) iter.Seq2[stora
 	return storage.Merge(ranges, t.scan)
 }
 
-// scan looks for each entry anew, since writes move what a cursor points to. Backwards it reads the range first: Prev stops at a page
-// that a transaction has emptied.
+// scan looks for each entry anew, since writes move what a cursor points to. Backwards it reads the range first: Prev
+// stops at a page that a transaction has emptied.
 func (t boltTx) scan(in storage.Range) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
 		if in.Reverse {

@@ -18,9 +18,10 @@ import (
 // faulty is a store with a fault. Where a function is nil, the method of the Store inside is called.
 type faulty struct {
 	storage.Store
-	read    func(storage.Reader) storage.Reader
-	write   func(storage.Tx) storage.Tx
-	update  func(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error
+	read   func(storage.Reader) storage.Reader
+	write  func(storage.Tx) storage.Tx
+	update func(s storage.Store, c context.Context, space string, o storage.UpdateOptions,
+		fn func(storage.Tx) error) error
 	view    func(s storage.Store, c context.Context, fn func(storage.Reader) error) error
 	changed func(s storage.Store, prefix string) <-chan struct{}
 	close   func(s storage.Store) error
@@ -179,7 +180,9 @@ func (d deletes) DeleteRange(c context.Context, r storage.Range) error {
 var faults = map[string]func() faulty{
 	"keys are in the order of their bytes": func() faulty {
 		return scanFault(func(_ []storage.Range, all []storage.Entry) []storage.Entry {
-			slices.SortStableFunc(all, func(a, b storage.Entry) int { return strings.Compare(strings.ToLower(a.Key), strings.ToLower(b.Key)) })
+			slices.SortStableFunc(all, func(a, b storage.Entry) int {
+				return strings.Compare(strings.ToLower(a.Key), strings.ToLower(b.Key))
+			})
 			return all
 		})
 	},
@@ -260,13 +263,16 @@ var faults = map[string]func() faulty{
 		}}
 	},
 	"an update reads what it has written": func() faulty {
-		return faulty{update: func(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+		return faulty{update: func(s storage.Store, c context.Context, space string, o storage.UpdateOptions,
+			fn func(storage.Tx) error) error {
 			return s.Update(c, space, o, func(t storage.Tx) error {
 				return s.View(c, func(r storage.Reader) error { return fn(tx{r, t}) })
 			})
 		}}
 	},
-	"an error leaves nothing of an update": func() faulty { return faulty{update: swallow(func() bool { return true })} },
+	"an error leaves nothing of an update": func() faulty {
+		return faulty{update: swallow(func() bool { return true })}
+	},
 	"a panic writes nothing, and goes on to the caller": func() faulty {
 		return faulty{view: func(s storage.Store, c context.Context, fn func(storage.Reader) error) (err error) {
 			defer func() {
@@ -297,7 +303,8 @@ var faults = map[string]func() faulty{
 		}}
 	},
 	"a View has what was acknowledged before it": func() faulty {
-		return faulty{update: func(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+		return faulty{update: func(s storage.Store, c context.Context, space string, o storage.UpdateOptions,
+			fn func(storage.Tx) error) error {
 			go func() { _ = s.Update(c, space, o, fn) }()
 			return nil
 		}}
@@ -308,7 +315,8 @@ var faults = map[string]func() faulty{
 		return faulty{update: swallow(func() bool { return n.Add(1)%7 == 0 })}
 	},
 	"an update reads of other spaces what was committed": func() faulty {
-		return faulty{update: func(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+		return faulty{update: func(s storage.Store, c context.Context, space string, o storage.UpdateOptions,
+			fn func(storage.Tx) error) error {
 			return s.Update(c, space, o, func(t storage.Tx) error {
 				return fn(tx{reader{Reader: t, get: func(r storage.Reader, keys []string) ([][]byte, error) {
 					values, err := r.Get(c, keys...)
@@ -326,7 +334,8 @@ var faults = map[string]func() faulty{
 		return faulty{write: func(t storage.Tx) storage.Tx { return deletes{t} }}
 	},
 	"Large, Erase and Exclusive updates are updates": func() faulty {
-		return faulty{update: func(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+		return faulty{update: func(s storage.Store, c context.Context, space string, o storage.UpdateOptions,
+			fn func(storage.Tx) error) error {
 			if o.Erase {
 				return nil
 			}
@@ -379,7 +388,9 @@ var faults = map[string]func() faulty{
 		})
 	},
 	"a context that has ended ends a call": func() faulty {
-		return faulty{view: func(s storage.Store, _ context.Context, fn func(storage.Reader) error) error { return s.View(ctx, fn) }}
+		return faulty{view: func(s storage.Store, _ context.Context, fn func(storage.Reader) error) error {
+			return s.View(ctx, fn)
+		}}
 	},
 	"a caller's bytes and a store's are not changed": func() faulty {
 		kept := map[string][]byte{}
@@ -409,8 +420,11 @@ var faults = map[string]func() faulty{
 }
 
 // swallow makes an update commit although its function has returned an error, whenever now returns true.
-func swallow(now func() bool) func(storage.Store, context.Context, string, storage.UpdateOptions, func(storage.Tx) error) error {
-	return func(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) (failed error) {
+func swallow(
+	now func() bool,
+) func(storage.Store, context.Context, string, storage.UpdateOptions, func(storage.Tx) error) error {
+	return func(s storage.Store, c context.Context, space string, o storage.UpdateOptions,
+		fn func(storage.Tx) error) (failed error) {
 		err := s.Update(c, space, o, func(t storage.Tx) error {
 			if failed = fn(t); failed != nil && now() {
 				return nil
@@ -425,7 +439,9 @@ func swallow(now func() bool) func(storage.Store, context.Context, string, stora
 }
 
 // unordered lets a function read a snapshot, and writes later what it has written.
-func unordered(s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+func unordered(
+	s storage.Store, c context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
 	var written []storage.Entry
 	err := s.View(c, func(r storage.Reader) error {
 		time.Sleep(time.Millisecond)

@@ -9,8 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// tells lets a follower read a log that another goroutine writes, perhaps through another opening. The follower reads only when a
-// channel of Changed was closed.
+// tells lets a follower read a log that another goroutine writes, perhaps through another opening. The follower reads
+// only when a channel of Changed was closed.
 func tells(follower, writer storage.Store) error {
 	const n = 40
 	written := make(chan error, 1)
@@ -79,7 +79,9 @@ func endedContext(s storage.Store) error {
 	err := update(s, "a", func(storage.Tx) error {
 		given := make(chan error, 1)
 		go func() {
-			given <- s.Update(waiting, "a", storage.UpdateOptions{Large: true}, func(storage.Tx) error { return called() })
+			given <- s.Update(waiting, "a", storage.UpdateOptions{Large: true}, func(storage.Tx) error {
+				return called()
+			})
 		}()
 		time.Sleep(10 * time.Millisecond)
 		giveUp()
@@ -132,7 +134,8 @@ func closing(s storage.Store) error {
 		}
 	}
 	called := func() error { return errors.New("a function is called after Close") }
-	view, write := s.View(ctx, func(storage.Reader) error { return called() }), update(s, "a", func(storage.Tx) error { return called() })
+	view, write := s.View(ctx, func(storage.Reader) error { return called() }),
+		update(s, "a", func(storage.Tx) error { return called() })
 	if !errors.Is(view, storage.ErrClosed) || !errors.Is(write, storage.ErrClosed) {
 		return fmt.Errorf("after Close, calls return %v and %v", view, write)
 	}

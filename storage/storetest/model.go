@@ -16,7 +16,8 @@ func like(s storage.Store, rng *rand.Rand) error {
 	spaces := []string{"a", "a/b", "b"}
 	model := map[string]string{}
 	key := func(space string) string {
-		return space + " " + strings.Repeat("\x00", rng.IntN(2)) + fmt.Sprint(rng.IntN(40)) + strings.Repeat("\xff", rng.IntN(3))
+		return space + " " + strings.Repeat("\x00", rng.IntN(2)) + fmt.Sprint(rng.IntN(40)) +
+			strings.Repeat("\xff", rng.IntN(3))
 	}
 	stop := errors.New("stop")
 	for range 300 {

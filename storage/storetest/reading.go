@@ -10,7 +10,8 @@ import (
 )
 
 func order(s storage.Store) error {
-	keys := []string{"a ", "a \x00", "a \x00\x00", "a \x00a", "a A", "a a", "a a\x00", "a a ", "a aa", "a b", "a é", "a \xff", "a \xff\xff", "a-b 1", "a/b 1", "aa 1", "b "}
+	keys := []string{"a ", "a \x00", "a \x00\x00", "a \x00a", "a A", "a a", "a a\x00", "a a ", "a aa", "a b", "a é",
+		"a \xff", "a \xff\xff", "a-b 1", "a/b 1", "aa 1", "b "}
 	var pairs, reverse []string
 	for _, key := range keys {
 		pairs = append(pairs, key, "v"+key)
@@ -40,7 +41,8 @@ func emptyValues(s storage.Store) error {
 		if err != nil {
 			return err
 		}
-		if values[0] == nil || values[1] == nil || len(values[0])+len(values[1]) > 0 || values[2] != nil || values[3] != nil {
+		if values[0] == nil || values[1] == nil || len(values[0])+len(values[1]) > 0 || values[2] != nil ||
+			values[3] != nil {
 			return fmt.Errorf("two empty values and two absent ones are %#v", values)
 		}
 		return has(r, storage.Range{}, "a empty", "", "a nil", "")
@@ -93,7 +95,8 @@ func merged(s storage.Store) error {
 	x, y, z := storage.Prefix("a x/"), storage.Prefix("a yy/"), storage.Prefix("b z/")
 	x.Skip, y.Skip, z.Skip = 4, 5, 4
 	return within(s, func(r storage.Reader) error {
-		err := yields(r, []storage.Range{x, y, z}, "a x/1", "", "a yy/1", "", "b z/2", "", "a yy/3", "", "a x/4", "", "b z/5", "")
+		err := yields(r, []storage.Range{x, y, z}, "a x/1", "", "a yy/1", "", "b z/2", "", "a yy/3", "", "a x/4", "",
+			"b z/5", "")
 		one := []storage.Range{x, y, z}
 		for i := range one {
 			one[i].Reverse, one[i].Limit = true, 1
@@ -218,7 +221,8 @@ func spacesWithEntries(s storage.Store) error {
 		return err
 	}
 	return within(s, func(r storage.Reader) error {
-		for prefix, want := range map[string]string{"": "[a a/b a/c b]", "a": "[a a/b a/c]", "a/": "[a/b a/c]", "c": "[]"} {
+		for prefix, want := range map[string]string{"": "[a a/b a/c b]", "a": "[a a/b a/c]", "a/": "[a/b a/c]",
+			"c": "[]"} {
 			var got []string
 			for space, err := range r.Spaces(ctx, prefix) {
 				if err != nil {
@@ -251,9 +255,11 @@ func estimates(s storage.Store) error {
 			err = errors.Join(err, err2)
 			return n
 		}
-		none, one, many, limited := of(storage.Prefix("a none/")), of(storage.Prefix("a one")), of(storage.Prefix("a many/")), of(storage.Range{Limit: 5})
+		none, one, many, limited := of(storage.Prefix("a none/")), of(storage.Prefix("a one")),
+			of(storage.Prefix("a many/")), of(storage.Range{Limit: 5})
 		if err != nil || none != 0 || one < 1 || many < 10*one || limited < 1 || limited > 5 {
-			return fmt.Errorf("no entry, one, 3000, and 5 of them at most are estimated as %d, %d, %d and %d; %v", none, one, many, limited, err)
+			return fmt.Errorf("no entry, one, 3000, and 5 of them at most are estimated as %d, %d, %d and %d; %v", none,
+				one, many, limited, err)
 		}
 		return nil
 	})

@@ -20,9 +20,11 @@ import (
 type Driver struct {
 	// Open returns an empty store, which the test's cleanup closes.
 	Open func(t testing.TB) storage.Store
-	// Again reopens a store that Open has returned and the suite has closed. It is nil for a driver without durable data.
+	// Again reopens a store that Open has returned and the suite has closed. It is nil for a driver without durable
+	// data.
 	Again func(t testing.TB, closed storage.Store) storage.Store
-	// Beside opens a store a second time while the first one is open, as another process would. It is nil if that is not possible.
+	// Beside opens a store a second time while the first one is open, as another process would. It is nil if that is
+	// not possible.
 	Beside func(t testing.TB, open storage.Store) storage.Store
 }
 
@@ -82,7 +84,9 @@ var rules = []rule{
 	{"DeleteRange deletes what Scan would yield", deletedRanges},
 	{"Large, Erase and Exclusive updates are updates", options},
 	{"beside an exclusive update there is no other one", exclusive},
-	{"a channel of Changed is closed for what a later View does not see", func(s storage.Store) error { return tells(s, s) }},
+	{"a channel of Changed is closed for what a later View does not see", func(s storage.Store) error {
+		return tells(s, s)
+	}},
 	{"Changed tells of the spaces below its prefix", changedBelow},
 	{"Spaces yields those that have entries", spacesWithEntries},
 	{"Estimate is 0 only for a range without entries", estimates},

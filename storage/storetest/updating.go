@@ -12,8 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// writingLoop gives every entry another key while it loops over them, as code that rewrites records does. Then it deletes, inside a
-// loop, the entries that the loop has not reached.
+// writingLoop gives every entry another key while it loops over them, as code that rewrites records does. Then it
+// deletes, inside a loop, the entries that the loop has not reached.
 func writingLoop(s storage.Store) error {
 	const n = 2000 // more than what a driver reads at once
 	if err := fillMany(s, "a old/", n); err != nil {
@@ -49,7 +49,8 @@ func ownWrites(s storage.Store) error {
 		return err
 	}
 	return update(s, "a", func(t storage.Tx) error {
-		if err := errors.Join(put(t, "a 1", "x", "a 3", "y", "a 1", "z"), t.Delete(ctx, "a 2", "a 4", "a 2")); err != nil {
+		if err := errors.Join(put(t, "a 1", "x", "a 3", "y", "a 1", "z"),
+			t.Delete(ctx, "a 2", "a 4", "a 2")); err != nil {
 			return err
 		}
 		values, err := t.Get(ctx, "a 1", "a 2", "a 3")
@@ -149,7 +150,8 @@ func counts(stores ...storage.Store) error {
 			}
 			logged, err := scanned(r, storage.Prefix(space+" log/"))
 			if want := hands / 2 * times; err != nil || len(values[0]) != want || len(logged) != 2*want {
-				return fmt.Errorf("%d updates have counted to %d and logged %d; %v", want, len(values[0]), len(logged)/2, err)
+				return fmt.Errorf("%d updates have counted to %d and logged %d; %v", want, len(values[0]),
+					len(logged)/2, err)
 			}
 		}
 		return nil
@@ -192,7 +194,8 @@ func failBesideOthers(s storage.Store) error {
 			}
 		}
 		if err != nil || len(left) != 2*(100+1) {
-			return fmt.Errorf("100 updates that have not failed, and the last of them, have left %d entries; %v", len(left)/2, err)
+			return fmt.Errorf("100 updates that have not failed, and the last of them, have left %d entries; %v",
+				len(left)/2, err)
 		}
 		return nil
 	})
@@ -203,7 +206,8 @@ func deletedRanges(s storage.Store) error {
 		return err
 	}
 	err := update(s, "a", func(t storage.Tx) error {
-		return errors.Join(t.DeleteRange(ctx, storage.Range{From: "a 2", To: "a 3"}), t.DeleteRange(ctx, storage.Range{From: "a 5", To: "a 3"}),
+		return errors.Join(t.DeleteRange(ctx, storage.Range{From: "a 2", To: "a 3"}),
+			t.DeleteRange(ctx, storage.Range{From: "a 5", To: "a 3"}),
 			has(t, storage.Prefix("a "), "a 1", "", "a 3", "", "a 4", ""))
 	})
 	if err := errors.Join(err, contains(s, "a\x00 1", "", "a 1", "", "a 3", "", "a 4", "", "b 1", "")); err != nil {
@@ -218,7 +222,8 @@ func options(s storage.Store) error {
 	if err := fill(s, pairs...); err != nil {
 		return err
 	}
-	for i, o := range []storage.UpdateOptions{{Large: true}, {Erase: true}, {Exclusive: true}, {Large: true, Erase: true, Exclusive: true}} {
+	for i, o := range []storage.UpdateOptions{{Large: true}, {Erase: true}, {Exclusive: true},
+		{Large: true, Erase: true, Exclusive: true}} {
 		key := fmt.Sprintf("a %d", i+1)
 		err := s.Update(ctx, "a", o, func(t storage.Tx) error {
 			return errors.Join(t.Delete(ctx, pairs[0]), put(t, key, "x"))
@@ -236,15 +241,16 @@ func exclusive(s storage.Store) error {
 	return parallel(6, func(i int) error {
 		alone := i == 0
 		for range 20 {
-			err := s.Update(ctx, fmt.Sprintf("a%d", i%3), storage.UpdateOptions{Exclusive: alone}, func(t storage.Tx) error {
-				n := running.Add(1)
-				defer running.Add(-1)
-				time.Sleep(time.Millisecond) // so that others would run beside it
-				if alone && (n > 1 || running.Load() > 1) {
-					return errors.New("beside an exclusive update there is another one")
-				}
-				return put(t, fmt.Sprintf("a%d %d", i%3, i), "")
-			})
+			err := s.Update(ctx, fmt.Sprintf("a%d", i%3), storage.UpdateOptions{Exclusive: alone},
+				func(t storage.Tx) error {
+					n := running.Add(1)
+					defer running.Add(-1)
+					time.Sleep(time.Millisecond) // so that others would run beside it
+					if alone && (n > 1 || running.Load() > 1) {
+						return errors.New("beside an exclusive update there is another one")
+					}
+					return put(t, fmt.Sprintf("a%d %d", i%3, i), "")
+				})
 			if err != nil {
 				return err
 			}
@@ -262,7 +268,8 @@ func largest(s storage.Store) error {
 	if err := put(storage.Entry{Key: key, Value: value}); err != nil {
 		return err
 	}
-	if put(storage.Entry{Key: key, Value: append(value, 'x')}) == nil || put(storage.Entry{Key: key + "k"}) == nil || put(storage.Entry{Key: "a"}) == nil {
+	if put(storage.Entry{Key: key, Value: append(value, 'x')}) == nil || put(storage.Entry{Key: key + "k"}) == nil ||
+		put(storage.Entry{Key: "a"}) == nil {
 		return errors.New("a value or a key that is too large, or a key without a space, is taken")
 	}
 	return s.View(ctx, func(r storage.Reader) error {

@@ -7,11 +7,12 @@ import (
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
-// Differ finds the operations that turn values into others. Objects are compared member by member. Of two arrays, the items that both
-// have at their beginnings and at their ends are left out, and the others are compared in pairs. Everything else is replaced whole.
-// The operations are the same for the same values.
+// Differ finds the operations that turn values into others. Objects are compared member by member. Of two arrays, the
+// items that both have at their beginnings and at their ends are left out, and the others are compared in pairs.
+// Everything else is replaced whole. The operations are the same for the same values.
 type Differ struct {
-	Steps  int // steps that are left, each about two nanoseconds; below zero, values that were not compared yet are replaced whole
+	// steps that are left, each about two nanoseconds; below zero, values that were not compared yet are replaced whole
+	Steps  int
 	Widest int // the members or items of the largest object or array that was parsed
 	held   int // the members and items that are in memory
 	most   int
@@ -61,8 +62,8 @@ func (d *Differ) release(n *Node) {
 	}
 }
 
-// value adds the operations that turn a into b. If their parts cannot be compared, or if that takes more than most operations, it adds
-// one replace instead.
+// value adds the operations that turn a into b. If their parts cannot be compared, or if that takes more than most
+// operations, it adds one replace instead.
 func (d *Differ) value(path string, a, b *Node) {
 	if bytes.Equal(a.text, b.text) {
 		return
@@ -108,7 +109,8 @@ func (d *Differ) object(path string, was, is *list) {
 	}
 	for i := range is.items {
 		if before(i) == nil {
-			d.ops = append(d.ops, Op{Op: "add", Path: path + "/" + jsonpointer.Escape(is.name(i)), Value: is.items[i].text})
+			d.ops = append(d.ops,
+				Op{Op: "add", Path: path + "/" + jsonpointer.Escape(is.name(i)), Value: is.items[i].text})
 		}
 	}
 }

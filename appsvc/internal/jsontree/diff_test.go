@@ -101,7 +101,8 @@ func TestBudget(t *testing.T) {
 		d := jsontree.Differ{Steps: steps}
 		ops := d.Values("/v", a, b, 9)
 		if len(ops) != 1 || ops[0].Path != want || (d.Steps < 0) != (want == "/v") {
-			t.Errorf("with %d steps: %d operations, the first of %s, %d steps left; want %s to be replaced", steps, len(ops), ops[0].Path, d.Steps, want)
+			t.Errorf("with %d steps: %d operations, the first of %s, %d steps left; want %s to be replaced", steps,
+				len(ops), ops[0].Path, d.Steps, want)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package jsontree edits and compares JSON values without decoding them. A Node is parsed one level at a time, when a member or an item
-// is read. Other values are written as the text that they were read from, so numbers and strings keep their text, and a patch of one
-// field of a large document costs little. The texts must be strict JSON.
+// Package jsontree edits and compares JSON values without decoding them. A Node is parsed one level at a time, when a
+// member or an item is read. Other values are written as the text that they were read from, so numbers and strings keep
+// their text, and a patch of one field of a large document costs little. The texts must be strict JSON.
 //
 // Patch applies JSON Patch documents (RFC 6902), and Differ computes them.
 package jsontree
@@ -87,7 +87,8 @@ func (n *Node) Within(most int) bool {
 // Len returns how many members or items the value has.
 func (n *Node) Len() int { return len(n.parse().items) }
 
-// At returns the value of the member, or the item, with this index. It is valid until members or items are added or removed.
+// At returns the value of the member, or the item, with this index. It is valid until members or items are added or
+// removed.
 func (n *Node) At(i int) *Node { return &n.parse().items[i] }
 
 // Name returns the name of the member with this index.
@@ -153,8 +154,8 @@ func (l *list) name(i int) string {
 	return text
 }
 
-// finder returns a function that finds the value of the member of l that has the same name as the member of other with the index i,
-// nil if there is none. It makes an index of the names only if l has them in another order.
+// finder returns a function that finds the value of the member of l that has the same name as the member of other with
+// the index i, nil if there is none. It makes an index of the names only if l has them in another order.
 func (l *list) finder(other *list) func(i int) *Node {
 	var byName map[string]int
 	return func(i int) *Node {
@@ -174,8 +175,8 @@ func (l *list) finder(other *list) func(i int) *Node {
 	}
 }
 
-// Equal reports whether two values are the same: objects with the same members in any order, arrays with the same items in order,
-// and numbers for which same returns true.
+// Equal reports whether two values are the same: objects with the same members in any order, arrays with the same items
+// in order, and numbers for which same returns true.
 func Equal(a, b *Node, same func(x, y []byte) bool) bool {
 	if a.list == nil && b.list == nil && bytes.Equal(a.text, b.text) {
 		return true
@@ -219,8 +220,9 @@ func SameText(x, y []byte) bool { return bytes.Equal(x, y) }
 // SameNumber compares numbers by value, however they are written: 1, 1.0 and 10e-1 are one.
 func SameNumber(x, y []byte) bool { return normal(string(x)) == normal(string(y)) }
 
-// normal returns one spelling for all spellings of a number: its sign, its digits without zeros at either end, and a power of ten. It
-// takes time and memory linear in the text, however large the exponent is: 1e1000000000 is never written out.
+// normal returns one spelling for all spellings of a number: its sign, its digits without zeros at either end, and a
+// power of ten. It takes time and memory linear in the text, however large the exponent is: 1e1000000000 is never
+// written out.
 func normal(text string) string {
 	sign := ""
 	if rest, negative := strings.CutPrefix(text, "-"); negative {

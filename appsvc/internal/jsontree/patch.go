@@ -21,8 +21,8 @@ func testFailed(reason string) error {
 	return fault.Conflict(vitrine.CodeTestFailed, vitrine.Version{}, "%s", reason)
 }
 
-// Op is one operation of a patch. Path and From are JSON pointers (RFC 6901); From is that of a move or a copy. Value is JSON, and
-// nil if the operation has none.
+// Op is one operation of a patch. Path and From are JSON pointers (RFC 6901); From is that of a move or a copy. Value
+// is JSON, and nil if the operation has none.
 type Op struct {
 	Op, Path, From string
 	Value          []byte
@@ -70,8 +70,8 @@ type wireOp struct {
 }
 
 // Decode reads a patch of at most maxOps operations as strict JSON. Every operation must have the members that its kind
-// needs and none that RFC 6902 does not define. It returns vitrine.ErrInvalid for anything else, with a pointer into the patch, and
-// vitrine.ErrTooLarge beyond maxOps.
+// needs and none that RFC 6902 does not define. It returns vitrine.ErrInvalid for anything else, with a pointer into
+// the patch, and vitrine.ErrTooLarge beyond maxOps.
 func Decode(data []byte, maxOps int) ([]Op, error) {
 	var wire []wireOp
 	if err := strictjson.Decode(data, &wire); err != nil {
@@ -95,7 +95,8 @@ func Decode(data []byte, maxOps int) ([]Op, error) {
 
 // wrong says which member of the operation is wrong and why; reason is "" if none is.
 func (w wireOp) wrong() (member, reason string) {
-	needs := map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from"}
+	needs := map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from",
+		"copy": "from"}
 	need, known := needs[w.Op]
 	switch {
 	case !known:
@@ -132,9 +133,10 @@ type Limits struct {
 	Work   int // sum over all operations of the members or items of the largest object or list on its path
 }
 
-// Patch applies the operations in order. It returns vitrine.ErrUnprocessable if one does not apply, vitrine.ErrConflict if a test fails,
-// and vitrine.ErrTooLarge beyond the limits, each with a pointer to the operation; n is undefined then. Where the RFC leaves a choice,
-// test compares numbers by value, an array index must be canonical ("-1", "01" and "+1" are not), and no value is moved into itself.
+// Patch applies the operations in order. It returns vitrine.ErrUnprocessable if one does not apply, vitrine.ErrConflict
+// if a test fails, and vitrine.ErrTooLarge beyond the limits, each with a pointer to the operation; n is undefined
+// then. Where the RFC leaves a choice, test compares numbers by value, an array index must be canonical ("-1", "01" and
+// "+1" are not), and no value is moved into itself.
 func (n *Node) Patch(ops []Op, limits Limits) error {
 	p := patching{root: n, left: limits}
 	for i, op := range ops {
@@ -233,7 +235,8 @@ func (p *patching) find(pointer string) (*Node, error) {
 	return at, nil
 }
 
-// child returns the index, in a node, of the value that a token of a pointer names. It returns an error if there is no such value.
+// child returns the index, in a node, of the value that a token of a pointer names. It returns an error if there is no
+// such value.
 func (p *patching) child(at *Node, token, pointer string) (i int, err error) {
 	l := at.parse()
 	p.steps = max(p.steps, len(l.items))

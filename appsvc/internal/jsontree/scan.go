@@ -6,14 +6,14 @@ import (
 	"errors"
 )
 
-// The functions of this file split a text without decoding it, several times as fast as a tokenizer that must check whether the text is
-// JSON. For text that is not JSON they return meaningless parts or an error, and never panic.
+// The functions of this file split a text without decoding it, several times as fast as a tokenizer that must check
+// whether the text is JSON. For text that is not JSON they return meaningless parts or an error, and never panic.
 
 // errNotJSON says that a text is no object or no array, or ends too early.
 var errNotJSON = errors.New("not the expected JSON")
 
-// Cut returns the value that data begins with, or the one punctuation mark, without white space before it, and what follows. value is nil
-// at the end of the text, and if the value has no end.
+// Cut returns the value that data begins with, or the one punctuation mark, without white space before it, and what
+// follows. value is nil at the end of the text, and if the value has no end.
 func Cut(data []byte) (value, rest []byte) {
 	begin := 0
 	for begin < len(data) && (data[begin] == ' ' || data[begin] == '\n' || data[begin] == '\t' || data[begin] == '\r') {
@@ -76,8 +76,8 @@ func stringLength(data []byte) int {
 	}
 }
 
-// each calls visit with every member of an object, or every item of an array, until visit returns false. name is the name of a member as
-// a JSON string, and nil for an item.
+// each calls visit with every member of an object, or every item of an array, until visit returns false. name is the
+// name of a member as a JSON string, and nil for an item.
 func each(data []byte, visit func(name, value []byte) bool) error {
 	data = bytes.TrimLeft(data, " \n\t\r")
 	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
@@ -124,8 +124,8 @@ func Items(data []byte) ([][]byte, error) {
 	return out, err
 }
 
-// Lookup returns the rest of the text of an object, from the value of the member of this name on, nil if there is none. It reads the
-// object only up to that value.
+// Lookup returns the rest of the text of an object, from the value of the member of this name on, nil if there is none.
+// It reads the object only up to that value.
 func Lookup(object []byte, name string) []byte {
 	rest, isObject := bytes.CutPrefix(bytes.TrimLeft(object, " \n\t\r"), []byte("{"))
 	for isObject {

@@ -23,8 +23,8 @@ type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) { return nil, errFetch }
 
-// compile compiles all subschemas of the outline, including unused ones, which must be valid too. It returns them by their JSON
-// pointers.
+// compile compiles all subschemas of the outline, including unused ones, which must be valid too. It returns them by
+// their JSON pointers.
 func (o *outline) compile(formats Formats) (map[string]*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
@@ -33,13 +33,15 @@ func (o *outline) compile(formats Formats) (map[string]*jsonschema.Schema, error
 		if p, ok := o.patterns.known[text]; ok {
 			return p, nil
 		}
-		// The pattern is of a standard meta-schema, and does not count towards the limits of the schema that refers to that one.
+		// The pattern is of a standard meta-schema, and does not count towards the limits of the schema that refers to
+		// that one.
 		return (&patterns{meter: o.patterns.meter, known: map[string]*pattern{}}).compile(text)
 	})
 	if err := c.AddResource(baseURI, o.doc); err != nil {
 		return nil, o.describe(err)
 	}
-	// Inner places come first, which is faster: the compiler searches a list for places to compile, and a map for compiled ones.
+	// Inner places come first, which is faster: the compiler searches a list for places to compile, and a map for
+	// compiled ones.
 	places := map[string]*jsonschema.Schema{}
 	for _, place := range slices.Backward(o.places) {
 		s, err := c.Compile(baseURI + "#" + (&url.URL{Fragment: place}).EscapedFragment())
@@ -83,8 +85,8 @@ func (o *outline) describe(err error) error {
 	return reject("", "it cannot be compiled: %s", shorten(err.Error()))
 }
 
-// invalidSchema returns the error for a schema that breaks its meta-schema. It reports the deepest of the faults, which is nearest to the
-// mistake.
+// invalidSchema returns the error for a schema that breaks its meta-schema. It reports the deepest of the faults, which
+// is nearest to the mistake.
 func invalidSchema(err *jsonschema.SchemaValidationError) error {
 	leaf, ok := errors.AsType[*jsonschema.ValidationError](err.Err)
 	if !ok {
@@ -95,7 +97,8 @@ func invalidSchema(err *jsonschema.SchemaValidationError) error {
 			return cmp.Or(len(a.InstanceLocation)-len(b.InstanceLocation), compareErrors(b, a))
 		})
 	}
-	return reject(pointerOf(err.URL)+pointerTo(leaf.InstanceLocation), "not valid against the meta-schema: %s", reason(leaf.ErrorKind))
+	return reject(pointerOf(err.URL)+pointerTo(leaf.InstanceLocation), "not valid against the meta-schema: %s",
+		reason(leaf.ErrorKind))
 }
 
 // pointerTo writes tokens as a JSON pointer.
@@ -127,5 +130,6 @@ func fits(ref, location string) bool {
 	address, _, _ := strings.Cut(ref, "#")
 	target, _, _ := strings.Cut(location, "#")
 	frag, targetFrag := pointerOf(ref), pointerOf(location)
-	return strings.HasSuffix(target, strings.TrimLeft(address, "./")) && (targetFrag == "" || strings.HasSuffix(targetFrag, frag))
+	return strings.HasSuffix(target, strings.TrimLeft(address, "./")) &&
+		(targetFrag == "" || strings.HasSuffix(targetFrag, frag))
 }

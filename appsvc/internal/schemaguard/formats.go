@@ -7,16 +7,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Formats are the formats that are asserted. JSON Schema leaves open whether the keyword format is an assertion or an annotation; here it
-// is an annotation unless Formats has it, or unless it decides between alternatives of a oneOf (see oneOf). The zero
-// value has none.
+// Formats are the formats that are asserted. JSON Schema leaves open whether the keyword format is an assertion or an
+// annotation; here it is an annotation unless Formats has it, or unless it decides between alternatives of a oneOf (see
+// oneOf). The zero value has none.
 type Formats struct {
 	Standard bool                          // the formats of JSON Schema, as far as they are checked
 	Own      map[string]func(string) error // by name; one with the name of a standard format replaces it
 }
 
-// standard has the formats that JSON Schema defines. Those that are false are never asserted. There is no warning of any format in this
-// list.
+// standard has the formats that JSON Schema defines. Those that are false are never asserted. There is no warning of
+// any format in this list.
 var standard = map[string]bool{
 	"date-time": true, "date": true, "time": true, "duration": true,
 	"email": true, "hostname": true, "ipv4": true, "ipv6": true,
@@ -91,7 +91,8 @@ func checkRegex(text string) error {
 	return err
 }
 
-// formatSteps returns the steps of checking whether text is of a format. It assumes that own functions are as fast as the standard ones.
+// formatSteps returns the steps of checking whether text is of a format. It assumes that own functions are as fast as
+// the standard ones.
 func formatSteps(format, text string) int {
 	if format != "regex" || len(text) > MaxPattern {
 		return 3 + len(text)/8

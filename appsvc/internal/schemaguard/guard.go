@@ -1,5 +1,5 @@
-// Package schemaguard compiles configSchemas and validates configs against them with jsonschema/v6, so that no schema can crash or stall
-// the service.
+// Package schemaguard compiles configSchemas and validates configs against them with jsonschema/v6, so that no schema
+// can crash or stall the service.
 //
 // Compile rejects a schema that
 //
@@ -9,9 +9,9 @@
 //   - applies a subschema to the value that it applies to already, which would never end;
 //   - has patterns that do not compile or are too large. Patterns are ECMA 262 in its Unicode form.
 //
-// Validate counts its steps while it works, and stops at a limit. A step is about half a microsecond of one core of a small server.
-// Except for patterns that package regexp cannot match, no clock is read: the verdict depends only on the schema and the config, and not
-// on the load of the machine.
+// Validate counts its steps while it works, and stops at a limit. A step is about half a microsecond of one core of a
+// small server. Except for patterns that package regexp cannot match, no clock is read: the verdict depends only on the
+// schema and the config, and not on the load of the machine.
 package schemaguard
 
 import (
@@ -75,7 +75,9 @@ func (f Formats) Compile(schema []byte) (*Schema, error) {
 }
 
 // compile is Compile, and calls each with every subschema that is an object.
-func (f Formats) compile(schema []byte, each func(object map[string]any, pointer string, d draft)) (s *Schema, err error) {
+func (f Formats) compile(
+	schema []byte, each func(object map[string]any, pointer string, d draft),
+) (s *Schema, err error) {
 	// No schema may end the process, whatever the compiler makes of it.
 	defer func() {
 		if r := recover(); r != nil {
@@ -123,8 +125,8 @@ func (s *Schema) badDefaults() map[string]string {
 	return bad
 }
 
-// Target returns the JSON pointer of the subschema that the $ref of the one at a JSON pointer leads to. ok is false if there is no such
-// $ref, or if it leads to a meta-schema.
+// Target returns the JSON pointer of the subschema that the $ref of the one at a JSON pointer leads to. ok is false if
+// there is no such $ref, or if it leads to a meta-schema.
 func (s *Schema) Target(pointer string) (target string, ok bool) {
 	at := s.places[pointer]
 	if at == nil || at.Ref == nil {
@@ -140,12 +142,13 @@ type Usage struct {
 	patterns time.Duration
 }
 
-// Compiled adds the steps of compiling a schema. A request counts them once for each of its schemas, even if the schema was in a cache.
+// Compiled adds the steps of compiling a schema. A request counts them once for each of its schemas, even if the schema
+// was in a cache.
 func (u *Usage) Compiled(s *Schema) { u.steps += compileSteps * len(s.places) }
 
-// Validate returns the violations of a config, at most 100 in the order of their pointers, or those of a value in it that the subschema at
-// a JSON pointer applies to. No subschema accepts everything. value is decoded, with numbers as json.Number. The error is ErrCostly if
-// validation exceeds the limit of one config, or that of the request.
+// Validate returns the violations of a config, at most 100 in the order of their pointers, or those of a value in it
+// that the subschema at a JSON pointer applies to. No subschema accepts everything. value is decoded, with numbers as
+// json.Number. The error is ErrCostly if validation exceeds the limit of one config, or that of the request.
 func (s *Schema) Validate(u *Usage, pointer string, value any) (found []vitrine.Violation, err error) {
 	at := s.places[pointer]
 	if at == nil {

@@ -13,15 +13,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// The library cannot limit its work. It checks the format of a value after its type, and before references and inner values. So every
-// subschema gets a format, whose check charges the steps that the subschema takes: for the value, and for applying each of its
-// subschemas, since the library skips the format if the type is wrong. The library would compare enum and const before the format, so
-// the format compares them too.
+// The library cannot limit its work. It checks the format of a value after its type, and before references and inner
+// values. So every subschema gets a format, whose check charges the steps that the subschema takes: for the value, and
+// for applying each of its subschemas, since the library skips the format if the type is wrong. The library would
+// compare enum and const before the format, so the format compares them too.
 
 const (
-	maxChain   = 200 // subschemas in a row that apply to one value: each is a frame on the stack, and the library looks for cycles among them
-	applySteps = 2   // of applying a subschema to a value
-	metaSteps  = 30  // of applying a standard meta-schema, for each value in a value
+	// subschemas in a row that apply to one value: each is a frame on the stack, and the library looks for cycles among
+	// them
+	maxChain   = 200
+	applySteps = 2  // of applying a subschema to a value
+	metaSteps  = 30 // of applying a standard meta-schema, for each value in a value
 )
 
 // meter counts the steps of the validation that is under way.
@@ -43,8 +45,8 @@ func (m *meter) charge(steps int) {
 	}
 }
 
-// start charges for a config. The library writes numbers out, so a number with too many digits is too costly if a keyword depends on
-// numbers.
+// start charges for a config. The library writes numbers out, so a number with too many digits is too costly if a
+// keyword depends on numbers.
 func (m *meter) start(config any) {
 	m.charge(1)
 	if !m.numbers {
@@ -86,8 +88,8 @@ func numberSize(text string) int {
 	return len(mantissa) + max(e, -e)
 }
 
-// size returns how many values and names of members v has, including v. Each 64 bytes of a text, and each 64 digits of a number, count
-// as one more.
+// size returns how many values and names of members v has, including v. Each 64 bytes of a text, and each 64 digits of
+// a number, count as one more.
 func size(v any) (n int) {
 	walk(v, func(v any) {
 		n++
@@ -101,8 +103,8 @@ func size(v any) (n int) {
 	return n
 }
 
-// install makes the meter charge for all subschemas. It rejects a schema in which a subschema is applied to the value that it applies to
-// already. names has the formats of the subschemas.
+// install makes the meter charge for all subschemas. It rejects a schema in which a subschema is applied to the value
+// that it applies to already. names has the formats of the subschemas.
 func (m *meter) install(places map[string]*jsonschema.Schema, names map[string]string, formats Formats) error {
 	m.own = map[*jsonschema.Schema]bool{}
 	for _, pointer := range slices.Sorted(maps.Keys(places)) {
@@ -132,7 +134,8 @@ func inPlace(s *jsonschema.Schema) (out []*jsonschema.Schema) {
 	if s.DraftVersion < int(draft2019) && s.Ref != nil {
 		return []*jsonschema.Schema{s.Ref} // the keywords beside it are ignored
 	}
-	out = slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
+	out = slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf,
+		s.OneOf)
 	if s.DynamicRef != nil {
 		out = append(out, s.DynamicRef.Ref)
 	}
@@ -146,8 +149,9 @@ func inPlace(s *jsonschema.Schema) (out []*jsonschema.Schema) {
 	return slices.DeleteFunc(out, func(s *jsonschema.Schema) bool { return s == nil })
 }
 
-// chain returns how many subschemas in a row apply to one value from s on. It rejects a cycle, and a chain that is too long. A dynamic
-// reference may lead to every subschema with its anchor. chains has the known results, and 0 for the subschemas that lead to s.
+// chain returns how many subschemas in a row apply to one value from s on. It rejects a cycle, and a chain that is too
+// long. A dynamic reference may lead to every subschema with its anchor. chains has the known results, and 0 for the
+// subschemas that lead to s.
 func (m *meter) chain(s *jsonschema.Schema, chains map[*jsonschema.Schema]int) (int, error) {
 	if n, known := chains[s]; known {
 		if n == 0 {
@@ -178,7 +182,8 @@ func (m *meter) chain(s *jsonschema.Schema, chains map[*jsonschema.Schema]int) (
 		longest = max(longest, n+1)
 	}
 	if longest > maxChain {
-		return 0, reject(pointerOf(s.Location), "%d subschemas in a row apply to the same value, at most %d may", longest, maxChain)
+		return 0, reject(pointerOf(s.Location), "%d subschemas in a row apply to the same value, at most %d may",
+			longest, maxChain)
 	}
 	chains[s] = longest
 	return longest, nil
@@ -247,7 +252,8 @@ func comparison(v any) int {
 	return 64 * size(v)
 }
 
-// stepsOf returns the steps that a subschema takes for a value, apart from what its subschemas take once their types are right.
+// stepsOf returns the steps that a subschema takes for a value, apart from what its subschemas take once their types
+// are right.
 func (m *meter) stepsOf(s *jsonschema.Schema) func(v any) int {
 	count := func(set ...bool) (n int) {
 		for _, is := range set {
@@ -270,9 +276,12 @@ func (m *meter) stepsOf(s *jsonschema.Schema) func(v any) int {
 		names += 1 + len(needed)
 	}
 	once := 1 + applySteps*len(applied) + 16*count(s.RecursiveRef != nil, s.DynamicRef != nil)
-	member := applySteps * (1 + len(s.PatternProperties) + 2*count(s.PropertyNames != nil) + count(s.UnevaluatedProperties != nil))
-	item := applySteps * count(s.Items != nil || s.Items2020 != nil || s.AdditionalItems != nil, s.Contains != nil, s.UnevaluatedItems != nil)
-	number := count(s.Minimum != nil, s.Maximum != nil, s.ExclusiveMinimum != nil, s.ExclusiveMaximum != nil) + 5*count(s.MultipleOf != nil)
+	member := applySteps * (1 + len(s.PatternProperties) + 2*count(s.PropertyNames != nil) +
+		count(s.UnevaluatedProperties != nil))
+	item := applySteps * count(s.Items != nil || s.Items2020 != nil ||
+		s.AdditionalItems != nil, s.Contains != nil, s.UnevaluatedItems != nil)
+	number := count(s.Minimum != nil, s.Maximum != nil, s.ExclusiveMinimum != nil, s.ExclusiveMaximum != nil) +
+		5*count(s.MultipleOf != nil)
 	integer := s.Types != nil && slices.Contains(s.Types.ToStrings(), "integer")
 	m.numbers = m.numbers || meta > 0 || integer || number > 0 || s.UniqueItems || s.Enum != nil || s.Const != nil
 	return func(v any) int {

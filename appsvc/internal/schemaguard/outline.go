@@ -26,7 +26,8 @@ const (
 	maxWork   = 5_000   // of compiling: see outline.work
 )
 
-// read decodes a schema, after checking the limits of its text and of its numbers. Numbers become json.Number, which keeps their text.
+// read decodes a schema, after checking the limits of its text and of its numbers. Numbers become json.Number, which
+// keeps their text.
 func read(schema []byte) (doc any, err error) {
 	if len(schema) > MaxBytes {
 		return nil, reject("", "it is %d bytes long, at most %d are allowed", len(schema), MaxBytes)
@@ -47,7 +48,8 @@ func read(schema []byte) (doc any, err error) {
 		case err != nil: // the end, since the schema is valid JSON
 			return doc, nil
 		case token.Kind() == '0' && numberSize(token.String()) > maxNumber:
-			return nil, reject(string(tokens.StackPointer()), "the number has more than %d digits, its exponent counted", maxNumber)
+			return nil, reject(string(tokens.StackPointer()),
+				"the number has more than %d digits, its exponent counted", maxNumber)
 		}
 	}
 }
@@ -65,8 +67,9 @@ type outline struct {
 	each     func(object map[string]any, pointer string, d draft) // called with each subschema that is an object
 	err      error                                                // the first mistake; the survey ends with it
 
-	// The work of the compiler: 1 for a subschema, and 5 more for one with an id and for a reference to a place that keywords do not lead
-	// to; 1 for each 4 values in arrays and objects of enums, which draft-04 compares with one another; 1 for a KiB of JSON pointers.
+	// The work of the compiler: 1 for a subschema, and 5 more for one with an id and for a reference to a place that
+	// keywords do not lead to; 1 for each 4 values in arrays and objects of enums, which draft-04 compares with one
+	// another; 1 for a KiB of JSON pointers.
 	work, compared, pointers int
 }
 
@@ -96,12 +99,13 @@ func (o *outline) reject(pointer, format string, args ...any) {
 // bounded rejects a schema whose compilation takes too much work.
 func (o *outline) bounded() {
 	if o.work+o.compared/4+o.pointers/1024 > maxWork {
-		o.reject("", "it is too complex to compile: it has too many subschemas, ids, references, values in enums or long names")
+		o.reject("",
+			"it is too complex to compile: it has too many subschemas, ids, references, values in enums or long names")
 	}
 }
 
-// schema surveys a subschema and everything below it. pointer is its JSON pointer, and in the scope around it. Each place is surveyed
-// once.
+// schema surveys a subschema and everything below it. pointer is its JSON pointer, and in the scope around it. Each
+// place is surveyed once.
 func (o *outline) schema(v any, pointer string, in scope) {
 	if o.met[pointer] || o.err != nil {
 		return
@@ -166,8 +170,8 @@ func (o *outline) idOf(object map[string]any) string {
 	return id
 }
 
-// keyword surveys the value of one keyword, apart from its subschemas: references, patterns, values to compare, and counts that would
-// overflow an int.
+// keyword surveys the value of one keyword, apart from its subschemas: references, patterns, values to compare, and
+// counts that would overflow an int.
 func (o *outline) keyword(keyword string, v any, at string, in scope) {
 	switch keyword {
 	case "$ref", "$recursiveRef", "$dynamicRef":
@@ -199,7 +203,8 @@ func (o *outline) keyword(keyword string, v any, at string, in scope) {
 			o.older(at, `"required" as a boolean is of draft-03, which is not known here`,
 				`list the name in "required" of the object`)
 		}
-	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties", "maxContains", "minContains":
+	case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties", "maxContains",
+		"minContains":
 		number, _ := v.(json.Number)
 		if n, _ := number.Float64(); n > maxCount {
 			o.reject(at, "%s is more than 2^53", shorten(string(number)))
@@ -226,8 +231,8 @@ func (o *outline) pattern(text, at string) {
 	}
 }
 
-// reference surveys a reference. If it leads to a place that keywords alone do not lead to, such as "#/x-shared/name", that place
-// becomes a subschema by the reference, so it is surveyed as one.
+// reference surveys a reference. If it leads to a place that keywords alone do not lead to, such as "#/x-shared/name",
+// that place becomes a subschema by the reference, so it is surveyed as one.
 func (o *outline) reference(v any, at string, in scope) {
 	text, ok := v.(string)
 	if !ok {
@@ -247,7 +252,8 @@ func (o *outline) reference(v any, at string, in scope) {
 	target, ok := jsonpointer.Lookup(o.doc, place)
 	switch {
 	case address != "" && address != in.id:
-		o.reject(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched", shorten(text))
+		o.reject(at, "%q is in another resource, where references lead to subschemas only, and nothing is fetched",
+			shorten(text))
 	case !ok:
 		o.reject(at, "there is nothing at %q", shorten(text))
 	case !o.met[place]:
@@ -256,7 +262,8 @@ func (o *outline) reference(v any, at string, in scope) {
 	}
 }
 
-// applicator surveys the subschemas of a keyword. It skips a keyword with a value of a wrong type, which the meta-schema rejects.
+// applicator surveys the subschemas of a keyword. It skips a keyword with a value of a wrong type, which the
+// meta-schema rejects.
 func (o *outline) applicator(keyword string, v any, at string, in scope) {
 	shape := o.draft.shapeOf(keyword)
 	elements, isList := v.([]any)
@@ -301,7 +308,8 @@ func (d draft) String() string {
 // draftOf returns the draft that a $schema names, and false if it names no draft that is known here.
 func draftOf(schema any) (draft, bool) {
 	uri, _ := schema.(string)
-	uri = strings.TrimPrefix(strings.Replace(strings.TrimSuffix(uri, "#"), "https:", "http:", 1), "http://json-schema.org/")
+	uri = strings.TrimPrefix(strings.Replace(strings.TrimSuffix(uri, "#"), "https:", "http:", 1),
+		"http://json-schema.org/")
 	d, ok := map[string]draft{"draft-04/schema": draft4, "draft-06/schema": draft6, "draft-07/schema": draft7,
 		"draft/2019-09/schema": draft2019, "draft/2020-12/schema": draft2020}[uri]
 	return d, ok
@@ -317,20 +325,26 @@ const (
 	named                      // an object of schemas, in dependencies of lists of property names too
 )
 
-// keywords lists the keywords that can reject a config or that contain subschemas, each with the shape of its subschemas (0 if it has
-// none) and its first draft. A keyword that a later draft has renamed, such as definitions, is still read there, as validators do.
+// keywords lists the keywords that can reject a config or that contain subschemas, each with the shape of its
+// subschemas (0 if it has none) and its first draft. A keyword that a later draft has renamed, such as definitions, is
+// still read there, as validators do.
 var keywords = map[string]struct {
 	shape shape
 	since draft
 }{
-	"$ref": {0, draft4}, "type": {0, draft4}, "enum": {0, draft4}, "multipleOf": {0, draft4}, "maximum": {0, draft4}, "exclusiveMaximum": {0, draft4},
-	"minimum": {0, draft4}, "exclusiveMinimum": {0, draft4}, "maxLength": {0, draft4}, "minLength": {0, draft4}, "pattern": {0, draft4},
-	"maxItems": {0, draft4}, "minItems": {0, draft4}, "uniqueItems": {0, draft4}, "maxProperties": {0, draft4}, "minProperties": {0, draft4},
-	"required": {0, draft4}, "format": {0, draft4}, "const": {0, draft6}, "dependentRequired": {0, draft2019},
-	"minContains": {0, draft2019}, "maxContains": {0, draft2019}, "$recursiveRef": {0, draft2019}, "$dynamicRef": {0, draft2020},
-	"not": {one, draft4}, "additionalProperties": {one, draft4}, "additionalItems": {one, draft4},
+	"$ref": {0, draft4}, "type": {0, draft4}, "enum": {0, draft4}, "multipleOf": {0, draft4}, "maximum": {0, draft4},
+	"exclusiveMaximum": {0, draft4},
+	"minimum":          {0, draft4}, "exclusiveMinimum": {0, draft4}, "maxLength": {0, draft4},
+	"minLength": {0, draft4}, "pattern": {0, draft4},
+	"maxItems": {0, draft4}, "minItems": {0, draft4}, "uniqueItems": {0, draft4}, "maxProperties": {0, draft4},
+	"minProperties": {0, draft4},
+	"required":      {0, draft4}, "format": {0, draft4}, "const": {0, draft6}, "dependentRequired": {0, draft2019},
+	"minContains": {0, draft2019}, "maxContains": {0, draft2019}, "$recursiveRef": {0, draft2019},
+	"$dynamicRef": {0, draft2020},
+	"not":         {one, draft4}, "additionalProperties": {one, draft4}, "additionalItems": {one, draft4},
 	"allOf": {list, draft4}, "anyOf": {list, draft4}, "oneOf": {list, draft4}, "items": {oneOrList, draft4},
-	"definitions": {named, draft4}, "properties": {named, draft4}, "patternProperties": {named, draft4}, "dependencies": {named, draft4},
+	"definitions": {named, draft4}, "properties": {named, draft4}, "patternProperties": {named, draft4},
+	"dependencies":  {named, draft4},
 	"propertyNames": {one, draft6}, "contains": {one, draft6},
 	"if": {one, draft7}, "then": {one, draft7}, "else": {one, draft7},
 	"$defs": {named, draft2019}, "dependentSchemas": {named, draft2019},
@@ -346,7 +360,8 @@ func (d draft) shapeOf(keyword string) shape {
 	return 0
 }
 
-// isSubschema reports whether a JSON pointer leads from a schema to one of its subschemas through keywords that contain subschemas.
+// isSubschema reports whether a JSON pointer leads from a schema to one of its subschemas through keywords that contain
+// subschemas.
 func (d draft) isSubschema(pointer string) bool {
 	tokens := strings.Split(pointer, "/")[1:]
 	for len(tokens) > 0 {

@@ -15,9 +15,9 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// Patterns are ECMA 262 in its Unicode form. Package regexp matches those that it can, in time linear in the text, so their steps can be
-// charged before. Patterns with lookarounds, back-references or repetitions above 1,000 times are matched by package regexp2. It
-// backtracks, which may take exponential time, and so has a limit of time.
+// Patterns are ECMA 262 in its Unicode form. Package regexp matches those that it can, in time linear in the text, so
+// their steps can be charged before. Patterns with lookarounds, back-references or repetitions above 1,000 times are
+// matched by package regexp2. It backtracks, which may take exponential time, and so has a limit of time.
 
 // Limits of patterns.
 const (
@@ -33,9 +33,11 @@ const (
 
 var (
 	errMuchPattern  = fmt.Errorf("with this one the schema has more than %d bytes of patterns", MaxPattern)
-	errLargePattern = fmt.Errorf("with this one the patterns of the schema are too large once their repetitions are written out: "+
+	errLargePattern = fmt.Errorf("with this one the patterns of the schema are too large once their repetitions are "+
+		"written out: "+
 		"at most %d steps together are allowed", maxProgram)
-	errWidePattern = fmt.Errorf("patterns that ignore case may have %d characters outside of ASCII in their classes, \\S counted", maxWide)
+	errWidePattern = fmt.Errorf("patterns that ignore case may have %d characters outside of ASCII in their "+
+		"classes, \\S counted", maxWide)
 )
 
 // patterns compiles the patterns of one schema, each text once, and checks the limits of all of them together.
@@ -85,8 +87,8 @@ func (ps *patterns) compile(text string) (*pattern, error) {
 // String returns the pattern as the schema has it.
 func (p *pattern) String() string { return p.text }
 
-// MatchString reports whether the pattern matches anywhere in s. It charges the steps that it may take, and panics with ErrCostly if not
-// so many are left: jsonschema.Regexp has no error to return.
+// MatchString reports whether the pattern matches anywhere in s. It charges the steps that it may take, and panics with
+// ErrCostly if not so many are left: jsonschema.Regexp has no error to return.
 func (p *pattern) MatchString(s string) bool {
 	p.meter.charge(1 + len(s)*(1+p.program)/programSteps)
 	if p.linear != nil {
@@ -124,12 +126,14 @@ type translation struct {
 	special bool         // only package regexp2 can match the pattern
 	inClass bool
 	folds   bool // case is ignored somewhere
-	wide    int  // characters beyond ASCII in classes; package regexp takes milliseconds to ignore the case of a wide range
-	groups  int
-	names   map[string]int // of groups; in the translation groups have numbers alone
+	// characters beyond ASCII in classes; package regexp takes milliseconds to ignore the case of a wide range
+	wide   int
+	groups int
+	names  map[string]int // of groups; in the translation groups have numbers alone
 }
 
-// translate translates a pattern. It returns an error for syntax that the two packages read otherwise than ECMA 262, and for syntax errors.
+// translate translates a pattern. It returns an error for syntax that the two packages read otherwise than ECMA 262,
+// and for syntax errors.
 func translate(pattern string) (*translation, error) {
 	t := &translation{names: map[string]int{}}
 	if err := t.read(pattern); err != nil {
@@ -215,9 +219,10 @@ func patternReason(err error) string {
 }
 
 // tokens matches the first token of a pattern.
-var tokens = regexp.MustCompile(`(?s)\\u\{[[:xdigit:]]+\}|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|\\u[[:xdigit:]]{4}|` +
-	`\\x[[:xdigit:]]{2}|\\c[A-Za-z]|\\k<[^>]*>|\\[pP]\{[^}]*\}|\\[0-9]+|\\.|` +
-	`\(\?<?[=!]|\(\?<[^>]*>?|\(\?[A-Za-z-]*|\[\^?\]?|.`)
+var tokens = regexp.MustCompile(
+	`(?s)\\u\{[[:xdigit:]]+\}|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|\\u[[:xdigit:]]{4}|` +
+		`\\x[[:xdigit:]]{2}|\\c[A-Za-z]|\\k<[^>]*>|\\[pP]\{[^}]*\}|\\[0-9]+|\\.|` +
+		`\(\?<?[=!]|\(\?<[^>]*>?|\(\?[A-Za-z-]*|\[\^?\]?|.`)
 
 // token translates a token of a pattern.
 func (t *translation) token(token string) (string, error) {
@@ -325,7 +330,8 @@ func (t *translation) escape(token string) (string, error) {
 		return t.char(rune(r)), nil
 	case (c == 'p' || c == 'P') && rest == "":
 		return "", fmt.Errorf(`\%c is followed by a property in braces`, c)
-	case c == 'p' || c == 'P': // the packages take values of Script and General_Category without the name of the property
+	// the packages take values of Script and General_Category without the name of the property
+	case c == 'p' || c == 'P':
 		if _, value, named := strings.Cut(rest, "="); named {
 			return token[:2] + "{" + value, nil
 		}

@@ -63,14 +63,17 @@ func TestTranslate(t *testing.T) {
 		{`^(?:(ab?){10}){101}$`, []string{strings.Repeat("aab", 505)}, []string{strings.Repeat("ab", 1009)}},
 		{`^(?:a+){1001}$`, []string{strings.Repeat("a", 1002)}, []string{strings.Repeat("a", 1000)}},
 		{`^\u{1f600}{1001}$`, []string{strings.Repeat("\U0001f600", 1001)}, []string{"\U0001f600"}},
-		{`^(?=a{1001})(?<=^)(?!b{2000})\w{3,}$`, []string{strings.Repeat("a", 1001)}, []string{strings.Repeat("a", 1000)}},
-		{`^(a|b){1001}c\1{2}$`, []string{strings.Repeat("ab", 500) + "bcbb"}, []string{strings.Repeat("ab", 500) + "acbb"}},
+		{`^(?=a{1001})(?<=^)(?!b{2000})\w{3,}$`, []string{strings.Repeat("a", 1001)},
+			[]string{strings.Repeat("a", 1000)}},
+		{`^(a|b){1001}c\1{2}$`, []string{strings.Repeat("ab", 500) + "bcbb"},
+			[]string{strings.Repeat("ab", 500) + "acbb"}},
 		{`^x{,1001}{$`, []string{"x{,1001}{"}, []string{"x"}},
 
 		{`^(['"]).*\1$`, []string{`"a'"`, `''`}, []string{`"a'`, `"`}},
 		{`^(?<q>a|b)\k<q>$`, []string{"aa", "bb"}, []string{"ab"}},
 		{`^\k<q>(?<q>a)$`, []string{"a"}, []string{"aa"}},
-		{`^(?:(a)|b)*\1$`, []string{"aa", "", "b"}, []string{"ba"}}, // a group keeps what it matched in an iteration before
+		// a group keeps what it matched in an iteration before
+		{`^(?:(a)|b)*\1$`, []string{"aa", "", "b"}, []string{"ba"}},
 		{`^(a*)*\1c$`, []string{"c", "aac"}, []string{"b"}},
 		{`^(?=(a+))\1b`, []string{"aab"}, []string{"b"}},
 		{`^(?=(a+))a*b\1`, []string{"aaabaaa"}, []string{"aab"}},
@@ -102,15 +105,21 @@ func TestTranslate(t *testing.T) {
 
 func TestTranslateRefuses(t *testing.T) {
 	for pattern, says := range map[string]string{
-		`(?=a`: "missing closing )", `a(?!b`: "missing closing )", `(?<=(a)b`: "missing closing )", `(?=a))`: "unexpected )",
-		`(a)\2`: "no group 2", `(?<x>a)\k<y>`: "no group y", `\k`: "name of a group", `(?<x>a)\k<1>`: "name of a group", `(?<>a)`: "name of a group",
-		`(?<x>a)(?<x>b)`: "two groups", `[\1]`: "means nothing", `[\k]`: "means nothing", `\x4`: "two hexadecimal", `(?=*)`: "cannot be used",
+		`(?=a`: "missing closing )", `a(?!b`: "missing closing )", `(?<=(a)b`: "missing closing )",
+		`(?=a))`: "unexpected )",
+		`(a)\2`:  "no group 2", `(?<x>a)\k<y>`: "no group y", `\k`: "name of a group",
+		`(?<x>a)\k<1>`: "name of a group", `(?<>a)`: "name of a group",
+		`(?<x>a)(?<x>b)`: "two groups", `[\1]`: "means nothing", `[\k]`: "means nothing", `\x4`: "two hexadecimal",
+		`(?=*)`: "cannot be used",
 		`(?i:[B-\u{1e942}]{2}` + strings.Repeat(`[\Sé]`, 8) + `)`: "16 characters", `(?>a)`: "cannot be used",
 		`a\`: "ends with", `\u12`: "four hexadecimal", `\u{110000000000}`: "four hexadecimal",
-		`(?<a`: "name of a group", `[\B]`: "means nothing", `\a`: "means nothing", `\Z`: "means nothing", `\Qa\E`: "means nothing", `[\A]`: "means nothing",
+		`(?<a`: "name of a group", `[\B]`: "means nothing", `\a`: "means nothing", `\Z`: "means nothing",
+		`\Qa\E`: "means nothing", `[\A]`: "means nothing",
 		`\pL`: "in braces", `\p{Klingon}`: "cannot be used", `(`: "cannot be used", `a**`: "cannot be used",
-		`[z-a]`: "cannot be used", `a{2,1}`: "invalid repeat count", `a{1001}{2}`: "cannot be used", `{1001}`: "cannot be used",
-		`a{1001,99999999999999999999}`: "out of range", `a{9223372036854775807}`: "out of range", `a*{1001}`: "cannot be used",
+		`[z-a]`: "cannot be used", `a{2,1}`: "invalid repeat count", `a{1001}{2}`: "cannot be used",
+		`{1001}`:                       "cannot be used",
+		`a{1001,99999999999999999999}`: "out of range", `a{9223372036854775807}`: "out of range",
+		`a*{1001}`: "cannot be used",
 	} {
 		if p, err := compilePattern(pattern); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: have %v, %v, want an error that says %q", pattern, p, err, says)
@@ -186,10 +195,13 @@ var stalls = func() map[string]string {
 		strings.Repeat("(?=.*", 300) + "b" + strings.Repeat(")", 300):        a,
 		strings.Repeat("(?!a*", 200) + "(?<=a*)b" + strings.Repeat(")", 200): a,
 		strings.Repeat("(?=)", 1000):                                         a,
-		`(?<=(a{0,100}){0,10}b)c`:                                            a, `(?<!\p{L}{0,500})b`: wide, `(?=((a{0,100}){0,10}){0,1}$)b`: a,
-		`(a+)+\1$`: a + "b", `(a|a)*\1b`: a, `(a*)*\1b`: a, `(.*)*x\1`: a, `(a*)(a*)(a*)(a*)\1\2\3\4b`: a, `^(.*)\1b`: a,
+		`(?<=(a{0,100}){0,10}b)c`:                                            a, `(?<!\p{L}{0,500})b`: wide,
+		`(?=((a{0,100}){0,10}){0,1}$)b`: a,
+		`(a+)+\1$`:                      a + "b", `(a|a)*\1b`: a, `(a*)*\1b`: a, `(.*)*x\1`: a,
+		`(a*)(a*)(a*)(a*)\1\2\3\4b`: a, `^(.*)\1b`: a,
 		`(a?){1000}\1b`: a, `^(?:(a{1,50}){1,20})+\1b`: a, `(?=(a+))\1b`: a, `(?<=(a+))\1b`: a, `^(a{1000})*\1b`: a,
-		`(?:a|(b)|(c)|(d))*\1\2\3e`: a, `([\p{L}\p{N}]*)x\1`: wide, `(?:(?=(a*))(?=\1(a*)))*\2b`: a, `^(?:(a)|a)*\1b`: a,
+		`(?:a|(b)|(c)|(d))*\1\2\3e`: a, `([\p{L}\p{N}]*)x\1`: wide, `(?:(?=(a*))(?=\1(a*)))*\2b`: a,
+		`^(?:(a)|a)*\1b`: a,
 		`(` + strings.Repeat(`(?:`, 200) + `a` + strings.Repeat(`*)`, 200) + `)\1b`: a,
 		`(` + strings.Repeat(`(`, 200) + `a?` + strings.Repeat(`)*`, 200) + `)\1b`:  a,
 	}
@@ -247,7 +259,8 @@ func FuzzPattern(f *testing.F) {
 	for text := range stalls {
 		f.Add(text, "aaaaaaaaaaaaaaab")
 	}
-	for _, text := range []string{`^(?!x)(?<=a\b)`, `(?<n>\p{L})\k<n>`, `[^\S\u{1f600}]{2,3}?`, `(?:(a)|b)*\1`, `(?i:a)\x41`, `(?<!(?=(a)\1)*)$`} {
+	for _, text := range []string{`^(?!x)(?<=a\b)`, `(?<n>\p{L})\k<n>`, `[^\S\u{1f600}]{2,3}?`, `(?:(a)|b)*\1`,
+		`(?i:a)\x41`, `(?<!(?=(a)\1)*)$`} {
 		f.Add(text, "ab\u00e9\U0001f600\xff")
 	}
 	f.Fuzz(func(t *testing.T, text, s string) {
@@ -271,7 +284,8 @@ func FuzzPattern(f *testing.F) {
 // TestBothPackagesAgree matches what package regexp can match with package regexp2 too.
 func TestBothPackagesAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	parts := []string{"a", "b", ".", "[ab]", "(a|b)", "(ab|a)*", "a+", "b?", "^", "$", `\b`, `\B`, `\s`, `[\S]`, `\w`, `[^\d]`, "a{2,3}", "é", "[^a]"}
+	parts := []string{"a", "b", ".", "[ab]", "(a|b)", "(ab|a)*", "a+", "b?", "^", "$", `\b`, `\B`, `\s`, `[\S]`, `\w`,
+		`[^\d]`, "a{2,3}", "é", "[^a]"}
 	for range 1000 {
 		var text, s strings.Builder
 		for range 1 + r.IntN(5) {
@@ -295,7 +309,8 @@ func TestBothPackagesAgree(t *testing.T) {
 }
 
 func TestNumberSize(t *testing.T) {
-	for text, want := range map[string]int{"0": 1, "-1.5": 4, "1e5": 6, "1E-5": 6, "1e1000000": 1000001, "1e1000001": 1<<31 - 1, "1e99999999999999999999": 1<<31 - 1} {
+	for text, want := range map[string]int{"0": 1, "-1.5": 4, "1e5": 6, "1E-5": 6, "1e1000000": 1000001,
+		"1e1000001": 1<<31 - 1, "1e99999999999999999999": 1<<31 - 1} {
 		if have := numberSize(text); have != want {
 			t.Errorf("%s: have %d, want %d", text, have, want)
 		}

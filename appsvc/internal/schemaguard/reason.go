@@ -20,9 +20,10 @@ import (
 // maxViolations is how many violations of one config are returned.
 const maxViolations = 100
 
-// violationsOf returns the first maxViolations violations in the order of their pointers, equal ones once. A verdict of the library is a
-// tree of errors. Its leaves name the wrong values, and become violations. The other nodes only say that a node below failed. A verdict
-// may have very many leaves, so only the first ones are kept while the tree is walked.
+// violationsOf returns the first maxViolations violations in the order of their pointers, equal ones once. A verdict of
+// the library is a tree of errors. Its leaves name the wrong values, and become violations. The other nodes only say
+// that a node below failed. A verdict may have very many leaves, so only the first ones are kept while the tree is
+// walked.
 func violationsOf(verdict *jsonschema.ValidationError) []vitrine.Violation {
 	first := top.New(maxViolations, compareErrors)
 	var visit func(*jsonschema.ValidationError)
@@ -42,7 +43,8 @@ func violationsOf(verdict *jsonschema.ValidationError) []vitrine.Violation {
 				e.ErrorKind = other.kind
 			}
 		}
-		v := vitrine.Violation{Pointer: pointerTo(e.InstanceLocation), Keyword: keyword(e), Message: reason(e.ErrorKind)}
+		v := vitrine.Violation{Pointer: pointerTo(e.InstanceLocation), Keyword: keyword(e),
+			Message: reason(e.ErrorKind)}
 		if !slices.Contains(out, v) {
 			out = append(out, v)
 		}
@@ -50,8 +52,8 @@ func violationsOf(verdict *jsonschema.ValidationError) []vitrine.Violation {
 	return out
 }
 
-// compareErrors orders errors by the place in the config, then by the schema, its keyword and the sentence. The library finds them in
-// the order of a Go map, which differs from call to call.
+// compareErrors orders errors by the place in the config, then by the schema, its keyword and the sentence. The library
+// finds them in the order of a Go map, which differs from call to call.
 func compareErrors(a, b *jsonschema.ValidationError) int {
 	order := cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(a.SchemaURL, b.SchemaURL),
 		slices.Compare(a.ErrorKind.KeywordPath(), b.ErrorKind.KeywordPath()))
@@ -143,8 +145,8 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// keyword returns the keyword that a leaf of a verdict comes from. A subschema that is false has no keyword of its own: then it is
-// the keyword that applies the subschema, "" at the root.
+// keyword returns the keyword that a leaf of a verdict comes from. A subschema that is false has no keyword of its own:
+// then it is the keyword that applies the subschema, "" at the root.
 func keyword(of *jsonschema.ValidationError) string {
 	switch of.ErrorKind.(type) {
 	case *kind.Not:

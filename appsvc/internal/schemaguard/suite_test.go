@@ -21,7 +21,8 @@ func TestPublicSuite(t *testing.T) {
 	if err != nil || dir == "" {
 		t.Skip("the module is not at hand")
 	}
-	for folder, draft := range map[string]string{"draft4": draft4, "draft6": draft6, "draft7": draft7, "draft2019-09": draft2019} {
+	for folder, draft := range map[string]string{"draft4": draft4, "draft6": draft6, "draft7": draft7,
+		"draft2019-09": draft2019} {
 		t.Run(folder, func(t *testing.T) {
 			files, err := filepath.Glob(filepath.Join(dir, "testdata", folder, "*.json"))
 			if err != nil || len(files) == 0 {
@@ -79,7 +80,8 @@ func runSuite(t *testing.T, file, draft string) (tests int) {
 			}
 			found, err := schema.Validate(new(schemaguard.Usage), "", config)
 			if err != nil || (len(found) == 0) != test.Valid {
-				t.Errorf("%s, %s, %s: have %v, %v, want valid %v", filepath.Base(file), group.Description, test.Description, found, err, test.Valid)
+				t.Errorf("%s, %s, %s: have %v, %v, want valid %v", filepath.Base(file), group.Description,
+					test.Description, found, err, test.Valid)
 			}
 		}
 	}

@@ -12,10 +12,14 @@ import (
 func assetRows() []row {
 	rows := []row{
 		{route: "GET " + lib + "/asset/{asset}", table: rights, says: "e200 d200 v200 -404 !403",
-			request: func(w *world, thing string) request { return get(library + "/asset/" + w.assets[thing]) }, check: showsFolders},
+			request: func(w *world, thing string) request {
+				return get(library + "/asset/" + w.assets[thing])
+			}, check: showsFolders},
 		{route: "POST " + lib + "/assets", what: "add to no folder", table: atTheTop, says: "+200 -403 !403",
-			request: func(*world, string) request { return post(library+"/assets", `{"add":[`+newAsset("cell", nil)+`]}`) },
-			after:   func(w *world, _ string) { w.removeForeign("cell") }},
+			request: func(*world, string) request {
+				return post(library+"/assets", `{"add":[`+newAsset("cell", nil)+`]}`)
+			},
+			after: func(w *world, _ string) { w.removeForeign("cell") }},
 	}
 	rows = append(rows, explainsAsset(), explainsOthers())
 	rows = append(rows,
@@ -23,11 +27,15 @@ func assetRows() []row {
 			request: func(*world, string) request { return get(library + "/changes?limit=1") }},
 		row{route: "GET " + lib + "/changes", what: "after another cursor", table: atTheTop, says: "+400 -403 !403",
 			request: func(*world, string) request { return get(library + "/changes?after=AAAA") }})
-	rows = append(rows, row{route: "POST " + lib + "/assets", what: "add too much", table: atTheTop, says: "+413 -413 !403",
-		request: func(*world, string) request {
-			return post(library+"/assets", `{"add":[{"id":"cell","generator":{"id":"g"},"content":{"content":"`+strings.Repeat("x", 256<<10)+`"}}]}`)
-		}})
-	rows = append(rows, changesAsset(), addsAgainElsewhere(), removesAsset(), labels(), values(), putsInto(), takesOut())
+	rows = append(rows,
+		row{route: "POST " + lib + "/assets", what: "add too much", table: atTheTop, says: "+413 -413 !403",
+			request: func(*world, string) request {
+				return post(library+"/assets",
+					`{"add":[{"id":"cell","generator":{"id":"g"},"content":{"content":"`+strings.Repeat("x", 256<<10)+
+						`"}}]}`)
+			}})
+	rows = append(rows, changesAsset(), addsAgainElsewhere(), removesAsset(), labels(), values(), putsInto(),
+		takesOut())
 	return append(rows, searches()...)
 }
 
@@ -51,8 +59,8 @@ func explainsAsset() row {
 		}}
 }
 
-// explainsOthers: only moderators may ask what others may do. Anybody else is refused alike for a folder that exists and for
-// one that does not.
+// explainsOthers: only moderators may ask what others may do. Anybody else is refused alike for a folder that exists
+// and for one that does not.
 func explainsOthers() row {
 	return row{route: "GET " + lib + "/explain", what: "about another", table: atTheTop, says: "+200 -403 !403",
 		request: func(w *world, _ string) request {
@@ -64,8 +72,8 @@ func explainsOthers() row {
 		}}
 }
 
-// changesAsset adds an asset again. For a caller who may not see the asset it is 403 too, the only response that differs from
-// that for an absent thing.
+// changesAsset adds an asset again. For a caller who may not see the asset it is 403 too, the only response that
+// differs from that for an absent thing.
 func changesAsset() row {
 	t := table{}
 	for thing, line := range rights {
@@ -98,7 +106,8 @@ func addsAgainElsewhere() row {
 		},
 		after: func(w *world, thing string) {
 			if thing == "loose" {
-				w.must(builder, "POST", library+"/folder/"+w.folders["grant/in"]+"/assets", fmt.Sprintf(`{"remove":[%q]}`, w.assets[thing]), 200)
+				w.must(builder, "POST", library+"/folder/"+w.folders["grant/in"]+"/assets",
+					fmt.Sprintf(`{"remove":[%q]}`, w.assets[thing]), 200)
 			}
 		}}
 }
@@ -135,7 +144,8 @@ func (w *world) rebuildAsset(name string) {
 		for _, deleted := range []bool{false, true} {
 			for _, f := range []string{"gone", "void"} {
 				if w.deleted(f) != deleted {
-					w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"deleted":%t}]}`, w.folders[f], deleted), 200)
+					w.must(builder, "POST", library+"/folders",
+						fmt.Sprintf(`{"update":[{"id":%q,"deleted":%t}]}`, w.folders[f], deleted), 200)
 				}
 			}
 			if !deleted {
@@ -162,7 +172,8 @@ func (w *world) item(r reply, thing string, want int, format string) {
 func labels() row {
 	rw := row{route: "POST " + lib + "/attributes", table: rights, says: "e200 d200 v200 -200 !403",
 		request: func(w *world, thing string) request {
-			return post(library+"/attributes", fmt.Sprintf(`{"assets":[%q],"set":[{"key":"cell","value":"x"}]}`, w.assets[thing]))
+			return post(library+"/attributes",
+				fmt.Sprintf(`{"assets":[%q],"set":[{"key":"cell","value":"x"}]}`, w.assets[thing]))
 		}}
 	rw.check = func(w *world, c caller, thing string, r reply) {
 		status := map[byte]int{'e': 200, 'd': 200, 'v': 403, '-': 404}[rights.at(c, thing)]
@@ -213,21 +224,24 @@ func showsFolders(w *world, c caller, thing string, r reply) {
 func searches() []row {
 	rows := []row{}
 	for what, query := range map[string]string{
-		"all": "limit=500", "oldest first": "limit=500&order=asc", "by a word": "limit=500&query=words", "by a tag": "limit=500&tags=tag",
+		"all": "limit=500", "oldest first": "limit=500&order=asc", "by a word": "limit=500&query=words",
+		"by a tag":       "limit=500&tags=tag",
 		"by a generator": "limit=500&generator=g.example",
-		"by a prefix":    "limit=500&query=wo*", "by a key": "limit=500&attribute=name", "by time": "limit=500&from=1970-01-01&to=9999-12-31"} {
-		rows = append(rows, row{route: "GET " + lib + "/assets", what: what, table: rights, says: "e200 d200 v200 -200 !403",
-			request: func(*world, string) request { return get(library + "/assets?" + query) },
-			check: func(w *world, c caller, thing string, r reply) {
-				w.holds(r, w.assets[thing], thing, found(c, thing))
-				total := 0
-				for other := range rights {
-					if found(c, other) {
-						total++
+		"by a prefix":    "limit=500&query=wo*", "by a key": "limit=500&attribute=name",
+		"by time": "limit=500&from=1970-01-01&to=9999-12-31"} {
+		rows = append(rows,
+			row{route: "GET " + lib + "/assets", what: what, table: rights, says: "e200 d200 v200 -200 !403",
+				request: func(*world, string) request { return get(library + "/assets?" + query) },
+				check: func(w *world, c caller, thing string, r reply) {
+					w.holds(r, w.assets[thing], thing, found(c, thing))
+					total := 0
+					for other := range rights {
+						if found(c, other) {
+							total++
+						}
 					}
-				}
-				w.holds(r, fmt.Sprintf(`"total":%d,"totalItems":%[1]d}`, total), "the total", true)
-			}})
+					w.holds(r, fmt.Sprintf(`"total":%d,"totalItems":%[1]d}`, total), "the total", true)
+				}})
 	}
 	return append(rows, counts())
 }
@@ -266,7 +280,8 @@ func counts() row {
 
 // putsInto assigns an asset to a folder that editor, manager and group may edit: those that the caller may change.
 func putsInto() row {
-	rw := row{route: "POST " + lib + "/folder/{folder}/assets", what: "put into grant/in", table: rights, says: "e200 d200 v200 -200 !403"}
+	rw := row{route: "POST " + lib + "/folder/{folder}/assets", what: "put into grant/in", table: rights,
+		says: "e200 d200 v200 -200 !403"}
 	rw.request = func(w *world, thing string) request {
 		return post(library+"/folder/"+w.folders["grant/in"]+"/assets", fmt.Sprintf(`{"assign":[%q]}`, w.assets[thing]))
 	}
@@ -276,7 +291,8 @@ func putsInto() row {
 	}
 	rw.after = func(w *world, thing string) {
 		if thing != "grant/in" && thing != "all of grant" {
-			w.must(builder, "POST", library+"/folder/"+w.folders["grant/in"]+"/assets", fmt.Sprintf(`{"remove":[%q]}`, w.assets[thing]), 200)
+			w.must(builder, "POST", library+"/folder/"+w.folders["grant/in"]+"/assets",
+				fmt.Sprintf(`{"remove":[%q]}`, w.assets[thing]), 200)
 		}
 	}
 	return rw
@@ -299,7 +315,8 @@ func (c caller) rulesNetwork() bool {
 
 // takesOut takes assets out of grant. Only moderators may take an asset out of its last folder.
 func takesOut() row {
-	rw := row{route: "POST " + lib + "/folder/{folder}/assets", what: "take out of grant", table: assigns, says: "+200 f403 -404 !403"}
+	rw := row{route: "POST " + lib + "/folder/{folder}/assets", what: "take out of grant", table: assigns,
+		says: "+200 f403 -404 !403"}
 	rw.request = func(w *world, thing string) request {
 		return post(library+"/folder/"+w.folders["grant"]+"/assets", fmt.Sprintf(`{"remove":[%q]}`, w.assets[thing]))
 	}
@@ -327,7 +344,8 @@ func takesOut() row {
 func (w *world) reassign(folders []string, thing string) {
 	for _, f := range folders {
 		if f == "grant" {
-			w.must(builder, "POST", library+"/folder/"+w.folders[f]+"/assets", fmt.Sprintf(`{"assign":[%q]}`, w.assets[thing]), 200)
+			w.must(builder, "POST", library+"/folder/"+w.folders[f]+"/assets",
+				fmt.Sprintf(`{"assign":[%q]}`, w.assets[thing]), 200)
 		}
 	}
 }

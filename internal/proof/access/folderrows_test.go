@@ -13,10 +13,11 @@ const lib = manager + "{network}/assetLibrary/{library}"
 
 // ofFolder is a row about every folder of a table. %s in path and body is its id.
 func ofFolder(t table, method, route, what, path, body, says string) row {
-	return row{route: method + " " + lib + route, what: what, table: t, says: says, request: func(w *world, thing string) request {
-		fill := strings.NewReplacer("%s", w.folders[thing])
-		return request{method: method, path: library + fill.Replace(path), body: fill.Replace(body)}
-	}}
+	return row{route: method + " " + lib + route, what: what, table: t, says: says,
+		request: func(w *world, thing string) request {
+			fill := strings.NewReplacer("%s", w.folders[thing])
+			return request{method: method, path: library + fill.Replace(path), body: fill.Replace(body)}
+		}}
 }
 
 // folderRows are the endpoints that name a folder, by a folder's own table.
@@ -39,16 +40,22 @@ func folderRows() []row {
 		ofFolder(levels, "GET", "/assets", "of a folder", "/assets?folder=%s", "", "m200 e200 v200 -404 !403"),
 		ofFolder(gone, "GET", "/assets", "of a deleted folder", "/assets?folder=%s", "", "m404 e404 v404 -404 !403"),
 		ofFolder(levels, "GET", "/assets", "below a folder", "/assets?folderTree=%s", "", "m200 e200 v200 -404 !403"),
-		ofFolder(gone, "GET", "/assets", "below a deleted folder", "/assets?folderTree=%s", "", "m404 e404 v404 -404 !403"),
+		ofFolder(gone, "GET", "/assets", "below a deleted folder", "/assets?folderTree=%s", "",
+			"m404 e404 v404 -404 !403"),
 		ofFolder(levels, "GET", "/folders", "after one", "/folders?since=%s", "", "m200 e200 v200 -400 !403"),
 		ofFolder(gone, "GET", "/folders", "after a deleted one", "/folders?since=%s", "", "m200 e400 v400 -400 !403"),
 		ofFolder(gone, "POST", "/assets", "into a deleted folder", "/assets", add, "m404 e404 v404 -404 !403"),
-		ofFolder(levels, "POST", "/folders", "label", "/folders", `{"update":[{"id":"%s","label":"new"}]}`, "m200 e403 v403 -404 !403"),
-		ofFolder(gone, "POST", "/folders", "label of a deleted one", "/folders", `{"update":[{"id":"%s","label":"new"}]}`, "m404 e404 v404 -404 !403"),
-		ofFolder(levels, "POST", "/folders", "nothing new", "/folders", `{"update":[{"id":"%s"}]}`, "m200 e403 v403 -404 !403"),
+		ofFolder(levels, "POST", "/folders", "label", "/folders", `{"update":[{"id":"%s","label":"new"}]}`,
+			"m200 e403 v403 -404 !403"),
+		ofFolder(gone, "POST", "/folders", "label of a deleted one", "/folders",
+			`{"update":[{"id":"%s","label":"new"}]}`, "m404 e404 v404 -404 !403"),
+		ofFolder(levels, "POST", "/folders", "nothing new", "/folders", `{"update":[{"id":"%s"}]}`,
+			"m200 e403 v403 -404 !403"),
 		ofFolder(gone, "POST", "/folders", "delete again", "/folders", `{"delete":["%s"]}`, "m404 e404 v404 -404 !403"),
-		ofFolder(levels, "POST", "/folders", "move to nowhere", "/folders", `{"update":[{"id":"%s","path":""}]}`, "m400 e403 v403 -404 !403"),
-		ofFolder(levels, "POST", "/folders", "inherit from now on", "/folders", `{"update":[{"id":"%s","inherit":false}]}`, "m200 e403 v403 -404 !403"),
+		ofFolder(levels, "POST", "/folders", "move to nowhere", "/folders", `{"update":[{"id":"%s","path":""}]}`,
+			"m400 e403 v403 -404 !403"),
+		ofFolder(levels, "POST", "/folders", "inherit from now on", "/folders",
+			`{"update":[{"id":"%s","inherit":false}]}`, "m200 e403 v403 -404 !403"),
 	}
 	for i, rw := range list {
 		if strings.Contains(rw.route, "GET "+lib+"/folder") && !strings.Contains(rw.route, "permissions") {
@@ -62,14 +69,16 @@ func folderRows() []row {
 			list[i].after = func(w *world, thing string) { w.inherits(thing) }
 		case "grant":
 			list[i].after = func(w *world, thing string) { // a folder with a grant is no longer open
-				w.must(builder, "POST", library+"/folder/"+w.folders[thing]+"/permissions", `{"remove":[`+userGrant("someone", "manage")+`]}`, 200)
+				w.must(builder, "POST", library+"/folder/"+w.folders[thing]+"/permissions",
+					`{"remove":[`+userGrant("someone", "manage")+`]}`, 200)
 				w.inherits(thing)
 			}
 		}
 	}
 	fresh := ofFolder(levels, "POST", "/assets", "into a folder", "/assets", add, "m200 e200 v403 -404 !403")
 	fresh.after = func(w *world, _ string) { w.removeForeign("cell") }
-	list = append(list, fresh, listsFolder("by id", "/folders?id=%s"), listsFolder("all", "/folders?limit=500"), listsGone(), listsDeleted())
+	list = append(list, fresh, listsFolder("by id", "/folders?id=%s"), listsFolder("all", "/folders?limit=500"),
+		listsGone(), listsDeleted())
 	return slices.Concat(list, nestRows(), deleteRows(), grantRows(), []row{revokes()})
 }
 
@@ -98,19 +107,22 @@ func showsPermissions(w *world, c caller, thing string, r reply) {
 
 // revokes takes away the last permission of a folder below an open one: that publishes nothing.
 func revokes() row {
-	rw := ofFolder(table{"open/view": levels["open/view"], "open/child": levels["open/child"]}, "POST", "/folder/{folder}/permissions", "take the last away",
+	rw := ofFolder(table{"open/view": levels["open/view"], "open/child": levels["open/child"]}, "POST",
+		"/folder/{folder}/permissions", "take the last away",
 		"/folder/%s/permissions", `{"remove":[`+userGrant("viewer", "view")+`]}`, "m200 v403 -404 !403")
 	rw.check = func(w *world, _ caller, thing string, _ reply) {
 		want := map[string]int{"open/view": 404, "open/child": 200}[thing]
 		for _, c := range knownCallers() {
-			if r := w.send(c, get(library+"/folder/"+w.folders[thing])); levels.at(c, thing) != 'm' && r.status != want && r.status != 403 {
+			if r := w.send(c, get(library+"/folder/"+w.folders[thing])); levels.at(c, thing) != 'm' &&
+				r.status != want && r.status != 403 {
 				w.t.Errorf("%s after the last permission was taken away: %d, want %d", r.what, r.status, want)
 			}
 		}
 	}
 	rw.after = func(w *world, thing string) {
 		if thing == "open/view" {
-			w.must(builder, "POST", library+"/folder/"+w.folders[thing]+"/permissions", `{"create":[`+userGrant("viewer", "view")+`]}`, 200)
+			w.must(builder, "POST", library+"/folder/"+w.folders[thing]+"/permissions",
+				`{"create":[`+userGrant("viewer", "view")+`]}`, 200)
 			w.inherits(thing)
 		}
 	}
@@ -121,7 +133,8 @@ func revokes() row {
 func (w *world) inherits(thing string) {
 	for _, f := range foldersOf {
 		if f.name == thing {
-			w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"inherit":%t}]}`, w.folders[thing], !f.cut), 200)
+			w.must(builder, "POST", library+"/folders",
+				fmt.Sprintf(`{"update":[{"id":%q,"inherit":%t}]}`, w.folders[thing], !f.cut), 200)
 		}
 	}
 }
@@ -169,14 +182,16 @@ func listsGone() row {
 func listsDeleted() row {
 	rw := ofFolder(gone, "GET", "/folders", "the deleted ones", "/folders?deleted=true", "", "m200 e200 v200 -200 !403")
 	rw.check = func(w *world, c caller, thing string, r reply) {
-		w.holds(r, fmt.Sprintf(`"id":%q`, w.folders[thing]), thing, gone.at(c, thing) == 'm' && !strings.Contains(thing, "/"))
+		w.holds(r, fmt.Sprintf(`"id":%q`, w.folders[thing]), thing, gone.at(c, thing) == 'm' &&
+			!strings.Contains(thing, "/"))
 	}
 	return rw
 }
 
 // nestRows put folders into folders: edit on the parent, moderators at the top.
 func nestRows() []row {
-	create := row{route: "POST " + lib + "/folders", what: "create in one", table: levels, says: "m200 e200 v403 -404 !403",
+	create := row{route: "POST " + lib + "/folders", what: "create in one", table: levels,
+		says: "m200 e200 v403 -404 !403",
 		request: func(w *world, thing string) request {
 			return post(library+"/folders", fmt.Sprintf(`{"create":[{"label":"x","path":%q}]}`, w.path(thing)))
 		}}
@@ -189,11 +204,13 @@ func nestRows() []row {
 			return post(library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"path":"/"}]}`, w.folders[thing]))
 		},
 		after: func(w *world, thing string) {
-			w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"path":%q}]}`, w.folders[thing], w.parent(thing)), 200)
+			w.must(builder, "POST", library+"/folders",
+				fmt.Sprintf(`{"update":[{"id":%q,"path":%q}]}`, w.folders[thing], w.parent(thing)), 200)
 		}}
 	intoGrant := row{route: create.route, what: "move into grant/in", table: movesIn, says: "+200 f403 -404 !403",
 		request: func(w *world, thing string) request {
-			return post(library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"path":%q}]}`, w.folders[thing], w.path("grant/in")))
+			return post(library+"/folders",
+				fmt.Sprintf(`{"update":[{"id":%q,"path":%q}]}`, w.folders[thing], w.path("grant/in")))
 		}, after: toTop.after}
 	return []row{create, inGone, atTop, toTop, intoGrant}
 }
@@ -232,23 +249,31 @@ var (
 
 // deleteRows delete folders and bring them back.
 func deleteRows() []row {
-	remove := ofFolder(levels, "POST", "/folders", "delete", "/folders", `{"delete":["%s"]}`, "m200 e403 v403 -404 !403")
+	remove := ofFolder(levels, "POST", "/folders", "delete", "/folders", `{"delete":["%s"]}`,
+		"m200 e403 v403 -404 !403")
 	remove.after = func(w *world, thing string) {
-		w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"deleted":false}]}`, w.folders[thing]), 200)
+		w.must(builder, "POST", library+"/folders",
+			fmt.Sprintf(`{"update":[{"id":%q,"deleted":false}]}`, w.folders[thing]), 200)
 	}
 	const deletedNo = `{"update":[{"id":"%s","deleted":false}]}`
-	revive := ofFolder(table{"gone": gone["gone"], "void": gone["void"]}, "POST", "/folders", "bring back", "/folders", deletedNo, "m200 e404 v404 -404 !403")
+	revive := ofFolder(table{"gone": gone["gone"], "void": gone["void"]}, "POST", "/folders", "bring back", "/folders",
+		deletedNo, "m200 e404 v404 -404 !403")
 	revive.after = func(w *world, thing string) {
 		w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"delete":[%q]}`, w.folders[thing]), 200)
 	}
-	below := ofFolder(table{"gone/in": gone["gone/in"], "void/in": gone["void/in"]}, "POST", "/folders", "bring back below a deleted one", "/folders", deletedNo, "m400 e404 v404 -404 !403")
-	out := ofFolder(below.table, "POST", "/folders", "bring back, out of a deleted one", "/folders", "", "m200 e404 v404 -404 !403")
+	below := ofFolder(table{"gone/in": gone["gone/in"], "void/in": gone["void/in"]}, "POST", "/folders",
+		"bring back below a deleted one", "/folders", deletedNo, "m400 e404 v404 -404 !403")
+	out := ofFolder(below.table, "POST", "/folders", "bring back, out of a deleted one", "/folders", "",
+		"m200 e404 v404 -404 !403")
 	out.request = func(w *world, thing string) request {
-		return post(library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"deleted":false,"path":%q}]}`, w.folders[thing], w.path("grant/in")))
+		return post(library+"/folders",
+			fmt.Sprintf(`{"update":[{"id":%q,"deleted":false,"path":%q}]}`, w.folders[thing], w.path("grant/in")))
 	}
 	out.after = func(w *world, thing string) { // and into it again
 		above := w.folders[strings.TrimSuffix(thing, "/in")]
-		w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"deleted":false},{"id":%q,"path":"/%[1]s"}],"delete":[%[1]q]}`, above, w.folders[thing]), 200)
+		w.must(builder, "POST", library+"/folders",
+			fmt.Sprintf(`{"update":[{"id":%q,"deleted":false},{"id":%q,"path":"/%[1]s"}],"delete":[%[1]q]}`, above,
+				w.folders[thing]), 200)
 	}
 	return []row{remove, revive, below, out}
 }
@@ -258,13 +283,18 @@ func deleteRows() []row {
 func grantRows() []row {
 	rows := []row{}
 	for _, operation := range []string{"view", "edit", "manage"} {
-		rows = append(rows, row{route: "POST " + lib + "/folders", what: "create with " + operation, table: grantsBelow, says: "m200 e403 v403 -404 !403",
-			request: func(w *world, thing string) request {
-				return post(library+"/folders", fmt.Sprintf(`{"create":[{"label":"x","path":%q,"permissions":[%s]}]}`, w.path(thing), userGrant("x", operation)))
-			}})
+		rows = append(rows,
+			row{route: "POST " + lib + "/folders", what: "create with " + operation, table: grantsBelow,
+				says: "m200 e403 v403 -404 !403",
+				request: func(w *world, thing string) request {
+					return post(library+"/folders",
+						fmt.Sprintf(`{"create":[{"label":"x","path":%q,"permissions":[%s]}]}`, w.path(thing),
+							userGrant("x", operation)))
+				}})
 	}
 	return rows
 }
 
 // grantsBelow are some of the rows of levels.
-var grantsBelow = table{"grant/in": levels["grant/in"], "grant/own": levels["grant/own"], "open": levels["open"], "grant/more": levels["grant/more"], "absent": levels["absent"]}
+var grantsBelow = table{"grant/in": levels["grant/in"], "grant/own": levels["grant/own"], "open": levels["open"],
+	"grant/more": levels["grant/more"], "absent": levels["absent"]}

@@ -32,7 +32,8 @@ func libraryRows() []row {
 	}{
 		{"GET", "/assets", "/assets", "", "+200 m200 !403", "+404 m404 !403"},
 		{"POST", "/assets", "/assets", `{"add":[],"remove":["A"]}`, "+200 m200 !403", "+200 m404 !403"},
-		{"POST", "/assets", "/assets", `{"add":[` + newAsset("x", []string{"F"}) + `]}`, "+404 m404 !403", "+404 m404 !403"},
+		{"POST", "/assets", "/assets", `{"add":[` + newAsset("x", []string{"F"}) + `]}`, "+404 m404 !403",
+			"+404 m404 !403"},
 		{"GET", "/asset/{asset}", "/asset/A", "", "+404 m404 !403", "+404 m404 !403"},
 		{"GET", "/folders", "/folders", "", "+200 m200 !403", "+404 m404 !403"},
 		{"GET", "/assets", "/assets?folder=F", "", "+404 m404 !403", "+404 m404 !403"},
@@ -58,15 +59,17 @@ func libraryRows() []row {
 					t[name] = line
 				}
 			}
-			rows = append(rows, row{route: ask.method + " " + lib + ask.route, what: fmt.Sprintf("in %s: %s %s", what, ask.path, ask.body),
-				table: t, says: says, request: func(w *world, thing string) request {
-					fill := func(s string) string { return foreignIDs(w, thing, s) }
-					in := libraries[thing]
-					if thing == "unused" {
-						in += fmt.Sprint(*w.sent) // a write of a moderator makes it: each caller has one of its own
-					}
-					return request{method: ask.method, path: in + fill(ask.path), body: fill(ask.body)}
-				}})
+			rows = append(rows,
+				row{route: ask.method + " " + lib + ask.route,
+					what:  fmt.Sprintf("in %s: %s %s", what, ask.path, ask.body),
+					table: t, says: says, request: func(w *world, thing string) request {
+						fill := func(s string) string { return foreignIDs(w, thing, s) }
+						in := libraries[thing]
+						if thing == "unused" {
+							in += fmt.Sprint(*w.sent) // a write of a moderator makes it: each caller has one of its own
+						}
+						return request{method: ask.method, path: in + fill(ask.path), body: fill(ask.body)}
+					}})
 		}
 	}
 	return rows
@@ -78,5 +81,6 @@ func foreignIDs(w *world, thing, s string) string {
 	if thing == "the network's" {
 		asset, folder = w.assets["second"], w.folders["second"]
 	}
-	return strings.NewReplacer("/A", "/"+asset, `"A"`, `"`+asset+`"`, "/F", "/"+folder, `"F"`, `"`+folder+`"`, "=F", "="+folder).Replace(s)
+	return strings.NewReplacer("/A", "/"+asset, `"A"`, `"`+asset+`"`, "/F", "/"+folder, `"F"`, `"`+folder+`"`, "=F",
+		"="+folder).Replace(s)
 }

@@ -21,9 +21,10 @@ type row struct {
 	// itself has no table and one status for all: "200".
 	says    string
 	request func(w *world, thing string) request
-	open    bool                                            // needs no token
-	people  bool                                            // is about people: secret keys are 403
-	session int                                             // the status for who has signed in, if it is another than for a token with the same rights
+	open    bool // needs no token
+	people  bool // is about people: secret keys are 403
+	// the status for who has signed in, if it is another than for a token with the same rights
+	session int
 	after   func(w *world, thing string)                    // takes back what a request with success has changed
 	check   func(w *world, c caller, thing string, r reply) // looks at the answer with success
 }
@@ -93,8 +94,8 @@ func (rw row) hides(c caller, thing string) bool {
 	return (char == '-' || char == '.') && rw.table["absent"] != ""
 }
 
-// run looks at every cell of the row, in a world of its own. With keys the callers have secret keys of people whose rights change with each
-// request, in place of tokens.
+// run looks at every cell of the row, in a world of its own. With keys the callers have secret keys of people whose
+// rights change with each request, in place of tokens.
 func (rw row) run(t *testing.T, n *cells, keys bool) {
 	w := newWorld(t)
 	if !rw.people {
@@ -136,7 +137,8 @@ func (rw row) run(t *testing.T, n *cells, keys bool) {
 	n.requests += *w.sent
 }
 
-// fromElsewhere sends the request as a page of another site does for its visitor, who has a session. It must write nothing.
+// fromElsewhere sends the request as a page of another site does for its visitor, who has a session. It must write
+// nothing.
 func (rw row) fromElsewhere(t *testing.T, w *world, c caller, thing string) {
 	in := rw.request(w, thing)
 	if !c.session || rw.open || in.method == "GET" {
@@ -173,13 +175,15 @@ func (rw row) form(t *testing.T, w *world, c caller, thing string, r reply) {
 		return
 	}
 	if absent := w.send(c, rw.request(w, "absent")); absent.seen() != r.seen() {
-		t.Errorf("%s asks about %q, which is hidden:\n%s\nwhat is absent reads\n%s", r.what, thing, r.seen(), absent.seen())
+		t.Errorf("%s asks about %q, which is hidden:\n%s\nwhat is absent reads\n%s", r.what, thing, r.seen(),
+			absent.seen())
 	}
 }
 
 // rows are all rows.
 func rows() []row {
-	return slices.Concat(otherRows(), reviewRows(), appRows(), deletionRows(), releaseRows(), folderRows(), assetRows(), libraryRows(), peopleRows())
+	return slices.Concat(otherRows(), reviewRows(), appRows(), deletionRows(), releaseRows(), folderRows(), assetRows(),
+		libraryRows(), peopleRows())
 }
 
 func TestEveryCell(t *testing.T)         { everyCell(t, false) }

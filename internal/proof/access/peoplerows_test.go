@@ -62,18 +62,20 @@ const (
 // peopleRows are about people, keys and who has signed in. Secret keys may do nothing of it but ask for names.
 func peopleRows() []row {
 	of := func(method, path, below, create, body, says string) row {
-		return row{route: method + " " + path + "{id}" + below, table: managesPeople, says: says, people: true, request: func(w *world, thing string) request {
-			return request{method: method, path: path + w.make(path, create, thing).ID + below, body: body}
-		}}
+		return row{route: method + " " + path + "{id}" + below, table: managesPeople, says: says, people: true,
+			request: func(w *world, thing string) request {
+				return request{method: method, path: path + w.make(path, create, thing).ID + below, body: body}
+			}}
 	}
 	own := func(method, path, says string, session int) row {
-		return row{route: method + " /x/signin/" + path, says: says, people: true, session: session, request: func(*world, string) request {
-			in := request{method: method, path: "/x/signin/" + strings.ReplaceAll(path, "{id}", "absent")}
-			if method == "PATCH" {
-				in.body = `{"name":"phone"}`
-			}
-			return in
-		}}
+		return row{route: method + " /x/signin/" + path, says: says, people: true, session: session,
+			request: func(*world, string) request {
+				in := request{method: method, path: "/x/signin/" + strings.ReplaceAll(path, "{id}", "absent")}
+				if method == "PATCH" {
+					in.body = `{"name":"phone"}`
+				}
+				return in
+			}}
 	}
 	create := func(path, body string) row {
 		return row{route: "POST " + path, table: makes, says: "+201 -403", people: true,
@@ -109,7 +111,9 @@ func peopleRows() []row {
 		of("PATCH", "/x/people/", "", newPerson, `{"name":"another"}`, "+200 -404"),
 		of("DELETE", "/x/people/", "", newPerson, "", "+204 -404"),
 		of("POST", "/x/people/", "/invite", newPerson, "{}", "+201 -404"),
-		{route: "GET /x/keys/", says: "200", people: true, request: func(*world, string) request { return get("/x/keys/") }},
+		{route: "GET /x/keys/", says: "200", people: true, request: func(*world, string) request {
+			return get("/x/keys/")
+		}},
 		create("/x/keys/", newKey),
 		{route: "POST /x/keys/", what: "a secret one", says: "403", session: 201, people: true,
 			request: func(*world, string) request { return post("/x/keys/", `{"name":"program","kind":"secret"}`) }},
@@ -121,13 +125,16 @@ func peopleRows() []row {
 		own("GET", "sessions/", "403", 200),
 		own("DELETE", "sessions/{id}", "403", 404),
 		everywhere,
-		{route: "GET /x/signin", says: "200", open: true, request: func(*world, string) request { return get("/x/signin") }},
+		{route: "GET /x/signin", says: "200", open: true, request: func(*world, string) request {
+			return get("/x/signin")
+		}},
 	}
 }
 
-// signInRoutes are the endpoints for people who are not signed in yet. They need no token, and are limited by address; adapters/signin tests
-// them.
-var signInRoutes = []string{"POST /x/signin/invitation", "POST /x/signin/register/begin", "POST /x/signin/register/finish", "POST /x/signin/begin",
+// signInRoutes are the endpoints for people who are not signed in yet. They need no token, and are limited by address;
+// adapters/signin tests them.
+var signInRoutes = []string{"POST /x/signin/invitation", "POST /x/signin/register/begin",
+	"POST /x/signin/register/finish", "POST /x/signin/begin",
 	"POST /x/signin/finish", "POST /x/signin/link", "GET /x/signin/oidc", "GET /x/signin/oidc/callback"}
 
 // routesOfPeople are the endpoints of people and keys, without the slash at the end.

@@ -40,7 +40,8 @@ func deletionRows() []row {
 	erase := row{route: "POST /apps/{id}/erase", what: "a deleted one", table: erases, says: "+204 f403 -404",
 		request: func(w *world, _ string) request {
 			var out struct{ ID string }
-			w.must(as(network+":user=owner"), "POST", "/apps/", fmt.Sprintf(`{"title":"gone","groups":%s}`, text(groupsOf("one"))), 201).read(&out)
+			w.must(as(network+":user=owner"), "POST", "/apps/",
+				fmt.Sprintf(`{"title":"gone","groups":%s}`, text(groupsOf("one"))), 201).read(&out)
 			w.must(builder, "DELETE", "/apps/"+out.ID, "", 204)
 			return request{method: "POST", path: "/apps/" + out.ID + "/erase"}
 		}}
@@ -71,12 +72,14 @@ func moving(w *world, thing string) string {
 	return fmt.Sprintf(`{"name":"release of %s","moves":[{"app":%q,"tag":"old","to":"1"}]}`, thing, w.apps[thing])
 }
 
-// releaseRows are about releases of one app each. They are seen by readers of the app, and changed by those who may move its tags.
+// releaseRows are about releases of one app each. They are seen by readers of the app, and changed by those who may
+// move its tags.
 func releaseRows() []row {
 	release := func(method, below, body, says string) row {
-		return row{route: method + " /x/releases/{id}" + below, table: usable, says: says, request: func(w *world, thing string) request {
-			return request{method: method, path: "/x/releases/" + w.release(thing) + below, body: body}
-		}}
+		return row{route: method + " /x/releases/{id}" + below, table: usable, says: says,
+			request: func(w *world, thing string) request {
+				return request{method: method, path: "/x/releases/" + w.release(thing) + below, body: body}
+			}}
 	}
 	rows := []row{
 		release("GET", "", "", "+200 -404"),
@@ -99,7 +102,9 @@ func releaseRows() []row {
 		}},
 		row{route: "POST /components/{name}/upgrade", table: changeable, says: "+200 -200",
 			request: func(w *world, _ string) request {
-				w.send(builder, post("/components/", `{"name":"used","version":"1.1.0","main":"https://x.example/a.js","configSchema":{}}`))
+				w.send(builder,
+					post("/components/",
+						`{"name":"used","version":"1.1.0","main":"https://x.example/a.js","configSchema":{}}`))
 				return post("/components/used/upgrade?dryRun=true", `{"to":"1.1.0"}`)
 			},
 			check: func(w *world, c caller, thing string, r reply) {

@@ -13,7 +13,8 @@ import (
 
 // The callers, column by column. A "." stands where nothing that the caller has matters, which is
 // the same as "-".
-const columns = "stranger owner namesake site_1 site_10 network vendor below other prefix member components viewer editor manager role group"
+const columns = "stranger owner namesake site_1 site_10 network vendor below other prefix member components viewer " +
+	"editor manager role group"
 
 // A table says what each caller may do with each thing.
 type table map[string]string
@@ -38,15 +39,19 @@ func (t table) things() []string { return slices.Sorted(maps.Keys(t)) }
 // a URN contains another segment by segment: + may use it, - it is 404.
 var usable = table{
 	//             str own nam s1 s10 net ven bel oth pre mem com vie edi man rol grp
-	"one":     "    -   +   -   +   -   +   +   -   -   -   -   -   .   .   .   .   .", // owner's, in site 1
-	"ten":     "    -   +   -   -   +   +   +   -   -   -   -   -   .   .   .   .   .", // owner's, in site 10
-	"two":     "    -   +   -   +   -   +   +   -   -   -   -   -   .   .   .   .   .", // owner's, in sites 1 and 2
-	"net":     "    -   +   -   -   -   +   +   -   -   -   -   -   .   .   .   .   .", // owner's, in the network itself
-	"foreign": "    -   +   -   -   -   -   +   -   +   -   -   -   .   .   .   .   .", // owner's, in site 1 of the other network
-	"moved":   "    -   +   -   -   -   +   +   -   -   -   -   -   .   .   .   .   .", // owner's, was in site 1, is in site 2
-	"came":    "    -   +   -   +   -   +   +   -   -   -   -   -   .   .   .   .   .", // owner's, was in site 2, is in site 1
-	"hers":    "    +   -   -   +   -   +   +   -   -   -   -   -   .   .   .   .   .", // the stranger's, in site 1
-	"absent":  "    -   -   -   -   -   -   -   -   -   -   -   -   .   .   .   .   .",
+	"one": "    -   +   -   +   -   +   +   -   -   -   -   -   .   .   .   .   .", // owner's, in site 1
+	"ten": "    -   +   -   -   +   +   +   -   -   -   -   -   .   .   .   .   .", // owner's, in site 10
+	"two": "    -   +   -   +   -   +   +   -   -   -   -   -   .   .   .   .   .", // owner's, in sites 1 and 2
+	// owner's, in the network itself
+	"net": "    -   +   -   -   -   +   +   -   -   -   -   -   .   .   .   .   .",
+	// owner's, in site 1 of the other network
+	"foreign": "    -   +   -   -   -   -   +   -   +   -   -   -   .   .   .   .   .",
+	// owner's, was in site 1, is in site 2
+	"moved": "    -   +   -   -   -   +   +   -   -   -   -   -   .   .   .   .   .",
+	// owner's, was in site 2, is in site 1
+	"came":   "    -   +   -   +   -   +   +   -   -   -   -   -   .   .   .   .   .",
+	"hers":   "    +   -   -   +   -   +   +   -   -   -   -   -   .   .   .   .   .", // the stranger's, in site 1
+	"absent": "    -   -   -   -   -   -   -   -   -   -   -   -   .   .   .   .   .",
 }
 
 // createIn: to create an app in groups, or to add them to one, takes a moderator of each.
@@ -55,10 +60,12 @@ var createIn = table{
 	"site 1":   "    -   -   -   +   -   +   +   -   -   -   -   -   .   .   .   .   .",
 	"site 10":  "    -   -   -   -   +   +   +   -   -   -   -   -   .   .   .   .   .",
 	"site 1+2": "    -   -   -   -   -   +   +   -   -   -   -   -   .   .   .   .   .",
-	"site 1+x": "    -   -   -   -   -   -   +   -   -   -   -   -   .   .   .   .   .", // x: site 1 of the other network
+	// x: site 1 of the other network
+	"site 1+x": "    -   -   -   -   -   -   +   -   -   -   -   -   .   .   .   .   .",
 	"network":  "    -   -   -   -   -   +   +   -   -   -   -   -   .   .   .   .   .",
 	"other":    "    -   -   -   -   -   -   +   -   +   -   -   -   .   .   .   .   .", // site 1 of the other network
-	"prefix":   "    -   -   -   -   -   -   +   -   -   +   -   -   .   .   .   .   .", // site 1 of the network example.te
+	// site 1 of the network example.te
+	"prefix": "    -   -   -   -   -   -   +   -   -   +   -   -   .   .   .   .   .",
 }
 
 // manages: components are created and deleted by selected users.
@@ -72,14 +79,18 @@ var manages = table{
 // without any it is open to members; moderators of the network may do everything.
 var levels = table{
 	//                str own nam s1 s10 net ven bel oth pre mem com vie edi man rol grp
-	"open":         "    v   v   !   v   v   m   m   v   !   !   v   v   v   v   v   v   v",
-	"open/child":   "    v   v   !   v   v   m   m   v   !   !   v   v   v   v   v   v   v",
-	"open/view":    "    -   -   !   -   -   m   m   -   !   !   -   -   v   -   -   -   -", // a grant to the viewer below an open one
-	"open/cut":     "    -   -   !   -   -   m   m   -   !   !   -   -   -   -   -   -   -", // inherits not, no grant
-	"grant":        "    -   -   !   -   -   m   m   -   !   !   -   -   v   e   m   v   e", // to viewer, editor, manager (by URN), role and group
-	"grant/in":     "    -   -   !   -   -   m   m   -   !   !   -   -   v   e   m   v   e", // inherits
-	"grant/more":   "    -   -   !   -   -   m   m   -   !   !   -   -   m   e   m   v   e", // inherits, and manage to the viewer
-	"grant/own":    "    v   -   !   -   -   m   m   -   !   !   -   -   -   m   -   -   -", // inherits not: view to the stranger, manage to the editor
+	"open":       "    v   v   !   v   v   m   m   v   !   !   v   v   v   v   v   v   v",
+	"open/child": "    v   v   !   v   v   m   m   v   !   !   v   v   v   v   v   v   v",
+	// a grant to the viewer below an open one
+	"open/view": "    -   -   !   -   -   m   m   -   !   !   -   -   v   -   -   -   -",
+	"open/cut":  "    -   -   !   -   -   m   m   -   !   !   -   -   -   -   -   -   -", // inherits not, no grant
+	// to viewer, editor, manager (by URN), role and group
+	"grant":    "    -   -   !   -   -   m   m   -   !   !   -   -   v   e   m   v   e",
+	"grant/in": "    -   -   !   -   -   m   m   -   !   !   -   -   v   e   m   v   e", // inherits
+	// inherits, and manage to the viewer
+	"grant/more": "    -   -   !   -   -   m   m   -   !   !   -   -   m   e   m   v   e",
+	// inherits not: view to the stranger, manage to the editor
+	"grant/own":    "    v   -   !   -   -   m   m   -   !   !   -   -   -   m   -   -   -",
 	"grant/own/in": "    v   -   !   -   -   m   m   -   !   !   -   -   -   m   -   -   -", // inherits that
 	"absent":       "    -   -   !   -   -   -   -   -   !   !   -   -   -   -   -   -   -",
 	"second":       "    -   -   !   -   -   -   -   -   !   !   -   -   -   -   -   -   -", // one of another library
@@ -100,26 +111,27 @@ var gone = table{
 // or when it is in none; to change it takes edit on one of them, or a moderator.
 var rights = table{
 	//                  str own nam s1 s10 net ven bel oth pre mem com vie edi man rol grp
-	"loose":        "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v", // in no folder
-	"taken out":    "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v", // was in grant
-	"open":         "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v",
-	"open/child":   "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v",
-	"open/view":    "    -   -   !   -   -   e   e   -   !   !   -   -   v   -   -   -   -",
-	"open/cut":     "    -   -   !   -   -   e   e   -   !   !   -   -   -   -   -   -   -",
-	"grant":        "    -   -   !   -   -   e   e   -   !   !   -   -   v   e   e   v   e",
-	"grant/in":     "    -   -   !   -   -   e   e   -   !   !   -   -   v   e   e   v   e",
-	"grant/more":   "    -   -   !   -   -   e   e   -   !   !   -   -   e   e   e   v   e",
-	"grant/own":    "    v   -   !   -   -   e   e   -   !   !   -   -   -   e   -   -   -",
-	"open+cut":     "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v",
-	"grant+own":    "    v   -   !   -   -   e   e   -   !   !   -   -   v   e   e   v   e",
-	"gone":         "    -   -   !   -   -   d   d   -   !   !   -   -   -   -   -   -   -",
-	"gone/in":      "    -   -   !   -   -   d   d   -   !   !   -   -   -   -   -   -   -",
-	"gone+open":    "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v",
-	"gone+grant":   "    -   -   !   -   -   e   e   -   !   !   -   -   v   e   e   v   e",
-	"absent":       "    -   -   !   -   -   -   -   -   !   !   -   -   -   -   -   -   -",
-	"second":       "    -   -   !   -   -   -   -   -   !   !   -   -   -   -   -   -   -", // of another library
-	"void":         "    -   -   !   -   -   d   d   -   !   !   -   -   -   -   -   -   -",
-	"gone+cut":     "    -   -   !   -   -   e   e   -   !   !   -   -   -   -   -   -   -", // found by moderators in cut
+	"loose":      "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v", // in no folder
+	"taken out":  "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v", // was in grant
+	"open":       "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v",
+	"open/child": "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v",
+	"open/view":  "    -   -   !   -   -   e   e   -   !   !   -   -   v   -   -   -   -",
+	"open/cut":   "    -   -   !   -   -   e   e   -   !   !   -   -   -   -   -   -   -",
+	"grant":      "    -   -   !   -   -   e   e   -   !   !   -   -   v   e   e   v   e",
+	"grant/in":   "    -   -   !   -   -   e   e   -   !   !   -   -   v   e   e   v   e",
+	"grant/more": "    -   -   !   -   -   e   e   -   !   !   -   -   e   e   e   v   e",
+	"grant/own":  "    v   -   !   -   -   e   e   -   !   !   -   -   -   e   -   -   -",
+	"open+cut":   "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v",
+	"grant+own":  "    v   -   !   -   -   e   e   -   !   !   -   -   v   e   e   v   e",
+	"gone":       "    -   -   !   -   -   d   d   -   !   !   -   -   -   -   -   -   -",
+	"gone/in":    "    -   -   !   -   -   d   d   -   !   !   -   -   -   -   -   -   -",
+	"gone+open":  "    v   v   !   v   v   e   e   v   !   !   v   v   v   v   v   v   v",
+	"gone+grant": "    -   -   !   -   -   e   e   -   !   !   -   -   v   e   e   v   e",
+	"absent":     "    -   -   !   -   -   -   -   -   !   !   -   -   -   -   -   -   -",
+	"second":     "    -   -   !   -   -   -   -   -   !   !   -   -   -   -   -   -   -", // of another library
+	"void":       "    -   -   !   -   -   d   d   -   !   !   -   -   -   -   -   -   -",
+	// found by moderators in cut
+	"gone+cut":     "    -   -   !   -   -   e   e   -   !   !   -   -   -   -   -   -   -",
 	"all of grant": "    v   -   !   -   -   e   e   -   !   !   -   -   e   e   e   v   e", // in grant and all below
 }
 

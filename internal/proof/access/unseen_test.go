@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A caller cannot find out whether something exists that it may not see: everything that it reads, lists in every order, pages
-// and their links, totals, values, children, headers and lengths, is the same in a world without that.
+// A caller cannot find out whether something exists that it may not see: everything that it reads, lists in every
+// order, pages and their links, totals, values, children, headers and lengths, is the same in a world without that.
 func TestWhatIsHiddenLeavesNoTrace(t *testing.T) {
 	answers := 0
 	for i, c := range knownCallers() {
@@ -43,7 +43,8 @@ func TestCursorsTellNothing(t *testing.T) {
 			continue
 		}
 		var answers [2][]string
-		for i, w := range []*world{newWorld(t).build(everything, everything, everything), newWorld(t).build(c.keepsApp, c.keepsFolder, c.keepsAsset)} {
+		for i, w := range []*world{newWorld(t).build(everything, everything, everything),
+			newWorld(t).build(c.keepsApp, c.keepsFolder, c.keepsAsset)} {
 			path := library + "/assets?limit=1"
 			for path != "" {
 				r := w.send(c, get(path))
@@ -101,15 +102,19 @@ func (c caller) readings() []string {
 		}
 		app := "/apps/{app:" + a.name + "}"
 		ids += "&appId={app:" + a.name + "}"
-		paths = append(paths, app, app+"/versions/", app+"/versions?limit=1", app+"/versions/0", app+"/tags/?embedApps=true", app+"/tags?limit=1", app+"/tagged/old")
+		paths = append(paths, app, app+"/versions/", app+"/versions?limit=1", app+"/versions/0",
+			app+"/tags/?embedApps=true", app+"/tags?limit=1", app+"/tagged/old")
 	}
-	for _, query := range []string{"", "?limit=1", "?limit=2&sort=createdAt", "?sort=updatedAt&limit=1", "?sort=-updatedAt&limit=2",
+	for _, query := range []string{"", "?limit=1", "?limit=2&sort=createdAt", "?sort=updatedAt&limit=1",
+		"?sort=-updatedAt&limit=2",
 		"?usingComponent=used&limit=1", "?usingComponent=dropped", "?usingComponent=unused"} {
 		paths = append(paths, "/apps/"+query)
 	}
 	paths = append(paths, "/tags/old?appId="+absentApp+ids)
-	for _, query := range []string{"", "?limit=2", "?limit=3&order=asc", "?query=words&limit=2", "?query=grant", "?query=gone", "?tags=tag&limit=1",
-		"?generator=g.example&limit=4", "?query=wo*&facets=tags,generator,attribute,attribute:name&limit=5", "?query=words+of&tags=tag&order=asc&limit=2", "?query=none"} {
+	for _, query := range []string{"", "?limit=2", "?limit=3&order=asc", "?query=words&limit=2", "?query=grant",
+		"?query=gone", "?tags=tag&limit=1",
+		"?generator=g.example&limit=4", "?query=wo*&facets=tags,generator,attribute,attribute:name&limit=5",
+		"?query=words+of&tags=tag&order=asc&limit=2", "?query=none"} {
 		paths = append(paths, library+"/assets"+query)
 	}
 	for _, a := range assetsOf {
@@ -117,14 +122,16 @@ func (c caller) readings() []string {
 			paths = append(paths, library+"/asset/{asset:"+a.name+"}", library+"/explain?asset={asset:"+a.name+"}")
 		}
 	}
-	paths = append(paths, library+"/folders", library+"/folders?limit=1", library+"/folders?deleted=true", library+"/attributes?key=name", library+"/attributes?key=all", library+"/attributes?key=none")
+	paths = append(paths, library+"/folders", library+"/folders?limit=1", library+"/folders?deleted=true",
+		library+"/attributes?key=name", library+"/attributes?key=all", library+"/attributes?key=none")
 	for _, f := range foldersOf {
 		if !c.keepsFolder(f.name) {
 			continue
 		}
 		id := "{folder:" + f.name + "}"
 		paths = append(paths, library+"/folder/"+id, library+"/folder/"+id+"/permissions", library+"/folders?id="+id,
-			library+"/assets?limit=1&folder="+id, library+"/assets?limit=2&folderTree="+id, library+"/folders?path={path:"+f.name+"}", library+"/explain?folder="+id)
+			library+"/assets?limit=1&folder="+id, library+"/assets?limit=2&folderTree="+id,
+			library+"/folders?path={path:"+f.name+"}", library+"/explain?folder="+id)
 	}
 	return paths
 }
@@ -191,7 +198,8 @@ func (w *world) withIDs(path string) string {
 }
 
 // What is random in answers: cursors, and ids of components and of permissions.
-var randomParts = regexp.MustCompile(`("prev":|"next":)"[^"]*"|after=[A-Za-z0-9_-]+|http://[0-9.:]+|[A-Z2-7]{26}|[0-9a-f]{8}-[0-9a-f-]{27}`)
+var randomParts = regexp.MustCompile(
+	`("prev":|"next":)"[^"]*"|after=[A-Za-z0-9_-]+|http://[0-9.:]+|[A-Z2-7]{26}|[0-9a-f]{8}-[0-9a-f-]{27}`)
 
 func (w *world) withNames(text string) string {
 	var pairs []string

@@ -78,7 +78,9 @@ func newWorld(t testing.TB) *world {
 	if w.tokens, err = httpapi.NewTokens([]byte("a key for tests, 32 bytes long.."), nil); err != nil {
 		t.Fatal(err)
 	}
-	if w.people, err = signin.New(memory.New(), signin.Options{BaseURL: "http://localhost:80", Otherwise: w.tokens.Authenticate, Log: slog.New(slog.DiscardHandler)}); err != nil {
+	w.people, err = signin.New(memory.New(), signin.Options{
+		BaseURL: "http://localhost:80", Otherwise: w.tokens.Authenticate, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
 		t.Fatal(err)
 	}
 	apps := appsvc.New(memory.New(), &appsvc.Options{Now: clock})
@@ -113,7 +115,8 @@ var appsOf = []struct {
 }{
 	{"one", "owner", [][]string{{network + ":site=1"}, {network + ":site=1"}}},
 	{"ten", "owner", [][]string{{network + ":site=10"}, {network + ":site=10"}}},
-	{"two", "owner", [][]string{{network + ":site=1", network + ":site=2"}, {network + ":site=2", network + ":site=1"}}},
+	{"two", "owner",
+		[][]string{{network + ":site=1", network + ":site=2"}, {network + ":site=2", network + ":site=1"}}},
 	{"net", "owner", [][]string{{network}, {network}}},
 	{"foreign", "owner", [][]string{{elsewhere + ":site=1"}, {elsewhere + ":site=1"}}},
 	{"moved", "owner", [][]string{{network + ":site=1"}, {network + ":site=2"}}},
@@ -126,7 +129,8 @@ func userGrant(user, operation string) string {
 	return fmt.Sprintf(`{"operation":%q,"user":{"id":%q}}`, operation, user)
 }
 
-var grants = []string{userGrant("viewer", "view"), userGrant("editor", "edit"), userGrant(network+":user=manager", "manage"),
+var grants = []string{userGrant("viewer", "view"), userGrant("editor", "edit"),
+	userGrant(network+":user=manager", "manage"),
 	`{"operation":"view","role":{"id":"desk"}}`, fmt.Sprintf(`{"operation":"edit","group":%q}`, network+":group=team")}
 
 // foldersOf are the folders of the tables, parents first.
@@ -142,7 +146,8 @@ var foldersOf = []struct {
 	{name: "grant", grants: grants},
 	{name: "grant/in", parent: "grant"},
 	{name: "grant/more", parent: "grant", grants: []string{userGrant("viewer", "manage")}},
-	{name: "grant/own", parent: "grant", cut: true, grants: []string{userGrant("stranger", "view"), userGrant("editor", "manage")}},
+	{name: "grant/own", parent: "grant", cut: true,
+		grants: []string{userGrant("stranger", "view"), userGrant("editor", "manage")}},
 	{name: "grant/own/in", parent: "grant/own"},
 	{name: "gone", deleted: true, grants: grants},
 	{name: "gone/in", parent: "gone"},
@@ -155,12 +160,16 @@ var assetsOf = []struct {
 	name    string
 	folders []string
 }{
-	{"loose", nil}, {"taken out", []string{"grant"}}, {"open", []string{"open"}}, {"open/child", []string{"open/child"}},
-	{"open/view", []string{"open/view"}}, {"open/cut", []string{"open/cut"}}, {"grant", []string{"grant"}}, {"grant/in", []string{"grant/in"}},
-	{"grant/more", []string{"grant/more"}}, {"grant/own", []string{"grant/own"}}, {"open+cut", []string{"open", "open/cut"}},
+	{"loose", nil}, {"taken out", []string{"grant"}}, {"open", []string{"open"}},
+	{"open/child", []string{"open/child"}},
+	{"open/view", []string{"open/view"}}, {"open/cut", []string{"open/cut"}}, {"grant", []string{"grant"}},
+	{"grant/in", []string{"grant/in"}},
+	{"grant/more", []string{"grant/more"}}, {"grant/own", []string{"grant/own"}},
+	{"open+cut", []string{"open", "open/cut"}},
 	{"grant+own", []string{"grant", "grant/own"}}, {"gone", []string{"gone"}}, {"gone/in", []string{"gone/in"}},
 	{"gone+open", []string{"gone", "open"}}, {"gone+grant", []string{"gone", "grant"}}, {"void", []string{"void"}},
-	{"gone+cut", []string{"gone", "open/cut"}}, {"all of grant", []string{"grant", "grant/in", "grant/more", "grant/own"}},
+	{"gone+cut", []string{"gone", "open/cut"}},
+	{"all of grant", []string{"grant", "grant/in", "grant/more", "grant/own"}},
 }
 
 // everything is what a whole world holds.
@@ -204,7 +213,8 @@ func (w *world) build(keepApp, keepFolder, keepAsset func(string) bool) *world {
 }
 
 func (w *world) addComponent(name string) {
-	w.must(builder, "POST", "/components/", fmt.Sprintf(`{"name":%q,"version":"1.0.0","main":"https://x.example/a.js","configSchema":{}}`, name), 201)
+	w.must(builder, "POST", "/components/",
+		fmt.Sprintf(`{"name":%q,"version":"1.0.0","main":"https://x.example/a.js","configSchema":{}}`, name), 201)
 }
 
 // buildApp makes an app of two versions, with a tag on each.
@@ -228,7 +238,8 @@ func (w *world) buildApp(i int) {
 
 // patch is a patch of the title and, where there are some, the groups.
 func patch(version, title string, groups []string) string {
-	ops := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace","path":"/apps/0/title","value":%q}`, version, title)
+	ops := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace","path":"/apps/0/title",`+
+		`"value":%q}`, version, title)
 	if groups != nil {
 		ops += `,{"op":"replace","path":"/apps/0/groups","value":` + text(groups) + `}`
 	}
@@ -278,7 +289,8 @@ func (w *world) buildAsset(i int, keepFolder func(string) bool) {
 	if a.name == "taken out" && len(folders) > 0 {
 		w.must(builder, "POST", library+"/folder/"+folders[0]+"/assets", fmt.Sprintf(`{"remove":[%q]}`, id), 200)
 	}
-	w.must(builder, "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%q],"add":[{"key":"name","value":%q},{"key":"all","value":"same"}]}`, id, a.name), 200)
+	w.must(builder, "POST", library+"/attributes",
+		fmt.Sprintf(`{"assets":[%q],"add":[{"key":"name","value":%q},{"key":"all","value":"same"}]}`, id, a.name), 200)
 }
 
 // assetIn adds an asset whose foreign id is its name.
@@ -289,7 +301,8 @@ func (w *world) assetIn(lib, name string, folders []string) string {
 }
 
 func newAsset(name string, folders []string) string {
-	return fmt.Sprintf(`{"id":%q,"generator":{"id":"g.example"},"content":{"content":%q},"folders":%s,"safe_tags":["tag"]}`,
+	return fmt.Sprintf(`{"id":%q,"generator":{"id":"g.example"},"content":{"content":%q},"folders":%s,`+
+		`"safe_tags":["tag"]}`,
 		name, "words of "+name, text(append([]string{}, folders...)))
 }
 

@@ -11,5 +11,6 @@
 //
 // The long form, with uploads of a gigabyte and crowds of a thousand clients that stay:
 //
-//	go test -tags proof ./internal/proof/attack -v -timeout 0 -args -megabytes 1024 -connections 1000 -staying 1m -loads
+//	go test -tags proof ./internal/proof/attack -v -timeout 0 \
+//		-args -megabytes 1024 -connections 1000 -staying 1m -loads
 package attack

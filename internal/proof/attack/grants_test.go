@@ -30,7 +30,8 @@ func TestPermissionsWithoutMeasure(t *testing.T) {
 	for i := range levels {
 		grants := repeat(permissions, fmt.Sprintf(`{"operation":"manage","user":{"id":"%d-#"}}`, i))
 		if i == 0 {
-			grants = repeat(permissions-1, `{"operation":"view","user":{"id":"#"}}`) + `,{"operation":"manage","user":{"id":"reader"}}`
+			grants = repeat(permissions-1, `{"operation":"view","user":{"id":"#"}}`) +
+				`,{"operation":"manage","user":{"id":"reader"}}`
 		}
 		var r reply
 		deepest, r = create(s, fmt.Sprintf(`{"label":"x","path":"%s","permissions":[%s]}`, path, grants))
@@ -55,7 +56,8 @@ func TestPermissionsWithoutMeasure(t *testing.T) {
 			return r
 		}},
 		{name: "1,000 changes of one", want: "200", cpu: 3 * usualCPU, send: func(s *server) reply {
-			return s.post(library+"/folders", `{"update":[`+repeat(1000, fmt.Sprintf(`{"id":%q,"label":"y#"}`, deepest))+`]}`)
+			return s.post(library+"/folders",
+				`{"update":[`+repeat(1000, fmt.Sprintf(`{"id":%q,"label":"y#"}`, deepest))+`]}`)
 		}},
 	})
 }

@@ -72,9 +72,11 @@ func (s *server) patchesOfLongApps() string {
 	s.usage()
 	text := strings.Repeat("fedcba9876543210", 1000<<10/16)
 	return together(200, func(i int) reply {
-		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"%d"},`+
+		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+			`"path":"/apps/0/title","value":"%d"},`+
 			`{"op":"add","path":"/apps/0/elements/0/config/most","value":"%s"}]`, i, text)
-		return s.send("PATCH", "/apps/"+ids[i%len(ids)], strings.NewReader(patch), header("Authorization", "svctoken "+s.user(i)))
+		return s.send("PATCH", "/apps/"+ids[i%len(ids)], strings.NewReader(patch),
+			header("Authorization", "svctoken "+s.user(i)))
 	})
 }
 
@@ -110,7 +112,10 @@ func (s *server) longFeeds() {
 	var ids []string
 	for batch := range assets / 1000 {
 		var made struct{ Added []struct{ ID string } }
-		s.post(library+"/assets", `{"add":[`+repeat(1000, fmt.Sprintf(`{"id":"a%d-#","generator":{"id":"blog.example"},"content":{}}`, batch))+`]}`).want(200).read(&made)
+		s.post(library+"/assets",
+			`{"add":[`+repeat(1000,
+				fmt.Sprintf(`{"id":"a%d-#","generator":{"id":"blog.example"},"content":{}}`, batch))+
+				`]}`).want(200).read(&made)
 		for _, a := range made.Added {
 			ids = append(ids, a.ID)
 		}
@@ -120,7 +125,8 @@ func (s *server) longFeeds() {
 		s.t.Fatalf("%d assets were made: %v", len(ids), err)
 	}
 	for i := range changes {
-		s.post(library+"/attributes", fmt.Sprintf(`{"assets":%s,%q:[{"key":"k","value":"v"}]}`, list, []string{"add", "remove"}[i%2])).want(200)
+		s.post(library+"/attributes",
+			fmt.Sprintf(`{"assets":%s,%q:[{"key":"k","value":"v"}]}`, list, []string{"add", "remove"}[i%2])).want(200)
 	}
 	s.component("c", "{}").want(201)
 	id := s.newApp("c", "{}")
@@ -136,19 +142,21 @@ func (s *server) pagesOfFeedsThatAreNotRead() string {
 	s.usage()
 	const clients = 120
 	c := gather(s, clients, func(i int) string {
-		return fmt.Sprintf("GET %s/changes?limit=500 HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\n\r\n", library, s.user(i))
+		return fmt.Sprintf("GET %s/changes?limit=500 HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\n\r\n",
+			library, s.user(i))
 	})
 	return fmt.Sprintf("%d clients, /healthz in %s at most", clients, c.stays(true, nil))
 }
 
-// streamsOfFeedsThatAreNotRead has many clients follow the feed of a library, and that of the apps, from its beginning and
-// read nothing.
+// streamsOfFeedsThatAreNotRead has many clients follow the feed of a library, and that of the apps, from its beginning
+// and read nothing.
 func (s *server) streamsOfFeedsThatAreNotRead() string {
 	s.longFeeds()
 	s.usage()
 	const clients = 128
 	c := gather(s, clients, func(i int) string {
-		return fmt.Sprintf("GET %s?limit=500 HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nAccept: text/event-stream\r\n\r\n",
+		return fmt.Sprintf("GET %s?limit=500 HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nAccept: "+
+			"text/event-stream\r\n\r\n",
 			[]string{library + "/changes", "/x/changes"}[i%2], s.user(i/8))
 	})
 	for i, conn := range c.clients { // until all have begun, which keeps the processor busy
@@ -167,7 +175,8 @@ const uploads = 32
 // uploader is the caller of upload i, so that as many as may be are under way for each network and caller.
 func (s *server) uploader(i int) string {
 	urn := fmt.Sprintf("urn:vitrine:network%d.test", i/8)
-	return s.sign(httpapi.Principal{Caller: vitrine.Caller{URN: fmt.Sprintf("%s:user=%d", urn, i/4), Moderates: []string{urn}}})
+	return s.sign(
+		httpapi.Principal{Caller: vitrine.Caller{URN: fmt.Sprintf("%s:user=%d", urn, i/4), Moderates: []string{urn}}})
 }
 
 // uploadsOf has as many uploads at a time as there may be send reviews of so many bytes, n in a line, and then
@@ -187,7 +196,8 @@ func (s *server) uploadsOf(size, n int) (outcome string) {
 				parts = append(parts, strings.NewReader(head), repeated(text, size/len(text)), strings.NewReader(end))
 			}
 			parts = append(parts, strings.NewReader(closing))
-			r := s.send("POST", "/x/reviews/import", io.MultiReader(parts...), header("Content-Type", ndjson), header("Authorization", "svctoken "+s.uploader(i)))
+			r := s.send("POST", "/x/reviews/import", io.MultiReader(parts...), header("Content-Type", ndjson),
+				header("Authorization", "svctoken "+s.uploader(i)))
 			if r.status == 200 && !strings.Contains(r.body, `"errors":0`) {
 				s.t.Errorf("not imported: %.1000s", r.body)
 			}
@@ -201,7 +211,8 @@ func (s *server) uploadsOf(size, n int) (outcome string) {
 func (s *server) largeCollectionsThatDoNotEnd() string {
 	title := strings.Repeat("0123456789abcdef", 15<<20/16)
 	c := gather(s, uploads, func(i int) string {
-		return fmt.Sprintf("POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: %s\r\nContent-Length: 900000000\r\n\r\n", s.uploader(i), ndjson) +
+		return fmt.Sprintf("POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken "+
+			"%s\r\nContent-Type: %s\r\nContent-Length: 900000000\r\n\r\n", s.uploader(i), ndjson) +
 			`{"source":"https://old.example/","title":"` + title + `",`
 	})
 	slowest := c.stays(true, func(_ int, conn net.Conn) { _, _ = io.WriteString(conn, strings.Repeat(" ", 2<<10)) })

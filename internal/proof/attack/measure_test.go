@@ -100,7 +100,8 @@ func run(t *testing.T, s *server, attacks []attack) {
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) { n.one(t, s, a) })
 	}
-	t.Logf("%d attacks; most processor time %d ms (%s), most memory %d MiB (%s)", n.attacks, n.cpu.most, n.cpu.name, n.mib.most, n.mib.name)
+	t.Logf("%d attacks; most processor time %d ms (%s), most memory %d MiB (%s)", n.attacks, n.cpu.most, n.cpu.name,
+		n.mib.most, n.mib.name)
 }
 
 func (n *tally) one(t *testing.T, s *server, a attack) {

@@ -24,7 +24,8 @@ func (s *server) routes(app string) (list []route) {
 		Paths map[string]map[string]any
 	}
 	s.get("/openapi.json").want(200).read(&description)
-	fill := strings.NewReplacer("{id}", app, "{version}", "0", "{tag}", "t", "{name}", "any", "{network}", "example.test", "{library}", "example.test",
+	fill := strings.NewReplacer("{id}", app, "{version}", "0", "{tag}", "t", "{name}", "any", "{network}",
+		"example.test", "{library}", "example.test",
 		"{asset}", "none", "{folder}", "none")
 	for path, methods := range description.Paths {
 		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
@@ -69,17 +70,24 @@ func TestAddressesStaySecret(t *testing.T) {
 	n := 0
 	email := func() string { n++; return fmt.Sprintf(`"imported_email":"reader%d@%s"`, n, canary) }
 	review := func(id, more string) string {
-		return `{"id":"` + id + `","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z","ratings":[50],` + more + `}`
+		return `{"id":"` + id +
+			`","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z",` +
+			`"ratings":[50],` + more + `}`
 	}
 	line := func(id string, reviews ...string) string {
-		return `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"` + base64.StdEncoding.EncodeToString([]byte(id)) + `","dimensions":["default"],"reviews":[` + strings.Join(reviews, ",") + "]}\n"
+		return `{"source":"s","title":"T","created":"2020-01-02T03:04:05Z","id":"` +
+			base64.StdEncoding.EncodeToString([]byte(id)) + `","dimensions":["default"],"reviews":[` +
+			strings.Join(reviews, ",") + "]}\n"
 	}
 	at := `reader@` + canary
 	file := line("good", review("1", email()), review("2", email())) +
 		line("again", review("1", email()), review("1", email())) +
-		line("wrong", review("1", `"imported_email":["`+at+`"]`), review("2", `"imported_email":{"`+at+`":1}`), review("3", `"imported_email":"`+at+`\u0000"`), review("4", `"imported_email":"`+at+`\ud800"`)) +
-		line("conflict", review("1", email()+`,"author_id":"a"`), review("2", email()+`,`+email()), review("3", email()+`,"imported_url":"javascript:1"`)) +
-		line("rejected", review("1", email()+`,"ratings":[0]`), review("2", email()+`,"parent_id":"none"`), review("3", email()+`,"unknown":1`)) +
+		line("wrong", review("1", `"imported_email":["`+at+`"]`), review("2", `"imported_email":{"`+at+`":1}`),
+			review("3", `"imported_email":"`+at+`\u0000"`), review("4", `"imported_email":"`+at+`\ud800"`)) +
+		line("conflict", review("1", email()+`,"author_id":"a"`), review("2", email()+`,`+email()),
+			review("3", email()+`,"imported_url":"javascript:1"`)) +
+		line("rejected", review("1", email()+`,"ratings":[0]`), review("2", email()+`,"parent_id":"none"`),
+			review("3", email()+`,"unknown":1`)) +
 		strings.Replace(line("cut", review("1", email())), "]}\n", "\n", 1) +
 		strings.Replace(line("bad line", review("1", email())), `"source":"s"`, `"source":7`, 1) +
 		"{" + email() + "\n" + email() + "\n" + `"` + at + "\"\n" + at + "\n" +
@@ -93,7 +101,8 @@ func TestAddressesStaySecret(t *testing.T) {
 			t.Errorf("the import has found no problem: %s", r.body)
 		}
 	}
-	half := s.post("/x/reviews/import", packed(strings.NewReader(file))[:4000], header("Content-Type", ndjson), header("Content-Encoding", "gzip"))
+	half := s.post("/x/reviews/import", packed(strings.NewReader(file))[:4000], header("Content-Type", ndjson),
+		header("Content-Encoding", "gzip"))
 	fmt.Fprintln(&all, half.status, half.body)
 	exported := map[string]string{"the command": s.export()}
 	for _, r := range s.routes("none") {

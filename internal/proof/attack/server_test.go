@@ -29,7 +29,8 @@ const (
 	library    = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
 )
 
-var editor = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network}, Components: true}}
+var editor = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor", Moderates: []string{network},
+	Components: true}}
 
 // build makes the example server once, in a directory that TestMain removes.
 var build = sync.OnceValues(func() (string, error) {
@@ -69,7 +70,8 @@ func start(t testing.TB, more ...string) *server {
 	}
 	s := &server{t: t, dir: t.TempDir(), temp: t.TempDir()}
 	env := []string{"VITRINE_KEY=" + signingKey, "TMPDIR=" + s.temp}
-	args := append([]string{"serve", "-addr", "127.0.0.1:0", "-db", filepath.Join(s.dir, "attack.db"), "-access-log"}, more...)
+	args := append([]string{"serve", "-addr", "127.0.0.1:0", "-db", filepath.Join(s.dir, "attack.db"), "-access-log"},
+		more...)
 	s.Server, err = program.StartServer(env, binary, args...)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +164,8 @@ func (r reply) read(v any) {
 
 // component makes a component known, and reports the status.
 func (s *server) component(name, schema string) reply {
-	return s.post("/components/", fmt.Sprintf(`{"name":%q,"version":"1.0.0","main":"https://x.example/a.js","configSchema":%s}`, name, schema))
+	return s.post("/components/",
+		fmt.Sprintf(`{"name":%q,"version":"1.0.0","main":"https://x.example/a.js","configSchema":%s}`, name, schema))
 }
 
 // app makes an app of elements of one component.
@@ -187,5 +190,6 @@ func (s *server) newApp(component string, configs ...string) string {
 
 // patch sends a patch of version 0 of an app with these operations.
 func (s *server) patch(id, ops string) reply {
-	return s.send("PATCH", "/apps/"+id, strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"0"},`+ops+`]`))
+	return s.send("PATCH", "/apps/"+id,
+		strings.NewReader(`[{"op":"test","path":"/apps/0/version","value":"0"},`+ops+`]`))
 }

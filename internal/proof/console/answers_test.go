@@ -50,12 +50,14 @@ func users(p *page) error {
 		headers := `{"authorization":"svctoken good","Content-Type":"application/json"}`
 		return fmt.Sprintf(`{"url":%q,"method":%q,"headers":%s,"data":%q}`, path, method, headers, body)
 	}
-	created := p.outcomes("request", nil, config("POST", "/v4/apps/", `{"title":"framed","groups":["urn:vitrine:example.test"]}`))[0]
+	created := p.outcomes("request", nil,
+		config("POST", "/v4/apps/", `{"title":"framed","groups":["urn:vitrine:example.test"]}`))[0]
 	if created.Result == nil || created.Result.Status != 201 {
 		return fmt.Errorf("POST: %s", created.text)
 	}
 	_, app, _ := strings.Cut(created.Result.Headers["location"], "/v4/apps/")
-	patch := `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"changed"}]`
+	patch := `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title",` +
+		`"value":"changed"}]`
 	assets := "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test/assets"
 	steps := []struct {
 		method, path, body string
@@ -84,7 +86,8 @@ func users(p *page) error {
 	var broken []error
 	for i, s := range steps {
 		if o := outcomes[i+1]; !o.is(s.status, s.holds) {
-			broken = append(broken, fmt.Errorf("%s %s: %s, want %d with %s", s.method, s.path, o.text, s.status, s.holds))
+			broken = append(broken,
+				fmt.Errorf("%s %s: %s, want %d with %s", s.method, s.path, o.text, s.status, s.holds))
 		}
 	}
 	if o := outcomes[0]; !o.is(401, `{"error":"`) {
@@ -107,9 +110,12 @@ func data(p *page) error {
 	cases := []struct{ config, want string }{
 		{`{"url":"/v4/echo"}`, "POST /v4/echo||*/*|"},
 		{`{"url":"/v4/echo","method":null,"headers":null,"data":null}`, "POST /v4/echo||*/*|"},
-		{`{"url":"/v4/echo","data":{"a":"1 2","é&":"=+"}}`, "POST /v4/echo|application/x-www-form-urlencoded|*/*|a=1%202&%C3%A9%26=%3D%2B"},
-		{`{"url":"/v4/echo","method":"patch","data":{"n":1}}`, "PATCH /v4/echo|application/x-www-form-urlencoded|*/*|n=1"},
-		{`{"url":"/v4/echo","method":"PUT","headers":{"content-type":"text/x","ACCEPT":"text/y"},"data":{"n":1}}`, "PUT /v4/echo|text/x|text/y|n=1"},
+		{`{"url":"/v4/echo","data":{"a":"1 2","é&":"=+"}}`,
+			"POST /v4/echo|application/x-www-form-urlencoded|*/*|a=1%202&%C3%A9%26=%3D%2B"},
+		{`{"url":"/v4/echo","method":"patch","data":{"n":1}}`,
+			"PATCH /v4/echo|application/x-www-form-urlencoded|*/*|n=1"},
+		{`{"url":"/v4/echo","method":"PUT","headers":{"content-type":"text/x","ACCEPT":"text/y"},"data":{"n":1}}`,
+			"PUT /v4/echo|text/x|text/y|n=1"},
 		{`{"url":"/v4/echo","method":"GET","data":{"a":"1 2","b":"&"}}`, "GET /v4/echo?a=1%202&b=%26||*/*|"},
 		{`{"url":"/v4/echo?x=1#part","method":"GET","data":{"a":"#"}}`, "GET /v4/echo?x=1&a=%23||*/*|"},
 		{`{"url":"/v4/echo","method":"GET","data":"as=is&b"}`, "GET /v4/echo?as=is&b||*/*|"},
@@ -119,7 +125,8 @@ func data(p *page) error {
 	}
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 		cases = append(cases, struct{ config, want string }{
-			`{"url":"/v4/echo","method":"` + method + `","headers":{"Content-Type":"text/x"},"data":"as \"it\" is \u00e9"}`,
+			`{"url":"/v4/echo","method":"` + method +
+				`","headers":{"Content-Type":"text/x"},"data":"as \"it\" is \u00e9"}`,
 			method + ` /v4/echo|text/x|*/*|as "it" is é`,
 		})
 	}
@@ -138,7 +145,8 @@ func data(p *page) error {
 
 func results(p *page) error {
 	o := p.outcomes("request", nil, `{"url":"/v4/echo","method":"DELETE"}`)[0]
-	if !strings.HasPrefix(o.text, `{"result":{"data":"DELETE /v4/echo||*/*|","status":200,"headers":{`) || o.Result.Headers["x-echo"] != "heard" {
+	if !strings.HasPrefix(o.text, `{"result":{"data":"DELETE /v4/echo||*/*|","status":200,"headers":{`) ||
+		o.Result.Headers["x-echo"] != "heard" {
 		return errors.New(o.text)
 	}
 	return nil
@@ -217,11 +225,13 @@ func (p *page) timesOut(config string, headers bool, timeout int) error {
 	p.Run(&fired, fireTimers)
 	p.Enter(nil)
 	if !slices.Equal(fired.Timers, []int{timeout}) || !fired.Aborted {
-		return fmt.Errorf("timers of %v ms run, and the call is given up: %t; want %d ms", fired.Timers, fired.Aborted, timeout)
+		return fmt.Errorf("timers of %v ms run, and the call is given up: %t; want %d ms", fired.Timers, fired.Aborted,
+			timeout)
 	}
 	var o outcome
 	p.Run(&o, "() => pending")
-	if want := fmt.Sprintf(`{"error":{"code":-32099,"message":"timeout: no answer within %d ms"}}`, timeout); o.text != want {
+	if want := fmt.Sprintf(`{"error":{"code":-32099,"message":"timeout: no answer within %d ms"}}`,
+		timeout); o.text != want {
 		return errors.New(o.text)
 	}
 	if !p.hears("gone") {
@@ -260,7 +270,8 @@ func unknownMethods(p *page) error {
 	names := []string{"constructor", "__proto__", "toString", "", "Request"}
 	var messages, said, want []string
 	for i, name := range names {
-		messages = append(messages, fmt.Sprintf(`c {"jsonrpc":"2.0","method":%q,"params":[{"url":"echo"}],"id":%d}`, name, i+1))
+		messages = append(messages,
+			fmt.Sprintf(`c {"jsonrpc":"2.0","method":%q,"params":[{"url":"echo"}],"id":%d}`, name, i+1))
 		want = append(want, fmt.Sprintf(`c {"id":%d,%s,"jsonrpc":"2.0"}`, i+1, unknown[1:len(unknown)-1]))
 	}
 	p.fresh()
@@ -274,7 +285,8 @@ func unknownMethods(p *page) error {
 // parameters has easyXDM put its parameters here and there, beside others and with odd channels.
 func parameters(p *page) error {
 	for _, options := range []map[string]any{
-		{}, {"hash": true}, {"channel": "mine"}, {"hash": true, "channel": "a b&c=#é<\"'>"}, {"remote": p.address() + "?mine=1"},
+		{}, {"hash": true}, {"channel": "mine"}, {"hash": true, "channel": "a b&c=#é<\"'>"},
+		{"remote": p.address() + "?mine=1"},
 		{"remote": p.address() + "?mine=1", "hash": true}, {"remote": p.address() + "?svctoken=good"},
 	} {
 		if o := p.outcomes("request", options, `{"url":"echo","method":"GET"}`)[0]; o.Result == nil {
@@ -286,7 +298,8 @@ func parameters(p *page) error {
 
 // repeated creates an app twice with one idempotency key, and gets the same one.
 func repeated(p *page) error {
-	create := `{"url":"apps/","headers":{"Authorization":"svctoken good","Content-Type":"application/json","Idempotency-Key":"one"},` +
+	create := `{"url":"apps/","headers":{"Authorization":"svctoken good","Content-Type":"application/json",` +
+		`"Idempotency-Key":"one"},` +
 		`"data":"{\"title\":\"once\",\"groups\":[\"urn:vitrine:example.test\"]}"}`
 	o := p.outcomes("request", nil, create, create)
 	if o[0].Result == nil || o[1].Result == nil || o[0].Result.Headers["location"] != o[1].Result.Headers["location"] {
@@ -299,7 +312,8 @@ func repeated(p *page) error {
 // and as nobody.
 func kept(p *page) error {
 	headers := `"headers":{"Authorization":"svctoken good","Content-Type":"application/json"}`
-	created := p.outcomes("request", nil, `{"url":"apps/",`+headers+`,"data":"{\"title\":\"kept\",\"groups\":[\"urn:vitrine:example.test\"]}"}`)[0]
+	created := p.outcomes("request", nil,
+		`{"url":"apps/",`+headers+`,"data":"{\"title\":\"kept\",\"groups\":[\"urn:vitrine:example.test\"]}"}`)[0]
 	if created.Result == nil {
 		return errors.New(created.text)
 	}

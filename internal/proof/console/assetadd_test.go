@@ -26,7 +26,8 @@ type found struct {
 func (w *world) stock(query string) []found {
 	w.t.Helper()
 	var answer struct{ Assets []found }
-	if err := json.Unmarshal(w.request(ann, "GET", library+"/assets?limit=500&query="+url.QueryEscape(query), ""), &answer); err != nil {
+	if err := json.Unmarshal(w.request(ann, "GET", library+"/assets?limit=500&query="+url.QueryEscape(query), ""),
+		&answer); err != nil {
 		w.t.Fatal(err)
 	}
 	return answer.Assets
@@ -46,7 +47,8 @@ func TestAddingAssets(t *testing.T) {
 	p := w.signIn(ann, "/assets")
 	tab := func(name string) string { return fmt.Sprintf(`//button[@role="tab" and .=%q]`, name) }
 	wrong := func(label string) string {
-		return fmt.Sprintf(`//div[contains(@class, "field")][.//label[starts-with(normalize-space(), %q)]]//*[contains(@class, "wrong") and not(@hidden)]`, label)
+		return fmt.Sprintf(`//div[contains(@class, "field")][.//label[starts-with(normalize-space(), `+
+			`%q)]]//*[contains(@class, "wrong") and not(@hidden)]`, label)
 	}
 	into := func(name string) {
 		t.Helper()
@@ -72,7 +74,8 @@ func TestAddingAssets(t *testing.T) {
 		p.Type(field("Name"), "Ada")
 		p.Type(field("Address of the profile"), "nonsense")
 		p.Click(named("Add to Attachments"))
-		p.Type(`//label[normalize-space()="Address"]/ancestor::div[contains(@class, "field")][1]//input`, "https://images.example.test/a.png")
+		p.Type(`//label[normalize-space()="Address"]/ancestor::div[contains(@class, "field")][1]//input`,
+			"https://images.example.test/a.png")
 		p.Type(field("Title"), "A picture")
 		p.Type(field("Language"), "en")
 		p.Click(`//fieldset[.//legend[.="Tags"]]//label[contains(., "often")]`)
@@ -81,7 +84,8 @@ func TestAddingAssets(t *testing.T) {
 		p.See(wrong("Address of the profile"))
 		p.Retype(field("Address of the profile"), "https://people.example.test/ada"+keyEnter)
 		p.See(`//*[@role="status" and contains(., "Added to December")]`)
-		p.Until(`() => document.querySelector("main textarea").value === "" && document.activeElement === document.querySelector("main textarea")`)
+		p.Until(`() => document.querySelector("main textarea").value === "" && document.activeElement === ` +
+			`document.querySelector("main textarea")`)
 		all := w.stock("harbour")
 		got, _ := json.Marshal(all)
 		if len(all) != 1 {
@@ -90,8 +94,10 @@ func TestAddingAssets(t *testing.T) {
 		a := all[0]
 		attachment, _ := json.Marshal(a.Content["attachment"])
 		author, _ := json.Marshal(a.Content["attributedTo"])
-		if a.Content["lang"] != "en" || fmt.Sprint(a.SafeTags) != "[often snow]" || len(a.Folders) != 1 || a.Folders[0].Label != "December" ||
-			string(attachment) != `[{"title":"A picture","type":"photo","url":{"href":"https://images.example.test/a.png"},"version":"1.0"}]` ||
+		if a.Content["lang"] != "en" || fmt.Sprint(a.SafeTags) != "[often snow]" || len(a.Folders) != 1 ||
+			a.Folders[0].Label != "December" ||
+			string(attachment) != `[{"title":"A picture","type":"photo",`+
+				`"url":{"href":"https://images.example.test/a.png"},"version":"1.0"}]` ||
 			string(author) != `{"displayName":"Ada","url":{"href":"https://people.example.test/ada"}}` {
 			t.Errorf("the library has %s", got)
 		}
@@ -102,7 +108,8 @@ func TestAddingAssets(t *testing.T) {
 		p.See(`//dialog[.//h2[.="Leave without adding it?"]]`)
 		p.Click(`//dialog` + named("Close"))
 		p.See(`//h1[.="Add assets"]`)
-		p.Until(`() => document.querySelector("main textarea").value === "Half" && location.hash !== "#/assets"`) // the address is back, too
+		// the address is back, too
+		p.Until(`() => document.querySelector("main textarea").value === "Half" && location.hash !== "#/assets"`)
 		p.view("/assets")
 		p.Click(`//dialog` + named("Leave"))
 		p.See(`//h1[.="Assets"]`)
@@ -128,7 +135,10 @@ func TestAddingAssets(t *testing.T) {
 			const { value, selectionStart } = document.activeElement;
 			return value?.slice(selectionStart).startsWith('"generator"');
 		}`)
-		set("[\n" + text("1", "Ice", "") + ",\n" + text("2", "Ice", `, "attachment": [{"version": "1.0", "type": "photo"}, {"version": "1.0", "type": "painting"}]`) + ",\n" + text("3", "Ice", "") + "\n]")
+		set("[\n" + text("1", "Ice", "") + ",\n" +
+			text("2", "Ice",
+				`, "attachment": [{"version": "1.0", "type": "photo"}, {"version": "1.0", "type": "painting"}]`) +
+			",\n" + text("3", "Ice", "") + "\n]")
 		p.Click(named("Add 3 assets"))
 		p.See(`//h2[.="Done, but for some"]`)
 		p.See(`//li[contains(., "Line 3, column") and contains(., "photo") and contains(., "id 2")]`)
@@ -181,7 +191,8 @@ func TestAddingAssets(t *testing.T) {
 		p.See(`//h2[.="Done, but for some"]`)
 		p.See(`//dl//div[dt="added" and dd="328"]`)
 		p.See(`//dl//div[dt="refused" and dd="2"]`)
-		p.See(`//li[contains(., "Line 251, column") and contains(., "content/lang: want a string") and contains(., "id file 250")]`)
+		p.See(`//li[contains(., "Line 251, column") and contains(., "content/lang: want a string") and contains(., ` +
+			`"id file 250")]`)
 		all := w.stock("hail")
 		if len(all) != 328 || len(all[0].Folders) != 1 || all[0].Folders[0].Label != "Winter" {
 			t.Errorf("%d assets are in, the last %+v", len(all), all[0])

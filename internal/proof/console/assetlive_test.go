@@ -13,7 +13,8 @@ import (
 func (w *world) add(assets ...string) []string {
 	w.t.Helper()
 	var made struct{ Added []struct{ ID string } }
-	if err := json.Unmarshal(w.request(bob, "POST", library+"/assets", `{"add":[`+strings.Join(assets, ",")+`]}`), &made); err != nil {
+	if err := json.Unmarshal(w.request(bob, "POST", library+"/assets", `{"add":[`+strings.Join(assets, ",")+`]}`),
+		&made); err != nil {
 		w.t.Fatal(err)
 	}
 	var ids []string
@@ -43,7 +44,8 @@ func TestLiveAssets(t *testing.T) {
 	}
 	label := func(id, value string) {
 		t.Helper()
-		w.request(bob, "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%q],"set":[{"key":"state","value":%q}]}`, id, value))
+		w.request(bob, "POST", library+"/attributes",
+			fmt.Sprintf(`{"assets":[%q],"set":[{"key":"state","value":%q}]}`, id, value))
 	}
 	p.See(found(60))
 	t.Run("added", func(t *testing.T) {
@@ -61,7 +63,8 @@ func TestLiveAssets(t *testing.T) {
 		label(ids[50], "draft")
 		p.See(card("Snow 50") + `//span[.="state: draft"]`)
 		p.See(`//aside//details[.//summary[contains(., "state")]]//button[contains(., "draft")]`)
-		p.Until(`() => document.activeElement.closest("li")?.innerText.includes("Snow 50") && document.activeElement.checked`)
+		p.Until(`() => document.activeElement.closest("li")?.innerText.includes("Snow 50") && ` +
+			`document.activeElement.checked`)
 	})
 	t.Run("removed, and selected", func(t *testing.T) {
 		p.Click(card("Snow 49") + `//input`)
@@ -73,7 +76,8 @@ func TestLiveAssets(t *testing.T) {
 		p.See(found(61))
 	})
 	t.Run("many at once", func(t *testing.T) {
-		cards := `(n, text) => [...document.querySelectorAll(".asset")].filter((x) => x.innerText.includes(text)).length === n`
+		cards := `(n, text) => [...document.querySelectorAll(".asset")].filter((x) => ` +
+			`x.innerText.includes(text)).length === n`
 		p.Run(new(any), `async () => scrollTo(0, 0)`)
 		p.Click(folder("Winter"))
 		p.See(found(60))
@@ -81,16 +85,20 @@ func TestLiveAssets(t *testing.T) {
 		p.Until(cards, 60, "")
 		quoted, _ := json.Marshal(ids[:48])
 		p.Run(new(any), `async () => performance.clearResourceTimings()`)
-		w.request(bob, "POST", library+"/attributes", fmt.Sprintf(`{"assets":%s,"set":[{"key":"state","value":"many"}]}`, quoted))
+		w.request(bob, "POST", library+"/attributes",
+			fmt.Sprintf(`{"assets":%s,"set":[{"key":"state","value":"many"}]}`, quoted))
 		p.Until(cards, 48, "state: many")
 		var requests []string
-		p.Run(&requests, `async () => performance.getEntriesByType("resource").map((x) => x.name).filter((x) => x.includes("/asset/") || x.includes("/assets?"))`)
+		p.Run(&requests,
+			`async () => performance.getEntriesByType("resource").map((x) => x.name).filter((x) => `+
+				`x.includes("/asset/") || x.includes("/assets?"))`)
 		if len(requests) > 8 {
 			t.Errorf("48 changes make %d requests: %q", len(requests), requests)
 		}
 		p.Click(card("Snow 10") + `//input`)
 		quoted, _ = json.Marshal(ids[:40])
-		w.request(bob, "POST", library+"/folder/"+w.newFolder("Away", "/")+"/assets", fmt.Sprintf(`{"assign":%s}`, quoted))
+		w.request(bob, "POST", library+"/folder/"+w.newFolder("Away", "/")+"/assets",
+			fmt.Sprintf(`{"assign":%s}`, quoted))
 		p.Until(cards, 40, "Away")
 		w.request(bob, "POST", library+"/folder/"+winter+"/assets", fmt.Sprintf(`{"remove":%s}`, quoted))
 		p.See(toast("No longer selected: 1 asset, not found any more."))
@@ -163,7 +171,8 @@ func TestLiveAssets(t *testing.T) {
 	})
 	t.Run("who may not follow sees the list", func(t *testing.T) {
 		q := w.signIn(cleo, "/assets")
-		q.Until(`() => [...document.querySelectorAll("main [role=status]")].some((x) => /^\d+ assets$/.test(x.textContent))`)
+		q.Until(`() => [...document.querySelectorAll("main [role=status]")].some((x) => /^\d+ ` +
+			`assets$/.test(x.textContent))`)
 		q.Run(new(any), `async () => {
 			const followed = performance.getEntriesByType("resource").filter((x) => x.name.includes("assetLibrary") && x.name.includes("/changes"));
 			if (followed.length > 0 || document.querySelector(".toast, .note.bad:not([hidden])")) throw new Error(document.body.innerText);

@@ -16,14 +16,18 @@ const library = "/services/frontline/api/v4/assetManager//example.test/assetLibr
 
 // newAsset is an asset to add. The HTML of its text is untrusted.
 func newAsset(n int, text, folder, tag string) string {
-	content, _ := json.Marshal(map[string]any{"content": text, "attributedTo": map[string]any{"id": fmt.Sprint("a", n), "displayName": fmt.Sprint("Author ", n)},
-		"attachment": []any{map[string]any{"version": "1.0", "type": "photo", "url": map[string]string{"href": "https://images.example.test/a.png"}, "provider_url": "https://images.example.test", "title": text}}})
+	content, _ := json.Marshal(map[string]any{"content": text,
+		"attributedTo": map[string]any{"id": fmt.Sprint("a", n), "displayName": fmt.Sprint("Author ", n)},
+		"attachment": []any{map[string]any{"version": "1.0", "type": "photo",
+			"url":          map[string]string{"href": "https://images.example.test/a.png"},
+			"provider_url": "https://images.example.test", "title": text}}})
 	folders := "[]"
 	if folder != "" {
 		folders = fmt.Sprintf("[%q]", folder)
 	}
 	tags, _ := json.Marshal([]string{tag})
-	return fmt.Sprintf(`{"id":"p%d","generator":{"id":"social.example.test"},"content":%s,"folders":%s,"safe_tags":%s}`, n, content, folders, tags)
+	return fmt.Sprintf(`{"id":"p%d","generator":{"id":"social.example.test"},"content":%s,"folders":%s,"safe_tags":%s}`,
+		n, content, folders, tags)
 }
 
 // newFolder makes a folder and returns its id.
@@ -31,7 +35,8 @@ func (w *world) newFolder(label, path string) string {
 	w.t.Helper()
 	quoted, _ := json.Marshal(label)
 	var made struct{ Folders []struct{ ID string } }
-	if err := json.Unmarshal(w.request(ann, "POST", library+"/folders", fmt.Sprintf(`{"create":[{"label":%s,"path":%q}]}`, quoted, path)), &made); err != nil {
+	if err := json.Unmarshal(w.request(ann, "POST", library+"/folders",
+		fmt.Sprintf(`{"create":[{"label":%s,"path":%q}]}`, quoted, path)), &made); err != nil {
 		w.t.Fatal(err)
 	}
 	return made.Folders[0].ID
@@ -114,7 +119,9 @@ func TestAssets(t *testing.T) {
 	})
 	t.Run("order and original dates", func(t *testing.T) {
 		p.Retype(search, keyDelete)
-		w.request(ann, "POST", library+"/assets", `{"add":[`+strings.TrimSuffix(newAsset(900, "From long ago", "", "old"), "}")+`,"createdAt":"2011-05-06T23:30:00Z","via":2}]}`)
+		w.request(ann, "POST", library+"/assets",
+			`{"add":[`+strings.TrimSuffix(newAsset(900, "From long ago", "", "old"), "}")+
+				`,"createdAt":"2011-05-06T23:30:00Z","via":2}]}`)
 		p.Run(new(any), `async () => {
 			const order = [...document.querySelectorAll(".more-filters select")][0];
 			order.value = "createdAt.asc";
@@ -144,7 +151,8 @@ func TestAssets(t *testing.T) {
 		p.See(`//dialog//dt[.="Via"]/following-sibling::dd[1][.="2"]`)
 		p.Click(`//dialog` + named("Close"))
 		var old struct{ Assets []struct{ ID string } }
-		if err := json.Unmarshal(w.request(ann, "GET", library+"/assets?tags=old", ""), &old); err != nil || len(old.Assets) != 1 {
+		if err := json.Unmarshal(w.request(ann, "GET", library+"/assets?tags=old", ""), &old); err != nil ||
+			len(old.Assets) != 1 {
 			t.Fatal(old, err)
 		}
 		w.request(ann, "POST", library+"/assets", fmt.Sprintf(`{"remove":[%q]}`, old.Assets[0].ID))
@@ -246,8 +254,10 @@ func TestAssets(t *testing.T) {
 	})
 	t.Run("several, of which some may not be changed", func(t *testing.T) {
 		editor := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=eve", Roles: []string{"editors"}}}
-		w.request(ann, "POST", library+"/folder/"+winter+"/permissions", `{"create":[{"operation":"edit","role":{"id":"editors"}}]}`)
-		w.request(ann, "POST", library+"/folder/"+summer+"/permissions", `{"create":[{"operation":"view","role":{"id":"editors"}}]}`)
+		w.request(ann, "POST", library+"/folder/"+winter+"/permissions",
+			`{"create":[{"operation":"edit","role":{"id":"editors"}}]}`)
+		w.request(ann, "POST", library+"/folder/"+summer+"/permissions",
+			`{"create":[{"operation":"view","role":{"id":"editors"}}]}`)
 		q := w.signIn(editor, "/assets")
 		in := func(name string) string { // the first asset in a folder
 			return `(` + card + `[.//span[contains(@class, "detail") and .="` + name + `"]])[1]//input`
@@ -279,12 +289,20 @@ func TestAssets(t *testing.T) {
 			t.Errorf("%d images before anybody has asked for them", images)
 		}
 		p.Click(`//label[contains(., "Show images")]//input`)
-		p.Until(`() => [...document.querySelectorAll("main img")].length === 50 && [...document.querySelectorAll("main img")].every((x) => x.referrerPolicy === "no-referrer" && x.loading === "lazy" && x.src.startsWith("https://"))`)
-		w.request(ann, "POST", library+"/assets", `{"add":[`+strings.ReplaceAll(newAsset(999, "Plain", "", "plain"), "https://", "http://")+`]}`)
+		p.Until(`() => [...document.querySelectorAll("main img")].length === 50 && ` +
+			`[...document.querySelectorAll("main img")].every((x) => x.referrerPolicy === "no-referrer" && ` +
+			`x.loading === "lazy" && x.src.startsWith("https://"))`)
+		w.request(ann, "POST", library+"/assets",
+			`{"add":[`+strings.ReplaceAll(newAsset(999, "Plain", "", "plain"), "https://", "http://")+`]}`)
 		p.Open(w.url + "/?again#/assets")
 		p.Until(`() => document.querySelector(".asset p")?.textContent === "Plain"`)
-		p.Until(`() => [...document.querySelectorAll("main img")].length === 49 && [...document.querySelectorAll("main img")].every((x) => x.src.startsWith("https://")) && !document.querySelector(".asset img[src^='http:']")`)
-		w.signIn(ann, "/assets").Until(`() => document.querySelectorAll(".asset").length === 50 && document.querySelectorAll("main img").length === 0`) // another session
+		p.Until(`() => [...document.querySelectorAll("main img")].length === 49 && ` +
+			`[...document.querySelectorAll("main img")].every((x) => x.src.startsWith("https://")) && ` +
+			`!document.querySelector(".asset img[src^='http:']")`)
+		// another session
+		w.signIn(ann,
+			"/assets").Until(`() => document.querySelectorAll(".asset").length === 50 && ` +
+			`document.querySelectorAll("main img").length === 0`)
 	})
 	t.Run("another network, with an empty library", func(t *testing.T) {
 		both := ann

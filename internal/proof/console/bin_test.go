@@ -6,13 +6,15 @@ import (
 	"testing"
 )
 
-// A person deletes an app, finds it in the bin with its days left, brings it back, deletes it again and erases it; and a version is restored
-// with a note.
+// A person deletes an app, finds it in the bin with its days left, brings it back, deletes it again and erases it; and
+// a version is restored with a note.
 func TestTheBinAndNotes(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("Winter")
 	w.newApp("Summer")
-	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"add","path":"/note","value":"for the sale"},{"op":"replace","path":"/apps/0/title","value":"Winter sale"}]`)
+	w.request(ann, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"add","path":"/note","value":"for the sale"},`+
+			`{"op":"replace","path":"/apps/0/title","value":"Winter sale"}]`)
 	p := w.signIn(ann, "/apps/"+id+"/history")
 	p.See(`//q[.="for the sale"]`)
 	p.Click(named("Restore version 0"))

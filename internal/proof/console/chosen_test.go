@@ -9,8 +9,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
-// holdAnswers lets a test hold back what the service answers: window.hold(end) holds the next answer to a path with this end, and
-// window.release(error) gives it to the page, or the error in its place.
+// holdAnswers lets a test hold back what the service answers: window.hold(end) holds the next answer to a path with
+// this end, and window.release(error) gives it to the page, or the error in its place.
 const holdAnswers = `async () => {
 	const real = fetch;
 	const holds = new Set();
@@ -29,7 +29,8 @@ const holdAnswers = `async () => {
 	};
 }`
 
-// miss tells the page that it has missed changes, as after a cursor that is too old. The name of the lock is that of the channel.
+// miss tells the page that it has missed changes, as after a cursor that is too old. The name of the lock is that of
+// the channel.
 const miss = `async () => {
 	const { held } = await navigator.locks.query();
 	const channel = new BroadcastChannel(held.find((x) => x.name.startsWith("vitrine x/changes ")).name);
@@ -37,8 +38,8 @@ const miss = `async () => {
 	channel.close();
 }`
 
-// The version of a component that a person chose stays chosen while others make versions, when everything is read anew, and
-// when answers come late.
+// The version of a component that a person chose stays chosen while others make versions, when everything is read anew,
+// and when answers come late.
 func TestAChosenVersionStaysChosen(t *testing.T) {
 	w := newWorld(t)
 	for i, member := range []string{"one", "two", "three"} {
@@ -49,7 +50,9 @@ func TestAChosenVersionStaysChosen(t *testing.T) {
 	chosen := func(when, version string) {
 		t.Helper()
 		var have []string
-		p.Run(&have, `async () => [...[...document.querySelectorAll('.versions [aria-pressed="true"]')].map((x) => x.textContent), location.hash.split("=")[1]]`)
+		p.Run(&have,
+			`async () => [...[...document.querySelectorAll('.versions [aria-pressed="true"]')].map((x) => `+
+				`x.textContent), location.hash.split("=")[1]]`)
 		if len(have) != 2 || have[0] != version || have[1] != version {
 			t.Errorf("%s the version that is pressed and the one in the address are %q, want %s", when, have, version)
 		}
@@ -107,15 +110,17 @@ func TestAChosenVersionStaysChosen(t *testing.T) {
 	chosen("after the component was made anew", "5.0.0")
 }
 
-// The versions that a person compares stay when others save and when everything is read anew, and so does the comparison when an
-// older one fails late.
+// The versions that a person compares stay when others save and when everything is read anew, and so does the
+// comparison when an older one fails late.
 func TestAComparisonStays(t *testing.T) {
 	w := newWorld(t)
 	w.component("poll", "1.0.0", `{}`)
 	id := w.newApp("Winter", poll(`{"n":0}`))
 	save := func(version int) { // saves of one person would be one line
 		t.Helper()
-		w.request([]httpapi.Principal{bob, ann}[version%2], "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/elements/0/config/n","value":%d}]`, version, version+1))
+		w.request([]httpapi.Principal{bob, ann}[version%2], "PATCH", "/apps/"+id,
+			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+				`"path":"/apps/0/elements/0/config/n","value":%d}]`, version, version+1))
 	}
 	save(0)
 	save(1)
@@ -127,7 +132,10 @@ func TestAComparisonStays(t *testing.T) {
 	compared := func(when, from, to string) {
 		t.Helper()
 		var have []string
-		p.Run(&have, `async () => [...document.querySelectorAll(".compared input")].map((x) => x.value).concat([...document.querySelectorAll(".compared del, .compared ins")].map((x) => x.textContent))`)
+		p.Run(&have,
+			`async () => [...document.querySelectorAll(".compared input")].map((x) => `+
+				`x.value).concat([...document.querySelectorAll(".compared del, .compared ins")].map((x) => `+
+				`x.textContent))`)
 		if want := []string{from, to, from, to}; fmt.Sprint(have) != fmt.Sprint(want) {
 			t.Errorf("%s the versions and the numbers in them are %q, want %q", when, have, want)
 		}

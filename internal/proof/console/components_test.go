@@ -12,8 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/examples/components"
 )
 
-// Each example component mounts, shows each of its configs, and leaves nothing behind. Texts stay texts, and no address of another scheme
-// than http becomes a link or a picture.
+// Each example component mounts, shows each of its configs, and leaves nothing behind. Texts stay texts, and no address
+// of another scheme than http becomes a link or a picture.
 func TestExampleComponents(t *testing.T) {
 	var configs map[string]struct{ Fits []json.RawMessage }
 	text, err := os.ReadFile(module + "/examples/components/testdata/configs.json")
@@ -27,7 +27,11 @@ func TestExampleComponents(t *testing.T) {
 	site := newOrigin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/x/public/reviews/example.test/YQ==" { // the example of reviews reads them beside its script
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprint(w, `{"title":"Lamp","count":2,"dimensions":[{"name":"default","mean":70.5,"histogram":[0,0,0,0,1,0,0,0,0,1]}],"reviews":[{"id":"1","title":"<b>Bright","body_html":"<p>So &lt;b&gt; <a href=\"https://example.test/\">here</a> <b>no</b><a href=\"javascript:x\">x</a></p>","created":"2020-01-02T03:04:05Z","ratings":[50],"author":{"name":"Ann"}}]}`)
+			fmt.Fprint(w,
+				`{"title":"Lamp","count":2,"dimensions":[{"name":"default","mean":70.5,"histogram":[0,0,0,0,1,0,0,0,`+
+					`0,1]}],"reviews":[{"id":"1","title":"<b>Bright","body_html":"<p>So &lt;b&gt; <a `+
+					`href=\"https://example.test/\">here</a> <b>no</b><a href=\"javascript:x\">x</a></p>",`+
+					`"created":"2020-01-02T03:04:05Z","ratings":[50],"author":{"name":"Ann"}}]}`)
 			return
 		}
 		if r.URL.Path != "/" {

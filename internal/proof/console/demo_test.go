@@ -14,7 +14,9 @@ import (
 func TestDemo(t *testing.T) {
 	const frontPage = "/apps/de300000-0000-4000-8000-000000000006"
 	w := newWorld(t, "-demo")
-	p := w.signIn(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo", Moderates: []string{"urn:vitrine:demo.test"}}}, "")
+	p := w.signIn(
+		httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo",
+			Moderates: []string{"urn:vitrine:demo.test"}}}, "")
 	p.See(`//table//a[contains(., "Front page, winter")]`)
 	p.Resize(1280, 800)
 	p.Scheme("light")
@@ -33,7 +35,8 @@ func TestDemo(t *testing.T) {
 	var shown bool
 	for !shown {
 		p.Enter(0)
-		p.Run(&shown, `() => [...document.querySelectorAll("[data-key]")].filter((e) => e.shadowRoot?.textContent).length > 2`)
+		p.Run(&shown,
+			`() => [...document.querySelectorAll("[data-key]")].filter((e) => e.shadowRoot?.textContent).length > 2`)
 		p.Enter(nil)
 	}
 	p.picture("designer")

@@ -35,12 +35,16 @@ func TestMakingAnApp(t *testing.T) {
 	p.saved(0)
 	p.Click(named("Add an element"))
 	p.Type(`//dialog//input[@type="search"]`, "poll"+keyEnter)
-	// The question is required: the element is kept in this browser before it is there. The field says so once it was left.
+	// The question is required: the element is kept in this browser before it is there. The field says so once it was
+	// left.
 	p.kept(1)
-	p.See(`//li[contains(@class, "card") and not(.//*[contains(@class, "bad")])]//*[contains(., "It does not fit its component yet")]`)
-	p.Until(`(path) => document.activeElement === document.evaluate(path, document, null, 9, null).singleNodeValue`, field("Question"))
+	p.See(`//li[contains(@class, "card") and not(.//*[contains(@class, "bad")])]//*[contains(., "It does not fit ` +
+		`its component yet")]`)
+	p.Until(`(path) => document.activeElement === document.evaluate(path, document, null, 9, null).singleNodeValue`,
+		field("Question"))
 	p.Press(keyTab)
-	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., "Question")]]//*[contains(., "This is required.")]`)
+	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., ` +
+		`"Question")]]//*[contains(., "This is required.")]`)
 	p.Type(field("Question"), "Tea?")
 	p.saved(1)
 	id := idOf(p)
@@ -53,14 +57,18 @@ func TestMakingAnApp(t *testing.T) {
 	w.stored(id, `{"question":"Tea?","kind":"multiple","limit":7,"open":false,"answers":[{"text":"Yes"}]}`)
 	// A value that the schema refuses stays in its field, with the service's sentence beside it.
 	p.Retype(field("limit"), "99")
-	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., "limit")]]//*[contains(@class, "wrong")]`)
+	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., ` +
+		`"limit")]]//*[contains(@class, "wrong")]`)
 	p.kept(1)
 	p.Retype(field("limit"), "9")
 	w.stored(id, `{"question":"Tea?","kind":"multiple","limit":9,"open":false,"answers":[{"text":"Yes"}]}`)
-	p.Click(`//button[@aria-label="Use the default of limit" or normalize-space()="Use default"][ancestor::div[contains(@class, "field")][1]//label[contains(., "limit")]]`)
+	p.Click(`//button[@aria-label="Use the default of limit" or normalize-space()="Use ` +
+		`default"][ancestor::div[contains(@class, "field")][1]//label[contains(., "limit")]]`)
 	p.Click(`//select[@aria-label="Kind of style"]/option[.="Picture"]`)
 	p.Type(field("src"), "https://images.example.test/a.png")
-	w.stored(id, `{"question":"Tea?","kind":"multiple","open":false,"answers":[{"text":"Yes"}],"style":{"type":"picture","src":"https://images.example.test/a.png"}}`)
+	w.stored(id,
+		`{"question":"Tea?","kind":"multiple","open":false,"answers":[{"text":"Yes"}],"style":{"type":"picture",`+
+			`"src":"https://images.example.test/a.png"}}`)
 	if title := w.latest(id).Title; title != "Winter" {
 		t.Errorf("the title is %q", title)
 	}
@@ -132,7 +140,8 @@ func TestTwoPeopleEdit(t *testing.T) {
 	w.stored(id, `{"a":"ann again","b":"bob"}`)
 	two.Retype(`(`+field("a")+`)[1]`, "bob too")
 	two.See(named("Compare and choose"))
-	two.Until(`() => ["borderTopStyle", "marginBottom", "padding"].every((name) => ["none", "0px"].includes(getComputedStyle(document.querySelector(".saving.conflict"))[name]))`)
+	two.Until(`() => ["borderTopStyle", "marginBottom", "padding"].every((name) => ["none", ` +
+		`"0px"].includes(getComputedStyle(document.querySelector(".saving.conflict"))[name]))`)
 	two.Click(named("Compare and choose"))
 	two.See(`//dialog//pre[.="ann again"]`)
 	two.See(`//dialog//pre[.="bob too"]`)
@@ -164,7 +173,9 @@ func TestNothingMovesUnderTheMouse(t *testing.T) {
 			t.Errorf("%s, a card has moved from %v to %v", when, before, now)
 		}
 	}
-	w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/a","value":"bob"}]`)
+	w.request(bob, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/a",`+
+			`"value":"bob"}]`)
 	p.See(`//*[contains(@class, "news") and contains(., "is shown now")]`)
 	same("when somebody else has saved")
 	p.Retype(`(`+field("b")+`)[1]`, "ann")

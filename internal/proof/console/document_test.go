@@ -16,7 +16,8 @@ func untouched(p *page) error {
 		"<img src=x onerror=pwned=1>", `"></script><script>pwned=1</script>`, "javascript:pwned=1", "';pwned=1;//",
 	} {
 		escaped := url.QueryEscape(attack)
-		suffixes = append(suffixes, p.framed(attack), "#"+p.framed(attack)[1:], "?xdm_e="+escaped+"&xdm_c=c&xdm_p=1", "?xdm_e="+p.consumer.url+"&xdm_c=c&xdm_p="+escaped,
+		suffixes = append(suffixes, p.framed(attack), "#"+p.framed(attack)[1:], "?xdm_e="+escaped+"&xdm_c=c&xdm_p=1",
+			"?xdm_e="+p.consumer.url+"&xdm_c=c&xdm_p="+escaped,
 			"?"+escaped, "#"+escaped)
 	}
 	p.fresh()
@@ -73,7 +74,8 @@ func policed(p *page) error {
 
 // denied frames answers of all kinds; only cors.html may be seen.
 func denied(p *page) error {
-	paths := []string{"/v4/cors.html", "/healthz", "/v4/openapi.json", "/v4/apps/", "/v4/apps/?svctoken=good", "/v4/none?svctoken=good", "/v4/cors.html/",
+	paths := []string{"/v4/cors.html", "/healthz", "/v4/openapi.json", "/v4/apps/", "/v4/apps/?svctoken=good",
+		"/v4/none?svctoken=good", "/v4/cors.html/",
 		"/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test/assets?svctoken=good"}
 	p.fresh()
 	var nothing any

@@ -30,7 +30,8 @@ func fetchEasyXDM(t *testing.T) []byte {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	dir := t.TempDir()
-	npm := exec.CommandContext(ctx, tool(t, "npm"), "pack", easyXDM, "--prefer-offline", "--ignore-scripts", "--pack-destination", dir,
+	npm := exec.CommandContext(ctx, tool(t, "npm"), "pack", easyXDM, "--prefer-offline", "--ignore-scripts",
+		"--pack-destination", dir,
 		"--fetch-retries", "2", "--fetch-retry-mintimeout", "1000", "--fetch-retry-maxtimeout", "5000") // milliseconds
 	npm.Dir = dir
 	if said, err := npm.CombinedOutput(); err != nil {

@@ -28,7 +28,8 @@ func TestFolders(t *testing.T) {
 	w := newWorld(t)
 	summer, winter := w.newFolder("Summer", "/"), w.newFolder("Winter", "/")
 	w.newFolder("June", "/"+summer)
-	w.request(ann, "POST", library+"/assets", `{"add":[`+newAsset(1, "Snow", winter, "snow")+","+newAsset(2, "Sun", "", "sun")+`]}`)
+	w.request(ann, "POST", library+"/assets",
+		`{"add":[`+newAsset(1, "Snow", winter, "snow")+","+newAsset(2, "Sun", "", "sun")+`]}`)
 	p := w.signIn(ann, "/assets")
 	p.See(counted("Winter", 1))
 	p.See(counted("Summer", 0))
@@ -101,13 +102,15 @@ func TestFolders(t *testing.T) {
 		p.focused("Winter")
 		cut("")
 		p.Click(toast("Winter is in Autumn now.") + named("Undo"))
-		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
+		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => ` +
+			`x.querySelector(".called").textContent === "Winter")`)
 	})
 	t.Run("moved by dragging", func(t *testing.T) {
 		p.Drag(folder("Winter"), folder("June"))
 		p.See(inside("Winter", "June"))
 		p.Drag(folder("Winter"), `//aside//h2[.="Folders"]`)
-		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
+		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => ` +
+			`x.querySelector(".called").textContent === "Winter")`)
 		p.Drag(folder("Summer"), folder("June")) // which is below it: nothing happens
 		p.See(inside("June", "Summer"))
 		p.Click(folder("Summer") + `/ancestor::span[contains(@class, "row")]/span[contains(@class, "twisty")]`)
@@ -115,7 +118,8 @@ func TestFolders(t *testing.T) {
 		p.Drag(folder("Winter"), folder("Summer"), folder("June")) // Summer opens while it is held there
 		p.See(inside("Winter", "June"))
 		p.Drag(folder("Winter"), `//aside//h2[.="Folders"]`)
-		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
+		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => ` +
+			`x.querySelector(".called").textContent === "Winter")`)
 	})
 	t.Run("moved by choosing a place", func(t *testing.T) {
 		p.Click(named("Change the folder Winter"))
@@ -130,7 +134,8 @@ func TestFolders(t *testing.T) {
 		p.See(`//dialog//dd[.="Autumn › October"]`)
 		p.Click(`//dialog` + named("Move"))
 		p.Click(`//dialog` + named("Top level"))
-		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => x.querySelector(".called").textContent === "Winter")`)
+		p.Until(`() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => ` +
+			`x.querySelector(".called").textContent === "Winter")`)
 	})
 	t.Run("assets are dropped on a folder", func(t *testing.T) {
 		card := `//ul[@aria-label="Assets"]/li`
@@ -148,7 +153,8 @@ func TestFolders(t *testing.T) {
 		p.Press(keyDelete)
 		p.Click(`//dialog` + named("Delete"))
 		p.See(toast("Autumn is deleted."))
-		p.Until(`() => !document.querySelector("aside").innerText.includes("Autumn") && !location.hash.includes("folder=")`)
+		p.Until(`() => !document.querySelector("aside").innerText.includes("Autumn") && ` +
+			`!location.hash.includes("folder=")`)
 		p.Click(named("Deleted folders"))
 		p.Click(`//dialog` + named("Bring Autumn back"))
 		p.See(`//dialog//li[contains(., "Autumn is back.")]`)
@@ -174,7 +180,8 @@ func TestFolders(t *testing.T) {
 		p.Click(`//dialog` + named("Close"))
 	})
 	t.Run("who may see what changes by a move is told before", func(t *testing.T) {
-		w.request(ann, "POST", library+"/folder/"+summer+"/permissions", `{"create":[{"operation":"edit","role":{"id":"editors"}}]}`)
+		w.request(ann, "POST", library+"/folder/"+summer+"/permissions",
+			`{"create":[{"operation":"edit","role":{"id":"editors"}}]}`)
 		p.Drag(folder("Winter"), folder("Summer"))
 		p.See(`//dialog//span[.="Role editors may view and edit it; before: view."]`)
 		p.Click(`//dialog//button[.="Move"]`)
@@ -190,7 +197,8 @@ func TestFolders(t *testing.T) {
 		if err := json.Unmarshal(w.request(ann, "GET", library+"/folder/"+winter, ""), &now); err != nil {
 			t.Fatal(err)
 		}
-		w.request(ann, "POST", library+"/folders", `{"create":[`+strings.ReplaceAll(strings.Join(many, ","), `"/`+winter, `"`+now.Folder.Path+"/"+winter)+`]}`)
+		w.request(ann, "POST", library+"/folders",
+			`{"create":[`+strings.ReplaceAll(strings.Join(many, ","), `"/`+winter, `"`+now.Folder.Path+"/"+winter)+`]}`)
 		p.view("/none")
 		p.view("/assets?folder=" + winter)
 		p.See(`//li[@aria-selected="true"]//span[.="Winter"]`)
@@ -220,12 +228,14 @@ func TestPermissions(t *testing.T) {
 	w := newWorld(t)
 	news := w.newFolder("News", "/")
 	local := w.newFolder("Local", "/"+news)
-	w.request(ann, "POST", library+"/folder/"+news+"/permissions", `{"create":[{"operation":"edit","role":{"id":"editors"}},{"operation":"manage","role":{"id":"desk"}}]}`)
+	w.request(ann, "POST", library+"/folder/"+news+"/permissions",
+		`{"create":[{"operation":"edit","role":{"id":"editors"}},{"operation":"manage","role":{"id":"desk"}}]}`)
 	w.request(ann, "POST", library+"/assets", `{"add":[`+newAsset(1, "Snow", local, "snow")+`]}`)
 	stored := func(want string) {
 		t.Helper()
 		var have struct{ Permissions []permission }
-		if err := json.Unmarshal(w.request(ann, "GET", library+"/folder/"+local+"/permissions", ""), &have); err != nil {
+		if err := json.Unmarshal(w.request(ann, "GET", library+"/folder/"+local+"/permissions", ""),
+			&have); err != nil {
 			t.Fatal(err)
 		}
 		var list []string
@@ -305,13 +315,16 @@ func TestPermissions(t *testing.T) {
 		p.Click(`//dialog` + named("Why, and who else?"))
 		p.Type(field("Person"), network+":user=rea")
 		p.Click(`(//dialog)[last()]//button[.="Explain"]`)
-		p.See(`//dialog//li[.="Rea may view and edit it: the folder “Local” has a permission to manage for person rea."]`)
+		p.See(`//dialog//li[.="Rea may view and edit it: the folder “Local” has a permission to manage for person ` +
+			`rea."]`)
 	})
 	t.Run("of somebody who moderates nothing", func(t *testing.T) {
-		dan := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=dan", Roles: []string{"desk"}, Groups: []string{network + ":site=1"}}}
+		dan := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=dan", Roles: []string{"desk"},
+			Groups: []string{network + ":site=1"}}}
 		q := w.signIn(dan, "/assets?folder="+local)
 		open(q)
-		q.See(`//dialog//dd/div[.="You may view, edit and manage it: the folder “News” has a permission to manage for role desk."]`)
+		q.See(`//dialog//dd/div[.="You may view, edit and manage it: the folder “News” has a permission to manage ` +
+			`for role desk."]`)
 		q.Click(`//dialog` + named("Permissions"))
 		q.See(table(2, "role desk", "view, edit and manage", "News"))
 		q.Click(`(//dialog)[last()]` + named("Close"))
@@ -327,11 +340,13 @@ func TestPermissions(t *testing.T) {
 			q.See(`//dialog//dt[.="Until"]/following-sibling::dd[contains(., "in ")]`)
 			q.Click(`//dialog` + named("Close"))
 		})
-		viewer := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=vic", Groups: []string{network + ":site=2"}, Roles: []string{"editors"}}}
+		viewer := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=vic",
+			Groups: []string{network + ":site=2"}, Roles: []string{"editors"}}}
 		q = w.signIn(viewer, "/assets?folder="+local)
 		open(q)
 		q.See(`//dialog//dd/div[starts-with(., "You may view and edit it")]`)
 		q.See(`//dialog//dd[contains(., "whom permissions allow that you may not see")]`)
-		q.Until(`() => ![...document.querySelectorAll("dialog button")].some((b) => ["Permissions", "Delete"].includes(b.textContent))`)
+		q.Until(`() => ![...document.querySelectorAll("dialog button")].some((b) => ["Permissions", ` +
+			`"Delete"].includes(b.textContent))`)
 	})
 }

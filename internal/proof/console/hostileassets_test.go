@@ -12,13 +12,19 @@ import (
 
 // Texts that have broken pages before: each is stored wherever a text can be, and shown as it is.
 var payloads = []string{
-	`<script>window.broken = 1</script>`, `"><img src=x onerror="window.broken=1">`, `'><svg/onload=window.broken=1>`, `javascript:window.broken=1`,
-	`{{constructor.constructor('window.broken=1')()}}`, `${window.broken=1}`, `<iframe srcdoc="<script>parent.broken=1</script>">`, `</textarea><script>window.broken=1</script>`,
-	`<a href="javascript:window.broken=1">x</a>`, `<style>*{display:none}</style>`, `<base href="https://evil.example.test/">`, `<meta http-equiv=refresh content="0;url=https://evil.example.test/">`,
-	"\u202eabc\u202c", "Ω≈ç√∫˜µ≤≥÷", "田中さんにあげて下さい", "👩‍👩‍👧‍👦🏳️‍🌈", "ﷺ﷽", "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!", strings.Repeat("long", 60), "a\tb\nc", "__proto__", "constructor", "null", "../../etc", "%00%0d%0a",
+	`<script>window.broken = 1</script>`, `"><img src=x onerror="window.broken=1">`, `'><svg/onload=window.broken=1>`,
+	`javascript:window.broken=1`,
+	`{{constructor.constructor('window.broken=1')()}}`, `${window.broken=1}`,
+	`<iframe srcdoc="<script>parent.broken=1</script>">`, `</textarea><script>window.broken=1</script>`,
+	`<a href="javascript:window.broken=1">x</a>`, `<style>*{display:none}</style>`,
+	`<base href="https://evil.example.test/">`, `<meta http-equiv=refresh content="0;url=https://evil.example.test/">`,
+	"\u202eabc\u202c", "Ω≈ç√∫˜µ≤≥÷", "田中さんにあげて下さい", "👩‍👩‍👧‍👦🏳️‍🌈", "ﷺ﷽",
+	"Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!", strings.Repeat("long", 60), "a\tb\nc", "__proto__",
+	"constructor", "null", "../../etc", "%00%0d%0a",
 }
 
-// No text of an asset, a folder or a role becomes markup or script, and nothing leaves the origin, wherever the asset shows.
+// No text of an asset, a folder or a role becomes markup or script, and nothing leaves the origin, wherever the asset
+// shows.
 func TestHostileAssets(t *testing.T) {
 	w := newWorld(t)
 	quote := func(s string) string {
@@ -35,9 +41,11 @@ func TestHostileAssets(t *testing.T) {
 		top = w.newFolder(nameOf(text, ""), "/")
 		id := w.add(hostileAsset(i, text, top))[0]
 		roles = append(roles, "role "+nameOf(text, ""))
-		grants = append(grants, fmt.Sprintf(`{"operation":"view","role":{"id":%s,"name":%[1]s}}`, quote(nameOf(text, ""))))
+		grants = append(grants,
+			fmt.Sprintf(`{"operation":"view","role":{"id":%s,"name":%[1]s}}`, quote(nameOf(text, ""))))
 		attribute := fmt.Sprintf(`{"key":%s,"value":%s}`, quote(name), quote(text))
-		w.request(ann, "POST", library+"/attributes", fmt.Sprintf(`{"assets":[%q],"add":[%s,{"key":"plain","value":%s}]}`, id, attribute, quote(text)))
+		w.request(ann, "POST", library+"/attributes",
+			fmt.Sprintf(`{"assets":[%q],"add":[%s,{"key":"plain","value":%s}]}`, id, attribute, quote(text)))
 	}
 	w.request(ann, "POST", library+"/folder/"+top+"/permissions", `{"create":[`+strings.Join(grants, ",")+`]}`)
 	p := w.signIn(ann, "")
@@ -104,7 +112,8 @@ func TestHostileAssets(t *testing.T) {
 		p.view("/assets?folder=" + top)
 		p.Click(`//li[@aria-selected="true"]/span/button`)
 		p.Click(`//dialog` + named("Permissions"))
-		p.Until(`(texts) => texts.every((text) => [...document.querySelectorAll("td")].some((x) => x.textContent === text))`, roles)
+		p.Until(`(texts) => texts.every((text) => [...document.querySelectorAll("td")].some((x) => x.textContent `+
+			`=== text))`, roles)
 		p.harmless("the permissions of a folder")
 		p.Click(`(//dialog)[last()]` + named("Close"))
 		p.Click(`//dialog` + named("Move"))
@@ -162,14 +171,18 @@ func hostileAsset(i int, text, folder string) string {
 	}
 	content := map[string]any{
 		"content": text, "lang": text,
-		"attributedTo": map[string]any{"id": text, "displayName": text, "username": text, "description": text, "location": text, "icon": map[string]any{"displayName": text}},
-		"attachment": []any{map[string]any{"version": "1.0", "type": "rich", "title": text, "html": text, "author_name": text, "provider_name": text,
-			"url": map[string]any{"href": "https://evil.example.test/a.png"}, "thumbnail_url": map[string]any{"href": "https://evil.example.test/b.png"}, text: text}},
+		"attributedTo": map[string]any{"id": text, "displayName": text, "username": text, "description": text,
+			"location": text, "icon": map[string]any{"displayName": text}},
+		"attachment": []any{map[string]any{"version": "1.0", "type": "rich", "title": text, "html": text,
+			"author_name": text, "provider_name": text,
+			"url":           map[string]any{"href": "https://evil.example.test/a.png"},
+			"thumbnail_url": map[string]any{"href": "https://evil.example.test/b.png"}, text: text}},
 	}
 	if text != "content" {
 		content[text] = text
 	}
-	out, err := json.Marshal(map[string]any{"id": fmt.Sprint(name, " ", i), "generator": map[string]any{"id": name}, "folders": folders, "safe_tags": []string{name}, "content": content})
+	out, err := json.Marshal(map[string]any{"id": fmt.Sprint(name, " ", i), "generator": map[string]any{"id": name},
+		"folders": folders, "safe_tags": []string{name}, "content": content})
 	if err != nil {
 		panic(err)
 	}
@@ -193,6 +206,7 @@ func (p *person) harmless(view string) {
 		return { broken: "broken" in window, markup: markup.map((x) => x.outerHTML), origin, refused: window.refusedByPolicy ?? "" };
 	}`)
 	if shown.Broken || len(shown.Markup) > 0 || len(shown.Origin) > 0 || shown.Refused != "" {
-		p.T.Errorf("%s: a text ran: %v; markup %q; other addresses %q; refused by the policy: %q", view, shown.Broken, shown.Markup, shown.Origin, shown.Refused)
+		p.T.Errorf("%s: a text ran: %v; markup %q; other addresses %q; refused by the policy: %q", view, shown.Broken,
+			shown.Markup, shown.Origin, shown.Refused)
 	}
 }

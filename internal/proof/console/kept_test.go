@@ -10,7 +10,8 @@ import (
 const (
 	asks = `() => !dispatchEvent(new Event("beforeunload", { cancelable: true }))` // whether leaving the page asks
 
-	questionSchema = `{"type":"object","required":["question"],"properties":{"question":{"type":"string"},"text":{"type":"string"},"n":{"type":"integer","maximum":9}}}`
+	questionSchema = `{"type":"object","required":["question"],"properties":{"question":{"type":"string"},` +
+		`"text":{"type":"string"},"n":{"type":"integer","maximum":9}}}`
 )
 
 // again loads the page anew, as after a reload.
@@ -72,7 +73,8 @@ func TestElementsThatDoNotFit(t *testing.T) {
 	p.holds(`(`+field("n")+`)[1]`, "")
 	p.Type(`(`+field("question")+`)[3]`, "Juice?")
 	w.stored(id, `{"question":"Cocoa?"}`, `{"question":"Milk?"}`, `{"text":"more","question":"Juice?"}`)
-	p.Until(`() => document.querySelector(".saving.saved") && !Object.keys(localStorage).some((x) => x.startsWith("vitrine.draft"))`)
+	p.Until(`() => document.querySelector(".saving.saved") && !Object.keys(localStorage).some((x) => ` +
+		`x.startsWith("vitrine.draft"))`)
 }
 
 // Text that is not JSON is not saved. The state of saving says so, and leaving the page asks.
@@ -107,7 +109,9 @@ func TestTextThatIsNoJSON(t *testing.T) {
 			p.Until(`(area) => document.querySelector(area).value.endsWith(" ,")`, c.area)
 			// It stays while others save, and while another part of the app is saved.
 			version := w.latest(id).Version
-			w.request(bob, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace","path":"/apps/0/elements/0/config/question","value":"by bob %s"}]`, version, c.tab))
+			w.request(bob, "PATCH", "/apps/"+id,
+				fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace",`+
+					`"path":"/apps/0/elements/0/config/question","value":"by bob %s"}]`, version, c.tab))
 			p.Click(named("Take over"))
 			p.Until(`(area) => document.querySelector(area).value.endsWith(" ,")`, c.area)
 			p.Run(new(any), `async (area) => {
@@ -122,7 +126,8 @@ func TestTextThatIsNoJSON(t *testing.T) {
 	w.stored(id, `{"question":"by bob Design","free":{"a":100}}`)
 }
 
-// Who signs out leaves nothing in the browser, and is told before. Another caller neither sees nor saves what the one before has typed.
+// Who signs out leaves nothing in the browser, and is told before. Another caller neither sees nor saves what the one
+// before has typed.
 func TestKeptForOneCaller(t *testing.T) {
 	w := newWorld(t)
 	w.component("poll", "1.0.0", questionSchema)

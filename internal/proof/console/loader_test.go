@@ -85,7 +85,8 @@ func newPages(t *testing.T) *pages {
 		a.Header().Set("Content-Type", "text/javascript")
 		fmt.Fprint(a, component)
 	})
-	for path, script := range map[string]string{"/unfinished.js": "export function mount() {", "/other.js": "export default 1"} {
+	for path, script := range map[string]string{"/unfinished.js": "export function mount() {",
+		"/other.js": "export default 1"} {
 		mux.HandleFunc("GET "+path, func(a http.ResponseWriter, r *http.Request) {
 			a.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprint(a, script)
@@ -154,13 +155,15 @@ func (w *pages) put(id string, elements ...deliveredElement) {
 }
 
 func (w *pages) element(key, text string) deliveredElement {
-	return deliveredElement{Key: key, Name: "@x/" + key, Main: w.service.URL + "/component.js", Config: map[string]any{"text": text}}
+	return deliveredElement{Key: key, Name: "@x/" + key, Main: w.service.URL + "/component.js",
+		Config: map[string]any{"text": text}}
 }
 
 // open opens a page with these elements.
 func (w *pages) open(body string) {
 	w.mu.Lock()
-	w.page = `<!doctype html><title>site</title>` + strings.ReplaceAll(body, "<vitrine-app app=", `<vitrine-app tag="production" key="k" app=`) +
+	w.page = `<!doctype html><title>site</title>` +
+		strings.ReplaceAll(body, "<vitrine-app app=", `<vitrine-app tag="production" key="k" app=`) +
 		`<script type="module" src="` + w.service.URL + `/v4/x/vitrine.js"></script>`
 	w.asked = nil
 	w.mu.Unlock()
@@ -168,7 +171,9 @@ func (w *pages) open(body string) {
 }
 
 // listening is a script that keeps the errors of the page.
-const listening = `window.log = []; window.errors = []; window.said = []; console.error = (...what) => said.push(what.join(' ')); document.addEventListener('vitrine-error', e => errors.push([e.detail.app, e.detail.key, e.detail.component, e.detail.error.message, e.target.tagName, e.detail.error.code]))`
+const listening = `window.log = []; window.errors = []; window.said = []; console.error = (...what) => ` +
+	`said.push(what.join(' ')); document.addEventListener('vitrine-error', e => errors.push([e.detail.app, ` +
+	`e.detail.key, e.detail.component, e.detail.error.message, e.target.tagName, e.detail.error.code]))`
 
 func (w *pages) requests() []url.Values {
 	w.mu.Lock()
@@ -185,14 +190,16 @@ func TestLoader(t *testing.T) {
 		silent.Headless = true
 		w.put("a", w.element("0.0", "one"), silent, w.element("2.0", "two"))
 		w.put("b", w.element("0.0", "three"))
-		w.open(`<vitrine-app app="a"><p>wait</p></vitrine-app><vitrine-app app="b"></vitrine-app><vitrine-app app="b"></vitrine-app>`)
+		w.open(`<vitrine-app app="a"><p>wait</p></vitrine-app><vitrine-app app="b"></vitrine-app><vitrine-app ` +
+			`app="b"></vitrine-app>`)
 		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'one two three three'`)
 		if asked := w.requests(); len(asked) != 1 || asked[0].Encode() != "app=a&app=b&key=k" {
 			t.Errorf("asked %v", asked)
 		}
 		var html string
 		w.Run(&html, `() => document.querySelector('vitrine-app').innerHTML`)
-		if html != `<div data-key="0.0" data-component="@x/0.0">one</div><div data-key="2.0" data-component="@x/2.0">two</div>` {
+		if html != `<div data-key="0.0" data-component="@x/0.0">one</div><div data-key="2.0" `+
+			`data-component="@x/2.0">two</div>` {
 			t.Error(html)
 		}
 		var log []string
@@ -214,14 +221,19 @@ func TestLoader(t *testing.T) {
 			w.put(fmt.Sprint("app", i), w.element("0.0", "fine"))
 			fmt.Fprintf(&body, `<vitrine-app app="app%d"></vitrine-app>`, i)
 		}
-		w.open(body.String() + `<vitrine-app app="a"><template slot="error"><b>sorry</b></template></vitrine-app><vitrine-app app="gone"><i>inside</i></vitrine-app>`)
-		w.Until(`() => errors.length === 5 && document.body.innerText.split('fine').length === 21 && document.querySelector('[app=a]').innerText.replace(/\s+/g, ' ') === 'one sorry sorry sorry sorry two'`)
+		w.open(body.String() +
+			`<vitrine-app app="a"><template slot="error"><b>sorry</b></template></vitrine-app><vitrine-app ` +
+			`app="gone"><i>inside</i></vitrine-app>`)
+		w.Until(`() => errors.length === 5 && document.body.innerText.split('fine').length === 21 && ` +
+			`document.querySelector('[app=a]').innerText.replace(/\s+/g, ' ') === 'one sorry sorry sorry sorry two'`)
 		var errors [][]string
 		w.Run(&errors, `() => errors.sort()`)
 		for _, want := range []string{
 			"[a 0.1 @x/0.1 mount fails DIV ]",
-			"[a 0.2 @x/0.2 its script " + absent.Main + " cannot be used: it is not there, or its server sends no Access-Control-Allow-Origin DIV ]",
-			"[a 0.3 @x/0.3 its script " + unfinished.Main + " cannot be used: SyntaxError: Unexpected end of input DIV ]",
+			"[a 0.2 @x/0.2 its script " + absent.Main +
+				" cannot be used: it is not there, or its server sends no Access-Control-Allow-Origin DIV ]",
+			"[a 0.3 @x/0.3 its script " + unfinished.Main +
+				" cannot be used: SyntaxError: Unexpected end of input DIV ]",
 			"[a 0.4 @x/0.4 its script " + other.Main + " cannot be used: it exports no function mount DIV ]",
 			"there is no such app VITRINE-APP not_found",
 		} {
@@ -230,7 +242,8 @@ func TestLoader(t *testing.T) {
 			}
 		}
 		var said []string
-		if w.Run(&said, `() => said`); len(said) != 5 || !slices.Contains(said, "vitrine-app a 0.1 @x/0.1 Error: mount fails") {
+		if w.Run(&said, `() => said`); len(said) != 5 ||
+			!slices.Contains(said, "vitrine-app a 0.1 @x/0.1 Error: mount fails") {
 			t.Errorf("the browser's console has %q", said)
 		}
 		var inside string
@@ -244,7 +257,8 @@ func TestLoader(t *testing.T) {
 		broken := w.element("0.0", "x")
 		broken.Config["fails"] = true
 		w.put("a", broken)
-		w.open(`<script>addEventListener('vitrine-error', event => event.preventDefault())</script><vitrine-app app="a"></vitrine-app>`)
+		w.open(`<script>addEventListener('vitrine-error', event => event.preventDefault())</script><vitrine-app ` +
+			`app="a"></vitrine-app>`)
 		w.Until(`() => errors.length === 1 && said.length === 0`)
 	})
 	t.Run("a script that hangs holds up no other for long", func(t *testing.T) {
@@ -253,7 +267,8 @@ func TestLoader(t *testing.T) {
 		hanging.Main = w.service.URL + "/hanging.js"
 		w.put("a", hanging, w.element("0.1", "one"), w.element("0.2", "two"))
 		w.open(`<vitrine-app app="a"></vitrine-app>`)
-		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'one two' && performance.now() < 5000 && errors.length === 0`)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'one two' && performance.now() < ` +
+			`5000 && errors.length === 0`)
 	})
 	t.Run("an app without a good key shows the template and says why", func(t *testing.T) {
 		w := w.in(t)
@@ -277,17 +292,21 @@ func TestLoader(t *testing.T) {
 	})
 	t.Run("a live app changes in place", func(t *testing.T) {
 		w := w.in(t)
-		plain := deliveredElement{Key: "0.3", Name: "plain", Main: w.service.URL + "/plain.js", Config: map[string]any{"text": "plain"}}
+		plain := deliveredElement{Key: "0.3", Name: "plain", Main: w.service.URL + "/plain.js",
+			Config: map[string]any{"text": "plain"}}
 		w.put("a", w.element("0.0", "one"), w.element("0.1", "two"), w.element("0.2", "three"), plain)
 		w.open(`<vitrine-app app="a" live="1"></vitrine-app>`)
 		w.Until(`() => document.body.innerText.includes('plain')`)
-		w.Run(new(any), `() => { window.states = Object.fromEntries([...document.querySelectorAll('[data-key]')].map(d => [d.dataset.key, d.state])); log = [] }`)
+		w.Run(new(any),
+			`() => { window.states = Object.fromEntries([...document.querySelectorAll('[data-key]')].map(d => `+
+				`[d.dataset.key, d.state])); log = [] }`)
 		changed := plain
 		changed.Config = map[string]any{"text": "changed"}
 		w.put("a", changed, w.element("0.2", "three"), w.element("0.0", "ONE"), w.element("4.3", "new"))
 		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'changed three ONE new'`)
 		var same bool
-		w.Run(&same, `() => ['0.0', '0.2'].every(k => document.querySelector('[data-key="' + k + '"]').state === states[k])`)
+		w.Run(&same,
+			`() => ['0.0', '0.2'].every(k => document.querySelector('[data-key="' + k + '"]').state === states[k])`)
 		var log []string
 		w.Run(&log, `() => log.sort()`)
 		if got := strings.Join(log, ","); !same || got != "abort 0.1,mount a 4.3,unmount 0.1,update 0.0" {
@@ -299,13 +318,17 @@ func TestLoader(t *testing.T) {
 		w.put("a", w.element("0.0", "one"))
 		w.put("b", w.element("0.0", "two"))
 		w.mu.Lock()
-		w.apps["staging a"] = deliveredApp{ID: "a", Tag: "staging", Elements: []deliveredElement{w.element("0.0", "staged"), w.element("1.0", "more")}}
+		w.apps["staging a"] = deliveredApp{ID: "a", Tag: "staging",
+			Elements: []deliveredElement{w.element("0.0", "staged"), w.element("1.0", "more")}}
 		w.mu.Unlock()
 		w.open(`<vitrine-app app="a"></vitrine-app>`)
 		w.Until(`() => document.body.innerText.trim() === 'one'`)
 		w.Run(new(any), `() => { log = []; document.querySelector('vitrine-app').setAttribute('tag', 'staging') }`)
-		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'staged more' && log.join() === 'update 0.0,mount a 1.0'`)
-		w.Run(new(any), `() => { const a = document.querySelector('vitrine-app'); a.setAttribute('tag', 'production'); a.setAttribute('app', 'b') }`)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'staged more' && log.join() === ` +
+			`'update 0.0,mount a 1.0'`)
+		w.Run(new(any),
+			`() => { const a = document.querySelector('vitrine-app'); a.setAttribute('tag', 'production'); `+
+				`a.setAttribute('app', 'b') }`)
 		w.Until(`() => document.body.innerText.trim() === 'two'`)
 		w.Run(new(any), `() => { log = []; document.querySelector('vitrine-app').remove() }`)
 		w.Until(`() => log.join() === 'abort 0.0,unmount 0.0' || log.join() === 'unmount 0.0,abort 0.0'`)

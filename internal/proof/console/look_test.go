@@ -14,7 +14,9 @@ func TestLook(t *testing.T) {
 	w := newWorld(t)
 	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string","maxLength":3}}}`)
 	id := w.newApp("Winter", poll(`{"a":"1"}`))
-	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter, on"}]`)
+	w.request(ann, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Winter,`+
+			` on"}]`)
 	w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`)
 	w.request(ann, "PUT", "/apps/"+id+"/tags/staging", `{"appVersion":"1"}`)
 	p := w.signIn(ann, "")
@@ -24,8 +26,8 @@ func TestLook(t *testing.T) {
 	t.Run("theme", func(t *testing.T) { (&person{p.For(t), w}).theme() })
 }
 
-// A window that becomes narrow, as a phone that is turned does, shows the cards of an app as narrow as itself, those also
-// that were in sight while it was wide.
+// A window that becomes narrow, as a phone that is turned does, shows the cards of an app as narrow as itself, those
+// also that were in sight while it was wide.
 func TestNarrowed(t *testing.T) {
 	w := newWorld(t)
 	var fields []string
@@ -68,11 +70,13 @@ func (p *person) theme() {
 	dark(false)
 }
 
-// staysInPlace checks that the views of an app have one width, and that nothing of the frame moves when somebody goes from one to the other.
+// staysInPlace checks that the views of an app have one width, and that nothing of the frame moves when somebody goes
+// from one to the other.
 func (p *person) staysInPlace(id string) {
 	place := func(what string) (all string) {
 		p.T.Helper()
-		p.Run(&all, `async (what) => JSON.stringify([...document.querySelectorAll(what)].map((x) => [x.localName].concat(["x", "y", "width"].map((n) => x.getBoundingClientRect()[n]))))`, what)
+		p.Run(&all, `async (what) => JSON.stringify([...document.querySelectorAll(what)].map((x) => `+
+			`[x.localName].concat(["x", "y", "width"].map((n) => x.getBoundingClientRect()[n]))))`, what)
 		return all
 	}
 	stays := func(what string, views ...string) {
@@ -112,7 +116,9 @@ func (p *person) staysInPlace(id string) {
 func (p *person) colors(id string) {
 	colors := func(of string) (color string) {
 		p.T.Helper()
-		p.Run(&color, `async (of) => [...new Set([...document.querySelectorAll(of)].map((x) => getComputedStyle(x).color + " on " + getComputedStyle(x).backgroundColor))].join(" and ")`, of)
+		p.Run(&color,
+			`async (of) => [...new Set([...document.querySelectorAll(of)].map((x) => getComputedStyle(x).color + " `+
+				`on " + getComputedStyle(x).backgroundColor))].join(" and ")`, of)
 		return color
 	}
 	p.See(`//table//*[contains(@class, "tag") and .="production"]`)

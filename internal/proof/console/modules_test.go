@@ -13,7 +13,8 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/console"
 )
 
-// TestModules checks the types of all modules, and runs the unit tests of those that need no browser on what the handler sends.
+// TestModules checks the types of all modules, and runs the unit tests of those that need no browser on what the
+// handler sends.
 func TestModules(t *testing.T) {
 	dir := tools(t)
 	api, err := filepath.Abs(module + "/adapters/httpapi/openapi.json")

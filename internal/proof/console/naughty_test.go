@@ -37,13 +37,18 @@ func naughty(t *testing.T) []string {
 // manifest is a component whose every text is this one, but for what the service refuses. i makes its name its own.
 func (w *world) manifest(i int, text string) (name, version, script string) {
 	w.t.Helper()
-	members := map[string]any{"name": text, "version": text, "main": text, "description": text, text: text, "configSchema": map[string]any{
-		"type": "object", "properties": map[string]any{
-			text:   map[string]any{"type": "string", "title": text, "description": text, "default": text},
-			"kind": map[string]any{"enum": []string{text, "another"}, "title": text},
-			"one":  map[string]any{"oneOf": []any{map[string]any{"title": text, "type": "object", "properties": map[string]any{text: map[string]any{"const": text}}, "required": []string{text}}}},
-		}}}
-	fallback := map[string]any{"/name": fmt.Sprint("component ", i), "/version": "1.0.0", "/main": "https://cdn.example.test/x.js"}
+	members := map[string]any{"name": text, "version": text, "main": text, "description": text, text: text,
+		"configSchema": map[string]any{
+			"type": "object", "properties": map[string]any{
+				text:   map[string]any{"type": "string", "title": text, "description": text, "default": text},
+				"kind": map[string]any{"enum": []string{text, "another"}, "title": text},
+				"one": map[string]any{
+					"oneOf": []any{map[string]any{"title": text, "type": "object",
+						"properties": map[string]any{text: map[string]any{"const": text}},
+						"required":   []string{text}}}},
+			}}}
+	fallback := map[string]any{"/name": fmt.Sprint("component ", i), "/version": "1.0.0",
+		"/main": "https://cdn.example.test/x.js"}
 	for {
 		body, err := json.Marshal(members)
 		if err != nil {
@@ -79,12 +84,16 @@ func TestNaughtyStrings(t *testing.T) {
 	type component struct{ Name, Version, Script string }
 	var components []component
 	var elements []string
-	schema, config, about := map[string]any{}, map[string]string{}, map[string]any{"name": "many", "version": "1.0.0", "main": "https://cdn.example.test/x.js", "description": strings.Join(texts, "\n")}
+	schema, config, about := map[string]any{}, map[string]string{},
+		map[string]any{"name": "many", "version": "1.0.0", "main": "https://cdn.example.test/x.js",
+			"description": strings.Join(texts, "\n")}
 	for i, text := range texts {
 		var c component
 		c.Name, c.Version, c.Script = w.manifest(i, text)
 		components = append(components, c)
-		elements = append(elements, fmt.Sprintf(`{"component":{"name":%s,"version":%s},"config":{%s:%[3]s,"kind":%[3]s,"one":{%[3]s:%[3]s}}}`, quote(c.Name), quote(c.Version), quote(text)))
+		elements = append(elements,
+			fmt.Sprintf(`{"component":{"name":%s,"version":%s},"config":{%s:%[3]s,"kind":%[3]s,"one":{%[3]s:%[3]s}}}`,
+				quote(c.Name), quote(c.Version), quote(text)))
 		schema[text] = map[string]any{"type": "string", "description": text}
 		config[text] = text
 		about["x "+text] = text
@@ -94,7 +103,9 @@ func TestNaughtyStrings(t *testing.T) {
 	id := w.newApp("All", elements...)
 	var titles []string
 	for _, text := range texts {
-		if status, _ := w.ask(ann, "POST", "/apps", fmt.Sprintf(`{"title":%s,"groups":[%q],"elements":[]}`, quote(text), network+":site=blog")); status == http.StatusCreated {
+		if status, _ := w.ask(ann, "POST", "/apps",
+			fmt.Sprintf(`{"title":%s,"groups":[%q],"elements":[]}`, quote(text),
+				network+":site=blog")); status == http.StatusCreated {
 			titles = append(titles, text)
 		}
 	}
@@ -104,13 +115,17 @@ func TestNaughtyStrings(t *testing.T) {
 	var tags []string
 	for i, text := range texts {
 		path := "/apps/0/elements/0/config/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(text)
-		w.request(hostile, "PATCH", "/apps/"+history, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"add","path":%s,"value":%s}]`, i, quote(path), quote(text)))
+		w.request(hostile, "PATCH", "/apps/"+history,
+			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"add","path":%s,"value":%s}]`, i,
+				quote(path), quote(text)))
 		if appsvc.ValidTagName(text) {
 			w.request(hostile, "PUT", "/apps/"+history+"/tags/"+text, fmt.Sprintf(`{"appVersion":"%d"}`, i))
 			tags = append(tags, text)
 		}
 	}
-	names := slices.DeleteFunc(slices.Clone(components), func(c component) bool { return strings.HasPrefix(c.Name, "component ") })
+	names := slices.DeleteFunc(slices.Clone(components), func(c component) bool {
+		return strings.HasPrefix(c.Name, "component ")
+	})
 	t.Logf("of %d texts %d are names of components, %d titles, %d tags", len(texts), len(names), len(titles), len(tags))
 	if len(texts)-len(names) > 20 || len(texts)-len(titles) > 20 || len(tags) < 20 {
 		t.Error("too few texts are tried")
@@ -152,7 +167,8 @@ func TestNaughtyStrings(t *testing.T) {
 		p.view("/components")
 		exactly(t, "tbody a.name", append(pick(func(c component) string { return c.Name }), "many"))
 		exactly(t, "tbody td:nth-child(2)", append(pick(func(c component) string { return c.Version }), "1.0.0"))
-		exactly(t, "tbody td code", append(pick(func(c component) string { return c.Script }), "https://cdn.example.test/x.js"))
+		exactly(t, "tbody td code",
+			append(pick(func(c component) string { return c.Script }), "https://cdn.example.test/x.js"))
 	})
 	t.Run("a component", func(t *testing.T) {
 		p := &person{p.For(t), w}
@@ -179,7 +195,8 @@ func TestNaughtyStrings(t *testing.T) {
 			}
 			app := w.newApp(text)
 			p.view("/apps/" + app)
-			p.Until(`(text) => document.querySelector("textarea.title")?.value === text && document.title.length > 0`, text)
+			p.Until(`(text) => document.querySelector("textarea.title")?.value === text && document.title.length > 0`,
+				text)
 			for _, view := range []string{"history", "deployments"} {
 				p.view("/apps/" + app + "/" + view)
 				p.Until(`(text) => document.querySelector("h1").textContent === text`, text)
@@ -236,7 +253,8 @@ func TestNaughtyStrings(t *testing.T) {
 	})
 	want := func(change string) (all []string) {
 		for _, text := range texts {
-			all = append(all, quote(map[string]any{text: text + change, "kind": text, "one": map[string]any{text: text}}))
+			all = append(all,
+				quote(map[string]any{text: text + change, "kind": text, "one": map[string]any{text: text}}))
 		}
 		return all
 	}
@@ -343,8 +361,10 @@ func TestNaughtyStrings(t *testing.T) {
 		p := &person{p.For(t), w}
 		p.Resize(360, 900)
 		for _, v := range []struct{ address, shows string }{
-			{"/apps", `//tbody//a`}, {"/apps/" + history, `//li[contains(@class, "card")]//input`}, {"/apps/" + history + "/history", `//div[contains(@class, "line")]`},
-			{"/apps/" + history + "/deployments", named("Use it")}, {"/components", `//tbody//a`}, {"/components/many", `//ul[contains(@class, "tree")]`},
+			{"/apps", `//tbody//a`}, {"/apps/" + history, `//li[contains(@class, "card")]//input`},
+			{"/apps/" + history + "/history", `//div[contains(@class, "line")]`},
+			{"/apps/" + history + "/deployments", named("Use it")}, {"/components", `//tbody//a`},
+			{"/components/many", `//ul[contains(@class, "tree")]`},
 		} {
 			p.view("/none")
 			p.view(v.address)
@@ -355,7 +375,9 @@ func TestNaughtyStrings(t *testing.T) {
 	})
 	t.Run("texts that their controls cannot have", func(t *testing.T) {
 		p := &person{p.For(t), w}
-		w.component("page", "1.0.0", `{"type":"object","properties":{"when":{"type":"string","format":"date"},"mail":{"type":"string","format":"email"},"lines":{"type":"string"}}}`)
+		w.component("page", "1.0.0",
+			`{"type":"object","properties":{"when":{"type":"string","format":"date"},"mail":{"type":"string",`+
+				`"format":"email"},"lines":{"type":"string"}}}`)
 		id := w.newApp("Texts", element("page", `{"when":"tomorrow","mail":" at home ","lines":"one\r\ntwo"}`))
 		p.view("/apps/" + id)
 		p.saved(0)

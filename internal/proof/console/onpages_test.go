@@ -20,7 +20,9 @@ import (
 
 // pageKey is a key that reads the tag production and nothing else.
 func (w *world) pageKey() string {
-	return w.token(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=page", Reads: []string{network}, TagsOnly: true, Tags: []string{"production"}}})
+	return w.token(
+		httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=page", Reads: []string{network}, TagsOnly: true,
+			Tags: []string{"production"}}})
 }
 
 // site serves one page under an origin of its own.
@@ -34,8 +36,8 @@ func site(t *testing.T, policy, html string) *origin {
 	}))
 }
 
-// A page of another origin, with a strict policy, shows sixty apps of the program in two requests. One that is broken spoils no other, a tag
-// that moves is seen within the seconds of live, and the page goes on when the network is back.
+// A page of another origin, with a strict policy, shows sixty apps of the program in two requests. One that is broken
+// spoils no other, a tag that moves is seen within the seconds of live, and the page goes on when the network is back.
 func TestAppsOnAPage(t *testing.T) {
 	w := newWorld(t)
 	at := scripts(t, map[string]string{"/text.js": `export function mount(element, { config }) {
@@ -45,13 +47,16 @@ func TestAppsOnAPage(t *testing.T) {
 		element.state = Math.random()
 		return { update(config) { element.textContent = config.text } }
 	}`})
-	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
-	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"gone","version":"1.0.0","main":"%s/gone.js","configSchema":{}}`, at))
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"gone","version":"1.0.0","main":"%s/gone.js","configSchema":{}}`, at))
 	var ids []string
 	for i := range 60 {
 		elements := []string{element("text", fmt.Sprintf(`{"text":"app %d"}`, i)), element("text", `{"text":"more"}`)}
 		if i == 7 {
-			elements = []string{element("gone", `{}`), element("text", `{"text":"bad"}`), element("text", `{"text":"fine"}`)}
+			elements = []string{element("gone", `{}`), element("text", `{"text":"bad"}`),
+				element("text", `{"text":"fine"}`)}
 		}
 		id := w.newApp(fmt.Sprint("App ", i), elements...)
 		w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"0"}`)
@@ -69,16 +74,19 @@ func TestAppsOnAPage(t *testing.T) {
 	}
 	page := site(t, "default-src 'none'; script-src "+w.url+" "+at+"; connect-src "+w.url, html.String())
 	b := newBrowser(t)
-	b.Prelude(`window.errors = []; document.addEventListener('vitrine-error', (e) => errors.push([e.detail.app, e.detail.key].join()))`)
+	b.Prelude(`window.errors = []; document.addEventListener('vitrine-error', (e) => errors.push([e.detail.app, ` +
+		`e.detail.key].join()))`)
 	b.Prelude(`addEventListener("securitypolicyviolation", (e) => errors.push(e.blockedURI))`)
 	b.Open(page.url + "/")
-	b.Until(`() => document.body.innerText.split('more').length === 60 && document.body.innerText.includes('fine') && errors.length === 2`)
+	b.Until(`() => document.body.innerText.split('more').length === 60 && document.body.innerText.includes('fine') ` +
+		`&& errors.length === 2`)
 	var got struct {
 		Errors   []string
 		First    float64
 		Requests []string
 	}
-	b.Run(&got, `() => ({ errors: errors.sort(), first, requests: performance.getEntriesByType('resource').filter((x) => x.initiatorType === 'fetch').map((x) => x.name) })`)
+	b.Run(&got, `() => ({ errors: errors.sort(), first, requests: `+
+		`performance.getEntriesByType('resource').filter((x) => x.initiatorType === 'fetch').map((x) => x.name) })`)
 	if strings.Join(got.Errors, " ") != ids[7]+",0.0 "+ids[7]+",0.1" {
 		t.Errorf("errors: %q", got.Errors)
 	}
@@ -94,7 +102,9 @@ func TestAppsOnAPage(t *testing.T) {
 	// A tag moves: within a second, and the element that was moved keeps its state.
 	app := "/apps/" + ids[0]
 	b.Run(new(any), `() => { window.state = document.querySelector('[data-key="0.0"]').state }`)
-	w.request(ann, "PATCH", app, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"move","from":"/apps/0/elements/0","path":"/apps/0/elements/1"},{"op":"replace","path":"/apps/0/elements/1/config/text","value":"changed"}]`)
+	w.request(ann, "PATCH", app,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"move","from":"/apps/0/elements/0",`+
+			`"path":"/apps/0/elements/1"},{"op":"replace","path":"/apps/0/elements/1/config/text","value":"changed"}]`)
 	w.request(ann, "PUT", app+"/tags/production", `{"appVersion":"1"}`)
 	moved := time.Now()
 	b.Until(`() => document.querySelector('vitrine-app').innerText.replace(/\s+/g, ' ') === 'more changed'`)
@@ -130,8 +140,10 @@ func (w *world) behind(t *testing.T) string {
 		}
 	}
 	dir := t.TempDir()
-	conf := strings.NewReplacer("server 127.0.0.1:8080;", "server "+strings.TrimPrefix(w.url, "http://")+";", "listen 80;", "listen 127.0.0.1:"+ports[0]+";", "listen [::]:80;", "",
-		"listen 443 ssl http2;", "listen 127.0.0.1:"+ports[1]+";", "listen [::]:443 ssl http2;", "", "127.0.0.1:8079", "127.0.0.1:"+ports[2],
+	conf := strings.NewReplacer("server 127.0.0.1:8080;", "server "+strings.TrimPrefix(w.url, "http://")+";",
+		"listen 80;", "listen 127.0.0.1:"+ports[0]+";", "listen [::]:80;", "",
+		"listen 443 ssl http2;", "listen 127.0.0.1:"+ports[1]+";", "listen [::]:443 ssl http2;", "", "127.0.0.1:8079",
+		"127.0.0.1:"+ports[2],
 		"/var/cache/vitrine", dir+"/cache", "/var/log/nginx/", dir+"/").Replace(string(text))
 	conf = regexp.MustCompile(`\s*ssl_certificate.*`).ReplaceAllString(conf, "")
 	user := ""
@@ -142,14 +154,16 @@ func (w *world) behind(t *testing.T) string {
 	for _, what := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		places += fmt.Sprintf("%s_temp_path %s/%s; ", what, dir, what)
 	}
-	main := fmt.Sprintf("daemon off; master_process off; %s pid %s/pid; error_log stderr; events {} http { %s include %s/vitrine.conf; }", user, dir, places, dir)
+	main := fmt.Sprintf("daemon off; master_process off; %s pid %s/pid; error_log stderr; events {} http { %s "+
+		"include %s/vitrine.conf; }", user, dir, places, dir)
 	for name, text := range map[string]string{"vitrine.conf": conf, "nginx.conf": main} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	url := "http://127.0.0.1:" + ports[1]
-	s, err := program.StartServer(nil, "/bin/sh", "-c", fmt.Sprintf("echo serving %s; exec %s -p %s -c %s/nginx.conf", url, nginx, dir, dir))
+	s, err := program.StartServer(nil, "/bin/sh", "-c",
+		fmt.Sprintf("echo serving %s; exec %s -p %s -c %s/nginx.conf", url, nginx, dir, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +180,8 @@ func (w *world) behind(t *testing.T) string {
 	}
 }
 
-// A stranger writes two components and a page. They are registered, configured and previewed in the console, deployed there, shown by the page
-// from the cache of nginx, and follow the tag.
+// A stranger writes two components and a page. They are registered, configured and previewed in the console, deployed
+// there, shown by the page from the cache of nginx, and follow the tag.
 func TestFromTwoComponentsToAPage(t *testing.T) {
 	w := newWorld(t, "-trust-proxy", "127.0.0.1", "-public-cache", "2s")
 	w.url = w.behind(t)
@@ -213,9 +227,11 @@ func TestFromTwoComponentsToAPage(t *testing.T) {
 	p.Click(`//article[@aria-label="production"]` + named("Use it"))
 	p.See(`//dialog//pre[contains(., "<vitrine-app")]`)
 	var lines string
-	p.Run(&lines, `() => [...document.querySelectorAll('dialog pre')].find((x) => x.innerText.includes('<vitrine-app')).innerText`)
+	p.Run(&lines,
+		`() => [...document.querySelectorAll('dialog pre')].find((x) => x.innerText.includes('<vitrine-app')).innerText`)
 	p.Click(`//dialog` + named("Close"))
-	lines = strings.NewReplacer("MAKE_A_KEY_FIRST", w.pageKey(), " live></vitrine-app>", " live=1>…</vitrine-app>").Replace(lines)
+	lines = strings.NewReplacer("MAKE_A_KEY_FIRST", w.pageKey(), " live></vitrine-app>",
+		" live=1>…</vitrine-app>").Replace(lines)
 	page := site(t, "", lines)
 	visitor := newBrowser(t)
 	visitor.Open(page.url + "/")
@@ -223,7 +239,8 @@ func TestFromTwoComponentsToAPage(t *testing.T) {
 	visitor.Until(shows, "Hello! ★★★")
 	// The second visitor's answer comes from nginx.
 	var asked string
-	visitor.Run(&asked, `() => performance.getEntriesByType('resource').find((x) => x.name.includes('/x/public/')).name`)
+	visitor.Run(&asked,
+		`() => performance.getEntriesByType('resource').find((x) => x.name.includes('/x/public/')).name`)
 	for range 2 {
 		visitor.Run(new(any), `(url) => fetch(url, { cache: 'reload' }).then((r) => r.text())`, asked)
 	}

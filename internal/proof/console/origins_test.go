@@ -81,7 +81,8 @@ func service(t *testing.T) http.Handler {
 			if token != "good" {
 				return httpapi.Principal{}, httpapi.ErrUnauthenticated
 			}
-			return httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{"urn:vitrine:example.test"}}}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=editor",
+				Moderates: []string{"urn:vitrine:example.test"}}}, nil
 		},
 	})
 	if err != nil {

@@ -5,8 +5,9 @@ package console
 func (b *Browser) Authenticator() string {
 	b.T.Helper()
 	var id string
-	b.must("POST", "/webauthn/authenticator", map[string]any{"protocol": "ctap2", "transport": "internal", "hasResidentKey": true,
-		"hasUserVerification": true, "isUserConsenting": true, "isUserVerified": true}, &id)
+	b.must("POST", "/webauthn/authenticator",
+		map[string]any{"protocol": "ctap2", "transport": "internal", "hasResidentKey": true,
+			"hasUserVerification": true, "isUserConsenting": true, "isUserVerified": true}, &id)
 	return id
 }
 

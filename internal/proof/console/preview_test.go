@@ -37,7 +37,8 @@ const script = `export function mount(element, { config }) {
 	return { update: show }
 }`
 
-const textSchema = `{"type":"object","required":["text"],"properties":{"text":{"type":"string","title":"Text","maxLength":20},"size":{"type":"integer","default":3}}}`
+const textSchema = `{"type":"object","required":["text"],"properties":{"text":{"type":"string","title":"Text",` +
+	`"maxLength":20},"size":{"type":"integer","default":3}}}`
 
 // frame runs a function in the preview, and returns what it returns.
 func (p *person) frame(value any, function string, args ...any) {
@@ -75,8 +76,12 @@ func (p *person) picture(name string) {
 // The designer shows the app beside the form, and what is typed at once.
 func TestPreview(t *testing.T) {
 	w := newWorld(t)
-	at := scripts(t, map[string]string{"/text.js": script, "/other.js": `export const mount = (element, { config }) => { element.textContent = 'other ' + config.text }`})
-	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
+	at := scripts(t,
+		map[string]string{"/text.js": script,
+			"/other.js": `export const mount = (element, { config }) => { element.textContent = 'other ' + ` +
+				`config.text }`})
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
 	id := w.newApp("Winter", element("text", `{"text":"one"}`), element("text", `{"text":"two"}`))
 	p := w.signIn(ann, "/apps/"+id)
 	p.Click(named("Run components of this store"))
@@ -99,7 +104,8 @@ func TestPreview(t *testing.T) {
 	p.Until(`() => document.querySelectorAll('.card')[1].contains(document.activeElement)`)
 	var marked []bool
 	for range 100 {
-		if p.frame(&marked, `() => [...document.querySelectorAll('[data-key]')].map((d) => d.hasAttribute('data-marked'))`); slices.Equal(marked, []bool{false, true}) {
+		if p.frame(&marked,
+			`() => [...document.querySelectorAll('[data-key]')].map((d) => d.hasAttribute('data-marked'))`); slices.Equal(marked, []bool{false, true}) {
 			break
 		}
 	}
@@ -117,10 +123,13 @@ func TestPreview(t *testing.T) {
 func TestPreviewOfVersions(t *testing.T) {
 	w := newWorld(t)
 	at := scripts(t, map[string]string{"/text.js": script})
-	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
 	id := w.newApp("Winter", element("text", `{"text":"one"}`))
 	w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"latest":true}`)
-	w.request(ann, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/elements/0/config/text","value":"bad"}]`)
+	w.request(ann, "PATCH", "/apps/"+id,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace",`+
+			`"path":"/apps/0/elements/0/config/text","value":"bad"}]`)
 	p := w.signIn(ann, "/apps/"+id+"/history")
 	p.Click(named("Show version 1"))
 	p.Click(`//dialog` + named("Run components of this store"))

@@ -61,13 +61,20 @@ export async function mount(element, { config }) {
 func TestHostileComponentInThePreview(t *testing.T) {
 	w := newWorld(t)
 	elsewhere := newOrigin(t, http.NotFoundHandler())
-	at := scripts(t, map[string]string{"/hostile.js": fmt.Sprintf(hostile, elsewhere.url), "/leaves.js": `export const mount = () => { location = "` + elsewhere.url + `/left" }`})
-	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"hostile","version":"1.0.0","main":"%s/hostile.js","configSchema":{}}`, at))
-	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"leaves","version":"1.0.0","main":"%s/leaves.js","configSchema":{}}`, at))
+	at := scripts(t,
+		map[string]string{"/hostile.js": fmt.Sprintf(hostile, elsewhere.url),
+			"/leaves.js": `export const mount = () => { location = "` + elsewhere.url + `/left" }`})
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"hostile","version":"1.0.0","main":"%s/hostile.js","configSchema":{}}`, at))
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"leaves","version":"1.0.0","main":"%s/leaves.js","configSchema":{}}`, at))
 	payload := `<img src=x onerror="parent.hacked=1"><script>parent.hacked=1</script>`
-	id := w.newApp(payload, element("hostile", fmt.Sprintf(`{"api":%q,"__proto__":{"polluted":1},"text":%q}`, w.url, payload)))
+	id := w.newApp(payload,
+		element("hostile", fmt.Sprintf(`{"api":%q,"__proto__":{"polluted":1},"text":%q}`, w.url, payload)))
 	p := w.signIn(ann, "/apps/"+id)
-	p.Run(new(any), `() => { document.cookie = "secret=1"; window.before = location.href; window.dialogs = document.querySelectorAll("dialog[open]").length }`)
+	p.Run(new(any),
+		`() => { document.cookie = "secret=1"; window.before = location.href; window.dialogs = `+
+			`document.querySelectorAll("dialog[open]").length }`)
 	p.Click(named("Run components of this store"))
 	p.shows("nothing")
 	p.See(`//section[@aria-label="Preview"]//p[contains(., "The app has failed: <b id=in>")]`)
@@ -103,7 +110,8 @@ func TestHangingPreview(t *testing.T) {
 		show(config)
 		return { update: show }
 	}`})
-	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
 	id := w.newApp("Winter", element("text", `{"text":"one"}`))
 	p := w.signIn(ann, "/apps/"+id)
 	p.Click(named("Run components of this store"))
@@ -146,7 +154,8 @@ func TestHangingPreview(t *testing.T) {
 		took.again = since(then);
 		return took;
 	}`)
-	if t.Logf("in milliseconds: %+v", took); took.Slow < 4000 || took.Slow > 20_000 || took.Back < 6500 || took.Hang < 4000 || took.Hang > 20_000 || took.Saved > 4000 || took.Closed != "The preview was closed." {
+	if t.Logf("in milliseconds: %+v", took); took.Slow < 4000 || took.Slow > 20_000 || took.Back < 6500 ||
+		took.Hang < 4000 || took.Hang > 20_000 || took.Saved > 4000 || took.Closed != "The preview was closed." {
 		t.Error("want an offer after 5 seconds, which goes when the frame answers, and a console that goes on meanwhile")
 	}
 	w.stored(id, `{"text":"typed on"}`)
@@ -160,7 +169,9 @@ func TestPreviewIsFast(t *testing.T) {
 		show(config)
 		return { update: show }
 	}`})
-	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, strings.Replace(textSchema, `"maxLength":20`, `"maxLength":200`, 1)))
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at,
+			strings.Replace(textSchema, `"maxLength":20`, `"maxLength":200`, 1)))
 	var elements []string
 	for range 20 {
 		elements = append(elements, element("text", `{"text":"one"}`))

@@ -21,7 +21,8 @@ func TestTheProgramSignsIn(t *testing.T) {
 	apps := appsvc.New(memory.New(), nil)
 	api, err := httpapi.New(httpapi.Config{Apps: apps, Authenticate: func(r *http.Request) (httpapi.Principal, error) {
 		if c, err := r.Cookie("session"); err == nil && c.Value == session.Load() {
-			return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network}}}, nil
+			return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network}}},
+				nil
 		}
 		return httpapi.Principal{}, httpapi.Unauthenticated("sign in at /login")
 	}})

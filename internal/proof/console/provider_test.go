@@ -20,7 +20,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// newProvider is an OpenID Connect provider that knows Eva Holm, who is always signed in there and belongs to these groups.
+// newProvider is an OpenID Connect provider that knows Eva Holm, who is always signed in there and belongs to these
+// groups.
 func newProvider(t *testing.T, groups *atomic.Value) *httptest.Server {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -34,20 +35,26 @@ func newProvider(t *testing.T, groups *atomic.Value) *httptest.Server {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256"}, "response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"}})
+		answer(w, map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize",
+			"token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+			"id_token_signing_alg_values_supported": []string{"RS256"}, "response_types_supported": []string{"code"},
+			"subject_types_supported": []string{"public"}})
 	})
 	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"keys": []any{map[string]string{"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig", "e": "AQAB", "n": base64.RawURLEncoding.EncodeToString(key.N.Bytes())}}})
+		answer(w, map[string]any{
+			"keys": []any{map[string]string{"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig", "e": "AQAB",
+				"n": base64.RawURLEncoding.EncodeToString(key.N.Bytes())}}})
 	})
 	mux.HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
 		nonce.Store(r.FormValue("nonce"))
-		http.Redirect(w, r, r.FormValue("redirect_uri")+"?code=good&state="+url.QueryEscape(r.FormValue("state")), http.StatusSeeOther)
+		http.Redirect(w, r, r.FormValue("redirect_uri")+"?code=good&state="+url.QueryEscape(r.FormValue("state")),
+			http.StatusSeeOther)
 	})
 	mux.HandleFunc("/token", func(w http.ResponseWriter, _ *http.Request) {
 		now := time.Now().Unix()
-		unsigned := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{"iss": p.URL, "sub": "eva", "aud": "vitrine", "exp": now + 3600, "iat": now, "auth_time": now,
-			"nonce": nonce.Load(), "name": "Eva Holm", "groups": groups.Load()})
+		unsigned := jwt.NewWithClaims(jwt.SigningMethodRS256,
+			jwt.MapClaims{"iss": p.URL, "sub": "eva", "aud": "vitrine", "exp": now + 3600, "iat": now, "auth_time": now,
+				"nonce": nonce.Load(), "name": "Eva Holm", "groups": groups.Load()})
 		unsigned.Header["kid"] = "1"
 		token, err := unsigned.SignedString(key)
 		if err != nil {
@@ -76,15 +83,16 @@ func (p *person) other(name string) {
 	p.must("POST", "/window", map[string]any{"handle": tabs[0]}, nil)
 }
 
-// A person of an organisation signs in at its provider, comes back to the view that was asked for, and loses nothing when the session ends
-// while they type: another tab signs in.
+// A person of an organisation signs in at its provider, comes back to the view that was asked for, and loses nothing
+// when the session ends while they type: another tab signs in.
 func TestSigningInAtAProvider(t *testing.T) {
 	var groups atomic.Value
 	groups.Store([]string{"editors"})
 	provider := newProvider(t, &groups)
 	dir := t.TempDir()
 	secret, config := filepath.Join(dir, "secret"), filepath.Join(dir, "oidc.json")
-	text := fmt.Sprintf(`{"issuer":%q,"clientID":"vitrine","clientSecretFile":%q,"network":%q,"claim":"groups","gives":{"editors":{"moderates":[%q]}}}`, provider.URL, secret, network, network)
+	text := fmt.Sprintf(`{"issuer":%q,"clientID":"vitrine","clientSecretFile":%q,"network":%q,"claim":"groups",`+
+		`"gives":{"editors":{"moderates":[%q]}}}`, provider.URL, secret, network, network)
 	for name, content := range map[string]string{secret: "a secret of this test", config: text} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

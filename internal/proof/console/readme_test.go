@@ -108,7 +108,8 @@ func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 	editor := apps.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{site},
 		Components: true})
 	_, err = editor.CreateComponent(t.Context(), appsvc.CreateComponentRequest{
-		Manifest: strings.NewReader(`{"name":"poll","version":"1.0.0","main":"` + cdn.url + `/poll.js","configSchema":{}}`)})
+		Manifest: strings.NewReader(`{"name":"poll","version":"1.0.0","main":"` + cdn.url +
+			`/poll.js","configSchema":{}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,8 @@ func (p *page) unasked() error {
 	mine, pages := p.api.calls()
 	others, foreign := p.evil.calls()
 	if len(mine)+len(others)+len(foreign) > 0 || len(pages) == 0 {
-		return fmt.Errorf("the service was asked %q and the other origin %q, by %d pages", mine, append(others, foreign...), len(pages))
+		return fmt.Errorf("the service was asked %q and the other origin %q, by %d pages", mine,
+			append(others, foreign...), len(pages))
 	}
 	return nil
 }
@@ -47,41 +48,51 @@ func addresses(all ...string) []string {
 func otherOrigins(p *page) error {
 	evil := p.evil.host + "/v4/echo"
 	return p.refused(addresses(
-		"http://"+evil, "https://"+evil, "//"+evil, `\\`+evil, `/\`+evil, `\/`+evil, "///"+evil, "http:\\\\"+evil, "HTTP://"+evil,
-		" //"+evil, "/\t/"+evil, "\n//"+evil, "ht\ttp://"+evil, "http:/"+evil, "blob:http://"+evil, "ws://"+p.api.host+"/v4/echo",
-		p.consumer.url+"/v4/echo", "https://"+p.api.host+"/v4/echo", "http://"+p.api.host+"0/v4/echo", "http://"+p.api.host+"@"+evil,
+		"http://"+evil, "https://"+evil, "//"+evil, `\\`+evil, `/\`+evil, `\/`+evil, "///"+evil, "http:\\\\"+evil,
+		"HTTP://"+evil,
+		" //"+evil, "/\t/"+evil, "\n//"+evil, "ht\ttp://"+evil, "http:/"+evil, "blob:http://"+evil,
+		"ws://"+p.api.host+"/v4/echo",
+		p.consumer.url+"/v4/echo", "https://"+p.api.host+"/v4/echo", "http://"+p.api.host+"0/v4/echo",
+		"http://"+p.api.host+"@"+evil,
 		"https://evil.test/v4/echo", "javascript:alert(1)", "data:text/html,x", "about:blank", "file:///etc/passwd",
 	)...)
 }
 
 func userinfo(p *page) error {
 	mine := "@" + p.api.host + "/v4/echo"
-	return p.refused(addresses("http://u:p"+mine, "//u"+mine, `\\u`+mine, "//:p"+mine, "http://"+p.evil.host+mine, "//%40"+mine)...)
+	return p.refused(addresses("http://u:p"+mine, "//u"+mine, `\\u`+mine, "//:p"+mine, "http://"+p.evil.host+mine,
+		"//%40"+mine)...)
 }
 
 func outside(p *page) error {
-	return p.refused(addresses("/echo", "/", "/v4", "/v4x/echo", "/V4/echo", "/%764/echo", "//"+p.api.host+"/echo", p.api.url+"/echo", "/healthz",
-		"/services/frontline/api/v4/echo", "/services/frontline/api/v4/assetManagers/echo", "/;/v4/echo", "/./echo", "/ /v4/echo")...)
+	return p.refused(addresses("/echo", "/", "/v4", "/v4x/echo", "/V4/echo", "/%764/echo", "//"+p.api.host+"/echo",
+		p.api.url+"/echo", "/healthz",
+		"/services/frontline/api/v4/echo", "/services/frontline/api/v4/assetManagers/echo", "/;/v4/echo", "/./echo",
+		"/ /v4/echo")...)
 }
 
 func dots(p *page) error {
 	var all []string
 	for _, dots := range []string{"..", "%2e%2e", "%2E.", ".%2e", "%2e"} {
-		all = append(all, dots+"/echo", "/v4/"+dots+"/echo", "/v4/"+dots, "/v4/x/"+dots+"/echo", `/v4/x\`+dots+`\echo`, "/v4/x%2f"+dots+"%2fecho",
-			"/v4/x%5C"+dots+"%5cecho", "/v4/x/"+dots+"?q", "/v4/x/"+dots+"#f", " "+dots+"/echo", "/v4/x/"+dots+" ", "/v4/x/"+dots[:1]+"\t"+dots[1:]+"/echo",
+		all = append(all, dots+"/echo", "/v4/"+dots+"/echo", "/v4/"+dots, "/v4/x/"+dots+"/echo", `/v4/x\`+dots+`\echo`,
+			"/v4/x%2f"+dots+"%2fecho",
+			"/v4/x%5C"+dots+"%5cecho", "/v4/x/"+dots+"?q", "/v4/x/"+dots+"#f", " "+dots+"/echo", "/v4/x/"+dots+" ",
+			"/v4/x/"+dots[:1]+"\t"+dots[1:]+"/echo",
 			"http:"+dots+"/v4/echo", p.api.url+"/v4/x/"+dots+"/echo")
 	}
 	return p.refused(addresses(append(all, "/services/frontline/api/v4/assetManager/../../../../../v4/echo")...)...)
 }
 
 func noAddresses(p *page) error {
-	return p.refused(`{}`, `{"url":null}`, `{"url":7}`, `{"url":["/v4/echo"]}`, `{"url":{"href":"/v4/echo"}}`, `{"url":"http://"}`, `{"url":"/v4/echo\u0000"}`,
+	return p.refused(`{}`, `{"url":null}`, `{"url":7}`, `{"url":["/v4/echo"]}`, `{"url":{"href":"/v4/echo"}}`,
+		`{"url":"http://"}`, `{"url":"/v4/echo\u0000"}`,
 		`null`, `7`, `"x"`, `[]`, `true`)
 }
 
 func otherMethods(p *page) error {
 	var configs []string
-	for _, method := range []string{`"TRACE"`, `"trace"`, `"CONNECT"`, `"HEAD"`, `"OPTIONS"`, `"TRACK"`, `"PROPFIND"`, `""`, `" GET"`, `"GET\r\nX: y"`, `7`, `{}`, `{"toString":1,"valueOf":1}`} {
+	for _, method := range []string{`"TRACE"`, `"trace"`, `"CONNECT"`, `"HEAD"`, `"OPTIONS"`, `"TRACK"`, `"PROPFIND"`,
+		`""`, `" GET"`, `"GET\r\nX: y"`, `7`, `{}`, `{"toString":1,"valueOf":1}`} {
 		configs = append(configs, `{"url":"/v4/echo","method":`+method+`}`)
 	}
 	return p.refused(configs...)
@@ -90,10 +101,14 @@ func otherMethods(p *page) error {
 func otherHeaders(p *page) error {
 	var configs []string
 	for _, headers := range []string{
-		`{"Cookie":"a=b"}`, `{"cookie":"a=b"}`, `{"Host":"evil.test"}`, `{"HOST":"evil.test"}`, `{"X-Forwarded-For":"1"}`, `{"X-HTTP-Method-Override":"TRACE"}`,
-		`{"If-Match":"1"}`, `{"Origin":"http://evil.test"}`, `{"Referer":"http://evil.test"}`, `{"Range":"bytes=0-1"}`, `{"Transfer-Encoding":"chunked"}`,
-		`{"Accept":"*/*","Cookie":"a=b"}`, `{"Accept ":"x"}`, `{"":"x"}`, `{"Accept\r\nCookie":"a=b"}`, `{"Accept":"x\r\nCookie: a=b"}`, `{"Accept":"x\u0000"}`,
-		`{"Authorization":"\u20ac"}`, `{"Accept":{"toString":1,"valueOf":1}}`, `[["Cookie","a=b"]]`, `"Cookie: a=b"`, `{"__proto__":"x"}`,
+		`{"Cookie":"a=b"}`, `{"cookie":"a=b"}`, `{"Host":"evil.test"}`, `{"HOST":"evil.test"}`,
+		`{"X-Forwarded-For":"1"}`, `{"X-HTTP-Method-Override":"TRACE"}`,
+		`{"If-Match":"1"}`, `{"Origin":"http://evil.test"}`, `{"Referer":"http://evil.test"}`, `{"Range":"bytes=0-1"}`,
+		`{"Transfer-Encoding":"chunked"}`,
+		`{"Accept":"*/*","Cookie":"a=b"}`, `{"Accept ":"x"}`, `{"":"x"}`, `{"Accept\r\nCookie":"a=b"}`,
+		`{"Accept":"x\r\nCookie: a=b"}`, `{"Accept":"x\u0000"}`,
+		`{"Authorization":"\u20ac"}`, `{"Accept":{"toString":1,"valueOf":1}}`, `[["Cookie","a=b"]]`, `"Cookie: a=b"`,
+		`{"__proto__":"x"}`,
 	} {
 		configs = append(configs, `{"url":"/v4/echo","headers":`+headers+`}`)
 	}
@@ -101,14 +116,17 @@ func otherHeaders(p *page) error {
 }
 
 func textless(p *page) error {
-	return p.refused(`{"url":"/v4/echo","data":{"a":"\ud800"}}`, `{"url":"/v4/echo","method":"GET","data":{"\udc00":1}}`,
-		`{"url":"/v4/echo","data":{"a":{"toString":1,"valueOf":1}}}`, `{"url":"/v4/echo","timeout":{"toString":1,"valueOf":1}}`)
+	return p.refused(`{"url":"/v4/echo","data":{"a":"\ud800"}}`,
+		`{"url":"/v4/echo","method":"GET","data":{"\udc00":1}}`,
+		`{"url":"/v4/echo","data":{"a":{"toString":1,"valueOf":1}}}`,
+		`{"url":"/v4/echo","timeout":{"toString":1,"valueOf":1}}`)
 }
 
 func redirects(p *page) error {
 	var configs []string
 	for _, to := range []string{"/v4/echo", "/echo", p.evil.url + "/echo", "//" + p.evil.host + "/v4/echo"} {
-		configs = append(configs, fmt.Sprintf(`{"url":"redirect?to=%s"}`, url.QueryEscape(to)), fmt.Sprintf(`{"url":"redirect?to=%s","method":"GET"}`, url.QueryEscape(to)))
+		configs = append(configs, fmt.Sprintf(`{"url":"redirect?to=%s"}`, url.QueryEscape(to)),
+			fmt.Sprintf(`{"url":"redirect?to=%s","method":"GET"}`, url.QueryEscape(to)))
 	}
 	var broken []error
 	for i, o := range p.outcomes("request", nil, configs...) {
@@ -128,7 +146,8 @@ func redirects(p *page) error {
 // for cors.html carries.
 func cookies(p *page) error {
 	p.ForgetCookies() // those of earlier pages; the consumer gives its own again
-	p.outcomes("request", nil, `{"url":"echo","method":"GET"}`, `{"url":"echo","data":"x"}`, `{"url":"apps/","headers":{"Authorization":"svctoken good"}}`)
+	p.outcomes("request", nil, `{"url":"echo","method":"GET"}`, `{"url":"echo","data":"x"}`,
+		`{"url":"apps/","headers":{"Authorization":"svctoken good"}}`)
 	calls, _ := p.api.calls()
 	var broken []error
 	for _, r := range calls {
@@ -145,16 +164,22 @@ func cookies(p *page) error {
 
 // otherParents frames the page for somebody else.
 func otherParents(p *page) error {
-	return p.silent("?xdm_e="+p.evil.url+"&xdm_c=c&xdm_p=1", "#xdm_e="+p.evil.url+"&xdm_c=c&xdm_p=1", "?xdm_e="+p.api.url+"&xdm_c=c&xdm_p=1",
-		"?xdm_e="+p.consumer.url+"0&xdm_c=c&xdm_p=1", "?xdm_e=http://"+p.consumer.host+"@"+p.evil.host+"&xdm_c=c&xdm_p=1",
-		"?xdm_e="+p.evil.url+"&xdm_c=c&xdm_p=1&xdm_e="+p.consumer.url, "?xdm_e="+p.evil.url+"&xdm_c=c&xdm_p=1#xdm_e="+p.consumer.url)
+	return p.silent("?xdm_e="+p.evil.url+"&xdm_c=c&xdm_p=1", "#xdm_e="+p.evil.url+"&xdm_c=c&xdm_p=1",
+		"?xdm_e="+p.api.url+"&xdm_c=c&xdm_p=1",
+		"?xdm_e="+p.consumer.url+"0&xdm_c=c&xdm_p=1",
+		"?xdm_e=http://"+p.consumer.host+"@"+p.evil.host+"&xdm_c=c&xdm_p=1",
+		"?xdm_e="+p.evil.url+"&xdm_c=c&xdm_p=1&xdm_e="+p.consumer.url,
+		"?xdm_e="+p.evil.url+"&xdm_c=c&xdm_p=1#xdm_e="+p.consumer.url)
 }
 
 func badParameters(p *page) error {
 	me := "xdm_e=" + p.consumer.url
-	return p.silent("", "?xdm_c=c&xdm_p=1", "?xdm_e=&xdm_c=c&xdm_p=1", "?xdm_e=*&xdm_c=c&xdm_p=1", "?xdm_e=/&xdm_c=c&xdm_p=1", "?xdm_e=null&xdm_c=c&xdm_p=1",
-		"?xdm_e=javascript:alert(1)&xdm_c=c&xdm_p=1", "?xdm_e=data:,x&xdm_c=c&xdm_p=1", "?xdm_e=ftp://"+p.consumer.host+"&xdm_c=c&xdm_p=1",
-		"?xdm_e="+p.consumer.host+"&xdm_c=c&xdm_p=1", "?"+me+"&xdm_p=1", "?"+me+"&xdm_c=&xdm_p=1", "?"+me+"&xdm_c=c", "?"+me+"&xdm_c=c&xdm_p=4",
+	return p.silent("", "?xdm_c=c&xdm_p=1", "?xdm_e=&xdm_c=c&xdm_p=1", "?xdm_e=*&xdm_c=c&xdm_p=1",
+		"?xdm_e=/&xdm_c=c&xdm_p=1", "?xdm_e=null&xdm_c=c&xdm_p=1",
+		"?xdm_e=javascript:alert(1)&xdm_c=c&xdm_p=1", "?xdm_e=data:,x&xdm_c=c&xdm_p=1",
+		"?xdm_e=ftp://"+p.consumer.host+"&xdm_c=c&xdm_p=1",
+		"?xdm_e="+p.consumer.host+"&xdm_c=c&xdm_p=1", "?"+me+"&xdm_p=1", "?"+me+"&xdm_c=&xdm_p=1", "?"+me+"&xdm_c=c",
+		"?"+me+"&xdm_c=c&xdm_p=4",
 		"?"+me+"&xdm_c=c&xdm_p=1x", "?"+me+"&xdm_c=c#xdm_p=1")
 }
 
@@ -176,7 +201,8 @@ func (p *page) silent(suffixes ...string) error {
 func otherFrames(p *page) error {
 	p.fresh()
 	var heard []any
-	p.Run(&heard, "heardBySibling", p.address(), p.framed("c"), `c {"jsonrpc":"2.0","method":"request","params":[{"url":"echo"}],"id":1}`)
+	p.Run(&heard, "heardBySibling", p.address(), p.framed("c"),
+		`c {"jsonrpc":"2.0","method":"request","params":[{"url":"echo"}],"id":1}`)
 	if len(heard) > 0 {
 		return fmt.Errorf("the page says %q", heard)
 	}
@@ -188,9 +214,12 @@ func noCalls(p *page) error {
 	p.fresh()
 	var heard []any
 	p.Run(&heard, "heardOf", p.address(), p.framed("c"), []any{
-		"c2 " + call, "C " + call, "c" + call, " " + call, call, "c\t" + call, "", "c", "c ", "c no JSON", "c null", "c 7", "c []", `c "request"`, `c {}`,
-		`c {"result":1,"id":1}`, `c {"method":7,"id":1}`, `c {"method":["request"],"id":1}`, `c {"method":"evaluate"}`, nil, 7,
-		map[string]any{"method": "request", "params": []any{map[string]string{"url": "echo"}}, "id": 1}, []string{"c " + call},
+		"c2 " + call, "C " + call, "c" + call, " " + call, call, "c\t" + call, "", "c", "c ", "c no JSON", "c null",
+		"c 7", "c []", `c "request"`, `c {}`,
+		`c {"result":1,"id":1}`, `c {"method":7,"id":1}`, `c {"method":["request"],"id":1}`, `c {"method":"evaluate"}`,
+		nil, 7,
+		map[string]any{"method": "request", "params": []any{map[string]string{"url": "echo"}}, "id": 1},
+		[]string{"c " + call},
 	})
 	if len(heard) > 0 {
 		return fmt.Errorf("the page says %q", heard)

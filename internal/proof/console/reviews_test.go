@@ -11,8 +11,10 @@ import (
 
 // reviewLine is a collection with one review. Its rating is given as JSON.
 func reviewLine(id, rating string) string {
-	return `{"source":"old.example.test","title":"Boots","created":"2026-01-05T09:30:00Z","id":"` + id + `","dimensions":["default"],"reviews":[` +
-		`{"id":"r1","title":"Good <b>boots</b>","body_html":"<p>Warm &amp; dry</p>","created":"2026-01-05T09:30:00Z","ratings":[` + rating + `],"author_id":"a1"}]}`
+	return `{"source":"old.example.test","title":"Boots","created":"2026-01-05T09:30:00Z","id":"` + id +
+		`","dimensions":["default"],"reviews":[` +
+		`{"id":"r1","title":"Good <b>boots</b>","body_html":"<p>Warm &amp; dry</p>",` +
+		`"created":"2026-01-05T09:30:00Z","ratings":[` + rating + `],"author_id":"a1"}]}`
 }
 
 // A person brings reviews over: the file is checked, each fault is shown in its record, the good reviews are imported,
@@ -20,7 +22,8 @@ func reviewLine(id, rating string) string {
 func TestReviews(t *testing.T) {
 	w := newWorld(t)
 	file := filepath.Join(t.TempDir(), "legacy.ndjson")
-	lines := []string{reviewLine("Ym9vdHM=", "90"), reviewLine("c2hvZXM=", `"ninety"`), reviewLine("aGF0cw==", "400"), "no JSON", reviewLine("Z2xvdmVz", "70")}
+	lines := []string{reviewLine("Ym9vdHM=", "90"), reviewLine("c2hvZXM=", `"ninety"`), reviewLine("aGF0cw==", "400"),
+		"no JSON", reviewLine("Z2xvdmVz", "70")}
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

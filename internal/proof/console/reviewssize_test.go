@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// A long run, with a file as large as sites have: go test -tags proof ./internal/proof/console -run LargeFile -v -args -reviews-mib 300
+// A long run, with a file as large as sites have: go test -tags proof ./internal/proof/console -run LargeFile -v -args
+// -reviews-mib 300
 var reviewsMiB = flag.Int("reviews-mib", 8, "size of the file of reviews that TestLargeFileOfReviews gives to the page")
 
 // largeFile is a generated file of reviews. Every so many lines have an error, most of them a rating that is none.
@@ -31,8 +32,8 @@ type largeFile struct {
 
 }
 
-// newLargeFile writes a file. Its lines differ, so that nothing makes it smaller than it is; it begins with a byte order
-// mark, has both ends of lines, and has none at its end, which is an error.
+// newLargeFile writes a file. Its lines differ, so that nothing makes it smaller than it is; it begins with a byte
+// order mark, has both ends of lines, and has none at its end, which is an error.
 func newLargeFile(t *testing.T, size int64) largeFile {
 	t.Helper()
 	f := largeFile{path: filepath.Join(t.TempDir(), "large.ndjson")}
@@ -71,14 +72,17 @@ func newLargeFile(t *testing.T, size int64) largeFile {
 			if i > 0 {
 				all.WriteByte(',')
 			}
-			fmt.Fprintf(&all, `{"id":"r%d","title":"Review %s é","body_html":"<p>%s</p>","created":"2026-01-05T09:30:00Z","ratings":[%s],"author_id":"a%d"}`,
+			fmt.Fprintf(&all,
+				`{"id":"r%d","title":"Review %s é","body_html":"<p>%s</p>","created":"2026-01-05T09:30:00Z",`+
+					`"ratings":[%s],"author_id":"a%d"}`,
 				i, word(), strings.Repeat(word()+" ", 3)+word(), rating, f.lines%977)
 		}
 		end := "\n"
 		if f.lines%3 == 0 {
 			end = "\r\n"
 		}
-		write(fmt.Sprintf(`{"source":"old.example.test","title":"Thing %d","created":"2026-01-05T09:30:00Z","id":"%s","dimensions":["default"],"reviews":[%s]}%s`, f.lines, id, all.String(), end), wrong)
+		write(fmt.Sprintf(`{"source":"old.example.test","title":"Thing %d","created":"2026-01-05T09:30:00Z",`+
+			`"id":"%s","dimensions":["default"],"reviews":[%s]}%s`, f.lines, id, all.String(), end), wrong)
 		if f.reviews += 8; wrong {
 			f.reviews--
 		}
@@ -119,8 +123,8 @@ func (f largeFile) compressed(t *testing.T) string {
 	return name
 }
 
-// A file of any size goes through the page: it is read from the disk as it is sent, the progress moves, the page takes no
-// more memory for it, it can be stopped, and the lines with errors come back as they were, plain or compressed.
+// A file of any size goes through the page: it is read from the disk as it is sent, the progress moves, the page takes
+// no more memory for it, it can be stopped, and the lines with errors come back as they were, plain or compressed.
 func TestLargeFileOfReviews(t *testing.T) {
 	w := newWorld(t)
 	f := newLargeFile(t, int64(*reviewsMiB)<<20)
@@ -141,7 +145,8 @@ func TestLargeFileOfReviews(t *testing.T) {
 	}
 	want := map[string]int{"lines": f.lines, "would be new": f.reviews}
 	for what, n := range want {
-		p.See(`//dl[contains(@class, "counts")]/div[dt="` + what + `" and translate(dd, ",", "")="` + strconv.Itoa(n) + `"]`)
+		p.See(`//dl[contains(@class, "counts")]/div[dt="` + what + `" and translate(dd, ",", "")="` + strconv.Itoa(n) +
+			`"]`)
 	}
 	t.Run("each fault in its record", func(t *testing.T) {
 		q := person{p.For(t), w}
@@ -209,7 +214,9 @@ func (p *person) seeLong(xpath string) {
 	p.T.Helper()
 	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		var there bool
-		p.Run(&there, `async (xpath) => document.evaluate(xpath, document, null, XPathResult.BOOLEAN_TYPE, null).booleanValue`, xpath)
+		p.Run(&there,
+			`async (xpath) => document.evaluate(xpath, document, null, XPathResult.BOOLEAN_TYPE, null).booleanValue`,
+			xpath)
 		if there {
 			return
 		}

@@ -34,7 +34,9 @@ func newServed(t *testing.T) *served {
 		t.Fatal(err)
 	}
 	s := &served{tokens: tokens}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) }))
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		(*s.handler.Load()).ServeHTTP(w, r)
+	}))
 	s.world = &world{t, s.Server.URL}
 	s.open()
 	t.Cleanup(func() {
@@ -50,7 +52,8 @@ func (s *served) open() {
 	s.apps = appsvc.New(s.store, nil)
 	before := s.streams
 	s.streams = httpapi.NewStreams()
-	api, err := httpapi.New(httpapi.Config{Apps: s.apps, Authenticate: s.tokens.Authenticate, Log: slog.New(slog.DiscardHandler), Streams: s.streams})
+	api, err := httpapi.New(httpapi.Config{Apps: s.apps, Authenticate: s.tokens.Authenticate,
+		Log: slog.New(slog.DiscardHandler), Streams: s.streams})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -5,11 +5,12 @@ import (
 	"testing"
 )
 
-// A person who never saw the page signs in, makes an app, adds an element, has it saved and deploys it, and what was deployed
-// is what the service answers for the tag. Nothing of it is done for them but the component.
+// A person who never saw the page signs in, makes an app, adds an element, has it saved and deploys it, and what was
+// deployed is what the service answers for the tag. Nothing of it is done for them but the component.
 func TestFromNothingToADeployment(t *testing.T) {
 	s := newServed(t)
-	s.component("poll", "1.0.0", `{"type":"object","required":["question"],"properties":{"question":{"type":"string"}}}`)
+	s.component("poll", "1.0.0",
+		`{"type":"object","required":["question"],"properties":{"question":{"type":"string"}}}`)
 	p := s.visitor(1280, "light")
 	p.Type(`//dialog//textarea`, s.token(ann))
 	p.Click(`//dialog` + named("Sign in"))
@@ -29,7 +30,8 @@ func TestFromNothingToADeployment(t *testing.T) {
 	p.See(`//article[@aria-label="production"]//a[.="Version 1"]`)
 	var id string
 	p.Run(&id, `async () => location.hash.split("/")[2]`)
-	if app := string(s.request(ann, "GET", "/apps/"+id+"/tagged/production", "")); !strings.Contains(app, `"question":"Tea?"`) {
+	if app := string(s.request(ann, "GET", "/apps/"+id+"/tagged/production", "")); !strings.Contains(app,
+		`"question":"Tea?"`) {
 		t.Errorf("what is deployed is %s", app)
 	}
 }

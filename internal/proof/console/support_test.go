@@ -55,7 +55,8 @@ func newWorld(t *testing.T, args ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, binary, append([]string{"serve", "-addr", "127.0.0.1:0", "-db", "memory:"}, args...)...)
+	server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, binary,
+		append([]string{"serve", "-addr", "127.0.0.1:0", "-db", "memory:"}, args...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,9 @@ func (w *world) newApp(title string, elements ...string) string {
 	w.t.Helper()
 	quoted, _ := json.Marshal(title)
 	var made struct{ ID string }
-	answer := w.request(ann, "POST", "/apps", fmt.Sprintf(`{"title":%s,"groups":[%q],"elements":[%s]}`, quoted, network+":site=blog", strings.Join(elements, ",")))
+	answer := w.request(ann, "POST", "/apps",
+		fmt.Sprintf(`{"title":%s,"groups":[%q],"elements":[%s]}`, quoted, network+":site=blog",
+			strings.Join(elements, ",")))
 	if err := json.Unmarshal(answer, &made); err != nil {
 		w.t.Fatal(err)
 	}
@@ -123,9 +126,11 @@ func (w *world) signIn(by httpapi.Principal, view string) *person {
 	p := &person{newBrowser(w.t), w}
 	p.Resize(1280, 900)
 	p.Prelude(`performance.setResourceTimingBufferSize(100000)`)
-	p.Prelude(`addEventListener("securitypolicyviolation", (event) => (window.refusedByPolicy ??= event.violatedDirective + " " + event.blockedURI))`)
+	p.Prelude(`addEventListener("securitypolicyviolation", (event) => (window.refusedByPolicy ??= ` +
+		`event.violatedDirective + " " + event.blockedURI))`)
 	// Notes that the page shows for 6 seconds stay for a minute, so that a busy machine does not miss them.
-	p.Prelude(`const later = window.setTimeout; window.setTimeout = (f, ms, ...args) => later(f, ms === 6000 ? 60_000 : ms, ...args)`)
+	p.Prelude(`const later = window.setTimeout; window.setTimeout = (f, ms, ...args) => later(f, ms === 6000 ? ` +
+		`60_000 : ms, ...args)`)
 	w.t.Cleanup(p.keepsToItself)
 	p.Open(w.url + "/#token=" + w.token(by))
 	p.See(`//table | //*[contains(@class, "empty")]`)
@@ -168,7 +173,8 @@ func (p *person) fits() {
 // kept waits until the designer says that everything is saved but so many elements, which are kept in the browser.
 func (p *person) kept(elements int) {
 	p.T.Helper()
-	p.See(fmt.Sprintf(`//*[contains(@class, "saving") and contains(., "Saved as version") and contains(., ", %d element") and contains(., "not saved yet")]`, elements))
+	p.See(fmt.Sprintf(`//*[contains(@class, "saving") and contains(., "Saved as version") and contains(., ", %d `+
+		`element") and contains(., "not saved yet")]`, elements))
 }
 
 // tools returns a folder with the page's files, the tools of testdata, and openapi.d.ts.
@@ -177,12 +183,14 @@ func tools(t *testing.T) string {
 	tool(t, "node")
 	npm := tool(t, "npm")
 	dir := t.TempDir()
-	for _, err := range []error{os.CopyFS(dir, os.DirFS("testdata")), os.CopyFS(filepath.Join(dir, "static"), os.DirFS(module+"/adapters/console/static"))} {
+	for _, err := range []error{os.CopyFS(dir, os.DirFS("testdata")),
+		os.CopyFS(filepath.Join(dir, "static"), os.DirFS(module+"/adapters/console/static"))} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if out, err := run(dir, npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"); err != nil {
+	if out, err := run(dir, npm, "install", "--no-audit", "--no-fund", "--ignore-scripts",
+		"--prefer-offline"); err != nil {
 		missing(t, "the tools do not come from npm: %v\n%s", err, out)
 	}
 	return dir

@@ -59,13 +59,16 @@ func TestStoreThatFails(t *testing.T) {
 	})
 	t.Run("no view waits without end", func(t *testing.T) {
 		s.store.reads.Store(&busy)
-		for _, view := range []string{"/apps/" + id, "/components", "/components/poll", "/apps/" + id + "/deployments"} {
+		for _, view := range []string{"/apps/" + id, "/components", "/components/poll",
+			"/apps/" + id + "/deployments"} {
 			p.view("/none")
 			p.See(`//h1[.="There is no such page."]`)
 			p.view(view)
 			p.See(`//main//*[contains(., "not available")]`)
 			var waiting bool
-			p.Run(&waiting, `async () => !!document.querySelector("main [aria-busy]") || document.querySelector("main").innerText.includes("Loading")`)
+			p.Run(&waiting,
+				`async () => !!document.querySelector("main [aria-busy]") || `+
+					`document.querySelector("main").innerText.includes("Loading")`)
 			if waiting {
 				t.Errorf("%s waits and says that it does not", view)
 			}
@@ -79,16 +82,20 @@ func TestStoreThatFails(t *testing.T) {
 // What the service refuses for good is said, and what was typed stays.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t)
-	w.component("poll", "1.0.0", `{"type":"object","properties":{"a":{"type":"string"},"n":{"type":"integer","maximum":9}}}`)
+	w.component("poll", "1.0.0",
+		`{"type":"object","properties":{"a":{"type":"string"},"n":{"type":"integer","maximum":9}}}`)
 	id := w.newApp("Winter", poll(`{"a":"1"}`))
 	version := 0
 	regroup := func(groups ...string) {
 		t.Helper()
-		w.request(ann, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/groups","value":["%s"]}]`, version, strings.Join(groups, `","`)))
+		w.request(ann, "PATCH", "/apps/"+id,
+			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+				`"path":"/apps/0/groups","value":["%s"]}]`, version, strings.Join(groups, `","`)))
 		version++
 	}
 	const blog, shop = network + ":site=blog", network + ":site=shop"
-	reader := httpapi.Principal{Caller: vitrine.Caller{URN: bob.URN, Moderates: []string{blog}, Reads: []string{network}}}
+	reader := httpapi.Principal{Caller: vitrine.Caller{URN: bob.URN, Moderates: []string{blog},
+		Reads: []string{network}}}
 	t.Run("403", func(t *testing.T) {
 		p := w.signIn(reader, "/apps/"+id)
 		p.saved(0)
@@ -147,5 +154,6 @@ func TestRefusals(t *testing.T) {
 // holds waits until a control has this value.
 func (p *person) holds(control, value string) {
 	p.T.Helper()
-	p.Until(`(path, value) => document.evaluate(path, document, null, 9, null).singleNodeValue?.value === value`, control, value)
+	p.Until(`(path, value) => document.evaluate(path, document, null, 9, null).singleNodeValue?.value === value`,
+		control, value)
 }

@@ -172,8 +172,8 @@ func TestViews(t *testing.T) {
 	})
 }
 
-// look fails where axe-core finds something, the page is wider than the window, a short word is broken between two lines,
-// a box to tick does not stand beside its label, or something that nobody has touched has a red frame.
+// look fails where axe-core finds something, the page is wider than the window, a short word is broken between two
+// lines, a box to tick does not stand beside its label, or something that nobody has touched has a red frame.
 func (p *person) look(axe string) {
 	p.T.Helper()
 	var found []struct {

@@ -80,8 +80,8 @@ func missing(t *testing.T, format string, args ...any) {
 
 var ready = regexp.MustCompile(`started successfully on port (\d+)`)
 
-// startDriver starts chromedriver and returns the port that it listens on, "" if it does not: the port that it chooses by
-// itself may be taken.
+// startDriver starts chromedriver and returns the port that it listens on, "" if it does not: the port that it chooses
+// by itself may be taken.
 func startDriver(t *testing.T) (driver *exec.Cmd, in io.WriteCloser, port string) {
 	t.Helper()
 	driver = exec.Command(tool(t, "sh"), "-c", keeper, tool(t, "chromedriver"))
@@ -118,7 +118,8 @@ func startDriver(t *testing.T) (driver *exec.Cmd, in io.WriteCloser, port string
 func (b *Browser) begin(chromium, profile string) int {
 	b.T.Helper()
 	options := map[string]any{"binary": chromium, "args": []string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir=" + profile,
 	}}
 	limits := map[string]int{"script": 120_000, "pageLoad": 120_000} // milliseconds: generous, for a busy machine
@@ -230,7 +231,8 @@ func (b *Browser) For(t *testing.T) *Browser { return &Browser{t, b.address} }
 // Resize makes the page this large, in CSS pixels.
 func (b *Browser) Resize(width, height int) {
 	b.T.Helper()
-	b.command("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false})
+	b.command("Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false})
 }
 
 // Prelude runs a script in every page that is opened from now on, before the scripts of the page.
@@ -242,21 +244,24 @@ func (b *Browser) Prelude(script string) {
 // Scheme makes the system's colors "light" or "dark".
 func (b *Browser) Scheme(name string) {
 	b.T.Helper()
-	b.command("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": name}}})
+	b.command("Emulation.setEmulatedMedia",
+		map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": name}}})
 }
 
 // Offline takes the network away from the page, or gives it back.
 func (b *Browser) Offline(offline bool) {
 	b.T.Helper()
 	b.command("Network.enable", map[string]any{})
-	b.command("Network.emulateNetworkConditions", map[string]any{"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+	b.command("Network.emulateNetworkConditions",
+		map[string]any{"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
 }
 
 // Throttle lets the page send so many bytes a second, -1 = as many as it can.
 func (b *Browser) Throttle(upload int) {
 	b.T.Helper()
 	b.command("Network.enable", map[string]any{})
-	b.command("Network.emulateNetworkConditions", map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": upload})
+	b.command("Network.emulateNetworkConditions",
+		map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": upload})
 }
 
 // ForgetCookies deletes the cookies of the page's site.
@@ -297,7 +302,8 @@ func (b *Browser) element(xpath string) string {
 		};
 		look();`
 	var found map[string]string
-	if err := b.send("POST", "/execute/async", map[string]any{"script": script, "args": []string{xpath}}, &found); err != nil {
+	if err := b.send("POST", "/execute/async", map[string]any{"script": script, "args": []string{xpath}},
+		&found); err != nil {
 		b.T.Fatalf("nothing like %s is shown: %v\n%s", xpath, err, b.Text())
 	}
 	return found[elementKey]
@@ -327,8 +333,8 @@ func (b *Browser) Type(xpath, text string) {
 	})
 }
 
-// insert types text as one event, as an input method does, so that no page sees half of it, however slow the machine is.
-// It reports false for what only keys can do: a text with keys of the constants below, and a field of files.
+// insert types text as one event, as an input method does, so that no page sees half of it, however slow the machine
+// is. It reports false for what only keys can do: a text with keys of the constants below, and a field of files.
 func (b *Browser) insert(id, text string, replace bool) (bool, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r >= '\ue000' && r < '\ue100' }) {
 		return false, nil
@@ -358,7 +364,8 @@ func (b *Browser) act(xpath string, do func(id string) error) {
 			return
 		}
 		if strings.Contains(err.Error(), "click intercepted") { // what stays at the edge of the window may lie over it
-			script := map[string]any{"script": "arguments[0].scrollIntoView({ block: 'nearest' })", "args": []any{map[string]string{elementKey: id}}}
+			script := map[string]any{"script": "arguments[0].scrollIntoView({ block: 'nearest' })",
+				"args": []any{map[string]string{elementKey: id}}}
 			_ = b.send("POST", "/execute/sync", script, nil) // if it is gone, the next try finds another one
 		}
 		if !regexp.MustCompile(`stale element|click intercepted|not interactable`).MatchString(err.Error()) {
@@ -375,7 +382,8 @@ func (b *Browser) Retype(xpath, text string) {
 		if inserted, err := b.insert(id, text, true); inserted || err != nil {
 			return err
 		}
-		selecting := map[string]any{"script": "arguments[0].focus(); arguments[0].select()", "args": []any{map[string]string{elementKey: id}}}
+		selecting := map[string]any{"script": "arguments[0].focus(); arguments[0].select()",
+			"args": []any{map[string]string{elementKey: id}}}
 		if err := b.send("POST", "/execute/sync", selecting, nil); err != nil {
 			return err
 		}
@@ -403,8 +411,8 @@ const (
 	keyF10     = "\ue03a"
 )
 
-// Press presses the keys of text one after the other, as on a keyboard: what has the focus gets them, whatever that is when the key
-// goes down. keyShift, keyControl and keyAlt are held down until keyNull or the end of text.
+// Press presses the keys of text one after the other, as on a keyboard: what has the focus gets them, whatever that is
+// when the key goes down. keyShift, keyControl and keyAlt are held down until keyNull or the end of text.
 func (b *Browser) Press(text string) {
 	b.T.Helper()
 	var actions, held []map[string]any
@@ -426,27 +434,31 @@ func (b *Browser) Press(text string) {
 		}
 	}
 	release()
-	b.must("POST", "/actions", map[string]any{"actions": []map[string]any{{"type": "key", "id": "keyboard", "actions": actions}}}, nil)
+	b.must("POST", "/actions",
+		map[string]any{"actions": []map[string]any{{"type": "key", "id": "keyboard", "actions": actions}}}, nil)
 }
 
 // Drag drags an element with the mouse over others, each of which may be shown only then, and drops it on the last.
 func (b *Browser) Drag(from string, over ...string) {
 	b.T.Helper()
-	// at moves to the middle of an element, or y below it. The place is looked up first. So the mouse arrives also if the page
-	// shows the element anew meanwhile, as long as that does not move it.
+	// at moves to the middle of an element, or y below it. The place is looked up first. So the mouse arrives also if
+	// the page shows the element anew meanwhile, as long as that does not move it.
 	at := func(xpath string, y int) map[string]any {
 		b.T.Helper()
 		const script = `const { x, y, width, height } = arguments[0].getBoundingClientRect();
 			return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) };`
 		var middle struct{ X, Y int }
 		b.act(xpath, func(id string) error {
-			return b.send("POST", "/execute/sync", map[string]any{"script": script, "args": []any{map[string]string{elementKey: id}}}, &middle)
+			return b.send("POST", "/execute/sync",
+				map[string]any{"script": script, "args": []any{map[string]string{elementKey: id}}}, &middle)
 		})
-		return map[string]any{"type": "pointerMove", "duration": 50, "x": middle.X, "y": middle.Y + y, "origin": "viewport"}
+		return map[string]any{"type": "pointerMove", "duration": 50, "x": middle.X, "y": middle.Y + y,
+			"origin": "viewport"}
 	}
 	mouse := func(actions ...map[string]any) {
 		b.T.Helper()
-		b.must("POST", "/actions", map[string]any{"actions": []map[string]any{{"type": "pointer", "id": "mouse", "actions": actions}}}, nil)
+		b.must("POST", "/actions",
+			map[string]any{"actions": []map[string]any{{"type": "pointer", "id": "mouse", "actions": actions}}}, nil)
 	}
 	mouse(at(from, 0), map[string]any{"type": "pointerDown", "button": 0}, at(from, 8))
 	for _, to := range over {
@@ -465,5 +477,7 @@ func (b *Browser) See(xpath string) {
 func (b *Browser) Until(function string, args ...any) {
 	b.T.Helper()
 	var ended bool
-	b.Run(&ended, `async (...args) => { while (!await (`+function+`)(...args)) await new Promise((r) => setTimeout(r, 20)); return true; }`, args...)
+	b.Run(&ended,
+		`async (...args) => { while (!await (`+function+
+			`)(...args)) await new Promise((r) => setTimeout(r, 20)); return true; }`, args...)
 }

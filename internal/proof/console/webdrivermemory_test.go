@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// browserMemory returns how many bytes of memory the processes of browsers that this process has started hold for themselves,
-// without what they share with files. It is 0 where /proc does not tell.
+// browserMemory returns how many bytes of memory the processes of browsers that this process has started hold for
+// themselves, without what they share with files. It is 0 where /proc does not tell.
 func browserMemory() (total int64) {
 	parents := map[int]int{}
 	held := map[int]int64{}

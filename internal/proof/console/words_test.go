@@ -39,7 +39,8 @@ func TestErrorsInWords(t *testing.T) {
 	})
 	p := s.signIn(ann, "")
 	t.Run("the menu has what the service has", func(t *testing.T) { // it has apps alone
-		p.For(t).Until(`() => [...document.querySelectorAll("nav a")].filter((x) => x.checkVisibility()).map((x) => x.innerText.trim()).join() === "Apps,Releases,Components"`)
+		p.For(t).Until(`() => [...document.querySelectorAll("nav a")].filter((x) => x.checkVisibility()).map((x) => ` +
+			`x.innerText.trim()).join() === "Apps,Releases,Components"`)
 	})
 	t.Run("lists", func(t *testing.T) {
 		p := &person{p.For(t), s.world}
@@ -70,7 +71,8 @@ func TestWhoMayOnlyRead(t *testing.T) {
 	p.See(`//*[contains(@class, "empty") and contains(., "There are no apps that you may see.")]`)
 	none := func() {
 		t.Helper()
-		p.Until(`() => document.querySelector("main h1") && ![...document.querySelectorAll("button")].some((x) => x.textContent.includes("New app"))`)
+		p.Until(`() => document.querySelector("main h1") && ![...document.querySelectorAll("button")].some((x) => ` +
+			`x.textContent.includes("New app"))`)
 	}
 	none()
 	w.newApp("Winter", poll(`{"a":"1"}`))
@@ -79,7 +81,9 @@ func TestWhoMayOnlyRead(t *testing.T) {
 	p.Click(`//table//a[.="Winter"]`)
 	p.See(`//*[contains(@class, "saving") and contains(., "Read only")]`)
 	var writable []string
-	p.Run(&writable, `async () => [...document.querySelectorAll("main input, main textarea")].filter((x) => !x.readOnly && !x.closest(".preview")).map((x) => x.outerHTML)`)
+	p.Run(&writable,
+		`async () => [...document.querySelectorAll("main input, main textarea")].filter((x) => !x.readOnly && `+
+			`!x.closest(".preview")).map((x) => x.outerHTML)`)
 	if len(writable) != 0 {
 		t.Errorf("somebody who may only read can type into %q", writable)
 	}
@@ -99,30 +103,42 @@ const titledSchema = `{"type":"object","properties":{
 // titled creates a component with a title, which is any JSON.
 func (w *world) titled(name, title, schema string) {
 	w.t.Helper()
-	w.request(ann, "POST", "/components", fmt.Sprintf(`{"name":%q,"version":"1.0.0","main":"https://cdn.example.test/x.js","title":%s,"configSchema":%s}`, name, title, schema))
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":%q,"version":"1.0.0","main":"https://cdn.example.test/x.js","title":%s,"configSchema":%s}`,
+			name, title, schema))
 }
 
-// A comparison tells of elements by the titles of their components, of fields by their labels, and of values as the form
-// shows them.
+// A comparison tells of elements by the titles of their components, of fields by their labels, and of values as the
+// form shows them.
 func TestHistoryInWords(t *testing.T) {
 	w := newWorld(t)
 	w.titled("org.example.poll", `"Opinion poll"`, titledSchema)
-	w.titled("org.example.count", `"Countdown"`, `{"type":"object","properties":{"until":{"type":"string","title":"Ends at"}}}`)
+	w.titled("org.example.count", `"Countdown"`,
+		`{"type":"object","properties":{"until":{"type":"string","title":"Ends at"}}}`)
 	id := w.newApp("Winter",
-		element("org.example.poll", `{"question":"Tea?","kind":"s","open":true,"until":"2026-12-24","color":"#ff0000","answers":[{"text":"Yes"},{"text":"No"}],"style":{"type":"plain"}}`),
+		element("org.example.poll",
+			`{"question":"Tea?","kind":"s","open":true,"until":"2026-12-24","color":"#ff0000",`+
+				`"answers":[{"text":"Yes"},{"text":"No"}],"style":{"type":"plain"}}`),
 		element("org.example.count", `{"until":"noon"}`))
 	version := 0
 	change := func(operations ...string) {
 		t.Helper()
-		w.request(ann, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, version, strings.Join(operations, ",")))
+		w.request(ann, "PATCH", "/apps/"+id,
+			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},%s]`, version,
+				strings.Join(operations, ",")))
 		version++
 	}
 	at := func(op, path, value string) string {
 		return fmt.Sprintf(`{"op":%q,"path":"/apps/0/elements/%s","value":%s}`, op, path, value)
 	}
-	change(at("replace", "0/config/kind", `"m"`), at("replace", "0/config/open", `false`), at("replace", "0/config/until", `"2026-12-31"`), at("replace", "0/config/color", `"#0000ff"`),
-		at("replace", "0/config/style", `{"type":"picture","src":"https://images.example.test/a.png"}`), at("add", "0/config/answers/0/weight", `1.50`))
-	change(at("add", "0", element("org.example.poll", `{"question":"Cocoa?","answers":[{"text":"Yes","weight":2}],"style":{"type":"picture","src":"x"},"until":"2027-01-06"}`)))
+	change(at("replace", "0/config/kind", `"m"`), at("replace", "0/config/open", `false`),
+		at("replace", "0/config/until", `"2026-12-31"`), at("replace", "0/config/color", `"#0000ff"`),
+		at("replace", "0/config/style", `{"type":"picture","src":"https://images.example.test/a.png"}`),
+		at("add", "0/config/answers/0/weight", `1.50`))
+	change(at("add", "0",
+		element("org.example.poll",
+			`{"question":"Cocoa?","answers":[{"text":"Yes","weight":2}],"style":{"type":"picture","src":"x"},`+
+				`"until":"2027-01-06"}`)))
 	change(at("replace", "1/config/answers", `[{"text":"Yes"},{"text":"No"},{"text":"Perhaps"}]`))
 	change(`{"op":"remove","path":"/apps/0/elements/2"}`)
 	change(at("replace", "1/config/question", `"Tea or coffee?"`))
@@ -147,7 +163,8 @@ func TestHistoryInWords(t *testing.T) {
 		shows("Kind › Style", "Plain", "Picture")
 		shows("Style › Source", "", "https://images.example.test/a.png")
 		var colors []string
-		p.Run(&colors, `async () => [...document.querySelectorAll(".swatch")].map((x) => getComputedStyle(x).backgroundColor)`)
+		p.Run(&colors,
+			`async () => [...document.querySelectorAll(".swatch")].map((x) => getComputedStyle(x).backgroundColor)`)
 		if strings.Join(colors, " ") != "rgb(255, 0, 0) rgb(0, 0, 255)" {
 			t.Errorf("the swatches are %q", colors)
 		}
@@ -161,7 +178,8 @@ func TestHistoryInWords(t *testing.T) {
 		p.See(added + `//li/ol//li[.="Weight2"] | ` + added + `//ol//li[.="Weight2"]`)
 		p.See(added + `//li[contains(., "Picture") and contains(., "Source") and not(contains(., "picture"))]`)
 		p.See(`//section[contains(@class, "removed")]/h3[.="removed Countdown"]`)
-		p.Until(`() => document.querySelectorAll(".difference pre").length > 0 && [...document.querySelectorAll(".difference pre")].every((x) => !x.checkVisibility())`)
+		p.Until(`() => document.querySelectorAll(".difference pre").length > 0 && ` +
+			`[...document.querySelectorAll(".difference pre")].every((x) => !x.checkVisibility())`)
 		p.Click(added + `//summary[.="JSON"]`)
 		p.See(added + `//pre[contains(., "2027-01-06")]`)
 	})

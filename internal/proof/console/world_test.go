@@ -19,12 +19,15 @@ const (
 )
 
 // The people of the tests.
-var ann = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network}, Components: true}}
+var ann = httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network},
+	Components: true}}
 
 // shortForm is the stories that are told with -short.
 var shortForm = []string{
-	"TestFromNothingToADeployment", "TestMakingAnApp", "TestArrangingElements", "TestElementsThatDoNotFit", "TestTwoPeopleEdit", "TestKeptForOneCaller",
-	"TestHistoryAndDeployments", "TestSigningIn", "TestLive", "TestAssets", "TestHostileAssets", "TestReviews", "TestStoreThatFails",
+	"TestFromNothingToADeployment", "TestMakingAnApp", "TestArrangingElements", "TestElementsThatDoNotFit",
+	"TestTwoPeopleEdit", "TestKeptForOneCaller",
+	"TestHistoryAndDeployments", "TestSigningIn", "TestLive", "TestAssets", "TestHostileAssets", "TestReviews",
+	"TestStoreThatFails",
 }
 
 // two stories at most are told at the same time: each has a server and one or two browsers.
@@ -69,7 +72,8 @@ func (w *world) tokenUntil(by httpapi.Principal, expires time.Time) string {
 // component creates a component with this schema.
 func (w *world) component(name, version, schema string) {
 	w.t.Helper()
-	manifest := fmt.Sprintf(`{"name":%q,"version":%q,"main":"https://cdn.example.test/x.js","configSchema":%s}`, name, version, schema)
+	manifest := fmt.Sprintf(`{"name":%q,"version":%q,"main":"https://cdn.example.test/x.js","configSchema":%s}`, name,
+		version, schema)
 	w.request(ann, "POST", "/components", manifest)
 }
 
@@ -132,7 +136,8 @@ func (p *person) keepsToItself() {
 		return
 	}
 	var elsewhere []string
-	p.Run(&elsewhere, `async () => performance.getEntriesByType("resource").map((x) => (x.initiatorType === "img" ? "" : x.name))
+	p.Run(&elsewhere,
+		`async () => performance.getEntriesByType("resource").map((x) => (x.initiatorType === "img" ? "" : x.name))
 		.filter((name) => name !== "" && new URL(name).origin !== location.origin || name.includes("eyJ"))`)
 	if len(elsewhere) > 0 {
 		p.T.Errorf("the page has sent requests to %q", elsewhere)
@@ -141,7 +146,8 @@ func (p *person) keepsToItself() {
 
 // field is the XPath of the control with this label.
 func field(label string) string {
-	return fmt.Sprintf(`//label[starts-with(normalize-space(), %q)]/ancestor::div[contains(@class, "field")][1]//*[self::input or self::select or self::textarea]`, label)
+	return fmt.Sprintf(`//label[starts-with(normalize-space(), %q)]/ancestor::div[contains(@class, `+
+		`"field")][1]//*[self::input or self::select or self::textarea]`, label)
 }
 
 // named is the XPath of the button with this name.

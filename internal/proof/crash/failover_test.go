@@ -41,7 +41,8 @@ func TestFailover(t *testing.T) {
 		gaps = append(gaps, w.gap())
 	}
 	slices.Sort(gaps)
-	t.Logf("%d failovers, %d acknowledged, 0 lost, %d with an unknown outcome, %d refused as busy; the next acknowledged write came %s to %s after the loss of the primary, median %s",
+	t.Logf("%d failovers, %d acknowledged, 0 lost, %d with an unknown outcome, %d refused as busy; the next "+
+		"acknowledged write came %s to %s after the loss of the primary, median %s",
 		failovers, w.acknowledged, w.unknown, w.busy, gaps[0], gaps[failovers-1], gaps[failovers/2])
 	if w.acknowledged < 100*failovers {
 		t.Error("hardly anything was written: this shows nothing")
@@ -57,8 +58,10 @@ func TestALossByAFailoverIsFound(t *testing.T) {
 		synchronous bool
 		edits       []program.Edit
 	}{
-		"nobody waits for the standby":        {false, nil},
-		"synchronous_commit is not overruled": {true, []program.Edit{{File: "storage/postgres/settings.go", Old: `"synchronous_commit": "on"`, New: `"synchronous_commit": "off"`}}},
+		"nobody waits for the standby": {false, nil},
+		"synchronous_commit is not overruled": {true,
+			[]program.Edit{{File: "storage/postgres/settings.go", Old: `"synchronous_commit": "on"`,
+				New: `"synchronous_commit": "off"`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, build(t, control.edits...), control.synchronous)

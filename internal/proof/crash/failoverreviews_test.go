@@ -37,7 +37,8 @@ func (w *importer) Owns() bool { return false }
 
 // request imports a file.
 func (w *importer) request(options string, file int) Request {
-	return Request{Method: "POST", Path: "/x/reviews/import?" + options + "network=" + network, Body: w.file(file), Want: http.StatusOK}
+	return Request{Method: "POST", Path: "/x/reviews/import?" + options + "network=" + network, Body: w.file(file),
+		Want: http.StatusOK}
 }
 
 // Step imports the next file.

@@ -93,7 +93,8 @@ func (w *world) goesOn(writing context.Context) error {
 	for i := range begun {
 		for w.acked[i].Load() < begun[i]+enough && writing.Err() == nil {
 			if time.Since(w.lost) > 5*time.Minute {
-				return fmt.Errorf("five minutes after the primary was lost process %d acknowledges nothing: %s", i, w.servers[i].Log())
+				return fmt.Errorf("five minutes after the primary was lost process %d acknowledges nothing: %s", i,
+					w.servers[i].Log())
 			}
 			time.Sleep(time.Millisecond)
 		}

@@ -59,7 +59,8 @@ func newFleet(t *testing.T, binary, db string) *fleet {
 		t.Fatal(err)
 	}
 	f := &fleet{tokens: tokens, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
-	if err := program.StartServers(f.servers[:], binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file", keyFile); err != nil {
+	if err := program.StartServers(f.servers[:], binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file",
+		keyFile); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range f.servers {

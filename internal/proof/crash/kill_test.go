@@ -118,7 +118,8 @@ type killedHouse struct {
 
 // serve starts a server, and kills it when fn has ended.
 func (h *killedHouse) serve(fn func(*program.Server, *http.Client) error) error {
-	server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, h.binary, "serve", "-addr", "127.0.0.1:0", "-db", h.db)
+	server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, h.binary, "serve", "-addr", "127.0.0.1:0",
+		"-db", h.db)
 	if err != nil {
 		return err
 	}

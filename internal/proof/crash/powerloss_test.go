@@ -84,11 +84,14 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.records++
-		look(events, 0, min(perRecord, wanted-int(n.images.Load())), anyLoss, &n, func(l loss, point int, d disk, err error) {
-			t.Errorf("power lost after event %d of %d, %s, acknowledged %v: %v", point, len(events), l, d.acknowledged, err)
-		})
+		look(events, 0, min(perRecord, wanted-int(n.images.Load())), anyLoss, &n,
+			func(l loss, point int, d disk, err error) {
+				t.Errorf("power lost after event %d of %d, %s, acknowledged %v: %v", point, len(events), l,
+					d.acknowledged, err)
+			})
 	}
-	t.Logf("%d disks from %d records, %d acknowledged updates on them; lost: %d disks", n.images.Load(), n.records, n.acknowledged.Load(), n.lost.Load())
+	t.Logf("%d disks from %d records, %d acknowledged updates on them; lost: %d disks", n.images.Load(), n.records,
+		n.acknowledged.Load(), n.lost.Load())
 }
 
 // The same driver with less than synchronous=FULL loses updates, which shows that the test detects a loss.
@@ -102,7 +105,8 @@ func TestControlsLose(t *testing.T) {
 		Old:  `"synchronous=FULL"`,
 		New:  `"synchronous=" + synchronous()`,
 	}}, Added: map[string]string{
-		"storage/sqlite/synchronous.go": "package sqlite\n\nimport \"os\"\n\nfunc synchronous() string { return os.Getenv(\"" + levelVariable + "\") }\n",
+		"storage/sqlite/synchronous.go": "package sqlite\n\nimport \"os\"\n\nfunc synchronous() string { return " +
+			"os.Getenv(\"" + levelVariable + "\") }\n",
 	}}.Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +126,8 @@ func TestControlsLose(t *testing.T) {
 			lost, all := n.lost.Load(), n.images.Load()
 			t.Logf("%d of %d disks lost something; the first, %v", lost, all, first.Load())
 			if lost*4 < all*3 {
-				t.Errorf("synchronous=%s has lost something on %d of %d disks only: these disks show nothing", level, lost, all)
+				t.Errorf("synchronous=%s has lost something on %d of %d disks only: these disks show nothing", level,
+					lost, all)
 			}
 		})
 	}

@@ -62,7 +62,8 @@ func rounds() int {
 func (h *house) write(method, path, key string, body any, want int, out any) {
 	h.Helper()
 	h.writes++
-	text, _, err := h.editor.send(h.writes%processes, Request{Method: method, Path: path, Key: key, Body: body, Want: want}, nil)
+	text, _, err := h.editor.send(h.writes%processes,
+		Request{Method: method, Path: path, Key: key, Body: body, Want: want}, nil)
 	if err == nil && out != nil {
 		err = json.Unmarshal(text, out)
 	}
@@ -90,7 +91,8 @@ func (h *house) sees(who *client, path, has string) {
 			first = text
 		}
 		if !bytes.Equal(text, first) || !bytes.Contains(text, []byte(has)) {
-			h.Errorf("write %d, through process %d: process %d answers GET %s with %s, want %s, and what process 0 answers: %s",
+			h.Errorf("write %d, through process %d: process %d answers GET %s with %s, want %s, and what process 0 "+
+				"answers: %s",
 				h.writes, h.writes%processes, i, path, text, has, first)
 		}
 		before[i] = header.Get("ETag")
@@ -98,7 +100,8 @@ func (h *house) sees(who *client, path, has string) {
 			continue
 		}
 		same := http.Header{"If-None-Match": {before[i]}}
-		if _, _, err := who.send(i, Request{Method: "GET", Path: path, Want: http.StatusNotModified}, same); err != nil || before[i] != before[0] {
+		if _, _, err := who.send(i, Request{Method: "GET", Path: path, Want: http.StatusNotModified},
+			same); err != nil || before[i] != before[0] {
 			h.Errorf("process %d gives %s the ETag %s, process 0 %s: %v", i, path, before[i], before[0], err)
 		}
 	}
@@ -136,7 +139,8 @@ func (h *house) apps() {
 			h.sees(h.editor, "/apps/"+id, titles[v+1])
 			h.sees(h.editor, "/apps/"+id+"/versions/", titles[v+1])
 			h.sees(h.editor, "/apps/?sort=-updatedAt&limit=1", titles[v+1])
-			h.write("PUT", "/apps/"+id+"/tags/production", "", map[string]string{"appVersion": fmt.Sprint(v + 1)}, http.StatusCreated, nil)
+			h.write("PUT", "/apps/"+id+"/tags/production", "", map[string]string{"appVersion": fmt.Sprint(v + 1)},
+				http.StatusCreated, nil)
 			h.sees(h.editor, "/apps/"+id+"/tagged/production", titles[v+1])
 			h.sees(h.editor, "/apps/"+id+"/tags/", fmt.Sprintf(`"appVersion":"%d"`, v+1))
 		}
@@ -159,11 +163,14 @@ func (h *house) components() {
 	for i, kind := range []string{"string", "integer", "boolean", "string"} {
 		version := fmt.Sprint(i, ".0.0") // a deleted one comes again with the same manifest alone
 		schema := map[string]any{"type": "object", "properties": map[string]any{"c": map[string]string{"type": kind}}}
-		h.write("POST", "/components/", "", map[string]any{"name": "part", "version": version, "main": "https://" + network + "/part.js", "configSchema": schema}, http.StatusCreated, nil)
+		h.write("POST", "/components/", "",
+			map[string]any{"name": "part", "version": version, "main": "https://" + network + "/part.js",
+				"configSchema": schema}, http.StatusCreated, nil)
 		h.sees(h.editor, "/components/part", "part")
 		app := func(c any) any {
 			return map[string]any{"title": fmt.Sprint("app ", i), "groups": []string{urn}, "elements": []any{
-				map[string]any{"component": map[string]string{"name": "part", "version": version}, "config": map[string]any{"c": c}}}}
+				map[string]any{"component": map[string]string{"name": "part", "version": version},
+					"config": map[string]any{"c": c}}}}
 		}
 		for of, value := range map[string]any{"string": "text", "integer": 5, "boolean": true} {
 			want := http.StatusUnprocessableEntity
@@ -192,7 +199,8 @@ type idsAnswer struct {
 // add adds an asset, or replaces the one with that name.
 func (h *house) add(name, text string, folders ...string) (id string) {
 	h.Helper()
-	one := map[string]any{"id": name, "generator": map[string]string{"id": "g"}, "content": map[string]string{"content": text}, "folders": append([]string{}, folders...)}
+	one := map[string]any{"id": name, "generator": map[string]string{"id": "g"},
+		"content": map[string]string{"content": text}, "folders": append([]string{}, folders...)}
 	var out idsAnswer
 	h.write("POST", library+"/assets", "", map[string]any{"add": []any{one}}, http.StatusOK, &out)
 	return out.Added[0].ID
@@ -207,7 +215,9 @@ func (h *house) finds(who *client, word string, total int) {
 func (h *house) assets() {
 	attribute := func(change string, ids []string, value string) {
 		h.Helper()
-		h.write("POST", library+"/attributes", "", map[string]any{"assets": ids, change: []map[string]string{{"key": "k", "value": value}}}, http.StatusOK, nil)
+		h.write("POST", library+"/attributes", "",
+			map[string]any{"assets": ids, change: []map[string]string{{"key": "k", "value": value}}}, http.StatusOK,
+			nil)
 	}
 	var ids []string
 	for i := range rounds() {
@@ -259,7 +269,8 @@ func (h *house) folders() {
 		shown(false)
 		var granted idsAnswer
 		grant := map[string]any{"operation": "view", "user": map[string]string{"id": urn + ":user=reader"}}
-		h.write("POST", library+"/folder/"+top+"/permissions", "", map[string]any{"create": []any{grant}}, http.StatusOK, &granted)
+		h.write("POST", library+"/folder/"+top+"/permissions", "", map[string]any{"create": []any{grant}},
+			http.StatusOK, &granted)
 		shown(true)
 		folder("update", map[string]any{"id": inner, "inherit": false})
 		shown(false)
@@ -270,9 +281,11 @@ func (h *house) folders() {
 		shown(false)
 		folder("update", map[string]any{"id": top, "deleted": false})
 		shown(true)
-		h.write("POST", library+"/folder/"+top+"/permissions", "", map[string]any{"remove": []any{map[string]string{"id": granted.Permissions[0].ID}}}, http.StatusOK, nil)
+		h.write("POST", library+"/folder/"+top+"/permissions", "",
+			map[string]any{"remove": []any{map[string]string{"id": granted.Permissions[0].ID}}}, http.StatusOK, nil)
 		shown(false)
-		h.write("POST", library+"/folder/"+inner+"/assets", "", map[string]any{"remove": []string{asset}}, http.StatusOK, nil)
+		h.write("POST", library+"/folder/"+inner+"/assets", "", map[string]any{"remove": []string{asset}},
+			http.StatusOK, nil)
 		h.finds(h.reader, word, 1) // in no folder
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
-// Two processes serve a store, and each is killed again and again around the time of a release. Each release runs once, and as a whole.
+// Two processes serve a store, and each is killed again and again around the time of a release. Each release runs once,
+// and as a whole.
 func TestScheduledReleasesOutliveKills(t *testing.T) {
 	binary := build(t)
 	for _, store := range []struct {
@@ -45,7 +46,8 @@ func TestScheduledReleasesOutliveKills(t *testing.T) {
 				if method == "POST" && (strings.HasSuffix(path, "/apps/") || strings.HasSuffix(path, "/releases/")) {
 					key = fmt.Sprint(rand.Uint64())
 				}
-				text, _, err := c.send(process, Request{Method: method, Path: path, Key: key, Body: body, Want: want}, nil)
+				text, _, err := c.send(process, Request{Method: method, Path: path, Key: key, Body: body, Want: want},
+					nil)
 				if err == nil && out != nil {
 					err = json.Unmarshal(text, out)
 				}
@@ -70,7 +72,9 @@ func TestScheduledReleasesOutliveKills(t *testing.T) {
 					moves = append(moves, map[string]any{"app": app, "tag": fmt.Sprint("t", n), "to": "0"})
 				}
 				var release struct{ ID, State string }
-				send(1-victim, "POST", "/x/releases/", map[string]any{"moves": moves, "at": time.Now().Add(600 * time.Millisecond).UnixMilli()}, 201, &release)
+				send(1-victim, "POST", "/x/releases/",
+					map[string]any{"moves": moves, "at": time.Now().Add(600 * time.Millisecond).UnixMilli()}, 201,
+					&release)
 				time.Sleep(600*time.Millisecond + time.Duration(rand.IntN(700))*time.Millisecond)
 				f.servers[victim].Kill()
 				if n%3 == 2 { // none is up for a while
@@ -80,7 +84,8 @@ func TestScheduledReleasesOutliveKills(t *testing.T) {
 					if i != victim && n%3 != 2 {
 						continue
 					}
-					s, err := program.StartServer(nil, binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file", keyFile)
+					s, err := program.StartServer(nil, binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-key-file",
+						keyFile)
 					if err != nil {
 						t.Fatal(err)
 					}

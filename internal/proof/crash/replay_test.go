@@ -15,9 +15,10 @@ type replayedApp struct {
 	Tags     map[string]int // the version that each tag points to
 }
 
-// replayApps reads the feed of changes from its beginning and computes the state of each app that follows from it. Tests compare it with
-// what is stored: if both are the same, each change is in the feed once, and no change is there that was not made. page returns the page of the feed after a cursor. It returns an error if a change does not
-// follow from those before it: a version or a move of a tag that is missing, or there twice.
+// replayApps reads the feed of changes from its beginning and computes the state of each app that follows from it.
+// Tests compare it with what is stored: if both are the same, each change is in the feed once, and no change is there
+// that was not made. page returns the page of the feed after a cursor. It returns an error if a change does not follow
+// from those before it: a version or a move of a tag that is missing, or there twice.
 func replayApps(page func(after string) (vitrine.ChangesPage[appsvc.Event], error)) (map[string]*replayedApp, error) {
 	all := map[string]*replayedApp{}
 	for after, more := "", true; more; {
@@ -54,7 +55,8 @@ func addEvent(all map[string]*replayedApp, e appsvc.Event) error {
 		}
 		from, there := a.Tags[e.Tag]
 		if there == e.From.IsZero() || there && int(e.From.Number()) != from || e.From == e.To {
-			return fmt.Errorf("%s moves %s from %q to %q, which is at %d (%t)", e.Type, e.Tag, e.From, e.To, from, there)
+			return fmt.Errorf("%s moves %s from %q to %q, which is at %d (%t)", e.Type, e.Tag, e.From, e.To, from,
+				there)
 		}
 		if delete(a.Tags, e.Tag); e.Type == appsvc.TagSet {
 			a.Tags[e.Tag] = int(e.To.Number())

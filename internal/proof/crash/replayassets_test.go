@@ -15,8 +15,9 @@ type replayedLibrary struct {
 	Made   map[string]int    // how many changes each caller has made, by URN
 }
 
-// Assets replays all changes of a library. page returns the page of its feed after a cursor. It returns an error if a change
-// does not follow from those before it: an asset that is added twice, or changed or removed where it is not there.
+// Assets replays all changes of a library. page returns the page of its feed after a cursor. It returns an error if a
+// change does not follow from those before it: an asset that is added twice, or changed or removed where it is not
+// there.
 func replayAssets(page func(after string) (vitrine.ChangesPage[assets.Event], error)) (*replayedLibrary, error) {
 	l := &replayedLibrary{Assets: map[string]string{}, Made: map[string]int{}}
 	removed := map[string]bool{} // ids are never given twice

@@ -40,7 +40,8 @@ type app struct {
 
 // NewApps returns the i-th writer of apps in a network, whose URN is given.
 func NewApps(network string, i int) *Apps {
-	return &Apps{network: network, urn: fmt.Sprintf("%s:user=w%d", network, i), r: rand.New(rand.NewPCG(rand.Uint64(), uint64(i)))}
+	return &Apps{network: network, urn: fmt.Sprintf("%s:user=w%d", network, i),
+		r: rand.New(rand.NewPCG(rand.Uint64(), uint64(i)))}
 }
 
 // User is the URN of the writer.
@@ -126,7 +127,8 @@ func (w *Apps) create(c Sender) error {
 	w.creating = true
 	var out appsResponse
 	in := map[string]any{"title": title, "groups": []string{w.network}}
-	if err := c.Write(Request{"POST", "/apps/", fmt.Sprintf("%s-%d", w.urn, len(w.apps)), in, http.StatusCreated}, &out); err != nil {
+	if err := c.Write(Request{"POST", "/apps/", fmt.Sprintf("%s-%d", w.urn, len(w.apps)), in, http.StatusCreated},
+		&out); err != nil {
 		return err
 	}
 	w.creating = false
@@ -197,7 +199,8 @@ func (w *Apps) verifyFeed(c Sender) (wrong error) {
 		wrong = nil
 		for _, a := range w.apps {
 			if f := told[a.id]; f == nil || f.Versions != len(a.titles) || !maps.Equal(f.Tags, a.tags) {
-				wrong = Lost("app %s has %d versions and the tags %v, and the feed tells of %+v", a.id, len(a.titles), a.tags, f)
+				wrong = Lost("app %s has %d versions and the tags %v, and the feed tells of %+v", a.id, len(a.titles),
+					a.tags, f)
 			}
 		}
 		if wrong == nil || time.Now().After(deadline) {

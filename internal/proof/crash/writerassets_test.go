@@ -21,17 +21,20 @@ type Assets struct {
 	name             string
 	have             map[string]asset // by foreign id
 	next             map[string]asset // have, if the change that is under way has been made
-	made             int              // requests that have changed something: so many entries the feed has of the writer
-	r                *rand.Rand
-	count            int
+	// requests that have changed something: so many entries the feed has of the writer
+	made  int
+	r     *rand.Rand
+	count int
 }
 
 // asset is what a writer was answered about an asset. id is empty when no answer told it.
 type asset struct{ id, text string }
 
-// NewAssets returns the i-th writer of assets in a network, whose URN is given, and in its library, whose path is given.
+// NewAssets returns the i-th writer of assets in a network, whose URN is given, and in its library, whose path is
+// given.
 func NewAssets(network, library string, i int) *Assets {
-	return &Assets{network: network, library: library, name: fmt.Sprintf("g%d", i), have: map[string]asset{}, r: rand.New(rand.NewPCG(rand.Uint64(), uint64(i)))}
+	return &Assets{network: network, library: library, name: fmt.Sprintf("g%d", i), have: map[string]asset{},
+		r: rand.New(rand.NewPCG(rand.Uint64(), uint64(i)))}
 }
 
 // User is the URN of the writer.
@@ -58,7 +61,9 @@ func (w *Assets) Step(c Sender) error {
 			delete(w.next, id)
 		} else {
 			text := fmt.Sprintf("%sword%d of every %s", w.name, w.count, w.name)
-			in.Add = append(in.Add, map[string]any{"id": id, "generator": map[string]string{"id": w.name}, "content": map[string]string{"content": text}})
+			in.Add = append(in.Add,
+				map[string]any{"id": id, "generator": map[string]string{"id": w.name},
+					"content": map[string]string{"content": text}})
 			w.next[id] = asset{old.id, text}
 		}
 		foreign = append(foreign, id)
@@ -110,8 +115,8 @@ func (w *Assets) Verify(c Sender, all bool) error {
 	return w.verifyFeed(c)
 }
 
-// verifyFeed compares the feed of the library with the changes that the writer made and with the stored assets. The feed may lag
-// behind while other transactions are open.
+// verifyFeed compares the feed of the library with the changes that the writer made and with the stored assets. The
+// feed may lag behind while other transactions are open.
 func (w *Assets) verifyFeed(c Sender) error {
 	there := map[string]bool{}
 	for _, a := range w.have {
@@ -134,7 +139,8 @@ func (w *Assets) verifyFeed(c Sender) error {
 		case told.Made[w.User()] == w.made && maps.Equal(ids, there):
 			return nil
 		case time.Now().After(deadline) || told.Made[w.User()] > w.made:
-			return Lost("%s has made %d changes and has the assets %v, and the feed tells of %d and %v", w.name, w.made, there, told.Made[w.User()], ids)
+			return Lost("%s has made %d changes and has the assets %v, and the feed tells of %d and %v", w.name, w.made,
+				there, told.Made[w.User()], ids)
 		}
 	}
 }
@@ -148,7 +154,8 @@ func (w *Assets) read(c Sender) (map[string]asset, error) {
 		}
 		Paging struct{ Total int }
 	}
-	if _, err := c.Read(w.library+"/assets?"+url.Values{"query": {"every " + w.name}, "limit": {"500"}}.Encode(), &found); err != nil {
+	if _, err := c.Read(w.library+"/assets?"+url.Values{"query": {"every " + w.name}, "limit": {"500"}}.Encode(),
+		&found); err != nil {
 		return nil, err
 	}
 	have := map[string]asset{}

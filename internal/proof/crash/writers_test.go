@@ -36,8 +36,8 @@ type Sender interface {
 	Read(path string, out any) (http.Header, error)
 }
 
-// Writer is a client that changes apps, assets or reviews over HTTP while a server is killed or its database is lost. It makes one
-// change at a time, and knows from the responses it got what the service must hold afterwards.
+// Writer is a client that changes apps, assets or reviews over HTTP while a server is killed or its database is lost.
+// It makes one change at a time, and knows from the responses it got what the service must hold afterwards.
 type Writer interface {
 	// User is the URN of the writer's caller.
 	User() string
@@ -45,8 +45,8 @@ type Writer interface {
 	Owns() bool
 	// Step makes one change.
 	Step(s Sender) error
-	// Settle compares the service with the responses after a step that failed, and keeps what it finds. maybe: the step may
-	// have been made.
+	// Settle compares the service with the responses after a step that failed, and keeps what it finds. maybe: the step
+	// may have been made.
 	Settle(s Sender, maybe bool) error
 	// Verify compares the service with all responses. all: also with what is long done, and with the feed of changes.
 	Verify(s Sender, all bool) error
@@ -61,8 +61,8 @@ type Request struct {
 }
 
 // Send sends a request to the server at url, and returns the body of the response. The error wraps one of ErrCut,
-// ErrUnknown, ErrBusy and ErrLost: a writer asks for nothing that does not follow from what it was answered before, so any
-// other status is a loss.
+// ErrUnknown, ErrBusy and ErrLost: a writer asks for nothing that does not follow from what it was answered before, so
+// any other status is a loss.
 func Send(client *http.Client, url, token string, q Request, header http.Header) ([]byte, http.Header, error) {
 	body, isText := q.Body.([]byte)
 	if !isText && q.Body != nil {
@@ -97,7 +97,8 @@ func Send(client *http.Client, url, token string, q Request, header http.Header)
 		return nil, nil, fmt.Errorf("%w: %w", ErrCut, err)
 	case response.StatusCode == q.Want:
 		return text, response.Header, nil
-	case response.StatusCode == http.StatusServiceUnavailable && strings.Contains(string(text), "not known whether the write was kept"):
+	case response.StatusCode == http.StatusServiceUnavailable &&
+		strings.Contains(string(text), "not known whether the write was kept"):
 		return nil, nil, ErrUnknown
 	case response.StatusCode == http.StatusServiceUnavailable:
 		return nil, nil, ErrBusy

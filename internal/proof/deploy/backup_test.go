@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// A copy in which check finds a fault gets another name and the run fails; only a run that succeeds deletes old copies, and nothing else.
+// A copy in which check finds a fault gets another name and the run fails; only a run that succeeds deletes old copies,
+// and nothing else.
 func TestBackupsWithAFaultAreNone(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"vitrine-old.db": "", "vitrine-recent.db": "", "other.db": "",
@@ -35,7 +36,8 @@ func TestBackupsWithAFaultAreNone(t *testing.T) {
 		{"1", false, []string{"other.db", "vitrine-old.db", "vitrine-recent.db", "Z.db.faulty"}},
 		{"0", true, []string{"other.db", "vitrine-recent.db", "Z.db", "Z.db.faulty"}},
 	} {
-		command := exec.Command("sh", filepath.Join(root, "examples", "deploy", "vitrine-backup"), filepath.Join(dir, "store"), dir, "14")
+		command := exec.Command("sh", filepath.Join(root, "examples", "deploy", "vitrine-backup"),
+			filepath.Join(dir, "store"), dir, "14")
 		command.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "FAULTY=" + c.faulty}
 		if out, err := command.CombinedOutput(); (err == nil) != c.ends {
 			t.Errorf("check with status %s: %v: %s", c.faulty, err, out)

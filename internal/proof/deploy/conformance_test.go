@@ -71,7 +71,8 @@ func (s *server) direct(t *testing.T, r request) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.headers = append(slices.Clone(r.headers), "X-Forwarded-Proto: https", "X-Forwarded-Host: "+site, "X-Forwarded-For: 127.0.0.2")
+	r.headers = append(slices.Clone(r.headers), "X-Forwarded-Proto: https", "X-Forwarded-Host: "+site,
+		"X-Forwarded-For: 127.0.0.2")
 	return send(t, conn, r)
 }
 
@@ -101,7 +102,9 @@ func (s *server) newApp(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.do(t, "POST", "/apps/", `{"title":"Front page","groups":["urn:vitrine:example.test:site=1"],"elements":[{"component":{"name":"@scope/poll","version":"1.0.0"},"config":`+string(config)+`}]}`, 201)
+	a := s.do(t, "POST", "/apps/",
+		`{"title":"Front page","groups":["urn:vitrine:example.test:site=1"],`+
+			`"elements":[{"component":{"name":"@scope/poll","version":"1.0.0"},"config":`+string(config)+`}]}`, 201)
 	return a.member(t, "id")
 }
 
@@ -120,7 +123,9 @@ func (a answer) member(t *testing.T, name string) string {
 // fill puts an app with a tag, one with a long answer, and reviews into the server, and returns the apps' ids.
 func (s *server) fill(t *testing.T) (small, large string) {
 	t.Helper()
-	s.do(t, "POST", "/components/", `{"name":"@scope/poll","version":"1.0.0","main":"https://example.test/poll.js","configSchema":{"type":"object"}}`, 201)
+	s.do(t, "POST", "/components/",
+		`{"name":"@scope/poll","version":"1.0.0","main":"https://example.test/poll.js",`+
+			`"configSchema":{"type":"object"}}`, 201)
 	small = s.newApp(t, "Tea?")
 	large = s.newApp(t, strings.Repeat("Tea or coffee? ", 4000))
 	s.do(t, "PUT", "/apps/"+small+"/tags/production", `{"appVersion":"0"}`, 201)
@@ -128,7 +133,8 @@ func (s *server) fill(t *testing.T) (small, large string) {
 }
 
 // hop are the headers that are a proxy's own, or differ with each answer.
-var hop = []string{"Date", "X-Request-Id", "Connection", "Keep-Alive", "Server", "Via", "Alt-Svc", "Transfer-Encoding", "Content-Length"}
+var hop = []string{"Date", "X-Request-Id", "Connection", "Keep-Alive", "Server", "Via", "Alt-Svc", "Transfer-Encoding",
+	"Content-Length"}
 
 // differs says how two answers differ.
 func (a answer) differs(b answer) string {
@@ -156,30 +162,50 @@ const assetManager = "/services/frontline/api/v4/assetManager/"
 func (s *server) reads(t *testing.T, small, large string) []request {
 	etag := s.do(t, "GET", "/apps/"+small, "", 200).header.Get("Etag")
 	var all []request
-	for _, path := range []string{"/apps", "/apps/", "/apps/?", "/apps?limit=1", "/apps?limit=0", "/apps?limit=1&limit=2", "/apps?usingComponent=%40scope%2Fpoll",
-		"/apps?usingComponent=@scope/poll", "/apps?x=%zz", "/apps/" + small, "/apps/" + large, "/apps/" + small + "/versions/0", "/apps/" + small + "/tagged/production",
-		"/apps/" + small + "/history/", "/apps/" + small + "?withDefaults=true", "/components/", "/components/%40scope%2Fpoll", "/components/@scope%2Fpoll",
-		"/components/%40scope/poll", "/components/%2540scope%252Fpoll", "/x/me", "/x/changes", "/x/changes?limit=1", "/x/reviews/export",
-		assetManager + "/example.test/assetLibrary/example.test/assets", assetManager + "example.test/assetLibrary/example.test/assets",
-		assetManager + "//example.test/assetLibrary/example.test/assets", assetManager + "/example.test/assetLibrary/example.test/assets?query=%E2%98%95+tea",
-		assetManager + "/example.test/assetLibrary/example.test/folders", assetManager + "/other.test/assetLibrary/other.test/assets",
-		"//apps", "//apps/", "/apps//", "///", "/apps//" + small, "/./apps/", "/apps/.", "/apps/./", "/apps/..", "/x/../apps/", "/%2e%2e/apps/", "/apps/%2e%2e/apps/",
-		"/..", "/../apps/", "/apps%2F", "/apps/%2F", "/apps;x=1", "/apps/%00", "/apps/%zz", "/apps/%E2%98%95", "/apps/\xe2\x98\x95", "/Apps/", "/apps/a+b", "/apps/a%20b", "/apps/a%5Cb",
-		"/apps/a:b@c!$&'()*,=~", "/apps/" + strings.Repeat("a", 5000), "/apps?sort=" + strings.Repeat("a", 7000), "/cors.html", "/cors.html?xdm_e=https://a.test&xdm_c=1&xdm_p=1",
-		"/openapi.json", "/healthz", "/healthz/", "/nothing", "/favicon.ico", "/robots.txt", "/metrics", "/x/console/none.js"} {
+	for _, path := range []string{"/apps", "/apps/", "/apps/?", "/apps?limit=1", "/apps?limit=0",
+		"/apps?limit=1&limit=2", "/apps?usingComponent=%40scope%2Fpoll",
+		"/apps?usingComponent=@scope/poll", "/apps?x=%zz", "/apps/" + small, "/apps/" + large,
+		"/apps/" + small + "/versions/0", "/apps/" + small + "/tagged/production",
+		"/apps/" + small + "/history/", "/apps/" + small + "?withDefaults=true", "/components/",
+		"/components/%40scope%2Fpoll", "/components/@scope%2Fpoll",
+		"/components/%40scope/poll", "/components/%2540scope%252Fpoll", "/x/me", "/x/changes", "/x/changes?limit=1",
+		"/x/reviews/export",
+		assetManager + "/example.test/assetLibrary/example.test/assets",
+		assetManager + "example.test/assetLibrary/example.test/assets",
+		assetManager + "//example.test/assetLibrary/example.test/assets",
+		assetManager + "/example.test/assetLibrary/example.test/assets?query=%E2%98%95+tea",
+		assetManager + "/example.test/assetLibrary/example.test/folders",
+		assetManager + "/other.test/assetLibrary/other.test/assets",
+		"//apps", "//apps/", "/apps//", "///", "/apps//" + small, "/./apps/", "/apps/.", "/apps/./", "/apps/..",
+		"/x/../apps/", "/%2e%2e/apps/", "/apps/%2e%2e/apps/",
+		"/..", "/../apps/", "/apps%2F", "/apps/%2F", "/apps;x=1", "/apps/%00", "/apps/%zz", "/apps/%E2%98%95",
+		"/apps/\xe2\x98\x95", "/Apps/", "/apps/a+b", "/apps/a%20b", "/apps/a%5Cb",
+		"/apps/a:b@c!$&'()*,=~", "/apps/" + strings.Repeat("a", 5000), "/apps?sort=" + strings.Repeat("a", 7000),
+		"/cors.html", "/cors.html?xdm_e=https://a.test&xdm_c=1&xdm_p=1",
+		"/openapi.json", "/healthz", "/healthz/", "/nothing", "/favicon.ico", "/robots.txt", "/metrics",
+		"/x/console/none.js"} {
 		all = append(all, s.signed("GET", path, ""))
 	}
-	for _, path := range []string{"/", "/apps/" + small, "/apps/" + large, "/openapi.json", assetManager + "/example.test/assetLibrary/example.test/assets"} {
-		all = append(all, s.signed("GET", path, "", "Accept: text/html"), s.signed("GET", path, "", "Accept-Encoding: gzip"), s.signed("GET", path, "", "Accept-Encoding: br, gzip;q=0.5"),
-			s.signed("HEAD", path, ""), s.signed("GET", path, "", "If-None-Match: "+etag), s.signed("GET", path, "", "Accept-Encoding: gzip", `If-None-Match: "none", `+etag),
-			s.signed("PUT", path, ""), s.signed("GET", path, "", "Range: bytes=0-9"), request{method: "GET", path: path},
-			request{method: "OPTIONS", path: path, headers: []string{"Origin: https://page.test", "Access-Control-Request-Method: PATCH"}})
+	for _, path := range []string{"/", "/apps/" + small, "/apps/" + large, "/openapi.json",
+		assetManager + "/example.test/assetLibrary/example.test/assets"} {
+		all = append(all, s.signed("GET", path, "", "Accept: text/html"),
+			s.signed("GET", path, "", "Accept-Encoding: gzip"),
+			s.signed("GET", path, "", "Accept-Encoding: br, gzip;q=0.5"),
+			s.signed("HEAD", path, ""), s.signed("GET", path, "", "If-None-Match: "+etag),
+			s.signed("GET", path, "", "Accept-Encoding: gzip", `If-None-Match: "none", `+etag),
+			s.signed("PUT", path, ""), s.signed("GET", path, "", "Range: bytes=0-9"),
+			request{method: "GET", path: path},
+			request{method: "OPTIONS", path: path,
+				headers: []string{"Origin: https://page.test", "Access-Control-Request-Method: PATCH"}})
 	}
 	// A token as long as tokens may be, in the header and in the query.
 	long := strings.Repeat("x", 16<<10)
-	return append(all, request{"GET", "/apps", []string{"Authorization: Bearer " + long}, ""}, request{"GET", "/apps?svctoken=" + long, nil, ""},
-		request{"GET", "/apps?svctoken=" + s.token, nil, ""}, s.signed("GET", "/apps?svctoken="+s.token, ""), request{"GET", "/apps", []string{"Authorization: Basic eDp5"}, ""},
-		s.signed("GET", "/apps", "", "X-Forwarded-Host: other.test", "X-Forwarded-Proto: http", "X-Forwarded-For: 203.0.113.9"))
+	return append(all, request{"GET", "/apps", []string{"Authorization: Bearer " + long}, ""},
+		request{"GET", "/apps?svctoken=" + long, nil, ""},
+		request{"GET", "/apps?svctoken=" + s.token, nil, ""}, s.signed("GET", "/apps?svctoken="+s.token, ""),
+		request{"GET", "/apps", []string{"Authorization: Basic eDp5"}, ""},
+		s.signed("GET", "/apps", "", "X-Forwarded-Host: other.test", "X-Forwarded-Proto: http",
+			"X-Forwarded-For: 203.0.113.9"))
 }
 
 // A request gets the same answer through a proxy as without it: the same status, headers and bytes.
@@ -189,7 +215,9 @@ func TestAnswersAreTheSameThroughAProxy(t *testing.T) {
 	reads := s.reads(t, small, large)
 	want := make([]answer, len(reads))
 	for i, r := range reads {
-		r.headers = slices.DeleteFunc(slices.Clone(r.headers), func(line string) bool { return strings.HasPrefix(line, "X-Forwarded-") })
+		r.headers = slices.DeleteFunc(slices.Clone(r.headers), func(line string) bool {
+			return strings.HasPrefix(line, "X-Forwarded-")
+		})
 		want[i] = s.direct(t, r)
 	}
 	eachProxy(t, func(t *testing.T, k kind) {
@@ -236,10 +264,12 @@ func TestWritesThroughAProxy(t *testing.T) {
 			t.Errorf("%s is repeated as %s", made.body, again.body)
 		}
 		id := made.member(t, "id")
-		if want := "https://" + site + "/apps/" + id; made.member(t, "url") != want || made.header.Get("Location") != want {
+		if want := "https://" + site + "/apps/" + id; made.member(t, "url") != want ||
+			made.header.Get("Location") != want {
 			t.Errorf("url %s, Location %s, want %s", made.member(t, "url"), made.header.Get("Location"), want)
 		}
-		patch := `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Newer"}]`
+		patch := `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title",` +
+			`"value":"Newer"}]`
 		ask(s.signed("PATCH", "/apps/"+id, patch), 200)
 		ask(s.signed("PATCH", "/apps/"+id, patch), 409)
 		ask(s.signed("PUT", "/apps/"+id+"/tags/a.b-c", `{"appVersion":"1","from":null}`), 201)
@@ -247,7 +277,8 @@ func TestWritesThroughAProxy(t *testing.T) {
 		chunked := s.signed("POST", "/apps/", "", "Content-Type: application/json", "Transfer-Encoding: chunked")
 		chunked.path = "/apps/?"
 		conn := p.dial(t)
-		if _, err := fmt.Fprintf(conn, "POST /apps/ HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", site, strings.Join(chunked.headers, "\r\n")); err != nil {
+		if _, err := fmt.Fprintf(conn, "POST /apps/ HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", site,
+			strings.Join(chunked.headers, "\r\n")); err != nil {
 			t.Fatal(err)
 		}
 		for part := range slices.Chunk([]byte(body), 7) {
@@ -262,7 +293,8 @@ func TestWritesThroughAProxy(t *testing.T) {
 			t.Errorf("in chunks: %v, %v", a, err)
 		}
 		conn.Close()
-		if a := ask(s.signed("POST", "/apps/", strings.Repeat(" ", 5<<20)+body), 413); a.member(t, "code") != "too_large" {
+		if a := ask(s.signed("POST", "/apps/", strings.Repeat(" ", 5<<20)+body), 413); a.member(t,
+			"code") != "too_large" {
 			t.Errorf("a body that is too large: %s", a.body)
 		}
 		// A client cannot make up where it is.
@@ -279,7 +311,8 @@ func TestUploadsAreNotCollectedByAProxy(t *testing.T) {
 	eachProxy(t, func(t *testing.T, k kind) {
 		p := k.before(t, s.address)
 		head := func(token string, length int) string {
-			return fmt.Sprintf("POST /x/reviews/import?network=example.test HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/x-ndjson\r\nContent-Length: %d\r\n\r\n",
+			return fmt.Sprintf("POST /x/reviews/import?network=example.test HTTP/1.1\r\nHost: %s\r\nAuthorization: "+
+				"Bearer %s\r\nContent-Type: application/x-ndjson\r\nContent-Length: %d\r\n\r\n",
 				site, token, length)
 		}
 		conn := p.dial(t)
@@ -291,19 +324,24 @@ func TestUploadsAreNotCollectedByAProxy(t *testing.T) {
 		}
 		// The client goes on slowly, as clients do until they have an answer. At this pace the whole would take hours.
 		go func() {
-			for _, err := io.WriteString(conn, "the beginning of a file"); err == nil; _, err = io.WriteString(conn, "and so on") {
+			for _, err := io.WriteString(conn, "the beginning of a file"); err == nil; _,
+				err = io.WriteString(conn, "and so on") {
 				time.Sleep(10 * time.Millisecond)
 			}
 		}()
 		if a, err := receive(bufio.NewReader(conn), "POST"); err != nil || a.status != 403 {
-			t.Errorf("an upload that is not allowed: %d %s, %v: it is answered once it has come as a whole", a.status, a.body, err)
+			t.Errorf("an upload that is not allowed: %d %s, %v: it is answered once it has come as a whole", a.status,
+				a.body, err)
 		}
 		conn.Close()
 
 		var file bytes.Buffer
 		const lines = 3000
 		for i := range lines {
-			fmt.Fprintf(&file, `{"source":"%s","title":"Kettle","created":"2019-01-05T09:30:00Z","id":"%s","dimensions":["default"],"reviews":[{"id":"1","imported_display_name":"Ada","title":"Quick","body_html":"<p>%s</p>","created":"2019-04-02T10:00:00Z","ratings":[100]}]}`+"\n",
+			fmt.Fprintf(&file,
+				`{"source":"%s","title":"Kettle","created":"2019-01-05T09:30:00Z","id":"%s",`+
+					`"dimensions":["default"],"reviews":[{"id":"1","imported_display_name":"Ada","title":"Quick",`+
+					`"body_html":"<p>%s</p>","created":"2019-04-02T10:00:00Z","ratings":[100]}]}`+"\n",
 				k.name, fmt.Sprintf("k%07d", i), strings.Repeat("Boils. ", 500))
 		}
 		conn = p.dial(t)
@@ -328,7 +366,8 @@ func TestUploadsAreNotCollectedByAProxy(t *testing.T) {
 func TestPlainHTTP(t *testing.T) {
 	eachProxy(t, func(t *testing.T, k kind) {
 		p := k.before(t, "127.0.0.1:1")
-		for path, want := range map[string]string{"/": "301 https://" + site + "/", "/apps?svctoken=x": "404 ", "/cors.html": "404 "} {
+		for path, want := range map[string]string{"/": "301 https://" + site + "/", "/apps?svctoken=x": "404 ",
+			"/cors.html": "404 "} {
 			conn, err := net.Dial("tcp", p.plain)
 			if err != nil {
 				t.Fatal(err)
@@ -392,7 +431,8 @@ func TestAProxySendsNoWriteTwice(t *testing.T) {
 						t.Errorf("%s: %d %s", method, a.status, a.body)
 					}
 					if n := len(seen); n != 1 {
-						t.Errorf("%s with the body %q, over a connection that was used before: %v: the backend has got it %d times", method, body, reused, n)
+						t.Errorf("%s with the body %q, over a connection that was used before: %v: the backend has "+
+							"got it %d times", method, body, reused, n)
 					}
 					for len(seen) > 0 {
 						<-seen

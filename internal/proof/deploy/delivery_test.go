@@ -25,7 +25,8 @@ func delivery(t *testing.T, app string) string {
 		t.Fatal(err)
 	}
 	page, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=page",
-		Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"production"}}}, time.Now().Add(time.Hour))
+		Reads: []string{"urn:vitrine:example.test"}, TagsOnly: true, Tags: []string{"production"}}},
+		time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,19 +56,23 @@ func TestNginxKeepsDeliveries(t *testing.T) {
 	}
 	first := want(path, "MISS")
 	second := want(path, "HIT", "Cookie: a=b", "Origin: https://shop.test")
-	if first.body != second.body || !strings.Contains(second.body, `"version":"0"`) || second.header.Get("Etag") != first.header.Get("Etag") || second.header.Get("Access-Control-Allow-Origin") != "*" {
+	if first.body != second.body || !strings.Contains(second.body, `"version":"0"`) ||
+		second.header.Get("Etag") != first.header.Get("Etag") ||
+		second.header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("%v\n%v", first, second)
 	}
 	zipped := want(path, "MISS", "Accept-Encoding: gzip")
 	if again := want(path, "HIT", "Accept-Encoding: gzip"); again.body != zipped.body {
 		t.Error("the second visitor gets another form")
 	}
-	if a := p.ask(t, path, "If-None-Match: "+first.header.Get("Etag")); a.status != 304 || a.header.Get("X-Cache-Status") != "HIT" {
+	if a := p.ask(t, path, "If-None-Match: "+first.header.Get("Etag")); a.status != 304 ||
+		a.header.Get("X-Cache-Status") != "HIT" {
 		t.Errorf("asked again: %d %v", a.status, a.header)
 	}
 	// A name that an attacker chooses is seen by nobody else.
 	conn := p.dial(t)
-	if a := send(t, conn, request{"GET", path, []string{"X-Forwarded-Host: evil.test"}, ""}); strings.Contains(a.body, "evil") {
+	if a := send(t, conn, request{"GET", path, []string{"X-Forwarded-Host: evil.test"}, ""}); strings.Contains(a.body,
+		"evil") {
 		t.Error(a.body)
 	}
 	for range 2 { // errors are not kept
@@ -79,7 +84,9 @@ func TestNginxKeepsDeliveries(t *testing.T) {
 		t.Error("the log has the key")
 	}
 	// A tag that moves is seen when the time is over.
-	s.do(t, "PATCH", "/apps/"+app, `[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"New"}]`, 200)
+	s.do(t, "PATCH", "/apps/"+app,
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"New"}]`,
+		200)
 	s.do(t, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"1"}`, 201)
 	begun := time.Now()
 	for !strings.Contains(p.ask(t, path).body, `"version":"1"`) {
@@ -91,7 +98,8 @@ func TestNginxKeepsDeliveries(t *testing.T) {
 	t.Logf("a moved tag was seen after %v", time.Since(begun))
 }
 
-// While Vitrine fails, hangs or is away, pages get what it answered last, and the script that shows it, for as long as the file says.
+// While Vitrine fails, hangs or is away, pages get what it answered last, and the script that shows it, for as long as
+// the file says.
 func TestNginxAnswersWithoutVitrine(t *testing.T) {
 	t.Parallel()
 	var fails atomic.Value
@@ -103,11 +111,13 @@ func TestNginxAnswersWithoutVitrine(t *testing.T) {
 		case "hangs":
 			<-r.Context().Done()
 		default:
-			age := map[string]string{"/x/public/production": "max-age=0, s-maxage=1", "/x/vitrine.js": "max-age=1"}[r.URL.Path]
+			age := map[string]string{"/x/public/production": "max-age=0, s-maxage=1",
+				"/x/vitrine.js": "max-age=1"}[r.URL.Path]
 			w.Header().Set("Cache-Control", "public, "+age)
 		}
 	}))
-	p := kinds[0].before(t, backend.Listener.Addr().String(), "stale-if-error=60", "stale-if-error=20", "proxy_read_timeout 10s", "proxy_read_timeout 1s")
+	p := kinds[0].before(t, backend.Listener.Addr().String(), "stale-if-error=60", "stale-if-error=20",
+		"proxy_read_timeout 10s", "proxy_read_timeout 1s")
 	paths := []string{"/x/vitrine.js", "/x/public/production"}
 	for _, path := range paths {
 		if a := p.ask(t, path); a.status != 200 {
@@ -149,7 +159,8 @@ func TestPurge(t *testing.T) {
 	app, other := s.fill(t)
 	s.do(t, "PUT", "/apps/"+other+"/tags/production", `{"appVersion":"0"}`, 201)
 	p := kinds[0].before(t, s.address)
-	purge := exec.Command("sh", filepath.Join(root, "examples", "deploy", "vitrine-purge"), s.URL, filepath.Join(p.dir, "cache"))
+	purge := exec.Command("sh", filepath.Join(root, "examples", "deploy", "vitrine-purge"), s.URL,
+		filepath.Join(p.dir, "cache"))
 	purge.Env = append(purge.Environ(), "TOKEN="+s.token)
 	purge.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := purge.Start(); err != nil {
@@ -202,7 +213,8 @@ func TestCaddyHandsOverDeliveries(t *testing.T) {
 	p := kinds[1].before(t, s.address)
 	want := s.direct(t, request{"GET", path, nil, ""})
 	a := p.ask(t, path)
-	if diff := a.differs(want); diff != "" || a.header.Get("Cache-Control") != "public, max-age=0, s-maxage=30" || a.header.Get("Cache-Tag") != "app-"+app {
+	if diff := a.differs(want); diff != "" || a.header.Get("Cache-Control") != "public, max-age=0, s-maxage=30" ||
+		a.header.Get("Cache-Tag") != "app-"+app {
 		t.Errorf("%s %v", diff, a.header)
 	}
 	if a := p.ask(t, path, "If-None-Match: "+a.header.Get("Etag")); a.status != 304 {

@@ -64,8 +64,10 @@ var kinds = []kind{
 				fmt.Fprintf(&places, "%s_temp_path %s/%s;\n", what, at.dir, what)
 			}
 			// One process, so that nothing is left when it is killed.
-			write(t, filepath.Join(at.dir, "nginx.conf"), fmt.Sprintf("daemon off; master_process off; %s\npid %s/pid; error_log stderr;\nevents {}\nhttp {\n%s include %s/vitrine.conf;\n}\n",
-				user, at.dir, places.String(), at.dir))
+			write(t, filepath.Join(at.dir, "nginx.conf"),
+				fmt.Sprintf("daemon off; master_process off; %s\npid %s/pid; error_log stderr;\nevents {}\nhttp "+
+					"{\n%s include %s/vitrine.conf;\n}\n",
+					user, at.dir, places.String(), at.dir))
 			return []string{tool(t, "nginx"), "-p", at.dir, "-c", filepath.Join(at.dir, "nginx.conf")}
 		},
 		idle: func(seconds int) []string {
@@ -77,11 +79,15 @@ var kinds = []kind{
 		name: "Caddy",
 		start: func(t *testing.T, at place, pairs []string) []string {
 			text := changed(t, deployed(t, "Caddyfile"), append([]string{
-				"\tauto_https disable_redirects\n", "\tauto_https disable_redirects\n\tadmin off\n\thttp_port " + at.plain + "\n\thttps_port " + at.secure + "\n",
-				"# tls /etc/vitrine/tls/cert.pem /etc/vitrine/tls/key.pem", "tls " + at.dir + "/cert.pem " + at.dir + "/key.pem",
+				"\tauto_https disable_redirects\n",
+				"\tauto_https disable_redirects\n\tadmin off\n\thttp_port " + at.plain + "\n\thttps_port " + at.secure +
+					"\n",
+				"# tls /etc/vitrine/tls/cert.pem /etc/vitrine/tls/key.pem",
+				"tls " + at.dir + "/cert.pem " + at.dir + "/key.pem",
 				"127.0.0.1:8080", at.backend}, pairs...)...)
 			write(t, filepath.Join(at.dir, "Caddyfile"), text)
-			return []string{tool(t, "caddy"), "run", "--adapter", "caddyfile", "--config", filepath.Join(at.dir, "Caddyfile")}
+			return []string{tool(t, "caddy"), "run", "--adapter", "caddyfile", "--config",
+				filepath.Join(at.dir, "Caddyfile")}
 		},
 		idle: func(int) []string { return nil }, // it has no such timeout
 		own:  map[string]int{"/apps/%zz": 400},
@@ -97,7 +103,8 @@ var kinds = []kind{
 			return []string{tool(t, "haproxy"), "-db", "-f", filepath.Join(at.dir, "haproxy.cfg")}
 		},
 		idle: func(seconds int) []string {
-			return []string{"timeout server 150s", fmt.Sprintf("timeout server %ds", seconds), "timeout client 150s", fmt.Sprintf("timeout client %ds", seconds)}
+			return []string{"timeout server 150s", fmt.Sprintf("timeout server %ds", seconds), "timeout client 150s",
+				fmt.Sprintf("timeout client %ds", seconds)}
 		},
 		own: map[string]int{"/apps/\xe2\x98\x95": 400},
 	},
@@ -123,7 +130,8 @@ func (k kind) before(t *testing.T, backend string, pairs ...string) *proxy {
 	for _, word := range line {
 		script += " " + strconv.Quote(word)
 	}
-	s, err := program.StartServer([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + at.dir, "XDG_DATA_HOME=" + at.dir, "XDG_CONFIG_HOME=" + at.dir}, "sh", "-c", script)
+	s, err := program.StartServer([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + at.dir, "XDG_DATA_HOME=" + at.dir,
+		"XDG_CONFIG_HOME=" + at.dir}, "sh", "-c", script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +156,8 @@ func (p *proxy) tls(protocols ...string) *tls.Config {
 // dial opens a connection to the proxy, from another address than proxies have.
 func (p *proxy) dial(t *testing.T) net.Conn {
 	t.Helper()
-	d := &tls.Dialer{NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}, Config: p.tls("http/1.1")}
+	d := &tls.Dialer{NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}},
+		Config: p.tls("http/1.1")}
 	conn, err := d.DialContext(t.Context(), "tcp", p.secure)
 	if err != nil {
 		t.Fatal(err)

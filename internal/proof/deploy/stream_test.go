@@ -15,7 +15,9 @@ import (
 	"time"
 )
 
-var idle = flag.Duration("idle", 0, "how long TestIdleStreams keeps streams idle, with the timeouts of the files; 0 = the short form, with short timeouts")
+var idle = flag.Duration("idle", 0,
+	"how long TestIdleStreams keeps streams idle, with the timeouts of the files; 0 = the short form, with short "+
+		"timeouts")
 
 // stream is an event stream through a proxy.
 type stream struct {
@@ -42,7 +44,8 @@ func (p *proxy) follow(t *testing.T, token, protocol string) *stream {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" || (resp.ProtoMajor == 2) != (protocol == "h2") {
+	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" ||
+		(resp.ProtoMajor == 2) != (protocol == "h2") {
 		t.Fatalf("%s %s: %v", resp.Proto, resp.Status, resp.Header)
 	}
 	t.Cleanup(func() { resp.Body.Close() })

@@ -19,11 +19,10 @@ import (
 // load is a writer that makes the same kind of change again and again, and can tell from a store
 // how many of its changes are in it.
 type load struct {
-	name  string
-	write func(w *world, number int) answer
-	count func(w *world) (int, error)
-	acknowledged,
-	begun atomic.Int64
+	name                string
+	write               func(w *world, number int) answer
+	count               func(w *world) (int, error)
+	acknowledged, begun atomic.Int64
 }
 
 // loads are writers of all domains. Each counts from 1.

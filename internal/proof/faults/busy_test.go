@@ -32,7 +32,8 @@ func TestAnotherProcessKeepsTheLock(t *testing.T) {
 		for _, r := range scenarios(n) {
 			wg.Go(func() {
 				if a := w.send(r); a.status != 503 || a.header.Get("Retry-After") != "1" {
-					t.Errorf("%s: %d, Retry-After %q, %s; want 503", r.name, a.status, a.header.Get("Retry-After"), a.body)
+					t.Errorf("%s: %d, Retry-After %q, %s; want 503", r.name, a.status, a.header.Get("Retry-After"),
+						a.body)
 				}
 			})
 		}

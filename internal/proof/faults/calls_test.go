@@ -96,13 +96,15 @@ func TestTheNthCallOfALookFails(t *testing.T) {
 			for k, want := range refusals {
 				g.arm(kind(k), false, once(number+1))
 				if a := w.send(r); a.status != want.status || a.header.Get("Retry-After") != want.retryAfter {
-					t.Errorf("GET %s, call %d of %d fails, %s: %d %s", look, number+1, calls, want.name, a.status, a.body)
+					t.Errorf("GET %s, call %d of %d fails, %s: %d %s", look, number+1, calls, want.name, a.status,
+						a.body)
 				}
 				looked++
 			}
 			g.arm(unknown, false, nil)
 			if a := w.send(r); a.status != whole.status || a.body != whole.body {
-				t.Errorf("GET %s after call %d has failed: %d %s, want %d %s", look, number+1, a.status, a.body, whole.status, whole.body)
+				t.Errorf("GET %s after call %d has failed: %d %s, want %d %s", look, number+1, a.status, a.body,
+					whole.status, whole.body)
 			}
 		}
 	}

@@ -19,7 +19,8 @@ type course struct {
 
 // probe is a change that is made at the end, to see that changes can be made.
 func probe(n names) request {
-	return request{name: "probe", method: "PUT", path: "/apps/" + n.other + "/tags/probe", body: `{"appVersion":"0"}`, status: 201}
+	return request{name: "probe", method: "PUT", path: "/apps/" + n.other + "/tags/probe", body: `{"appVersion":"0"}`,
+		status: 201}
 }
 
 func newCourse(t *testing.T, r request) course {

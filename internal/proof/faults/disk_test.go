@@ -25,8 +25,8 @@ type call struct {
 // after half of it is done.
 type verdict int32
 
-// disk is a file system of SQLite (VFS) in front of the one of the operating system. All connections of this process use it,
-// since it is SQLite's default. Each directory may have a rule that says which calls fail.
+// disk is a file system of SQLite (VFS) in front of the one of the operating system. All connections of this process
+// use it, since it is SQLite's default. Each directory may have a rule that says which calls fail.
 type disk struct {
 	mu    sync.Mutex
 	files map[uintptr]string            // open ones: their path by the address of SQLite's structure
@@ -231,9 +231,12 @@ func (d *disk) shared(own *lib.Tsqlite3_io_methods, below lib.Tsqlite3_io_method
 
 // broken is how each call ends on a disk that is broken.
 var broken = map[string]verdict{
-	"read": lib.SQLITE_IOERR_READ, "write": lib.SQLITE_IOERR_WRITE, "truncate": lib.SQLITE_IOERR_TRUNCATE, "sync": lib.SQLITE_IOERR_FSYNC,
-	"size": lib.SQLITE_IOERR_FSTAT, "lock": lib.SQLITE_IOERR_LOCK, "map": lib.SQLITE_IOERR_SHMMAP, "grow": lib.SQLITE_IOERR_SHMMAP,
-	"readlock": lib.SQLITE_IOERR_SHMLOCK, "writelock": lib.SQLITE_IOERR_SHMLOCK, "open": lib.SQLITE_CANTOPEN, "delete": lib.SQLITE_IOERR_DELETE, "access": lib.SQLITE_IOERR_ACCESS,
+	"read": lib.SQLITE_IOERR_READ, "write": lib.SQLITE_IOERR_WRITE, "truncate": lib.SQLITE_IOERR_TRUNCATE,
+	"sync": lib.SQLITE_IOERR_FSYNC,
+	"size": lib.SQLITE_IOERR_FSTAT, "lock": lib.SQLITE_IOERR_LOCK, "map": lib.SQLITE_IOERR_SHMMAP,
+	"grow":     lib.SQLITE_IOERR_SHMMAP,
+	"readlock": lib.SQLITE_IOERR_SHMLOCK, "writelock": lib.SQLITE_IOERR_SHMLOCK, "open": lib.SQLITE_CANTOPEN,
+	"delete": lib.SQLITE_IOERR_DELETE, "access": lib.SQLITE_IOERR_ACCESS,
 }
 
 // unwritable is how calls end on a disk that can be read and no more.

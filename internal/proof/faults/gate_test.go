@@ -110,7 +110,9 @@ func (g gatedStore) View(ctx context.Context, fn func(storage.Reader) error) err
 }
 
 // Update counts two calls: beginning it and committing it.
-func (g gatedStore) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
+func (g gatedStore) Update(
+	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
 	if err := g.pass(); err != nil {
 		return err
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-var rounds = flag.Int("rounds", 0, "how often each change meets random faults, beside every Nth call alone; 0 = the short form")
+var rounds = flag.Int("rounds", 0,
+	"how often each change meets random faults, beside every Nth call alone; 0 = the short form")
 
 // theDisk is under every store of this process.
 var theDisk *disk
@@ -46,7 +47,9 @@ func randomPlan() plan {
 		}
 	}
 	begin, often := 1+r.IntN(20), 1+r.IntN(6)
-	return plan{name: fmt.Sprint("random, seed ", seed), ends: ends, random: true, fails: func(number int) bool { return number >= begin && r.IntN(often) == 0 }}
+	return plan{name: fmt.Sprint("random, seed ", seed), ends: ends, random: true, fails: func(number int) bool {
+		return number >= begin && r.IntN(often) == 0
+	}}
 }
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
@@ -190,7 +193,8 @@ func TestTheNthCallToTheDiskFails(t *testing.T) {
 			t.Run(r.name, func(t *testing.T) {
 				t.Parallel()
 				c := newCourse(t, r)
-				for _, p := range append(kinds(), plan{name: "locked", ends: locked, reading: true}, plan{name: "crowded", ends: crowded}) {
+				for _, p := range append(kinds(), plan{name: "locked", ends: locked, reading: true},
+					plan{name: "crowded", ends: crowded}) {
 					name, step := p.name, stride(p)
 					for number := 1 + rand.IntN(step); ; number += step {
 						p.name = fmt.Sprintf("%s, call %d", name, number)

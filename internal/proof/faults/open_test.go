@@ -20,7 +20,8 @@ import (
 
 // kinds are the ways in which a disk fails while a store is opened, closed or copied.
 func kinds() []plan {
-	return []plan{{name: "broken for a moment", ends: broken}, {name: "unwritable", ends: unwritable, reading: true}, {name: "full", ends: full, reading: true}}
+	return []plan{{name: "broken for a moment", ends: broken}, {name: "unwritable", ends: unwritable, reading: true},
+		{name: "full", ends: full, reading: true}}
 }
 
 // everyCall makes the Nth call fail, for every N, until try makes no such call. try gets a new

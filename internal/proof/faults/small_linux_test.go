@@ -29,7 +29,8 @@ func mounted(t *testing.T, role string) {
 	err := cmd.Run()
 	var ended *exec.ExitError
 	if err != nil && (!errors.As(err, &ended) || strings.Contains(stderr.String(), errMount.Error())) {
-		t.Skipf("no file system can be mounted here, so only one that is made up fills up, in TestTheNthCallToTheDiskFails: %v %s", err, stderr.String())
+		t.Skipf("no file system can be mounted here, so only one that is made up fills up, in "+
+			"TestTheNthCallToTheDiskFails: %v %s", err, stderr.String())
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, out.String(), stderr.String())

@@ -34,7 +34,8 @@ func skip(t *testing.T, format string, args ...any) {
 }
 
 // What each of the generated clients has in the end.
-const want = `{"title":"Winter","version":"1","config":{"question":"Cocoa?","size":3},"stale":[409,"stale_version","1"],"main":"https://cdn.example.test/poll.js"}`
+const want = `{"title":"Winter","version":"1","config":{"question":"Cocoa?","size":3},"stale":[409,"stale_version",` +
+	`"1"],"main":"https://cdn.example.test/poll.js"}`
 
 // One round trip with each client: a component, an app, a patch, a tag, a version with defaults, a stale
 // patch, and a manifest whose name has a slash.
@@ -48,28 +49,34 @@ func TestGeneratedClientsMakeARoundTrip(t *testing.T) {
 	}
 	t.Run("oapi-codegen", func(t *testing.T) { roundTripInGo(t, serve(t, binary)) })
 	tools := npm(t)
-	compile := []string{"tsc", "--strict", "--noUncheckedIndexedAccess", "--skipLibCheck", "--target", "es2022", "--lib", "es2022,dom,dom.iterable"}
+	compile := []string{"tsc", "--strict", "--noUncheckedIndexedAccess", "--skipLibCheck", "--target", "es2022",
+		"--lib", "es2022,dom,dom.iterable"}
 	for _, c := range []struct {
 		name, dir string
 		generate  []string
 		compile   []string
 	}{
-		{"openapi-typescript", "fetch", []string{"openapi-typescript", "openapi.json", "-o", "api.d.ts"}, []string{"--module", "nodenext", "main.ts"}},
+		{"openapi-typescript", "fetch", []string{"openapi-typescript", "openapi.json", "-o", "api.d.ts"},
+			[]string{"--module", "nodenext", "main.ts"}},
 		// What it writes imports modules without their extension, as a bundler finds them.
-		{"hey-api", "hey", []string{"openapi-ts", "-i", "openapi.json", "-o", "api"}, []string{"--module", "esnext", "--moduleResolution", "bundler", "--noEmit", "main.ts"}},
-		{"orval", "orval", []string{"orval", "--config", "orval.config.cjs"}, []string{"--module", "nodenext", "main.ts"}},
+		{"hey-api", "hey", []string{"openapi-ts", "-i", "openapi.json", "-o", "api"},
+			[]string{"--module", "esnext", "--moduleResolution", "bundler", "--noEmit", "main.ts"}},
+		{"orval", "orval", []string{"orval", "--config", "orval.config.cjs"},
+			[]string{"--module", "nodenext", "main.ts"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := serve(t, binary)
 			dir := filepath.Join(tools, c.dir)
 			write(t, dir, "openapi.json", get(t, server.URL+"/openapi.json"))
 			write(t, dir, "orval.config.cjs", fmt.Appendf(nil,
-				`module.exports = {api: {input: "openapi.json", output: {target: "api.ts", client: "fetch", baseUrl: %q}}};`, server.URL))
+				`module.exports = {api: {input: "openapi.json", output: {target: "api.ts", client: "fetch", `+
+					`baseUrl: %q}}};`, server.URL))
 			tool(t, tools, dir, c.generate...)
 			tool(t, tools, dir, append(compile, c.compile...)...)
 			main := "main.js"
 			if c.name == "hey-api" {
-				tool(t, tools, dir, "esbuild", "main.ts", "--bundle", "--format=esm", "--outfile="+main, "--log-level=error")
+				tool(t, tools, dir, "esbuild", "main.ts", "--bundle", "--format=esm", "--outfile="+main,
+					"--log-level=error")
 			}
 			out, err := run(dir, "node", main, server.URL, token(t))
 			if err != nil {
@@ -85,7 +92,8 @@ func TestGeneratedClientsMakeARoundTrip(t *testing.T) {
 	})
 	t.Run("spectral", func(t *testing.T) {
 		write(t, tools, "spectral.yaml", []byte("extends: spectral:oas\n"))
-		tool(t, tools, filepath.Join(tools, "fetch"), "spectral", "lint", "--fail-severity=error", "--ruleset", filepath.Join(tools, "spectral.yaml"), "openapi.json")
+		tool(t, tools, filepath.Join(tools, "fetch"), "spectral", "lint", "--fail-severity=error", "--ruleset",
+			filepath.Join(tools, "spectral.yaml"), "openapi.json")
 	})
 }
 
@@ -101,7 +109,8 @@ func npm(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := run(dir, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"); err != nil {
+	if out, err := run(dir, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
+		"--prefer-offline"); err != nil {
 		skip(t, "the generators cannot be installed: %v\n%s", err, out)
 	}
 	return dir
@@ -158,7 +167,8 @@ func write(t *testing.T, dir, name string, text []byte) {
 // serve starts the program on a store in memory.
 func serve(t *testing.T, binary string) *program.Server {
 	t.Helper()
-	server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, binary, "serve", "-addr", "127.0.0.1:0", "-db", "memory:")
+	server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, binary, "serve", "-addr", "127.0.0.1:0",
+		"-db", "memory:")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +182,8 @@ func token(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=editor", Moderates: []string{"urn:vitrine:example.test"}, Components: true}}
+	by := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:example.test:user=editor",
+		Moderates: []string{"urn:vitrine:example.test"}, Components: true}}
 	text, err := tokens.Sign(by, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)

@@ -16,5 +16,6 @@ func TestTypesOfPages(t *testing.T) {
 	}
 	dir := tools + "/page"
 	write(t, dir, "vitrine.d.ts", types)
-	tool(t, tools, dir, "tsc", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit", "--target", "es2022", "--lib", "es2022,dom,dom.iterable", "--module", "nodenext", "component.ts")
+	tool(t, tools, dir, "tsc", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit",
+		"--target", "es2022", "--lib", "es2022,dom,dom.iterable", "--module", "nodenext", "component.ts")
 }

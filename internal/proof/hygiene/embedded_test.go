@@ -22,8 +22,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// TestAnEmbeddedServiceLeavesNoGoroutine opens a store and a handler in this process. Clients use them and leave, and the test
-// closes both. It runs before the parallel tests.
+// TestAnEmbeddedServiceLeavesNoGoroutine opens a store and a handler in this process. Clients use them and leave, and
+// the test closes both. It runs before the parallel tests.
 func TestAnEmbeddedServiceLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	dir := t.TempDir()
@@ -33,7 +33,8 @@ func TestAnEmbeddedServiceLeavesNoGoroutine(t *testing.T) {
 	for begin := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		if time.Since(begin) > time.Minute {
 			stacks := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines, there were %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+			t.Fatalf("%d goroutines, there were %d:\n%s", runtime.NumGoroutine(), before,
+				stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 }
@@ -60,11 +61,14 @@ func embedded(t *testing.T, path string) {
 	up := &http.Server{Handler: handler}
 	ended := make(chan error)
 	go func() { ended <- up.Serve(l) }()
-	upload := "POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken x\r\nContent-Type: text/plain\r\nContent-Length: 3000000\r\n\r\n"
+	upload := "POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken x\r\nContent-Type: " +
+		"text/plain\r\nContent-Length: 3000000\r\n\r\n"
 	for _, text := range []string{
 		"GET /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken x\r\n\r\n",
-		"POST /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
-		upload + strings.Repeat(" ", 2<<20), upload + strings.Repeat("1\n", 1<<20), upload + `{"reviews":[` + strings.Repeat(" ", 1<<20),
+		"POST /apps/ HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken x\r\nContent-Type: " +
+			"application/json\r\nContent-Length: 1000\r\n\r\n{",
+		upload + strings.Repeat(" ", 2<<20), upload + strings.Repeat("1\n", 1<<20),
+		upload + `{"reviews":[` + strings.Repeat(" ", 1<<20),
 	} {
 		conn, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {

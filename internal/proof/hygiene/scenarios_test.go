@@ -20,9 +20,12 @@ import (
 // the second of this test.
 var limits = []program.Edit{
 	{File: "examples/vitrine/serve.go", Old: "lastRequests = 30 * time.Second", New: "lastRequests = 3 * SECOND"},
-	{File: "examples/vitrine/serve.go", Old: "ReadHeaderTimeout:            10 * time.Second,", New: "ReadHeaderTimeout: SECOND,"},
-	{File: "examples/vitrine/serve.go", Old: "ReadTimeout:                  time.Minute,", New: "ReadTimeout: 2*SECOND,"},
-	{File: "examples/vitrine/serve.go", Old: "WriteTimeout:                 2 * time.Minute,", New: "WriteTimeout: 2*SECOND,"},
+	{File: "examples/vitrine/serve.go", Old: "ReadHeaderTimeout:            10 * time.Second,",
+		New: "ReadHeaderTimeout: SECOND,"},
+	{File: "examples/vitrine/serve.go", Old: "ReadTimeout:                  time.Minute,",
+		New: "ReadTimeout: 2*SECOND,"},
+	{File: "examples/vitrine/serve.go", Old: "WriteTimeout:                 2 * time.Minute,",
+		New: "WriteTimeout: 2*SECOND,"},
 	{File: "examples/vitrine/serve.go", Old: "IdleTimeout:                  time.Minute,", New: "IdleTimeout: SECOND,"},
 	{File: "examples/vitrine/connections.go", Old: "mostConnections = 1000", New: "mostConnections = 200"},
 	{File: "adapters/httpapi/limits.go", Old: "&l.Pause, 30*time.Second", New: "&l.Pause, SECOND"},
@@ -43,7 +46,8 @@ func build(name string, edits []program.Edit) (string, error) {
 	}
 	edits = slices.Clone(edits)
 	for i := range edits {
-		edits[i].New = strings.ReplaceAll(edits[i].New, "SECOND", fmt.Sprintf("(%d * time.Millisecond)", second.Milliseconds()))
+		edits[i].New = strings.ReplaceAll(edits[i].New, "SECOND",
+			fmt.Sprintf("(%d * time.Millisecond)", second.Milliseconds()))
 	}
 	return program.Build{Module: "../../..", Package: "./examples/vitrine", Race: raced, Edits: edits}.Run(dir)
 }

@@ -44,7 +44,8 @@ type server struct {
 	http  *http.Client // one request a connection
 }
 
-// start starts a server on a store of its own. descriptors is how many the system lets it have, 0 for as many as there are.
+// start starts a server on a store of its own. descriptors is how many the system lets it have, 0 for as many as there
+// are.
 func start(t *testing.T, build func() (string, error), descriptors int) *server {
 	t.Helper()
 	binary, err := build()
@@ -52,7 +53,8 @@ func start(t *testing.T, build func() (string, error), descriptors int) *server 
 		t.Fatal(err)
 	}
 	env := []string{"VITRINE_KEY=" + signingKey, fmt.Sprintf("GORACE=exitcode=%d", program.RaceStatus)}
-	args := []string{binary, "serve", "-addr", "127.0.0.1:0", "-metrics-addr", "127.0.0.1:0", "-db", filepath.Join(t.TempDir(), "hygiene.db"), "-access-log"}
+	args := []string{binary, "serve", "-addr", "127.0.0.1:0", "-metrics-addr", "127.0.0.1:0", "-db",
+		filepath.Join(t.TempDir(), "hygiene.db"), "-access-log"}
 	if descriptors > 0 {
 		args = append([]string{"/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d; exec "$0" "$@"`, descriptors)}, args...)
 	}
@@ -65,11 +67,14 @@ func start(t *testing.T, build func() (string, error), descriptors int) *server 
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn}, Components: true}}, time.Now().Add(time.Hour))
+	token, err := tokens.Sign(
+		httpapi.Principal{Caller: vitrine.Caller{URN: urn + ":user=editor", Moderates: []string{urn},
+			Components: true}}, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &server{Server: up, token: token, http: &http.Client{Timeout: 2 * patience, Transport: &http.Transport{DisableKeepAlives: true}}}
+	return &server{Server: up, token: token,
+		http: &http.Client{Timeout: 2 * patience, Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
 func (s *server) addr() string { return strings.TrimPrefix(s.URL, "http://") }
@@ -175,7 +180,8 @@ var errUnsound = errors.New("the server is not sound")
 // and no token was written.
 func (s *server) sound() error {
 	log := s.Log()
-	for _, bad := range []string{"WARNING: DATA RACE", "fatal error", "http: panic serving", s.token, s.token[len(s.token)/2:]} {
+	for _, bad := range []string{"WARNING: DATA RACE", "fatal error", "http: panic serving", s.token,
+		s.token[len(s.token)/2:]} {
 		if at := strings.Index(log, bad); at >= 0 {
 			return fmt.Errorf("%w: the log says %.2000s", errUnsound, log[at:])
 		}

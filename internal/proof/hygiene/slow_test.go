@@ -34,7 +34,8 @@ func (s *server) dial() (*client, error) {
 
 // request is the begin of a request with a token.
 func (s *server) request(method, path, headers string) string {
-	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\n%s\r\n", method, path, s.token, headers)
+	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\n%s\r\n", method, path, s.token,
+		headers)
 }
 
 // drip sends text a byte at a time until the other side is not there any more, or for as long as
@@ -105,7 +106,8 @@ func slowBody(s *server) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(c, s.request("POST", "/apps/", "Content-Type: application/json\r\nContent-Length: 100000\r\n")); err != nil {
+	if _, err := io.WriteString(c,
+		s.request("POST", "/apps/", "Content-Type: application/json\r\nContent-Length: 100000\r\n")); err != nil {
 		return err
 	}
 	dripped := c.drip(" ")
@@ -119,8 +121,10 @@ func slowBody(s *server) error {
 }
 
 // record is a line of the import format.
-const record = `{"source":"https://old.example.test","title":"T","created":"2020-01-02T03:04:05Z","id":"%s","dimensions":["default"],` +
-	`"reviews":[{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>","created":"2020-01-02T03:04:05Z","ratings":[50]}]}` + "\n"
+const record = `{"source":"https://old.example.test","title":"T","created":"2020-01-02T03:04:05Z","id":"%s",` +
+	`"dimensions":["default"],` +
+	`"reviews":[{"id":"r1","imported_display_name":"N","title":"t","body_html":"<p>x</p>",` +
+	`"created":"2020-01-02T03:04:05Z","ratings":[50]}]}` + "\n"
 
 // upload begins an import of reviews whose lines are sent in chunks.
 func (s *server) upload() (*client, error) {
@@ -128,7 +132,8 @@ func (s *server) upload() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = io.WriteString(c, s.request("POST", "/x/reviews/import", "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n"))
+	_, err = io.WriteString(c,
+		s.request("POST", "/x/reviews/import", "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n"))
 	return c, err
 }
 
@@ -156,7 +161,8 @@ func (s *server) uploading() (end func() error, err error) {
 				return
 			case <-tick.C:
 			}
-			if err := c.chunk(fmt.Sprintf(record, base64.StdEncoding.EncodeToString(fmt.Append(nil, lines)))); err != nil {
+			if err := c.chunk(fmt.Sprintf(record,
+				base64.StdEncoding.EncodeToString(fmt.Append(nil, lines)))); err != nil {
 				sent <- fmt.Errorf("after %d lines: %w", lines, err)
 				return
 			}
@@ -172,7 +178,8 @@ func (s *server) uploading() (end func() error, err error) {
 				return
 			}
 			status, body, wrong := c.answer(patience)
-			if err = wrong; err == nil && (status != 200 || !strings.Contains(body, fmt.Sprintf(`"created":%d,`, lines))) {
+			if err = wrong; err == nil &&
+				(status != 200 || !strings.Contains(body, fmt.Sprintf(`"created":%d,`, lines))) {
 				err = fmt.Errorf("an upload of %d lines is answered with %d %s", lines, status, body)
 			}
 		})
@@ -235,7 +242,8 @@ func keptConnection(s *server) error {
 
 // halfClosed sends nothing more after a whole request, or after a part of one.
 func halfClosed(s *server) error {
-	post := s.request("POST", "/apps/", fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(oneApp)))
+	post := s.request("POST", "/apps/",
+		fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(oneApp)))
 	for _, h := range []struct {
 		name, text string
 		want       []int
@@ -287,14 +295,17 @@ func (s *server) longAnswer() (path string, err error) {
 		return "", err
 	}
 	text := strings.Repeat("0123456789abcdef", 200<<10/16)
-	made, err := s.do("POST", "/apps/", `{"title":"Long","groups":["`+urn+`:site=1"],"elements":[{"component":{"name":"long","version":"1"},"config":{"text":"`+text+`"}}]}`, 201)
+	made, err := s.do("POST", "/apps/",
+		`{"title":"Long","groups":["`+urn+
+			`:site=1"],"elements":[{"component":{"name":"long","version":"1"},"config":{"text":"`+text+`"}}]}`, 201)
 	if err != nil {
 		return "", err
 	}
 	_, id, _ := strings.Cut(string(made), `{"id":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	for v := range 40 {
-		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":"Long %d"}]`, v, v)
+		patch := fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
+			`"path":"/apps/0/title","value":"Long %d"}]`, v, v)
 		if _, err := s.do("PATCH", "/apps/"+id, patch, 200); err != nil {
 			return "", err
 		}
@@ -305,7 +316,9 @@ func (s *server) longAnswer() (path string, err error) {
 // reader asks for a long answer over a connection that takes in little at a time.
 func (s *server) reader(path string) (*client, error) {
 	small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 8<<10) })
+		return raw.Control(func(fd uintptr) {
+			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 8<<10)
+		})
 	}}
 	conn, err := small.Dial("tcp", s.addr())
 	if err != nil {
@@ -356,7 +369,8 @@ func goneClients(s *server) error {
 	if err != nil {
 		return err
 	}
-	post := s.request("POST", "/apps/", fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(oneApp))) + oneApp
+	post := s.request("POST", "/apps/",
+		fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", len(oneApp))) + oneApp
 	for i := 0; i < len(post); i += 7 {
 		c, err := s.dial()
 		if err != nil {

@@ -40,7 +40,8 @@ func stopUnderLoad(s *server) error {
 		return err
 	}
 	defer endUpload()
-	head := s.request("POST", "/apps/", fmt.Sprintf("Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n", len(oneApp)))
+	head := s.request("POST", "/apps/",
+		fmt.Sprintf("Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n", len(oneApp)))
 	var half []*client
 	for range 10 {
 		c, err := s.dial()
@@ -127,7 +128,8 @@ func (s *server) load() *load {
 // refused reports whether the connection ended before anything of an answer came, as it does where
 // the server did not take it up any more.
 func refused(err error) bool {
-	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || strings.HasSuffix(err.Error(), ": EOF")
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		strings.HasSuffix(err.Error(), ": EOF")
 }
 
 // end waits for the clients and says what they met with.

@@ -14,5 +14,6 @@
 //
 // The long form prints its figures:
 //
-//	go test -tags proof ./internal/proof/linear -run Histories -v -timeout 0 -args -memory 1000000 -sqlite 20000 -shared 20000
+//	go test -tags proof ./internal/proof/linear -run Histories -v -timeout 0 \
+//		-args -memory 1000000 -sqlite 20000 -shared 20000
 package linear

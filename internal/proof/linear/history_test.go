@@ -99,7 +99,8 @@ func (h *history) do(ctx context.Context, c int, o Op, who direct) error {
 func (h *history) next(r *rand.Rand, c, i int) Op {
 	kinds := [...]Kind{Patch, Patch, Patch, Patch, Restore, PutTag, PutTag, DeleteTag, ReadLatest, ReadVersion,
 		ReadTag, ReadTagged, ListVersions, ListTags, TagsNamed, ListApps}
-	o := Op{Kind: kinds[r.IntN(len(kinds))], App: r.IntN(Apps), Tag: r.IntN(Tags), Key: NoKey, By: fmt.Sprintf("%s:user=%d", network, c)}
+	o := Op{Kind: kinds[r.IntN(len(kinds))], App: r.IntN(Apps), Tag: r.IntN(Tags), Key: NoKey,
+		By: fmt.Sprintf("%s:user=%d", network, c)}
 	head := h.heads[o.App].Load()
 	switch o.Kind {
 	case Patch:
@@ -136,7 +137,8 @@ func (h *history) note(c int, o Op, out Outcome, call, back time.Duration) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ops = append(h.ops, porcupine.Operation{ClientId: c, Input: o, Call: int64(call), Output: out, Return: int64(back)})
+	h.ops = append(h.ops,
+		porcupine.Operation{ClientId: c, Input: o, Call: int64(call), Output: out, Return: int64(back)})
 }
 
 // check returns an error unless an order explains the history.

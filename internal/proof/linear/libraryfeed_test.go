@@ -97,16 +97,17 @@ func (s libraryState) after(o *libraryOp, e assets.Event) (libraryState, error) 
 	if o.kind != addAsset && o.kind != addFolder && !there {
 		return s, fmt.Errorf("%s is not there", o.id)
 	}
-	if !slices.Equal(e.Added, want.Added) || !slices.Equal(e.Changed, want.Changed) || !slices.Equal(e.Removed, want.Removed) || !slices.Equal(e.Folders, want.Folders) {
+	if !slices.Equal(e.Added, want.Added) || !slices.Equal(e.Changed, want.Changed) ||
+		!slices.Equal(e.Removed, want.Removed) || !slices.Equal(e.Folders, want.Folders) {
 		return s, fmt.Errorf("it says %+v, want %+v", e, want)
 	}
 	return next, nil
 }
 
-// checkReads looks for a state that explains each read. The state must have every change that was answered when the read
-// began, and none that began after the read was answered; and it must not be older than the state of any read that was
-// answered when this one began. Choosing the oldest state that fits, in the order of the answers, finds states for all
-// reads if there are any.
+// checkReads looks for a state that explains each read. The state must have every change that was answered when the
+// read began, and none that began after the read was answered; and it must not be older than the state of any read that
+// was answered when this one began. Choosing the oldest state that fits, in the order of the answers, finds states for
+// all reads if there are any.
 func (h *libraryHistory) checkReads(states []libraryState, order []*libraryOp) error {
 	var reads []*libraryOp
 	for i := range h.ops {
@@ -164,7 +165,8 @@ func (s libraryState) shows(r *libraryOp) bool {
 func (h *libraryHistory) tell(events []assets.Event) string {
 	var text strings.Builder
 	for i, e := range events {
-		fmt.Fprintf(&text, "%4d  by %s added %v changed %v removed %v folders %v\n", i, e.By, e.Added, e.Changed, e.Removed, e.Folders)
+		fmt.Fprintf(&text, "%4d  by %s added %v changed %v removed %v folders %v\n", i, e.By, e.Added, e.Changed,
+			e.Removed, e.Folders)
 	}
 	ops := slices.SortedFunc(slices.Values(h.ops), func(a, b libraryOp) int { return int(a.call - b.call) })
 	for _, o := range ops {

@@ -30,7 +30,8 @@ func Check(begin [Apps]*Version, history []porcupine.Operation) error {
 		return fmt.Errorf("could not be decided in %s:\n%s", patience, describe(m, history))
 	}
 	return fmt.Errorf("is not linearizable: no order of what was before and beside it explains this answer:\n%s"+
-		"The whole history, with call and return in microseconds:\n%s", describe(m, unexplained(m, history)), describe(m, history))
+		"The whole history, with call and return in microseconds:\n%s", describe(m, unexplained(m, history)),
+		describe(m, history))
 }
 
 // unexplained returns the operation that returned first of those that the longest order found does not reach.
@@ -55,12 +56,15 @@ func unexplained(m porcupine.Model, history []porcupine.Operation) []porcupine.O
 // describe writes operations, one a line, in the order of their calls.
 func describe(m porcupine.Model, history []porcupine.Operation) string {
 	var text strings.Builder
-	for _, o := range slices.SortedFunc(slices.Values(history), func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) }) {
+	for _, o := range slices.SortedFunc(slices.Values(history), func(a, b porcupine.Operation) int {
+		return cmp.Compare(a.Call, b.Call)
+	}) {
 		back := "never"
 		if o.Return != Never {
 			back = fmt.Sprint(o.Return / 1000)
 		}
-		fmt.Fprintf(&text, "%9d %9s  client %d  %s\n", o.Call/1000, back, o.ClientId, m.DescribeOperation(o.Input, o.Output))
+		fmt.Fprintf(&text, "%9d %9s  client %d  %s\n", o.Call/1000, back, o.ClientId,
+			m.DescribeOperation(o.Input, o.Output))
 	}
 	return text.String()
 }

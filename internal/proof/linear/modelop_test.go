@@ -48,9 +48,11 @@ type Op struct {
 func (o Op) Writes() bool { return o.Kind <= DeleteTag }
 
 func (o Op) String() string {
-	names := [...]string{"patch", "restore", "putTag", "deleteTag", "readLatest", "readVersion", "readTag", "readTagged",
+	names := [...]string{"patch", "restore", "putTag", "deleteTag", "readLatest", "readVersion", "readTag",
+		"readTagged",
 		"listVersions", "listTags", "tagsNamed", "listApps", "oneView"}
-	return fmt.Sprintf("%s(app %d, version %d, tag %d, title %q, key %d)", names[o.Kind], o.App, o.Version, o.Tag, o.Title, o.Key)
+	return fmt.Sprintf("%s(app %d, version %d, tag %d, title %q, key %d)", names[o.Kind], o.App, o.Version, o.Tag,
+		o.Title, o.Key)
 }
 
 // Status is how an operation ended.

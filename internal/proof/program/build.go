@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Edit replaces one piece of a source file. Old must be in the file exactly once, so that a build fails if an edit no longer applies.
+// Edit replaces one piece of a source file. Old must be in the file exactly once, so that a build fails if an edit no
+// longer applies.
 type Edit struct {
 	File     string // relative to the module's directory
 	Old, New string
@@ -76,7 +77,8 @@ func (b Build) overlay(dir string) (string, error) {
 			text = string(raw)
 		}
 		if n := strings.Count(text, e.Old); n != 1 {
-			failed = errors.Join(failed, fmt.Errorf("%s has %d times %q, want it once: the edit must follow the source", e.File, n, e.Old))
+			failed = errors.Join(failed,
+				fmt.Errorf("%s has %d times %q, want it once: the edit must follow the source", e.File, n, e.Old))
 		}
 		files[e.File] = strings.Replace(text, e.Old, e.New, 1)
 	}

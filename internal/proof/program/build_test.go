@@ -41,7 +41,8 @@ func TestEditsMustFit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := program.Build{Module: module, Package: ".", Edits: []program.Edit{{File: "main.go", Old: "1", New: "one"}},
+			b := program.Build{Module: module, Package: ".",
+				Edits: []program.Edit{{File: "main.go", Old: "1", New: "one"}},
 				Added: map[string]string{"one.go": "package main\n\nconst one = 1\n"}}
 			path, err := b.Run(t.TempDir())
 			switch {
@@ -54,7 +55,8 @@ func TestEditsMustFit(t *testing.T) {
 			case err == nil || !strings.Contains(err.Error(), test.want):
 				t.Errorf("the error is %v, want one with %q", err, test.want)
 			}
-			if after, err := os.ReadFile(filepath.Join(module, "main.go")); err != nil || string(after) != string(before) {
+			if after, err := os.ReadFile(filepath.Join(module, "main.go")); err != nil ||
+				string(after) != string(before) {
 				t.Errorf("the source has changed: %v", err)
 			}
 		})

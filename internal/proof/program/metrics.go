@@ -13,8 +13,8 @@ import (
 
 var metricsURL = regexp.MustCompile(`msg="metrics are served" url=(\S+)`)
 
-// Metrics reads the metrics of a server that runs with -metrics-addr and logs as text. The keys are names with labels as the
-// text form has them: vitrine_connections_open, vitrine_http_refused_total{reason="full"}.
+// Metrics reads the metrics of a server that runs with -metrics-addr and logs as text. The keys are names with labels
+// as the text form has them: vitrine_connections_open, vitrine_http_refused_total{reason="full"}.
 func (s *Server) Metrics() (map[string]float64, error) {
 	at := metricsURL.FindStringSubmatch(s.Log())
 	if at == nil {

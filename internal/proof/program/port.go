@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// The range of ports from which FreePort chooses. Systems usually give ports above 32767 to programs that ask for any port, so these
-// are rarely in use.
+// The range of ports from which FreePort chooses. Systems usually give ports above 32767 to programs that ask for any
+// port, so these are rarely in use.
 const firstPort, ports = 20_000, 12_000
 
 // begin is random, so that processes rarely try the same ports. tried counts the ports that this process has tried.

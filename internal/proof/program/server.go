@@ -103,7 +103,8 @@ func StartServer(env []string, name string, args ...string) (*Server, error) {
 	}
 }
 
-// outlive starts a shell that kills the server when this process ends. The shell is told to leave if the server ends before.
+// outlive starts a shell that kills the server when this process ends. The shell is told to leave if the server ends
+// before.
 func (s *Server) outlive() error {
 	const wait = `read -r word; [ "$word" = leave ] || kill -9 "$1"`
 	shell := exec.Command("sh", "-c", wait, "sh", strconv.Itoa(s.Pid()))

@@ -16,7 +16,8 @@ type sample struct {
 }
 
 func (s sample) String() string {
-	return fmt.Sprintf("%.0f goroutines, %.0f descriptors, %.1f MiB in use, %.1f MiB resident", s.goroutines, s.descriptors, s.live/(1<<20), s.resident/(1<<20))
+	return fmt.Sprintf("%.0f goroutines, %.0f descriptors, %.1f MiB in use, %.1f MiB resident", s.goroutines,
+		s.descriptors, s.live/(1<<20), s.resident/(1<<20))
 }
 
 // slope is how much the values rise from one to the next: the median of the slopes between all pairs.
@@ -38,9 +39,9 @@ func median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// rising returns what rises over the samples. Goroutines and descriptors may not rise by one in each round; memory in use may rise
-// by a tenth over all rounds, or by so many MiB, since the caches of the server have places of different size. Resident memory
-// may rise by four times as much: it also depends on when the system gets memory back.
+// rising returns what rises over the samples. Goroutines and descriptors may not rise by one in each round; memory in
+// use may rise by a tenth over all rounds, or by so many MiB, since the caches of the server have places of different
+// size. Resident memory may rise by four times as much: it also depends on when the system gets memory back.
 func rising(all []sample, slack float64) (found []string) {
 	of := func(get func(sample) float64) (values []float64) {
 		for _, s := range all {
@@ -69,7 +70,9 @@ func rising(all []sample, slack float64) (found []string) {
 			scale = 1 << 20
 		}
 		if rise > most {
-			found = append(found, fmt.Sprintf("%s: %.4g more over %.0f rounds, at most %.4g", figure.name, rise/scale, rounds, most/scale))
+			found = append(found,
+				fmt.Sprintf("%s: %.4g more over %.0f rounds, at most %.4g", figure.name, rise/scale, rounds,
+					most/scale))
 		}
 	}
 	return found
@@ -80,7 +83,8 @@ func TestRising(t *testing.T) {
 	series := func(goroutines, descriptors, live float64) (all []sample) {
 		for i := range 12 {
 			n := float64(i)
-			s := sample{50 + goroutines*n + float64(r.IntN(4)), 30 + descriptors*n, 20e6 + live*n + 1e6*r.Float64(), 90e6 + 20e6*r.Float64()}
+			s := sample{50 + goroutines*n + float64(r.IntN(4)), 30 + descriptors*n, 20e6 + live*n + 1e6*r.Float64(),
+				90e6 + 20e6*r.Float64()}
 			if i == 6 { // a round that differs
 				s.goroutines, s.descriptors, s.live = s.goroutines+90, s.descriptors+40, s.live+50e6
 			}

@@ -32,14 +32,16 @@ func TestSoak(t *testing.T) {
 	binary := *theBinary
 	if binary == "" {
 		var err error
-		if binary, err = (program.Build{Module: "../../..", Package: "./examples/vitrine"}).Run(t.TempDir()); err != nil {
+		if binary, err = (program.Build{Module: "../../..",
+			Package: "./examples/vitrine"}).Run(t.TempDir()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c := shortForm
 	if *lasting > 0 {
 		rounds := max(int(*lasting/time.Minute), 8)
-		c = course{warm: rounds / 2, measured: rounds - rounds/2, round: time.Minute, slack: 8} // it takes a while to fill the caches
+		// it takes a while to fill the caches
+		c = course{warm: rounds / 2, measured: rounds - rounds/2, round: time.Minute, slack: 8}
 	}
 	// What rises once may be a matter of the machine and of when garbage was collected; what leaks rises each time.
 	found := c.run(t, binary)
@@ -111,11 +113,14 @@ func (w *world) atRest() sample {
 	w.t.Helper()
 	w.client.CloseIdleConnections()
 	have := w.until("the server is at rest", func(have map[string]float64) bool {
-		return have["vitrine_http_requests_in_flight"] == 0 && have["vitrine_connections_open"] == 0 && have["vitrine_event_streams_open"] == 0 &&
-			have["vitrine_uploads_in_flight"] == 0 && have["vitrine_exports_in_flight"] == 0 && have["vitrine_http_memory_bytes"] == 0 && have["vitrine_webhook_lag_seconds{webhook=\"all\"}"] == 0
+		return have["vitrine_http_requests_in_flight"] == 0 && have["vitrine_connections_open"] == 0 &&
+			have["vitrine_event_streams_open"] == 0 &&
+			have["vitrine_uploads_in_flight"] == 0 && have["vitrine_exports_in_flight"] == 0 &&
+			have["vitrine_http_memory_bytes"] == 0 && have["vitrine_webhook_lag_seconds{webhook=\"all\"}"] == 0
 	})
 	// What a buffer pool holds survives one collection.
-	for collected := have["go_gc_duration_seconds_count"] + 3; have["go_gc_duration_seconds_count"] < collected && !w.t.Failed(); have = w.figures() {
+	for collected := have["go_gc_duration_seconds_count"] + 3; have["go_gc_duration_seconds_count"] < collected &&
+		!w.t.Failed(); have = w.figures() {
 		for range 20 {
 			w.get("/x/reviews/export", 200)
 		}
@@ -124,7 +129,8 @@ func (w *world) atRest() sample {
 	have = w.until("the last client has left", func(have map[string]float64) bool {
 		return have["vitrine_http_requests_in_flight"] == 0 && have["vitrine_connections_open"] == 0
 	})
-	return sample{have["go_goroutines"], have["process_open_fds"] - 2*have["vitrine_sqlite_readers"], have["go_gc_heap_live_bytes"], have["process_resident_memory_bytes"]}
+	return sample{have["go_goroutines"], have["process_open_fds"] - 2*have["vitrine_sqlite_readers"],
+		have["go_gc_heap_live_bytes"], have["process_resident_memory_bytes"]}
 }
 
 func tail(s string) string { return s[max(0, len(s)-3000):] }

@@ -52,13 +52,18 @@ func newWorld(t *testing.T, binary string) *world {
 	t.Helper()
 	w := &world{t: t, binary: binary, dir: t.TempDir(), done: map[string]int{}}
 	w.client = &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
-	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}))
 	t.Cleanup(receiver.Close)
-	w.write("hooks.json", fmt.Sprintf(`[{"name":"all","url":%q,"secret":"whsec_%s"}]`, receiver.URL, strings.Repeat("QUFB", 8)))
+	w.write("hooks.json",
+		fmt.Sprintf(`[{"name":"all","url":%q,"secret":"whsec_%s"}]`, receiver.URL, strings.Repeat("QUFB", 8)))
 	w.setKeys(key(0))
 	var err error
-	w.Server, err = program.StartServer([]string{"TMPDIR=" + t.TempDir()}, binary, "serve", "-addr", "127.0.0.1:0", "-db", w.db(), "-key-file", w.path("keys"),
-		"-metrics-addr", "127.0.0.1:0", "-webhooks", w.path("hooks.json"), "-webhooks-allow", "127.0.0.0/8", "-keep-changes", "5m", "-protect-tags", "production")
+	w.Server, err = program.StartServer([]string{"TMPDIR=" + t.TempDir()}, binary, "serve", "-addr", "127.0.0.1:0",
+		"-db", w.db(), "-key-file", w.path("keys"),
+		"-metrics-addr", "127.0.0.1:0", "-webhooks", w.path("hooks.json"), "-webhooks-allow", "127.0.0.0/8",
+		"-keep-changes", "5m", "-protect-tags", "production")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +103,8 @@ func (w *world) setKeys(keys ...string) {
 	w.tokens = tokens
 }
 
-// rotate has the server sign off one key and take up the next, in the order that fails no request: the new key is added, used,
-// and then the old one is removed.
+// rotate has the server sign off one key and take up the next, in the order that fails no request: the new key is
+// added, used, and then the old one is removed.
 func (w *world) rotate(round int) {
 	before, after := key(round), key(round+1)
 	w.setKeys(before, after)
@@ -128,7 +133,9 @@ func (w *world) hangup() {
 func (w *world) token(user string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	token, err := w.tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=" + user, Moderates: []string{network}, Components: true}}, time.Now().Add(time.Hour))
+	token, err := w.tokens.Sign(
+		httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=" + user, Moderates: []string{network},
+			Components: true}}, time.Now().Add(time.Hour))
 	if err != nil {
 		w.t.Error(err)
 	}
@@ -156,7 +163,8 @@ func (w *world) send(method, path, body string, status int, headers ...string) s
 		}
 		text, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
-		if answer.StatusCode == http.StatusServiceUnavailable && answer.Header.Get("Retry-After") != "" && time.Now().Before(end) {
+		if answer.StatusCode == http.StatusServiceUnavailable && answer.Header.Get("Retry-After") != "" &&
+			time.Now().Before(end) {
 			continue
 		}
 		if err != nil || answer.StatusCode != status {

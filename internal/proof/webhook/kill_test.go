@@ -64,8 +64,8 @@ func (r *receiver) all() []received {
 }
 
 // Two processes share a store, in which apps are created all the time. The one that delivers is killed, and another
-// started, again and again. Every change arrives, in the order of the feed; a change that arrives twice has the same id, and
-// no other change comes between.
+// started, again and again. Every change arrives, in the order of the feed; a change that arrives twice has the same
+// id, and no other change comes between.
 func TestKilledProcessesLoseNoDelivery(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes more than a minute")
@@ -74,7 +74,8 @@ func TestKilledProcessesLoseNoDelivery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, db := range map[string]string{"SQLite": filepath.Join(t.TempDir(), "v.db"), "PostgreSQL": cluster.Database(t)} {
+	for name, db := range map[string]string{"SQLite": filepath.Join(t.TempDir(), "v.db"),
+		"PostgreSQL": cluster.Database(t)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			killDeliverers(t, binary, db)
@@ -92,7 +93,8 @@ func killDeliverers(t *testing.T, binary, db string) {
 		t.Fatal(err)
 	}
 	start := func() *program.Server {
-		s, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, binary, "serve", "-addr", "127.0.0.1:0", "-db", db, "-webhooks", file, "-webhooks-allow", "127.0.0.0/8")
+		s, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, binary, "serve", "-addr", "127.0.0.1:0",
+			"-db", db, "-webhooks", file, "-webhooks-allow", "127.0.0.0/8")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +105,9 @@ func killDeliverers(t *testing.T, binary, db string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := tokens.Sign(httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}}, time.Now().Add(time.Hour))
+	token, err := tokens.Sign(
+		httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}}},
+		time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +119,9 @@ func killDeliverers(t *testing.T, binary, db string) {
 		return c.Apps
 	}
 	deliverer := start()
-	waitFor(t, "a process that delivers", deliverer, func() bool { return strings.Contains(deliverer.Log(), "this process delivers") })
+	waitFor(t, "a process that delivers", deliverer, func() bool {
+		return strings.Contains(deliverer.Log(), "this process delivers")
+	})
 	var writers sync.WaitGroup
 	var stop atomic.Bool
 	for range kills {
@@ -123,7 +129,8 @@ func killDeliverers(t *testing.T, binary, db string) {
 		writers.Go(func() { // through the process that stays, and until it is killed in its turn
 			to := apps(other)
 			for !stop.Load() {
-				if _, err := to.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "An app", Groups: []string{network}}); err != nil {
+				if _, err := to.CreateApp(t.Context(),
+					appsvc.CreateAppRequest{Title: "An app", Groups: []string{network}}); err != nil {
 					return
 				}
 				time.Sleep(200 * time.Millisecond) // a failure takes the receiver 5 seconds
@@ -142,7 +149,8 @@ func killDeliverers(t *testing.T, binary, db string) {
 	writers.Wait()
 	var feed []string
 	for after := ""; ; {
-		page, err := apps(deliverer).Changes(t.Context(), appsvc.ChangesRequest{After: after, Types: []appsvc.ChangeType{appsvc.AppCreated}})
+		page, err := apps(deliverer).Changes(t.Context(),
+			appsvc.ChangesRequest{After: after, Types: []appsvc.ChangeType{appsvc.AppCreated}})
 		if err != nil {
 			t.Fatal(err)
 		}

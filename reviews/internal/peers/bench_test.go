@@ -32,14 +32,20 @@ func benchRecords(sentence string) []byte {
 	var out bytes.Buffer
 	body := strings.Repeat(sentence, 5)
 	for i := 0; out.Len() < 32<<20; i++ {
-		fmt.Fprintf(&out, `{"source":"https://shop.example.test","title":"Product %d","created":"2012-03-04T05:06:07Z","id":%q,"dimensions":["quality","price"],"reviews":[`,
+		fmt.Fprintf(&out,
+			`{"source":"https://shop.example.test","title":"Product %d","created":"2012-03-04T05:06:07Z","id":%q,`+
+				`"dimensions":["quality","price"],"reviews":[`,
 			i, base64.StdEncoding.EncodeToString(fmt.Append(nil, "article-", i)))
 		for n := range 10 {
 			if n > 0 {
 				out.WriteByte(',')
 			}
-			fmt.Fprintf(&out, `{"id":"review-%d-%d","imported_display_name":"Visitor Nr %d","title":"Quite good, caf\u00e9","body_html":"<p>%s<a href=\"https://shop.example.test/?a=%d&amp;b\">here</a></p><p>%s</p>",`+
-				`"created":"2013-04-05T06:07:08.123Z","ratings":[%d,%d],"imported_email":"visitor%d@example.test","imported_url":"https://example.test/~visitor","subparts":{"pro":"cheap","contra":"small"}}`,
+			fmt.Fprintf(&out,
+				`{"id":"review-%d-%d","imported_display_name":"Visitor Nr %d","title":"Quite good, caf\u00e9",`+
+					`"body_html":"<p>%s<a href=\"https://shop.example.test/?a=%d&amp;b\">here</a></p><p>%s</p>",`+
+					`"created":"2013-04-05T06:07:08.123Z","ratings":[%d,%d],`+
+					`"imported_email":"visitor%d@example.test","imported_url":"https://example.test/~visitor",`+
+					`"subparts":{"pro":"cheap","contra":"small"}}`,
 				i, n, n, body, n, strings.Repeat(sentence, 2), 1+n*9, 100-n, n)
 		}
 		out.WriteString("]}\n")

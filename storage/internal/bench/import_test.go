@@ -43,7 +43,8 @@ func BenchmarkImportBesidePatches(b *testing.B) {
 							default:
 							}
 							at := time.Now()
-							if _, err := e.apps.As(me).Patch(ctx, ids[i], bytes.NewReader(patch(versions[i]))); err != nil {
+							if _, err := e.apps.As(me).Patch(ctx, ids[i],
+								bytes.NewReader(patch(versions[i]))); err != nil {
 								b.Error(err)
 								return
 							}

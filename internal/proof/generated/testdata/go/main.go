@@ -13,15 +13,17 @@ import (
 
 func main() {
 	ctx := context.Background()
-	client, err := NewClientWithResponses(os.Args[1], WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+os.Args[2])
-		return nil
-	}))
+	client, err := NewClientWithResponses(os.Args[1],
+		WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+			r.Header.Set("Authorization", "Bearer "+os.Args[2])
+			return nil
+		}))
 	check(err)
 
 	component, err := client.CreateComponentWithResponse(ctx, nil, CreateComponentJSONRequestBody{
 		Name: "@scope/poll", Version: "1.0.0", Main: "https://cdn.example.test/poll.js",
-		ConfigSchema: map[string]any{"required": []string{"question"}, "properties": map[string]any{"size": map[string]any{"default": 3}}},
+		ConfigSchema: map[string]any{"required": []string{"question"},
+			"properties": map[string]any{"size": map[string]any{"default": 3}}},
 	})
 	check(err)
 	succeeded(component.JSON201, component.Status(), component.Body)
@@ -29,7 +31,8 @@ func main() {
 	key := IdempotencyKey("one")
 	app, err := client.CreateAppWithResponse(ctx, &CreateAppParams{IdempotencyKey: &key}, NewApp{
 		Title: "Front page", Groups: Groups{"urn:vitrine:example.test:site=1"},
-		Elements: &[]NewElement{{Component: ComponentRef{Name: "@scope/poll", Version: "1.0.0"}, Config: Config{"question": "Tea?"}}},
+		Elements: &[]NewElement{{Component: ComponentRef{Name: "@scope/poll", Version: "1.0.0"},
+			Config: Config{"question": "Tea?"}}},
 	})
 	check(err)
 	id := succeeded(app.JSON201, app.Status(), app.Body).Id
@@ -64,7 +67,8 @@ func main() {
 		Config  map[string]any `json:"config"`
 		Stale   []any          `json:"stale"`
 		Main    string         `json:"main"`
-	}{tagged.Title, tagged.Version, tagged.Elements[0].Config, []any{stale.StatusCode(), refused.Code, *refused.Version},
+	}{tagged.Title, tagged.Version, tagged.Elements[0].Config,
+		[]any{stale.StatusCode(), refused.Code, *refused.Version},
 		succeeded(manifest.JSON200, manifest.Status(), manifest.Body).Main}))
 }
 
