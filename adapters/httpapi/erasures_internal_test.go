@@ -58,8 +58,8 @@ func TestErasuresHaveSlots(t *testing.T) {
 			{"POST", library + "/folders", fmt.Sprintf(`{"delete":[%q],"purge":[%[1]q]}`, folder), 200},
 			{"DELETE", "/x/reviews?network=example.test&everything=true", "", 404}, // there are none
 		} {
-			all, _ := h.large.slotFor(by.URN, "")
-			if _, err := all.tryAcquire(h.large.perCaller, false); err != nil {
+			all, _ := h.erasures.slotFor(by.URN, "")
+			if _, err := all.tryAcquire(h.erasures.perCaller, false); err != nil {
 				t.Fatal(err)
 			}
 			begun := time.Now()

@@ -36,7 +36,7 @@ type handler struct {
 	crossOrigin *http.CrossOriginProtection
 
 	// The limits that requests share:
-	large, uploads, exports, streams *slots
+	large, uploads, exports, erasures, streams *slots
 	reads                            *turns
 
 	calls      sync.Pool // of *call

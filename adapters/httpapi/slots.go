@@ -302,8 +302,17 @@ func (c *call) enlarge(bytes int, patience time.Duration) error {
 // so it is soon free.
 const erasePatience = 10 * time.Second
 
+// mostErasures is how many erasures may wait, or be carried out, at a time; a caller has half of them.
+const mostErasures = 128
+
 // erases takes a slot for a request that erases: the store reads all of its files, and changes wait meanwhile.
-func (c *call) erases() error { return c.enlarge(slotBytes, erasePatience) }
+func (c *call) erases() error {
+	if c.slot != nil { // it is called again
+		return nil
+	}
+	c.slot = c.newSlot(c.h.erasures, "")
+	return c.slot.acquire(c.r.Context(), 1, erasePatience)
+}
 
 // work calls the endpoint. What a call of a domain may take is bounded beforehand: a page of a list by its bytes, and
 // anything else by c.within. An endpoint that returns an *appsvc.MemoryError has changed and sent nothing. It is called
