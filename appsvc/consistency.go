@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/history"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -47,7 +48,7 @@ func Maintenance(limits Limits) storage.Maintenance {
 				return a.faults, a.failed
 			})
 		},
-		NotArchived: append(rec.FeedKinds(appSpace), rec.Prefix(appSpace, resultKind),
+		NotArchived: append(feed.Kinds(appSpace), rec.Prefix(appSpace, resultKind),
 			rec.Prefix(appSpace, expiresKind)),
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -321,7 +320,7 @@ func TestAPageOfTheFeedLooksAtTenThousandEntries(t *testing.T) {
 		appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}}); err != nil {
 		t.Fatal(err)
 	}
-	entries := record.Feed{Space: "apps"}
+	entries := feed.Feed{Space: "apps"}
 	add := func(n int) {
 		if err := store.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
 			for e, err := range entries.Entries(ctx, tx, 0, 1) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/lru"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/required"
@@ -39,8 +40,8 @@ const (
 // records reads and writes the records of a Service.
 type records struct {
 	db       storage.Store
-	feeds    *rec.Feeds
-	feed     rec.Feed
+	feeds    *feed.Feeds
+	feed     feed.Feed
 	versions *lru.Cache[versionName, keptVersion]
 
 	deliveries *lru.Cache[versionName, Delivery]
@@ -55,8 +56,8 @@ type versionName struct {
 // newRecords returns the records of a store. keepChanges is how long it keeps entries of the feed.
 func newRecords(db storage.Store, keepChanges time.Duration) *records {
 	return &records{
-		db: db, feeds: rec.NewFeeds(db, keepChanges),
-		feed:       rec.Feed{Space: appSpace, Names: rec.NewNames(nameCacheSize)},
+		db: db, feeds: feed.New(db, keepChanges),
+		feed:       feed.Feed{Space: appSpace, Names: feed.NewNames(nameCacheSize)},
 		versions:   lru.New[versionName, keptVersion](versionCacheSize),
 		deliveries: lru.New[versionName, Delivery](deliveryCacheSize),
 	}

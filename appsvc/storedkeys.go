@@ -12,7 +12,7 @@ const appSpace = "apps"
 
 // The kinds of records. A key is the space, a blank, the kind, and the parts of a name with blanks between them;
 // package internal/record defines the encoding of texts and numbers. All keys are made here, except those of the feed
-// of changes: feed/, log/, name/ and named/, see record.Feed.
+// of changes: feed/, log/, name/ and named/, see feed.Feed.
 const (
 	// head/<app> is the head of an app: JSON, see headJSON. Each version replaces it.
 	headKind = "head/"

@@ -11,7 +11,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -226,11 +225,11 @@ func (a *watches) advance(ctx context.Context) error {
 			gap = true
 			return nil
 		}
-		for e, err := range r.s.feed.Entries(ctx, r.r, last, rec.MaxWalked+1) {
+		for e, err := range r.s.feed.Entries(ctx, r.r, last, feed.MaxWalked+1) {
 			if err != nil {
 				return err
 			}
-			if gap = len(added) == rec.MaxWalked; gap {
+			if gap = len(added) == feed.MaxWalked; gap {
 				return nil
 			}
 			change, err := readRecord(e)

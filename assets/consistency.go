@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
@@ -41,7 +42,7 @@ func Maintenance(limits Limits) storage.Maintenance {
 			})
 		},
 		Rebuild:     rebuild,
-		NotArchived: record.FeedKinds(librarySpaces + "*"),
+		NotArchived: feed.Kinds(librarySpaces + "*"),
 	}
 }
 

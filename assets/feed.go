@@ -9,7 +9,6 @@ import (
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/paging"
-	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -111,7 +110,7 @@ func (s *Service) feedPage(r *records, in vitrine.ChangesRequest, bytes int) (vi
 	}
 	// Entries name assets by their ordinals. Callers get ids, made with the library's key.
 	ids, name := newIDCipher(r.state.Key), fmt.Sprintf("assets %q %q", r.lib.Network, r.lib.ID)
-	return record.Page(r.ctx, r.r, r.feed(), name, in.After, limit, bytes,
+	return feed.Page(r.ctx, r.r, r.feed(), name, in.After, limit, bytes,
 		func(e feed.Entry, cursor string) (Event, int, error) {
 			event, err := readChanges(e, ids)
 			event.Cursor = cursor

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -22,7 +23,7 @@ import (
 //	current          the State, as JSON; put by each update, and beside the last asset, so that an update changes few pages of a file
 //	folder/<id>      a folder, as JSON
 //	index, new/, t/  the index of the terms of the assets: package index
-//	feed, log/, …    the feed of changes: record.Feed
+//	feed, log/, …    the feed of changes: feed.Feed
 const (
 	libraryKind = "library/"
 	assetKind   = "asset/"
@@ -80,7 +81,7 @@ func openRecords(
 func (r *records) key(kind string) string      { return record.Key(r.space, kind) }
 func (r *records) assetKey(o int64) string     { return r.assets + record.Number(o) }
 func (r *records) folderKey(id string) string  { return record.Key(r.space, folderKind, id) }
-func (r *records) feed() record.Feed           { return record.Feed{Space: r.space} }
+func (r *records) feed() feed.Feed             { return feed.Feed{Space: r.space} }
 func (r *records) put(e storage.Entry) error   { return r.tx.Put(r.ctx, e) }
 func (r *records) delete(keys ...string) error { return r.tx.Delete(r.ctx, keys...) }
 func (r *records) putJSON(key string, v any) error {

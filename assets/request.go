@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -114,7 +115,7 @@ func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOpt
 		return err
 	}
 	space := spaceOf(lib)
-	ahead := append(record.Feed{Space: space}.Keys(s.by.URN), record.Key(space, stateKind),
+	ahead := append(feed.Feed{Space: space}.Keys(s.by.URN), record.Key(space, stateKind),
 		index.Index{Space: space}.Key())
 	return record.Update(ctx, s.service.db, space, o, func(t *record.Tx) error {
 		if err := t.Ahead(ctx, ahead...); err != nil {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/required"
@@ -34,7 +35,7 @@ import (
 type Service struct {
 	db       storage.Store
 	segments *index.Cache
-	feeds    *rec.Feeds
+	feeds    *feed.Feeds
 	now      func() time.Time
 	newID    func() (string, error)
 	vendor   string
@@ -73,7 +74,7 @@ func New(db storage.Store, opts *Options) *Service {
 		o.Vendor = "vitrine"
 	}
 	return &Service{
-		db: db, segments: index.NewCache(segmentBytes), feeds: rec.NewFeeds(db, o.KeepChanges),
+		db: db, segments: index.NewCache(segmentBytes), feeds: feed.New(db, o.KeepChanges),
 		now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
 		limits: o.Limits.withDefaults(), trees: newTrees(),
 	}

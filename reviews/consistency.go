@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -37,7 +38,7 @@ func Maintenance() storage.Maintenance {
 				return a.faults, err
 			})
 		},
-		NotArchived: append(record.FeedKinds(networkSpaces+"*"), scrubKey),
+		NotArchived: append(feed.Kinds(networkSpaces+"*"), scrubKey),
 	}
 }
 

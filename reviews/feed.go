@@ -10,7 +10,6 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/paging"
-	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -114,7 +113,7 @@ func (s *Session) change(
 		if err != nil {
 			return err
 		}
-		return s.service.feeds.Add(ctx, r.t, record.Feed{Space: r.space}, e.At, feed.Entry{At: e.At, Data: data})
+		return s.service.feeds.Add(ctx, r.t, feed.Feed{Space: r.space}, e.At, feed.Entry{At: e.At, Data: data})
 	})
 }
 
@@ -148,7 +147,7 @@ func (s *Session) Changes(ctx context.Context, in ChangesRequest) (out vitrine.C
 		return out, err
 	}
 	err = view(ctx, s.service.db, network, func(r *rows) error {
-		out, err = record.Page(ctx, r.r, record.Feed{Space: r.space}, fmt.Sprintf("reviews %q", network), in.After,
+		out, err = feed.Page(ctx, r.r, feed.Feed{Space: r.space}, fmt.Sprintf("reviews %q", network), in.After,
 			limit, s.service.limits.PageBytes,
 			func(stored feed.Entry, cursor string) (e Event, size int, err error) {
 				err = json.Unmarshal(stored.Data, &e)

@@ -25,7 +25,7 @@ import (
 //	time/<collection> <time> <id>  its number, its parent, and a long id; the latest come first putReviews
 //	large/…                        what a collection/ or review/ record has that is longer than maxInline
 //	network/                       a name of a network that is too long for the name of a space create
-//	feed/, log/                    the feed of changes: record.Feed                             Service.change
+//	feed/, log/                    the feed of changes: feed.Feed                             Service.change
 //
 // A collection of few reviews has no time/ records: all of its reviews are read to list them.
 //

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/vitrine-go/vitrine/internal/feed"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
@@ -25,7 +26,7 @@ type Service struct {
 	db     storage.Store
 	vendor string
 	limits Limits
-	feeds  *rec.Feeds
+	feeds  *feed.Feeds
 	now    func() time.Time // of the feed, and of imports whose options name no clock
 }
 
@@ -55,7 +56,7 @@ func New(db storage.Store, o *ServiceOptions) *Service {
 	if o == nil {
 		o = &ServiceOptions{}
 	}
-	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: rec.NewFeeds(db, o.KeepChanges),
+	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: feed.New(db, o.KeepChanges),
 		now: rec.Clock(db, nil)}
 	s.limits.Page = cmp.Or(s.limits.Page, 500)
 	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 4<<20)

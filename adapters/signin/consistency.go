@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -16,7 +17,7 @@ import (
 func Maintenance(access bool) storage.Maintenance {
 	notArchived := []string{space + " ", transient + " "}
 	if access {
-		notArchived = append(record.FeedKinds(space), space+" session/", space+" sessions/", transient+" ")
+		notArchived = append(feed.Kinds(space), space+" session/", space+" sessions/", transient+" ")
 	}
 	return storage.Maintenance{Audit: audit, NotArchived: notArchived}
 }

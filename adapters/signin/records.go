@@ -39,7 +39,7 @@ import (
 //	keys/<person> <id>            the secret keys of a person
 //	reading/<network> <id>        the public keys that read something of a network: what they read, a line each
 //	made/<network> <id>           the public keys that callers of a network have made
-//	feed/, log/<number>           whom changes of the last minutes concern, for Watch: a record.Feed
+//	feed/, log/<number>           whom changes of the last minutes concern, for Watch: a feed.Feed
 //	indexed/keys                  reading/ and made/ have all public keys; a store of v0.2.0 has none of these three
 //
 // And in signin, short-lived records and those that change often:
@@ -305,7 +305,7 @@ func (s *Service) update(ctx context.Context, fn func(*tx) error) error {
 			return err
 		}
 		entry := feed.Entry{At: s.millis(), Data: []byte(strings.Join(t.concerned, "\n"))}
-		return s.changes.Add(ctx, t, record.Feed{Space: space}, entry.At, entry)
+		return s.changes.Add(ctx, t, feed.Feed{Space: space}, entry.At, entry)
 	})
 	if err != nil {
 		return err

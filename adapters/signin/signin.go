@@ -24,7 +24,6 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -79,7 +78,7 @@ type Service struct {
 	Options
 	db       storage.Store
 	indexed  atomic.Bool // the store has the indices of public keys
-	changes  *record.Feeds
+	changes  *feed.Feeds
 	origin   string // of BaseURL, "" if nobody can sign in
 	secure   bool   // the cookie is sent only over TLS
 	cookie   string // its name
@@ -110,7 +109,7 @@ func New(db storage.Store, o Options) (*Service, error) {
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	s := &Service{Options: o, db: db, known: map[string]*identity{}, seen: map[string]int64{},
 		changed: db.Changed(space),
-		changes: record.NewFeeds(db, changesLife)}
+		changes: feed.New(db, changesLife)}
 	u, err := url.Parse(o.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("signin: BaseURL: %w", err)
@@ -203,7 +202,7 @@ func (s *Service) changedSince(ctx context.Context, after feed.Position) (last f
 	missed bool, err error) {
 	err = s.db.View(ctx, func(r storage.Reader) error {
 		last, users, missed = after, nil, false
-		for e, err := range (record.Feed{Space: space}).Entries(ctx, r, after, 0) {
+		for e, err := range (feed.Feed{Space: space}).Entries(ctx, r, after, 0) {
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package record
+package feed
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/lru"
+	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -72,15 +72,15 @@ type feedState struct {
 // blockBytes is the size at which entries become a block.
 const blockBytes = 512
 
-// FeedKinds returns the prefixes of the keys of feeds in a space, for package archive to leave out.
-func FeedKinds(space string) []string {
+// Kinds returns the prefixes of the keys of feeds in a space, for package archive to leave out.
+func Kinds(space string) []string {
 	return []string{space + " feed", space + " log/", space + " name/", space + " named/"}
 }
 
-func (f Feed) stateKey() string           { return Key(f.Space, "feed/") }
-func (f Feed) entryKey(n int64) string    { return Key(f.Space, "log/", Number(n)) }
-func (f Feed) nameKey(name string) string { return Key(f.Space, "name/", name) }
-func (f Feed) namedKey(n int64) string    { return Key(f.Space, "named/", Number(n)) }
+func (f Feed) stateKey() string           { return record.Key(f.Space, "feed/") }
+func (f Feed) entryKey(n int64) string    { return record.Key(f.Space, "log/", record.Number(n)) }
+func (f Feed) nameKey(name string) string { return record.Key(f.Space, "name/", name) }
+func (f Feed) namedKey(n int64) string    { return record.Key(f.Space, "named/", record.Number(n)) }
 
 // read returns the state, and the values of more keys, in one round trip.
 func (f Feed) read(ctx context.Context, r storage.Reader, more ...string) (s feedState, values [][]byte, err error) {
@@ -113,27 +113,27 @@ func (f Feed) put(ctx context.Context, t storage.Tx, s feedState, more ...storag
 }
 
 // State returns the state of the feed. Its Key and Identity are those of the store, which must have them.
-func (f Feed) State(ctx context.Context, r storage.Reader) (feed.State, error) {
+func (f Feed) State(ctx context.Context, r storage.Reader) (State, error) {
 	id, err := storage.ReadIdentity(ctx, r)
 	if err != nil {
-		return feed.State{}, err
+		return State{}, err
 	}
 	s, _, err := f.read(ctx, r)
-	return feed.State{Key: id.Secret, Identity: id.Name, Removed: feed.Position(s.Removed), Last: feed.Position(s.Last)}, err
+	return State{Key: id.Secret, Identity: id.Name, Removed: Position(s.Removed), Last: Position(s.Last)}, err
 }
 
 // most is the largest number of entries that are read at once.
 const most = 256
 
 // Entries yields up to limit entries after a position, in their order; 0 is for all.
-func (f Feed) Entries(ctx context.Context, r storage.Reader, after feed.Position, limit int) iter.Seq2[feed.Entry, error] {
-	return func(yield func(feed.Entry, error) bool) {
-		for part, err := range Chunks(f.numbered(ctx, r, int64(after), limit), most) {
+func (f Feed) Entries(ctx context.Context, r storage.Reader, after Position, limit int) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for part, err := range record.Chunks(f.numbered(ctx, r, int64(after), limit), most) {
 			if err == nil {
 				err = f.name(ctx, r, part)
 			}
 			if err != nil {
-				yield(feed.Entry{}, err)
+				yield(Entry{}, err)
 				return
 			}
 			for _, e := range part {
@@ -183,7 +183,7 @@ func (f Feed) name(ctx context.Context, r storage.Reader, entries []numbered) er
 // learn adds a name to the cache when it is committed.
 func (f Feed) learn(r storage.Reader, name string, number int64) {
 	switch r := r.(type) {
-	case *Tx:
+	case *record.Tx:
 		r.Committed(func() { f.Names.add(name, number) })
 	case storage.Tx: // it may be rolled back
 	default:
@@ -193,7 +193,7 @@ func (f Feed) learn(r storage.Reader, name string, number int64) {
 
 // numbered is an entry with the numbers of its names instead of these.
 type numbered struct {
-	feed.Entry
+	Entry
 	names []uint64
 }
 
@@ -201,7 +201,7 @@ type numbered struct {
 func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit int) iter.Seq2[numbered, error] {
 	return func(yield func(numbered, error) bool) {
 		state := storage.Range{From: f.stateKey(), To: f.stateKey() + "\x00", Expect: 1}
-		prefix := Prefix(f.Space, "log/")
+		prefix := record.Prefix(f.Space, "log/")
 		blocks := storage.Prefix(prefix)
 		blocks.From, blocks.Expect = f.entryKey(after+1), 1+min(limit, most)/16
 		var s feedState
@@ -213,7 +213,7 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 				return false
 			}
 			for i, e := range list {
-				e.Position = feed.Position(last - int64(len(list)-1-i))
+				e.Position = Position(last - int64(len(list)-1-i))
 				if int64(e.Position) <= max(after, s.Removed) {
 					continue
 				}
@@ -232,7 +232,7 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 					continue
 				}
 			default:
-				last, err = ParseNumber(e.Key[len(prefix):])
+				last, err = record.ParseNumber(e.Key[len(prefix):])
 			}
 			if err != nil {
 				yield(numbered{}, err)
@@ -248,9 +248,9 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 
 // parseBlock returns the entries of a block.
 func parseBlock(block storage.Entry) (list []numbered, err error) {
-	fields := Fields{Key: block.Key, Rest: block.Value}
+	fields := record.Fields{Key: block.Key, Rest: block.Value}
 	for len(fields.Rest) > 0 {
-		e := numbered{Entry: feed.Entry{At: int64(fields.Uint())}}
+		e := numbered{Entry: Entry{At: int64(fields.Uint())}}
 		for count := fields.Uint(); count > 0 && fields.Err() == nil; count-- {
 			e.names = append(e.names, fields.Uint())
 		}
@@ -261,13 +261,13 @@ func parseBlock(block storage.Entry) (list []numbered, err error) {
 }
 
 // appendEntry appends an entry to a block.
-func appendEntry(block []byte, e feed.Entry, numbers map[string]int64) []byte {
+func appendEntry(block []byte, e Entry, numbers map[string]int64) []byte {
 	block = binary.AppendUvarint(block, uint64(e.At))
 	block = binary.AppendUvarint(block, uint64(len(e.Names)))
 	for _, name := range e.Names {
 		block = binary.AppendUvarint(block, uint64(numbers[name]))
 	}
-	return AppendText(block, e.Data)
+	return record.AppendText(block, e.Data)
 }
 
 // Keys returns the keys that Add reads for an entry with these names, so that they can be read ahead.
@@ -282,7 +282,7 @@ func (f Feed) Keys(names ...string) []string {
 }
 
 // Add adds entries at the end of the feed, and gives them their positions.
-func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...feed.Entry) error {
+func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...Entry) error {
 	numbers := map[string]int64{}
 	var names, keys []string // those that the cache does not have
 	for _, e := range entries {
@@ -303,13 +303,13 @@ func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...feed.Entry) erro
 	var puts []storage.Entry
 	for i, name := range names {
 		if known[i] != nil {
-			if numbers[name], err = ParseNumber(string(known[i])); err != nil {
+			if numbers[name], err = record.ParseNumber(string(known[i])); err != nil {
 				return err
 			}
 		} else {
 			s.Names++
 			numbers[name] = s.Names
-			puts = append(puts, storage.Entry{Key: keys[i], Value: []byte(Number(s.Names))}, storage.Entry{Key: f.namedKey(s.Names), Value: []byte(name)})
+			puts = append(puts, storage.Entry{Key: keys[i], Value: []byte(record.Number(s.Names))}, storage.Entry{Key: f.namedKey(s.Names), Value: []byte(name)})
 		}
 		f.learn(t, name, numbers[name])
 	}

@@ -1,4 +1,4 @@
-package record
+package feed
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -34,9 +33,9 @@ type Feeds struct {
 	added      atomic.Uint32 // how many entries this service has added, unless it keeps all
 }
 
-// NewFeeds returns the Feeds of a service on a store, which keeps entries for this time; 0 = 30 days, negative = for
+// New returns the Feeds of a service on a store, which keeps entries for this time; 0 = 30 days, negative = for
 // ever.
-func NewFeeds(db storage.Store, keep time.Duration) *Feeds {
+func New(db storage.Store, keep time.Duration) *Feeds {
 	return &Feeds{db: db, keep: cmp.Or(keep, defaultKeep)}
 }
 
@@ -53,7 +52,7 @@ func (s *Feeds) Identify(ctx context.Context) error {
 // Add adds entries to a feed. The first entry that a service adds, and every 64th after it, also remove up to 256 old
 // entries of the same feed; now is the time in milliseconds since the epoch. So no separate task has to remove them,
 // and no write takes long because of it. More are removed than added, so a feed that has grown gets shorter again.
-func (s *Feeds) Add(ctx context.Context, t storage.Tx, to Feed, now int64, entries ...feed.Entry) error {
+func (s *Feeds) Add(ctx context.Context, t storage.Tx, to Feed, now int64, entries ...Entry) error {
 	if err := to.Add(ctx, t, entries...); err != nil {
 		return err
 	}
@@ -78,20 +77,20 @@ var errPageFull = errors.New("the page is full")
 // whether there are entries after it. Its errors are those of Seal.Open, of the store, and of take.
 func (f Feed) Walk(
 	ctx context.Context, r storage.Reader, name, after string,
-	take func(e feed.Entry, cursor func() string) (full bool, err error),
+	take func(e Entry, cursor func() string) (full bool, err error),
 ) (next string, more bool, err error) {
 	state, err := f.State(ctx, r)
 	if err != nil {
 		return "", false, err
 	}
-	seal, at := feed.NewSeal(state, name), state.Removed
+	seal, at := NewSeal(state, name), state.Removed
 	switch after {
 	case "":
 	case vitrine.Now:
 		return seal.Close(state.Last), false, nil
 	default:
 		if at, err = seal.Open(after); err == nil && at > state.Last {
-			err = feed.ErrGone // its entry was lost, for instance in a failover
+			err = ErrGone // its entry was lost, for instance in a failover
 		}
 		if err != nil {
 			return "", false, err
@@ -123,10 +122,10 @@ func (f Feed) Walk(
 // it above this number of bytes, but never before its first item.
 func Page[T any](
 	ctx context.Context, r storage.Reader, f Feed, name, after string, limit, bytes int,
-	item func(e feed.Entry, cursor string) (T, int, error),
+	item func(e Entry, cursor string) (T, int, error),
 ) (vitrine.ChangesPage[T], error) {
 	out, room := vitrine.ChangesPage[T]{Changes: []T{}}, paging.NewRoom(limit, bytes)
-	next, more, err := f.Walk(ctx, r, name, after, func(e feed.Entry, cursor func() string) (full bool, err error) {
+	next, more, err := f.Walk(ctx, r, name, after, func(e Entry, cursor func() string) (full bool, err error) {
 		made, n, err := item(e, cursor())
 		if err != nil {
 			return false, fmt.Errorf("at %v: %w", e.Position, err)
