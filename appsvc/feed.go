@@ -2,7 +2,6 @@ package appsvc
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -46,33 +45,29 @@ type ChangesRequest struct {
 // may be empty although More is true.
 func (s *Session) Changes(ctx context.Context, in ChangesRequest) (vitrine.ChangesPage[Event], error) {
 	wanted := typesOf(in.Types)
-	return view(ctx, s, func(r *reader) (out vitrine.ChangesPage[Event], err error) {
+	return view(ctx, s, func(r *reader) (none vitrine.ChangesPage[Event], err error) {
 		limit, err := paging.Limit(in.Limit, 100, s.service.limits.Page)
 		if err != nil {
-			return out, err
+			return none, err
 		}
 		for _, t := range in.Types {
 			if !slices.Contains(allTypes, t) {
-				return out, fault.Invalid("types", "there is no type %q: want some of %q", t, allTypes)
+				return none, fault.Invalid("types", "there is no type %q: want some of %q", t, allTypes)
 			}
 		}
-		out.Changes = []Event{}
 		v := viewer{r: r, by: s.by, heads: map[string]appHead{}}
-		out.Next, out.More,
-			err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (full bool, err error) {
+		item := func(change record, cursor func() string) (e Event, ok bool, err error) {
 			if in.AppID != "" && change.AppID != in.AppID {
-				return false, nil
+				return e, false, nil
 			}
 			// The type is compared after sees, which may have made the change an AppLeft.
-			event, ok, err := v.sees(ctx, change)
-			if err != nil || !ok || !slices.Contains(wanted, event.Type) {
-				return false, err
+			if e, ok, err = v.sees(ctx, change); err != nil || !ok || !slices.Contains(wanted, e.Type) {
+				return e, false, err
 			}
-			event.Cursor = cursor()
-			out.Changes = append(out.Changes, event)
-			return len(out.Changes) == limit, nil
-		})
-		return out, err
+			e.Cursor = cursor()
+			return e, true, nil
+		}
+		return feedPage(ctx, r, in.After, limit, item)
 	})
 }
 
@@ -170,33 +165,24 @@ func (s *Service) Outbox(
 	if err != nil {
 		return out, err
 	}
-	err = s.store.view(ctx, func(r *reader) error {
-		out = vitrine.ChangesPage[OutboxEvent]{}
-		out.Next, out.More, err = walkFeed(ctx, r, in.After, func(change record, cursor func() string) (bool, error) {
-			var err error
-			if change.Note, err = r.noteOf(ctx, change); err != nil {
-				return false, err
-			}
-			change.Cursor = cursor()
-			e := OutboxEvent{Event: change.Event, Groups: change.groups, Left: change.left}
-			if change.Type == ReleaseChanged {
-				rel, err := r.storedRelease(ctx, change.Release)
-				if err != nil {
-					return false, err
-				}
+	err = s.store.view(ctx, func(r *reader) (err error) {
+		item := func(c record, cursor func() string) (e OutboxEvent, _ bool, err error) {
+			e = OutboxEvent{Event: c.Event, Groups: c.groups, Left: c.left}
+			e.Cursor = cursor()
+			if c.Type == ReleaseChanged {
+				rel, err := r.storedRelease(ctx, c.Release)
 				for _, app := range rel.Apps {
 					e.Apps = append(e.Apps, app.Groups)
 				}
+				return e, true, err
 			}
-			out.Changes = append(out.Changes, e)
-			return len(out.Changes) == limit, nil
-		})
+			e.Note, err = r.noteOf(ctx, c)
+			return e, true, err
+		}
+		out, err = feedPage(ctx, r, in.After, limit, item)
 		return err
 	})
-	if err != nil {
-		return vitrine.ChangesPage[OutboxEvent]{}, err
-	}
-	return out, nil
+	return out, err
 }
 
 // AllOutbox yields the changes of all apps from in.After up to the end of the feed. The first error is the last pair.
@@ -208,8 +194,7 @@ func (s *Service) AllOutbox(ctx context.Context, in vitrine.ChangesRequest) iter
 // FollowOutbox yields the changes of all apps from in.After on, and waits for more. It ends with an error as its last
 // pair: that of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After.
 func (s *Service) FollowOutbox(ctx context.Context, in vitrine.ChangesRequest) iter.Seq2[OutboxEvent, error] {
-	changed := func(after string) (string, <-chan struct{}) { return after, s.Changed() }
-	return feed.Follow(ctx, in.After, changed, s.outboxPages(ctx, in.Limit))
+	return feed.Follow(ctx, in.After, feed.Shared(s.Changed), s.outboxPages(ctx, in.Limit))
 }
 
 // outboxPages returns Outbox as a function of the cursor alone.
@@ -231,20 +216,26 @@ func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
 	return string(note), err
 }
 
-// walkFeed calls take with each entry after a cursor, until take returns full or 10,000 entries were read. It returns
-// the cursor at which it has stopped, and whether there are more entries. Encrypting a cursor takes time, so take gets
-// a function that makes the cursor of its entry, and calls it only for entries that it returns.
+// feedPage returns a page of the feed with what item returns for the entries after a cursor; ok is false for an entry
+// that is left out. Encrypting a cursor takes time, so item gets a function that makes the cursor of its entry, and
+// calls it only for entries that it returns.
 //
 // It returns ErrInvalid if the text is not a cursor of this feed, and ErrGone if the feed has another identity than the
 // cursor, or if entries after the cursor were removed.
-func walkFeed(
-	ctx context.Context, r *reader, after string, take func(change record, cursor func() string) (full bool, err error),
-) (next string, more bool, err error) {
-	return r.s.feed.Walk(ctx, r.r, feedName, after, func(e feed.Entry, cursor func() string) (bool, error) {
-		change, err := readRecord(e)
-		if err != nil {
-			return false, fmt.Errorf("at %v: %w", e.Position, err)
-		}
-		return take(change, cursor)
-	})
+func feedPage[T any](
+	ctx context.Context, r *reader, after string, limit int,
+	item func(change record, cursor func() string) (event T, ok bool, err error),
+) (vitrine.ChangesPage[T], error) {
+	return feed.Page(ctx, r.r, r.s.feed, feedName, after, limit, limit,
+		func(e feed.Entry, cursor func() string) (event T, size int, err error) {
+			change, err := readRecord(e)
+			if err != nil {
+				return event, 0, err
+			}
+			event, ok, err := item(change, cursor)
+			if ok {
+				size = 1 // each counts alike, so that limit alone bounds the page
+			}
+			return event, size, err
+		})
 }

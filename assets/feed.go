@@ -43,7 +43,8 @@ func (s *Session) Changes(
 // restart, a follower goes on with the Cursor of the last event that it has dealt with as in.After.
 // A slow follower takes no memory for the entries that it has not read, and keeps no snapshot of the store.
 func (s *Session) Follow(ctx context.Context, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {
-	return feed.Follow(ctx, in.After, s.service.changedAfter, func(after string) (vitrine.ChangesPage[Event], error) {
+	changed := feed.Shared(s.service.Changed)
+	return feed.Follow(ctx, in.After, changed, func(after string) (vitrine.ChangesPage[Event], error) {
 		in.After = after
 		return s.Changes(ctx, lib, in)
 	})
@@ -64,7 +65,7 @@ func (s *Service) AllOutbox(ctx context.Context, lib Library, in vitrine.Changes
 // FollowOutbox yields the entries of a library's feed as Outbox returns them, and waits for more. It ends with an error
 // as its last pair: one of Outbox, or that of ctx when ctx is done.
 func (s *Service) FollowOutbox(ctx context.Context, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {
-	return feed.Follow(ctx, in.After, s.changedAfter, s.outboxPages(ctx, lib, in.Limit))
+	return feed.Follow(ctx, in.After, feed.Shared(s.Changed), s.outboxPages(ctx, lib, in.Limit))
 }
 
 // outboxPages returns Outbox as a function of the cursor alone.
@@ -75,9 +76,6 @@ func (s *Service) outboxPages(
 		return s.Outbox(ctx, lib, vitrine.ChangesRequest{After: after, Limit: limit})
 	}
 }
-
-// changedAfter returns its argument, and Changed.
-func (s *Service) changedAfter(after string) (string, <-chan struct{}) { return after, s.Changed() }
 
 // Outbox is Changes for a program that delivers changes for the operator of the store, such as
 // adapters/webhook. It asks for no rights, and returns an empty page of a library that does not
@@ -111,9 +109,9 @@ func (s *Service) feedPage(r *records, in vitrine.ChangesRequest, bytes int) (vi
 	// Entries name assets by their ordinals. Callers get ids, made with the library's key.
 	ids, name := newIDCipher(r.state.Key), fmt.Sprintf("assets %q %q", r.lib.Network, r.lib.ID)
 	return feed.Page(r.ctx, r.r, r.feed(), name, in.After, limit, bytes,
-		func(e feed.Entry, cursor string) (Event, int, error) {
+		func(e feed.Entry, cursor func() string) (Event, int, error) {
 			event, err := readChanges(e, ids)
-			event.Cursor = cursor
+			event.Cursor = cursor()
 			return event, event.size(), err
 		})
 }

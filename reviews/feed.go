@@ -149,10 +149,10 @@ func (s *Session) Changes(ctx context.Context, in ChangesRequest) (out vitrine.C
 	err = view(ctx, s.service.db, network, func(r *rows) error {
 		out, err = feed.Page(ctx, r.r, feed.Feed{Space: r.space}, fmt.Sprintf("reviews %q", network), in.After,
 			limit, s.service.limits.PageBytes,
-			func(stored feed.Entry, cursor string) (e Event, size int, err error) {
+			func(stored feed.Entry, cursor func() string) (e Event, size int, err error) {
 				err = json.Unmarshal(stored.Data, &e)
-				e.Cursor = cursor
-				return e, 150 + len(cursor) + len(stored.Data), err
+				e.Cursor = cursor()
+				return e, 150 + len(e.Cursor) + len(stored.Data), err
 			})
 		return err
 	})
@@ -163,7 +163,7 @@ func (s *Session) Changes(ctx context.Context, in ChangesRequest) (out vitrine.C
 // pair: one of Changes, or that of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled
 // as After.
 func (s *Session) Follow(ctx context.Context, in ChangesRequest) iter.Seq2[Event, error] {
-	changed := func(after string) (string, <-chan struct{}) { return after, s.service.Changed() }
+	changed := feed.Shared(s.service.Changed)
 	return feed.Follow(ctx, in.After, changed, func(after string) (vitrine.ChangesPage[Event], error) {
 		in.After = after
 		return s.Changes(ctx, in)

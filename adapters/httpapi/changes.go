@@ -8,6 +8,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/negotiate"
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -47,7 +48,7 @@ func (a appRoutes) changes(c *call) error {
 // responses are those of GET /x/changes.
 func (a assetRoutes) changes(c *call) error {
 	in := vitrine.ChangesRequest{After: c.query.cursor("after"), Limit: c.pageOfFeed(largeStreamPage)}
-	changed := func(after string) (string, <-chan struct{}) { return after, a.svc.Changed() }
+	changed := feed.Shared(a.svc.Changed)
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[assets.Event], error) {
 		in.After = after
 		return a.as(c).Changes(c.r.Context(), a.library(c), in)
@@ -58,7 +59,7 @@ func (a assetRoutes) changes(c *call) error {
 // GET /x/changes.
 func (v reviewRoutes) changes(c *call) error {
 	in := reviews.ChangesRequest{Network: c.network, After: c.query.cursor("after"), Limit: c.pageOfFeed(streamPage)}
-	changed := func(after string) (string, <-chan struct{}) { return after, v.svc.Changed() }
+	changed := feed.Shared(v.svc.Changed)
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[reviews.Event], error) {
 		in.After = after
 		return v.as(c).Changes(c.r.Context(), in)

@@ -1,7 +1,9 @@
-// Package feed has the entries and cursors of the feeds of changes, which the domains share.
+// Package feed has the feeds of changes, which the domains share: their records ([Feed]), cursors ([Seal]) and pages
+// ([Page]), and how a follower waits for more ([Follow]).
 //
-// A change and its entry are written in one transaction. Entries have positions: the changes of one object are in the order of their
-// commits. A reader continues after the last position that it has read, and no entry is added at or before that position.
+// A change and its entry are written in one transaction. Entries have positions: the changes of one object are in the
+// order of their commits. A reader continues after the last position that it has read, and no entry is added at or
+// before that position.
 package feed
 
 // Position is the number of an entry in a feed, from 1 on.
@@ -21,6 +23,6 @@ type State struct {
 	Identity []byte // random; a copy of the store has another one
 	// Removed is the position of the last entry that was removed.
 	Removed Position
-	// Last is the position of the last entry that a Reader yields, or Removed if there is none.
+	// Last is the position of the last entry that Feed.Entries yields, or Removed if there is none.
 	Last Position
 }

@@ -108,13 +108,13 @@ func TestCursorsThatAreMadeUp(t *testing.T) {
 		state, err := f.State(ctx, r)
 		seal := feed.NewSeal(state, "feed")
 		seen := 0
-		see := func(feed.Entry, func() string) (bool, error) { seen++; return false, nil }
+		see := func(feed.Entry, func() string) (none any, size int, err error) { seen++; return none, 0, nil }
 		for p, want := range map[feed.Position]int{
 			-1 << 63: -1, -1: -1, 0: -1, 40: -1, 41: 59, 99: 1, 100: 0, 101: -1, 1<<63 - 1: -1, // -1: gone
 		} {
 			scanned := &counted{Reader: r}
 			seen = 0
-			_, _, err := f.Walk(ctx, scanned, "feed", seal.Close(p), see)
+			_, err := feed.Page(ctx, scanned, f, "feed", seal.Close(p), 1, 1, see)
 			gone := errors.Is(err, vitrine.ErrGone)
 			if gone != (want < 0) || !gone && seen != want || gone && scanned.scans > 0 {
 				t.Errorf("after %d: %d entries in %d scans, %v, want %d", p, seen, scanned.scans, err, want)

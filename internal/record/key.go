@@ -1,4 +1,4 @@
-// Package record encodes and decodes keys for the records of the domains, and stores their feeds of changes.
+// Package record encodes and decodes keys and values for the records of the domains.
 //
 // A key is the name of its space, a blank, the kind of the record with a slash, and the parts of its name with blanks
 // between them:
