@@ -268,6 +268,29 @@ export function table(names, body, props) {
 	);
 }
 
+/**
+ * A table of things that are listed: it can be scrolled, and shows cards where it is narrow.
+ * @param {string[]} names @param {HTMLTableSectionElement} body
+ */
+export function rowTable(names, body) {
+	return h("div", { class: "scroll" }, table(names, body, { class: "rows" }));
+}
+
+/** The head of a page. @param {Child} title @param {...(Child | Child[])} more */
+export function head(title, ...more) {
+	return h("div", { class: "head" }, h("h1", null, title), ...more);
+}
+
+/** What is less important than what stands before it. @param {...(Child | Child[])} text */
+export function detail(...text) {
+	return h("span", { class: "detail" }, ...text);
+}
+
+/** A paragraph that explains. @param {...(Child | Child[])} text */
+export function help(...text) {
+	return h("p", { class: "help" }, ...text);
+}
+
 /** A listener for Alt with an arrow key, which moves things up and down. @param {(by: 1 | -1) => void} move */
 export function arrows(move) {
 	return (/** @type {KeyboardEvent} */ event) => {

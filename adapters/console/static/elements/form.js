@@ -4,7 +4,7 @@
  * keeps it: it has data-unread, which says what the text is not.
  * @module
  */
-import { arrows, button, fill, focusIn, follow, h, newID, reconcile, set as setProps } from "../dom.js";
+import { arrows, button, detail, fill, focusIn, follow, h, newID, reconcile, set as setProps } from "../dom.js";
 import { define, equal, isNumber, isObject, notJSON, own, parse, sameValue, stringify } from "../json.js";
 import { label, readNumber, shownNumber } from "../model/number.js";
 import { localTime, withZone } from "../model/moment.js";
@@ -139,7 +139,7 @@ function frame(place, f, control, options = {}) {
 			{ class: "bare small reset" },
 		);
 	if (reset) fill(reset, f.initial === undefined ? "Clear" : "Use default");
-	const fixed = f.schema["readOnly"] === true && h("span", { class: "detail" }, "read only");
+	const fixed = f.schema["readOnly"] === true && detail("read only");
 	const tools = h("span", { class: "tools" }, initial, fixed, reset, options.tools);
 	const mark =
 		place.required &&

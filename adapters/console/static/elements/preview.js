@@ -3,7 +3,7 @@
  * clicks, sizes and errors from the frame, and nothing else.
  * @module
  */
-import { button, fill, h, labelled } from "../dom.js";
+import { button, fill, h, help, labelled } from "../dom.js";
 import { stringify } from "../json.js";
 import { fits } from "../model/fits.js";
 import { complete } from "../model/schema.js";
@@ -77,9 +77,7 @@ export class Preview {
 				"details",
 				null,
 				h("summary", null, "Settings"),
-				h(
-					"p",
-					{ class: "help" },
+				help(
 					"Another script for a component, from a server where you develop it for instance. This tab keeps it; nobody else sees it.",
 				),
 				this.settings,

@@ -3,7 +3,7 @@
  * @module
  */
 import { ApiError, keys } from "../api.js";
-import { count, fill, flag, h, labelled, newID } from "../dom.js";
+import { count, detail, fill, flag, h, help, labelled, newID } from "../dom.js";
 import { askWith, sentence } from "./dialog.js";
 import { compared } from "./diff.js";
 
@@ -24,7 +24,6 @@ export function leads(from, to) {
  * @param {boolean} [open] whether it is opened at once @param {AbortSignal} [signal]
  */
 export function whatChanges(api, { app, from, to }, open = false, signal) {
-	const help = (/** @type {string} */ text) => h("p", { class: "help" }, text);
 	if (to === null) return help("The tag is taken away. Pages that show the app by it find nothing any more.");
 	if (from === null) return help("There is no such tag yet. Pages can then show the app by it.");
 	if (from === to) return help("Nothing changes.");
@@ -67,12 +66,7 @@ export async function propose(api, offers, options = {}) {
 	all.addEventListener("change", () => boxes.forEach((box) => (box.checked = all.checked)));
 	/** @param {Offer} o @param {number} i */
 	const choice = (o, i) =>
-		h(
-			"label",
-			null,
-			boxes[i],
-			h("span", null, o.title, " ", flag(o.tag), " ", h("span", { class: "detail" }, leads(o.from, o.to))),
-		);
+		h("label", null, boxes[i], h("span", null, o.title, " ", flag(o.tag), " ", detail(leads(o.from, o.to))));
 	const keyOf = keys();
 	const made = await askWith(
 		"New release",

@@ -3,7 +3,7 @@
  * @module
  */
 import { ApiError, sendable } from "../api.js";
-import { h, labelled } from "../dom.js";
+import { h, help, labelled } from "../dom.js";
 import { askWith, buttons, closeAround, confirm as question, sentence, show, toast } from "./dialog.js";
 import { learn } from "../model/names.js";
 import { person } from "./person.js";
@@ -237,8 +237,7 @@ export async function ask(session, refused) {
 		here(session)
 			? [
 					passkey,
-					place?.people &&
-						h("p", { class: "help" }, "Lost your passkey? Ask an administrator for a new link."),
+					place?.people && help("Lost your passkey? Ask an administrator for a new link."),
 					h("details", { open: session.byToken }, h("summary", null, "Use a token"), token),
 				]
 			: [

@@ -2,7 +2,7 @@
  * Brings a version of a component to all apps: first as a dry run, then in earnest, and then into a release.
  * @module
  */
-import { button, count, fill, h, labelled } from "../dom.js";
+import { button, count, detail, fill, h, help, labelled } from "../dom.js";
 import { names, notJSON, parse, stringify } from "../json.js";
 import { buttons, sentence, show } from "./dialog.js";
 import { propose } from "./release.js";
@@ -100,9 +100,7 @@ export async function upgrade(api, name, version) {
 						" ",
 						a.violations.length > 0
 							? h("span", { class: "chip bad" }, "does not fit")
-							: h(
-									"span",
-									{ class: "detail" },
+							: detail(
 									`${count(a.elements.length, "element")}${a.tags.length > 0 ? `, not live by ${a.tags.join(", ")}` : ""}`,
 								),
 					),
@@ -123,7 +121,7 @@ export async function upgrade(api, name, version) {
 					),
 				),
 			),
-			done.length > 200 && h("p", { class: "help" }, `Of these, 200 are shown.`),
+			done.length > 200 && help(`Of these, 200 are shown.`),
 		);
 	}
 

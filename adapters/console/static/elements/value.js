@@ -2,7 +2,7 @@
  * Values to be read, as the form shows them: with the labels of its fields and of its choices. JSON is behind a button.
  * @module
  */
-import { h, named } from "../dom.js";
+import { detail, h, named } from "../dom.js";
 import { at, isObject, sameValue, stringify } from "../json.js";
 import { localTime } from "../model/moment.js";
 import { label } from "../model/number.js";
@@ -52,7 +52,7 @@ function leaf(field, root, value) {
 	const option = inner.options?.find((o) => sameValue(o.value, value));
 	if (option) return named(option.label);
 	if (typeof value !== "string") return label(value);
-	if (value === "") return h("span", { class: "detail" }, "empty");
+	if (value === "") return detail("empty");
 	const format = String(inner.schema["format"]);
 	if (format === "date" && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))) {
 		return h(
@@ -97,11 +97,11 @@ function nested(field, root, value, depth) {
 	return h(
 		"div",
 		null,
-		kind !== undefined && h("span", { class: "detail" }, named(kind)),
+		kind !== undefined && detail(named(kind)),
 		parts.length === 0
-			? h("span", { class: "detail" }, "empty")
+			? detail("empty")
 			: depth > deepest
-				? h("span", { class: "detail" }, "…")
+				? detail("…")
 				: h(
 						Array.isArray(value) ? "ol" : "ul",
 						{ class: "values" },

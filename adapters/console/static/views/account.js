@@ -3,7 +3,7 @@
  * @module
  */
 import { to } from "../address.js";
-import { button, fill, h, table } from "../dom.js";
+import { button, detail, fill, h, head, help, rowTable } from "../dom.js";
 import { ask, askWith, closeAround, confirm, sentence, toast } from "../elements/dialog.js";
 import { group, person } from "../elements/person.js";
 import { browserName, passkeyName, register } from "../elements/signin.js";
@@ -101,11 +101,7 @@ export function view({ session, api, signal, shell }) {
 							"th",
 							{ scope: "row" },
 							h("bdi", null, p.name),
-							h(
-								"span",
-								{ class: "detail" },
-								p.synced ? "kept by a password manager" : "kept by one device",
-							),
+							detail(p.synced ? "kept by a password manager" : "kept by one device"),
 						),
 						h("td", null, "made ", time(p.createdAt)),
 						h("td", null, used(p.lastUsedAt)),
@@ -216,7 +212,7 @@ export function view({ session, api, signal, shell }) {
 		node: h(
 			"div",
 			{ class: "page account" },
-			h("div", { class: "head" }, h("h1", null, "Your account")),
+			head("Your account"),
 			whoami(session, false),
 			said,
 			session.account
@@ -227,25 +223,17 @@ export function view({ session, api, signal, shell }) {
 							h("h2", null, "Passkeys"),
 							button("Add a passkey", () => void add(), { icon: "add" }),
 						),
-						h(
-							"div",
-							{ class: "scroll" },
-							table(["Passkey", "Made", "Used", "Change"], passkeys, { class: "rows" }),
-						),
+						rowTable(["Passkey", "Made", "Used", "Change"], passkeys),
 						h(
 							"div",
 							{ class: "head section" },
 							h("h2", null, "Where you are signed in"),
 							button("Sign out everywhere", () => void session.signOut(true), { class: "danger" }),
 						),
-						h(
-							"div",
-							{ class: "scroll" },
-							table(["Browser", "Since", "Used", "Change"], sessions, { class: "rows" }),
-						),
+						rowTable(["Browser", "Since", "Used", "Change"], sessions),
 					]
 				: [
-						h("p", { class: "help" }, "You use a token: it has no passkeys and no sessions."),
+						help("You use a token: it has no passkeys and no sessions."),
 						session.byToken && button("Sign out", () => session.signOut()),
 					],
 		),

@@ -4,7 +4,22 @@
  */
 import { to } from "../address.js";
 import { keys } from "../api.js";
-import { button, count, debounce, fill, flag, h, icon, labelled, newID, reconcile, searchLine, table } from "../dom.js";
+import {
+	button,
+	count,
+	debounce,
+	detail,
+	fill,
+	flag,
+	h,
+	head,
+	icon,
+	labelled,
+	newID,
+	reconcile,
+	rowTable,
+	searchLine,
+} from "../dom.js";
 import { askWith, confirm, toast, trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { chooseGroups, group as groupChip, person } from "../elements/person.js";
@@ -43,9 +58,6 @@ export function view({ session, api, query, signal, live, shell }) {
 	/** @type {Map<string, string>} titles of components by their names */
 	const titles = new Map();
 	const body = h("tbody");
-	const shownApps = table(["App", "Groups", "Components", "Tags", bin ? "Deleted" : "Changed", "Tools"], body, {
-		class: "rows",
-	});
 	const empty = h("div", { class: "empty", hidden: true });
 	/** @type {Map<string, {node: HTMLElement}>} */
 	const rows = new Map();
@@ -85,7 +97,6 @@ export function view({ session, api, query, signal, live, shell }) {
 			groups,
 			[...new Set(apps.flatMap((a) => a.groups))].sort().map((g) => h("option", { value: groupName(g) })),
 		);
-		shownApps.hidden = apps.length === 0;
 		empty.hidden = shown.length > 0;
 		const all = component.value === "" && text.value.trim() === "" && urn === "";
 		fill(
@@ -147,7 +158,7 @@ export function view({ session, api, query, signal, live, shell }) {
 				bin
 					? h("span", { class: "name" }, app.title)
 					: h("a", { href: to("apps", app.id), class: "name" }, app.title),
-				h("span", { class: "detail" }, `version ${app.version}`),
+				detail(`version ${app.version}`),
 			),
 			h(
 				"td",
@@ -175,24 +186,23 @@ export function view({ session, api, query, signal, live, shell }) {
 					.slice(0, 4)
 					.flatMap((t) => [
 						flag(t.name, `${t.name} points to version ${t.appVersion}`),
-						t.appVersion !== app.version &&
-							h("span", { class: "detail" }, `${Number(app.version) - Number(t.appVersion)} behind`),
+						t.appVersion !== app.version && detail(`${Number(app.version) - Number(t.appVersion)} behind`),
 					]),
-				app.tags.length > 4 && h("span", { class: "detail" }, `and ${app.tags.length - 4} more`),
+				app.tags.length > 4 && detail(`and ${app.tags.length - 4} more`),
 			),
 			bin
 				? h(
 						"td",
 						{ class: "when" },
 						time(app.deletedAt ?? 0),
-						app.deletedBy && h("span", { class: "detail" }, "by ", person(app.deletedBy.urn)),
-						h("span", { class: "detail" }, left(app)),
+						app.deletedBy && detail("by ", person(app.deletedBy.urn)),
+						detail(left(app)),
 					)
 				: h(
 						"td",
 						{ class: "when" },
 						time(app.updatedAt),
-						app.updatedBy && h("span", { class: "detail" }, "by ", person(app.updatedBy.urn)),
+						app.updatedBy && detail("by ", person(app.updatedBy.urn)),
 					),
 			h(
 				"td",
@@ -321,10 +331,8 @@ export function view({ session, api, query, signal, live, shell }) {
 		node: h(
 			"div",
 			{ class: "page" },
-			h(
-				"div",
-				{ class: "head" },
-				h("h1", null, bin ? "Deleted apps" : "Apps"),
+			head(
+				bin ? "Deleted apps" : "Apps",
 				h(
 					"div",
 					{ class: "row" },
@@ -341,7 +349,7 @@ export function view({ session, api, query, signal, live, shell }) {
 				component,
 				sort,
 			),
-			h("div", { class: "scroll" }, shownApps),
+			rowTable(["App", "Groups", "Components", "Tags", bin ? "Deleted" : "Changed", "Tools"], body),
 			empty,
 			list.foot,
 		),

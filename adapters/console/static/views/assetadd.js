@@ -4,7 +4,7 @@
  */
 import { to } from "../address.js";
 import { newKey } from "../api.js";
-import { button, count, debounce, fill, h, icon, newID } from "../dom.js";
+import { button, count, debounce, detail, fill, h, head, icon, newID } from "../dom.js";
 import { confirm, sentence, toast } from "../elements/dialog.js";
 import { contentOf, counts, dropZone, progress, rejectsOf, save } from "../elements/files.js";
 import { field } from "../elements/form.js";
@@ -225,7 +225,7 @@ export function view({ session, api, params, query, signal, shell }) {
 		"div",
 		{ class: "page designer" },
 		h("p", { class: "crumbs" }, h("a", { href: home }, "Assets")),
-		h("div", { class: "head" }, h("h1", null, "Add assets"), place),
+		head("Add assets", place),
 		!session.moderates(session.networkURN(network)) &&
 			h(
 				"p",
@@ -571,7 +571,7 @@ function faults(list, source, sent) {
 							: h("strong", null, `Line ${r.line}, column ${r.column}`),
 						": ",
 						r.message,
-						r.id && h("span", { class: "detail" }, ` (id ${r.id})`),
+						r.id && detail(` (id ${r.id})`),
 					),
 				),
 			),

@@ -5,7 +5,7 @@
  */
 import { to } from "../address.js";
 import { ApiError } from "../api.js";
-import { button, count, debounce, fill, h, icon, plain, reconcile } from "../dom.js";
+import { button, count, debounce, fill, h, head, icon, plain, reconcile } from "../dom.js";
 import { ask, sentence, show, toast } from "../elements/dialog.js";
 import { time } from "../elements/time.js";
 import { drag } from "../elements/tree.js";
@@ -733,10 +733,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		node: h(
 			"div",
 			{ class: "page" },
-			h(
-				"div",
-				{ class: "head" },
-				h("h1", null, "Assets"),
+			head(
+				"Assets",
 				h(
 					"div",
 					{ class: "row" },

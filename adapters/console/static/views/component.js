@@ -4,7 +4,7 @@
  */
 import { to } from "../address.js";
 import { keys, newKey } from "../api.js";
-import { button, count, fill, flag, h, labelled, named } from "../dom.js";
+import { button, count, detail, fill, flag, h, help, labelled, named } from "../dom.js";
 import { buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
 import { isObject, names, notJSON, parse, stringify } from "../json.js";
@@ -126,9 +126,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				"div",
 				{ class: "head" },
 				heading,
-				may
-					? h("div", { class: "row" }, again, remove)
-					: h("p", { class: "help" }, "You may not make or delete versions."),
+				may ? h("div", { class: "row" }, again, remove) : help("You may not make or delete versions."),
 			),
 			h(
 				"div",
@@ -220,7 +218,7 @@ function tree(schema, root, depth = 0) {
 			h("code", { class: "member" }, name),
 			required && h("span", { class: "required" }, " required"),
 			" ",
-			h("span", { class: "detail" }, b.title && b.title !== name && `“${b.title}”, `, kindOf(b)),
+			detail(b.title && b.title !== name && `“${b.title}”, `, kindOf(b)),
 			b.description && h("span", { class: "help" }, `. ${b.description}`),
 			nested && tree(below, root, depth + 1),
 		);
@@ -245,7 +243,7 @@ function tree(schema, root, depth = 0) {
 			{ class: "tree" },
 			(f.options ?? []).map((o) => row(o.label, o.value, false)),
 		);
-	return h("p", { class: "help" }, f.kind === "json" ? "Anything is allowed." : kindOf(f));
+	return help(f.kind === "json" ? "Anything is allowed." : kindOf(f));
 }
 
 /** @param {import("../model/schema.js").Field} f */

@@ -3,7 +3,7 @@
  * @module
  */
 import { to } from "../address.js";
-import { button, count, debounce, fill, h, icon, searchLine, table } from "../dom.js";
+import { button, count, debounce, detail, fill, h, head, help, icon, rowTable, searchLine } from "../dom.js";
 import { Pages } from "../elements/pages.js";
 import { titleOf } from "../model/names.js";
 import { edit } from "./component.js";
@@ -35,7 +35,7 @@ export function view({ session, api, query, signal, live, shell }) {
 						"th",
 						{ scope: "row" },
 						h("a", { class: "name", href: to("components", c.name) }, titleOf(c)),
-						titleOf(c) !== c.name && h("span", { class: "detail" }, c.name),
+						titleOf(c) !== c.name && detail(c.name),
 					),
 					h("td", null, c.version),
 					h("td", { class: "main-url" }, h("code", null, c.main)),
@@ -54,9 +54,7 @@ export function view({ session, api, query, signal, live, shell }) {
 						? "No component fits."
 						: "None of the components that are loaded fits. Show more, or change the filter.",
 			),
-			components.length === 0 &&
-				!session.me?.components &&
-				h("p", { class: "help" }, "You have no right to create components."),
+			components.length === 0 && !session.me?.components && help("You have no right to create components."),
 		);
 		return components.length === 0
 			? ""
@@ -73,14 +71,12 @@ export function view({ session, api, query, signal, live, shell }) {
 		node: h(
 			"div",
 			{ class: "page" },
-			h(
-				"div",
-				{ class: "head" },
-				h("h1", null, "Components"),
+			head(
+				"Components",
 				session.me?.components && button("New component", create, { icon: "add", class: "main" }),
 			),
 			h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)),
-			h("div", { class: "scroll" }, table(["Component", "Latest version", "Script"], body, { class: "rows" })),
+			rowTable(["Component", "Latest version", "Script"], body),
 			empty,
 			list.foot,
 		),

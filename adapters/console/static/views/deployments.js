@@ -4,7 +4,21 @@
  */
 import { to } from "../address.js";
 import { ApiError, keys, newKey } from "../api.js";
-import { button, count, fill, flag, h, icon, labelled, newID, reconcile, table, whenSeen } from "../dom.js";
+import {
+	button,
+	count,
+	detail,
+	fill,
+	flag,
+	h,
+	help,
+	icon,
+	labelled,
+	newID,
+	reconcile,
+	table,
+	whenSeen,
+} from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, closeAround, confirm, noteField, show, toast, trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
@@ -131,7 +145,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			version,
 			since,
 			none,
-			tag.protected && !may && h("p", { class: "help" }, whoMoves),
+			tag.protected && !may && help(whoMoves),
 			h(
 				"div",
 				{ class: "row" },
@@ -245,7 +259,7 @@ export function view({ session, api, params, signal, live, shell }) {
 					null,
 					`${tag.name} points to version ${tag.appVersion} and will point to version ${version}. Those who see ${tag.name} will see this:`,
 				),
-				tag.protected && h("p", { class: "help" }, whoMoves),
+				tag.protected && help(whoMoves),
 				notSaved(),
 				changes,
 				note.node,
@@ -298,7 +312,7 @@ export function view({ session, api, params, signal, live, shell }) {
 					" ",
 					said.words([e]),
 					" ",
-					h("span", { class: "detail" }, time(e.updatedAt)),
+					detail(time(e.updatedAt)),
 					" ",
 					e.tags.map((t) => flag(t)),
 				),
@@ -402,7 +416,7 @@ export function view({ session, api, params, signal, live, shell }) {
 								"td",
 								null,
 								m.to === null ? "removed" : `version ${m.to}`,
-								m.rollback && h("span", { class: "detail" }, " rolled back"),
+								m.rollback && detail(" rolled back"),
 								m.note && [" ", h("q", { class: "detail" }, m.note)],
 								m.release && [
 									" ",
@@ -455,9 +469,7 @@ export function view({ session, api, params, signal, live, shell }) {
 					fill(
 						shown,
 						lines(key),
-						h(
-							"p",
-							{ class: "help" },
+						help(
 							`The key reads what ${tag.name} points to in all apps of ${groupName(/** @type {string} */ (group))}, and nothing else. It is listed, and can be revoked, under `,
 							h("a", { href: to("keys"), onclick: closeAround }, "Keys"),
 							".",

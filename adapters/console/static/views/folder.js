@@ -3,7 +3,7 @@
  * @module
  */
 import { ApiError } from "../api.js";
-import { button, fill, h, labelled } from "../dom.js";
+import { button, fill, h, help, labelled } from "../dom.js";
 import { buttons, sentence, show, toast } from "../elements/dialog.js";
 import { chooseGroups, group, groupsNamed, peopleNamed, person } from "../elements/person.js";
 import { choose, nameLine } from "../elements/pick.js";
@@ -297,7 +297,7 @@ export async function permissions(folders, chain) {
 			preview,
 			h("h3", null, "What changes"),
 			lines.length === 0
-				? h("p", { class: "help" }, "Nothing yet.")
+				? help("Nothing yet.")
 				: h(
 						"ul",
 						null,
@@ -368,7 +368,7 @@ export async function permissions(folders, chain) {
 	const form = h(
 		"form",
 		null,
-		h("p", { class: "help" }, "Moderators of the network may do everything."),
+		help("Moderators of the network may do everything."),
 		h(
 			"div",
 			{ class: "scroll" },

@@ -4,7 +4,7 @@
  */
 import { to } from "../address.js";
 import { keys } from "../api.js";
-import { button, count, debounce, fill, flag, h, newID, reconcile } from "../dom.js";
+import { button, count, debounce, detail, fill, flag, h, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { askWith, noteField, sentence, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
@@ -203,7 +203,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				" ",
 				said.words(group),
 				" ",
-				h("span", { class: "detail" }, time(last.updatedAt)),
+				detail(time(last.updatedAt)),
 				" ",
 				tags,
 				group.map((e) => e.note && h("q", { class: "detail" }, e.note)),

@@ -2,7 +2,7 @@
  * Keys for programs and pages: made here, shown once, revoked here.
  * @module
  */
-import { button, count, fill, h, labelled, table } from "../dom.js";
+import { button, count, fill, h, head, help, labelled, rowTable } from "../dom.js";
 import { askWith, confirm, toast } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { chooseGroups, group, person } from "../elements/person.js";
@@ -127,19 +127,13 @@ export function view({ session, api, signal, shell }) {
 			[
 				labelled("Name", name, "Such as the program that uses it, and where it runs."),
 				labelled("Good for", term),
-				h(
-					"p",
-					{ class: "help" },
-					"It can do at most what you can do yourself, and less as soon as you can do less.",
-				),
+				help("It can do at most what you can do yourself, and less as soon as you can do less."),
 				rights.node,
 				h(
 					"div",
 					{ class: "field" },
 					h("div", { class: "boxes" }, h("label", null, owner, "Also what is mine")),
-					h(
-						"p",
-						{ class: "help" },
+					help(
 						"It may then also change and delete every app that you own, whatever the groups of the app are,",
 						" and use the folders that are shared with you by name. Leave it out unless the program needs just that.",
 					),
@@ -225,10 +219,8 @@ export function view({ session, api, signal, shell }) {
 		node: h(
 			"div",
 			{ class: "page keys" },
-			h(
-				"div",
-				{ class: "head" },
-				h("h1", null, "Keys"),
+			head(
+				"Keys",
 				h(
 					"div",
 					{ class: "row" },
@@ -237,7 +229,7 @@ export function view({ session, api, signal, shell }) {
 						button("New secret key", () => void createSecret(), { icon: "add", class: "main" }),
 				),
 			),
-			h("div", { class: "scroll" }, table(["Key", "May", "By", "Used", "Change"], body, { class: "rows" })),
+			rowTable(["Key", "May", "By", "Used", "Change"], body),
 			empty,
 			list.foot,
 		),

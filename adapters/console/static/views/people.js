@@ -3,7 +3,7 @@
  * @module
  */
 import { ApiError } from "../api.js";
-import { button, count, debounce, fill, h, icon, labelled, searchLine, table } from "../dom.js";
+import { button, count, debounce, detail, fill, h, head, icon, labelled, rowTable, searchLine } from "../dom.js";
 import { askWith, closeAround, confirm, show, toast, trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
@@ -70,7 +70,7 @@ export function view({ session, api, query, signal, shell }) {
 								class: "bare open name",
 								"aria-label": `${lacks(session, p) ? "Look at" : "Change"} ${p.name}`,
 							}),
-							h("span", { class: "detail" }, p.email),
+							detail(p.email),
 						),
 						h("td", null, rightsOf(p)),
 						h("td", null, state(p)),
@@ -250,14 +250,12 @@ export function view({ session, api, query, signal, shell }) {
 		node: h(
 			"div",
 			{ class: "page people" },
-			h(
-				"div",
-				{ class: "head" },
-				h("h1", null, "People"),
+			head(
+				"People",
 				button("Invite somebody", () => void create(), { icon: "add", class: "main" }),
 			),
 			h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)),
-			h("div", { class: "scroll" }, table(["Person", "Rights", "Sign-in"], body, { class: "rows" })),
+			rowTable(["Person", "Rights", "Sign-in"], body),
 			empty,
 			list.foot,
 		),

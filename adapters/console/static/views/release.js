@@ -4,7 +4,7 @@
  */
 import { to } from "../address.js";
 import { ApiError } from "../api.js";
-import { button, count, fill, flag, h, icon, labelled, reconcile } from "../dom.js";
+import { button, count, detail, fill, flag, h, icon, labelled, reconcile } from "../dom.js";
 import { askWith, confirm, sentence, toast } from "../elements/dialog.js";
 import { group, person } from "../elements/person.js";
 import { showVersion } from "../elements/preview.js";
@@ -337,15 +337,7 @@ export function view({ session, api, params, signal, live, shell }) {
 							"label",
 							null,
 							boxes[i],
-							h(
-								"span",
-								null,
-								titleOf(m.app),
-								" ",
-								flag(m.tag),
-								" ",
-								h("span", { class: "detail" }, leads(m.from, m.to)),
-							),
+							h("span", null, titleOf(m.app), " ", flag(m.tag), " ", detail(leads(m.from, m.to))),
 						),
 					),
 				),

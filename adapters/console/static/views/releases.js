@@ -3,7 +3,7 @@
  * @module
  */
 import { to } from "../address.js";
-import { button, count, fill, h, table } from "../dom.js";
+import { button, count, fill, h, head, rowTable } from "../dom.js";
 import { trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
@@ -87,10 +87,8 @@ export function view({ session, api, query, signal, live, shell }) {
 		node: h(
 			"div",
 			{ class: "page" },
-			h(
-				"div",
-				{ class: "head" },
-				h("h1", null, "Releases"),
+			head(
+				"Releases",
 				may &&
 					button("New release", () => void choose(api, session, signal).catch(trouble), {
 						icon: "add",
@@ -98,7 +96,7 @@ export function view({ session, api, query, signal, live, shell }) {
 					}),
 			),
 			h("div", { class: "filters" }, state),
-			h("div", { class: "scroll" }, table(["Release", "State", "Moves", "By", "When"], body, { class: "rows" })),
+			rowTable(["Release", "State", "Moves", "By", "When"], body),
 			empty,
 			list.foot,
 		),

@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiError, problem } from "../api.js";
-import { button, count, debounce, fill, h, icon, labelled, plain, searchLine } from "../dom.js";
+import { button, count, debounce, detail, fill, h, head, icon, labelled, plain, searchLine } from "../dom.js";
 import { askWith, confirm, sentence, show, toast, trouble } from "../elements/dialog.js";
 import { contentOf, counts, dropZone, headOf, isGzip, progress, rejectsOf, save } from "../elements/files.js";
 import { Pages } from "../elements/pages.js";
@@ -377,7 +377,7 @@ export function view({ session, api, params, signal, shell }) {
 								count(list.length, list[0]?.severity ?? ""),
 							),
 							" ",
-							h("span", { class: "detail" }, list[0]?.message ?? ""),
+							detail(list[0]?.message ?? ""),
 						),
 						h(
 							"ul",
@@ -593,9 +593,7 @@ export function view({ session, api, params, signal, shell }) {
 						"span",
 						null,
 						called(d.name),
-						h(
-							"span",
-							{ class: "detail" },
+						detail(
 							`mean of ${count(
 								d.histogram.reduce((n, m) => n + m, 0),
 								"rating",
@@ -635,9 +633,7 @@ export function view({ session, api, params, signal, shell }) {
 						null,
 						h("strong", null, String(r["title"] ?? "")),
 						" ",
-						h(
-							"span",
-							{ class: "detail" },
+						detail(
 							String(r["imported_display_name"] ?? r["author_id"] ?? ""),
 							" ",
 							time(String(r["created"])),
@@ -687,7 +683,7 @@ export function view({ session, api, params, signal, shell }) {
 		node: h(
 			"div",
 			{ class: "page" },
-			h("div", { class: "head" }, h("h1", null, "Reviews"), networks.length > 1 && where),
+			head("Reviews", networks.length > 1 && where),
 			networks.length === 0
 				? h("div", { class: "empty" }, h("p", null, "Reviews are for those who moderate a network as a whole."))
 				: [
