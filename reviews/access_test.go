@@ -160,7 +160,7 @@ func TestWithoutANameTheOnlyNetworkOfTheCallerIsMeant(t *testing.T) {
 	}
 	other, err := service.As(moderator("urn:vitrine:other.test")).Import(ctx,
 		reviews.ImportRequest{File: strings.NewReader(record)})
-	if err != nil || other.Created != 1 {
+	if err != nil || other.ReviewsCreated != 1 {
 		t.Errorf("an import without a name reaches another network than that of the caller: %+v, %v", other, err)
 	}
 }
@@ -208,7 +208,7 @@ func TestNetworkReturnsTheOnlyNetworkOfTheCaller(t *testing.T) {
 }
 
 func TestTheVendorOfURNsIsAnOption(t *testing.T) {
-	service := reviews.New(memory.New(), &reviews.ServiceOptions{Vendor: "acme"})
+	service := reviews.New(memory.New(), &reviews.Options{Vendor: "acme"})
 	by := moderator("urn:acme:example.test", "urn:vitrine:other.test")
 	if _, err := service.As(by).Network("example.test"); err != nil {
 		t.Error(err)
@@ -241,7 +241,8 @@ func TestNetworksDoNotShowInEachOther(t *testing.T) {
 	names := []string{network, otherNetwork, "example.test.org"}
 	for _, name := range names {
 		if r, err := service.As(operator).Import(ctx,
-			reviews.ImportRequest{Network: name, File: strings.NewReader(titled(name))}); err != nil || r.Created != 1 {
+			reviews.ImportRequest{Network: name, File: strings.NewReader(titled(name))}); err != nil ||
+			r.ReviewsCreated != 1 {
 			t.Fatalf("%s: %+v, %v", name, r, err)
 		}
 	}
@@ -291,7 +292,7 @@ func TestAnImportDoesNotWaitForThatOfAnotherNetwork(t *testing.T) {
 	<-file.reached
 	report, err := service.As(operator).Import(ctx,
 		reviews.ImportRequest{Network: network, File: strings.NewReader(record)})
-	if err != nil || report.Created != report.Reviews {
+	if err != nil || report.ReviewsCreated != report.Reviews {
 		t.Errorf("%+v, %v", report, err)
 	}
 	close(file.goOn)

@@ -36,14 +36,14 @@ func buffersFor(file string) []int {
 }
 
 // dryAndReal has a file imported dry and then really, which must give one report.
-func dryAndReal(t *testing.T, store storage.Store, file string, o reviews.Options) reviews.Report {
+func dryAndReal(t *testing.T, store storage.Store, file string, o reviews.ReadOptions) reviews.Report {
 	t.Helper()
 	before := export(t, store)
-	dry := importInto(t, store, file, &reviews.ImportRequest{Options: o, DryRun: true})
+	dry := importInto(t, store, file, &reviews.ImportRequest{ReadOptions: o, DryRun: true})
 	if export(t, store) != before {
 		t.Error("a dry run stores")
 	}
-	real := importInto(t, store, file, &reviews.ImportRequest{Options: o})
+	real := importInto(t, store, file, &reviews.ImportRequest{ReadOptions: o})
 	if dry.DryRun = false; !reflect.DeepEqual(dry, real) {
 		t.Errorf("a dry run says %.500v\n   an import %.500v", dry, real)
 	}
@@ -80,10 +80,10 @@ func TestACollectionWhoseReviewsWereAllRejectedIsNotMade(t *testing.T) {
 	for name, file := range allRejected() {
 		for _, buffer := range buffersFor(file) {
 			t.Run(fmt.Sprint(name, ", buffer ", buffer), func(t *testing.T) {
-				o := *reviews.WithBuffer(reviews.Options{}, buffer)
+				o := *reviews.WithBuffer(reviews.ReadOptions{}, buffer)
 				store := memory.New()
 				r := dryAndReal(t, store, file, o)
-				if r.Collections != 1 || r.Rejected != r.Reviews || r.Reviews == 0 || r.Created != 0 {
+				if r.Collections != 1 || r.ReviewsRejected != r.Reviews || r.Reviews == 0 || r.ReviewsCreated != 0 {
 					t.Fatalf("%v", counts(r))
 				}
 				if out := export(t, store); out != "" {
@@ -117,11 +117,11 @@ func TestAStoredCollectionStaysWhenAllReviewsWereRejected(t *testing.T) {
 				collection("YQ", `,"dimensions":["a","b"]`),
 				collection("YQ", single, review("1", 5, "")),
 			} {
-				o := *reviews.WithBuffer(reviews.Options{}, buffer)
+				o := *reviews.WithBuffer(reviews.ReadOptions{}, buffer)
 				store := memory.New()
 				importInto(t, store, titled(stored, "OLD"), nil)
 				before := export(t, store)
-				if r := dryAndReal(t, store, file, o); r.Rejected != r.Reviews {
+				if r := dryAndReal(t, store, file, o); r.ReviewsRejected != r.Reviews {
 					t.Errorf("%s: %v", name, counts(r))
 				}
 				if out := export(t, store); out != before {
@@ -144,14 +144,15 @@ func TestOneAcceptedReviewMakesItsCollection(t *testing.T) {
 		file := titled(collection("YQ", single, list...), "NEW")
 		for _, buffer := range buffersFor(file) {
 			for _, order := range []func(string) string{reviewsFirst, strings.Clone} {
-				o := *reviews.WithBuffer(reviews.Options{}, buffer)
+				o := *reviews.WithBuffer(reviews.ReadOptions{}, buffer)
 				for _, stored := range []string{"", titled(collection("YQ", single), "OLD")} {
 					store := memory.New()
 					importInto(t, store, stored, nil)
 					r := dryAndReal(t, store, order(file), o)
 					c, err := reviews.New(store, nil).As(operator).Show(ctx,
 						reviews.ListReviewsRequest{Network: network, Source: "s", Collection: "YQ"})
-					if err != nil || c.Title != "NEW" || c.Count != 1 || r.Created != 1 || r.Rejected != r.Reviews-1 {
+					if err != nil || c.Title != "NEW" || c.Count != 1 || r.ReviewsCreated != 1 ||
+						r.ReviewsRejected != r.Reviews-1 {
 						t.Errorf("%s, buffer %d: %v, %+v, %v", name, buffer, counts(r), c, err)
 					}
 				}
@@ -163,7 +164,7 @@ func TestOneAcceptedReviewMakesItsCollection(t *testing.T) {
 // A collection without reviews is made, and changed, in whatever order its members stand.
 func TestACollectionWithoutReviewsIsMade(t *testing.T) {
 	for _, buffer := range []int{32, 1 << 20} {
-		o := *reviews.WithBuffer(reviews.Options{}, buffer)
+		o := *reviews.WithBuffer(reviews.ReadOptions{}, buffer)
 		for _, line := range []string{collection("YQ", single), collection("YQ", ""),
 			reviewsFirst(collection("YQ", single)), reviewsFirst(collection("YQ", ""))} {
 			store := memory.New()

@@ -28,7 +28,7 @@ func TestBlankLinesLoseNoRecord(t *testing.T) {
 	}
 	for _, workers := range []int{1, 4} {
 		for range 2 { // which block is done first is a matter of chance
-			o := reviews.WithBuffer(reviews.Options{Workers: workers}, buffer)
+			o := reviews.WithBuffer(reviews.ReadOptions{Workers: workers}, buffer)
 			checker := reviews.Check(bytes.NewReader(file.Bytes()), o)
 			for problem, err := range checker.Problems() {
 				t.Fatal(problem, err)
@@ -39,9 +39,9 @@ func TestBlankLinesLoseNoRecord(t *testing.T) {
 			}
 			service := reviews.New(memory.New(), nil)
 			r, err := service.As(vitrine.Caller{Operator: true}).Import(context.Background(),
-				reviews.ImportRequest{Network: network, File: bytes.NewReader(file.Bytes()), Options: *o})
-			if err != nil || r.Created != count {
-				t.Fatalf("%d workers: import creates %d reviews, want %d: %v", workers, r.Created, count, err)
+				reviews.ImportRequest{Network: network, File: bytes.NewReader(file.Bytes()), ReadOptions: *o})
+			if err != nil || r.ReviewsCreated != count {
+				t.Fatalf("%d workers: import creates %d reviews, want %d: %v", workers, r.ReviewsCreated, count, err)
 			}
 		}
 	}

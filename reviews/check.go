@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Options say how a file is read, by a check or an import, and who is told of its progress. The zero value works. Only
-// MaxLine and Now change which problems are found.
-type Options struct {
+// ReadOptions say how a file is read, by a check or an import, and who is told of its progress. The zero value works.
+// Only MaxLine and Now change which problems are found.
+type ReadOptions struct {
 	Workers int // goroutines that check lines; 0 or less: one for each core, eight at most
 	MaxLine int // bytes of a line at most (rule line-too-long); 0: 32 MiB, or Limits.Line in an import
 
@@ -37,7 +37,7 @@ type Options struct {
 // one goroutine, and checks the lines on several.
 type Checker struct {
 	file    io.Reader // nil once a loop over Problems has begun
-	options Options
+	options ReadOptions
 	checker *fileChecker
 }
 
@@ -47,7 +47,7 @@ type Checker struct {
 //
 // The memory of a check does not grow with the file or its problems, except for about 25 bytes for each collection. The
 // longest line is in memory, with the ids of its reviews.
-func Check(file io.Reader, o *Options) *Checker {
+func Check(file io.Reader, o *ReadOptions) *Checker {
 	c := &Checker{file: file}
 	if o != nil {
 		c.options = *o

@@ -144,7 +144,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 			t.Errorf("%s: left is\n%swant\n%s", test.name, left, want)
 		}
 		checkExported(t, service, left)
-		if again := importInto(t, store, left, nil); again.Unchanged != again.Reviews || again.Errors > 0 {
+		if again := importInto(t, store, left, nil); again.ReviewsUnchanged != again.Reviews || again.Errors > 0 {
 			t.Errorf("%s: what is left is imported anew as %+v", test.name, again)
 		}
 		var other strings.Builder
@@ -154,7 +154,7 @@ func TestDeleteErasesWhatItNames(t *testing.T) {
 		}
 		// What was erased comes back when it is imported again.
 		back := importInto(t, store, erasable(), nil)
-		if back.Created != test.done.Reviews || back.Updated != test.done.Replies {
+		if back.ReviewsCreated != test.done.Reviews || back.ReviewsUpdated != test.done.Replies {
 			t.Errorf("%s: the file imported again: %+v", test.name, back.Counts)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 var windows = flag.Int("windows", 5, "how far apart the ends of TestWindowsAgreeWithTheOracle are")
 
 // agree compares what Check finds in a line with what the oracle finds.
-func agree(t *testing.T, line []byte, o *reviews.Options) {
+func agree(t *testing.T, line []byte, o *reviews.ReadOptions) {
 	t.Helper()
 	if bytes.IndexByte(line, '\n') >= 0 || bytes.HasPrefix(line, []byte("\xef\xbb\xbf")) ||
 		bytes.HasPrefix(line, []byte("\x1f\x8b")) {
@@ -109,7 +109,7 @@ func TestCheckAgreesWithTheOracle(t *testing.T) {
 	}
 	for _, line := range lines {
 		agree(t, line, nil)
-		agree(t, line, reviews.WithBuffer(reviews.Options{}, 32+r.IntN(400)))
+		agree(t, line, reviews.WithBuffer(reviews.ReadOptions{}, 32+r.IntN(400)))
 		if t.Failed() {
 			return
 		}
@@ -127,7 +127,7 @@ func TestWindowsAgreeWithTheOracle(t *testing.T) {
 		for line := range bytes.SplitSeq(s.text, []byte("\n")) {
 			first = (first + 1) % step // so that alike lines are cut in other places
 			for n := 32 + first; n < min(len(line), 500) && !t.Failed(); n += step {
-				agree(t, line, reviews.WithBuffer(reviews.Options{}, n))
+				agree(t, line, reviews.WithBuffer(reviews.ReadOptions{}, n))
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func FuzzRecord(f *testing.F) {
 		if buffer == 0 {
 			agree(t, line, nil)
 		} else {
-			agree(t, line, reviews.WithBuffer(reviews.Options{}, 32+int(buffer)))
+			agree(t, line, reviews.WithBuffer(reviews.ReadOptions{}, 32+int(buffer)))
 		}
 	})
 }

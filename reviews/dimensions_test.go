@@ -60,7 +60,7 @@ func TestDimensionsAreMetByName(t *testing.T) {
 	result := looksSo(collection("YQ", `,"dimensions":["price","quality","caf\u00e9"]`, review("1", "10,90,50", ""),
 		review("2", "10,99,2", ""), review("3", "30,60,3", "")))
 	for _, buffer := range []int{150, 1 << 20} { // a line in parts, and a line in one block
-		o := *reviews.WithBuffer(reviews.Options{}, buffer)
+		o := *reviews.WithBuffer(reviews.ReadOptions{}, buffer)
 		plain := memory.New()
 		importInto(t, plain, stored, nil)
 		before, counted := export(t, plain), statistics(t, plain)
@@ -71,7 +71,8 @@ func TestDimensionsAreMetByName(t *testing.T) {
 		}
 		store := retrying{plain}
 		for _, updated := range []int64{1, 0} {
-			checkCounts(t, importInto(t, store, changed, &reviews.ImportRequest{Options: o}), 1, 1, 3, updated, updated,
+			checkCounts(t, importInto(t, store, changed, &reviews.ImportRequest{ReadOptions: o}), 1, 1, 3, updated,
+				updated,
 				3-2*updated, 0, 0, 0)
 			sameRecords(t, export(t, plain), result)
 		}

@@ -59,7 +59,7 @@ func TestRefusedValuesAreSearchedForRepeatedNamesAndBadCharacters(t *testing.T) 
 			}
 			for _, buffer := range []int{32, 100, 1 << 20} {
 				var got, at []string
-				for _, p := range check(t, []byte(line), reviews.WithBuffer(reviews.Options{}, buffer)) {
+				for _, p := range check(t, []byte(line), reviews.WithBuffer(reviews.ReadOptions{}, buffer)) {
 					got = append(got, p.Pointer+" "+p.Rule)
 					at = append(at, fmt.Sprint(p.Offset))
 				}

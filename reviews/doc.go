@@ -83,8 +83,8 @@
 //   - scale: the file has 20 ratings or more, and none above 10. They may be stars: 1 to 5 become 20 to 100.
 //   - id-text: an id of a collection decodes to bytes that are not printable UTF-8. Then it was probably not encoded:
 //     kettle and 8812 are valid Base64 by chance.
-//   - created-future: a time is more than 14 hours after the clock (Options.Now). A local time may be so far ahead of
-//     UTC.
+//   - created-future: a time is more than 14 hours after the clock (ReadOptions.Now). A local time may be so far ahead
+//     of UTC.
 //   - email: an imported_email is neither empty nor null, and does not look like an email address.
 //   - overwrite: an import, or a dry run, changes more than half of the reviews that were stored in the network. It is
 //     compared with the network as a whole, so a network with one review has this warning if the file changes that
@@ -116,7 +116,7 @@
 //   - Every transaction of an import or a deletion that changed something has one entry in the feed of changes of the
 //     network, written in the same transaction. It names collections and counts reviews, and has nothing of a single
 //     review or its author. So the feed has the source and the id of a collection also after that was erased, for
-//     ServiceOptions.KeepChanges.
+//     Options.KeepChanges.
 //   - An import that was killed is repeated from the beginning of the file. It reports what is stored already as
 //     unchanged, and stores the rest. The store is the only checkpoint, so there is no other record of progress that
 //     could disagree with it.

@@ -28,7 +28,7 @@ func ExampleCheck() {
 		}
 		fmt.Println(problem)
 	}
-	fmt.Println(checker.Report().Reviews, "reviews,", checker.Report().Rejected, "rejected")
+	fmt.Println(checker.Report().Reviews, "reviews,", checker.Report().ReviewsRejected, "rejected")
 	// Output:
 	// line 1, column 374, collection bGFtcA==, review 2, /reviews/1/created: error: there is no such day; this month has 28 days (timestamp): "2019-02-30T04:05:06Z"
 	// 2 reviews, 1 rejected
@@ -43,7 +43,8 @@ func ExampleSession_Import() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(report.Created, "created,", report.Unchanged, "unchanged,", report.Rejected, "rejected")
+		fmt.Println(report.ReviewsCreated, "created,", report.ReviewsUnchanged, "unchanged,", report.ReviewsRejected,
+			"rejected")
 	}
 	// Output:
 	// 1 created, 0 unchanged, 1 rejected
@@ -57,7 +58,7 @@ func ExampleSession() {
 	in := reviews.ImportRequest{File: strings.NewReader(exampleFile), DryRun: true}
 	in.Problem = func(p reviews.Problem) { fmt.Println(p.Pointer, p.Rule) }
 	report, err := session.Import(context.Background(), in)
-	fmt.Println(report.Created, report.Rejected, err)
+	fmt.Println(report.ReviewsCreated, report.ReviewsRejected, err)
 
 	in.Network = "other.test"
 	_, err = session.Import(context.Background(), in)

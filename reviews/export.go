@@ -15,7 +15,7 @@ import (
 // Collections and reviews are in the order in which they were first imported, except that a parent comes before its
 // replies. Importing the file into another store creates the same records there, and importing it into this one changes
 // nothing. A line has all reviews of its collection, so it may be longer than an import accepts by default;
-// Options.MaxLine of the import decides. The file has every member, including imported_email, which no other method
+// ReadOptions.MaxLine of the import decides. The file has every member, including imported_email, which no other method
 // returns. A network without reviews gives an empty file. The network "" stands for the only one that the caller
 // moderates.
 //

@@ -10,7 +10,7 @@ import (
 )
 
 // WithBuffer has files read in blocks of n bytes, so that a short line is a long one.
-func WithBuffer(o Options, n int) *Options {
+func WithBuffer(o ReadOptions, n int) *ReadOptions {
 	o.buffer = n
 	return &o
 }
@@ -36,7 +36,7 @@ func MarkupFault(text string) (at int, fault string) { return markupFault([]byte
 
 // PanicInWorker has a job of a pipeline panic.
 func PanicInWorker() {
-	p := newPipeline(Options{}, false, newFileChecker(context.Background(), Options{}, true, nil))
+	p := newPipeline(ReadOptions{}, false, newFileChecker(context.Background(), ReadOptions{}, true, nil))
 	j := p.job()
 	j.check.fileOptions = nil
 	j.data, j.batches = []byte(rightLine), make(chan []lineResult, 1)

@@ -179,7 +179,7 @@ func TestTheFeedIsForModeratorsOfTheNetwork(t *testing.T) {
 func TestEntriesOfReviewsAreRemoved(t *testing.T) {
 	clock := time.UnixMilli(1_800_000_000_000)
 	db := memory.New(memory.Options{Now: func() time.Time { return clock }})
-	s := reviews.New(db, &reviews.ServiceOptions{KeepChanges: time.Hour})
+	s := reviews.New(db, &reviews.Options{KeepChanges: time.Hour})
 	for n := range 64 {
 		load(t, s, collection("YQ", single, review("1", 1+n, "")), false)
 	}
@@ -218,7 +218,7 @@ func TestEntriesAreBounded(t *testing.T) {
 	if len(events) != 1 || !events[0].CollectionsTruncated || len(events[0].Collections) != 4096/13 {
 		t.Errorf("%d events, the first with %d collections", len(events), len(events[0].Collections))
 	}
-	few := reviews.New(memory.New(), &reviews.ServiceOptions{Limits: reviews.Limits{PageBytes: 1}})
+	few := reviews.New(memory.New(), &reviews.Options{Limits: reviews.Limits{PageBytes: 1}})
 	load(t, few, erasable(), false)
 	load(t, few, collection("YQ", single, review("5", 1, "")), false)
 	if page, err := few.As(writer).Changes(ctx, reviews.ChangesRequest{}); err != nil || len(page.Changes) != 1 ||

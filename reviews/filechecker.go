@@ -55,7 +55,7 @@ type oddValues struct {
 }
 
 // newFileChecker returns a fileChecker that passes problems to yield until yield returns false.
-func newFileChecker(ctx context.Context, o Options, dryRun bool, yield func(Problem) bool) *fileChecker {
+func newFileChecker(ctx context.Context, o ReadOptions, dryRun bool, yield func(Problem) bool) *fileChecker {
 	f := &fileChecker{ctx: ctx, yield: yield, watcher: o.Progress, pairs: map[fingerprint]struct{}{},
 		odd: map[string]*oddValues{}}
 	f.report.Problems, f.report.DryRun = []Problem{}, dryRun
@@ -160,7 +160,7 @@ func (f *fileChecker) count(r *lineResult) (accepted bool) {
 	if r.rejectsAll { // an error of the collection rejects all of its reviews
 		r.rejected = r.reviews
 	}
-	f.report.Rejected += r.rejected
+	f.report.ReviewsRejected += r.rejected
 	if r.record != nil && (r.rejectsAll || r.reviews > 0 && r.reviews == r.rejected) {
 		f.report.CollectionsRejected++
 	}

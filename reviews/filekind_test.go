@@ -118,7 +118,7 @@ func TestFilesOfAnotherKindAreOneError(t *testing.T) {
 		}
 		for _, file := range files {
 			r := importInto(t, memory.New(), file, nil)
-			if len(r.Problems) != 1 || r.Errors != 1 || r.Created > 0 {
+			if len(r.Problems) != 1 || r.Errors != 1 || r.ReviewsCreated > 0 {
 				t.Errorf("%s: %d problems, %v", test.name, r.Errors, r.Problems[:min(3, len(r.Problems))])
 				continue
 			}
@@ -167,7 +167,7 @@ func TestAFileWithABracketAndRecordsIsNoArray(t *testing.T) {
 			var rejects bytes.Buffer
 			copied := reviews.NewRejects(strings.NewReader(test.file), &rejects)
 			var lines []int64
-			in := reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer),
+			in := reviews.ImportRequest{ReadOptions: *reviews.WithBuffer(reviews.ReadOptions{}, buffer),
 				Problem: func(p reviews.Problem) {
 					copied.Add(p)
 					lines = append(lines, p.Line)
@@ -176,7 +176,7 @@ func TestAFileWithABracketAndRecordsIsNoArray(t *testing.T) {
 					}
 				}}
 			r := importInto(t, store, test.file, &in)
-			if r.Created != test.created || !slices.Equal(lines, test.errors) {
+			if r.ReviewsCreated != test.created || !slices.Equal(lines, test.errors) {
 				t.Errorf("%s, buffer %d: %+v, errors in the lines %d, want %d", test.name, buffer, r.Counts, lines,
 					test.errors)
 			}
@@ -189,7 +189,7 @@ func TestAFileWithABracketAndRecordsIsNoArray(t *testing.T) {
 			if err := copied.End(); err != nil || rejects.String() != want {
 				t.Errorf("%s: the rejects have %d bytes, want %d, %v", test.name, rejects.Len(), len(want), err)
 			}
-			checked := check(t, []byte(test.file), &in.Options)
+			checked := check(t, []byte(test.file), &in.ReadOptions)
 			if len(checked) != len(lines) {
 				t.Errorf("%s: check finds %d problems, want %d", test.name, len(checked), len(lines))
 			}
@@ -206,7 +206,7 @@ func TestAFileWithARecordIsOfTheRightKind(t *testing.T) {
 		if lines >= 1000 { // a thousand lines are a table; the record after them is imported all the same
 			want = 2
 		}
-		if r.Errors != want || r.Created != 1 || (r.Problems[0].Rule == "file-kind") != (lines >= 1000) {
+		if r.Errors != want || r.ReviewsCreated != 1 || (r.Problems[0].Rule == "file-kind") != (lines >= 1000) {
 			t.Errorf("%d lines of a table before a record: %+v", lines, r.Counts)
 		}
 		if last := r.Problems[len(r.Problems)-1]; !r.ProblemsTruncated && last.Line != int64(lines)+2 {
@@ -227,7 +227,8 @@ func TestRejectsAreTheLinesWithAnError(t *testing.T) {
 		for _, buffer := range []int{100, 1 << 20} {
 			var out bytes.Buffer
 			rejects := reviews.NewRejects(strings.NewReader(file), &out)
-			in := reviews.ImportRequest{Problem: rejects.Add, Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
+			in := reviews.ImportRequest{Problem: rejects.Add,
+				ReadOptions: *reviews.WithBuffer(reviews.ReadOptions{}, buffer)}
 			importInto(t, memory.New(), file, &in)
 			if err := rejects.End(); err != nil || out.String() != want {
 				t.Errorf("%s, buffer %d: %d bytes, want %d, %v", name, buffer, out.Len(), len(want), err)

@@ -29,7 +29,7 @@ func warned(t *testing.T, problems []reviews.Problem) (all []string) {
 
 // A review may be dated up to 14 hours after the clock: a local time without its zone can be as far ahead of UTC.
 func TestTimesMayBeFourteenHoursAhead(t *testing.T) {
-	o := &reviews.Options{Now: clock} // 2026-01-02T03:04:05Z
+	o := &reviews.ReadOptions{Now: clock} // 2026-01-02T03:04:05Z
 	for created, future := range map[string]bool{
 		"2026-01-02T17:04:05Z":                false,
 		"2026-01-02T17:04:05.000001Z":         true,
@@ -85,8 +85,8 @@ func TestWarningsAboutTheFileAreTheSameHoweverItIsRead(t *testing.T) {
 	var first reviews.Report
 	for _, workers := range []int{1, 8} {
 		for _, buffer := range []int{1000, 1 << 20} {
-			o := reviews.WithBuffer(reviews.Options{Workers: workers, Now: clock}, buffer)
-			in := &reviews.ImportRequest{Options: *o}
+			o := reviews.WithBuffer(reviews.ReadOptions{Workers: workers, Now: clock}, buffer)
+			in := &reviews.ImportRequest{ReadOptions: *o}
 			r := importInto(t, memory.New(), file.String(), in)
 			if first.Problems == nil {
 				first = r
@@ -232,7 +232,8 @@ func TestCollectionsAreCounted(t *testing.T) {
 			{"no JSON", collection("Zg", single, review("1", 50, "")) + `{"id":` + "\n", 1, 1, 0, 0},
 		} {
 			for _, dryRun := range []bool{true, false} {
-				in := &reviews.ImportRequest{DryRun: dryRun, Options: *reviews.WithBuffer(reviews.Options{}, limit)}
+				in := &reviews.ImportRequest{DryRun: dryRun,
+					ReadOptions: *reviews.WithBuffer(reviews.ReadOptions{}, limit)}
 				r := importInto(t, store, test.file, in)
 				got := []int64{r.Collections, r.CollectionsCreated, r.CollectionsUpdated, r.CollectionsRejected}
 				if want := []int64{test.collections, test.created, test.updated, test.rejected}; !slices.Equal(got,
@@ -240,7 +241,7 @@ func TestCollectionsAreCounted(t *testing.T) {
 					t.Errorf("blocks of %d bytes, %s, dry run %t: collections, created, updated, rejected: %v, want %v",
 						limit, test.name, dryRun, got, want)
 				}
-				if r.Reviews != r.Created+r.Updated+r.Unchanged+r.Rejected {
+				if r.Reviews != r.ReviewsCreated+r.ReviewsUpdated+r.ReviewsUnchanged+r.ReviewsRejected {
 					t.Errorf("%s: %+v", test.name, r.Counts)
 				}
 			}
@@ -276,7 +277,8 @@ func TestAnImportTakesTheClockOfTheStore(t *testing.T) {
 		s := reviews.New(memory.New(memory.Options{Now: test.store}), nil)
 		report, err := s.As(vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Operator: true}).Import(t.Context(),
 			reviews.ImportRequest{
-				Network: "example.test", File: strings.NewReader(record), Options: reviews.Options{Now: test.own}})
+				Network: "example.test", File: strings.NewReader(record),
+				ReadOptions: reviews.ReadOptions{Now: test.own}})
 		has := slices.ContainsFunc(report.Problems, func(p reviews.Problem) bool { return p.Rule == "created-future" })
 		if err != nil || has != test.future {
 			t.Errorf("%s: %+v, %v, want created-future: %t", name, report.Problems, err, test.future)

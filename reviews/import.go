@@ -19,8 +19,8 @@ type ImportRequest struct {
 	DryRun  bool          // compare with the store and report, but store nothing
 	Problem func(Problem) // if not nil, gets every problem, in the order of the file; called by the goroutine of Import
 
-	// Options say how the file is read.
-	Options
+	// ReadOptions say how the file is read.
+	ReadOptions
 }
 
 // maxQueued is the maximum number of lines and problems that wait for a transaction. A transaction usually begins
@@ -61,7 +61,7 @@ func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) 
 		in.Now = s.service.now
 	}
 	i := &importer{service: s.service, by: s.by, network: network, dryRun: in.DryRun}
-	i.fileChecker = newFileChecker(ctx, in.Options, in.DryRun, func(p Problem) bool {
+	i.fileChecker = newFileChecker(ctx, in.ReadOptions, in.DryRun, func(p Problem) bool {
 		if in.Problem != nil {
 			in.Problem(p)
 		}
@@ -69,7 +69,7 @@ func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) 
 	})
 	i.fileChecker.store = i.add
 	in.MaxLine = cmp.Or(in.MaxLine, s.service.limits.Line)
-	err = newPipeline(in.Options, true, i.fileChecker).run(in.File)
+	err = newPipeline(in.ReadOptions, true, i.fileChecker).run(in.File)
 	// Store also what was accepted before a read error, unless the caller has given up.
 	if i.err == nil {
 		i.err = ctx.Err()
@@ -141,7 +141,7 @@ func (i *importer) commit() {
 		i.err = i.service.As(i.by).change(i.ctx, i.network, storage.UpdateOptions{Large: size > maxTransaction},
 			func(s *rows) (Event, error) {
 				err := apply(s)
-				return Event{Action: ActionImported, Created: done.Created, Updated: done.Updated}, err
+				return Event{Action: ActionImported, Created: done.ReviewsCreated, Updated: done.ReviewsUpdated}, err
 			})
 	}
 	if i.err != nil {
@@ -160,15 +160,15 @@ func (i *importer) commit() {
 // warnOfOverwriting applies the rule overwrite: the file changes more than half of the reviews that were stored in the
 // network before the import. It reads collections until they have twice as many reviews as were changed.
 func (i *importer) warnOfOverwriting() error {
-	changed := i.report.Updated
-	if changed <= i.report.Unchanged { // at most half of the stored reviews in the file were changed
+	changed := i.report.ReviewsUpdated
+	if changed <= i.report.ReviewsUnchanged { // at most half of the stored reviews in the file were changed
 		return nil
 	}
 	var stored int64 // reviews before the import
 	err := view(i.ctx, i.service.db, i.network, func(s *rows) error {
 		stored = 0
 		if !i.dryRun {
-			stored = -i.report.Created
+			stored = -i.report.ReviewsCreated
 		}
 		for c, err := range s.all() {
 			if err != nil {
@@ -224,7 +224,7 @@ func merge(s *rows, queue []lineResult) (done Counts, err error) {
 			}
 			if mismatch != "" && now.Tally.Reviews > 0 {
 				in.mismatch.Message = mismatch
-				done.Rejected += int64(len(in.reviews))
+				done.ReviewsRejected += int64(len(in.reviews))
 				if in.makes { // otherwise its own rules have rejected it, which is counted already
 					done.CollectionsRejected++
 				}
@@ -307,12 +307,12 @@ func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err err
 	for n, r := range put {
 		switch {
 		case same[n]:
-			done.Unchanged++
+			done.ReviewsUnchanged++
 			continue
 		case r.n > 0:
-			done.Updated++
+			done.ReviewsUpdated++
 		default:
-			done.Created++
+			done.ReviewsCreated++
 		}
 		c.Tally.add(in.reviews[n].ratings)
 		kept = append(kept, r)

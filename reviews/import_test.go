@@ -61,7 +61,8 @@ func export(t testing.TB, store storage.Store) string {
 
 // counts are lines, collections, reviews, created, updated, unchanged, rejected, errors, warnings.
 func counts(r reviews.Report) []int64 {
-	return []int64{r.Lines, r.Collections, r.Reviews, r.Created, r.Updated, r.Unchanged, r.Rejected, r.Errors,
+	return []int64{r.Lines, r.Collections, r.Reviews, r.ReviewsCreated, r.ReviewsUpdated, r.ReviewsUnchanged,
+		r.ReviewsRejected, r.Errors,
 		r.Warnings}
 }
 
@@ -156,7 +157,7 @@ func TestExportIsTheImportFieldForField(t *testing.T) {
 		collection("YQ==", single,
 			strings.Replace(review("\"<&>", 7, ""), `"imported_display_name":"n"`, `"author_id":"x"`, 1)) +
 		strings.Replace(collection("YQ==", single), `"s"`, `"http:\/\/\u0073"`, 1)
-	for _, o := range []*reviews.ImportRequest{nil, {Options: *reviews.WithBuffer(reviews.Options{}, 128)}} {
+	for _, o := range []*reviews.ImportRequest{nil, {ReadOptions: *reviews.WithBuffer(reviews.ReadOptions{}, 128)}} {
 		store := memory.New()
 		if r := importInto(t, store, file, o); r.Errors != 0 {
 			t.Fatal(r.Problems)
@@ -168,7 +169,8 @@ func TestExportIsTheImportFieldForField(t *testing.T) {
 		if export(t, again) != out {
 			t.Error("another round gives another file")
 		}
-		if r := importInto(t, store, out, nil); r.Created+r.Updated+r.Rejected != 0 || r.Unchanged != 4 {
+		if r := importInto(t, store, out, nil); r.ReviewsCreated+r.ReviewsUpdated+r.ReviewsRejected != 0 ||
+			r.ReviewsUnchanged != 4 {
 			t.Errorf("importing the export: %v", counts(r))
 		}
 	}
@@ -191,16 +193,16 @@ func TestOrderAndSpellingOfMembersAreNoContent(t *testing.T) {
 
 func TestDryRunReportsAndStoresNothing(t *testing.T) {
 	for _, buffer := range []int{300, 1 << 20} {
-		o := reviews.WithBuffer(reviews.Options{}, buffer)
+		o := reviews.WithBuffer(reviews.ReadOptions{}, buffer)
 		store := memory.New()
 		importInto(t, store, randomFile(2, 60), nil)
 		before := export(t, store)
 		file := randomFile(2, 40) + randomFile(3, 60)
-		dry := importInto(t, store, file, &reviews.ImportRequest{Options: *o, DryRun: true})
+		dry := importInto(t, store, file, &reviews.ImportRequest{ReadOptions: *o, DryRun: true})
 		if export(t, store) != before {
 			t.Error("a dry run stores")
 		}
-		real := importInto(t, store, file, &reviews.ImportRequest{Options: *o})
+		real := importInto(t, store, file, &reviews.ImportRequest{ReadOptions: *o})
 		if !dry.DryRun || real.DryRun {
 			t.Errorf("dryRun is %v in a dry run and %v else", dry.DryRun, real.DryRun)
 		}
@@ -219,7 +221,7 @@ func TestImportHasTheProblemsOfCheck(t *testing.T) {
 	}
 	for _, buffer := range []int{200, 1 << 20} {
 		var got []reviews.Problem
-		o := &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer),
+		o := &reviews.ImportRequest{ReadOptions: *reviews.WithBuffer(reviews.ReadOptions{}, buffer),
 			Problem: func(p reviews.Problem) { got = append(got, p) }}
 		r := importInto(t, memory.New(), file, o)
 		if !slices.Equal(got, want) || int64(len(got)) != r.Errors+r.Warnings {
@@ -236,7 +238,7 @@ func TestImportHasTheProblemsOfCheck(t *testing.T) {
 func TestOtherDimensionsThanTheStoredOnesAreAnError(t *testing.T) {
 	two := `,"dimensions":["a","b"]`
 	for _, buffer := range []int{150, 1 << 20} {
-		o := &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
+		o := &reviews.ImportRequest{ReadOptions: *reviews.WithBuffer(reviews.ReadOptions{}, buffer)}
 		store := memory.New()
 		importInto(t, store, collection("YQ", two, review("1", "1,2", ""))+collection("YWI", two), o)
 		// Absent dimensions are reported at the record, others at their value; the rest of the file goes in.
@@ -367,7 +369,7 @@ func TestImportStopsWithItsContextAndItsStore(t *testing.T) {
 	}
 	r, err := reviews.New(failingStore{store, errFull}, nil).As(operator).Import(ctx,
 		reviews.ImportRequest{Network: network, File: strings.NewReader(randomFile(1, 500))})
-	if !errors.Is(err, vitrine.ErrFull) || r.Created != 0 {
+	if !errors.Is(err, vitrine.ErrFull) || r.ReviewsCreated != 0 {
 		t.Errorf("%v, %v", err, counts(r))
 	}
 	if export(t, store) != "" {
@@ -387,10 +389,10 @@ func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 	part := func(to []byte, i int) []byte { return append(to, ","+review(fmt.Sprint(i+1), 5, "")...) }
 	for _, test := range []struct {
 		name string
-		run  func(o reviews.Options) error
+		run  func(o reviews.ReadOptions) error
 		want error
 	}{
-		{"when its context ends", func(o reviews.Options) error {
+		{"when its context ends", func(o reviews.ReadOptions) error {
 			over, cancel := context.WithCancel(ctx)
 			file := endless(func(to []byte, i int) []byte {
 				if i == 20_000 {
@@ -399,17 +401,17 @@ func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 				return part(to, i)
 			})
 			_, err := reviews.New(memory.New(), nil).As(operator).Import(over,
-				reviews.ImportRequest{Network: network, File: file, Options: o})
+				reviews.ImportRequest{Network: network, File: file, ReadOptions: o})
 			return err
 		}, context.Canceled},
-		{"when its store fails", func(o reviews.Options) error {
+		{"when its store fails", func(o reviews.ReadOptions) error {
 			file := generate(4<<20, open, func(to []byte, i int) []byte { return append(part(to, i), `,7`...) },
 				`],"source":"s","title":"t","created":"2020-01-02T03:04:05Z","id":"YQ","dimensions":["default"]}`)
 			_, err := reviews.New(failingStore{memory.New(), errFull}, nil).As(operator).Import(ctx,
-				reviews.ImportRequest{Network: network, File: file, Options: o})
+				reviews.ImportRequest{Network: network, File: file, ReadOptions: o})
 			return err
 		}, vitrine.ErrFull},
-		{"when its problems are left", func(o reviews.Options) error {
+		{"when its problems are left", func(o reviews.ReadOptions) error {
 			file := endless(repeat(`,7`))
 			file.next = []byte(strings.TrimSuffix(collection("YQ", single), "]}\n") + "7")
 			for range reviews.Check(file, &o).Problems() {
@@ -419,7 +421,7 @@ func TestALongLineIsLeftWhenTheImportEnds(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if err := test.run(reviews.Options{}); !errors.Is(err, test.want) {
+			if err := test.run(reviews.ReadOptions{}); !errors.Is(err, test.want) {
 				t.Errorf("error %v, want %v", err, test.want)
 			}
 		})

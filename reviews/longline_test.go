@@ -45,7 +45,7 @@ func TestALineThatIsTooLongIsOneError(t *testing.T) {
 			file += collection("YWQ", single, review("1", 0, ""))
 		}
 		for _, buffer := range []int{32, limit, limit + 1, 2 * limit, 1 << 20} {
-			o := reviews.WithBuffer(reviews.Options{MaxLine: limit}, buffer)
+			o := reviews.WithBuffer(reviews.ReadOptions{MaxLine: limit}, buffer)
 			var got []string
 			for _, p := range check(t, []byte(file), o) {
 				got = append(got,
@@ -65,7 +65,7 @@ func TestALineThatIsTooLongIsOneError(t *testing.T) {
 		}
 	}
 	r, err := reviews.New(memory.New(),
-		&reviews.ServiceOptions{Limits: reviews.Limits{Line: limit}}).As(operator).Import(ctx,
+		&reviews.Options{Limits: reviews.Limits{Line: limit}}).As(operator).Import(ctx,
 		request(network, strings.NewReader(padded+fits), nil))
 	if err != nil || r.Errors != 2 || r.Lines != 2 || r.Collections != 1 || r.Problems[0].Rule != "line-too-long" {
 		t.Errorf("%+v, %v", r, err)
@@ -76,7 +76,7 @@ func TestALineThatIsTooLongIsOneError(t *testing.T) {
 func TestLongLinesWaitForAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		places := make(chan struct{}, 1)
-		in := &reviews.ImportRequest{Options: reviews.Options{LongLines: places, Now: clock}}
+		in := &reviews.ImportRequest{ReadOptions: reviews.ReadOptions{LongLines: places, Now: clock}}
 		importInto(t, memory.New(), collection("YQ", single, review("1", 5, `,"subparts":{"s":"`+large[:900<<10]+`"}`)),
 			in)
 		importInto(t, memory.New(),

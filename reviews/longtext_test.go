@@ -50,7 +50,7 @@ func TestLongTextsWithEscapesAgreeWithTheOracle(t *testing.T) {
 	}
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
-			for _, o := range []*reviews.Options{nil, reviews.WithBuffer(reviews.Options{}, 4000)} {
+			for _, o := range []*reviews.ReadOptions{nil, reviews.WithBuffer(reviews.ReadOptions{}, 4000)} {
 				agree(t, []byte(strings.TrimSuffix(line, "\n")), o)
 			}
 		})
@@ -68,7 +68,8 @@ func TestLongIDsAreStoredWhole(t *testing.T) {
 	for _, buffer := range []int{4000, 4 << 20} {
 		t.Run(fmt.Sprint("buffer ", buffer), func(t *testing.T) {
 			store := memory.New()
-			importInto(t, store, file, &reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer)})
+			importInto(t, store, file,
+				&reviews.ImportRequest{ReadOptions: *reviews.WithBuffer(reviews.ReadOptions{}, buffer)})
 			found := false
 			err := reviews.EditReview(store, network, reviews.Key{Source: want, ID: "YQ"}, want,
 				func(data string) string {

@@ -161,8 +161,9 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 				t.Errorf("the heap grew by %d bytes, want at most %d", grown, limit)
 			}
 			if r := c.Report(); test.errors >= 0 && r.Errors != int64(test.errors) || test.rejected >= 0 &&
-				r.Rejected != test.rejected {
-				t.Errorf("%d errors, %d rejected, want %d and %d; %v", r.Errors, r.Rejected, test.errors, test.rejected,
+				r.ReviewsRejected != test.rejected {
+				t.Errorf("%d errors, %d rejected, want %d and %d; %v", r.Errors, r.ReviewsRejected, test.errors,
+					test.rejected,
 					r.Problems[:min(3, len(r.Problems))])
 			}
 		})
@@ -180,7 +181,7 @@ func TestMemoryOfAnImportDoesNotGrowWithTheFile(t *testing.T) {
 	watch := watchHeap()
 	r, err := reviews.New(memory.New(), nil).As(operator).Import(ctx,
 		reviews.ImportRequest{Network: network, File: file, DryRun: true})
-	if err != nil || r.Errors > 0 || r.Created != r.Reviews {
+	if err != nil || r.Errors > 0 || r.ReviewsCreated != r.Reviews {
 		t.Fatal(r, err)
 	}
 	if grown, limit := watch.stop(), 2*(int64(16<<20)+16*r.Reviews); grown > limit {

@@ -45,13 +45,13 @@ func TestProblemsOfALineComeByOffset(t *testing.T) {
 		place(at(`""`), "/created", "timestamp"),
 	}
 	for _, buffer := range []int{32, 100, 1 << 20} {
-		o := reviews.WithBuffer(reviews.Options{}, buffer)
+		o := reviews.WithBuffer(reviews.ReadOptions{}, buffer)
 		if got := places(check(t, []byte(file), o)); !slices.Equal(got, want) {
 			t.Errorf("buffer %d:\n got %q\nwant %q", buffer, got, want)
 		}
 		var found []reviews.Problem
 		importInto(t, memory.New(), file,
-			&reviews.ImportRequest{Options: *o, Problem: func(p reviews.Problem) { found = append(found, p) }})
+			&reviews.ImportRequest{ReadOptions: *o, Problem: func(p reviews.Problem) { found = append(found, p) }})
 		if got := places(found); !slices.Equal(got, want) {
 			t.Errorf("import, buffer %d:\n got %q\nwant %q", buffer, got, want)
 		}
@@ -73,7 +73,7 @@ func places(list []reviews.Problem) (out []string) {
 func TestStoredDimensionsComeByOffset(t *testing.T) {
 	for _, buffer := range []int{150, 1 << 20} {
 		store := memory.New()
-		o := reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer)}
+		o := reviews.ImportRequest{ReadOptions: *reviews.WithBuffer(reviews.ReadOptions{}, buffer)}
 		importInto(t, store, collection("YQ", `,"dimensions":["a","b"]`, review("1", "1,2", "")), &o)
 		bad := collection("YQ", single, review("1", 5, ""), review("2", 0, ""))
 		after := strings.Replace(collection("YQ", single, review("1", 5, ""), review("2", 0, "")), single, "", 1)
@@ -91,8 +91,8 @@ func TestStoredDimensionsComeByOffset(t *testing.T) {
 			case rejected:
 				want = append(want, "value-type")
 			}
-			if !slices.Equal(rules, want) || r.Rejected != 2 || export(t, store) != before {
-				t.Errorf("buffer %d: %v, %d rejected, want %v", buffer, rules, r.Rejected, want)
+			if !slices.Equal(rules, want) || r.ReviewsRejected != 2 || export(t, store) != before {
+				t.Errorf("buffer %d: %v, %d rejected, want %v", buffer, rules, r.ReviewsRejected, want)
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func TestVeryManyProblemsOfALineAreAllReported(t *testing.T) {
 			}
 			file := collection("YQ", single, list...)
 			first := int64(strings.Index(file, "[0]") + 1)
-			found := check(t, []byte(file), reviews.WithBuffer(reviews.Options{}, buffer))
+			found := check(t, []byte(file), reviews.WithBuffer(reviews.ReadOptions{}, buffer))
 			for i, p := range found {
 				offset := first + int64(i*(len(list[0])+1))
 				if p.Offset != offset || p.Column != offset+1 || p.Review != fmt.Sprintf("r%04d", i) ||

@@ -37,7 +37,7 @@ func TestADeletionStoresAReplyInTheFormOfAnImport(t *testing.T) {
 				}
 			}
 			left := importInto(t, store, export(t, store), nil)
-			if left.Errors > 0 || left.Reviews == 0 || left.Unchanged != left.Reviews {
+			if left.Errors > 0 || left.Reviews == 0 || left.ReviewsUnchanged != left.Reviews {
 				t.Errorf("%q: what is left is imported anew as %+v", first, left)
 			}
 		}

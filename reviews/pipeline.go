@@ -13,9 +13,9 @@ import (
 
 const (
 	defaultBuffer = 512 << 10 // bytes of a block, without the rest of its last line
-	maxWorkers    = 8         // the maximum that Options.Workers 0 means: more workers would wait for the disk
+	maxWorkers    = 8         // the maximum that ReadOptions.Workers 0 means: more workers would wait for the disk
 	maxBatch      = 256       // results that a job sends at once
-	longLine      = 1 << 20   // the length in bytes from which a line needs a slot of Options.LongLines
+	longLine      = 1 << 20   // the length in bytes from which a line needs a slot of ReadOptions.LongLines
 	maxLine       = 32 << 20  // bytes of a line, unless the options say otherwise
 )
 
@@ -30,7 +30,7 @@ type pipeline struct {
 	fileOptions
 	workers int           // jobs that run at a time
 	buffer  int           // bytes of a block
-	slots   chan struct{} // Options.LongLines
+	slots   chan struct{} // ReadOptions.LongLines
 	hasSlot bool          // one of the slots is in use
 	to      *fileChecker
 	stop    chan struct{} // closed when nobody receives results any more
@@ -52,7 +52,7 @@ type job struct {
 
 // newPipeline returns a pipeline with the options of a caller, where 0 means the default. forImport says whether the
 // results must have what an import stores.
-func newPipeline(o Options, forImport bool, to *fileChecker) *pipeline {
+func newPipeline(o ReadOptions, forImport bool, to *fileChecker) *pipeline {
 	p := &pipeline{workers: o.Workers, buffer: cmp.Or(o.buffer, defaultBuffer), slots: o.LongLines, to: to,
 		stop: make(chan struct{})}
 	if p.workers <= 0 {

@@ -47,7 +47,7 @@ func TestProblemsNameTheRecordAndWhatIsWrong(t *testing.T) {
 			importInto(t, store, collection("YWI", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
 			var last reviews.Problem
 			importInto(t, store, test.file,
-				&reviews.ImportRequest{Options: *reviews.WithBuffer(reviews.Options{}, buffer),
+				&reviews.ImportRequest{ReadOptions: *reviews.WithBuffer(reviews.ReadOptions{}, buffer),
 					Problem: func(p reviews.Problem) {
 						if p.Severity == reviews.SeverityError {
 							last = p

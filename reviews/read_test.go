@@ -312,7 +312,7 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 		list = append(list, strings.Replace(review(fmt.Sprint(i), 5, ""), `"title":"t"`, `"title":"`+text+`"`, 1))
 	}
 	importInto(t, store, collection("YQ", single, list...), nil)
-	service := reviews.New(store, &reviews.ServiceOptions{Limits: reviews.Limits{PageBytes: 2000}})
+	service := reviews.New(store, &reviews.Options{Limits: reviews.Limits{PageBytes: 2000}})
 	for after, page := "", 1; page <= 2; page++ {
 		list, err := service.As(operator).ListReviews(ctx,
 			reviews.ListReviewsRequest{Network: network, Collection: "YQ", After: after})
@@ -366,7 +366,7 @@ func TestPagesHaveNoMoreThanTheLimits(t *testing.T) {
 		{reviews.Limits{Page: 2}, 3, 0, "limit: want 1 to 2"},
 		{reviews.Limits{PageBytes: 1}, 0, 1, ""},
 	} {
-		service := reviews.New(store, &reviews.ServiceOptions{Limits: test.limits})
+		service := reviews.New(store, &reviews.Options{Limits: test.limits})
 		collections, one := service.As(operator).ListCollections(ctx,
 			reviews.ListCollectionsRequest{Network: network, Limit: test.asked})
 		list, two := service.As(operator).ListReviews(ctx,

@@ -17,14 +17,15 @@ import (
 // The samples again, in one file: each must be found at its place, behind and before all others.
 func TestSamplesInOneFileHaveTheirProblems(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n", "\n\n", "\n \t\r\n"} {
-		for _, o := range []*reviews.Options{nil, {Workers: 1}, reviews.WithBuffer(reviews.Options{Workers: 2}, 1<<10),
-			reviews.WithBuffer(reviews.Options{Workers: 3}, 1<<14)} {
+		for _, o := range []*reviews.ReadOptions{nil, {Workers: 1},
+			reviews.WithBuffer(reviews.ReadOptions{Workers: 2}, 1<<10),
+			reviews.WithBuffer(reviews.ReadOptions{Workers: 3}, 1<<14)} {
 			testInOneFile(t, end, o)
 		}
 	}
 }
 
-func testInOneFile(t *testing.T, end string, o *reviews.Options) {
+func testInOneFile(t *testing.T, end string, o *reviews.ReadOptions) {
 	t.Helper()
 	var file bytes.Buffer
 	file.WriteString("\ufeff")
@@ -121,7 +122,7 @@ func TestFilesAreReadAsTheyAre(t *testing.T) {
 	} {
 		for name, read := range map[string]func(io.Reader) io.Reader{"": same,
 			", a byte at a time": iotest.OneByteReader, ", error with the data": iotest.DataErrReader} {
-			for _, o := range []*reviews.Options{nil, reviews.WithBuffer(reviews.Options{}, 64)} {
+			for _, o := range []*reviews.ReadOptions{nil, reviews.WithBuffer(reviews.ReadOptions{}, 64)} {
 				t.Run(test.name+name, func(t *testing.T) {
 					c := reviews.Check(read(strings.NewReader(test.file)), o)
 					var got []int64
@@ -153,7 +154,7 @@ func TestFaultsInALongStringAreFound(t *testing.T) {
 		for _, text := range []string{fault + filler, filler + fault, filler + fault + filler, fault + filler + fault} {
 			file := strings.Replace(record, `"title":"t","body`, `"title":"`+text+`","body`, 1)
 			for _, buffer := range []int{64, 100_000} {
-				found := check(t, []byte(file), reviews.WithBuffer(reviews.Options{}, buffer))
+				found := check(t, []byte(file), reviews.WithBuffer(reviews.ReadOptions{}, buffer))
 				if len(found) != 1 || found[0].Offset != int64(strings.Index(file, fault)) ||
 					found[0].Pointer != "/reviews/0/title" {
 					t.Errorf("%s, buffer %d: %v, want one at %d", fault, buffer, found, strings.Index(file, fault))
@@ -183,7 +184,7 @@ func TestAnErrorOfReadingIsReturned(t *testing.T) {
 		{"behind gzip", strings.NewReader(zipped(record+"\n") + "more"), 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := reviews.Check(test.file, reviews.WithBuffer(reviews.Options{}, 512))
+			c := reviews.Check(test.file, reviews.WithBuffer(reviews.ReadOptions{}, 512))
 			var failed error
 			for p, err := range c.Problems() {
 				if err == nil && test.lines >= 0 {
@@ -212,7 +213,7 @@ func TestALineThatIsNoJSONIsReportedOnceAndCountsNoReviews(t *testing.T) {
 		rules = append(rules, p.Rule)
 	}
 	if r := c.Report(); !slices.Equal(rules, []string{"json"}) || r.Collections != 1 || r.Reviews != 1 ||
-		r.Rejected != 0 || r.Errors != 1 {
+		r.ReviewsRejected != 0 || r.Errors != 1 {
 		t.Errorf("%v, %+v", rules, r)
 	}
 }
@@ -220,7 +221,7 @@ func TestALineThatIsNoJSONIsReportedOnceAndCountsNoReviews(t *testing.T) {
 func TestCheckIsStoppedEarly(t *testing.T) {
 	file := strings.Repeat("{}\n", 40_000)
 	for _, buffer := range []int{256, 1 << 16} {
-		c := reviews.Check(strings.NewReader(file), reviews.WithBuffer(reviews.Options{Workers: 3}, buffer))
+		c := reviews.Check(strings.NewReader(file), reviews.WithBuffer(reviews.ReadOptions{Workers: 3}, buffer))
 		n := 0
 		for range c.Problems() {
 			if n++; n == 700 {

@@ -25,10 +25,10 @@ type Counts struct {
 	CollectionsUpdated  int64 `json:"collectionsUpdated"`
 	CollectionsRejected int64 `json:"collectionsRejected"` // or all of their reviews were
 	Reviews             int64 `json:"reviews"`             // in these records
-	Created             int64 `json:"created"`
-	Updated             int64 `json:"updated"`
-	Unchanged           int64 `json:"unchanged"`
-	Rejected            int64 `json:"rejected"`
+	ReviewsCreated      int64 `json:"created"`
+	ReviewsUpdated      int64 `json:"updated"`
+	ReviewsUnchanged    int64 `json:"unchanged"`
+	ReviewsRejected     int64 `json:"rejected"`
 	Errors              int64 `json:"errors"` // problems of SeverityError
 	Warnings            int64 `json:"warnings"`
 	DryRun              bool  `json:"dryRun"` // nothing was stored
@@ -43,8 +43,9 @@ func (c *Counts) Add(other Counts) {
 		{&c.CollectionsCreated, &other.CollectionsCreated},
 		{&c.CollectionsUpdated, &other.CollectionsUpdated}, {&c.CollectionsRejected, &other.CollectionsRejected},
 		{&c.Reviews, &other.Reviews},
-		{&c.Created, &other.Created}, {&c.Updated, &other.Updated}, {&c.Unchanged, &other.Unchanged},
-		{&c.Rejected, &other.Rejected},
+		{&c.ReviewsCreated, &other.ReviewsCreated}, {&c.ReviewsUpdated, &other.ReviewsUpdated},
+		{&c.ReviewsUnchanged, &other.ReviewsUnchanged},
+		{&c.ReviewsRejected, &other.ReviewsRejected},
 		{&c.Errors, &other.Errors}, {&c.Warnings, &other.Warnings}, {&c.Namesakes, &other.Namesakes},
 	} {
 		*n.to += *n.from

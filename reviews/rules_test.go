@@ -108,7 +108,7 @@ func (s sample) problems(t *testing.T) []reviews.Problem {
 	t.Helper()
 	switch s.rule {
 	case "line-too-long":
-		return check(t, s.text, &reviews.Options{MaxLine: 400})
+		return check(t, s.text, &reviews.ReadOptions{MaxLine: 400})
 	case "stored-dimensions":
 		store := memory.New()
 		importInto(t, store, collection("YQ==", `,"dimensions":["a","b"]`, review("1", "1,2", "")), nil)
@@ -156,7 +156,7 @@ func withoutFileWarnings(all []reviews.Problem) []reviews.Problem {
 	return slices.DeleteFunc(all, func(p reviews.Problem) bool { return slices.Contains(fileWarnings, p.Rule) })
 }
 
-func check(t testing.TB, file []byte, o *reviews.Options) []reviews.Problem {
+func check(t testing.TB, file []byte, o *reviews.ReadOptions) []reviews.Problem {
 	t.Helper()
 	var all []reviews.Problem
 	for p, err := range reviews.Check(bytes.NewReader(file), o).Problems() {
@@ -202,7 +202,8 @@ func TestExamplesOfRulesBreakAndKeepTheirRule(t *testing.T) {
 		if rule.ID == "overwrite" {
 			importInto(t, store, rule.ExampleFile(`"title":"Bright"`), nil)
 		}
-		dry := &reviews.ImportRequest{DryRun: true, Options: reviews.Options{MaxLine: 32 << 10}} // KiB in place of MiB
+		// KiB in place of MiB
+		dry := &reviews.ImportRequest{DryRun: true, ReadOptions: reviews.ReadOptions{MaxLine: 32 << 10}}
 		wrong := importInto(t, store, sizes(rule.ExampleFile(rule.Wrong)), dry).Problems
 		if len(wrong) != 1 || wrong[0].Rule != rule.ID || wrong[0].Severity != rule.Severity {
 			t.Errorf("%s: the wrong example has %v", rule.ID, wrong)

@@ -30,8 +30,8 @@ type Service struct {
 	now    func() time.Time // of the feed, and of imports whose options name no clock
 }
 
-// ServiceOptions are the options of New. The zero value works.
-type ServiceOptions struct {
+// Options are the options of New. The zero value works.
+type Options struct {
 	Vendor string // second segment of URNs; default "vitrine"
 	Limits Limits // a zero field means the default of that limit
 
@@ -50,11 +50,11 @@ type Limits struct {
 
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil;
 // New panics if the store is.
-func New(db storage.Store, o *ServiceOptions) *Service {
+func New(db storage.Store, o *Options) *Service {
 	required.Argument("reviews.New", "store", db)
 	// Set the defaults of absent options.
 	if o == nil {
-		o = &ServiceOptions{}
+		o = &Options{}
 	}
 	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: feed.New(db, o.KeepChanges),
 		now: rec.Clock(db, nil)}

@@ -111,9 +111,9 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("{"+strings.Repeat("0", 69)+", \n"), uint16(40)) // longer than the window, and of another kind
 	f.Fuzz(func(t *testing.T, file []byte, buffer uint16) {
 		var reports [3]reviews.Report
-		for i, o := range []*reviews.Options{reviews.WithBuffer(reviews.Options{Workers: 1}, 16<<10),
-			reviews.WithBuffer(reviews.Options{Workers: 3}, 1<<10),
-			reviews.WithBuffer(reviews.Options{Workers: 2}, 32+int(buffer))} {
+		for i, o := range []*reviews.ReadOptions{reviews.WithBuffer(reviews.ReadOptions{Workers: 1}, 16<<10),
+			reviews.WithBuffer(reviews.ReadOptions{Workers: 3}, 1<<10),
+			reviews.WithBuffer(reviews.ReadOptions{Workers: 2}, 32+int(buffer))} {
 			c := reviews.Check(strings.NewReader(string(file)), o)
 			for _, err := range c.Problems() {
 				if err != nil {

@@ -24,9 +24,10 @@ var reviewBehaviours = []behaviour{
 		func(t *testing.T, as func(httpapi.Principal) services) {
 			file := oneReview + "\nno JSON\n"
 			for i, want := range []reviews.Counts{
-				{Lines: 3, Collections: 1, CollectionsCreated: 1, Reviews: 1, Created: 1, Errors: 1, DryRun: true},
-				{Lines: 3, Collections: 1, CollectionsCreated: 1, Reviews: 1, Created: 1, Errors: 1},
-				{Lines: 3, Collections: 1, Reviews: 1, Unchanged: 1, Errors: 1},
+				{Lines: 3, Collections: 1, CollectionsCreated: 1, Reviews: 1, ReviewsCreated: 1, Errors: 1,
+					DryRun: true},
+				{Lines: 3, Collections: 1, CollectionsCreated: 1, Reviews: 1, ReviewsCreated: 1, Errors: 1},
+				{Lines: 3, Collections: 1, Reviews: 1, ReviewsUnchanged: 1, Errors: 1},
 			} {
 				report := ok(as(editor).reviews.Import(t.Context(),
 					reviews.ImportRequest{Network: "example.test", File: strings.NewReader(file),
@@ -46,7 +47,8 @@ var reviewBehaviours = []behaviour{
 		_, _ = zip.Write([]byte(oneReview))
 		must(t, zip.Close())
 		if report := ok(as(editor).reviews.Import(t.Context(),
-			reviews.ImportRequest{Network: "example.test", File: &b}))(t); report.Created != 1 || report.Errors != 0 {
+			reviews.ImportRequest{Network: "example.test", File: &b}))(t); report.ReviewsCreated != 1 ||
+			report.Errors != 0 {
 			t.Errorf("%+v", report)
 		}
 		if report := ok(as(editor).reviews.Import(t.Context(),
@@ -95,7 +97,7 @@ var reviewBehaviours = []behaviour{
 				Problem: func(p reviews.Problem) { problems = append(problems, p) }}
 			in.Progress = func(bytes int64, _ reviews.Counts) { sent = bytes }
 			report := ok(only.Import(t.Context(), in))(t)
-			if report.Created != 1 || !reflect.DeepEqual(problems, report.Problems) ||
+			if report.ReviewsCreated != 1 || !reflect.DeepEqual(problems, report.Problems) ||
 				sent != int64(len(oneReview)+len("\nno JSON\n")) {
 				t.Errorf("%+v, problems %+v, %d bytes", report, problems, sent)
 			}
@@ -174,8 +176,8 @@ var reviewBehaviours = []behaviour{
 			t.Errorf("%s", &out)
 		}
 		if report := ok(both.Import(t.Context(),
-			reviews.ImportRequest{Network: "example.test", File: &out}))(t); report.Unchanged != 1 ||
-			report.Created+report.Updated+int64(report.Errors) != 0 {
+			reviews.ImportRequest{Network: "example.test", File: &out}))(t); report.ReviewsUnchanged != 1 ||
+			report.ReviewsCreated+report.ReviewsUpdated+int64(report.Errors) != 0 {
 			t.Errorf("importing the export: %+v", report)
 		}
 		out.Reset()

@@ -128,7 +128,7 @@ func ExampleReviews_Import() {
 	}
 	report, err := c.Reviews.Import(context.Background(),
 		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(oneReview)})
-	fmt.Println(report.Created, report.Errors, err)
+	fmt.Println(report.ReviewsCreated, report.Errors, err)
 	// Output:
 	// 1 0 <nil>
 }

@@ -37,7 +37,7 @@ type handler struct {
 
 	// The limits that requests share:
 	large, uploads, exports, erasures, streams *slots
-	reads                            *turns
+	reads                                      *turns
 
 	calls      sync.Pool // of *call
 	deliveries *lru.Cache[deliveryKey, cachedDelivery]

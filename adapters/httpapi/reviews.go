@@ -25,7 +25,7 @@ import (
 // does.
 type reviewRoutes struct {
 	svc       *reviews.Service
-	longLines chan struct{} // of all imports together, see reviews.Options
+	longLines chan struct{} // of all imports together, see reviews.ReadOptions
 	spools    chan struct{} // of all conversions together, see convert.Request
 }
 
@@ -70,7 +70,7 @@ func (v reviewRoutes) load(c *call) error {
 	defer file.release()
 	var report reviews.Report
 	in := reviews.ImportRequest{Network: c.network, DryRun: dryRun,
-		Options: reviews.Options{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
+		ReadOptions: reviews.ReadOptions{MaxLine: c.h.Limits.Line, LongLines: v.longLines}}
 	if in.File, err = file.content(); err == nil {
 		// net/http ends the context of a request whose body ends early, and the part before must be stored.
 		report, err = v.as(c).Import(context.WithoutCancel(c.r.Context()), in)

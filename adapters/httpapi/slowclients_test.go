@@ -102,7 +102,7 @@ func everybodyIsEditor(*http.Request) (httpapi.Principal, error) { return editor
 func importReviews(t *testing.T, svc *reviews.Service, file string) {
 	t.Helper()
 	report, err := svc.As(editor.Caller).Import(t.Context(), reviews.ImportRequest{File: strings.NewReader(file)})
-	if err != nil || report.Errors > 0 || report.Created+report.Updated == 0 {
+	if err != nil || report.Errors > 0 || report.ReviewsCreated+report.ReviewsUpdated == 0 {
 		t.Fatalf("%+v, %v", report, err)
 	}
 }

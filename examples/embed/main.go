@@ -109,7 +109,7 @@ func (p *program) fill(ctx context.Context) error {
 		"created": "2024-02-03T04:05:06Z", "ratings": [80]}]}`
 	report, err := p.reviews.As(me).Import(ctx,
 		reviews.ImportRequest{Network: "example.test", File: strings.NewReader(strings.ReplaceAll(line, "\n", ""))})
-	if err == nil && report.Created != 1 {
+	if err == nil && report.ReviewsCreated != 1 {
 		err = fmt.Errorf("the review was not imported: %+v", report)
 	}
 	return err

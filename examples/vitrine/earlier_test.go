@@ -281,7 +281,7 @@ func (s *earlierServer) goesOn(e earlier, imported bool) {
 	var counts reviews.Counts
 	exported := s.send("editor", "GET", "/x/reviews/export?network=example.test", "").Body.String()
 	s.do("editor", "POST", "/x/reviews/import?network=example.test", exported, &counts)
-	if counts.Reviews != 6 || counts.Unchanged != 6 {
+	if counts.Reviews != 6 || counts.ReviewsUnchanged != 6 {
 		s.t.Errorf("reviews that were exported are imported again: %+v", counts)
 	}
 	s.signsIn(e)

@@ -298,7 +298,7 @@ func TestAnImportThatStopsSaysWhatIsIn(t *testing.T) {
 	var out strings.Builder
 	f := newFindings(&out, shownFlags{asJSON: new(bool), all: new(bool)})
 	if err := f.end(reviews.Counts{Lines: 7, Collections: 4, CollectionsCreated: 2, CollectionsRejected: 1,
-		Reviews: 600, Created: 100, Unchanged: 20, Rejected: 30}, stopped); err != nil {
+		Reviews: 600, ReviewsCreated: 100, ReviewsUnchanged: 20, ReviewsRejected: 30}, stopped); err != nil {
 		t.Fatal(err)
 	}
 	if want := "stopped: 7 lines, 4 collections (2 created, 1 rejected), 600 reviews; 100 created, 0 updated, 20 " +

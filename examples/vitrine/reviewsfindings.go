@@ -116,15 +116,17 @@ func (f *findings) end(r reviews.Counts, done string) error {
 			{r.CollectionsUpdated, "updated"},
 			{r.CollectionsRejected, "rejected"},
 		}), count(r.Reviews, "review"))
-	stored := r.Created + r.Updated + r.Unchanged
+	stored := r.ReviewsCreated + r.ReviewsUpdated + r.ReviewsUnchanged
 	inPart := done == stopped && !r.DryRun
 	if stored > 0 || inPart {
-		fmt.Fprintf(f.out, "%d created, %d updated, %d unchanged, ", r.Created, r.Updated, r.Unchanged)
+		fmt.Fprintf(f.out, "%d created, %d updated, %d unchanged, ", r.ReviewsCreated, r.ReviewsUpdated,
+			r.ReviewsUnchanged)
 	}
 	if inPart {
-		fmt.Fprintf(f.out, "%d read and not stored, ", r.Reviews-stored-r.Rejected)
+		fmt.Fprintf(f.out, "%d read and not stored, ", r.Reviews-stored-r.ReviewsRejected)
 	}
-	fmt.Fprintf(f.out, "%d rejected; %s, %s\n", r.Rejected, count(r.Errors, "error"), count(r.Warnings, "warning"))
+	fmt.Fprintf(f.out, "%d rejected; %s, %s\n", r.ReviewsRejected, count(r.Errors, "error"),
+		count(r.Warnings, "warning"))
 	return f.out.Flush()
 }
 

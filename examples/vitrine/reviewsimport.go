@@ -50,7 +50,7 @@ func importReviews(f *flag.FlagSet) action {
 		}
 		counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
 			return svc.As(operator).Import(context.WithoutCancel(ctx), reviews.ImportRequest{
-				Network: *network, File: in, DryRun: *dryRun, Problem: problem, Options: in.options(shown),
+				Network: *network, File: in, DryRun: *dryRun, Problem: problem, ReadOptions: in.options(shown),
 			})
 		})
 		counts.DryRun = *dryRun

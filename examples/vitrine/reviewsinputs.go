@@ -222,8 +222,8 @@ func (a *inputs) each(
 }
 
 // options returns the options of package reviews for the input.
-func (in *input) options(shown shownFlags) reviews.Options {
-	return reviews.Options{Progress: in.bar.show, MaxLine: *shown.maxLine << 20}
+func (in *input) options(shown shownFlags) reviews.ReadOptions {
+	return reviews.ReadOptions{Progress: in.bar.show, MaxLine: *shown.maxLine << 20}
 }
 
 // untilDone is a reader whose reads fail once its context has ended. A read that waits for input at that moment is not

@@ -146,7 +146,7 @@ func (s *server) openHandler(ctx context.Context) error {
 			KeepChanges: kept, KeepDeleted: time.Duration(s.keepDeleted), Rights: s.people.Rights,
 		}),
 		Assets:  assets.New(s.store, &assets.Options{KeepChanges: kept}),
-		Reviews: reviews.New(s.store, &reviews.ServiceOptions{KeepChanges: kept}),
+		Reviews: reviews.New(s.store, &reviews.Options{KeepChanges: kept}),
 	}
 	s.streams, s.figures = httpapi.NewStreams(), newMetrics()
 	s.streams.Began = streamBegan

@@ -80,7 +80,7 @@ func accepted(t *testing.T, file []byte, count int64) {
 			t.Fatalf("%v, %v", p, err)
 		}
 	}
-	if report := check.Report(); report.Reviews != count || report.Rejected != 0 {
+	if report := check.Report(); report.Reviews != count || report.ReviewsRejected != 0 {
 		t.Fatalf("%+v, want %d reviews", report, count)
 	}
 }

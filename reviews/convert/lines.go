@@ -292,7 +292,7 @@ func (w *lineWriter) flush() error {
 			w.out = w.appendLine(w.out, l)
 		}
 		wrong = false
-		check := reviews.Check(bytes.NewReader(w.out), &reviews.Options{Workers: 1, MaxLine: w.MaxLine})
+		check := reviews.Check(bytes.NewReader(w.out), &reviews.ReadOptions{Workers: 1, MaxLine: w.MaxLine})
 		for p, err := range check.Problems() {
 			if err != nil {
 				return err

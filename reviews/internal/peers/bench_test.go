@@ -82,7 +82,7 @@ func benchCheck(b *testing.B, file []byte, cores int) {
 	b.SetBytes(int64(len(file)))
 	b.ReportAllocs()
 	for b.Loop() {
-		for p, err := range reviews.Check(bytes.NewReader(file), &reviews.Options{Workers: cores}).Problems() {
+		for p, err := range reviews.Check(bytes.NewReader(file), &reviews.ReadOptions{Workers: cores}).Problems() {
 			b.Fatal(p, err)
 		}
 	}

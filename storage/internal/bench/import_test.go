@@ -82,8 +82,8 @@ func BenchmarkImportBesidePatches(b *testing.B) {
 					at := time.Now()
 					report, err := e.reviews.As(vitrine.Caller{Operator: true}).Import(ctx,
 						reviews.ImportRequest{Network: "example.test", File: strings.NewReader(file.String())})
-					if took = time.Since(at); err != nil || report.Rejected > 0 {
-						b.Errorf("%v, %d rejected", err, report.Rejected)
+					if took = time.Since(at); err != nil || report.ReviewsRejected > 0 {
+						b.Errorf("%v, %d rejected", err, report.ReviewsRejected)
 					}
 				}()
 				beside := patches(imported)
