@@ -114,7 +114,8 @@ func (p page) replacing(app appsvc.App, before page) []byte {
 	}
 	return fmt.Appendf(nil,
 		`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace","path":"/apps/0/title","value":%s},`+
-			`{"op":"replace","path":"/apps/0/groups","value":%s},{"op":"replace","path":"/apps/0/elements","value":%s}]`,
+			`{"op":"replace","path":"/apps/0/groups","value":%s},{"op":"replace","path":"/apps/0/elements",`+
+			`"value":%s}]`,
 		app.Version.Number(), quoted(p.title), quoted(p.groups), quoted(list))
 }
 

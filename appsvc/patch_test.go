@@ -128,7 +128,8 @@ func TestPatch(t *testing.T) {
 			patch: `[{"op":"replace","path":"/apps/0/title","value":"Second"},` + testV0 + `]`,
 			want:  []string{`"title":"Second"`}},
 		{name: "title and elements at once",
-			patch: op(`{"op":"replace","path":"/apps/0/title","value":"S"},{"op":"remove","path":"/apps/0/elements/1"}`), want: []string{`"title":"S"`}},
+			patch: op(`{"op":"replace","path":"/apps/0/title","value":"S"},{"op":"remove",` +
+				`"path":"/apps/0/elements/1"}`), want: []string{`"title":"S"`}},
 
 		{name: "nothing but the test", patch: `[` + testV0 + `]`, same: true},
 		{name: "the same title", patch: op(`{"op":"replace","path":"/apps/0/title","value":"First"}`), same: true},

@@ -80,7 +80,8 @@ func TestSchemaWarnings(t *testing.T) {
 				` without "$schema" this is draft 2020-12, and "definitions" is of draft-07: name the draft in ` +
 					`"$schema"`}},
 		{"dependencies below, without $schema", `{"properties":{"a":{"dependencies":{"a":["b"]}}}}`, []string{
-			` without "$schema" this is draft 2020-12, and "dependencies" is of draft-07: name the draft in "$schema"`}},
+			` without "$schema" this is draft 2020-12, and "dependencies" is of draft-07: name the draft in ` +
+				`"$schema"`}},
 		{"additionalItems without $schema", `{"items":{},"additionalItems":false}`, []string{
 			` without "$schema" this is draft 2020-12, and "additionalItems" is of draft 2019-09: name the draft in ` +
 				`"$schema"`,

@@ -58,14 +58,15 @@ type watch struct {
 type watches struct {
 	store *records
 
-	mu    sync.Mutex
-	all   map[*watch]struct{}
-	byKey map[string]map[*watch]struct{} // by the app that they ask for, or by what their callers moderate, read and own
-	stop  context.CancelFunc             // ends the goroutine; nil = none is running
-	begun bool                           // it has read the feed
-	state feed.State                     // as of the last read
-	seal  *feed.Seal                     // encrypts and decrypts the cursors of followers
-	at    feed.Position                  // the last entry that was read
+	mu  sync.Mutex
+	all map[*watch]struct{}
+	// by the app that they ask for, or by what their callers moderate, read and own
+	byKey map[string]map[*watch]struct{}
+	stop  context.CancelFunc // ends the goroutine; nil = none is running
+	begun bool               // it has read the feed
+	state feed.State         // as of the last read
+	seal  *feed.Seal         // encrypts and decrypts the cursors of followers
+	at    feed.Position      // the last entry that was read
 }
 
 // newWatches returns the watches of a Service on this store. It starts no goroutine: the first call of Service.Watch does.
@@ -94,7 +95,9 @@ func newWatches(store *records) *watches {
 //
 // Each call of next replaces the channel before it, so each follower calls Watch. stop ends the watch, whose channel is not closed any
 // more. It may be called twice, and while next is running.
-func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) (next func(after string) (from string, wake <-chan struct{}), stop func()) {
+func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) (
+	next func(after string) (from string, wake <-chan struct{}), stop func(),
+) {
 	by.Moderates, by.Reads = slices.Clone(by.Moderates), slices.Clone(by.Reads)
 	// The watch begins as a woken one without a position, so that the first call of next returns after itself.
 	w := &watch{all: s.made().watches, by: by, appID: in.AppID, types: typesOf(in.Types), rung: true}

@@ -16,7 +16,8 @@ import (
 func FuzzContent(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"content":"<b>x</b>","more":[1.10,{"a":null}]}`, ` { "id" : 1 , "published":{} ,"generator":[]} `,
-		`{"attachment":[{"version":"1.0","type":"photo","url":{"href":"https://x.example"},"provider_url":"http://y"}]}`,
+		`{"attachment":[{"version":"1.0","type":"photo","url":{"href":"https://x.example"},` +
+			`"provider_url":"http://y"}]}`,
 		`{"attributedTo":{"username":"u","icon":{"url":{"href":"http://x"}}},"socialnet":{"retweets":-1}}`,
 		`{"content":null}`,
 		`{"Content":1}`, `{"a":1,"a":2}`, `[`, `{"x":"\ud800"}`, `{"x":"\u0000"}`, "{\"\xff\":1}",

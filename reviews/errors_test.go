@@ -34,7 +34,8 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 				Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
 		{"a network of others", networkOf(member, "other.test"),
 			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
-				Reason: "the reviews of a network are for moderators of the whole network, here urn:vitrine:other.test"}},
+				Reason: "the reviews of a network are for moderators of the whole network, here " +
+					"urn:vitrine:other.test"}},
 		{"no network to choose from", networkOf(moderator(), ""),
 			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
 				Reason: "only a moderator of a whole network may import, export, list or delete its reviews, and " +

@@ -161,7 +161,8 @@ var rules = [ruleCount]Rule{
 		`{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"},` +
 			`{"id":"1","title":"Heavy","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[20],"author_id":"8"}`,
 		`{"id":"1","title":"Bright","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[80],"author_id":"7"},` +
-			`{"id":"2","title":"Heavy","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[20],"author_id":"8"}`},
+			`{"id":"2","title":"Heavy","body_html":"","created":"2019-04-03T00:00:00Z","ratings":[20],` +
+			`"author_id":"8"}`},
 	ruleParent: {"parent", SeverityError, "parent_id names an earlier, accepted review of the same line.",
 		sourceVitrine, false,
 		`{"id":"2","parent_id":"1","title":"","body_html":"No.","created":"2019-04-04T00:00:00Z","ratings":[80],` +

@@ -55,7 +55,8 @@ func refusalWorld(t *testing.T) (*world, func(string) string) {
 			`"],"elements":[{"component":{"name":"poll","version":"1"},"config":{"ask":"Tea?"}}]}`,
 		header("Idempotency-Key", "used")).want(201).read(&app)
 	w.as(editor, "PATCH", "/apps/"+app.ID,
-		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"y"}]`).want(200)
+		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title",`+
+			`"value":"y"}]`).want(200)
 	w.as(editor, "PUT", "/apps/"+app.ID+"/tags/live", `{"appVersion":"0"}`).want(201)
 	w.as(editor, "PUT", "/apps/"+app.ID+"/tags/more", `{"appVersion":"0"}`).want(201)
 	fill := strings.NewReplacer("{id}", app.ID, "{net}", network, "{test}",

@@ -53,7 +53,8 @@ func TestTablesAreConverted(t *testing.T) {
 	}
 	r = w.as(editor, "POST", "/x/reviews/convert?guess=true", table, setType("text/csv")).want(200)
 	if !strings.Contains(r.body,
-		`"separator":";","columns":["sku","stars","who","when","text"],"rows":[["lamp","5","Ann","25/04/2019","a\nb"],`) ||
+		`"separator":";","columns":["sku","stars","who","when","text"],"rows":[["lamp","5","Ann","25/04/2019",`+
+			`"a\nb"],`) ||
 		!strings.Contains(r.body, `"rating":"stars"`) ||
 		!strings.HasSuffix(r.body, `"scale":10,"dates":"dmy","notes":["unused columns: \"who\""]}`) {
 		t.Errorf("%s", r.body)

@@ -20,7 +20,8 @@ var (
 	// ErrGone means that a cursor is of this feed, but the entries after it are no longer all kept, or the feed has another
 	// identity since.
 	ErrGone = &vitrine.Error{Kind: vitrine.ErrGone, Code: vitrine.CodeGone, Parameter: "after",
-		Reason: "the feed does not go back to this cursor: entries after it were removed, or the feed was reset or copied " +
+		Reason: "the feed does not go back to this cursor: entries after it were removed, or the feed was reset " +
+			"or copied " +
 			"since; begin without a cursor, or with now, and read what you follow anew"}
 )
 

@@ -309,7 +309,8 @@ func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...Entry) error {
 		} else {
 			s.Names++
 			numbers[name] = s.Names
-			puts = append(puts, storage.Entry{Key: keys[i], Value: []byte(record.Number(s.Names))}, storage.Entry{Key: f.namedKey(s.Names), Value: []byte(name)})
+			puts = append(puts, storage.Entry{Key: keys[i], Value: []byte(record.Number(s.Names))},
+				storage.Entry{Key: f.namedKey(s.Names), Value: []byte(name)})
 		}
 		f.learn(t, name, numbers[name])
 	}

@@ -391,8 +391,10 @@ func TestBodies(t *testing.T) {
 		"<script>alert(1)</script>x":     "<p>x</p>",
 		"<style>p{}</style><!-- c -->x":  "<p>x</p>",
 		"<img src=x onerror=alert(1)>x":  "<p>x</p>",
-		`<a href="https://example.test/?a=1&amp;b=2" onclick="x">l</a>`:                           `<p><a href="https://example.test/?a=1&amp;b=2">l</a></p>`,
-		`<a href='mailto:a@example.test'>m<a href=http://b.test>n`:                                `<p><a href="mailto:a@example.test">m</a><a href="http://b.test">n</a></p>`,
+		`<a href="https://example.test/?a=1&amp;b=2" ` +
+			`onclick="x">l</a>`: `<p><a href="https://example.test/?a=1&amp;b=2">l</a></p>`,
+		`<a href='mailto:a@example.test'>m<a ` +
+			`href=http://b.test>n`: `<p><a href="mailto:a@example.test">m</a><a href="http://b.test">n</a></p>`,
 		`<a href="javascript:alert(1)">x</a><a href="java&#10;script:x">y</a><a>z</a>`:            "<p>xyz</p>",
 		`<a href="https:///x">x</a><a href="https://">y</a><a href="/z">z</a><a href="mailto:">m`: "<p>xyzm</p>",
 		`<a href="https://e.test/&#34;&gt;&lt;b&gt;">x</a>`:                                       `<p><a href="https://e.test/&#34;&gt;&lt;b&gt;">x</a></p>`,
@@ -409,7 +411,8 @@ func TestRepliesFollowReviews(t *testing.T) {
 	mapping := convert.Mapping{"collection_id": "p", "review_id": "id", "rating": "r", "created": "d",
 		"author_name": "n", "parent_id": "to"}
 	list, result, _ := converted(t, convert.Request{Mapping: mapping},
-		"id,to,p,r,d,n\n4,3,x,5,2019-04-03,a\n3,1,x,5,2019-04-03,a\n5,9,x,5,2019-04-03,a\n6,7,x,5,2019-04-03,a\n7,6,x,5,2019-04-03,a\n"+
+		"id,to,p,r,d,n\n4,3,x,5,2019-04-03,a\n3,1,x,5,2019-04-03,a\n5,9,x,5,2019-04-03,a\n6,7,x,5,2019-04-03,a\n7,6,"+
+			"x,5,2019-04-03,a\n"+
 			"8,8,x,5,2019-04-03,a\n1,0,x,5,2019-04-03,a\n2,1,x,5,2019-04-03,a\n2,1,y,5,2019-04-03,a\n")
 	var ids []string
 	for _, r := range list[0].Reviews {
@@ -489,7 +492,8 @@ func TestLookGuesses(t *testing.T) {
 		want   convert.Mapping
 	}{
 		"Judge.me": {
-			"title,body,rating,review_date,source,curated,reviewer_name,reviewer_email,product_id,product_handle,reply,reply_date,picture_urls,ip_address,location",
+			"title,body,rating,review_date,source,curated,reviewer_name,reviewer_email,product_id,product_handle," +
+				"reply,reply_date,picture_urls,ip_address,location",
 			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "review_date",
 				"author_name": "reviewer_name", "author_email": "reviewer_email", "collection_id": "product_handle",
 				"subpart:reply": "reply"}},
@@ -516,7 +520,8 @@ func TestLookGuesses(t *testing.T) {
 				"rating": "Review Stars", "created": "Review Created (UTC)", "author_name": "Review Username",
 				"collection_id": "Product Name"}},
 		"WordPress": {
-			"comment_ID,comment_post_ID,comment_author,comment_author_email,comment_author_url,comment_date,comment_content,comment_parent,rating",
+			"comment_ID,comment_post_ID,comment_author,comment_author_email,comment_author_url,comment_date," +
+				"comment_content,comment_parent,rating",
 			convert.Mapping{"review_id": "comment_ID", "body": "comment_content", "rating": "rating",
 				"created": "comment_date", "author_name": "comment_author", "author_email": "comment_author_email",
 				"author_url": "comment_author_url", "collection_id": "comment_post_ID", "parent_id": "comment_parent"}},

@@ -166,7 +166,8 @@ func (t *table) headerFault(r *row) string {
 	case s.fault == neverClosed, s.fault == openedTwice:
 		return t.doubt(r.line, r.lines)
 	case slices.ContainsFunc(r.cells, t.lineInside):
-		return "a quote is opened in it and closed in a later line, with separators or nothing else in between: close " +
+		return "a quote is opened in it and closed in a later line, with separators or nothing else in between: " +
+			"close " +
 			"it before"
 	case slices.ContainsFunc(r.cells, t.cellInside):
 		return "a quote is opened in it and not closed before another is opened: close the quote, or double quotes " +

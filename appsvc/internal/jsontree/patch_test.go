@@ -325,10 +325,11 @@ func TestWhyAnOperationDoesNotApply(t *testing.T) {
 			`to 2, or - for its end`,
 		`{"op":"add","path":"/a/x","value":1}`: `add of "/a/x": array indices are written in decimal digits ` +
 			`without leading zeros: at "x" of "/a/x"`,
-		`{"op":"add","path":"/no/x","value":1}`:        `add of "/no/x": there is no such place: at "no" of "/no"`,
-		`{"op":"add","path":"/b/c/x","value":1}`:       `add of "/b/c/x": "/b/c" is neither a list nor an object`,
-		`{"op":"copy","from":"/a/-","path":"/b/x"}`:    `copy of "/b/x": there is no such place: at "-" of "/a/-"`,
-		`{"op":"move","from":"/b/nope","path":"/b/x"}`: `move of "/b/x": there is no such place: at "nope" of "/b/nope"`,
+		`{"op":"add","path":"/no/x","value":1}`:     `add of "/no/x": there is no such place: at "no" of "/no"`,
+		`{"op":"add","path":"/b/c/x","value":1}`:    `add of "/b/c/x": "/b/c" is neither a list nor an object`,
+		`{"op":"copy","from":"/a/-","path":"/b/x"}`: `copy of "/b/x": there is no such place: at "-" of "/a/-"`,
+		`{"op":"move","from":"/b/nope","path":"/b/x"}`: `move of "/b/x": there is no such place: at "nope" of ` +
+			`"/b/nope"`,
 		`{"op":"copy","from":"/b/c","path":"/a/1e0"}`: `copy of "/a/1e0": array indices are written in decimal ` +
 			`digits without leading zeros: at "1e0" of "/a/1e0"`,
 	} {

@@ -100,10 +100,11 @@ func TestTakes(t *testing.T) {
 		"meta-schemas": `{"anyOf":[{"$ref":"http://json-schema.org/draft-07/schema#"},` +
 			`{"$ref":"https://json-schema.org/draft/2020-12/schema"},` +
 			`{"$ref":"https://json-schema.org/draft/2019-09/schema"}]}`,
-		"a part of a meta-schema":         `{"$ref":"http://json-schema.org/draft-07/schema#/definitions/nonNegativeInteger"}`,
-		"a place that is no subschema":    `{"components":{"a":{"type":"string"}},"$ref":"#/components/a"}`,
-		"recursion through properties":    `{"properties":{"next":{"$ref":"#"}}}`,
-		"recursion through items":         `{"$ref":"#/$defs/n","$defs":{"n":{"items":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"number"}]}}}}`,
+		"a part of a meta-schema":      `{"$ref":"http://json-schema.org/draft-07/schema#/definitions/nonNegativeInteger"}`,
+		"a place that is no subschema": `{"components":{"a":{"type":"string"}},"$ref":"#/components/a"}`,
+		"recursion through properties": `{"properties":{"next":{"$ref":"#"}}}`,
+		"recursion through items": `{"$ref":"#/$defs/n",` +
+			`"$defs":{"n":{"items":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"number"}]}}}}`,
 		"recursion through a name":        `{"propertyNames":{"$ref":"#"}}`,
 		"recursion through a dynamic ref": `{"$dynamicAnchor":"n","properties":{"a":{"allOf":[{"$dynamicRef":"#n"}]}}}`,
 		"a definition that is not used":   `{"$defs":{"a":{"$ref":"#/$defs/b"},"b":true}}`,

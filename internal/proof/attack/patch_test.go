@@ -52,7 +52,8 @@ func TestPatches(t *testing.T) {
 			send: patch(small, `{"op":"add","path":"/apps/0/elements/99999999999999999999","value":{}}`), want: "422"},
 		{name: "a list copied into itself 40 times",
 			send: patch(small,
-				repeat(40, `{"op":"copy","from":"/apps/0/elements/1/config/b","path":"/apps/0/elements/1/config/b/-"}`)), want: "413"},
+				repeat(40, `{"op":"copy","from":"/apps/0/elements/1/config/b",`+
+					`"path":"/apps/0/elements/1/config/b/-"}`)), want: "413"},
 		{name: "a config copied into itself 40 times",
 			send: patch(small,
 				repeat(40, `{"op":"copy","from":"/apps/0/elements/0/config","path":"/apps/0/elements/0/config/a#"}`)),

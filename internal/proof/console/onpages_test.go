@@ -191,12 +191,14 @@ func TestFromTwoComponentsToAPage(t *testing.T) {
 			show(config)
 			return { update: show }
 		}`,
-		"/stars.js": `export function mount(element, { config: { stars } }) { element.textContent = '★'.repeat(stars) }`,
+		"/stars.js": `export function mount(element, { config: { stars } }) { element.textContent = ` +
+			`'★'.repeat(stars) }`,
 	})
 	p := w.signIn(ann, "/components")
 	for _, c := range [][]string{
 		{"greeting", `{"type":"object","required":["text"],"properties":{"text":{"type":"string","title":"Text"}}}`},
-		{"stars", `{"type":"object","properties":{"stars":{"type":"integer","title":"Stars","default":3,"maximum":5}}}`},
+		{"stars", `{"type":"object","properties":{"stars":{"type":"integer","title":"Stars","default":3,` +
+			`"maximum":5}}}`},
 	} {
 		p.view("/components")
 		p.Click(named("New component"))
@@ -228,7 +230,8 @@ func TestFromTwoComponentsToAPage(t *testing.T) {
 	p.See(`//dialog//pre[contains(., "<vitrine-app")]`)
 	var lines string
 	p.Run(&lines,
-		`() => [...document.querySelectorAll('dialog pre')].find((x) => x.innerText.includes('<vitrine-app')).innerText`)
+		`() => [...document.querySelectorAll('dialog pre')].find((x) => `+
+			`x.innerText.includes('<vitrine-app')).innerText`)
 	p.Click(`//dialog` + named("Close"))
 	lines = strings.NewReplacer("MAKE_A_KEY_FIRST", w.pageKey(), " live></vitrine-app>",
 		" live=1>…</vitrine-app>").Replace(lines)

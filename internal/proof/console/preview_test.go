@@ -105,7 +105,8 @@ func TestPreview(t *testing.T) {
 	var marked []bool
 	for range 100 {
 		if p.frame(&marked,
-			`() => [...document.querySelectorAll('[data-key]')].map((d) => d.hasAttribute('data-marked'))`); slices.Equal(marked, []bool{false, true}) {
+			`() => [...document.querySelectorAll('[data-key]')].map((d) => `+
+				`d.hasAttribute('data-marked'))`); slices.Equal(marked, []bool{false, true}) {
 			break
 		}
 	}

@@ -156,7 +156,8 @@ func TestHangingPreview(t *testing.T) {
 	}`)
 	if t.Logf("in milliseconds: %+v", took); took.Slow < 4000 || took.Slow > 20_000 || took.Back < 6500 ||
 		took.Hang < 4000 || took.Hang > 20_000 || took.Saved > 4000 || took.Closed != "The preview was closed." {
-		t.Error("want an offer after 5 seconds, which goes when the frame answers, and a console that goes on meanwhile")
+		t.Error("want an offer after 5 seconds, which goes when the frame answers, and a console that goes on " +
+			"meanwhile")
 	}
 	w.stored(id, `{"text":"typed on"}`)
 }

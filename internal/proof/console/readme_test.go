@@ -140,7 +140,8 @@ func openPage(t *testing.T, page string, files fs.FS, before, after string) {
 				"default-src 'none'; script-src 'unsafe-inline' "+api.url+" "+cdn.url+"; connect-src "+api.url)
 			if r.URL.Path == "/" {
 				fmt.Fprint(w,
-					`<script>addEventListener("vitrine-error", (e) => { window.failed = e.detail.error.code })</script>`, text)
+					`<script>addEventListener("vitrine-error", (e) => { window.failed = e.detail.error.code `+
+						`})</script>`, text)
 			}
 		}))
 	}

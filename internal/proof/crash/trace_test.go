@@ -42,7 +42,8 @@ type event struct {
 func record(program, path string, env ...string) ([]event, error) {
 	trace := path + ".trace"
 	command := exec.Command("strace", "-f", "--seccomp-bpf", "-y", "-xx", "-s", "10000000", "-o", trace,
-		"-e", "trace=?open,?creat,openat,write,pwrite64,writev,pwritev,fsync,fdatasync,sync_file_range,ftruncate,fallocate,copy_file_range,"+
+		"-e", "trace=?open,?creat,openat,write,pwrite64,writev,pwritev,fsync,fdatasync,sync_file_range,ftruncate,"+
+			"fallocate,copy_file_range,"+
 			"?rename,?renameat,renameat2,?link,linkat,?unlink,unlinkat", program)
 	command.Env = append(os.Environ(), append(env, storeVariable+"="+path)...)
 	if said, err := command.CombinedOutput(); err != nil {

@@ -76,7 +76,8 @@ func fill(w *world) names {
 	w.must(201, request{method: "PUT", path: "/apps/" + n.app + "/tags/staging", body: `{"appVersion":"4"}`})
 	folders := w.must(200,
 		post(library+"/folders",
-			`{"create":[{"label":"A","permissions":[{"operation":"edit","role":{"id":"writer"}}]},{"label":"B"}]}`)).Folders
+			`{"create":[{"label":"A","permissions":[{"operation":"edit","role":{"id":"writer"}}]},`+
+				`{"label":"B"}]}`)).Folders
 	n.folder, n.deleted = folders[0].ID, folders[1].ID
 	n.inner = w.must(200, post(library+"/folders", `{"create":[{"label":"C","path":"/`+n.folder+`"}]}`)).Folders[0].ID
 	added := w.must(200,
