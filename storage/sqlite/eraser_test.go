@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,8 +42,8 @@ func (p *passes) pass(ctx context.Context, before int) (again bool, err error) {
 // waits for more than eraseRuns passes and one that is alone.
 func TestUpdatesThatChangePagesDuringAPassWaitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		commits := 0
-		p := &passes{commits: func() int { return commits }}
+		var commits atomic.Int64
+		p := &passes{commits: func() int { return int(commits.Load()) }}
 		e := newEraser(p.pass)
 		update := func(most time.Duration) {
 			begun := time.Now()
@@ -52,7 +53,7 @@ func TestUpdatesThatChangePagesDuringAPassWaitTogether(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		for range 40 { // within two seconds
-			commits++
+			commits.Add(1)
 			all.Go(func() { update(3 * time.Second) })
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -68,7 +69,7 @@ func TestUpdatesThatChangePagesDuringAPassWaitTogether(t *testing.T) {
 			}
 		})
 		for n := range 40 { // without end
-			commits++
+			commits.Add(1)
 			all.Go(func() { update((eraseRuns + 2) * time.Second) })
 			if time.Sleep(250 * time.Millisecond); n == 8 {
 				cancel() // who waits for a later pass than the first

@@ -376,7 +376,7 @@ func TestLoader(t *testing.T) {
 			const elements = Array.from({ length: 20 }, (_, i) => ({ key: '0.' + i, name: 'x', main, config: { text: 'e' + i } }))
 			const show = () => host.show({ id: 'a', version: 1, elements })
 			await show()
-			await new Promise(done => setTimeout(done, 300))
+			while ([...host.children].some(d => d.state === undefined)) await new Promise(done => setTimeout(done, 10))
 			const states = Object.fromEntries([...host.children].map(d => [d.dataset.key, d.state]))
 			for (let i = 0; i < 1000; i++) {
 				elements.splice(i * 7 % 20, 0, ...elements.splice(i * 13 % 20, 1))
