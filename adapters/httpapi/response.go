@@ -170,8 +170,8 @@ func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
 
 const (
 	defaultCompressFrom = 1 << 10 // Config.CompressFrom, if it is 0
-	// compressedPart is how many times shorter JSON is in gzip, about. It decides how much memory is reserved for the
-	// compressed form before its length is known.
+	// compressedPart is how many times shorter JSON is in gzip, about. The buffer of the compressed form begins with
+	// so much room.
 	compressedPart = 4
 )
 
