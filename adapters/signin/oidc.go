@@ -100,13 +100,24 @@ func client(ctx context.Context) context.Context {
 // errProvider is the kind of an error of a provider that does not respond, or not as a provider does.
 var errProvider = errors.New("the OpenID Connect provider cannot be asked")
 
-// CheckProvider logs a warning if the provider does not respond now. It notices a mistyped issuer before people do.
+// CheckProvider logs a warning if the provider does not respond now. It notices a mistyped issuer before people do. It
+// returns without one when ctx is done.
 func (s *Service) CheckProvider(ctx context.Context) {
 	if s.provider.Provider == nil {
 		return
 	}
-	if _, err := s.provider.get(ctx); err != nil {
-		s.Log.WarnContext(ctx, "nobody can sign in through the provider", "issuer", s.provider.Issuer, "cause", err)
+	asked := make(chan error, 1)
+	go func() {
+		_, err := s.provider.get(ctx)
+		asked <- err
+	}()
+	select {
+	case <-ctx.Done():
+	case err := <-asked:
+		if err != nil {
+			s.Log.WarnContext(ctx, "nobody can sign in through the provider",
+				"issuer", s.provider.Issuer, "cause", err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -245,6 +246,24 @@ func TestAProviderThatDoesNotRespond(t *testing.T) {
 	w.browser().unanswered("/x/signin/oidc")
 	if log := w.log.String(); !strings.Contains(log, "nobody can sign in through the provider") ||
 		strings.Contains(log, "store") {
+		t.Error(log)
+	}
+}
+
+// A server that stops does not wait for a provider that takes its time, and does not complain about it.
+func TestCheckProviderEndsWithItsContext(t *testing.T) {
+	asked, answer := make(chan struct{}), make(chan struct{})
+	p := &idp{Server: httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(asked)
+		<-answer
+	}))}
+	t.Cleanup(p.Close)
+	defer close(answer)
+	w := worldWith(t, p, editors)
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { <-asked; stop() }()
+	w.people.CheckProvider(ctx)
+	if log := w.log.String(); log != "" {
 		t.Error(log)
 	}
 }
