@@ -1,0 +1,3 @@
+package media
+
+const pngSignature = "\x89PNG\r\n\x1a\n"
