@@ -80,14 +80,7 @@ func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]D
 
 // delivery returns one app.
 func (s *Session) delivery(ctx context.Context, r *reader, id, tag string) (d Delivery, err error) {
-	head, err := readableHead(ctx, r, s.by, id)
-	if err != nil {
-		return d, err
-	}
-	at, err := r.pointsTo(ctx, id, tag)
-	if err == nil && at.IsZero() {
-		err = noTag(id, tag)
-	}
+	head, at, err := s.tagged(ctx, r, id, tag)
 	if err != nil {
 		return d, err
 	}

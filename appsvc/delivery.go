@@ -1,28 +1,57 @@
 package appsvc
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // TaggedApp returns the version of an app that a tag points to. This is how apps are delivered: it is the one method
 // that a caller with TagsOnly may call. Such a caller gets the app without its owner, its editor and its groups, and
 // ErrForbidden for a tag that is not among its Tags. Tag and version come from one snapshot, so a move of the tag is
 // seen as a whole or not at all. TaggedApp returns ErrNotFound as App does, or if the app has no tag of this name.
-func (s *Session) TaggedApp(ctx context.Context, appID, name string) (App, error) {
+func (s *Session) TaggedApp(ctx context.Context, appID, name string) (app App, err error) {
 	if err := s.by.Check(); err != nil {
 		return App{}, err
 	}
-	tag, err := s.tag(ctx, TagRequest{AppID: appID, Name: name, Embed: true})
+	err = s.service.store.view(ctx, func(r *reader) error {
+		if err := r.r.Ahead(ctx, keyOf(headKind, appID), keyOf(tagKind, appID, name)); err != nil {
+			return err
+		}
+		h, at, err := s.tagged(ctx, r, appID, name)
+		if err == nil {
+			app, err = r.version(ctx, h, at)
+		}
+		return cmp.Or(err, s.mayTake(len(app.Body)))
+	})
 	if err != nil {
 		return App{}, err
 	}
 	if s.by.TagsOnly {
-		return tag.App.withoutPeople()
+		return app.withoutPeople()
 	}
-	return *tag.App, nil
+	return app, nil
+}
+
+// tagged returns the head of an app and the version that a tag points to. It checks in this order: whether the caller
+// may read the app (ErrNotFound), whether it may read this tag (ErrForbidden), and whether the app has the tag
+// (ErrNotFound). So a caller who is restricted to some tags does not learn which other tags the app has.
+func (s *Session) tagged(ctx context.Context, r *reader, appID, name string) (h appHead, at vitrine.Version, err error) {
+	if h, err = readableHead(ctx, r, s.by, appID); err != nil {
+		return h, at, err
+	}
+	if s.by.TagsOnly && !slices.Contains(s.by.Tags, name) {
+		return h, at, fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
+	}
+	if at, err = r.pointsTo(ctx, appID, name); err == nil && at.IsZero() {
+		err = noTag(appID, name)
+	}
+	return h, at, err
 }
 
 // withoutPeople returns the app without its owner, its editor and its groups, as callers with TagsOnly read it: a

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"regexp"
-	"slices"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
@@ -118,46 +117,25 @@ type TagRequest struct {
 
 // Tag returns one tag of an app. It returns ErrNotFound as App does, or if the app has no tag of this name.
 func (s *Session) Tag(ctx context.Context, in TagRequest) (Tag, error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
-		return Tag{}, err
-	}
-	return s.tag(ctx, in)
-}
-
-// tag is Tag for a caller who may be restricted to some tags. It checks in this order: whether the caller may read the
-// app (ErrNotFound), whether it may read this tag (ErrForbidden), and whether the app has the tag (ErrNotFound). So a
-// restricted caller does not learn which other tags the app has.
-func (s *Session) tag(ctx context.Context, in TagRequest) (out Tag, err error) {
-	err = s.service.store.view(ctx, func(r *reader) error {
+	return view(ctx, s, func(r *reader) (out Tag, err error) {
 		if err := r.r.Ahead(ctx, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name),
 			keyOf(rulesKind)); err != nil {
-			return err
+			return out, err
 		}
-		h, err := readableHead(ctx, r, s.by, in.AppID)
+		h, at, err := s.tagged(ctx, r, in.AppID, in.Name)
 		if err != nil {
-			return err
-		}
-		if s.by.TagsOnly && !slices.Contains(s.by.Tags, in.Name) {
-			return fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
-		}
-		at, err := r.pointsTo(ctx, in.AppID, in.Name)
-		if err != nil {
-			return err
-		}
-		if at.IsZero() {
-			return noTag(in.AppID, in.Name)
+			return out, err
 		}
 		rules, err := r.tagRules(ctx)
 		if err != nil {
-			return err
+			return out, err
 		}
 		tag := Tag{AppID: in.AppID, Name: in.Name, AppVersion: at}.under(rules)
 		if out, err = r.complete(ctx, h, tag, in.Embed); err != nil || !in.Embed {
-			return err
+			return out, err
 		}
-		return s.mayTake(len(out.App.Body))
+		return out, s.mayTake(len(out.App.Body))
 	})
-	return out, err
 }
 
 // noTag returns ErrNotFound for a tag that does not exist in an app that the caller may read.
