@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
@@ -78,7 +79,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 	if c == nil {
 		c = new(call)
 	}
-	*c = call{w: w, h: h, r: r, id: fmt.Sprintf("%016x", rand.Uint64()), out: c.out}
+	*c = call{w: w, h: h, r: r, id: strconv.FormatUint(rand.Uint64()|1<<63, 16), out: c.out}
 	if h.Observer != nil {
 		c.begun = time.Now()
 	}

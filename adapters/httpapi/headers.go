@@ -91,12 +91,13 @@ func (c *call) cacheAs(value []string) {
 // has the time of the update, since after a restored backup a version number may be used again for other contents. The
 // letter at its end is the version of the JSON's form.
 func etagOf(app appsvc.App, tagged, defaults bool) string {
-	etag := `"` + app.Version.String() + "-" + strconv.FormatInt(app.UpdatedAt, 36)
+	etag := strconv.AppendInt([]byte{'"'}, app.Version.Number(), 10)
+	etag = strconv.AppendInt(append(etag, '-'), app.UpdatedAt, 36)
 	if tagged {
-		etag += "-tagged"
+		etag = append(etag, "-tagged"...)
 	}
 	if defaults {
-		etag += "-defaults"
+		etag = append(etag, "-defaults"...)
 	}
-	return etag + `-b"`
+	return string(append(etag, `-b"`...))
 }

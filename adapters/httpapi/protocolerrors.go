@@ -104,11 +104,11 @@ func rewritten(written []byte) []byte {
 		return nil
 	}
 	line, rest, _ := bytes.Cut(written, []byte("\r\n"))
-	version, status, _ := strings.Cut(string(line), " ")
 	if !bytes.HasPrefix(rest, plainHeaders) &&
-		!(strings.HasPrefix(status, "417 ") && bytes.HasPrefix(rest, closeHeader)) {
+		!(bytes.Contains(line, []byte(" 417 ")) && bytes.HasPrefix(rest, closeHeader)) {
 		return nil
 	}
+	version, status, _ := strings.Cut(string(line), " ")
 	status, reason, given := strings.Cut(status, ": ")
 	code, _, _ := strings.Cut(status, " ")
 	says, known := protocolErrors[code]

@@ -90,9 +90,8 @@ func (r *router) find(path string) (routes []*route, params []string) {
 		}
 		params = append(params, unescape(p.Value))
 	}
-	var pattern [1]httprouter.Param
-	handle(nil, nil, pattern[:])
-	return r.patterns[pattern[0].Key], params
+	handle(nil, nil, found)
+	return r.patterns[found[0].Key], params
 }
 
 // escapedPath returns the path as it was sent. RawPath counts only if it is an encoding of Path: a program that mounts
