@@ -14,6 +14,7 @@ require (
 	github.com/golang-jwt/jwt/v5 v5.3.1 // adapters/httpapi: signed tokens, with no further dependency
 	github.com/google/uuid v1.6.0 // ids of apps and components
 	github.com/jackc/pgx/v5 v5.12.0 // storage/postgres: PostgreSQL
+	github.com/julienschmidt/httprouter v1.3.0 // adapters/httpapi: paths with a double slash, which http.ServeMux redirects
 	github.com/klauspost/compress v1.20.3 // internal/history: zstd; adapters/httpapi: gzip at twice the speed of the standard library's
 	github.com/prometheus/client_golang v1.25.0 // examples/vitrine: metrics
 	github.com/qri-io/jsonschema v0.2.1 // adapters/qrischema: another JSON Schema engine

@@ -4,53 +4,49 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/julienschmidt/httprouter"
 )
 
-// router finds the routes of a path: an endpoint for each method.
+// router finds the routes of a path: an endpoint for each method. Paths without parameters are looked up first, in a
+// map: httprouter does not accept /apps/versions/ beside /apps/:id.
 type router struct {
-	base   string // Config.BasePath, "" for the root
-	assets string // Config.AssetPrefix, which stands for assetPrefix
-	root   node
+	base     string // Config.BasePath, "" for the root
+	assets   string // Config.AssetPrefix, which stands for assetPrefix
+	fixed    map[string][]*route
+	patterns map[string][]*route // with parameters, as httprouter has them
+	params   *httprouter.Router  // leads to the names of patterns
 }
-
-// node is where a path ends, or the beginning of longer ones. The routes of all paths are a tree of nodes.
-type node struct {
-	routes []*route
-	next   map[string]*node // by the following segment of the path; anySegment for a parameter
-}
-
-// anySegment stands for a segment that is a parameter. No segment has a slash.
-const anySegment = "/"
 
 func newRouter(base, assets string, routes []route) *router {
-	r := &router{base: base, assets: assets}
+	r := &router{base: base, assets: assets, fixed: map[string][]*route{}, patterns: map[string][]*route{},
+		params: httprouter.New()}
 	for i := range routes {
 		rt := &routes[i]
-		path := rt.described()
-		r.root.add(path, rt)
-		if rt.is(slash) {
-			r.root.add(path+"/", rt)
+		r.add(rt.path, rt)
+		if other, ok := strings.CutSuffix(rt.path, "/"); ok && rt.is(slash) {
+			r.add(other, rt)
+		} else if rt.is(slash) {
+			r.add(rt.path+"/", rt)
 		}
 	}
 	return r
 }
 
-// add adds a route at a path below the node.
-func (n *node) add(path string, rt *route) {
-	for segment := range strings.SplitSeq(path[1:], "/") {
-		if strings.HasPrefix(segment, "{") {
-			segment = anySegment
-		}
-		if n.next == nil {
-			n.next = map[string]*node{}
-		}
-		if n.next[segment] == nil {
-			n.next[segment] = &node{}
-		}
-		n = n.next[segment]
+// add adds a route at a path, whatever the order of the routes of one path.
+func (r *router) add(path string, rt *route) {
+	index := r.fixed
+	if strings.Contains(path, "{") {
+		path, index = routerPattern(path), r.patterns
 	}
-	n.routes = append(n.routes, rt)
+	if index[path] == nil && strings.Contains(path, "/:") {
+		r.params.Handle(anyMethod, path, func(_ http.ResponseWriter, _ *http.Request, found httprouter.Params) {
+			found[0].Key = path
+		})
+	}
+	index[path] = append(index[path], rt)
 }
 
 // allow returns the value of the header Allow. It names HEAD beside GET and always OPTIONS, which the handler serves
@@ -79,32 +75,23 @@ func (r *router) find(path string) (routes []*route, params []string) {
 		}
 		path = rest
 	}
-	if !strings.HasPrefix(path, "/") {
+	if routes = r.fixed[path]; routes != nil || !strings.HasPrefix(path, "/") {
+		return routes, nil
+	}
+	handle, found, _ := r.params.Lookup(anyMethod, lookupPath(path))
+	if handle == nil {
 		return nil, nil
 	}
-	return r.root.find(path, nil)
-}
-
-// find finds the routes of a path below the node. before are the parameters on the way to the node. A parameter counts
-// only if no path has the segment itself, as /x/public/reviews/{network}/{collection} has it beside /x/public/{tag}.
-func (n *node) find(path string, before []string) (routes []*route, params []string) {
-	if n == nil {
-		return nil, nil
+	for _, p := range found {
+		// A path with an empty, "." or ".." parameter names nothing: clients and proxies disagree about what such a
+		// path means.
+		if p.Value == "" || p.Value == "." || p.Value == ".." {
+			return nil, nil
+		}
+		params = append(params, unescape(p.Value))
 	}
-	if path == "" {
-		return n.routes, before
-	}
-	segment, rest := path[1:], ""
-	if end := strings.IndexByte(segment, '/'); end >= 0 {
-		segment, rest = segment[:end], segment[end:]
-	}
-	routes, params = n.next[segment].find(rest, before)
-	// A path with an empty, "." or ".." parameter names nothing: clients and proxies disagree about what such a path
-	// means.
-	if routes == nil && segment != "" && segment != "." && segment != ".." {
-		return n.next[anySegment].find(rest, append(before, unescape(segment)))
-	}
-	return routes, params
+	handle(nil, nil, found)
+	return r.patterns[found[0].Key], params
 }
 
 // escapedPath returns the path as it was sent. RawPath counts only if it is an encoding of Path: a program that mounts
@@ -116,6 +103,31 @@ func escapedPath(u *url.URL) string {
 		}
 	}
 	return u.EscapedPath()
+}
+
+// anyMethod is the method under which every path is registered with httprouter. So a lookup finds a path whatever the
+// method of the request.
+const anyMethod = "ANY"
+
+// routerPattern returns a pattern in the syntax of httprouter. A parameter is named for its position, since httprouter
+// accepts only one name at one position.
+func routerPattern(pattern string) string {
+	parts := strings.Split(lookupPath(pattern), "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, "{") {
+			parts[i] = ":" + strconv.Itoa(i)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// lookupPath returns the path under which a path is looked up. The paths of shown reviews have one that no request can
+// have, since httprouter takes no fixed name in the place of the parameter of /x/public/{tag}.
+func lookupPath(path string) string {
+	if rest, ok := strings.CutPrefix(path, shownPath); ok {
+		return "/ " + shownPath + rest
+	}
+	return path
 }
 
 // unescape decodes a parameter, once. Invalid encodings and invalid UTF-8 become U+0000. No stored name or id contains

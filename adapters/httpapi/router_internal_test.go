@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"testing"
 )
 
@@ -12,24 +11,6 @@ func TestUnescape(t *testing.T) {
 	} {
 		if got := unescape(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestASegmentComesBeforeAParameter(t *testing.T) {
-	r := newRouter("", assetPrefix+"/", []route{get("/x/{tag}", nil, 0), get("/x/reviews/{network}", nil, 0),
-		get("/x/{tag}/moves/", nil, slash)})
-	for path, want := range map[string]string{
-		"/x/a": "/x/{tag} [a]", "/x/reviews": "/x/{tag} [reviews]", "/x/reviews/n": "/x/reviews/{network} [n]",
-		"/x/reviews/moves": "/x/reviews/{network} [moves]", "/x/reviews/moves/": "/x/{tag}/moves/ [reviews]",
-		"/x/%7Btag%7D": "/x/{tag} [{tag}]", "/x/": "", "/x/a/b": "", "/x": "", "/": "", "": "", "x/a": "",
-	} {
-		found := ""
-		if routes, params := r.find(path); routes != nil {
-			found = fmt.Sprint(routes[0].path, " ", params)
-		}
-		if found != want {
-			t.Errorf("%q: %q, want %q", path, found, want)
 		}
 	}
 }

@@ -78,7 +78,7 @@ var table = []row{
 			"golang.org/x/oauth2 github.com/google/uuid",
 		"storage/memory github.com/descope/virtualwebauthn github.com/golang-jwt/jwt/v5", ""},
 	{"adapters",
-		domains + " internal storage/. github.com/golang-jwt/jwt/v5 " +
+		domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 " +
 			"github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight",
 		"storage/memory github.com/santhosh-tekuri/jsonschema/v6", ""},
 
@@ -96,7 +96,7 @@ var table = []row{
 	{"examples/vitrine",
 		domains + " internal storage adapters examples/components github.com/schollz/progressbar/v3 " +
 			"golang.org/x/term github.com/prometheus/client_golang",
-		"github.com/golang-jwt/jwt/v5 modernc.org/sqlite " +
+		"github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite " +
 			"github.com/descope/virtualwebauthn", ""},
 	{"examples", domains + " internal storage adapters", "", ""},
 }
