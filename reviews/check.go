@@ -5,7 +5,10 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 	"time"
+
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 )
 
 // ReadOptions say how a file is read, by a check or an import, and who is told of its progress. The zero value works.
@@ -30,15 +33,14 @@ type ReadOptions struct {
 	// the variables of that goroutine without a lock. A slow Progress slows the check down.
 	Progress func(bytes int64, counts Counts)
 
-	buffer int // bytes of a block; defaultBuffer. Tests set it, so that short lines count as long.
+	buffer int // bytes of a block. Tests set it, so that short lines count as long.
 }
 
 // Checker checks one file, once. Range over Problems to read the file, then call Report for the counts. It is used by
 // one goroutine, and checks the lines on several.
 type Checker struct {
 	file    io.Reader // nil once a loop over Problems has begun
-	options ReadOptions
-	checker *fileChecker
+	reading *reading
 }
 
 // Check returns a Checker of a file in the import format: NDJSON with one collection on each line, uncompressed or
@@ -48,12 +50,10 @@ type Checker struct {
 // The memory of a check does not grow with the file or its problems, except for about 25 bytes for each collection. The
 // longest line is in memory, with the ids of its reviews.
 func Check(file io.Reader, o *ReadOptions) *Checker {
-	c := &Checker{file: file}
-	if o != nil {
-		c.options = *o
+	if o == nil {
+		o = &ReadOptions{}
 	}
-	c.checker = newFileChecker(context.Background(), c.options, true, nil)
-	return c
+	return &Checker{file, newReading(*o, true, nil)}
 }
 
 // Problems reads the file and yields its problems in the order of their offsets, and then the warnings about the whole
@@ -69,13 +69,13 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 			yield(Problem{}, errors.New("reviews: this checker was used before"))
 			return
 		}
-		file, f := c.file, c.checker
+		file, f := c.file, c.reading.checker
 		c.file = nil
-		f.yield = func(p Problem) bool { return yield(p, nil) }
-		err := newPipeline(c.options, false, f).run(file)
-		f.end(err == nil)
+		c.reading.yield = func(p Problem) bool { return yield(p, nil) }
+		err := f.Read(context.Background(), file)
+		f.End(err == nil)
 		// A loop that has ended must get nothing more, not even an error.
-		if err != nil && !f.stop {
+		if err != nil && !f.Stop {
 			yield(Problem{}, err)
 		}
 	}
@@ -83,4 +83,53 @@ func (c *Checker) Problems() iter.Seq2[Problem, error] {
 
 // Report returns the counts of what has been read so far, and the first thousand problems in it. It may also be called
 // inside the loop over Problems. Created, Updated and Unchanged are 0, and DryRun is true.
-func (c *Checker) Report() Report { return c.checker.report }
+func (c *Checker) Report() Report { return c.reading.total() }
+
+// reading is a file that is read, by a check or an import, and what is reported of it.
+type reading struct {
+	checker *format.Checker
+	report  Report             // without the counts of the checker
+	late    int                // how many of its problems are warnings about the whole file, which come last
+	yield   func(Problem) bool // gets each problem; returns false to stop
+}
+
+func newReading(o ReadOptions, dryRun bool, yield func(Problem) bool) *reading {
+	r := &reading{report: Report{Counts: Counts{DryRun: dryRun}, Problems: []Problem{}}, yield: yield}
+	r.checker = &format.Checker{Workers: o.Workers, MaxLine: o.MaxLine, Buffer: o.buffer, LongLines: o.LongLines,
+		Now: o.Now, Found: r.found}
+	if o.Progress != nil {
+		r.checker.Progress = func(bytes int64) { o.Progress(bytes, r.total().Counts) }
+	}
+	return r
+}
+
+// found adds a problem to the counts and, if there is room, to the problems of the report; otherwise it sets
+// ProblemsTruncated. The warnings about the whole file come last and matter more than one problem of many, so they
+// replace others if there is no room.
+func (r *reading) found(f format.Problem) {
+	p, list := problemOf(f), r.report.Problems
+	if f.Rule.Rejects() {
+		r.report.Errors++
+	} else {
+		r.report.Warnings++
+	}
+	if f.Rule >= format.RuleScale {
+		r.late++
+	}
+	full := len(list) == maxReported
+	if full && r.late > 0 {
+		list = slices.Delete(slices.Clone(list), maxReported-r.late, maxReported-r.late+1)
+	}
+	if r.report.ProblemsTruncated = full; !full || r.late > 0 {
+		r.report.Problems = append(list, p)
+	}
+	r.checker.Stop = r.checker.Stop || !r.yield(p)
+}
+
+// total returns the report with the counts of the checker.
+func (r *reading) total() Report {
+	out, c := r.report, r.checker.Counts
+	out.Add(Counts{Lines: c.Lines, Collections: c.Collections, CollectionsRejected: c.CollectionsRejected,
+		Reviews: c.Reviews, ReviewsRejected: c.ReviewsRejected})
+	return out
+}

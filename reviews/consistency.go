@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"reflect"
 	"strconv"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -33,7 +33,7 @@ func Maintenance() storage.Maintenance {
 					return nil, err
 				}
 				a := &audit{rows: &rows{ctx: ctx, space: space, network: network, r: r}, want: map[string]int{},
-					recordReader: newRecordReader()}
+					reader: format.NewRecordReader()}
 				err = a.run()
 				return a.faults, err
 			})
@@ -51,7 +51,7 @@ type audit struct {
 	faults []storage.Fault
 	want   map[string]int  // the number of records of each kind that the collections need
 	there  []storage.Entry // records that must exist, see expect
-	*recordReader
+	reader *format.RecordReader
 }
 
 func (a *audit) fault(key, format string, args ...any) {
@@ -129,22 +129,22 @@ func (a *audit) collection(e storage.Entry) error {
 		a.fault(e.Key, "has no index, and may have more than %d reviews", maxFew)
 	}
 	// With an empty list of reviews, the fields are a record of the import format.
-	in, err := a.read(string(bytes.TrimSuffix(c.fields, []byte("}"))), `,"reviews":[]}`)
+	in, err := a.reader.Read(string(bytes.TrimSuffix(c.fields, []byte("}"))), `,"reviews":[]}`)
 	switch {
 	case err != nil:
 		a.fault(e.Key, "%v", err)
 		return nil
-	case !bytes.Equal(in.fields, c.fields):
+	case !bytes.Equal(in.Fields, c.fields):
 		a.fault(e.Key, "the fields are not in the form in which they are stored")
-	case in.key != c.CollectionKey:
-		a.fault(e.Key, "the fields are those of %q of %q", in.key.ID, in.key.Source)
+	case CollectionKey{in.Source, in.ID} != c.CollectionKey:
+		a.fault(e.Key, "the fields are those of %q of %q", in.ID, in.Source)
 	}
 	var counts tally
-	counts.size(in.dims)
+	counts.size(in.Dims)
 	// A valid record with the same number of dimensions, up to its first review. The names of the dimensions do not
 	// matter.
 	head := `{"source":"s","title":"","created":"2000-01-01T00:00:00Z","id":"YQ==","dimensions":["default"`
-	for i := 1; i < in.dims; i++ {
+	for i := 1; i < in.Dims; i++ {
 		head += `,"` + strconv.Itoa(i) + `"`
 	}
 	head += `],"reviews":[`
@@ -196,8 +196,8 @@ func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) er
 		}
 	}
 	// The record has only this review, so every error is an error of the review.
-	in, err := a.read(head, string(r.Data), `]}`)
-	if err == nil && len(in.reviews) != 1 {
+	in, err := a.reader.Read(head, string(r.Data), `]}`)
+	if err == nil && len(in.Reviews) != 1 {
 		err = errors.New("the data is not one record")
 	}
 	if err != nil {
@@ -205,7 +205,7 @@ func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) er
 		return nil
 	}
 	parent, _ := parentOf(r.Data)
-	switch got := in.reviews[0]; {
+	switch got := in.Reviews[0]; {
 	case got.ID != r.ID:
 		a.fault(e.Key, "the data is that of review %q", got.ID)
 	case got.Time != r.Time:
@@ -215,42 +215,6 @@ func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) er
 	case !bytes.Equal(got.Data, r.Data):
 		a.fault(e.Key, "the data is not in the form in which it is stored")
 	}
-	counts.add(in.reviews[0].ratings)
+	counts.add(in.Reviews[0].Ratings)
 	return nil
-}
-
-// recordReader applies the rules of an import to records, except that a review may reply to one that the record lacks.
-type recordReader struct {
-	check *lineChecker
-	found lineResult // of the record that was read last
-}
-
-func newRecordReader() *recordReader {
-	r := &recordReader{}
-	r.check = &lineChecker{fileOptions: &fileOptions{latest: math.MaxInt64, maxLine: math.MaxInt, forImport: true,
-		partial: true}, ids: map[string]bool{}, out: func(found lineResult) { r.found = found }}
-	return r
-}
-
-// read joins the parts to a record, checks it, and returns what an import would store. The parts must not contain a
-// line end, since a record is one line of a file.
-func (r *recordReader) read(parts ...string) (*incoming, error) {
-	var line []byte
-	for _, p := range parts {
-		line = append(line, p...)
-	}
-	if bytes.IndexByte(line, '\n') >= 0 {
-		return nil, errors.New("has a line end")
-	}
-	r.found = lineResult{}
-	r.check.check(line, 1, 0)
-	for _, p := range r.found.problems {
-		if p.Severity == SeverityError {
-			return nil, fmt.Errorf("%s: %s", p.Pointer, p.Message)
-		}
-	}
-	if r.found.incoming == nil {
-		return nil, errors.New("is no record")
-	}
-	return r.found.incoming, nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 )
 
 // The ratings of a review have no names: the first one is for the first dimension of its collection. So stored reviews
@@ -19,15 +21,15 @@ import (
 //
 // It changes the data of the reviews in place. fields always tells their present order, so an Update that is retried
 // calls it again.
-func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
-	if bytes.Equal(old.fields, in.fields) { // usual when a file is imported again
+func toStoredOrder(in *format.Incoming, old stored) (fault string, err error) {
+	if bytes.Equal(old.fields, in.Fields) { // usual when a file is imported again
 		return "", nil
 	}
 	stored, storedNames, err := dimensionsOf(old.fields)
 	if err != nil {
 		return "", fmt.Errorf("reviews: stored collection %q of %q: %w", old.ID, old.Source, err)
 	}
-	given, givenNames, err := dimensionsOf(in.fields)
+	given, givenNames, err := dimensionsOf(in.Fields)
 	if err != nil || bytes.Equal(stored, given) {
 		return "", err
 	}
@@ -39,14 +41,14 @@ func (in *incoming) toStoredOrder(old stored) (fault string, err error) {
 	for i, name := range storedNames {
 		if order[i] = slices.Index(givenNames, name); order[i] < 0 {
 			return fmt.Sprintf("the stored reviews of the collection have a rating for %q, which is none of these "+
-				"dimensions; %s", shown([]byte(name)), rightDimensions), nil
+				"dimensions; %s", format.Shown([]byte(name)), rightDimensions), nil
 		}
 	}
 	if len(order) > 1 { // otherwise both have only the dimension default, and one of them does not name it
-		if err := in.reorder(order); err != nil {
+		if err := reorder(in.Reviews, order); err != nil {
 			return "", err
 		}
-		in.fields = bytes.Replace(in.fields, given, stored, 1) // before them is the member created alone
+		in.Fields = bytes.Replace(in.Fields, given, stored, 1) // before them is the member created alone
 	}
 	return "", nil
 }
@@ -67,14 +69,14 @@ func dimensionsOf(fields []byte) (raw []byte, names []string, err error) {
 	return c.Dimensions, names, err
 }
 
-// reorder reorders the ratings of all reviews. order has the old index of each rating. The length of a review does not
+// reorder reorders the ratings of reviews. order has the old index of each rating. The length of a review does not
 // change.
-func (in *incoming) reorder(order []int) error {
-	for i := range in.reviews {
-		review := &in.reviews[i]
+func reorder(reviews []format.Review, order []int) error {
+	for i := range reviews {
+		review := &reviews[i]
 		ratings, numbers := make([]byte, len(order)), make([]int, len(order))
 		for to, from := range order {
-			ratings[to] = review.ratings[from]
+			ratings[to] = review.Ratings[from]
 			numbers[to] = int(ratings[to])
 		}
 		text, err := json.Marshal(numbers)
@@ -84,7 +86,7 @@ func (in *incoming) reorder(order []int) error {
 		if review.Data, err = withMember(review.Data, "ratings", text); err != nil {
 			return err
 		}
-		review.ratings = ratings
+		review.Ratings = ratings
 	}
 	return nil
 }

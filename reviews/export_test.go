@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -13,37 +14,6 @@ import (
 func WithBuffer(o ReadOptions, n int) *ReadOptions {
 	o.buffer = n
 	return &o
-}
-
-var (
-	IsPlainWebAddress = isPlainWebAddress
-)
-
-// TimestampFault says what is wrong with a time.
-func TimestampFault(text []byte) string {
-	_, fault := parseTime(text)
-	return fault
-}
-
-// Base64Fault says what is wrong with the id of a collection.
-func Base64Fault(text []byte) string {
-	_, fault := decodeID(text)
-	return fault
-}
-
-// MarkupFault gives the first fault of HTML and where it is.
-func MarkupFault(text string) (at int, fault string) { return markupFault([]byte(text)) }
-
-// PanicInWorker has a job of a pipeline panic.
-func PanicInWorker() {
-	p := newPipeline(ReadOptions{}, false, newFileChecker(context.Background(), ReadOptions{}, true, nil))
-	j := p.job()
-	j.check.fileOptions = nil
-	j.data, j.batches = []byte(rightLine), make(chan []lineResult, 1)
-	p.pending = append(p.pending, j)
-	p.wait.Go(j.run)
-	defer p.end()
-	p.drain(0)
 }
 
 // ExampleFile gives a file with an example of a rule in its place; the rest of the file keeps every rule.
@@ -65,14 +35,14 @@ func (r Rule) ExampleFile(example string) string {
 	switch {
 	case strings.HasPrefix(name, `"source`), strings.HasPrefix(name, `"dimensions`),
 		strings.HasPrefix(name, `"reviews`), strings.HasPrefix(r.ID, "collection-id-"), r.ID == "id-text":
-		return put(rightLine, example)
+		return put(format.RightLine, example)
 	case strings.HasPrefix(example, `{"id"`): // reviews
 	case !strings.HasPrefix(example, `"`) || name == example:
 		return example // lines
 	default:
 		example = put(review, example)
 	}
-	return strings.Replace(rightLine, "[]", "["+example+"]", 1)
+	return strings.Replace(format.RightLine, "[]", "["+example+"]", 1)
 }
 
 // Key is a CollectionKey for tests.

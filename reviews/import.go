@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -27,6 +28,9 @@ type ImportRequest struct {
 // earlier, at maxTransaction bytes; this limits the memory for lines that store little, and for problems that wait
 // behind one of them.
 const maxQueued = 1000
+
+// maxTransaction is the approximate number of bytes of JSON that one transaction stores; a single line may be longer.
+const maxTransaction = 1 << 20
 
 // maxExamined is how many created collections of a transaction are looked up for Counts.Namesakes.
 const maxExamined = 16
@@ -60,22 +64,22 @@ func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) 
 	if in.Now == nil {
 		in.Now = s.service.now
 	}
-	i := &importer{service: s.service, by: s.by, network: network, dryRun: in.DryRun}
-	i.fileChecker = newFileChecker(ctx, in.ReadOptions, in.DryRun, func(p Problem) bool {
+	in.MaxLine = cmp.Or(in.MaxLine, s.service.limits.Line)
+	i := &importer{ctx: ctx, service: s.service, by: s.by, network: network}
+	i.reading = newReading(in.ReadOptions, in.DryRun, func(p Problem) bool {
 		if in.Problem != nil {
 			in.Problem(p)
 		}
 		return true
 	})
-	i.fileChecker.store = i.add
-	in.MaxLine = cmp.Or(in.MaxLine, s.service.limits.Line)
-	err = newPipeline(in.ReadOptions, true, i.fileChecker).run(in.File)
+	i.checker.Store = i.add
+	err = i.checker.Read(ctx, in.File)
 	// Store also what was accepted before a read error, unless the caller has given up.
 	if i.err == nil {
 		i.err = ctx.Err()
 	}
 	i.commit()
-	i.end(err == nil && i.err == nil)
+	i.checker.End(err == nil && i.err == nil)
 	if i.err == nil {
 		i.err = i.warnOfOverwriting()
 	}
@@ -83,10 +87,10 @@ func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) 
 	if i.err != nil {
 		err = i.err
 	}
-	return i.report, err
+	return i.total(), err
 }
 
-// importer stores what its fileChecker accepts.
+// importer stores what its checker accepts.
 //
 // Lines wait in a queue, so that one transaction stores many of them. A transaction may find problems of the rule
 // stored-dimensions, since only the store has the dimensions of stored reviews. So the problems of lines behind the
@@ -94,27 +98,27 @@ func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) 
 //
 // Each Import creates an importer, and only the goroutine that has called Import uses it.
 type importer struct {
-	*fileChecker
+	*reading
+	ctx     context.Context
 	service *Service
 	by      vitrine.Caller
 	network string
-	dryRun  bool
-	queue   []lineResult
+	queue   []format.Result
 	waiting int   // lines and problems in the queue
 	size    int   // bytes that the queue will store
 	err     error // of the store; the import stops at the first
 }
 
 // add queues a line. If the line stores nothing and the queue is empty, add reports its problems at once.
-func (i *importer) add(r lineResult) {
-	if len(i.queue) == 0 && r.incoming == nil {
-		i.tell(r.problems)
+func (i *importer) add(r format.Result) {
+	if len(i.queue) == 0 && r.Incoming == nil {
+		i.checker.Tell(r.Problems)
 		return
 	}
 	i.queue = append(i.queue, r)
-	i.waiting += 1 + len(r.problems)
-	if r.incoming != nil {
-		i.size += r.incoming.size
+	i.waiting += 1 + len(r.Problems)
+	if r.Incoming != nil {
+		i.size += r.Incoming.Size
 	}
 	if i.size >= maxTransaction || i.waiting >= maxQueued {
 		i.commit()
@@ -135,7 +139,7 @@ func (i *importer) commit() {
 		done, err = merge(s, queue)
 		return err
 	}
-	if i.dryRun {
+	if i.report.DryRun {
 		i.err = view(i.ctx, i.service.db, i.network, apply)
 	} else {
 		i.err = i.service.As(i.by).change(i.ctx, i.network, storage.UpdateOptions{Large: size > maxTransaction},
@@ -145,15 +149,15 @@ func (i *importer) commit() {
 			})
 	}
 	if i.err != nil {
-		i.stop = true
+		i.checker.Stop = true
 		return
 	}
 	i.report.Counts.Add(done)
 	for _, r := range queue {
-		if r.incoming != nil && r.incoming.mismatch.Message != "" {
-			r.problems = append(r.problems, r.incoming.mismatch)
+		if r.Incoming != nil && r.Incoming.Mismatch.Message != "" {
+			r.Problems = append(r.Problems, r.Incoming.Mismatch)
 		}
-		i.tell(r.problems)
+		i.checker.Tell(r.Problems)
 	}
 }
 
@@ -167,7 +171,7 @@ func (i *importer) warnOfOverwriting() error {
 	var stored int64 // reviews before the import
 	err := view(i.ctx, i.service.db, i.network, func(s *rows) error {
 		stored = 0
-		if !i.dryRun {
+		if !i.report.DryRun {
 			stored = -i.report.ReviewsCreated
 		}
 		for c, err := range s.all() {
@@ -181,9 +185,9 @@ func (i *importer) warnOfOverwriting() error {
 		return nil
 	})
 	if err == nil && stored < 2*changed {
-		i.give(ruleOverwrite.problem(1, 1, i.start, "",
+		i.checker.Warn(format.RuleOverwrite,
 			fmt.Sprintf("of the reviews that were stored in this network, this file changes %d, which is "+
-				"more than half; make sure that it is the right file for this network", changed)))
+				"more than half; make sure that it is the right file for this network", changed))
 	}
 	return err
 }
@@ -198,12 +202,12 @@ func (i *importer) warnOfOverwriting() error {
 //
 // Otherwise the tally is updated with the new and changed reviews. The collection is written if its fields or reviews
 // have changed, so an import that changes nothing writes nothing. A collection whose reviews were all rejected is not
-// written, see incoming.makes.
-func merge(s *rows, queue []lineResult) (done Counts, err error) {
+// written, see format.Incoming.
+func merge(s *rows, queue []format.Result) (done Counts, err error) {
 	var keys []CollectionKey
 	for _, q := range queue {
-		if q.incoming != nil {
-			keys = append(keys, q.incoming.key)
+		if q.Incoming != nil {
+			keys = append(keys, CollectionKey{q.Incoming.Source, q.Incoming.ID})
 		}
 	}
 	found, err := s.collectionsOf(keys)
@@ -211,37 +215,38 @@ func merge(s *rows, queue []lineResult) (done Counts, err error) {
 		return done, err
 	}
 	for _, q := range queue {
-		in := q.incoming
+		in := q.Incoming
 		if in == nil {
 			continue
 		}
-		in.mismatch.Message = ""
-		now, known := found[in.key]
+		in.Mismatch.Message = ""
+		key := CollectionKey{in.Source, in.ID}
+		now, known := found[key]
 		if known {
-			mismatch, err := in.toStoredOrder(now)
+			mismatch, err := toStoredOrder(in, now)
 			if err != nil {
 				return done, err
 			}
 			if mismatch != "" && now.Tally.Reviews > 0 {
-				in.mismatch.Message = mismatch
-				done.ReviewsRejected += int64(len(in.reviews))
-				if in.makes { // otherwise its own rules have rejected it, which is counted already
+				in.Mismatch.Message = mismatch
+				done.ReviewsRejected += int64(len(in.Reviews))
+				if in.Makes { // otherwise its own rules have rejected it, which is counted already
 					done.CollectionsRejected++
 				}
 				continue
 			}
 		}
-		if !in.makes {
+		if !in.Makes {
 			continue
 		}
-		same := bytes.Equal(in.fields, now.fields)
+		same := bytes.Equal(in.Fields, now.fields)
 		switch {
 		case !known:
 			done.CollectionsCreated++
 			if done.CollectionsCreated > maxExamined {
 				break
 			}
-			for _, err := range s.withID(in.key.ID) {
+			for _, err := range s.withID(key.ID) {
 				if err != nil {
 					return done, err
 				}
@@ -251,8 +256,8 @@ func merge(s *rows, queue []lineResult) (done Counts, err error) {
 		case !same:
 			done.CollectionsUpdated++
 		}
-		now.CollectionKey, now.fields = in.key, in.fields
-		now.Tally.size(in.dims) // for a collection that is new, or has no reviews
+		now.CollectionKey, now.fields = key, in.Fields
+		now.Tally.size(in.Dims) // for a collection that is new, or has no reviews
 		put, err := compare(s, in, &now, &done)
 		if err != nil {
 			return done, err
@@ -278,11 +283,11 @@ func merge(s *rows, queue []lineResult) (done Counts, err error) {
 
 // compare counts the new, changed and unchanged reviews of in, updates the tally of c, and returns the new and changed
 // ones.
-func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err error) {
-	same := make([]bool, len(in.reviews))
-	put = make([]row, len(in.reviews))
-	for n, r := range in.reviews {
-		put[n].storedReview = r.storedReview
+func compare(s *rows, in *format.Incoming, c *stored, done *Counts) (put []row, err error) {
+	same := make([]bool, len(in.Reviews))
+	put = make([]row, len(in.Reviews))
+	for n, r := range in.Reviews {
+		put[n].Review = r
 	}
 	if c.Number > 0 {
 		places, ids := make(map[string]int, len(put)), make([]string, len(put))
@@ -299,7 +304,7 @@ func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err err
 					return nil, err
 				}
 			}
-			was.storedReview = put[n].storedReview
+			was.Review = put[n].Review
 			put[n] = was
 		}
 	}
@@ -314,7 +319,7 @@ func compare(s *rows, in *incoming, c *stored, done *Counts) (put []row, err err
 		default:
 			done.ReviewsCreated++
 		}
-		c.Tally.add(in.reviews[n].ratings)
+		c.Tally.add(r.Ratings)
 		kept = append(kept, r)
 	}
 	return kept, nil

@@ -1,12 +1,9 @@
 package reviews
 
 import (
-	"crypto/sha256"
 	"fmt"
-	"strconv"
-	"unicode/utf8"
 
-	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 )
 
 // Severity says what a problem means for its record.
@@ -43,6 +40,12 @@ type Problem struct {
 	Value string `json:"value,omitzero"`
 }
 
+// problemOf returns a problem as callers get it.
+func problemOf(p format.Problem) Problem {
+	return Problem{Line: p.Line, Column: p.Column, Offset: p.Offset, Pointer: p.Pointer, Rule: format.Rules[p.Rule].ID,
+		Severity: severityOf(p.Rule), Message: p.Message, Collection: p.Collection, Review: p.Review, Value: p.Value}
+}
+
 // String returns the problem as one line of text, such as
 //
 //	line 1, column 374, collection bGFtcA==, review 2, /reviews/1/created: error: <message> (timestamp): "2019-02-30T04:05:06Z"
@@ -70,40 +73,4 @@ func (p Problem) Where() string {
 		out += ", " + p.Pointer
 	}
 	return out
-}
-
-// maxShown is the maximum number of bytes of a name or an id in a problem, so that problems stay small.
-const maxShown = 256
-
-// shown returns a name or an id as problems show it: after maxShown bytes it is cut before a character and ends with
-// "…".
-func shown(name []byte) string {
-	if len(name) <= maxShown {
-		return string(name)
-	}
-	// Do not cut inside a character.
-	cut := maxShown
-	for !utf8.RuneStart(name[cut]) {
-		cut--
-	}
-	return string(name[:cut]) + "…"
-}
-
-// pointerToken returns the name of a member as a token of a JSON pointer, with the slash before it. A long name is cut.
-func pointerToken(name []byte) string {
-	return "/" + jsonpointer.Escape(shown(name))
-}
-
-// problem returns a problem of a rule with its severity. The caller adds the ids and the value.
-func (r ruleID) problem(line, column, offset int64, pointer, message string) Problem {
-	return Problem{Line: line, Column: column, Offset: offset, Pointer: pointer, Rule: rules[r].ID,
-		Severity: rules[r].Severity, Message: message}
-}
-
-// fingerprint identifies a pair of texts of any length. Nobody can construct two pairs with the same fingerprint.
-type fingerprint [16]byte
-
-func fingerprintOf(a, b string) fingerprint {
-	sum := sha256.Sum256([]byte(strconv.Itoa(len(a)) + " " + a + b))
-	return fingerprint(sum[:16])
 }

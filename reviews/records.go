@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -50,13 +51,6 @@ type CollectionKey struct {
 	ID     string `json:"id"` // Base64, compared as it is written
 }
 
-// storedReview is a stored review.
-type storedReview struct {
-	ID   string // unique in its collection
-	Time int64  // when it was written, in microseconds since 1970
-	Data []byte // a JSON object: the record
-}
-
 // place is a position in the order of reviews by time: after those with a later time, and after those with the same
 // time and an id up to this one.
 type place struct {
@@ -77,7 +71,7 @@ type stored struct {
 
 // row is a review with its stored state.
 type row struct {
-	storedReview
+	format.Review
 	n      int64  // its number; 0 if it is not stored
 	was    int64  // the time that is stored
 	parent string // the id of the stored parent as it is in keys; "" if there is none

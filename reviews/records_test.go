@@ -14,6 +14,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -24,7 +25,7 @@ type model []modelled
 
 type modelled struct {
 	stored
-	reviews []storedReview
+	reviews []format.Review
 }
 
 func (m model) find(key CollectionKey) int {
@@ -41,20 +42,20 @@ func collect[T any](list iter.Seq2[T, error]) (all []T, err error) {
 	return all, nil
 }
 
-func reviewsOf(t *testing.T, list iter.Seq2[row, error]) (all []storedReview) {
+func reviewsOf(t *testing.T, list iter.Seq2[row, error]) (all []format.Review) {
 	t.Helper()
 	rows, err := collect(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		all = append(all, r.storedReview)
+		all = append(all, r.Review)
 	}
 	return all
 }
 
-func equalReviews(a, b []storedReview) bool {
-	return slices.EqualFunc(a, b, func(a, b storedReview) bool {
+func equalReviews(a, b []format.Review) bool {
+	return slices.EqualFunc(a, b, func(a, b format.Review) bool {
 		return a.ID == b.ID && a.Time == b.Time && bytes.Equal(a.Data, b.Data)
 	})
 }
@@ -76,7 +77,7 @@ func limited[T any](limit int, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-func byTime(a, b storedReview) int {
+func byTime(a, b format.Review) int {
 	return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.ID, b.ID))
 }
 
@@ -141,7 +142,7 @@ func (m model) agree(t *testing.T, db storage.Store, network string, r *rand.Ran
 }
 
 // put puts reviews as an import does: it finds those that are stored.
-func (s *rows) putAll(ctx context.Context, c stored, list []storedReview) error {
+func (s *rows) putAll(ctx context.Context, c stored, list []format.Review) error {
 	found, err := s.collectionsOf([]CollectionKey{c.CollectionKey})
 	now, ok := found[c.CollectionKey]
 	if now.CollectionKey = c.CollectionKey; err == nil && !ok {
@@ -166,7 +167,7 @@ func (s *rows) putAll(ctx context.Context, c stored, list []storedReview) error 
 				puts[i] = old
 			}
 		}
-		puts[i].storedReview = r
+		puts[i].Review = r
 	}
 	if err := s.putReviews(&now, puts); err != nil {
 		return err
@@ -207,10 +208,10 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 						m, at = append(m, modelled{}), len(m)
 					}
 					m[at].stored, m[at].reviews = c, slices.Clone(m[at].reviews)
-					var list []storedReview
+					var list []format.Review
 					for _, i := range r.Perm(len(ids))[:r.IntN([]int{5, 30, len(ids)}[r.IntN(3)])] {
-						list = append(list, storedReview{ids[i], r.Int64N(7) - 3, text()})
-						n := slices.IndexFunc(m[at].reviews, func(x storedReview) bool { return x.ID == ids[i] })
+						list = append(list, format.Review{ID: ids[i], Time: r.Int64N(7) - 3, Data: text()})
+						n := slices.IndexFunc(m[at].reviews, func(x format.Review) bool { return x.ID == ids[i] })
 						if n < 0 {
 							m[at].reviews = append(m[at].reviews, list[len(list)-1])
 						} else {
@@ -240,7 +241,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 						return err
 					}
 					gone := slices.DeleteFunc(all, func(row) bool { return r.IntN(2) == 0 })
-					m[at].reviews = slices.DeleteFunc(slices.Clone(m[at].reviews), func(x storedReview) bool {
+					m[at].reviews = slices.DeleteFunc(slices.Clone(m[at].reviews), func(x format.Review) bool {
 						return slices.ContainsFunc(gone, func(g row) bool { return g.ID == x.ID })
 					})
 					if err := s.deleteReviews(c, gone); err != nil {
@@ -349,9 +350,9 @@ func TestLargeRecordsAreReadOneByOne(t *testing.T) {
 	const n, size = 80, 90 << 10
 	db := &portions{Store: memory.New()}
 	err := update(t.Context(), db, "n", storage.UpdateOptions{}, func(s *rows) error {
-		var list []storedReview
+		var list []format.Review
 		for i := range n {
-			list = append(list, storedReview{ID: fmt.Sprint(i), Data: make([]byte, size)})
+			list = append(list, format.Review{ID: fmt.Sprint(i), Data: make([]byte, size)})
 			if err := s.putAll(t.Context(),
 				stored{CollectionKey: CollectionKey{"t", fmt.Sprint(i)}, fields: make([]byte, size)}, nil); err != nil {
 				return err

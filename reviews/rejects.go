@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/vitrine-go/vitrine/internal/required"
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 )
 
 // Rejects copies the lines of a file that have an error, so that people can correct and import them again. It reads the
@@ -38,17 +39,18 @@ func NewRejects(file io.Reader, to io.Writer) *Rejects {
 // file-kind is about the whole file, so no line is written for it. After an error of reading or writing, Add does
 // nothing; End returns that error.
 func (r *Rejects) Add(p Problem) {
-	if p.Severity != SeverityError || p.Rule == rules[ruleFileKind].ID || p.Line < r.next || r.err != nil {
+	if p.Severity != SeverityError || p.Rule == format.Rules[format.RuleFileKind].ID || p.Line < r.next ||
+		r.err != nil {
 		return
 	}
 	// The file is read only if there is something to write.
 	if r.in == nil {
-		lines, err := newLines(r.file, 0, 0)
+		plain, _, err := format.PlainText(r.file)
 		if err != nil {
 			r.err = err
 			return
 		}
-		r.in = bufio.NewReaderSize(lines.plain, 64<<10)
+		r.in = bufio.NewReaderSize(plain, 64<<10)
 	}
 	// Skip the lines before this one.
 	for ; r.next <= p.Line && r.err == nil; r.next++ {

@@ -1,8 +1,6 @@
 package reviews
 
 import (
-	"slices"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -65,30 +63,4 @@ type Report struct {
 func (r Report) MarshalJSON() ([]byte, error) {
 	type report Report // without this method
 	return json.Marshal(report(r), jsontext.AllowInvalidUTF8(true))
-}
-
-// add adds a problem to the counts and, if there is room, to the problems; otherwise it sets ProblemsTruncated. The
-// warnings about the whole file come last and matter more than one problem of many, so they replace others if there is
-// no room.
-func (r *Report) add(p Problem) {
-	if p.Severity == SeverityError {
-		r.Errors++
-	} else {
-		r.Warnings++
-	}
-	if len(r.Problems) == maxReported {
-		r.ProblemsTruncated = true
-		aboutFile := func(p Problem) bool {
-			return slices.ContainsFunc(rules[ruleScale:], func(r Rule) bool { return r.ID == p.Rule })
-		}
-		if !aboutFile(p) {
-			return
-		}
-		last := len(r.Problems) - 1
-		for aboutFile(r.Problems[last]) {
-			last--
-		}
-		r.Problems = slices.Delete(slices.Clone(r.Problems), last, last+1)
-	}
-	r.Problems = append(r.Problems, p)
 }

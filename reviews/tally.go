@@ -3,6 +3,8 @@ package reviews
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 )
 
 // tally has the stored statistics of a collection: how many reviews it has, and how many of them have each rating.
@@ -62,7 +64,7 @@ func (t *tally) check() error {
 	for _, counts := range t.Ratings {
 		sum := int64(0)
 		for rating, n := range counts {
-			if rating < 1 || rating > maxRating || n < 1 {
+			if rating < 1 || rating > format.MaxRating || n < 1 {
 				return fmt.Errorf("%d reviews have the rating %d", n, rating)
 			}
 			sum += n

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/reviews/internal/format"
 )
 
 func FuzzTimestamp(f *testing.F) {
@@ -18,7 +19,7 @@ func FuzzTimestamp(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if fault := reviews.TimestampFault([]byte(s)); (fault == "") != isTime(s) {
+		if _, fault := format.ParseTime([]byte(s)); (fault == "") != isTime(s) {
 			t.Errorf("%q: %q, but the oracle says %v", s, fault, isTime(s))
 		}
 	})
@@ -31,7 +32,7 @@ func TestTimestampsKnowTheCalendar(t *testing.T) {
 		for month := range 14 {
 			for day := range 33 {
 				s := year + "-" + two(month) + "-" + two(day) + "T00:00:00"
-				if fault := reviews.TimestampFault([]byte(s)); (fault == "") != isTime(s) {
+				if _, fault := format.ParseTime([]byte(s)); (fault == "") != isTime(s) {
 					t.Errorf("%q: %q, but the oracle says %v", s, fault, isTime(s))
 				}
 			}
@@ -46,7 +47,7 @@ func FuzzBase64(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if fault := reviews.Base64Fault([]byte(s)); (fault == "") != isBase64(s) {
+		if _, fault := format.DecodeID([]byte(s)); (fault == "") != isBase64(s) {
 			t.Errorf("%q: %q, but the oracle says %v", s, fault, isBase64(s))
 		}
 	})
@@ -57,7 +58,7 @@ func TestBase64AgreesWithTheStandardLibrary(t *testing.T) {
 	const alphabet = "A9+/-_=\n"
 	var extend func(s string)
 	extend = func(s string) {
-		if fault := reviews.Base64Fault([]byte(s)); (fault == "") != isBase64(s) {
+		if _, fault := format.DecodeID([]byte(s)); (fault == "") != isBase64(s) {
 			t.Errorf("%q: %q, but the oracle says %v", s, fault, isBase64(s))
 		}
 		if len(s) < 6 && (len(s) < 4 || !proof.Short()) {
@@ -80,7 +81,7 @@ func FuzzHTML(f *testing.F) {
 	f.Add("<a href='&#x68;ttp&colon;//a'><A\nHREF = \"mailto:&amp;\"></a >")
 	f.Fuzz(func(t *testing.T, s string) {
 		s = strings.ReplaceAll(s, "\x00", "") // refused before
-		at, fault := reviews.MarkupFault(s)
+		at, fault := format.MarkupFault([]byte(s))
 		if (fault == "") != isMarkup(s) {
 			t.Errorf("%q: %q, but the oracle says %v", s, fault, isMarkup(s))
 		}
@@ -96,7 +97,7 @@ func FuzzAddress(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := reviews.IsPlainWebAddress([]byte(s)); got != webAddress.MatchString(s) {
+		if got := format.IsPlainWebAddress([]byte(s)); got != webAddress.MatchString(s) {
 			t.Errorf("%q: %v", s, got)
 		}
 	})

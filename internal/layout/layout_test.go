@@ -55,6 +55,8 @@ var table = []row{
 	// What turns tables into the import format is apart, so that whoever only imports does not link it.
 	{"reviews/convert", "reviews internal github.com/go-json-experiment/json golang.org/x/net/html golang.org/x/text",
 		"", noHTTP},
+	// What reads the import format knows no store.
+	{"reviews/internal/format", "internal github.com/go-json-experiment/json", "", noHTTP + " " + module + "/storage"},
 	{"reviews", "internal storage/. github.com/go-json-experiment/json", "storage/memory golang.org/x/net/html",
 		noHTTP},
 

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -45,11 +45,11 @@ func (c *lineChecker) flaws(raw []byte, place int) bool {
 		r, size := escape(raw[i:])
 		if r == 0 && !nul {
 			nul = true
-			c.report(ruleNUL, place+i, "U+0000 is not allowed in a string; take it out")
+			c.report(RuleNUL, place+i, "U+0000 is not allowed in a string; take it out")
 		}
 		if utf16.IsSurrogate(r) && !half {
 			half = true
-			c.report(ruleSurrogate, place+i,
+			c.report(RuleSurrogate, place+i,
 				"half of a surrogate pair is no character; write the whole pair, or take it out")
 		}
 		i += size
@@ -64,12 +64,12 @@ func (c *lineChecker) flaws(raw []byte, place int) bool {
 // nonEmpty reads a string that must not be empty (text-empty): an id, a source or a name. It returns its text, valid
 // until the next string is read, or nil if a rule is broken.
 func (c *lineChecker) nonEmpty() []byte {
-	return c.limited(math.MaxInt, ruleEmpty)
+	return c.limited(math.MaxInt, RuleEmpty)
 }
 
 // limited reads a string of 1 to limit characters (code points). A longer one breaks the given rule. Otherwise it is
 // like nonEmpty.
-func (c *lineChecker) limited(limit int, rule ruleID) []byte {
+func (c *lineChecker) limited(limit int, rule RuleID) []byte {
 	raw, at, clean := c.anyText()
 	if raw == nil {
 		return nil
@@ -77,7 +77,7 @@ func (c *lineChecker) limited(limit int, rule ruleID) []byte {
 	text := c.unquote(raw)
 	switch {
 	case len(text) == 0:
-		c.report(ruleEmpty, at, "this may not be empty; want at least one character")
+		c.report(RuleEmpty, at, "this may not be empty; want at least one character")
 	case len(text) > limit && utf8.RuneCount(text) > limit: // characters are counted only if there may be too many
 		c.report(rule, at, "this is longer than it may be; want at most "+strconv.Itoa(limit)+" characters")
 	case clean:
@@ -86,18 +86,18 @@ func (c *lineChecker) limited(limit int, rule ruleID) []byte {
 	return nil
 }
 
-// timestamp reads a time, see parseTime, and reports a time in the future (created-future).
+// timestamp reads a time, see ParseTime, and reports a time in the future (created-future).
 func (c *lineChecker) timestamp() (micros int64) {
 	raw, at, _ := c.anyText()
 	if raw == nil {
 		return 0
 	}
-	micros, fault := parseTime(c.unquote(raw))
+	micros, fault := ParseTime(c.unquote(raw))
 	switch {
 	case fault != "":
-		c.report(ruleTimestamp, at, fault)
+		c.report(RuleTimestamp, at, fault)
 	case micros > c.latest:
-		c.report(ruleFuture, at, "this time is in the future; a review is written before it is exported")
+		c.report(RuleFuture, at, "this time is in the future; a review is written before it is exported")
 	}
 	return micros
 }
@@ -110,7 +110,7 @@ func (c *lineChecker) email() {
 		return
 	}
 	if text := c.unquote(raw); len(text) > 0 && !isEmail(text) {
-		c.report(ruleEmail, at, "this is no email address; want one such as ann@example.test, or null")
+		c.report(RuleEmail, at, "this is no email address; want one such as ann@example.test, or null")
 	}
 }
 
@@ -123,21 +123,21 @@ func (c *lineChecker) address() {
 	}
 	switch text := c.unquote(raw); {
 	case len(text) > maxAddress:
-		c.report(ruleURL, at, "this address is longer than 65536 bytes; want a shorter one, or null")
-	case len(text) > 0 && !isPlainWebAddress(text):
-		c.report(ruleURL, at, "this is no http or https address; want one such as https://example.test/user, or null")
+		c.report(RuleURL, at, "this address is longer than 65536 bytes; want a shorter one, or null")
+	case len(text) > 0 && !IsPlainWebAddress(text):
+		c.report(RuleURL, at, "this is no http or https address; want one such as https://example.test/user, or null")
 	}
 }
 
-// bodyHTML reads body_html and applies the rule of markupFault. It reports the first fault of a text, at its tag.
+// bodyHTML reads body_html and applies the rule of MarkupFault. It reports the first fault of a text, at its tag.
 func (c *lineChecker) bodyHTML() {
 	raw, at, _ := c.anyText()
 	if raw == nil {
 		return
 	}
 	// The fault is at a byte of the decoded text, and the problem at the corresponding byte of the line.
-	if i, message := markupFault(c.unquote(raw)); message != "" {
-		c.report(ruleHTML, at+within(raw, i), message)
+	if i, message := MarkupFault(c.unquote(raw)); message != "" {
+		c.report(RuleHTML, at+within(raw, i), message)
 	}
 }
 

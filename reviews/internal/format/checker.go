@@ -1,25 +1,35 @@
-package reviews
+package format
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
+	"time"
 )
 
-// fileChecker applies the rules that span lines: collection-repeated, file-kind, file-empty, and the warnings about the
+// Checker applies the rules that span lines: collection-repeated, file-kind, file-empty, and the warnings about the
 // whole file. It gets the results of all lines in the order of the file, sorts the problems of each line, and counts
-// everything for the Report. Only the goroutine of pipeline.run uses it.
-type fileChecker struct {
+// everything. Only the goroutine of pipeline.run uses it.
+type Checker struct {
+	// How the file is read, see reviews.ReadOptions. 0 and nil mean the defaults.
+	Workers, MaxLine int
+	Buffer           int // bytes of a block
+	LongLines        chan struct{}
+	Now              func() time.Time
+
+	// Found gets each problem.
+	Found func(Problem)
+	// Store, if not nil, gets each line instead of Tell. The line is an import then: an accepted one has Incoming.
+	Store func(Result)
+	// Progress, if not nil, is called after each block with the bytes of the file that were read.
+	Progress func(bytes int64)
+
+	Counts Counts
+	Stop   bool // whoever reads the file sets it to end reading
+
 	ctx     context.Context
-	report  Report
-	yield   func(Problem) bool  // gets each problem; returns false to stop
-	stop    bool                // yield has returned false, or the store of an import has failed
-	watcher func(int64, Counts) // nil if nobody asks for progress
-
-	// store, if not nil, gets each line instead of tell. r.incoming is nil if the line is rejected.
-	store func(r lineResult)
-
 	pairs   map[fingerprint]struct{} // source and id of the collections of earlier lines
 	lines   bool                     // some line is not blank
 	ratings int64                    // ratings without an error
@@ -27,7 +37,7 @@ type fileChecker struct {
 
 	// Some mistakes break no rule of a value, but show in the file as a whole. A lineChecker reports every such value;
 	// the file gets one warning for each rule, at the first such value.
-	odd map[string]*oddValues // by rule: id-text, created-future, email
+	odd map[RuleID]*oddValues // id-text, created-future, email
 
 	// Until a line is a record, the file may be of another kind than NDJSON, and its problems wait.
 	kind  kind      // what the file may be; zero if it can only be NDJSON, or after the first record
@@ -54,31 +64,33 @@ type oddValues struct {
 	first Problem
 }
 
-// newFileChecker returns a fileChecker that passes problems to yield until yield returns false.
-func newFileChecker(ctx context.Context, o ReadOptions, dryRun bool, yield func(Problem) bool) *fileChecker {
-	f := &fileChecker{ctx: ctx, yield: yield, watcher: o.Progress, pairs: map[fingerprint]struct{}{},
-		odd: map[string]*oddValues{}}
-	f.report.Problems, f.report.DryRun = []Problem{}, dryRun
-	for _, rule := range []ruleID{ruleIDText, ruleFuture, ruleEmail} {
-		f.odd[rules[rule].ID] = &oddValues{}
-	}
-	return f
+// Counts are the counts of what was read, see reviews.Counts.
+type Counts struct {
+	Lines, Collections, CollectionsRejected, Reviews, ReviewsRejected int64
+}
+
+// Read reads a file to its end, or until the Checker has stopped. It returns the error of reading; lines before the
+// error are checked. A Checker reads one file, and then the caller calls End.
+func (f *Checker) Read(ctx context.Context, file io.Reader) error {
+	f.ctx, f.pairs = ctx, map[fingerprint]struct{}{}
+	f.odd = map[RuleID]*oddValues{RuleIDText: {}, RuleFuture: {}, RuleEmail: {}}
+	return newPipeline(f).run(file)
 }
 
 // line processes the result of a line.
-func (f *fileChecker) line(r lineResult) {
+func (f *Checker) line(r Result) {
 	if !r.part && !f.count(&r) {
-		r.incoming = nil
+		r.Incoming = nil
 	}
-	if f.store != nil {
-		f.store(r)
+	if f.Store != nil {
+		f.Store(r)
 	} else {
-		f.tell(r.problems)
+		f.Tell(r.Problems)
 	}
 }
 
-// tell reports the problems of a line in the order of their offsets. Problems at the same offset keep their order.
-func (f *fileChecker) tell(problems []Problem) {
+// Tell reports the problems of a line in the order of their offsets. Problems at the same offset keep their order.
+func (f *Checker) Tell(problems []Problem) {
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, p := range problems {
 		odd := f.odd[p.Rule]
@@ -94,11 +106,10 @@ func (f *fileChecker) tell(problems []Problem) {
 
 // give reports a problem. While the file may be of another kind, it keeps the problem instead. After file-kind was
 // reported, it drops the problem.
-func (f *fileChecker) give(p Problem) {
+func (f *Checker) give(p Problem) {
 	switch {
 	case f.kind == kind{}: // the usual case
-		f.report.add(p)
-		f.stop = f.stop || !f.yield(p)
+		f.Found(p)
 	case !f.named: // otherwise p is dropped, since the kind was reported
 		f.early = append(f.early, p)
 		if len(f.early) == maxWaiting {
@@ -109,25 +120,25 @@ func (f *fileChecker) give(p Problem) {
 
 // nameKind reports the kind of the file, at line 1, in place of the problems of its lines. Further problems are dropped
 // while kind is set.
-func (f *fileChecker) nameKind() {
+func (f *Checker) nameKind() {
 	k := f.kind
 	f.kind, f.early, f.named = kind{}, nil, true // without a kind, give reports at once
-	f.give(ruleFileKind.problem(1, 1, f.start, "", k.message))
+	f.Warn(RuleFileKind, k.message)
 	f.kind = k
 }
 
 // count adds the result of a line to the report and applies the rules that span lines. It returns false if no review of
 // the line can be accepted: the collection has an error, an earlier line has the same collection, the file is binary,
 // or the line counts as the last element of an array.
-func (f *fileChecker) count(r *lineResult) (accepted bool) {
+func (f *Checker) count(r *Result) (accepted bool) {
 	f.lines = true
 	// An earlier line may have the same collection. Source and id are unknown if the line is not JSON.
 	if r.paired {
 		if _, repeated := f.pairs[r.pair]; repeated {
-			p := f.atRecord(ruleCollectionRepeated, r,
+			p := f.atRecord(RuleCollectionRepeated, r,
 				"a collection with this source and id came before in this file; put all of its reviews into one line")
 			p.Value = firstCharacters(r.record)
-			r.problems, r.rejectsAll = append(r.problems, p), true
+			r.Problems, r.rejectsAll = append(r.Problems, p), true
 		}
 		f.pairs[r.pair] = struct{}{}
 	}
@@ -139,8 +150,8 @@ func (f *fileChecker) count(r *lineResult) (accepted bool) {
 		if f.element && !f.lastElement {
 			// This problem waits with the others. file-kind replaces them unless another record follows.
 			f.lastElement = true
-			r.problems = append(r.problems,
-				f.atRecord(ruleJSON, r,
+			r.Problems = append(r.Problems,
+				f.atRecord(RuleJSON, r,
 					"this is taken for the last element of a JSON array; take the brackets and commas out of the "+
 						"file, and give this record again"))
 			return false
@@ -151,50 +162,49 @@ func (f *fileChecker) count(r *lineResult) (accepted bool) {
 		for _, p := range early {
 			f.give(p)
 		}
-		f.report.Collections++
+		f.Counts.Collections++
 	}
 	// Count the record, its reviews, and those that are rejected.
 	f.ratings += r.ratings
 	f.top = max(f.top, r.top)
-	f.report.Reviews += r.reviews
+	f.Counts.Reviews += r.reviews
 	if r.rejectsAll { // an error of the collection rejects all of its reviews
 		r.rejected = r.reviews
 	}
-	f.report.ReviewsRejected += r.rejected
+	f.Counts.ReviewsRejected += r.rejected
 	if r.record != nil && (r.rejectsAll || r.reviews > 0 && r.reviews == r.rejected) {
-		f.report.CollectionsRejected++
+		f.Counts.CollectionsRejected++
 	}
 	return !r.rejectsAll
 }
 
 // atRecord returns a problem at the beginning of the record of a line.
-func (f *fileChecker) atRecord(rule ruleID, r *lineResult, message string) Problem {
-	p := rule.problem(r.line, r.column, r.offset, "", message)
-	p.Collection = idOf(&decoder{}, r.record)
-	return p
+func (f *Checker) atRecord(rule RuleID, r *Result, message string) Problem {
+	return Problem{Rule: rule, Line: r.line, Column: r.column, Offset: r.offset, Message: message,
+		Collection: idOf(&decoder{}, r.record)}
 }
 
-// end reports what remains when reading has ended. whole is true at the end of the file: only then can the file be
+// End reports what remains when reading has ended. whole is true at the end of the file: only then can the file be
 // reported as empty, and get the warnings about the whole file.
-func (f *fileChecker) end(whole bool) {
+func (f *Checker) End(whole bool) {
 	// No line was a record, so the file is of the other kind, even if it could not be read to its end.
 	if f.kind != (kind{}) && !f.named {
 		f.nameKind()
 	}
-	if !whole || f.stop {
+	if !whole || f.Stop {
 		return
 	}
 	if !f.lines {
-		f.give(ruleFileEmpty.problem(1, 1, f.start, "",
-			"the file is empty or has only blank lines; want a collection on each line"))
+		f.Warn(RuleFileEmpty,
+			"the file is empty or has only blank lines; want a collection on each line")
 	}
 	if f.ratings >= fewRatings && f.top <= maxStars {
-		f.give(ruleScale.problem(1, 1, f.start, "", fmt.Sprintf("none of the %d ratings of this file is above %d; "+
+		f.Warn(RuleScale, fmt.Sprintf("none of the %d ratings of this file is above %d; "+
 			"a rating is from 1 to 100: multiply stars from 1 to 5 by 20, and points from 1 to 10 by 10", f.ratings,
-			f.top)))
+			f.top))
 	}
-	for _, rule := range []ruleID{ruleIDText, ruleFuture, ruleEmail} {
-		odd := f.odd[rules[rule].ID]
+	for _, rule := range []RuleID{RuleIDText, RuleFuture, RuleEmail} {
+		odd := f.odd[rule]
 		if odd.count > 1 {
 			odd.first.Message += fmt.Sprintf("; this is the first of %d in the file", odd.count)
 		}
@@ -211,13 +221,17 @@ const (
 	maxStars   = 10
 )
 
-// progress stores the number of lines in the report, and tells the caller how much of the file was read.
-func (f *fileChecker) progress(bytes, lines int64) {
-	f.report.Lines = lines
-	if f.watcher != nil {
-		f.watcher(bytes, f.report.Counts)
+// progress stores the number of lines, and tells the caller how much of the file was read.
+func (f *Checker) progress(bytes, lines int64) {
+	if f.Counts.Lines = lines; f.Progress != nil {
+		f.Progress(bytes)
 	}
 }
 
+// Warn reports a problem of the whole file, at its first line.
+func (f *Checker) Warn(rule RuleID, message string) {
+	f.give(Problem{Rule: rule, Line: 1, Column: 1, Offset: f.start, Message: message})
+}
+
 // stopped returns whether reading must end.
-func (f *fileChecker) stopped() bool { return f.stop || f.ctx.Err() != nil }
+func (f *Checker) stopped() bool { return f.Stop || f.ctx.Err() != nil }

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"strconv"
@@ -12,7 +12,7 @@ const maxTimestamp = 64 << 10
 // rightTime ends the messages about the form of a time.
 const rightTime = "a time is written 2019-04-03T00:00:00Z, with a fraction of a second, or ±hh:mm for Z, if wanted"
 
-// parseTime returns a time in microseconds since 1970 UTC, as Review.Time has it, or what is wrong with it. Finer
+// ParseTime returns a time in microseconds since 1970 UTC, as Review.Time has it, or what is wrong with it. Finer
 // fractions are truncated. For example, 1970-01-01T01:00:00.5+01:00 is 500,000. It applies the whole rule timestamp:
 //
 //	YYYY-MM-DDThh:mm:ss[.fff…][Z|±hh:mm]
@@ -27,7 +27,7 @@ const rightTime = "a time is written 2019-04-03T00:00:00Z, with a fraction of a 
 //	2019-04-03 00:00:00                  no time: the T is missing
 //	2019-02-29T00:00:00Z                 no such day
 //	2019-04-03T00:00:00.Z                a dot without digits is no fraction
-func parseTime(text []byte) (micros int64, fault string) {
+func ParseTime(text []byte) (micros int64, fault string) {
 	const form = "0000-00-00T00:00:00"
 	switch {
 	case len(text) > maxTimestamp:

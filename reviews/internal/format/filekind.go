@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -105,7 +105,7 @@ func isZippedSpreadsheet(head []byte) bool {
 	return false
 }
 
-// kindArray is the kind of a file that begins with [. It has a name because fileChecker compares with it.
+// kindArray is the kind of a file that begins with [. It has a name because Checker compares with it.
 const kindArray = "this is one JSON array: write each of its collections on a line of its own, for instance with jq " +
 	"-c '.[]'"
 

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ const maxAddress = 64 << 10
 // not checked: the rule only ensures that a link runs no script and leads to a web site. url.Parse is not used, since
 // it does not accept the same texts as browsers.
 //
-//	https://example.test/a b   yes, but not for isPlainWebAddress
+//	https://example.test/a b   yes, but not for IsPlainWebAddress
 //	HTTP://[::1]:80            yes
 //	https:///path              no: there is no host
 //	//example.test             no: there is no scheme
@@ -31,10 +31,10 @@ func isWebAddress(text []byte) bool {
 	return len(text) > 0 && text[0] > ' ' && bytes.IndexByte([]byte(`/\?#@:`), text[0]) < 0
 }
 
-// isPlainWebAddress returns whether text is a web address without spaces and ASCII control characters. It is the rule
+// IsPlainWebAddress returns whether text is a web address without spaces and ASCII control characters. It is the rule
 // url for an imported_url that is not empty. An href may have spaces, which browsers encode; hrefFault rejects its
 // control characters.
-func isPlainWebAddress(text []byte) bool {
+func IsPlainWebAddress(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c == 0x7f {
 			return false
@@ -69,7 +69,7 @@ func isEmail(text []byte) bool {
 // rightID ends the messages about the form of an id, so that the owner of the file can correct it.
 const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for article-1"
 
-// decodeID decodes the id of a collection, or returns what is wrong with it. It must be Base64 (RFC 4648) of at least
+// DecodeID decodes the id of a collection, or returns what is wrong with it. It must be Base64 (RFC 4648) of at least
 // one byte, in the standard alphabet (with + and /) or in the one for URLs (with - and _), but not in both, with full
 // padding or none.
 //
@@ -79,7 +79,7 @@ const rightID = "want the Base64 of the article's id, such as YXJ0aWNsZS0x for a
 //	==                        Base64 of nothing
 //
 // Unused bits of the last character may be set, as in YR==.
-func decodeID(text []byte) (decoded []byte, fault string) {
+func DecodeID(text []byte) (decoded []byte, fault string) {
 	encoding := base64.StdEncoding
 	switch url := bytes.ContainsAny(text, "-_"); {
 	case url && bytes.ContainsAny(text, "+/"):

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ const (
 	faultLong     = "href is longer than 65536 bytes"
 )
 
-// markupFault applies the rule body-html. It accepts text, entities, <p>, </p>, <a href="…"> and </a>, and nothing
+// MarkupFault applies the rule body-html. It accepts text, entities, <p>, </p>, <a href="…"> and </a>, and nothing
 // else: letters in either case, and white space where HTML allows it inside a tag. Paragraphs do not nest, links do not
 // nest, no paragraph is in a link, and every tag is closed. An href is an http, https or mailto address in single or
 // double quotes. A bare & or > is text; a bare < is a fault, since it would begin a tag.
@@ -40,7 +40,7 @@ const (
 //
 // The rule rejects a text instead of repairing it: programs show body_html unchanged, so what is accepted must be
 // harmless HTML, and the owner of a file learns what is not.
-func markupFault(text []byte) (at int, message string) {
+func MarkupFault(text []byte) (at int, message string) {
 	// At most one paragraph is open and, inside it or alone, one link. So three rules are enough: <p> requires both to
 	// be closed, <a> requires the link to be closed, and </p> requires the link inside to be closed.
 	p, a := -1, -1 // the index of the open tag; -1 if none is open

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -51,7 +51,7 @@ func idOf(d *decoder, text []byte) string {
 		return ""
 	}
 	id, _ := jsontext.AppendUnquote(nil, raw)
-	return shown(id)
+	return Shown(id)
 }
 
 // unquote returns the text of a JSON string, valid until the next call. Half of a surrogate pair becomes U+FFFD.
@@ -125,15 +125,15 @@ func within(raw []byte, i int) int {
 //	[80,20],"author_id":"7", …          ratings-count  [80,20]
 //	\u0000 and more", …                 text-nul       \u0000
 //	<b>Bright</b></p>", …               body-html      <b>Bright</b></p>
-func (c *lineChecker) wrong(rule ruleID, at int) string {
+func (c *lineChecker) wrong(rule RuleID, at int) string {
 	// The end of the value is only searched in as many bytes as can be shown.
 	text := c.text[at:min(at+maxValue*utf8.UTFMax, len(c.text))]
 	switch rule {
-	case ruleMissing, ruleDimensionsAbsent, ruleAuthorMissing:
+	case RuleMissing, RuleDimensionsAbsent, RuleAuthorMissing:
 		return ""
-	case ruleNUL, ruleSurrogate:
+	case RuleNUL, RuleSurrogate:
 		return string(text[:len(`\u0000`)])
-	case ruleHTML:
+	case RuleHTML:
 		return firstCharacters(restOfString(text))
 	}
 	return firstCharacters(firstValue(text))

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 //
 //	id                     text that is not empty, once in the collection
 //	title                  any text
-//	body_html              HTML of <p> and <a> alone, see markupFault
-//	created                a time, see parseTime
+//	body_html              HTML of <p> and <a> alone, see MarkupFault
+//	created                a time, see ParseTime
 //	ratings                an array of integers from 1 to 100, one for each dimension
 //	author_id              text of 1 to 255 characters; excludes all imported_ members
 //	imported_display_name  text that is not empty
@@ -41,7 +41,7 @@ const (
 // maxAddress, maxHref and maxTimestamp.
 const (
 	maxAuthorID = 255 // characters
-	maxRating   = 100
+	MaxRating   = 100
 )
 
 // reviewState is the state of the review that is being read.
@@ -53,7 +53,7 @@ type reviewState struct {
 	named   bool   // shown is known
 	shown   string // the id, as a problem shows it
 	ratings []byte
-	created int64 // when it was written, see parseTime
+	created int64 // when it was written, see ParseTime
 	raw     [11][]byte
 }
 
@@ -76,17 +76,17 @@ func (c *lineChecker) readReview() {
 		const author, imported = 1 << reviewAuthor, 1<<reviewName | 1<<reviewEmail | 1<<reviewURL
 		switch {
 		case seen&author != 0 && seen&imported != 0:
-			c.report(ruleAuthorConflict, r.start,
+			c.report(RuleAuthorConflict, r.start,
 				"author_id and imported_ members exclude each other; keep author_id alone, or the others without it")
 		case seen&(author|1<<reviewName) == 0:
-			c.report(ruleAuthorMissing, r.start,
+			c.report(RuleAuthorMissing, r.start,
 				"both author_id and imported_display_name are missing; want one of them")
 		}
 	}
 	// The id counts even if the review is rejected: a second review with it is an error in either case.
 	if r.id != "" {
 		if _, repeated := c.ids[r.id]; repeated {
-			c.report(ruleReviewRepeated, r.start,
+			c.report(RuleReviewRepeated, r.start,
 				"a review with this id came before in this collection; keep one of them, or give it an id of its own")
 		} else {
 			c.ids[r.id] = r.faults == 0
@@ -117,7 +117,7 @@ func (c *lineChecker) reviewMember(i int) {
 	case reviewRatings:
 		c.ratings()
 	case reviewAuthor:
-		c.limited(maxAuthorID, ruleAuthorLength)
+		c.limited(maxAuthorID, RuleAuthorLength)
 	case reviewName:
 		c.nonEmpty()
 	case reviewEmail:
@@ -147,7 +147,7 @@ func (c *lineChecker) reviewMember(i int) {
 func (c *lineChecker) parent() {
 	at := c.next()
 	if text := c.nonEmpty(); len(text) > 0 && !c.partial && !c.ids[string(text)] {
-		c.report(ruleParent, at,
+		c.report(RuleParent, at,
 			"no earlier, accepted review of this collection has this id; put the parent before its replies, or take "+
 				"parent_id out")
 	}
@@ -162,7 +162,7 @@ func (c *lineChecker) ratings() {
 	}
 	// A rating with an error counts too; it has a problem of its own.
 	if n := c.items((*lineChecker).rating); c.dims >= 0 && n != c.dims {
-		c.report(ruleRatingsCount, at,
+		c.report(RuleRatingsCount, at,
 			strconv.Itoa(n)+" ratings, want one for each of "+strconv.Itoa(c.dims)+" dimensions")
 	}
 }
@@ -176,13 +176,13 @@ func (c *lineChecker) rating() {
 	raw, at := c.value()
 	value, err := strconv.Atoi(string(raw))
 	switch {
-	case err == nil && 1 <= value && value <= maxRating:
+	case err == nil && 1 <= value && value <= MaxRating:
 		c.result.ratings++
 		c.result.top = max(c.result.top, uint8(value))
 		c.review.ratings = append(c.review.ratings, byte(value))
 	case bytes.ContainsAny(raw, ".eE"):
-		c.report(ruleRatingInteger, at, "a rating is an integer without fraction and exponent: 5, not 5.0")
+		c.report(RuleRatingInteger, at, "a rating is an integer without fraction and exponent: 5, not 5.0")
 	default:
-		c.report(ruleRatingRange, at, "a rating is from 1 to 100; scale others to that")
+		c.report(RuleRatingRange, at, "a rating is from 1 to 100; scale others to that")
 	}
 }

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -13,26 +13,26 @@ import (
 
 const (
 	defaultBuffer = 512 << 10 // bytes of a block, without the rest of its last line
-	maxWorkers    = 8         // the maximum that ReadOptions.Workers 0 means: more workers would wait for the disk
+	maxWorkers    = 8         // the maximum that Checker.Workers 0 means: more workers would wait for the disk
 	maxBatch      = 256       // results that a job sends at once
-	longLine      = 1 << 20   // the length in bytes from which a line needs a slot of ReadOptions.LongLines
+	longLine      = 1 << 20   // the length in bytes from which a line needs a slot of Checker.LongLines
 	maxLine       = 32 << 20  // bytes of a line, unless the options say otherwise
 )
 
 // pipeline checks a file on several cores. The goroutine that calls run reads the file in blocks of whole lines, starts
-// a goroutine to check each block, and passes the results to a fileChecker in the order of the file:
+// a goroutine to check each block, and passes the results to a Checker in the order of the file:
 //
 //	lines ── block ──> job (lineChecker) ── results ──┐
-//	      ── block ──> job (lineChecker) ── results ──┴──> fileChecker
+//	      ── block ──> job (lineChecker) ── results ──┴──> Checker
 //
 // The number of jobs does not change the results.
 type pipeline struct {
 	fileOptions
 	workers int           // jobs that run at a time
 	buffer  int           // bytes of a block
-	slots   chan struct{} // ReadOptions.LongLines
+	slots   chan struct{} // Checker.LongLines
 	hasSlot bool          // one of the slots is in use
-	to      *fileChecker
+	to      *Checker
 	stop    chan struct{} // closed when nobody receives results any more
 	wait    sync.WaitGroup
 	pending []*job // not all of their results were passed on; in the order of the file
@@ -45,25 +45,24 @@ type job struct {
 	*pipeline
 	check lineChecker
 	block
-	results  []lineResult
-	batches  chan []lineResult // closed after the last results
-	panicked string            // set before batches is closed, if the job has panicked
+	results  []Result
+	batches  chan []Result // closed after the last results
+	panicked string        // set before batches is closed, if the job has panicked
 }
 
-// newPipeline returns a pipeline with the options of a caller, where 0 means the default. forImport says whether the
-// results must have what an import stores.
-func newPipeline(o ReadOptions, forImport bool, to *fileChecker) *pipeline {
-	p := &pipeline{workers: o.Workers, buffer: cmp.Or(o.buffer, defaultBuffer), slots: o.LongLines, to: to,
+// newPipeline returns a pipeline for a Checker.
+func newPipeline(to *Checker) *pipeline {
+	p := &pipeline{workers: to.Workers, buffer: cmp.Or(to.Buffer, defaultBuffer), slots: to.LongLines, to: to,
 		stop: make(chan struct{})}
 	if p.workers <= 0 {
 		p.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
 	now := time.Now
-	if o.Now != nil {
-		now = o.Now
+	if to.Now != nil {
+		now = to.Now
 	}
-	p.fileOptions = fileOptions{latest: now().Add(maxAhead).UnixMicro(), maxLine: cmp.Or(o.MaxLine, maxLine),
-		forImport: forImport}
+	p.fileOptions = fileOptions{latest: now().Add(maxAhead).UnixMicro(), maxLine: cmp.Or(to.MaxLine, maxLine),
+		forImport: to.Store != nil}
 	return p
 }
 
@@ -71,7 +70,7 @@ func newPipeline(o ReadOptions, forImport bool, to *fileChecker) *pipeline {
 // UTC.
 const maxAhead = 14 * time.Hour
 
-// run reads a file to its end, or until the fileChecker has stopped. It returns the error of reading; lines before the
+// run reads a file to its end, or until the Checker has stopped. It returns the error of reading; lines before the
 // error are checked. All of its goroutines have ended when it returns. If a job panics, run panics with the same
 // message and the stack of the job.
 func (p *pipeline) run(file io.Reader) error {
@@ -93,7 +92,7 @@ func (p *pipeline) run(file io.Reader) error {
 			return nil
 		}
 		p.drain(p.workers - 1)
-		j.batches = make(chan []lineResult, 2)
+		j.batches = make(chan []Result, 2)
 		p.pending = append(p.pending, j)
 		p.wait.Go(j.run)
 		if len(j.data) > 2*p.buffer || j.tooLong || p.hasSlot { // only one long line is in memory at a time
@@ -162,9 +161,9 @@ func (j *job) run() {
 }
 
 // add adds the result of a line.
-func (j *job) add(r lineResult) {
+func (j *job) add(r Result) {
 	if j.results == nil {
-		j.results = make([]lineResult, 0, maxBatch)
+		j.results = make([]Result, 0, maxBatch)
 	}
 	if j.results = append(j.results, r); len(j.results) >= maxBatch {
 		j.send()
@@ -181,7 +180,7 @@ func (j *job) send() {
 	j.results = nil
 }
 
-// drain passes on the results of the oldest blocks until at most n blocks are pending, or the fileChecker has stopped.
+// drain passes on the results of the oldest blocks until at most n blocks are pending, or the Checker has stopped.
 func (p *pipeline) drain(n int) {
 	for len(p.pending) > n && !p.to.stopped() {
 		j := p.pending[0]

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 //
 //	source      text that is not empty; it need not be an address
 //	title       any text
-//	created     a time, see parseTime
-//	id          Base64 of 1 to 150 characters, see decodeID
+//	created     a time, see ParseTime
+//	id          Base64 of 1 to 150 characters, see DecodeID
 //	reviews     an array of reviews, which may be empty
 //	dimensions  an array of 1 to 1,000 different names
 var collectionMembers = []string{"source", "title", "created", "id", "reviews", "dimensions"}
@@ -47,7 +47,7 @@ type collectionState struct {
 }
 
 // readCollection reads a collection. source, title, created, id and reviews are required (member-missing). Absent
-// dimensions mean ["default"], with a warning (dimensions-absent). The fileChecker gets the fingerprint of source and
+// dimensions mean ["default"], with a warning (dimensions-absent). The Checker gets the fingerprint of source and
 // id, and checks that no earlier line has them (collection-repeated). An error rejects the line, but the rest is still
 // read, so that people learn of all problems at once.
 func (c *lineChecker) readCollection() {
@@ -61,7 +61,7 @@ func (c *lineChecker) readCollection() {
 	c.missing(collectionMembers[:memberDimensions], seen, c.start)
 	if !c.hasDims {
 		c.dims = 1
-		c.report(ruleDimensionsAbsent, c.start, `dimensions is missing and taken as ["default"]`)
+		c.report(RuleDimensionsAbsent, c.start, `dimensions is missing and taken as ["default"]`)
 	}
 	if c.source != "" && c.id != "" {
 		c.result.paired, c.result.pair = true, fingerprintOf(c.source, c.id)
@@ -101,18 +101,18 @@ func (c *lineChecker) collectionMember(i int) {
 // of the same bytes are two ids.
 func (c *lineChecker) collectionID() {
 	at := c.next()
-	text := c.limited(maxCollectionID, ruleIDLength)
+	text := c.limited(maxCollectionID, RuleIDLength)
 	if len(text) == 0 {
 		return
 	}
-	decoded, fault := decodeID(text)
+	decoded, fault := DecodeID(text)
 	if fault != "" {
-		c.report(ruleIDBase64, at, fault)
+		c.report(RuleIDBase64, at, fault)
 		return
 	}
 	c.id = string(text)
 	if !utf8.Valid(decoded) || bytes.IndexFunc(decoded, func(r rune) bool { return !unicode.IsGraphic(r) }) >= 0 {
-		c.report(ruleIDText, at,
+		c.report(RuleIDText, at,
 			"this id decodes to bytes that are no text, as an id does that was not encoded; "+rightID)
 	}
 }
@@ -128,12 +128,12 @@ func (c *lineChecker) dimensions() {
 	}
 	switch n := c.items((*lineChecker).dimension); {
 	case n == 0:
-		c.report(ruleDimensionsNone, at, `there is no dimension; want ["default"] or several names`)
+		c.report(RuleDimensionsNone, at, `there is no dimension; want ["default"] or several names`)
 	case n > maxDimensions:
-		c.report(ruleDimensionsMany, at, strconv.Itoa(n)+" dimensions; want at most 1000")
+		c.report(RuleDimensionsMany, at, strconv.Itoa(n)+" dimensions; want at most 1000")
 	default:
 		if n == 1 && c.other {
-			c.report(ruleDimensionSingle, at, `a single dimension is named default; want ["default"]`)
+			c.report(RuleDimensionSingle, at, `a single dimension is named default; want ["default"]`)
 		}
 		c.dims = n
 	}
@@ -149,7 +149,7 @@ func (c *lineChecker) dimension() {
 	}
 	c.other = c.other || string(name) != "default"
 	if c.path[1].index < maxDimensions && !c.dimNames.add(bytes.Clone(name), maxDimensions) {
-		c.report(ruleDimensionRepeated, at, "this dimension was named before; name each one once")
+		c.report(RuleDimensionRepeated, at, "this dimension was named before; name each one once")
 	}
 }
 

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bufio"
@@ -53,16 +53,25 @@ const readAtOnce = 64 << 10
 func newLines(file io.Reader, size, most int) (*lines, error) {
 	l := &lines{counted: counted{file: file}, size: size, most: most, number: 1}
 	var err error
-	if l.plain, err = gunzip.Unpacked(bufio.NewReaderSize(&l.counted, readAtOnce)); err != nil {
+	if l.plain, l.offset, err = PlainText(&l.counted); err != nil {
 		return nil, err
-	}
-	if head, _ := l.plain.Peek(len(bom)); string(head) == bom {
-		l.plain.Discard(len(bom))
-		l.offset = int64(len(bom))
 	}
 	head, _ := l.plain.Peek(maxLook)
 	l.kind = fileKind(head)
 	return l, nil
+}
+
+// PlainText decompresses a file that is compressed with gzip, and skips a byte order mark. offset is the number of bytes
+// that it has skipped.
+func PlainText(file io.Reader) (plain *bufio.Reader, offset int64, err error) {
+	if plain, err = gunzip.Unpacked(bufio.NewReaderSize(file, readAtOnce)); err != nil {
+		return nil, 0, err
+	}
+	if head, _ := plain.Peek(len(bom)); string(head) == bom {
+		plain.Discard(len(bom))
+		offset = int64(len(bom))
+	}
+	return plain, offset, nil
 }
 
 // block is a number of whole lines of the file.

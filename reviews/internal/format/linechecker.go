@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // A lineChecker reuses its memory for the next line. Only one goroutine may use it.
 type lineChecker struct {
 	*fileOptions
-	out func(lineResult) // gets the results in the order of the file
+	out func(Result) // gets the results in the order of the file
 
 	// Of the line that is read.
 	text   []byte
@@ -27,7 +27,7 @@ type lineChecker struct {
 	intact bool  // isIntact has found the line to be valid
 	path   []step
 	found  []Problem
-	result lineResult
+	result Result
 	collectionState
 	review reviewState
 	ids    map[string]bool // the ids of the reviews of the collection, and whether each review was accepted
@@ -43,16 +43,16 @@ type lineChecker struct {
 type fileOptions struct {
 	latest    int64 // a later time is in the future
 	maxLine   int   // the maximum length of a line in bytes
-	forImport bool  // fill lineResult.incoming with what an import stores
+	forImport bool  // fill Result.Incoming with what an import stores
 	// for an audit: the line has only some reviews of its collection, so parent_id may name one that is missing
 	partial bool
 }
 
-// lineResult is the result of a line: its problems, the collection and the counts of its reviews. A blank line has
+// Result is the result of a line: its problems, the collection and the counts of its reviews. A blank line has
 // none. A line with more than maxWaiting problems has several results: all but the last have part set, and only
 // problems.
-type lineResult struct {
-	problems             []Problem
+type Result struct {
+	Problems             []Problem
 	part                 bool
 	line, column, offset int64 // where the line begins, without leading white space
 	// the JSON object of the line, valid until out has returned; nil if the line is not an object
@@ -65,7 +65,7 @@ type lineResult struct {
 	rejected   int64     // of these, by a rule of the review itself
 	ratings    int64     // without an error
 	top        uint8     // the highest of them
-	incoming   *incoming // what an import stores; nil in a check
+	Incoming   *Incoming // what an import stores; nil in a check
 }
 
 // step is a step of the path from the record to a value: a name, or an index if name is nil.
@@ -95,7 +95,7 @@ func (c *lineChecker) check(text []byte, number, offset int64) {
 		return
 	}
 	c.pos = c.start
-	c.result = lineResult{line: number, column: c.column(c.start), offset: offset + int64(c.start)}
+	c.result = Result{line: number, column: c.column(c.start), offset: offset + int64(c.start)}
 	switch {
 	case text[c.start] == '{' && utf8.Valid(text) &&
 		jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)):
@@ -113,7 +113,7 @@ func (c *lineChecker) check(text []byte, number, offset int64) {
 			break
 		}
 		c.intact = true
-		c.report(ruleObject, c.start,
+		c.report(RuleObject, c.start,
 			"the record is "+kinds[c.peek()]+", want an object with source, title, created, id, dimensions and reviews")
 		c.discard()
 		c.handOver()
@@ -129,23 +129,23 @@ func (c *lineChecker) handOver() {
 			c.found[i].Collection = id
 		}
 	}
-	c.result.problems, c.found = c.found, nil
+	c.result.Problems, c.found = c.found, nil
 }
 
 // tooLongResult returns the result of a line that has too many bytes. Its content is not examined.
-func (o *fileOptions) tooLongResult(number, offset int64) lineResult {
-	p := ruleTooLong.problem(number, 1, offset, "",
-		"the line is longer than "+strconv.Itoa(o.maxLine)+
-			" bytes; allow longer ones (-max-line of vitrine reviews), or leave some of its reviews to another file")
-	return lineResult{problems: []Problem{p}, line: number, column: 1, offset: offset}
+func (o *fileOptions) tooLongResult(number, offset int64) Result {
+	p := Problem{Rule: RuleTooLong, Line: number, Column: 1, Offset: offset,
+		Message: "the line is longer than " + strconv.Itoa(o.maxLine) +
+			" bytes; allow longer ones (-max-line of vitrine reviews), or leave some of its reviews to another file"}
+	return Result{Problems: []Problem{p}, line: number, column: 1, offset: offset}
 }
 
 // rejectLine sets the result of a line with a fault: one that is not JSON, not UTF-8 or nested too deep. The line does
 // not count as a collection, and its reviews are not counted.
-func (c *lineChecker) rejectLine(at int, rule ruleID, message string) {
-	p := rule.problem(c.line, c.column(at), c.offset+int64(at), "", message)
+func (c *lineChecker) rejectLine(at int, rule RuleID, message string) {
+	p := c.at(rule, at, message)
 	p.Collection = idOf(&c.aside, c.text[c.start:at])
-	c.result = lineResult{problems: []Problem{p}, line: c.line, column: c.result.column, offset: c.result.offset,
+	c.result = Result{Problems: []Problem{p}, line: c.line, column: c.result.column, offset: c.result.offset,
 		element: message == commaAfter}
 }
 
@@ -153,7 +153,7 @@ const commaAfter = "this is not JSON: there is a comma after the record; want no
 
 // fault returns the first fault of the line: its index, the rule and the message. The line is valid JSON up to that
 // index. message is "" if there is no fault.
-func (c *lineChecker) fault() (at int, rule ruleID, message string) {
+func (c *lineChecker) fault() (at int, rule RuleID, message string) {
 	d := c.aside.begin(c.text)
 	for ended := false; !ended && message == ""; {
 		_, err := d.ReadToken()
@@ -162,7 +162,7 @@ func (c *lineChecker) fault() (at int, rule ruleID, message string) {
 		case err != nil:
 			at, message = syntaxFault(c.text, err)
 		case d.StackDepth() > maxDepth:
-			at, rule, message = at-1, ruleDepth, "nested deeper than 64 levels"
+			at, rule, message = at-1, RuleDepth, "nested deeper than 64 levels"
 		case d.StackDepth() == 0: // the record has ended
 			rest := bytes.TrimLeft(c.text[at:], blanks)
 			at = len(c.text) - len(rest)
@@ -180,7 +180,7 @@ func (c *lineChecker) fault() (at int, rule ruleID, message string) {
 	for i := 0; i <= at && i < len(c.text); {
 		r, size := utf8.DecodeRune(c.text[i:])
 		if r == utf8.RuneError && size == 1 {
-			return i, ruleUTF8, "this byte is no part of a UTF-8 character; save the file as UTF-8"
+			return i, RuleUTF8, "this byte is no part of a UTF-8 character; save the file as UTF-8"
 		}
 		i += size
 	}
@@ -217,8 +217,8 @@ func (c *lineChecker) isIntact() bool {
 // report adds a problem with the value at c.path, or with the record or review that contains it. at is the index of the
 // problem in the line. An error of the collection rejects the whole line, and an error in a review rejects that review.
 // A warning rejects nothing.
-func (c *lineChecker) report(rule ruleID, at int, message string) {
-	if rules[rule].Severity == SeverityError {
+func (c *lineChecker) report(rule RuleID, at int, message string) {
+	if rule.Rejects() {
 		if c.review.reads {
 			c.review.faults++
 		} else {
@@ -231,13 +231,13 @@ func (c *lineChecker) report(rule ruleID, at int, message string) {
 	}
 	if c.isIntact() { // otherwise this is not reported: the line has one problem, its fault
 		c.handOver()
-		c.out(lineResult{problems: c.result.problems, part: true})
+		c.out(Result{Problems: c.result.Problems, part: true})
 	}
-	c.result.problems, c.found = nil, nil
+	c.result.Problems, c.found = nil, nil
 }
 
 // problem returns the problem that report adds, without the id of the collection.
-func (c *lineChecker) problem(rule ruleID, at int, message string) Problem {
+func (c *lineChecker) problem(rule RuleID, at int, message string) Problem {
 	var pointer []byte
 	for _, s := range c.path {
 		switch {
@@ -248,8 +248,8 @@ func (c *lineChecker) problem(rule ruleID, at int, message string) Problem {
 			pointer = strconv.AppendInt(append(pointer, '/'), int64(s.index), 10)
 		}
 	}
-	p := rule.problem(c.line, c.column(at), c.offset+int64(at), string(pointer), message)
-	p.Value = c.wrong(rule, at)
+	p := c.at(rule, at, message)
+	p.Pointer, p.Value = string(pointer), c.wrong(rule, at)
 	if c.review.reads {
 		if !c.review.named {
 			c.review.named, c.review.shown = true, idOf(&c.aside, c.text[c.review.start:])
@@ -257,6 +257,11 @@ func (c *lineChecker) problem(rule ruleID, at int, message string) Problem {
 		p.Review = c.review.shown
 	}
 	return p
+}
+
+// at returns a problem at an index of the line.
+func (c *lineChecker) at(rule RuleID, at int, message string) Problem {
+	return Problem{Rule: rule, Line: c.line, Column: c.column(at), Offset: c.offset + int64(at), Message: message}
 }
 
 // column returns the column of an index of the line. Columns count characters (code points) from 1, as most editors do.
@@ -342,17 +347,17 @@ func (c *lineChecker) object(names []string, most int, value func(c *lineChecker
 				seen |= 1 << i
 				value(c, i)
 			} else {
-				c.report(ruleRepeated, at, repeatedMember)
+				c.report(RuleRepeated, at, repeatedMember)
 				c.discard()
 			}
 			continue
 		}
 		if names != nil {
-			c.report(ruleUnknown, at, unknownMessage(name))
+			c.report(RuleUnknown, at, unknownMessage(name))
 		}
 		c.flaws(raw, at)
 		if !others.add(name, most) {
-			c.report(ruleRepeated, at, repeatedMember)
+			c.report(RuleRepeated, at, repeatedMember)
 		}
 		if names != nil {
 			c.discard()
@@ -370,7 +375,7 @@ const repeatedMember = "this member was given before; keep one of the two"
 func (c *lineChecker) missing(required []string, seen uint, start int) {
 	for i, name := range required {
 		if seen&(1<<i) == 0 {
-			c.report(ruleMissing, start, name+" is missing; want a member such as "+missingExamples[name])
+			c.report(RuleMissing, start, name+" is missing; want a member such as "+missingExamples[name])
 		}
 	}
 }
@@ -382,7 +387,7 @@ func (c *lineChecker) expect(kind byte, want string) bool {
 	if got == kind {
 		return true
 	}
-	c.report(ruleType, c.next(), "this is "+kinds[got]+", want "+want)
+	c.report(RuleType, c.next(), "this is "+kinds[got]+", want "+want)
 	c.discard()
 	return false
 }

@@ -1,4 +1,4 @@
-package reviews
+package format
 
 import (
 	"bytes"
@@ -11,26 +11,26 @@ import (
 // comparing bytes shows what an import changes. The object has exactly the members of the file, including null and
 // empty ones. The tally of a collection and the time of a review are stored beside it.
 
-// maxTransaction is the approximate number of bytes of JSON that one transaction stores; a single line may be longer.
-const maxTransaction = 1 << 20
-
-// incoming is what an import will store of a line: the collection and its accepted reviews. A lineChecker fills it; an
+// Incoming is what an import will store of a line: the collection and its accepted reviews. A lineChecker fills it; an
 // importer compares it with the store and writes the difference.
-type incoming struct {
-	key      CollectionKey
-	fields   []byte  // a JSON object: the record without its reviews
-	dims     int     // number of dimensions
-	mismatch Problem // of the rule stored-dimensions; its message is "" unless the importer has found one
-	reviews  []incomingReview
-	size     int  // bytes of the collection and its reviews
-	makes    bool // the collection is created or changed: it has an accepted review, or no review at all
+type Incoming struct {
+	Source   string
+	ID       string
+	Fields   []byte  // a JSON object: the record without its reviews
+	Dims     int     // number of dimensions
+	Mismatch Problem // of the rule stored-dimensions; its message is "" unless the importer has found one
+	Reviews  []Review
+	Size     int  // bytes of the collection and its reviews
+	Makes    bool // the collection is created or changed: it has an accepted review, or no review at all
 }
 
-// incomingReview is an accepted review. Its ratings are beside its data, so that the review need not be decoded for
+// Review is an accepted review. Its ratings are beside its data, so that the review need not be decoded for
 // them.
-type incomingReview struct {
-	storedReview
-	ratings []byte // 1 to 100, one byte for each dimension
+type Review struct {
+	ID      string
+	Time    int64 // when it was written, in microseconds since 1970
+	Data    []byte
+	Ratings []byte // 1 to 100, one byte for each dimension
 }
 
 // The members of a collection and of a review in the canonical order.
@@ -40,32 +40,32 @@ var (
 		reviewParent, reviewRatings, reviewSubparts, reviewTitle}
 )
 
-// keepReview adds the review that was read to incoming.
+// keepReview adds the review that was read to Incoming.
 func (c *lineChecker) keepReview() {
-	if c.result.incoming == nil {
-		c.result.incoming = &incoming{}
+	if c.result.Incoming == nil {
+		c.result.Incoming = &Incoming{}
 	}
-	in, r := c.result.incoming, &c.review
+	in, r := c.result.Incoming, &c.review
 	data := canonicalObject(reviewMembers, reviewOrder, r.raw[:])
-	in.size += len(data) + len(r.id)
-	in.reviews = append(in.reviews,
-		incomingReview{storedReview{ID: r.id, Time: r.created, Data: data}, bytes.Clone(r.ratings)})
+	in.Size += len(data) + len(r.id)
+	in.Reviews = append(in.Reviews,
+		Review{ID: r.id, Time: r.created, Data: data, Ratings: bytes.Clone(r.ratings)})
 }
 
-// keep adds the collection that was read to incoming.
+// keep adds the collection that was read to Incoming.
 func (c *lineChecker) keep() {
-	if c.result.incoming == nil {
-		c.result.incoming = &incoming{}
+	if c.result.Incoming == nil {
+		c.result.Incoming = &Incoming{}
 	}
-	in := c.result.incoming
-	in.key, in.fields = CollectionKey{c.source, c.id}, canonicalObject(collectionMembers, collectionOrder, c.raw[:])
-	in.size += len(in.fields)
-	in.makes = len(in.reviews) > 0 || c.result.reviews == 0
-	in.dims = c.dims
-	in.mismatch = ruleStoredDimensions.problem(c.line, c.column(c.dimsAt), c.offset+int64(c.dimsAt), "", "")
-	in.mismatch.Collection = shown([]byte(c.id))
+	in := c.result.Incoming
+	in.Source, in.ID, in.Fields = c.source, c.id, canonicalObject(collectionMembers, collectionOrder, c.raw[:])
+	in.Size += len(in.Fields)
+	in.Makes = len(in.Reviews) > 0 || c.result.reviews == 0
+	in.Dims = c.dims
+	in.Mismatch = c.at(RuleStoredDimensions, c.dimsAt, "")
+	in.Mismatch.Collection = Shown([]byte(c.id))
 	if c.hasDims {
-		in.mismatch.Pointer, in.mismatch.Value = "/dimensions", firstCharacters(c.raw[memberDimensions])
+		in.Mismatch.Pointer, in.Mismatch.Value = "/dimensions", firstCharacters(c.raw[memberDimensions])
 	}
 }
 
