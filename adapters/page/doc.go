@@ -1,7 +1,7 @@
 // Package page shows apps on web pages. Its handler serves a script that any page can load,
 //
 //	<script type="module" src="https://v.example/x/vitrine.js"></script>
-//	<vitrine-app app="387e…" tag="production" key="…"></vitrine-app>
+//	<vitrine-app app="387e…" tag="production" page-key="…"></vitrine-app>
 //
 // which reads the version that the tag points to, with a token or key that may be public, and mounts the elements of
 // the app with the scripts that their components name as main. vitrine.d.ts has the types of these scripts.

@@ -47,7 +47,7 @@ func (d *demo) site(next http.Handler, base string, tokens *httpapi.Tokens) (htt
 	var sections strings.Builder
 	for _, app := range demoApps {
 		fmt.Fprintf(&sections,
-			`<section class="%s"><h2>%s</h2><vitrine-app app="%s" tag="production" key="%s" `+
+			`<section class="%s"><h2>%s</h2><vitrine-app app="%s" tag="production" page-key="%s" `+
 				`live>…</vitrine-app></section>`+"\n",
 			app.class, app.title, app.id, key)
 	}

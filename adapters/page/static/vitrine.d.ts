@@ -50,10 +50,19 @@ export interface VitrineError {
 	error: unknown;
 }
 
-/** The element `<vitrine-app app tag key live>`. */
+/** The element `<vitrine-app app tag page-key live server>`. Each property is the attribute. */
 export class VitrineApp extends HTMLElement {
-	/** Seconds between two requests; 0 without the attribute, when the page asks once. */
-	readonly live: number;
+	/** The id of the app. */
+	app: string | null;
+	/** The name of the tag whose version is shown. */
+	tag: string | null;
+	/** The public key. It is the attribute `page-key`, or `pagekey`, or `key`. */
+	pageKey: string | null;
+	/** The base URL of the service; the one that the script comes from unless it is given. */
+	server: string | null;
+	/** Seconds between two requests, true for ten of them, false to ask once. */
+	get live(): boolean | number;
+	set live(live: Live | null | undefined);
 	/** Shows an app as the service delivers it. */
 	show(app: DeliveredApp): Promise<void>;
 }
@@ -70,6 +79,57 @@ export interface DeliveredElement {
 	main: string;
 	headless?: true;
 	config: unknown;
+}
+
+type Live = boolean | number | string;
+
+/** What templates and JSX may give to `<vitrine-app>`, apart from the attributes of every element. */
+export interface VitrineAppAttributes {
+	app?: string | undefined;
+	tag?: string | undefined;
+	"page-key"?: string | undefined;
+	pageKey?: string | undefined;
+	live?: Live | undefined;
+	server?: string | undefined;
+}
+
+// The element in JSX and in templates. A framework that is not installed has no module to augment.
+
+// @ts-ignore
+declare module "react" {
+	namespace JSX {
+		interface IntrinsicElements {
+			"vitrine-app": VitrineAppAttributes &
+				// @ts-ignore
+				import("react").DetailedHTMLProps<import("react").HTMLAttributes<VitrineApp>, VitrineApp>;
+		}
+	}
+}
+
+// @ts-ignore
+declare module "preact" {
+	namespace createElement.JSX {
+		interface IntrinsicElements {
+			// @ts-ignore
+			"vitrine-app": VitrineAppAttributes & import("preact").HTMLAttributes<VitrineApp>;
+		}
+	}
+}
+
+// @ts-ignore
+declare module "vue" {
+	interface GlobalComponents {
+		// @ts-ignore
+		"vitrine-app": new () => { $props: VitrineAppAttributes & import("vue").HTMLAttributes };
+	}
+}
+
+// @ts-ignore
+declare module "svelte/elements" {
+	interface SvelteHTMLElements {
+		// @ts-ignore
+		"vitrine-app": VitrineAppAttributes & import("svelte/elements").HTMLAttributes<VitrineApp>;
+	}
 }
 
 declare global {

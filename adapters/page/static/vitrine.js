@@ -1,12 +1,12 @@
 // vitrine.js shows the apps of a page. It defines the element
 //
-//   <vitrine-app app="ID" tag="production" key="KEY" live="10"></vitrine-app>
+//   <vitrine-app app="ID" tag="production" page-key="KEY" live="10"></vitrine-app>
 //
-// All elements with the same tag and key ask in one request for their apps. Each element of an app is mounted into a
-// <div> of its own, by the module that its component names as main (see vitrine.d.ts). See the README of adapters/page
-// for everything else.
+// All elements with the same server, tag and key ask in one request for their apps. Each element of an app is mounted
+// into a <div> of its own, by the module that its component names as main (see vitrine.d.ts). See the README of
+// adapters/page for everything else.
 
-const address = new URL("public/", import.meta.url); // {base}/x/public/
+const ownServer = new URL("..", import.meta.url).href; // the base URL of the service that this script comes from
 const mostApps = 50; // that one request may ask for
 const patience = 10_000; // milliseconds that a module may take to load before its element counts as failed
 const inOrder = 1000; // milliseconds that the elements of an app wait for the modules of those before them
@@ -108,13 +108,35 @@ class Part {
 	}
 }
 
-export class VitrineApp extends HTMLElement {
-	static observedAttributes = ["app", "tag", "key", "live"];
+// properties are the properties of <vitrine-app> with the attributes that each reads; it writes the first one. Templates
+// of JSX keep the name key to themselves, and pageKey becomes pagekey in HTML.
+const properties = {
+	app: ["app"],
+	tag: ["tag"],
+	pageKey: ["page-key", "pagekey", "key"],
+	server: ["server"],
+	live: ["live"],
+};
+
+class Host extends HTMLElement {
+	static observedAttributes = Object.values(properties).flat();
 	parts = new Map(); // by app and key
 
-	get live() {
-		// seconds between two requests, 0 for one request alone
-		return this.hasAttribute("live") ? Math.max(1, Number(this.getAttribute("live")) || 10) : 0;
+	constructor() {
+		super();
+		for (const name in properties) {
+			// a property that was set before the element was defined hides the accessor
+			if (!Object.hasOwn(this, name)) continue;
+			const value = this[name];
+			delete this[name];
+			this[name] = value;
+		}
+	}
+
+	// seconds between two requests, 0 for one request alone
+	get seconds() {
+		const { live } = this;
+		return live === false ? 0 : live === true ? 10 : Math.max(1, live);
 	}
 
 	get template() {
@@ -139,7 +161,7 @@ export class VitrineApp extends HTMLElement {
 
 	// report tells the page what has failed, and the browser's console unless the page calls preventDefault.
 	report(error, part) {
-		const app = this.getAttribute("app"),
+		const { app } = this,
 			{ key, name: component } = part?.element ?? {};
 		const place = part?.div?.isConnected ? part.div : this;
 		const event = new CustomEvent("vitrine-error", {
@@ -229,7 +251,24 @@ export class VitrineApp extends HTMLElement {
 	}
 }
 
-// Groups are the elements with the same tag and key. Each group asks for its apps in one request, or in several if
+for (const [name, attributes] of Object.entries(properties)) {
+	Object.defineProperty(Host.prototype, name, {
+		configurable: true,
+		enumerable: true,
+		get() {
+			const value = attributes.map((attribute) => this.getAttribute(attribute)).find((v) => v !== null) ?? null;
+			if (name !== "live") return value;
+			// Frameworks keep an attribute without a value if the type of its property is boolean.
+			return value === null ? false : value.trim() && !isNaN(value) ? Number(value) : true;
+		},
+		set(value) {
+			if (value == null || value === false) for (const attribute of attributes) this.removeAttribute(attribute);
+			else this.setAttribute(attributes[0], value === true ? "" : value);
+		},
+	});
+}
+
+// Groups are the elements with the same server, tag and key. Each group asks for its apps in one request, or in several if
 // there are many.
 const groups = new Map();
 
@@ -241,17 +280,17 @@ function leave(host) {
 
 function join(host) {
 	leave(host);
-	const [app, tag, key] = ["app", "tag", "key"].map((name) => host.getAttribute(name));
+	const { app, tag, pageKey, server } = host;
 	if (!app) return;
-	if (!tag || !key) {
+	if (!tag || !pageKey) {
 		// the script that made the element may be about to set them
 		host.incomplete = setTimeout(() =>
-			host.refuse(new Error(`<vitrine-app> has no attribute ${tag ? "key" : "tag"}`)),
+			host.refuse(new Error(`<vitrine-app> has no attribute ${tag ? "page-key" : "tag"}`)),
 		);
 		return;
 	}
-	const name = JSON.stringify([tag, key]);
-	if (!groups.has(name)) groups.set(name, new Group(tag, key));
+	const name = JSON.stringify([server, tag, pageKey]);
+	if (!groups.has(name)) groups.set(name, new Group(server || ownServer, tag, pageKey));
 	const group = (host.group = groups.get(name));
 	host.fresh = true;
 	group.hosts.add(host);
@@ -262,8 +301,8 @@ class Group {
 	hosts = new Set();
 	errors = 0;
 
-	constructor(tag, key) {
-		Object.assign(this, { tag, key });
+	constructor(server, tag, key) {
+		Object.assign(this, { server, tag, key });
 	}
 
 	// soon asks in so many milliseconds, unless it asks earlier.
@@ -281,10 +320,10 @@ class Group {
 		if (this.asking) return; // it sets the next time
 		this.paused = document.hidden && this.loaded;
 		if (this.paused) return; // until wake
-		const hosts = [...this.hosts].filter((host) => host.fresh || host.live);
+		const hosts = [...this.hosts].filter((host) => host.fresh || host.seconds);
 		if (!hosts.length) return;
 		this.asking = true;
-		const ids = [...new Set(hosts.map((host) => host.getAttribute("app")))].sort();
+		const ids = [...new Set(hosts.map((host) => host.app))].sort();
 		const requests = [];
 		while (ids.length) requests.push(ids.splice(0, mostApps));
 		const answers = await Promise.allSettled(requests.map(this.fetch, this));
@@ -293,7 +332,7 @@ class Group {
 		for (const [i, { value, reason }] of answers.entries()) {
 			failed ||= !!reason;
 			for (const host of hosts) {
-				const id = host.getAttribute("app");
+				const id = host.app;
 				if (host.group !== this || !requests[i].includes(id)) continue;
 				if (reason) {
 					if (reason.final && host.fresh) host.refuse(reason);
@@ -309,7 +348,7 @@ class Group {
 		this.loaded = true;
 		// Next time: at once for those that have come meanwhile, after a second and then more for those that got an
 		// error, after their time for those that are live.
-		const seconds = Math.min(...[...this.hosts].map((host) => (host.fresh ? +failed : host.live || Infinity)));
+		const seconds = Math.min(...[...this.hosts].map((host) => (host.fresh ? +failed : host.seconds || Infinity)));
 		if (seconds < Infinity)
 			this.soon(
 				Math.min(longestPause, 1000 * seconds * 2 ** Math.max(0, this.errors - 1)) * (0.9 + Math.random() / 5),
@@ -317,7 +356,8 @@ class Group {
 	}
 
 	async fetch(ids) {
-		const url = new URL(encodeURIComponent(this.tag), address);
+		const path = `/x/public/${encodeURIComponent(this.tag)}`;
+		const url = new URL(this.server.replace(/\/*$/, path), document.baseURI);
 		for (const id of ids) url.searchParams.append("app", id);
 		url.searchParams.set("key", this.key);
 		const answer = await fetch(url, { credentials: "omit", signal: AbortSignal.timeout(30_000) }); // the browser's cache sends the ETag
@@ -340,4 +380,6 @@ function wake() {
 document.addEventListener("visibilitychange", wake);
 addEventListener("online", wake);
 
-customElements.define("vitrine-app", VitrineApp);
+// A page may load the script twice, also from two addresses. The first one serves all its apps.
+if (!customElements.get("vitrine-app")) customElements.define("vitrine-app", Host);
+export const VitrineApp = customElements.get("vitrine-app");

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -43,6 +44,7 @@ type pages struct {
 	mu     sync.Mutex
 	apps   map[string]deliveredApp // by tag and id
 	asked  []url.Values            // of each delivery
+	others atomic.Int32            // deliveries that another server, below /other, was asked for
 	status int                     // that deliveries get instead; 0 for none
 	hang   chan struct{}           // holds back a script until it is closed
 	page   string
@@ -72,7 +74,7 @@ export function mount(element, { config, app, key, signal }) {
 func newPages(t *testing.T) *pages {
 	w := &pages{Browser: newBrowser(t), apps: map[string]deliveredApp{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v4/x/vitrine.js", func(a http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /{base}/x/vitrine.js", func(a http.ResponseWriter, r *http.Request) {
 		text, err := os.ReadFile("../../../adapters/page/static/vitrine.js")
 		if err != nil {
 			t.Error(err)
@@ -81,6 +83,10 @@ func newPages(t *testing.T) *pages {
 		_, _ = a.Write(text)
 	})
 	mux.HandleFunc("GET /v4/x/public/{tag}", w.deliver)
+	mux.HandleFunc("GET /other/x/public/{tag}", func(a http.ResponseWriter, r *http.Request) {
+		w.others.Add(1)
+		w.deliver(a, r)
+	})
 	mux.HandleFunc("GET /component.js", func(a http.ResponseWriter, r *http.Request) {
 		a.Header().Set("Content-Type", "text/javascript")
 		fmt.Fprint(a, component)
@@ -281,7 +287,7 @@ func TestLoader(t *testing.T) {
 		w.Until(`() => document.body.innerText.replace(/\s+/g, '') === 'sorrysorry' && errors.length === 2`)
 		var got [][]string
 		w.Run(&got, `() => errors.map(e => [e[0], e[3], e[5] ?? '']).sort()`)
-		if fmt.Sprint(got) != "[[a the service says why because] [b <vitrine-app> has no attribute key ]]" {
+		if fmt.Sprint(got) != "[[a the service says why because] [b <vitrine-app> has no attribute page-key ]]" {
 			t.Error(got)
 		}
 		w.mu.Lock()
@@ -311,6 +317,42 @@ func TestLoader(t *testing.T) {
 		w.Run(&log, `() => log.sort()`)
 		if got := strings.Join(log, ","); !same || got != "abort 0.1,mount a 4.3,unmount 0.1,update 0.0" {
 			t.Error(same, got)
+		}
+	})
+	t.Run("attributes and properties have names that frameworks keep", func(t *testing.T) {
+		w := w.in(t)
+		for _, id := range []string{"a", "b", "c", "d"} {
+			w.put(id, w.element("0.0", id))
+		}
+		w.open(`<vitrine-app pagekey="k" tag="production" app="a"></vitrine-app>
+			<vitrine-app key="wrong" page-key="k" tag="production" app="b"></vitrine-app>
+			<script>
+				const set = { app: "c", tag: "production", pageKey: "k", live: true, server: undefined };
+				document.body.append(Object.assign(document.createElement("vitrine-app"), set));
+			</script>
+			<script type="module" src="` + w.service.URL + `/v4/x/vitrine.js?again"></script>
+			<script type="module" src="` + w.service.URL + `/other/x/vitrine.js"></script>`)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'a b c'`)
+		if asked := w.requests(); len(asked) != 1 || asked[0].Encode() != "app=a&app=b&app=c&key=k" {
+			t.Errorf("asked %v", asked)
+		}
+		var got []string
+		w.Run(&got, `() => {
+			const c = document.querySelector('[app=c]');
+			const has = (live) => (c.live = live, String([c.live, c.getAttribute('live')]));
+			const seen = [c.outerHTML.slice(0, c.outerHTML.indexOf('>')), has(2), has("0"), has("soon"), has(null)];
+			document.querySelector('[app=b]').pageKey = null;
+			Object.assign(c, { app: 'd', server: new URL('../../other/', c.ownerDocument.scripts.item(1).src).href });
+			return [...seen, c.pageKey, c.tag, c.server.slice(-7)];
+		}`)
+		const want = `<vitrine-app app="c" tag="production" page-key="k" live="" 2,2 0,0 true,soon false, k production /other/`
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q, want %q", strings.Join(got, " "), want)
+		}
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'a b d' &&
+			errors.some((e) => e[0] === 'b' && e[3] === '<vitrine-app> has no attribute page-key')`)
+		if n := w.others.Load(); n != 1 {
+			t.Errorf("another server was asked %d times", n)
 		}
 	})
 	t.Run("attributes may change", func(t *testing.T) {

@@ -440,7 +440,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		const lines = (key) => [
 			copyable(
 				"In a page",
-				`<script type="module" src="${script}"></script>\n<vitrine-app app="${id}" tag="${tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)}" key="${key}" live></vitrine-app>`,
+				`<script type="module" src="${script}"></script>\n<vitrine-app app="${id}" tag="${tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)}" page-key="${key}" live></vitrine-app>`,
 			),
 			copyable(
 				"Address of the JSON that the page gets",

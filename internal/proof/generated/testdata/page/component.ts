@@ -44,7 +44,7 @@ export const none: Component = {};
 export const wrong: Component<Poll> = { mount: () => ({ update(config: number) {} }) };
 
 const host = document.querySelector("vitrine-app");
-const seconds: number | undefined = host?.live;
+const seconds: number | boolean | undefined = host?.live;
 host?.addEventListener("vitrine-error", (event) => {
 	const { app, key, component, error }: VitrineError = event.detail;
 	console.log(app.length, key?.length, component?.length, error, seconds);
@@ -59,3 +59,9 @@ const app: DeliveredApp = {
 };
 void host?.show(app);
 void host?.show({ id: "a", error: "it is gone", code: "not_found" });
+if (host) {
+	host.app = host.tag = host.pageKey = host.server = null;
+	host.live = "5";
+	// @ts-expect-error: it is a text
+	host.app = 1;
+}
