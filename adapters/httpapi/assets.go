@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -260,7 +260,7 @@ func checkMembers(rules []member, object []byte, at string) error {
 		i := slices.IndexFunc(have, func(m strictjson.Member) bool { return m.Name == rule.name })
 		if i < 0 {
 			if rule.rule == needed {
-				return pointerErrorf(http.StatusBadRequest, at, "member %q is missing", rule.name)
+				return fault.Invalid(at, "member %q is missing", rule.name)
 			}
 			continue
 		}
@@ -268,9 +268,9 @@ func checkMembers(rules []member, object []byte, at string) error {
 		null := value[0] == 'n'
 		switch {
 		case null && rule.below == nil:
-			return pointerErrorf(http.StatusBadRequest, at, "null is not allowed here")
+			return fault.Invalid(at, "null is not allowed here")
 		case rule.rule == filled && string(value) == `""`:
-			return pointerErrorf(http.StatusBadRequest, at, "must not be empty: want / or /<id>/<id>")
+			return fault.Invalid(at, "must not be empty: want / or /<id>/<id>")
 		case null || rule.below == nil:
 		case rule.rule == list:
 			var items []jsontext.Value

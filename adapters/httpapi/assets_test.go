@@ -302,6 +302,7 @@ func TestMisspeltFiltersAreRefused(t *testing.T) {
 		"/assets?tag=hot": "tag", "/assets?limit=1&Query=x": "Query", "/folders?ids=1": "ids",
 		"/folders?limit=1&=x":         "",
 		"/explain?folder=x&users=rea": "users",
+		"/explain?%2Ffolder=x":        "/folder",
 	} {
 		r := w.as(stranger, "GET", library+path, "").want(400, "unknown query parameter")
 		if name != "" {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/drain"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -201,12 +202,11 @@ func (c *call) decode(v any, rules ...member) error {
 	if err := c.readBody(); err != nil {
 		return err
 	}
-	err := strictjson.Decode(c.body, v)
-	if e, ok := errors.AsType[*strictjson.Error](err); ok {
-		return &httpError{status: http.StatusBadRequest, Text: e.Error(), details: details{Pointer: e.Pointer}}
+	if err := strictjson.Decode(c.body, v); err != nil {
+		return fault.Malformed(err)
 	}
-	if err == nil && len(rules) > 0 {
-		err = checkMembers(rules, c.body, "")
+	if len(rules) > 0 {
+		return checkMembers(rules, c.body, "")
 	}
-	return err
+	return nil
 }

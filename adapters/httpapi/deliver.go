@@ -70,11 +70,11 @@ func authorizeKey(c *call) error {
 func (a appRoutes) deliver(c *call) error {
 	ids := c.query.Values["app"]
 	if len(ids) < 1 || len(ids) > mostDelivered {
-		return parameterErrorf("app", "want the ids of 1 to %d apps, have %d", mostDelivered, len(ids))
+		return fault.Invalid("app", "want the ids of 1 to %d apps, have %d", mostDelivered, len(ids))
 	}
 	for i, id := range ids {
 		if id == "" || slices.Contains(ids[:i], id) {
-			return parameterErrorf("app", "%q is empty or repeated: want each id once", id)
+			return fault.Invalid("app", "%q is empty or repeated: want each id once", id)
 		}
 	}
 	root := c.url("")

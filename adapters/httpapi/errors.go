@@ -88,22 +88,10 @@ type details = vitrine.Error
 // Error returns the sentence, which a client gets as the member error.
 func (r *httpError) Error() string { return r.Text }
 
-// errorf returns an error of the whole request. The format is that of package fmt, here and below.
+// errorf returns an error of the whole request, for which package fault has no kind. The format is that of package fmt,
+// here and below.
 func errorf(status int, format string, args ...any) error {
 	return &httpError{status: status, Text: fmt.Sprintf(format, args...)}
-}
-
-// pointerErrorf returns an error of the part of the body that pointer names.
-func pointerErrorf(status int, pointer, format string, args ...any) error {
-	return &httpError{status: status, details: details{Pointer: pointer},
-		Text: pointer + ": " + fmt.Sprintf(format, args...)}
-}
-
-// parameterErrorf returns a 400 for a query parameter. The sentence never has the value of an unknown parameter, which
-// may be a token under a wrong name.
-func parameterErrorf(name, format string, args ...any) error {
-	return &httpError{status: http.StatusBadRequest, details: details{Parameter: name},
-		Text: name + ": " + fmt.Sprintf(format, args...)}
 }
 
 // headerErrorf returns an error of a header of the request.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/isotime"
 )
 
@@ -25,7 +26,7 @@ type query struct {
 // invalid notes a 400 for a parameter, unless there is one before it.
 func (q *query) invalid(name, format string, args ...any) {
 	if q.err == nil {
-		q.err = parameterErrorf(name, format, args...)
+		q.err = fault.Invalid(name, format, args...)
 	}
 }
 
@@ -53,11 +54,12 @@ func parseQuery(raw string) (q query) {
 }
 
 // check returns a 400 for a known parameter that cannot be decoded or is not UTF-8 and, unless the endpoint is lenient,
-// for an unknown parameter. It does not repeat the sentence of the decoder, which may contain a part of the token.
+// for an unknown parameter. It does not repeat the sentence of the decoder, which may contain a part of the token, nor
+// the value of an unknown parameter, which may be a token under a wrong name.
 func (q query) check(rt *route) error {
 	for _, name := range q.broken {
 		if slices.Contains(rt.query, name) {
-			return parameterErrorf(name, "cannot be decoded: want it escaped")
+			return fault.Invalid(name, "cannot be decoded: want it escaped")
 		}
 		if !rt.is(lenient) {
 			return errorf(http.StatusBadRequest,
@@ -67,11 +69,12 @@ func (q query) check(rt *route) error {
 	for name, values := range q.Values {
 		known := slices.Contains(rt.query, name)
 		if !rt.is(lenient) && !known && name != tokenParameter {
-			return parameterErrorf(name, "unknown query parameter")
+			return &httpError{status: http.StatusBadRequest, details: details{Parameter: name}, // it may begin with a slash
+				Text: name + ": unknown query parameter"}
 		}
 		for _, v := range values {
 			if known && !utf8.ValidString(v) {
-				return parameterErrorf(name, "not valid UTF-8")
+				return fault.Invalid(name, "not valid UTF-8")
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
@@ -22,7 +23,7 @@ func (c *call) releaseBody() (in appsvc.UpdateReleaseRequest, err error) {
 		return in, nil
 	}
 	if in.At = *body.At; in.At <= 0 {
-		return in, pointerErrorf(400, "/at", "want a time in milliseconds since 1970, or null")
+		return in, fault.Invalid("/at", "want a time in milliseconds since 1970, or null")
 	}
 	return in, nil
 }
@@ -45,7 +46,7 @@ func (a appRoutes) createRelease(c *call) error {
 		return err
 	}
 	if !body.Version.IsZero() {
-		return pointerErrorf(400, "/version", "a new release has none")
+		return fault.Invalid("/version", "a new release has none")
 	}
 	in := appsvc.CreateReleaseRequest{Name: body.Name, Note: body.Note, Moves: body.Moves, At: body.At,
 		IdempotencyKey: c.key}

@@ -1,11 +1,10 @@
 package httpapi
 
 import (
-	"net/http"
-
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // tags makes {"tags":[Tag]} the body of the response, unless err is set. With embed it adds "apps":[App], the version
@@ -86,8 +85,7 @@ func (c *call) fillTag(in *appsvc.PutTagRequest) error {
 	in.From, in.Note = body.From, body.Note
 	switch in.Rollback = body.Rollback != nil; {
 	case in.Rollback && (!*body.Rollback || body.Latest != nil || body.AppVersion != nil):
-		return pointerErrorf(http.StatusBadRequest, "/rollback",
-			"want it to be true, in place of /appVersion and /latest")
+		return fault.Invalid("/rollback", "want it to be true, in place of /appVersion and /latest")
 	case !in.Rollback:
 		in.Version, err = versionOf(body.Latest, "appVersion", body.AppVersion)
 	}

@@ -3,10 +3,10 @@ package httpapi
 import (
 	"cmp"
 	"errors"
-	"net/http"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
@@ -19,7 +19,7 @@ func (a appRoutes) versionsOfQuery(c *call) error {
 		if !c.query.Has(name) && c.query.Has("id") {
 			name = "id"
 		}
-		return parameterErrorf(name, "want the id of an app once, as appId or as id")
+		return fault.Invalid(name, "want the id of an app once, as appId or as id")
 	}
 	return a.versions(c, ids[0])
 }
@@ -92,14 +92,13 @@ func (a appRoutes) restore(c *call) error {
 // names or none are given, or if the value is empty.
 func either(name string, value *string, alias string, other *string) (string, *string, error) {
 	if value != nil && other != nil {
-		return "", nil,
-			pointerErrorf(http.StatusBadRequest, "/"+alias, "is another name of /%s; want one of them", name)
+		return "", nil, fault.Invalid("/"+alias, "is another name of /%s; want one of them", name)
 	}
 	if value == nil && other != nil {
 		name, value = alias, other
 	}
 	if value == nil || *value == "" {
-		return "", nil, pointerErrorf(http.StatusBadRequest, "/"+name, "missing; want a string that is not empty")
+		return "", nil, fault.Invalid("/"+name, "missing; want a string that is not empty")
 	}
 	return name, value, nil
 }
@@ -123,16 +122,15 @@ func under(name, pointer string, err error) error {
 func versionOf(latest *bool, name string, number *string) (vitrine.Version, error) {
 	switch {
 	case latest != nil && (!*latest || number != nil):
-		return vitrine.Version{},
-			pointerErrorf(http.StatusBadRequest, "/latest", "want it to be true, in place of /appVersion")
+		return vitrine.Version{}, fault.Invalid("/latest", "want it to be true, in place of /appVersion")
 	case latest != nil:
 		return vitrine.Latest, nil
 	case number == nil:
-		return vitrine.Version{}, pointerErrorf(http.StatusBadRequest, "/"+name, "missing; want a version, as a string")
+		return vitrine.Version{}, fault.Invalid("/"+name, "missing; want a version, as a string")
 	}
 	v, err := vitrine.ParseVersion(*number)
 	if err != nil {
-		return v, pointerErrorf(http.StatusNotFound, "/"+name, "no version is named %q", *number)
+		return v, fault.At("/"+name, fault.NotFound("no version is named %q", *number))
 	}
 	return v, nil
 }
