@@ -24,6 +24,7 @@ require (
 	github.com/tdewolff/minify/v2 v2.24.25 // adapters/console: scripts and style sheets in 0.55x of their bytes
 	github.com/tidwall/btree v1.8.2 // storage/memory: a map in order, whose copies take no time
 	go.etcd.io/bbolt v1.5.0 // tests: a driver that is written against package storage alone
+	golang.org/x/image v0.47.0 // assets/internal/media: smaller pictures of pictures, and decoding WebP
 	golang.org/x/mod v0.42.0 // appsvc: which version of a component is the latest
 	golang.org/x/net v0.62.0 // assets, reviews/convert: text of HTML
 	golang.org/x/oauth2 v0.38.0 // adapters/signin: the code flow of OpenID Connect, with PKCE

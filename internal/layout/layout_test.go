@@ -50,13 +50,15 @@ var table = []row{
 	{"appsvc", "internal storage/. github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2 " +
 		"github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text",
 		"storage/memory", appsOnly + " crypto/tls"},
+	// It gets bytes and gives bytes.
+	{"assets/internal/media", "internal/fault golang.org/x/image", "", noHTTP},
 	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html " +
 		"golang.org/x/text", "storage/memory", noHTTP},
 	// What turns tables into the import format is apart, so that whoever only imports does not link it.
 	{"reviews/convert", "reviews internal github.com/go-json-experiment/json golang.org/x/net/html golang.org/x/text",
 		"", noHTTP},
 	// What reads the import format knows no store.
-	{"reviews/internal/format", "internal github.com/go-json-experiment/json", "", noHTTP + " " + module + "/storage"},
+	{"reviews/internal/format", "internal github.com/go-json-experiment/json", "", noHTTP},
 	{"reviews", "internal storage/. github.com/go-json-experiment/json", "storage/memory golang.org/x/net/html",
 		noHTTP},
 

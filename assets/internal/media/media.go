@@ -7,7 +7,6 @@
 package media
 
 import (
-	"errors"
 	"io"
 )
 
@@ -31,13 +30,65 @@ type Info struct {
 	Orientation int
 	Animated    bool // the picture has several frames, or may have
 	Alpha       bool // the picture has transparency, or may have
+
+	decode      float64 // how many bytes decoding allocates; zero if the picture cannot be decoded
+	grey        bool    // decoded pixels are grey alone
+	profile     []byte  // what says what colors are: chunks of a PNG, segments of a JPEG, or an ICC profile of a WebP
+	longProfile bool    // profile is missing because it is too long
+}
+
+// maxProfile is how many bytes of a color profile are kept in memory for renditions.
+const maxProfile = 1 << 20
+
+// addProfile adds to the color profile.
+func (i *Info) addProfile(parts ...[]byte) {
+	for _, part := range parts {
+		i.longProfile = i.longProfile || len(i.profile)+len(part) > maxProfile
+		if !i.longProfile {
+			i.profile = append(i.profile, part...)
+		}
+	}
 }
 
 // CleanPicture copies the picture in r, whose Kind is "photo", to w, without what tells of place, camera and person.
-// The coded pixels stay as they are. It returns an ErrUnprocessable for a picture that ends early or is damaged, and
-// errors of r and w as they are. What was written to w before an error is of no use.
+// The coded pixels stay as they are; an SVG is copied as it is. It returns an ErrUnprocessable for a picture that ends
+// early or is damaged, and errors of r and w as they are. What was written to w before an error is of no use.
 func CleanPicture(w io.Writer, r *io.SectionReader, t Type) (Info, error) {
-	return Info{}, errors.ErrUnsupported
+	r = io.NewSectionReader(r, 0, r.Size())
+	var info Info
+	var err error
+	switch t {
+	case jpegType:
+		info, err = copied("JPEG", w, r, cleanJPEG)
+	case pngType:
+		info, err = copied("PNG", w, r, cleanPNG)
+	case gifType:
+		info, err = copied("GIF", w, r, cleanGIF)
+	case webpType:
+		info, err = cleanWebP(w, r)
+	case avifType:
+		info, err = cleanAVIF(w, r)
+	default:
+		info, err = copied("SVG", w, r, copySVG)
+	}
+	info.Type = t
+	if info.Orientation >= 5 { // a quarter turn
+		info.Width, info.Height = info.Height, info.Width
+	}
+	if info.Animated || info.longProfile {
+		info.decode = 0
+	}
+	return info, err
+}
+
+// copied runs a function that copies a file of this format.
+func copied(format string, w io.Writer, r io.Reader, run func(*copier) (Info, error)) (Info, error) {
+	c := newCopier(format, w, r)
+	info, err := run(c)
+	if err != nil {
+		return info, err
+	}
+	return info, c.w.Flush()
 }
 
 // CleanStream copies a file that is no picture from r to w. Of a video/mp4 and an audio/mp4 it takes out what tells of
@@ -45,24 +96,18 @@ func CleanPicture(w io.Writer, r *io.SectionReader, t Type) (Info, error) {
 // or is damaged, or that has a track of positions, and errors of r and w as they are. What was written to w before an
 // error is of no use.
 func CleanStream(w io.Writer, r io.Reader, t Type) (Info, error) {
-	return Info{}, errors.ErrUnsupported
-}
-
-// Widths returns the widths of the picture's renditions in pixels, the smallest first: those of 320, 640, 1280 and
-// 2560 that are smaller than the picture. AVIF, GIF, SVG, animations, kinds of JPEG and PNG that cannot be decoded, and
-// pictures with a color profile of more than 1 MiB have none.
-func (i Info) Widths() []int { return nil }
-
-// Memory returns the number of bytes that Renditions allocates at most, as counted from the header. It does not
-// overflow: pictures of absurd sizes need math.MaxInt64.
-func (i Info) Memory() int64 { return 0 }
-
-// RenditionType returns the type of all renditions: PNG for a PNG and a WebP with transparency, otherwise JPEG.
-func (i Info) RenditionType() Type { return Type{} }
-
-// Renditions decodes the picture in r once, and calls put for each of Widths, the largest first. encode writes the
-// rendition, and is valid until put returns. r is what was given to CleanPicture, or what it wrote. Renditions returns
-// an ErrUnprocessable if the picture cannot be decoded, and errors of r and put as they are.
-func (i Info) Renditions(r *io.SectionReader, put func(width int, encode func(w io.Writer) error) error) error {
-	return errors.ErrUnsupported
+	info := Info{Orientation: 1}
+	var err error
+	switch t {
+	case mp4Type, m4aType:
+		info, err = copied("MP4", w, r, cleanMP4)
+	case webmType:
+		info, err = copied("WebM", w, r, copyWebM)
+	default:
+		_, err = io.Copy(w, r)
+	}
+	if info.Type == (Type{}) {
+		info.Type = t
+	}
+	return info, err
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 )
 
 // isSVG reports whether a file begins with the element svg, behind what may stand before it: a byte order mark, an XML
@@ -37,4 +40,67 @@ func svgRoot(r io.Reader) (xml.StartElement, error) {
 			return xml.StartElement{}, errNotTaken
 		}
 	}
+}
+
+// copySVG copies an SVG, and measures it.
+func copySVG(c *copier) (Info, error) {
+	info := Info{Orientation: 1, Alpha: true}
+	head, err := c.r.Peek(HeadSize)
+	if err != nil && err != io.EOF {
+		return info, err
+	}
+	if root, err := svgRoot(bytes.NewReader(head)); err == nil {
+		info.Width, info.Height = svgSize(root.Attr)
+	}
+	_, err = io.Copy(c.w, c.r)
+	return info, err
+}
+
+// svgSize returns width and height in pixels of CSS. What is missing, or relative to what is around the picture,
+// follows from the viewBox.
+func svgSize(attributes []xml.Attr) (int, int) {
+	var width, height, boxWidth, boxHeight float64
+	for _, a := range attributes {
+		switch {
+		case a.Name.Space != "":
+		case a.Name.Local == "width":
+			width = svgLength(a.Value)
+		case a.Name.Local == "height":
+			height = svgLength(a.Value)
+		case a.Name.Local == "viewBox":
+			if numbers := strings.FieldsFunc(a.Value, isListSpace); len(numbers) == 4 {
+				boxWidth, boxHeight = svgLength(numbers[2]), svgLength(numbers[3])
+			}
+		}
+	}
+	if boxWidth > 0 && boxHeight > 0 {
+		switch {
+		case width == 0 && height == 0:
+			width, height = boxWidth, boxHeight
+		case width == 0:
+			width = height * boxWidth / boxHeight
+		case height == 0:
+			height = width * boxHeight / boxWidth
+		}
+	}
+	pixels := func(length float64) int { return int(math.Round(min(max(length, 1), math.MaxInt32))) }
+	if width == 0 || height == 0 {
+		return 0, 0
+	}
+	return pixels(width), pixels(height)
+}
+
+func isListSpace(r rune) bool { return strings.ContainsRune(" \t\r\n,", r) }
+
+// svgLength returns a length in pixels of CSS, and zero for none and for one with a relative unit.
+func svgLength(text string) float64 {
+	text = strings.TrimSpace(text)
+	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz%")
+	factor := map[string]float64{"": 1, "px": 1, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96. / 72, "pc": 16}
+	length, err := strconv.ParseFloat(number, 64)
+	length *= factor[text[len(number):]]
+	if err != nil || !(length > 0) || math.IsInf(length, 0) {
+		return 0
+	}
+	return length
 }

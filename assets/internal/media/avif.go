@@ -1,0 +1,249 @@
+package media
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"io"
+	"slices"
+)
+
+// avifImages are the types of items that show a picture: coded ones, and those that are made of others.
+var avifImages = []string{"av01", "grid", "iovl", "iden", "tmap"}
+
+// maxAVIFMeta is how many bytes the box meta of an AVIF may have. It lists the items, and is read into memory.
+const maxAVIFMeta = 1 << 20
+
+// emptyExif takes the place of Exif: an offset, and a block without entries. Decoders want at least that.
+var emptyExif = []byte("\x00\x00\x00\x00MM\x00*\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00")
+
+// patch is a place of a file that is overwritten: with data, and with zeros behind these.
+type patch struct {
+	from, to int64
+	data     []byte
+}
+
+// cleanAVIF keeps the boxes that show the picture, and of the items in them the images. The bytes of other items, such
+// as Exif and XMP, are overwritten where they are, so that nothing moves.
+func cleanAVIF(w io.Writer, r *io.SectionReader) (Info, error) {
+	meta, at, err := avifMeta(r)
+	if err != nil {
+		return Info{}, err
+	}
+	patches, err := avifPatches(meta, at, r.Size())
+	if err != nil {
+		return Info{}, err
+	}
+	c := newCopier("AVIF", w, &patchReader{r: r, patches: patches})
+	b := boxCopy{copier: c, image: true, info: Info{Orientation: 1}}
+	if err := b.boxes(-1, 0); err != nil {
+		return b.info, err
+	}
+	b.info.Animated = b.movie
+	if width, height := avifSize(meta); width > 0 {
+		b.info.Width, b.info.Height = width, height
+	}
+	b.info.Alpha = bytes.Contains(boxIn(meta, "iprp", "ipco").body, []byte("auxiliary:alpha"))
+	return b.info, c.w.Flush()
+}
+
+// avifMeta returns what is in the box meta, and where it stands in the file.
+func avifMeta(r *io.SectionReader) (meta []byte, at int64, err error) {
+	head := make([]byte, 16)
+	for range 16 { // boxes; it stands near the beginning
+		if _, err := r.ReadAt(head, at); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, 0, err
+		}
+		header, size := int64(8), int64(binary.BigEndian.Uint32(head))
+		if size == 1 {
+			header, size = 16, int64(binary.BigEndian.Uint64(head[8:]))
+		}
+		if size < header || size > r.Size()-at {
+			break
+		}
+		if header += 4; string(head[4:8]) == "meta" && size >= header && size <= maxAVIFMeta { // with a version
+			meta := make([]byte, size-header)
+			_, err := r.ReadAt(meta, at+header)
+			return meta, at + header, err
+		}
+		at += size
+	}
+	return nil, 0, damaged("AVIF", "want a box meta of up to 1 MiB near the beginning")
+}
+
+// avifPatches returns what to overwrite of a file, in order and without overlaps: all items that are not images.
+func avifPatches(meta []byte, at, size int64) ([]patch, error) {
+	kinds := map[uint64]string{} // of items, by their ids
+	iinf := fields{b: boxIn(meta, "iinf").body}
+	iinf.uint(idSize(iinf.versionAndFlags()>>24 > 0)) // how many items there are
+	for item := range boxesIn(iinf.b) {
+		infe := fields{b: item.body}
+		version := infe.versionAndFlags() >> 24
+		id := infe.uint(idSize(version > 2))
+		infe.uint(2)
+		if version >= 2 {
+			kinds[id] = string(infe.b[:min(4, len(infe.b))])
+		}
+	}
+	idat := boxIn(meta, "idat")
+	iloc := fields{b: boxIn(meta, "iloc").body}
+	version := iloc.versionAndFlags() >> 24
+	sizes := int(iloc.uint(2)) // of offsets, lengths, base offsets and indices, four bits each
+	offsets, lengths, bases, indices := sizes>>12, sizes>>8&15, sizes>>4&15, sizes&15
+	if version == 0 {
+		indices = 0
+	}
+	var patches []patch
+	for items := iloc.uint(idSize(version > 1)); items > 0 && !iloc.short; items-- {
+		id, method := iloc.uint(idSize(version > 1)), uint64(0)
+		if version > 0 {
+			method = iloc.uint(2) & 15
+		}
+		iloc.uint(2) // the file that has the data
+		base, extents := iloc.uint(bases), iloc.uint(2)
+		image := slices.Contains(avifImages, kinds[id])
+		if method > 1 && !image {
+			return nil, damaged("AVIF", "an item that is no image is made of other items")
+		}
+		if indices+offsets+lengths == 0 {
+			extents = min(extents, 1) // all would be the same
+		}
+		var data []byte
+		if kinds[id] == "Exif" {
+			data = emptyExif
+		}
+		for ; extents > 0 && !iloc.short; extents-- {
+			iloc.uint(indices)
+			start, length := int64(base+iloc.uint(offsets)), int64(iloc.uint(lengths))
+			if image {
+				continue
+			}
+			limit := size
+			if method == 1 {
+				start += at + int64(idat.at)
+				limit = at + int64(idat.at+len(idat.body))
+			}
+			if length == 0 { // all that there is
+				length = limit - start
+			}
+			if start < 0 || length < 0 || length > limit || start > limit-length {
+				return nil, damaged("AVIF", "an item stands beyond the end")
+			}
+			n := min(length, int64(len(data)))
+			patches = append(patches, patch{start, start + length, data[:n]})
+			data = data[n:]
+		}
+	}
+	if iloc.short {
+		return nil, damaged("AVIF", "the box iloc, which says where items are, ends early")
+	}
+	slices.SortFunc(patches, func(a, b patch) int { return cmp.Compare(a.from, b.from) })
+	merged := patches[:0]
+	for _, p := range patches {
+		if last := len(merged) - 1; last >= 0 && p.from < merged[last].to {
+			merged[last].to = max(merged[last].to, p.to)
+		} else {
+			merged = append(merged, p)
+		}
+	}
+	return merged, nil
+}
+
+// avifSize returns width and height of the primary item, upright.
+func avifSize(meta []byte) (int, int) {
+	pitm := fields{b: boxIn(meta, "pitm").body}
+	primary := pitm.uint(idSize(pitm.versionAndFlags()>>24 > 0))
+	ipma := fields{b: boxIn(meta, "iprp", "ipma").body}
+	head := ipma.versionAndFlags()
+	var properties []uint64 // of the primary item, counted from 1
+	for items := ipma.uint(4); items > 0 && !ipma.short; items-- {
+		id := ipma.uint(idSize(head>>24 > 0))
+		for count := ipma.uint(1); count > 0; count-- {
+			property := ipma.uint(1) & 0x7f // the highest bit says that decoders must know it
+			if head&1 == 1 {
+				property = property<<8 | ipma.uint(1)
+			}
+			if id == primary {
+				properties = append(properties, property)
+			}
+		}
+	}
+	var measures [2]int
+	var turned bool
+	number := uint64(0)
+	for property := range boxesIn(boxIn(meta, "iprp", "ipco").body) {
+		if number++; !slices.Contains(properties, number) {
+			continue
+		}
+		f := fields{b: property.body}
+		switch property.kind {
+		case "ispe":
+			f.versionAndFlags()
+			measures = [2]int{int(f.uint(4)), int(f.uint(4))}
+		case "irot": // by so many quarters
+			turned = f.uint(1)&1 == 1
+		}
+	}
+	if turned {
+		return measures[1], measures[0]
+	}
+	return measures[0], measures[1]
+}
+
+// fields reads the fields of a box. Behind the end they are zero, and short is set.
+type fields struct {
+	b     []byte
+	short bool
+}
+
+func (f *fields) versionAndFlags() uint64 { return f.uint(4) }
+
+// uint reads a number of n bytes.
+func (f *fields) uint(n int) (number uint64) {
+	if len(f.b) < n {
+		f.b, f.short = nil, true
+		return 0
+	}
+	for _, digit := range f.b[:n] {
+		number = number<<8 | uint64(digit)
+	}
+	f.b = f.b[n:]
+	return number
+}
+
+// idSize returns how many bytes the id of an item or a count has, of which a box has two kinds.
+func idSize(wide bool) int {
+	if wide {
+		return 4
+	}
+	return 2
+}
+
+// patchReader reads a file with its patches.
+type patchReader struct {
+	r       io.Reader
+	at      int64
+	patches []patch // in order, without overlaps
+}
+
+func (p *patchReader) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	end := p.at + int64(n)
+	for len(p.patches) > 0 && p.patches[0].from < end {
+		next := p.patches[0]
+		from, to := max(next.from, p.at), min(next.to, end)
+		if from < to {
+			place := b[from-p.at : to-p.at]
+			clear(place)
+			copy(place, next.data[min(from-next.from, int64(len(next.data))):])
+		}
+		if next.to > end {
+			break
+		}
+		p.patches = p.patches[1:]
+	}
+	p.at = end
+	return n, err
+}

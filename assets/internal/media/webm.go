@@ -1,0 +1,84 @@
+package media
+
+import (
+	"io"
+	"math/bits"
+)
+
+// Elements of WebM.
+const (
+	webmSegment       = 0x18538067
+	webmTracks        = 0x1654ae6b
+	webmTrack         = 0xae
+	webmTrackType     = 0x83
+	webmVideo         = 0xe0
+	webmPixelWidth    = 0xb0
+	webmPixelHeight   = 0xba
+	webmDisplayWidth  = 0x54b0
+	webmDisplayHeight = 0x54ba
+	webmDisplayUnit   = 0x54b2
+	webmAlpha         = 0x53c0
+)
+
+// copyWebM copies a WebM, and measures it by the tracks that its first bytes describe.
+func copyWebM(c *copier) (Info, error) {
+	info := Info{Orientation: 1}
+	head, err := c.r.Peek(maxTake)
+	if err != nil && err != io.EOF {
+		return info, err
+	}
+	tracks := map[int]int{}
+	webmElements(head, tracks)
+	info.Width, info.Height, info.Alpha = tracks[webmPixelWidth], tracks[webmPixelHeight], tracks[webmAlpha] > 0
+	if tracks[webmDisplayUnit] == 0 && tracks[webmDisplayWidth] > 0 && tracks[webmDisplayHeight] > 0 { // in pixels
+		info.Width, info.Height = tracks[webmDisplayWidth], tracks[webmDisplayHeight]
+	}
+	if tracks[webmTrackType] > 0 && info.Width == 0 {
+		info.Type = Type{"audio/webm", audio, ".webm"}
+	}
+	_, err = io.Copy(c.w, c.r)
+	return info, err
+}
+
+// webmElements puts the first value of each known element in b into values. An element has an id, the length of its
+// data, and the data: further elements, or a number.
+func webmElements(b []byte, values map[int]int) {
+	for {
+		id, n := ebmlNumber(b)
+		length, m := ebmlNumber(from(b, n))
+		if n == 0 || m == 0 {
+			return
+		}
+		b = b[n+m:]
+		data := b[:min(length&^(1<<(7*m)), len(b))] // without the bit that marks how many bytes the length has
+		b = b[len(data):]
+		switch id {
+		case webmSegment, webmTracks, webmTrack, webmVideo:
+			webmElements(data, values)
+		case webmTrackType, webmPixelWidth, webmPixelHeight, webmDisplayWidth, webmDisplayHeight, webmDisplayUnit,
+			webmAlpha:
+			if _, ok := values[id]; !ok && len(data) <= 4 {
+				values[id] = 0
+				for _, digit := range data {
+					values[id] = values[id]<<8 | int(digit)
+				}
+			}
+		}
+	}
+}
+
+// ebmlNumber returns the number at the beginning of b, with the bit that marks how many bytes it has, and how many
+// these are: zero if b is too short.
+func ebmlNumber(b []byte) (number, length int) {
+	if len(b) == 0 || b[0] == 0 {
+		return 0, 0
+	}
+	length = bits.LeadingZeros8(b[0]) + 1
+	if len(b) < length {
+		return 0, 0
+	}
+	for _, digit := range b[:length] {
+		number = number<<8 | int(digit)
+	}
+	return number, length
+}
