@@ -65,8 +65,7 @@ type call struct {
 	left   time.Duration // the time that the client may still take for its body or the response
 	slow   bool          // its body came too slowly
 
-	turnOf  string // whose turn a read has; see turns.go
-	hasTurn bool
+	turn slot // of a read, while it is at work
 }
 
 // requestID is the form of an X-Request-Id that is taken from a request, as a proxy or the embedding program gives it.

@@ -95,11 +95,13 @@
 //
 // What many requests share is limited by slots: so many in all, and so many of a caller. A caller is known by its URN;
 // a delivery token stands in public pages, so its requests are counted for the address of the client, and those of IPv6
-// for its network of 64 bits. A request that finds no slot within a second is rejected with Retry-After, before it has
-// changed anything. While it waits, the slowest request with such a slot is cut off, if the server has waited for its
-// client for more than ten seconds and the client has sent or read less than 64 KiB/s. Only the time in which the
-// server waits for the client counts.
+// for its network of 64 bits. A slot that becomes free goes to the caller who has got one the longest ago. A request
+// that finds no slot within a second is rejected with Retry-After, before it has changed anything. While it waits, the
+// slowest request with such a slot is cut off, if the server has waited for its client for more than ten seconds and
+// the client has sent or read less than 64 KiB/s. Only the time in which the server waits for the client counts.
 //
+//   - Reads that are at work: 16, or four for each processor if that is more, and a quarter of them a caller. The
+//     others wait, and are not rejected. Sending a response is no work.
 //   - Requests with a body or a response above 64 KiB, and those whose work needs as much, have a slot for each MiB of
 //     memory: [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A
 //     body counts four times.

@@ -58,10 +58,7 @@ func TestErasuresHaveSlots(t *testing.T) {
 			{"POST", library + "/folders", fmt.Sprintf(`{"delete":[%q],"purge":[%[1]q]}`, folder), 200},
 			{"DELETE", "/x/reviews?network=example.test&everything=true", "", 404}, // there are none
 		} {
-			all, _ := h.erasures.slotFor(by.URN, "")
-			if _, err := all.tryAcquire(h.erasures.perCaller, false); err != nil {
-				t.Fatal(err)
-			}
+			all := taken(t, h.erasures, by.URN, "", h.erasures.perCaller)
 			begun := time.Now()
 			do(erasure.method, erasure.path, erasure.body, 503)
 			if took := time.Since(begun); took != erasePatience {

@@ -21,7 +21,7 @@ import (
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
 //	authorize      checks the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
 //	head           checks the query and the headers of the body            body.go, query.go
-//	work           waits for a turn, calls the endpoint, counts memory    slots.go, turns.go
+//	work           waits for a slot, calls the endpoint, counts memory    slots.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
 //	fail           makes an error the response                             errors.go
 //	send           compresses and writes the response                      response.go
@@ -36,8 +36,7 @@ type handler struct {
 	crossOrigin *http.CrossOriginProtection
 
 	// The limits that requests share:
-	large, uploads, exports, erasures, streams *slots
-	reads                                      *turns
+	large, uploads, exports, erasures, streams, reads *slots
 
 	calls      sync.Pool // of *call
 	deliveries *lru.Cache[deliveryKey, cachedDelivery]
@@ -142,7 +141,7 @@ func (h *handler) end(c *call) {
 	}
 	defer c.slot.release()
 	defer c.large.release()
-	defer c.endTurn() // after a panic
+	defer c.turn.release() // after a panic
 	cause := recover()
 	if cause == nil {
 		return

@@ -73,12 +73,7 @@ func (c *crowd) do(user, method, path, body string, want int) string {
 // take takes slots for a caller, until the function that it returns is called.
 func (c *crowd) take(user string, count int) (leave func()) {
 	c.t.Helper()
-	x := c.large.newSlot("urn:vitrine:example.test:user="+user, "",
-		&client{control: http.NewResponseController(httptest.NewRecorder())})
-	if _, err := x.tryAcquire(count, false); err != nil {
-		c.t.Fatal(err)
-	}
-	return x.release
+	return taken(c.t, c.large, "urn:vitrine:example.test:user="+user, "", count).release
 }
 
 // unread asks for a path over a connection and reads nothing.

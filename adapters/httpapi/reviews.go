@@ -238,7 +238,7 @@ var recordsType = []string{"application/x-ndjson"}
 // only response with imported_email. 200; if an error comes after the first bytes, the connection is cut, so that a
 // client sees that the file is not whole. 429 if no slot becomes free within a second.
 func (v reviewRoutes) export(c *call) (err error) {
-	c.endTurn()
+	c.turn.release()
 	if !c.drain() {
 		return errBodyMissing
 	}

@@ -3,8 +3,10 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -13,18 +15,30 @@ import (
 )
 
 // slots limit how many requests of a kind are under way, in all and of a caller. A request that finds no free slot
-// waits for slotPatience at most. While it waits, the slowest request that has such a slot is cut off: the one whose
-// client has sent or read the fewest bytes a second, if the server has waited for that client for more than slowAfter.
+// waits, for slotPatience at most if it is no read. A slot that becomes free goes to the request whose caller has got
+// one the longest ago, first of all to callers who have got none since they have requests here. So a caller with a
+// thousand requests delays each of the others by one request and not by a thousand. While a request waits, the slowest
+// request that has such a slot is cut off: the one whose client has sent or read the fewest bytes a second, if the
+// server has waited for that client for more than slowAfter.
 type slots struct {
 	what             string // "uploads", for sentences
 	status           int    // of the error when no slot becomes free
 	total, perCaller int
 	perNetwork       int // 0 if the kind has no limit for networks
 
-	mu    sync.Mutex
-	taken map[*slot]struct{} // the requests that have slots
-	of    map[string]int     // how many slots the requests of each limit's name have
-	freed chan struct{}      // closed and replaced when slots become free
+	mu      sync.Mutex
+	used    int                // slots that are taken
+	given   int                // how often slots were given, which numbers these times
+	callers map[string]*share  // the callers that have requests here
+	clients map[*slot]struct{} // the requests that have slots and may be cut off
+	waiting []*slot            // in the order of their coming
+}
+
+// share is what one caller has of a kind of slots.
+type share struct {
+	requests int // that have slots or wait
+	used     int
+	last     int // the number of the time when it got slots last; 0 = never
 }
 
 const (
@@ -36,23 +50,20 @@ const (
 
 func newSlots(what string, status, total, perCaller, perNetwork int) *slots {
 	return &slots{what: what, status: status, total: total, perCaller: perCaller, perNetwork: perNetwork,
-		taken: map[*slot]struct{}{}, of: map[string]int{}, freed: make(chan struct{})}
+		callers: map[string]*share{}, clients: map[*slot]struct{}{}}
 }
 
 // slot counts the slots of a kind that one request has: 0 at first, usually 1, more if it needs a lot of memory. It
-// belongs to the goroutine of the request.
+// belongs to the goroutine of the request, its second part to the lock of all.
 type slot struct {
-	all    *slots
-	limits []slotLimit
-	client *client
-	count  int // under the lock of all
-}
+	all             *slots
+	caller, network string  // network may be ""
+	client          *client // nil if the request is never cut off
 
-// slotLimit is a limit of the slots of one caller or network, or of all.
-type slotLimit struct {
-	name  string // of a caller or a network; "" = all
-	limit int
-	whose string // for sentences
+	own   *share // nil without slots, unless it waits
+	count int
+	want  int           // how many slots it will have, if it waits
+	ready chan struct{} // closed when it gets them
 }
 
 // acquireSlot takes a slot of a kind other than memory, for as long as the request lasts. network may be "".
@@ -66,15 +77,7 @@ func (c *call) newSlot(s *slots, network string) *slot {
 	if c.client == nil {
 		c.client = &client{control: http.NewResponseController(c.w)}
 	}
-	return s.newSlot(c.counted(), network, c.client)
-}
-
-func (s *slots) newSlot(caller, network string, of *client) *slot {
-	x := &slot{all: s, client: of, limits: []slotLimit{{caller, s.perCaller, " of this caller"}, {"", s.total, ""}}}
-	if network != "" { // no caller is named like a network
-		x.limits = slices.Insert(x.limits, 1, slotLimit{"network " + network, s.perNetwork, " for this network"})
-	}
-	return x
+	return &slot{all: s, caller: c.counted(), network: network, client: c.client}
 }
 
 // counted returns the name that slots are counted for: the URN of the caller, or the address of the client without one.
@@ -92,73 +95,100 @@ func (c *call) counted() string {
 }
 
 // acquire raises the slots of a request to count. It returns an error with the status of the kind if they do not become
-// free in time. Without patience it does not wait, and cuts no request off.
+// free in time. Without patience it does not wait, and cuts no request off. The only request of a caller may have more
+// than the caller's share.
 func (x *slot) acquire(ctx context.Context, count int, patience time.Duration) error {
-	var timeout <-chan time.Time
-	for {
-		freed, err := x.tryAcquire(count, patience > 0)
-		if err == nil || patience <= 0 {
-			return err
-		}
-		if timeout == nil {
-			timeout = time.After(patience)
-		}
-		select {
-		case <-freed:
-		case <-timeout:
-			return err
-		case <-ctx.Done():
-			return err
-		}
-	}
-}
-
-// tryAcquire is acquire without waiting. If there are too few slots, it returns a channel that is closed when some
-// become free; with makeRoom, it also cuts off the slowest request that has one. The only request of a caller may have
-// more than the caller's share.
-func (x *slot) tryAcquire(count int, makeRoom bool) (freed <-chan struct{}, err error) {
-	s, more := x.all, count-x.count
-	if more <= 0 {
-		return nil, nil
-	}
+	s := x.all
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range x.limits {
-		if n := s.of[l.name]; n > x.count && n+more > l.limit {
-			if makeRoom {
-				s.cutSlowest(x, l.name)
+	if count <= x.count {
+		return nil
+	}
+	if x.own == nil {
+		if x.own = s.callers[x.caller]; x.own == nil {
+			x.own = &share{}
+			s.callers[x.caller] = x.own
+		}
+		x.own.requests++
+	}
+	defer s.forget(x)
+	x.want = count
+	n, whose := s.full(x)
+	if n == 0 {
+		s.give(x)
+		return nil
+	}
+	err := errorf(s.status, "%d %s%s are under way, as many as may be: wait until one of them has ended", n, s.what,
+		whose)
+	if patience <= 0 {
+		return err
+	}
+	x.ready = make(chan struct{})
+	s.waiting = append(s.waiting, x)
+	s.cutSlowest(x)
+	s.mu.Unlock()
+	select {
+	case <-x.ready:
+	case <-time.After(patience):
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	if i := slices.Index(s.waiting, x); i >= 0 {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+		return err
+	}
+	return nil
+}
+
+// Whose slots are all in use.
+const (
+	ofCaller  = " of this caller"
+	ofNetwork = " for this network"
+	ofAll     = ""
+)
+
+// full returns whose slots a request has to wait for, and how many these are: 0 if the slots that it wants are free. It
+// is called with the lock held, as are the functions after it.
+func (s *slots) full(x *slot) (n int, whose string) {
+	over := func(n, most int) bool { return n > x.count && n+x.want-x.count > most }
+	if over(x.own.used, s.perCaller) {
+		return x.own.used, ofCaller
+	}
+	if x.network != "" {
+		for o := range s.clients {
+			if o.network == x.network {
+				n += o.count
 			}
-			return s.freed,
-				errorf(s.status, "%d %s%s are under way, as many as may be: wait until one of them has ended", n,
-					s.what, l.whose)
+		}
+		if over(n, s.perNetwork) {
+			return n, ofNetwork
 		}
 	}
-	s.add(x, more)
-	return nil, nil
+	if over(s.used, s.total) {
+		return s.used, ofAll
+	}
+	return 0, ofAll
 }
 
-// add gives slots to a request, or releases them. It is called with the lock held.
-func (s *slots) add(x *slot, more int) {
-	x.count += more
-	for _, l := range x.limits {
-		if s.of[l.name] += more; s.of[l.name] == 0 {
-			delete(s.of, l.name)
-		}
-	}
-	if x.count > 0 {
-		s.taken[x] = struct{}{}
-	} else {
-		delete(s.taken, x)
+// give gives a request the slots that it wants.
+func (s *slots) give(x *slot) {
+	s.given++
+	x.own.last = s.given
+	x.own.used += x.want - x.count
+	s.used += x.want - x.count
+	x.count = x.want
+	if x.client != nil {
+		s.clients[x] = struct{}{}
 	}
 }
 
-// cutSlowest cuts off the slowest of the other requests that have slots of this name, if one is slow. It is called with
-// the lock held.
-func (s *slots) cutSlowest(x *slot, name string) {
+// cutSlowest cuts off the slowest of the other requests whose slots a request waits for, if one is slow.
+func (s *slots) cutSlowest(x *slot) {
+	_, whose := s.full(x)
 	var slowest *client
 	least := float64(slowRate)
-	for o := range s.taken {
-		if o == x || !slices.ContainsFunc(o.limits, func(l slotLimit) bool { return l.name == name }) {
+	for o := range s.clients {
+		if o == x || whose == ofCaller && o.own != x.own || whose == ofNetwork && o.network != x.network {
 			continue
 		}
 		if rate := o.client.rate(); rate < least {
@@ -178,16 +208,68 @@ func (x *slot) release() {
 	s := x.all
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.add(x, -x.count)
-	close(s.freed)
-	s.freed = make(chan struct{})
+	x.own.used -= x.count
+	s.used -= x.count
+	x.count = 0
+	delete(s.clients, x)
+	s.forget(x)
+	for next := s.next(); next >= 0; next = s.next() {
+		x := s.waiting[next]
+		s.waiting = slices.Delete(s.waiting, next, next+1)
+		s.give(x)
+		close(x.ready)
+	}
+	for _, x := range s.waiting {
+		s.cutSlowest(x)
+	}
+}
+
+// next returns which of the waiting requests gets slots, -1 if there are too few for each of them.
+func (s *slots) next() int {
+	next := -1
+	for i, x := range s.waiting {
+		if next >= 0 && x.own.last >= s.waiting[next].own.last {
+			continue
+		}
+		if n, _ := s.full(x); n == 0 {
+			next = i
+		}
+	}
+	return next
+}
+
+// forget removes the caller of a request without slots, if it has no others.
+func (s *slots) forget(x *slot) {
+	if x.own == nil || x.count > 0 {
+		return
+	}
+	if x.own.requests--; x.own.requests == 0 {
+		delete(s.callers, x.caller)
+	}
+	x.own = nil
 }
 
 // inUse returns how many slots are taken.
 func (s *slots) inUse() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.of[""]
+	return s.used
+}
+
+// Reads have slots while they are at work in the domains, so that some connections to the store and some of the
+// processor are always left for /healthz, for writes and for callers who read little. A read waits for its slot as long
+// as its client does, and has it only until its response is known: sending it takes none.
+
+// readsAtATime is less than the number of connections that drivers have for reads. A caller has a quarter of them.
+func readsAtATime() int { return max(16, 4*runtime.GOMAXPROCS(0)) }
+
+// takeTurn takes the slot of a read, if the request is one.
+func (c *call) takeTurn() error {
+	if c.route.writes() || c.route.path == healthPath {
+		return nil
+	}
+	c.turn = slot{all: c.h.reads, caller: c.counted()}
+	return c.turn.acquire(c.r.Context(), 1, math.MaxInt64)
 }
 
 // client is how fast the client of a request with slots sends its body or reads the response. Only the time in which
@@ -268,7 +350,7 @@ func (c *client) setDeadline(at time.Time) {
 // The memory of bodies and responses is limited by slots. A request whose body, work and response take up to notLarge
 // bytes needs none. Any other takes a slot for each slotBytes, at most a quarter of all slots, so that a request that
 // needs more can be served too. It takes them before it uses the memory. A page of a list and what its response is made
-// of take up to twice 4 MiB before they are counted, in as many requests as have a turn.
+// of take up to twice 4 MiB before they are counted, in as many requests as have a slot of reads.
 const (
 	notLarge      = 64 << 10
 	slotBytes     = 1 << 20
@@ -326,7 +408,7 @@ func (c *call) work() error {
 		if err == nil {
 			err = c.route.call(c)
 		}
-		c.endTurn()
+		c.turn.release()
 		if err == nil && len(c.out) > notLarge && c.enlarge(c.uses(len(c.out)), 0) != nil && !c.route.writes() {
 			err = &appsvc.MemoryError{Bytes: len(c.out)}
 		}

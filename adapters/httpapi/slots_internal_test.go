@@ -1,13 +1,20 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // deadlines is a response that keeps the deadlines that are set.
@@ -19,17 +26,17 @@ type deadlines struct {
 func (d *deadlines) SetReadDeadline(t time.Time) error  { d.read = t; return nil }
 func (d *deadlines) SetWriteDeadline(t time.Time) error { d.write = t; return nil }
 
-// of returns a slot of a caller that has none yet, and the deadlines of its client.
+// slotFor returns a slot of a caller that has none yet, and the deadlines of its client.
 func (s *slots) slotFor(caller, network string) (*slot, *deadlines) {
 	d := &deadlines{ResponseWriter: httptest.NewRecorder()}
-	return s.newSlot(caller, network, &client{control: http.NewResponseController(d)}), d
+	return &slot{all: s, caller: caller, network: network, client: &client{control: http.NewResponseController(d)}}, d
 }
 
 // taken takes slots, or ends the test.
 func taken(t *testing.T, s *slots, caller, network string, count int) *slot {
 	t.Helper()
 	x, _ := s.slotFor(caller, network)
-	if _, err := x.tryAcquire(count, true); err != nil {
+	if err := x.acquire(t.Context(), count, 0); err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -75,18 +82,18 @@ func TestALargeRequestIsCarriedOut(t *testing.T) {
 	s := newSlots("large requests", 503, 8, 1, 0)
 	x := taken(t, s, "a", "", 4)
 	y, _ := s.slotFor("a", "")
-	if _, err := y.tryAcquire(1, true); err == nil {
+	if err := y.acquire(t.Context(), 1, 0); err == nil {
 		t.Error("another one of the caller was let in")
 	}
 	taken(t, s, "b", "", 4)
 	x.release()
-	if _, err := y.tryAcquire(1, true); err != nil {
+	if err := y.acquire(t.Context(), 1, 0); err != nil {
 		t.Error(err)
 	}
-	if _, err := y.tryAcquire(5, true); err == nil {
+	if err := y.acquire(t.Context(), 5, 0); err == nil {
 		t.Error("there were nine slots")
 	}
-	if _, err := y.tryAcquire(3, true); err != nil {
+	if err := y.acquire(t.Context(), 3, 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -103,7 +110,7 @@ func TestTheSlowestIsCutOff(t *testing.T) {
 		var all []one
 		for i, kib := range []int{100, 20, 10, 70} { // a second
 			x, d := s.slotFor(string(rune('a'+i)), "")
-			if _, err := x.tryAcquire(1, true); err != nil {
+			if err := x.acquire(t.Context(), 1, 0); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, one{x, d})
@@ -149,7 +156,7 @@ func TestTheServersOwnTimeDoesNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots("exports", 503, 1, 1, 0)
 		x, d := s.slotFor("a", "")
-		if _, err := x.tryAcquire(1, true); err != nil {
+		if err := x.acquire(t.Context(), 1, 0); err != nil {
 			t.Fatal(err)
 		}
 		for range 10 {
@@ -200,4 +207,120 @@ func TestWhoIsCounted(t *testing.T) {
 func named(urn string, tagsOnly bool) (p Principal) {
 	p.URN, p.TagsOnly = urn, tagsOnly
 	return p
+}
+
+// Each read takes a second. A caller with many delays another one by one of them.
+func TestCallersGetSlotsOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads, begun := newSlots("reads", 503, 2, 2, 0), time.Now()
+		var mu sync.Mutex
+		ended := map[string][]time.Duration{}
+		read := func(caller string, n int) {
+			for range n {
+				go func() {
+					x := &slot{all: reads, caller: caller}
+					if err := x.acquire(t.Context(), 1, time.Hour); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(time.Second)
+					x.release()
+					mu.Lock()
+					defer mu.Unlock()
+					ended[caller] = append(ended[caller], time.Since(begun))
+				}()
+				synctest.Wait()
+			}
+		}
+		read("many", 100)
+		read("some", 4)
+		time.Sleep(time.Second / 2)
+		read("one", 1)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		// In the order of their coming they would have ended after 51 seconds and more.
+		if got := fmt.Sprint(ended["some"], ended["one"]); got != "[2s 3s 4s 5s] [2s]" {
+			t.Errorf("the reads of the others have ended after %s", got)
+		}
+		if n := len(ended["many"]); n != 100 || reads.used != 0 || len(reads.callers) != 0 {
+			t.Errorf("%d reads have ended, %d slots are used, and %d callers are known", n, reads.used,
+				len(reads.callers))
+		}
+	})
+}
+
+func TestAReadThatIsGivenUpTakesNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := newSlots("reads", 503, 1, 1, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		first := &slot{all: reads, caller: "0"}
+		for i := range 3 { // the first one has a slot at once
+			x := first
+			if i > 0 {
+				x = &slot{all: reads, caller: fmt.Sprint(i)}
+			}
+			go func() {
+				if err := x.acquire(ctx, 1, time.Hour); (err == nil) != (i == 0) {
+					t.Errorf("%d: %v", i, err)
+				}
+			}()
+			synctest.Wait()
+		}
+		cancel()
+		synctest.Wait()
+		first.release()
+		if reads.used != 0 || len(reads.callers) != 0 || len(reads.waiting) != 0 {
+			t.Errorf("%d slots are used, and %d callers are known", reads.used, len(reads.callers))
+		}
+	})
+}
+
+// While one caller has all slots, /healthz, writes and open streams go on, and reads of others wait.
+func TestOnlyReadsWaitForASlotOfReads(t *testing.T) {
+	const network = "urn:vitrine:example.test"
+	synctest.Test(t, func(t *testing.T) {
+		served, err := New(Config{
+			Apps: appsvc.New(memory.New(), nil),
+			Authenticate: func(*http.Request) (Principal, error) {
+				return Principal{Caller: vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network}}}, nil
+			},
+			Ready: func(context.Context) error { return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := served.(*handler)
+		h.reads = newSlots("reads", 503, 1, 1, 0)
+		do := func(ctx context.Context, method, path, body string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			if strings.Contains(path, "changes") {
+				r.Header.Set("Accept", "text/event-stream")
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go do(ctx, "GET", "/x/changes?after=now", "")
+		synctest.Wait()
+		if h.reads.inUse() != 0 {
+			t.Error("a stream keeps its slot")
+		}
+		another := taken(t, h.reads, "another", "", 1)
+		if w := do(t.Context(), "GET", "/healthz", ""); w.Code != 200 {
+			t.Errorf("/healthz is %d", w.Code)
+		}
+		if w := do(t.Context(), "POST", "/apps/", `{"title":"x","groups":["`+network+`"]}`); w.Code != 201 {
+			t.Errorf("a write is %d", w.Code)
+		}
+		begun := time.Now()
+		time.AfterFunc(time.Second, another.release)
+		if w := do(t.Context(), "GET", "/apps/", ""); w.Code != 200 || time.Since(begun) != time.Second {
+			t.Errorf("a read is %d after %v", w.Code, time.Since(begun))
+		}
+		if h.reads.inUse() != 0 {
+			t.Error("the read keeps its slot")
+		}
+		cancel()
+	})
 }

@@ -147,7 +147,7 @@ func (c *call) stream(
 	after string, changed func(string) (string, <-chan struct{}),
 	page func(*stream) (next string, more bool, err error),
 ) error {
-	c.endTurn()
+	c.turn.release()
 	if !c.drain() {
 		return errBodyMissing
 	}
