@@ -112,7 +112,7 @@ func New(c Config) (http.Handler, error) {
 	large := int(max(l.Memory/slotBytes, 1))
 	h.large = newSlots("large requests", http.StatusServiceUnavailable, large, max(large/8, 1), 0)
 	h.uploads = newSlots("uploads", http.StatusTooManyRequests, l.Uploads, l.UploadsOfCaller, l.UploadsOfNetwork)
-	h.reads = newSlots("reads", http.StatusServiceUnavailable, readsAtATime(), readsAtATime()/4, 0)
+	h.reads = newSlots("reads", http.StatusServiceUnavailable, readsAtATime(), readsOfCaller(), 0)
 	h.erasures = newSlots("erasures", http.StatusServiceUnavailable, mostErasures, mostErasures/2, 0)
 	h.exports = newSlots("exports", http.StatusServiceUnavailable, l.Exports, l.ExportsOfCaller, 0)
 	h.streams = newSlots("event streams", http.StatusTooManyRequests, l.Streams, l.StreamsOfCaller, 0)

@@ -260,8 +260,12 @@ func (s *slots) inUse() int {
 // processor are always left for /healthz, for writes and for callers who read little. A read waits for its slot as long
 // as its client does, and has it only until its response is known: sending it takes none.
 
-// readsAtATime is less than the number of connections that drivers have for reads. A caller has a quarter of them.
+// readsAtATime is less than the number of connections that drivers have for reads.
 func readsAtATime() int { return max(16, 4*runtime.GOMAXPROCS(0)) }
+
+// readsOfCaller is how many reads keep all processors at work. With more of them a read of another caller would wait
+// longer for a processor than for its slot.
+func readsOfCaller() int { return max(2, runtime.GOMAXPROCS(0)) }
 
 // takeTurn takes the slot of a read, if the request is one.
 func (c *call) takeTurn() error {
