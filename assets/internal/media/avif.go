@@ -30,51 +30,49 @@ func cleanAVIF(w io.Writer, r *io.SectionReader) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	patches, err := avifPatches(meta, at, r.Size())
-	if err != nil {
-		return Info{}, err
-	}
-	c := newCopier("AVIF", w, &patchReader{r: r, patches: patches})
-	b := boxCopy{copier: c, image: true, info: Info{Orientation: 1}}
-	if err := b.boxes(-1, 0); err != nil {
-		return b.info, err
-	}
-	b.info.Animated = b.movie
+	source := &patchReader{r: r}
+	c := newCopier("AVIF", w, source)
+	source.patches = avifPatches(c, meta, at, r.Size())
+	b := boxCopy{copier: c, image: true}
+	b.boxes(-1, 0)
 	if width, height := avifSize(meta); width > 0 {
-		b.info.Width, b.info.Height = width, height
+		c.info.Width, c.info.Height = width, height
 	}
-	b.info.Alpha = bytes.Contains(boxIn(meta, "iprp", "ipco").body, []byte("auxiliary:alpha"))
-	return b.info, c.w.Flush()
+	c.info.Animated = b.movie
+	c.info.Alpha = bytes.Contains(boxIn(meta, "iprp", "ipco").body, []byte("auxiliary:alpha"))
+	return c.done()
 }
 
-// avifMeta returns what is in the box meta, and where it stands in the file.
+// avifMeta returns what is in the box meta, and where it stands in the file. The box has to be near the beginning. It
+// is nil if there is none.
 func avifMeta(r *io.SectionReader) (meta []byte, at int64, err error) {
 	head := make([]byte, 16)
-	for range 16 { // boxes; it stands near the beginning
-		if _, err := r.ReadAt(head, at); err == io.EOF {
-			break
-		} else if err != nil {
+	for range 16 {
+		if _, err := r.ReadAt(head, at); err != nil && err != io.EOF {
 			return nil, 0, err
 		}
 		header, size := int64(8), int64(binary.BigEndian.Uint32(head))
 		if size == 1 {
 			header, size = 16, int64(binary.BigEndian.Uint64(head[8:]))
 		}
-		if size < header || size > r.Size()-at {
+		if size < header+4 || size > r.Size()-at {
 			break
 		}
-		if header += 4; string(head[4:8]) == "meta" && size >= header && size <= maxAVIFMeta { // with a version
+		if header += 4; string(head[4:8]) == "meta" && size <= maxAVIFMeta { // with a version
 			meta := make([]byte, size-header)
 			_, err := r.ReadAt(meta, at+header)
 			return meta, at + header, err
 		}
 		at += size
 	}
-	return nil, 0, damaged("AVIF", "want a box meta of up to 1 MiB near the beginning")
+	return nil, 0, nil
 }
 
 // avifPatches returns what to overwrite of a file, in order and without overlaps: all items that are not images.
-func avifPatches(meta []byte, at, size int64) ([]patch, error) {
+func avifPatches(c *copier, meta []byte, at, size int64) []patch {
+	if meta == nil {
+		c.damaged("want a box meta of up to 1 MiB near the beginning")
+	}
 	kinds := map[uint64]string{} // of items, by their ids
 	iinf := fields{b: boxIn(meta, "iinf").body}
 	iinf.uint(idSize(iinf.versionAndFlags()>>24 > 0)) // how many items there are
@@ -105,7 +103,7 @@ func avifPatches(meta []byte, at, size int64) ([]patch, error) {
 		base, extents := iloc.uint(bases), iloc.uint(2)
 		image := slices.Contains(avifImages, kinds[id])
 		if method > 1 && !image {
-			return nil, damaged("AVIF", "an item that is no image is made of other items")
+			c.damaged("an item that is no image is made of other items")
 		}
 		if indices+offsets+lengths == 0 {
 			extents = min(extents, 1) // all would be the same
@@ -129,7 +127,8 @@ func avifPatches(meta []byte, at, size int64) ([]patch, error) {
 				length = limit - start
 			}
 			if start < 0 || length < 0 || length > limit || start > limit-length {
-				return nil, damaged("AVIF", "an item stands beyond the end")
+				c.damaged("an item stands beyond the end")
+				return nil
 			}
 			n := min(length, int64(len(data)))
 			patches = append(patches, patch{start, start + length, data[:n]})
@@ -137,7 +136,7 @@ func avifPatches(meta []byte, at, size int64) ([]patch, error) {
 		}
 	}
 	if iloc.short {
-		return nil, damaged("AVIF", "the box iloc, which says where items are, ends early")
+		c.damaged("the box iloc, which says where items are, ends early")
 	}
 	slices.SortFunc(patches, func(a, b patch) int { return cmp.Compare(a.from, b.from) })
 	merged := patches[:0]
@@ -148,7 +147,7 @@ func avifPatches(meta []byte, at, size int64) ([]patch, error) {
 			merged = append(merged, p)
 		}
 	}
-	return merged, nil
+	return merged
 }
 
 // avifSize returns width and height of the primary item, upright.

@@ -34,8 +34,7 @@ var trackPositions = []string{"gpmd", "camm", "rtmd", "djmd"}
 // the end of the file it is left out.
 type boxCopy struct {
 	*copier
-	image  bool // the file is an AVIF, whose box meta shows the picture
-	info   Info
+	image  bool     // the file is an AVIF, whose box meta shows the picture
 	items  bool     // there was a box meta
 	movie  bool     // there is a box moov, which says what there is to play
 	data   bool     // there is a box mdat, which has it
@@ -45,164 +44,120 @@ type boxCopy struct {
 // cleanMP4 keeps the boxes that are played. The samples of tracks that do not stay are left in the data, where nothing
 // refers to them any more. A file in which they are positions is refused: where they are is often known only when the
 // data have passed.
-func cleanMP4(c *copier) (Info, error) {
-	b := boxCopy{copier: c, info: Info{Orientation: 1}}
-	if err := b.boxes(-1, 0); err != nil {
-		return b.info, err
-	}
+func cleanMP4(c *copier) {
+	b := boxCopy{copier: c}
+	b.boxes(-1, 0)
 	if !b.movie || !b.data {
-		return b.info, c.damaged("want a box moov, which says what there is to play, and a box mdat, which has it")
+		c.damaged("want a box moov, which says what there is to play, and a box mdat, which has it")
 	}
 	if !slices.Contains(b.tracks, "vide") && slices.Contains(b.tracks, "soun") {
-		b.info.Type = m4aType
+		c.info.Type = m4aType
 	}
-	return b.info, nil
 }
 
 // boxes copies the boxes in the next rest bytes, and in the rest of the file if rest is negative.
-func (b *boxCopy) boxes(rest int64, depth int) error {
+func (b *boxCopy) boxes(rest int64, depth int) {
 	if depth > 8 {
-		return b.damaged("its boxes are nested more than 8 deep")
+		b.damaged("its boxes are nested more than 8 deep")
 	}
-	for free := int64(0); ; { // free is how many bytes before this box are left out
-		head, err := b.r.Peek(16)
-		if err != nil && err != io.EOF {
-			return err
-		}
+	free := int64(0) // bytes before the next box that are left out
+	for b.err == nil && (rest < 0 || rest >= 8) {
+		head := b.head(16)
 		if rest < 0 && len(head) < 8 {
-			return nil
+			return
 		}
-		if rest >= 0 && rest < 8 {
-			return b.free(free, rest)
-		}
-		if len(head) < 8 {
-			return b.readError(err)
-		}
+		head = b.peek(max(8, len(head)))
 		kind, header, size := string(head[4:8]), int64(8), int64(binary.BigEndian.Uint32(head))
 		if size == 1 && len(head) == 16 {
 			header, size = 16, int64(binary.BigEndian.Uint64(head[8:]))
 		}
-		toEnd := size == 0 && rest < 0
-		if !toEnd && (size < header || rest >= 0 && size > rest) {
-			return b.damaged("the box %q has a length of %d bytes", kind, size)
-		}
 		keep := slices.Contains(boxesKept, kind)
 		before, parent := boxParents[kind]
+		header += before
+		toEnd := size == 0 && rest < 0
+		if !toEnd && (size < header || rest >= 0 && size > rest) {
+			b.damaged("the box %q has a length of %d bytes", kind, size)
+			return
+		}
+		if rest >= 0 {
+			rest -= size
+		}
 		switch kind {
 		case "meta":
 			parent = b.image && depth == 0 && !b.items
 			b.items = true
 		case "trak":
-			if parent, err = b.track(header, size); err != nil {
-				return err
-			}
+			parent = b.track(size)
 		case "moov":
 			b.movie = true
 		case "mdat":
 			b.data = true
 		}
 		if !keep && !parent {
-			if toEnd {
-				return nil
+			_, err := io.CopyN(io.Discard, b.r, size)
+			if rest < 0 && err == io.EOF || toEnd { // it may be no box at all
+				return
 			}
-			if err := b.skip(size); rest < 0 && b.atEnd() { // what is not a box is left out, too
-				return nil
-			} else if err != nil {
-				return err
-			}
+			b.fail(err)
 			free += size
-		} else {
-			if err := b.free(free, 0); err != nil {
-				return err
-			}
-			free = 0
-			if err := b.box(kind, parent, header+before, size, toEnd, depth); err != nil || toEnd {
-				return err
-			}
+			continue
 		}
-		if rest >= 0 {
-			rest -= size
+		b.free(free)
+		free = 0
+		switch {
+		case parent && toEnd:
+			b.copy(header)
+			b.boxes(-1, depth+1)
+		case parent:
+			b.copy(header)
+			b.boxes(size-header, depth+1)
+		case toEnd:
+			b.rest()
+		case kind == "hdlr" && size > 32: // a name at the end, which may be that of a camera
+			b.copy(32)
+			b.blank(size - 32)
+		default:
+			b.copy(size)
 		}
 	}
+	b.free(free)
+	b.blank(max(0, rest))
 }
 
-// atEnd reports whether there is nothing more in the file.
-func (b *boxCopy) atEnd() bool {
-	_, err := b.r.Peek(1)
-	return err == io.EOF
-}
-
-// box copies a box that stays. Its header has the length of the box and its kind, and what stands before boxes in it.
-func (b *boxCopy) box(kind string, parent bool, header, size int64, toEnd bool, depth int) error {
-	rest := size - header
-	switch {
-	case toEnd && !parent:
-		_, err := io.Copy(b.w, b.r)
-		return err
-	case toEnd:
-		rest = -1
-	case rest < 0:
-		return b.damaged("the box %q has a length of %d bytes", kind, size)
-	}
-	if kind == "hdlr" && rest > 24 { // a name behind 24 bytes, which may be that of a camera
-		if err := b.copy(header + 24); err != nil {
-			return err
-		}
-		return b.blank(rest - 24)
-	}
-	if !parent {
-		return b.copy(size)
-	}
-	if err := b.copy(header); err != nil {
-		return err
-	}
-	return b.boxes(rest, depth+1)
-}
-
-// free writes a box free of this size, and further zeros.
-func (b *boxCopy) free(size, more int64) error {
-	head := binary.BigEndian.AppendUint32(nil, uint32(size))
-	head = append(head, "free"...)
+// free writes a box free of this size.
+func (b *boxCopy) free(size int64) {
+	head := append(binary.BigEndian.AppendUint32(nil, uint32(size)), "free"...)
 	if size > math.MaxUint32 {
 		binary.BigEndian.PutUint32(head, 1)
 		head = binary.BigEndian.AppendUint64(head, uint64(size))
 	}
-	if size == 0 {
-		head = nil
+	if size > 0 {
+		b.write(head)
+		b.zeros(size - int64(len(head)))
 	}
-	if err := b.skip(more); err != nil {
-		return err
-	}
-	if err := b.write(head); err != nil {
-		return err
-	}
-	return b.zeros(size + more - int64(len(head)))
 }
 
 // track reports whether a track stays, and measures it. What says so stands at the beginning of the box.
-func (b *boxCopy) track(header, size int64) (keep bool, err error) {
-	trak, err := b.r.Peek(int(min(size, maxTake)))
-	if err != nil && err != io.EOF {
-		return false, err
-	}
-	trak = from(trak, int(header))
+func (b *boxCopy) track(size int64) bool {
+	trak := boxIn(b.head(int(min(size, maxTake))), "trak").body
 	handler := from(boxIn(trak, "mdia", "hdlr").body, 8)
 	if len(handler) < 4 {
-		return false, b.damaged("a track does not say of what kind it is")
+		b.damaged("a track does not say of what kind it is")
+		return false
 	}
 	kind, format := string(handler[:4]), from(boxIn(trak, "mdia", "minf", "stbl", "stsd").body, 12)
 	if !slices.Contains(tracksKept, kind) {
 		if hasPrefix(format, trackPositions...) || hasPrefix(format, "mebx") &&
 			bytes.Contains(format, []byte("location")) {
-			return false,
-				fault.NotApplicable("", "the video has a track %q that tells where it was taken, and cannot be "+
-					"cleaned of it: export it with pictures and sound alone", format[:4])
+			b.fail(fault.NotApplicable("",
+				"the video has a track %q that tells where it was taken, and cannot be cleaned "+
+					"of it: export it with pictures and sound alone", format[:4]))
 		}
-		return false, nil
+		return false
 	}
 	b.tracks = append(b.tracks, kind)
 	if tkhd := boxIn(trak, "tkhd").body; kind == "vide" && b.info.Width == 0 && len(tkhd) >= 84 {
-		// At the end are a matrix of nine numbers, then width and height with 16 bits of fraction.
+		// At the end are a matrix of nine numbers, and width and height with 16 bits of fraction each.
 		matrix, measures := tkhd[len(tkhd)-44:], tkhd[len(tkhd)-8:]
 		b.info.Width = int(binary.BigEndian.Uint16(measures))
 		b.info.Height = int(binary.BigEndian.Uint16(measures[4:]))
@@ -210,7 +165,7 @@ func (b *boxCopy) track(header, size int64) (keep bool, err error) {
 			b.info.Width, b.info.Height = b.info.Height, b.info.Width
 		}
 	}
-	return true, nil
+	return true
 }
 
 // box is a box in memory.

@@ -9,96 +9,122 @@ import (
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
-// copier reads a file from its beginning to its end, and writes what stays of it.
+// copier reads a file from its beginning to its end, writes what stays of it, and notes what it says of itself. After
+// an error nothing more is read and written, and zeros stand for what was to be read.
 type copier struct {
 	format string // for errors, for example "JPEG"
 	r      *bufio.Reader
 	w      *bufio.Writer
+	info   Info
+	err    error
 }
 
 // maxTake is how many bytes take and peek return at most. It is more than a segment of a JPEG has.
 const maxTake = 1 << 16
 
 func newCopier(format string, w io.Writer, r io.Reader) *copier {
-	return &copier{format, bufio.NewReaderSize(r, maxTake), bufio.NewWriterSize(w, maxTake)}
+	return &copier{format: format, r: bufio.NewReaderSize(r, maxTake), w: bufio.NewWriterSize(w, maxTake),
+		info: Info{Orientation: 1}}
 }
 
-// peek returns the next n bytes, which are valid until the next call of a method that reads.
-func (c *copier) peek(n int) ([]byte, error) {
+// done returns what the file says of itself, and the first error.
+func (c *copier) done() (Info, error) {
+	if c.err == nil {
+		c.err = c.w.Flush()
+	}
+	return c.info, c.err
+}
+
+// fail notes an error if it is the first one. Of a file that ends early it makes one that says so.
+func (c *copier) fail(err error) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fault.NotApplicable("", "the %s ends early: the last of its bytes are missing, so send the whole file",
+			c.format)
+	}
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// damaged notes the error of a file that breaks the rules of its format.
+func (c *copier) damaged(format string, args ...any) {
+	e := fault.NotApplicable("", format, args...)
+	e.Reason = "the " + c.format + " is damaged: " + e.Reason
+	c.fail(e)
+}
+
+// head returns the next n bytes, or fewer at the end of the file. They are valid until the next call.
+func (c *copier) head(n int) []byte {
+	if c.err != nil {
+		return nil
+	}
 	b, err := c.r.Peek(n)
-	return b, c.readError(err)
+	if err != io.EOF {
+		c.fail(err)
+	}
+	return b
+}
+
+// peek returns the next n bytes. They are valid until the next call.
+func (c *copier) peek(n int) []byte {
+	b := c.head(n)
+	if len(b) < n {
+		c.fail(io.EOF)
+		return make([]byte, n)
+	}
+	return b
 }
 
 // take is peek, and goes on behind these bytes.
-func (c *copier) take(n int) ([]byte, error) {
-	b, err := c.peek(n)
-	if err == nil {
-		_, err = c.r.Discard(n)
+func (c *copier) take(n int) []byte {
+	b := c.peek(n)
+	if c.err == nil {
+		c.r.Discard(n) // has them already
 	}
-	return b, err
+	return b
 }
 
-// skip leaves out the next n bytes.
-func (c *copier) skip(n int64) error {
-	_, err := io.CopyN(io.Discard, c.r, n)
-	return c.readError(err)
+// move reads n bytes and writes them.
+func (c *copier) move(w io.Writer, r io.Reader, n int64) {
+	if c.err == nil {
+		_, err := io.CopyN(w, r, n)
+		c.fail(err)
+	}
 }
 
-// copy copies the next n bytes.
-func (c *copier) copy(n int64) error {
-	_, err := io.CopyN(c.w, c.r, n)
-	return c.readError(err)
+// copy copies the next n bytes, skip leaves them out, and blank writes zeros for them.
+func (c *copier) copy(n int64)  { c.move(c.w, c.r, n) }
+func (c *copier) skip(n int64)  { c.move(io.Discard, c.r, n) }
+func (c *copier) zeros(n int64) { c.move(c.w, zeroReader{}, n) }
+
+func (c *copier) blank(n int64) {
+	c.skip(n)
+	c.zeros(n)
 }
 
 // tee copies the next n bytes, and returns them.
-func (c *copier) tee(n int64) ([]byte, error) {
+func (c *copier) tee(n int64) []byte {
 	var b bytes.Buffer
-	_, err := io.CopyN(io.MultiWriter(c.w, &b), c.r, n)
-	return b.Bytes(), c.readError(err)
+	c.move(io.MultiWriter(c.w, &b), c.r, n)
+	return b.Bytes()
 }
 
-// zeros writes n zeros.
-func (c *copier) zeros(n int64) error {
-	_, err := io.CopyN(c.w, zeroReader{}, n)
-	return err
-}
-
-// blank writes a zero for each of the next n bytes.
-func (c *copier) blank(n int64) error {
-	if err := c.skip(n); err != nil {
-		return err
+// rest copies what is left of the file.
+func (c *copier) rest() {
+	if c.err == nil {
+		_, err := io.Copy(c.w, c.r)
+		c.fail(err)
 	}
-	return c.zeros(n)
 }
 
 // write writes all parts.
-func (c *copier) write(parts ...[]byte) error {
+func (c *copier) write(parts ...[]byte) {
 	for _, part := range parts {
-		if _, err := c.w.Write(part); err != nil {
-			return err
+		if c.err == nil {
+			_, err := c.w.Write(part)
+			c.fail(err)
 		}
 	}
-	return nil
-}
-
-// readError returns the error of a file that ends too early, and other errors as they are.
-func (c *copier) readError(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fault.NotApplicable("", "the %s ends early: the last of its bytes are missing, so send the whole file",
-			c.format)
-	}
-	return err
-}
-
-// damaged is the error of a file that breaks the rules of its format.
-func (c *copier) damaged(format string, args ...any) error {
-	return damaged(c.format, format, args...)
-}
-
-func damaged(file, format string, args ...any) error {
-	e := fault.NotApplicable("", format, args...)
-	e.Reason = "the " + file + " is damaged: " + e.Reason
-	return e
 }
 
 type zeroReader struct{}

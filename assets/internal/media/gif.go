@@ -6,107 +6,58 @@ import "encoding/binary"
 const (
 	gifExtension = 0x21
 	gifFrame     = 0x2c
-	gifTrailer   = 0x3b
+	gifEnd       = 0x3b
 
-	gifControl     = 0xf9 // how the next frame is shown
-	gifApplication = 0xff
+	gifControl = 0xf9 // how the next frame is shown
 )
 
-// gifLoop is the extension that says how often an animation is shown, without the number.
+// gifLoop is the extension that says how often an animation is shown. The number and a zero follow.
 const gifLoop = "\x21\xff\x0bNETSCAPE2.0\x03\x01"
 
 // cleanGIF keeps the frames, how they are shown, and how often. It keeps no comments, no other extensions such as XMP,
 // and nothing behind the end.
-func cleanGIF(c *copier) (info Info, err error) {
-	info = Info{Orientation: 1}
-	head, err := c.take(13)
-	if err != nil {
-		return info, err
-	}
-	info.Width, info.Height = int(binary.LittleEndian.Uint16(head[6:])), int(binary.LittleEndian.Uint16(head[8:]))
-	if err := c.write(head); err != nil {
-		return info, err
-	}
-	if err := c.copy(gifColors(head[10])); err != nil {
-		return info, err
-	}
-	for frames := 0; ; {
-		head, err := c.peek(1)
-		if err != nil {
-			return info, err
-		}
+func cleanGIF(c *copier) {
+	head := c.peek(13)
+	c.info.Width, c.info.Height = int(binary.LittleEndian.Uint16(head[6:])), int(binary.LittleEndian.Uint16(head[8:]))
+	c.copy(13 + gifColors(head[10]))
+	for frames := 0; c.err == nil; {
+		head := c.peek(1)
 		switch head[0] {
-		case gifTrailer:
+		case gifEnd:
 			if frames == 0 {
-				return info, c.damaged("it ends without a picture")
+				c.damaged("it ends without a picture")
 			}
-			return info, c.write(head)
+			c.write(head)
+			return
 		case gifFrame:
-			if head, err = c.peek(10); err != nil {
-				return info, err
-			}
 			frames++
-			info.Animated = frames > 1
-			if err = c.copy(10 + gifColors(head[9]) + 1); err == nil { // and the size of codes
-				err = gifData(c, true)
-			}
+			c.info.Animated = frames > 1
+			c.copy(10 + gifColors(c.peek(10)[9]) + 1) // and the size of codes
+			gifData(c, c.copy)
 		case gifExtension:
-			info.Alpha, err = gifExtend(c, info.Alpha)
+			loop := c.head(len(gifLoop) + 3)
+			switch head := c.peek(4); {
+			case head[1] == gifControl:
+				c.info.Alpha = c.info.Alpha || head[3]&1 != 0
+				c.copy(2)
+				gifData(c, c.copy)
+			case hasPrefix(loop, gifLoop) && len(loop) == len(gifLoop)+3 && loop[len(loop)-1] == 0:
+				c.copy(int64(len(loop)))
+			default:
+				c.skip(2)
+				gifData(c, c.skip)
+			}
 		default:
-			return info, c.damaged("want a frame, an extension or the end, got a block 0x%02x", head[0])
-		}
-		if err != nil {
-			return info, err
+			c.damaged("want a frame, an extension or the end, got a block 0x%02x", head[0])
 		}
 	}
 }
 
-// gifExtend copies an extension if it is of those that stay. Of the others it leaves out all.
-func gifExtend(c *copier, alpha bool) (bool, error) {
-	head, err := c.peek(2)
-	if err != nil {
-		return alpha, err
-	}
-	if head[1] == gifControl {
-		if head, err = c.peek(4); err != nil {
-			return alpha, err
-		}
-		alpha = alpha || head[3]&1 != 0
-		if err := c.copy(2); err != nil {
-			return alpha, err
-		}
-		return alpha, gifData(c, true)
-	}
-	if head[1] == gifApplication {
-		if head, err = c.peek(len(gifLoop) + 3); err != nil { // with the number and the end
-			return alpha, err
-		}
-		if hasPrefix(head, gifLoop) && head[len(head)-1] == 0 {
-			return alpha, c.copy(int64(len(head)))
-		}
-	}
-	if err := c.skip(2); err != nil {
-		return alpha, err
-	}
-	return alpha, gifData(c, false)
-}
-
-// gifData copies or leaves out blocks of data, each of which begins with its length, to the one that is empty.
-func gifData(c *copier, keep bool) error {
-	for {
-		head, err := c.peek(1)
-		if err != nil {
-			return err
-		}
-		length := int64(head[0])
-		if keep {
-			err = c.copy(1 + length)
-		} else {
-			err = c.skip(1 + length)
-		}
-		if err != nil || length == 0 {
-			return err
-		}
+// gifData calls each for the blocks of data up to the one that is empty. Each begins with its length.
+func gifData(c *copier, each func(n int64)) {
+	for length := int64(-1); length != 0 && c.err == nil; {
+		length = int64(c.peek(1)[0])
+		each(1 + length)
 	}
 }
 

@@ -2,8 +2,9 @@ package media
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
-	"errors"
+	"slices"
 )
 
 // Markers of JPEG, the byte behind 0xff.
@@ -32,127 +33,108 @@ const iccHeader = "ICC_PROFILE\x00"
 // cleanJPEG keeps what is needed to show the picture: tables, frames and scans up to the first end of an image, JFIF
 // without its thumbnail, Adobe's transform of colors, the color profile, and the orientation. That it keeps nothing
 // behind the end takes out further pictures (MPF) and films (motion photos).
-func cleanJPEG(c *copier) (info Info, err error) {
-	info = Info{Orientation: 1}
+func cleanJPEG(c *copier) {
 	var frame []byte // the parameters of the frame
 	var progressive, rgb, exif, scans bool
-	if _, err = c.take(2); err != nil {
-		return info, err
+	c.copy(2)
+	keep := func(marker byte, parts ...[]byte) {
+		length := 2
+		for _, part := range parts {
+			length += len(part)
+		}
+		c.write([]byte{0xff, marker, byte(length >> 8), byte(length)})
+		c.write(parts...)
 	}
-	if err = c.write([]byte{0xff, jpegSOI}); err != nil {
-		return info, err
-	}
-	marker, err := nextMarker(c, false)
-	for ; err == nil && marker != jpegEOI; marker, err = nextMarker(c, marker == jpegSOS) {
+	marker := nextMarker(c, false)
+	for ; marker != jpegEOI && c.err == nil; marker = nextMarker(c, marker == jpegSOS) {
 		if marker <= 1 || marker >= jpegRST0 && marker <= jpegSOI { // these have no parameters, and do not belong here
 			continue
 		}
-		head, err := c.peek(2)
-		if err != nil {
-			return info, err
-		}
-		length := binary.BigEndian.Uint16(head)
+		length := int(binary.BigEndian.Uint16(c.peek(2)))
 		if length < 2 {
-			return info, c.damaged("a segment has the length %d, want at least 2", length)
+			c.damaged("a segment has the length %d, want at least 2", length)
+			return
 		}
-		segment, err := c.take(int(length))
-		if err != nil {
-			return info, err
-		}
+		segment := c.take(length)
 		body := segment[2:]
 		switch {
-		case marker >= jpegSOF0 && marker <= jpegSOF15 && marker != jpegDHT && marker != jpegJPG && marker != jpegDAC:
+		case marker == jpegDHT || marker == jpegDAC || marker == jpegDQT || marker == jpegDRI:
+			keep(marker, body)
+		case marker >= jpegSOF0 && marker <= jpegSOF15 && marker != jpegJPG:
 			if frame != nil || len(body) < 6 || len(body) < 6+3*int(body[5]) {
-				return info, c.damaged("want one frame header with as many components as it says")
+				c.damaged("want one frame header with as many components as it says")
+				return
 			}
-			frame, progressive = append(frame, body...), marker == jpegSOF2
-			info.Height, info.Width = int(binary.BigEndian.Uint16(body[1:])), int(binary.BigEndian.Uint16(body[3:]))
-			if marker > jpegSOF2 || info.Height == 0 {
+			frame, progressive = slices.Clone(body), marker == jpegSOF2
+			c.info.Height, c.info.Width = int(binary.BigEndian.Uint16(body[1:])), int(binary.BigEndian.Uint16(body[3:]))
+			if marker > jpegSOF2 || c.info.Height == 0 {
 				frame[0] = 0 // no precision that can be decoded
 			}
-			err = writeSegment(c, marker, body)
+			keep(marker, body)
 		case marker == jpegSOS:
 			scans = true
-			err = writeSegment(c, marker, body)
-		case marker == jpegDNL:
-			if len(body) >= 2 && info.Height == 0 {
-				info.Height = int(binary.BigEndian.Uint16(body))
+			keep(marker, body)
+		case marker == jpegDNL && len(body) == 2:
+			if c.info.Height == 0 {
+				c.info.Height = int(binary.BigEndian.Uint16(body))
 			}
-			err = writeSegment(c, marker, body)
-		case marker == jpegDHT || marker == jpegDAC || marker == jpegDQT || marker == jpegDRI:
-			err = writeSegment(c, marker, body)
+			keep(marker, body)
 		case marker == jpegAPP0 && hasPrefix(body, "JFIF\x00") && len(body) >= 12:
-			err = writeSegment(c, marker, append(body[:12:12], 0, 0)) // the last two are the size of the thumbnail
+			keep(marker, body[:12], []byte{0, 0}) // without a thumbnail
 		case marker == jpegAPP14 && hasPrefix(body, "Adobe") && len(body) >= 12:
 			rgb = rgb || body[11] == 0
-			err = writeSegment(c, marker, body[:12])
+			keep(marker, body[:12])
 		case marker == jpegAPP2 && hasPrefix(body, iccHeader):
-			info.addProfile([]byte{0xff, marker}, segment)
-			err = writeSegment(c, marker, body)
+			c.info.addProfile([]byte{0xff, marker}, segment)
+			keep(marker, body)
 		// what stands elsewhere, nobody reads
 		case marker == jpegAPP1 && hasPrefix(body, exifHeader) && !exif && !scans:
 			exif = true
-			if info.Orientation = orientation(body); info.Orientation != 1 {
-				err = writeSegment(c, marker, append([]byte(exifHeader), exifOf(info.Orientation)...))
+			if c.info.Orientation = orientation(body); c.info.Orientation != 1 {
+				keep(marker, []byte(exifHeader), exifOf(c.info.Orientation))
 			}
 		}
-		if err != nil {
-			return info, err
-		}
-	}
-	if err != nil {
-		return info, err
 	}
 	if frame == nil || !scans {
-		return info, c.damaged("it ends without a picture")
+		c.damaged("it ends without a picture")
+		return
 	}
-	info.decode = jpegMemory(frame, progressive, rgb)
-	info.grey = frame[5] == 1
+	c.write([]byte{0xff, jpegEOI})
+	c.info.decode = jpegMemory(frame, progressive, rgb)
+	c.info.grey = frame[5] == 1
 	if frame[5] == 4 {
-		info.profile = nil // it is of CMYK, and renditions are RGB
+		c.info.profile = nil // it is of CMYK, and renditions are RGB
 	}
-	return info, c.write([]byte{0xff, jpegEOI})
-}
-
-func writeSegment(c *copier, marker byte, body []byte) error {
-	length := len(body) + 2
-	return c.write([]byte{0xff, marker, byte(length >> 8), byte(length)}, body)
 }
 
 // nextMarker returns the next marker. It copies what stands before it if that is the data of a scan, and otherwise
 // leaves it out.
-func nextMarker(c *copier, scan bool) (byte, error) {
-	for {
+func nextMarker(c *copier, scan bool) byte {
+	for c.err == nil {
 		data, err := c.r.ReadSlice(0xff)
-		if full := errors.Is(err, bufio.ErrBufferFull); err != nil && !full {
-			return 0, c.readError(err)
-		} else if !full {
-			data = data[:len(data)-1]
-		}
+		data = bytes.TrimSuffix(data, []byte{0xff})
 		if scan {
-			if err := c.write(data); err != nil {
-				return 0, err
-			}
+			c.write(data)
 		}
 		if err != nil {
+			if err != bufio.ErrBufferFull {
+				c.fail(err)
+			}
 			continue
 		}
-		marker, err := c.r.ReadByte()
-		switch {
-		case err != nil:
-			return 0, c.readError(err)
-		case marker == 0xff: // a byte to fill up
-			if err := c.r.UnreadByte(); err != nil {
-				return 0, err
-			}
+		switch marker := c.peek(1)[0]; {
 		case scan && (marker == 0 || marker >= jpegRST0 && marker < jpegSOI): // belongs to the data
-			if err := c.write([]byte{0xff, marker}); err != nil {
-				return 0, err
+			c.write([]byte{0xff})
+			c.copy(1)
+		case marker == 0xff: // the one before it fills up
+		default:
+			c.skip(1)
+			if marker != 0 {
+				return marker
 			}
-		case marker != 0:
-			return marker, nil
 		}
 	}
+	return 0
 }
 
 // jpegMemory returns how many bytes image/jpeg allocates for a frame, and 0 if it does not decode it. A sample takes a

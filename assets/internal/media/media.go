@@ -53,23 +53,21 @@ func (i *Info) addProfile(parts ...[]byte) {
 // CleanPicture copies the picture in r, whose Kind is "photo", to w, without what tells of place, camera and person.
 // The coded pixels stay as they are; an SVG is copied as it is. It returns an ErrUnprocessable for a picture that ends
 // early or is damaged, and errors of r and w as they are. What was written to w before an error is of no use.
-func CleanPicture(w io.Writer, r *io.SectionReader, t Type) (Info, error) {
+func CleanPicture(w io.Writer, r *io.SectionReader, t Type) (info Info, err error) {
 	r = io.NewSectionReader(r, 0, r.Size())
-	var info Info
-	var err error
 	switch t {
 	case jpegType:
-		info, err = copied("JPEG", w, r, cleanJPEG)
+		info, err = clean(cleanJPEG, "JPEG", w, r)
 	case pngType:
-		info, err = copied("PNG", w, r, cleanPNG)
+		info, err = clean(cleanPNG, "PNG", w, r)
 	case gifType:
-		info, err = copied("GIF", w, r, cleanGIF)
+		info, err = clean(cleanGIF, "GIF", w, r)
 	case webpType:
 		info, err = cleanWebP(w, r)
 	case avifType:
 		info, err = cleanAVIF(w, r)
 	default:
-		info, err = copied("SVG", w, r, copySVG)
+		info, err = clean(copySVG, "SVG", w, r)
 	}
 	info.Type = t
 	if info.Orientation >= 5 { // a quarter turn
@@ -81,33 +79,28 @@ func CleanPicture(w io.Writer, r *io.SectionReader, t Type) (Info, error) {
 	return info, err
 }
 
-// copied runs a function that copies a file of this format.
-func copied(format string, w io.Writer, r io.Reader, run func(*copier) (Info, error)) (Info, error) {
-	c := newCopier(format, w, r)
-	info, err := run(c)
-	if err != nil {
-		return info, err
-	}
-	return info, c.w.Flush()
-}
-
 // CleanStream copies a file that is no picture from r to w. Of a video/mp4 and an audio/mp4 it takes out what tells of
 // place, camera and person; others are copied as they are. It returns an ErrUnprocessable for an MP4 that ends early
 // or is damaged, or that has a track of positions, and errors of r and w as they are. What was written to w before an
 // error is of no use.
-func CleanStream(w io.Writer, r io.Reader, t Type) (Info, error) {
-	info := Info{Orientation: 1}
-	var err error
+func CleanStream(w io.Writer, r io.Reader, t Type) (info Info, err error) {
 	switch t {
 	case mp4Type, m4aType:
-		info, err = copied("MP4", w, r, cleanMP4)
+		info, err = clean(cleanMP4, "MP4", w, r)
 	case webmType:
-		info, err = copied("WebM", w, r, copyWebM)
+		info, err = clean(copyWebM, "WebM", w, r)
 	default:
-		_, err = io.Copy(w, r)
+		info, err = clean((*copier).rest, "", w, r)
 	}
 	if info.Type == (Type{}) {
 		info.Type = t
 	}
 	return info, err
+}
+
+// clean runs a function that copies a file of this format.
+func clean(run func(*copier), format string, w io.Writer, r io.Reader) (Info, error) {
+	c := newCopier(format, w, r)
+	run(c)
+	return c.done()
 }

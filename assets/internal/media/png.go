@@ -26,85 +26,61 @@ const (
 )
 
 // cleanPNG keeps the chunks that show the picture, and the orientation. It keeps nothing behind the end.
-func cleanPNG(c *copier) (info Info, err error) {
-	info = Info{Orientation: 1}
-	signature, err := c.take(len(pngSignature))
-	if err != nil {
-		return info, err
-	}
-	if err := c.write(signature); err != nil {
-		return info, err
-	}
-	header, err := c.peek(8 + 13)
-	if err != nil {
-		return info, err
-	}
+func cleanPNG(c *copier) {
+	c.copy(int64(len(pngSignature)))
+	header := slices.Clone(c.peek(8 + 13))
 	if string(header[:8]) != "\x00\x00\x00\x0dIHDR" {
-		return info, c.damaged("want the chunk IHDR of 13 bytes first")
+		c.damaged("want the chunk IHDR of 13 bytes first")
 	}
-	ihdr := slices.Clone(header[8:])
 	var exif, pixels bool
-	for kind := ""; kind != "IEND"; {
-		head, err := c.peek(8)
-		if err != nil {
-			return info, err
-		}
-		length := int64(binary.BigEndian.Uint32(head))
+	for kind := ""; kind != "IEND" && c.err == nil; {
+		head := c.peek(8)
 		kind = string(head[4:])
+		length := int64(binary.BigEndian.Uint32(head))
 		if length > math.MaxInt32 || kind == "IHDR" && length != 13 {
-			return info, c.damaged("the chunk %q has a length of %d bytes", kind, length)
+			c.damaged("the chunk %q has a length of %d bytes", kind, length)
 		}
 		whole := 8 + length + 4 // with a checksum
-		switch {
-		case slices.Contains(pngColors, kind) && whole <= maxProfile:
-			var chunk []byte
-			chunk, err = c.tee(whole)
-			info.addProfile(chunk)
-		case slices.Contains(pngColors, kind) || slices.Contains(pngChunks, kind):
-			info.longProfile = info.longProfile || kind == "iCCP"
-			err = c.copy(whole)
+		switch colors := slices.Contains(pngColors, kind); {
+		case colors && whole <= maxProfile:
+			c.info.addProfile(c.tee(whole))
+		case colors || slices.Contains(pngChunks, kind):
+			c.info.longProfile = c.info.longProfile || kind == "iCCP"
+			c.copy(whole)
 		case kind == "eXIf" && !exif && whole <= maxTake:
 			exif = true
-			var chunk []byte
-			if chunk, err = c.take(int(whole)); err != nil {
-				return info, err
-			}
-			if info.Orientation = orientation(chunk[8:]); info.Orientation != 1 {
-				err = c.write(pngChunk("eXIf", exifOf(info.Orientation)))
+			if c.info.Orientation = orientation(c.take(int(whole))[8:]); c.info.Orientation != 1 {
+				c.write(pngChunk(kind, exifOf(c.info.Orientation)))
 			}
 		default:
-			err = c.skip(whole)
+			c.skip(whole)
 		}
-		if err != nil {
-			return info, err
-		}
-		info.Animated = info.Animated || kind == "acTL"
-		info.Alpha = info.Alpha || kind == "tRNS"
+		c.info.Animated = c.info.Animated || kind == "acTL"
+		c.info.Alpha = c.info.Alpha || kind == "tRNS"
 		pixels = pixels || kind == "IDAT"
 	}
 	if !pixels {
-		return info, c.damaged("it ends without a picture")
+		c.damaged("it ends without a picture")
 	}
-	depth, colors := ihdr[8], ihdr[9]
-	info.Width, info.Height = int(binary.BigEndian.Uint32(ihdr)), int(binary.BigEndian.Uint32(ihdr[4:]))
-	info.grey = colors == pngGrey || colors == pngGreyAlpha
-	info.Alpha = info.Alpha || colors == pngGreyAlpha || colors == pngRGBAlpha
-	if info.grey && info.Alpha {
-		info.profile = nil // it is of grey, and renditions with transparency are RGB
+	i, width, height := &c.info, binary.BigEndian.Uint32(header[8:]), binary.BigEndian.Uint32(header[12:])
+	i.Width, i.Height = int(width), int(height)
+	depth, colors, interlaced := header[16], header[17], header[20] != 0
+	i.grey = colors == pngGrey || colors == pngGreyAlpha
+	i.Alpha = i.Alpha || colors == pngGreyAlpha || colors == pngRGBAlpha
+	if i.grey && i.Alpha {
+		i.profile = nil // it is of grey, and renditions with transparency are RGB
 	}
-	bytes := 4.0 // a pixel, as image/png decodes it
-	if colors == pngPalette || info.grey && !info.Alpha {
-		bytes = 1
+	i.decode = 4 * float64(width) * float64(height) // as image/png decodes it
+	if colors == pngPalette || i.grey && !i.Alpha {
+		i.decode /= 4
 	}
 	if depth == 16 {
-		bytes *= 2
+		i.decode *= 2
 	}
-	info.decode = bytes * float64(info.Width) * float64(info.Height)
-	if ihdr[12] != 0 { // interlaced: seven pictures are put together to one
-		info.decode *= 2
+	if interlaced { // seven pictures are put together to one
+		i.decode *= 2
 	}
-	info.decode += 4 * 8 * float64(info.Width) // lines
-	return info, nil
+	i.decode += 2 * 8 * float64(width) // two lines
 }
 
 // pngChunk returns a chunk with its length and its checksum.

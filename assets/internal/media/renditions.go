@@ -166,6 +166,9 @@ func (i Info) decoded(r io.Reader) (image.Image, error) {
 	if err != nil {
 		return nil, fault.NotApplicable("", "the picture cannot be decoded: %s", err)
 	}
+	if m, ok := picture.(*image.YCbCr); ok && m.SubsampleRatio > image.YCbCrSubsampleRatio440 {
+		return struct{ image.RGBA64Image }{m}, nil // draw would allocate each pixel of these kinds
+	}
 	return picture, nil
 }
 

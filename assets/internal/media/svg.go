@@ -43,17 +43,12 @@ func svgRoot(r io.Reader) (xml.StartElement, error) {
 }
 
 // copySVG copies an SVG, and measures it.
-func copySVG(c *copier) (Info, error) {
-	info := Info{Orientation: 1, Alpha: true}
-	head, err := c.r.Peek(HeadSize)
-	if err != nil && err != io.EOF {
-		return info, err
+func copySVG(c *copier) {
+	c.info.Alpha = true
+	if root, err := svgRoot(bytes.NewReader(c.head(HeadSize))); err == nil {
+		c.info.Width, c.info.Height = svgSize(root.Attr)
 	}
-	if root, err := svgRoot(bytes.NewReader(head)); err == nil {
-		info.Width, info.Height = svgSize(root.Attr)
-	}
-	_, err = io.Copy(c.w, c.r)
-	return info, err
+	c.rest()
 }
 
 // svgSize returns width and height in pixels of CSS. What is missing, or relative to what is around the picture,

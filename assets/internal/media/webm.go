@@ -1,9 +1,6 @@
 package media
 
-import (
-	"io"
-	"math/bits"
-)
+import "math/bits"
 
 // Elements of WebM.
 const (
@@ -21,23 +18,17 @@ const (
 )
 
 // copyWebM copies a WebM, and measures it by the tracks that its first bytes describe.
-func copyWebM(c *copier) (Info, error) {
-	info := Info{Orientation: 1}
-	head, err := c.r.Peek(maxTake)
-	if err != nil && err != io.EOF {
-		return info, err
-	}
+func copyWebM(c *copier) {
 	tracks := map[int]int{}
-	webmElements(head, tracks)
-	info.Width, info.Height, info.Alpha = tracks[webmPixelWidth], tracks[webmPixelHeight], tracks[webmAlpha] > 0
+	webmElements(c.head(maxTake), tracks)
+	c.info.Width, c.info.Height, c.info.Alpha = tracks[webmPixelWidth], tracks[webmPixelHeight], tracks[webmAlpha] > 0
 	if tracks[webmDisplayUnit] == 0 && tracks[webmDisplayWidth] > 0 && tracks[webmDisplayHeight] > 0 { // in pixels
-		info.Width, info.Height = tracks[webmDisplayWidth], tracks[webmDisplayHeight]
+		c.info.Width, c.info.Height = tracks[webmDisplayWidth], tracks[webmDisplayHeight]
 	}
-	if tracks[webmTrackType] > 0 && info.Width == 0 {
-		info.Type = Type{"audio/webm", audio, ".webm"}
+	if tracks[webmTrackType] > 0 && c.info.Width == 0 {
+		c.info.Type = Type{"audio/webm", audio, ".webm"}
 	}
-	_, err = io.Copy(c.w, c.r)
-	return info, err
+	c.rest()
 }
 
 // webmElements puts the first value of each known element in b into values. An element has an id, the length of its
