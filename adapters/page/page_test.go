@@ -23,7 +23,8 @@ func TestFiles(t *testing.T) {
 			return w
 		}
 		for name, mediaType := range map[string]string{"vitrine.js": "text/javascript", "preview.js": "text/javascript",
-			"vitrine.d.ts": "text/plain", "preview.html": "text/html"} {
+			"vitrine.d.ts": "text/plain", "preview.html": "text/html", "vitrine-data.js": "text/javascript",
+			"vitrine-data.d.ts": "text/plain"} {
 			w := ask(prefix + "x/" + name)
 			if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), mediaType) ||
 				w.Header().Get("Access-Control-Allow-Origin") != "*" ||

@@ -29,7 +29,18 @@ export function left(until, now, seconds) {
 		.map(([unit, length], i) => [Math.floor((i ? ms % units[i - 1][1] : ms) / length), unit]);
 }
 
+// render returns the countdown for a page without scripts, which shows the day.
+export function render({ config: { title, until, afterwards } }) {
+	const heading = `<h2>${escaped(title)}</h2>`;
+	const day = escaped(until);
+	if (left(until, Date.now(), true).length) return `${heading}<p><time datetime="${day}">${day}</time></p>`;
+	return afterwards?.page && /^https?:/.test(afterwards.page)
+		? `${heading}<p><a href="${escaped(afterwards.page)}">${escaped(afterwards.label)}</a></p>`
+		: `${heading}<p>${escaped(afterwards?.text ?? "It has begun.")}</p>`;
+}
+
 export function mount(element, { config, signal }) {
+	element.replaceChildren(); // what render has returned
 	const root = element.attachShadow({ mode: "open" });
 	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
 	sheet.replaceSync(style);
@@ -76,6 +87,9 @@ export function mount(element, { config, signal }) {
 		},
 	};
 }
+
+// escaped returns a text as HTML.
+const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 // make returns an HTML element with these properties and children.
 function make(name, properties, ...children) {

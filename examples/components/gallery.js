@@ -14,7 +14,19 @@ const style = `
 `;
 const widths = { small: "8rem", medium: "12rem", large: "18rem" };
 
+// render returns the gallery for a page without scripts.
+export function render({ config, main }) {
+	const figures = (config.pictures ?? []).slice(0, config.limit ?? 24).map(({ src, alt, caption }) => {
+		const url = address(src, main);
+		if (!url) return "";
+		const image = `<img src="${escaped(url)}" alt="${escaped(alt ?? "")}" loading="lazy">`;
+		return `<figure>${image}${caption ? `<figcaption>${escaped(caption)}</figcaption>` : ""}</figure>`;
+	});
+	return `${config.heading ? `<h2>${escaped(config.heading)}</h2>` : ""}${figures.join("")}`;
+}
+
 export function mount(element, { config }) {
+	element.replaceChildren(); // what render has returned
 	const root = element.attachShadow({ mode: "open" });
 	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
 	sheet.replaceSync(style);
@@ -47,11 +59,24 @@ export function mount(element, { config }) {
 	};
 }
 
-// figure returns a picture, with its caption if there shall be one. Its address may be relative to this script.
+// address returns the address of a picture, which may be relative to this script, or null if it is no picture of the web.
+function address(src, main) {
+	try {
+		const url = new URL(src, main);
+		return /^https?:$/.test(url.protocol) ? url.href : null;
+	} catch {
+		return null;
+	}
+}
+
+// escaped returns a text as HTML.
+const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+// figure returns a picture, with its caption if there shall be one.
 function figure({ src, alt, caption }, captioned) {
 	const image = make("img", { alt: alt ?? "", loading: "lazy" });
-	const url = URL.parse(src, import.meta.url);
-	if (url && /^https?:$/.test(url.protocol)) image.src = url;
+	const url = address(src, import.meta.url);
+	if (url) image.src = url;
 	return make("figure", {}, image, ...(captioned && caption ? [make("figcaption", { textContent: caption })] : []));
 }
 

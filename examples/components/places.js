@@ -23,7 +23,21 @@ export function project({ lat, lon }, center, zoom) {
 	return [width / 2 + x({ lon }) - x(center), height / 2 + y({ lat }) - y(center)];
 }
 
+// render returns the places for a page without scripts, as a list.
+export function render({ config: { places = [] } }) {
+	const items = places.map(({ label, note, page }) => {
+		const link = page && /^https?:/.test(page);
+		const name = link ? `<a href="${escaped(page)}">${escaped(label)}</a>` : escaped(label);
+		return `<li>${name}${note ? `<p>${escaped(note)}</p>` : ""}</li>`;
+	});
+	return `<ul>${items.join("")}</ul>`;
+}
+
+// escaped returns a text as HTML.
+const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+
 export function mount(element, { config }) {
+	element.replaceChildren(); // what render has returned
 	const root = element.attachShadow({ mode: "open" });
 	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
 	sheet.replaceSync(style);

@@ -22,7 +22,18 @@ const style = `
 // closed reports whether the last day on which one can answer is over where the visitor is.
 export const closed = (closes, now) => Boolean(closes) && now >= new Date(closes + "T00:00:00").setHours(24);
 
+// render returns the poll for a page without scripts: nobody can answer there.
+export function render({ config: { question, introduction, answers = [] } }) {
+	const items = answers.map(({ text }) => `<li>${escaped(text)}</li>`);
+	const before = introduction ? `<p>${escaped(introduction)}</p>` : "";
+	return `<h2>${escaped(question)}</h2>${before}<ul>${items.join("")}</ul>`;
+}
+
+// escaped returns a text as HTML.
+const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+
 export function mount(element, { config, app, key }) {
+	element.replaceChildren(); // what render has returned
 	const root = element.attachShadow({ mode: "open" });
 	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
 	sheet.replaceSync(style);

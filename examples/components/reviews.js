@@ -18,8 +18,42 @@ const style = `
 	button { padding: .45em .9em; border: 1px solid currentcolor; border-radius: 8px; background: none; color: inherit; font: inherit; cursor: pointer }
 `;
 
+// render returns the newest reviews for a page without scripts.
+export async function render({ config, server }) {
+	const { shown } = await read(config, config.service ?? server);
+	const means = shown.dimensions.map(({ name, mean }) => {
+		const of = name === "default" ? `${shown.count} ${shown.count === 1 ? "review" : "reviews"}` : name;
+		return `<p>${(mean / 20).toFixed(1)} of 5, ${escaped(of)}</p>`;
+	});
+	const items = shown.reviews.map(({ title, body_html, author }) => {
+		const heading = title ? `<h3>${escaped(title)}</h3>` : "";
+		// Paragraphs are all that is kept of the markup.
+		const paragraphs = body_html.split(/<\/p\s*>/i).map((p) => p.replace(/<[^>]*>/g, "").replace(/[<>]/g, ""));
+		const text = paragraphs.filter((p) => p.trim()).map((p) => `<p>${p}</p>`);
+		return `<li>${heading}${text.join("")}<small>${escaped(author.name)}</small></li>`;
+	});
+	return `<h2>${escaped(config.heading || shown.title)}</h2>${means.join("")}<ol>${items.join("")}</ol>`;
+}
+
+// escaped returns a text as HTML.
+const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+// read reads one page of reviews. next is the parameter after of the next one, "" for none.
+async function read({ network, collection, key, limit = 5, source }, service, after, signal) {
+	const path = `/x/public/reviews/${encodeURIComponent(network)}/${encodeURIComponent(collection)}`;
+	const url = new URL(service.replace(/\/*$/, path));
+	const query = { key, limit, ...(source && { source }), ...(after && { after }) };
+	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+	const response = await fetch(url, { signal, credentials: "omit" });
+	const shown = await response.json();
+	if (!response.ok) throw new Error(shown.error);
+	const link = /<([^>]*)>; rel="next"/.exec(response.headers.get("Link") ?? "")?.[1];
+	return { shown, next: (link && new URL(link, url).searchParams.get("after")) ?? "" };
+}
+
 export function mount(element, { config, signal }) {
 	const root = element.attachShadow({ mode: "open" });
+	root.append(make("slot")); // what render has returned is shown until the reviews are there
 	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
 	sheet.replaceSync(style);
 	root.adoptedStyleSheets = [sheet];
@@ -32,26 +66,11 @@ export function mount(element, { config, signal }) {
 		let next = "";
 
 		async function load() {
-			const url = new URL(
-				`${config.service ?? new URL("../..", import.meta.url).href}x/public/reviews/${encodeURIComponent(config.network)}/${encodeURIComponent(config.collection)}`,
-			);
-			const query = {
-				key: config.key,
-				limit: config.limit ?? 5,
-				...(config.source && { source: config.source }),
-				...(next && { after: next }),
-			};
-			for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-			const response = await fetch(url, { signal, credentials: "omit" });
-			const shown = await response.json();
-			if (!response.ok) throw new Error(shown.error);
-			next =
-				URL.parse(
-					/<([^>]*)>; rel="next"/.exec(response.headers.get("Link") ?? "")?.[1] ?? "",
-				)?.searchParams.get("after") ?? "";
+			const page = await read(now, now.service ?? new URL("../..", import.meta.url).href, next, signal);
+			next = page.next;
 			more.hidden = next === "";
-			list.append(...shown.reviews.map(review));
-			return shown;
+			list.append(...page.shown.reviews.map(review));
+			return page.shown;
 		}
 
 		more.addEventListener("click", () =>
@@ -61,6 +80,7 @@ export function mount(element, { config, signal }) {
 		);
 		const shown = await load();
 		if (now !== config || signal.aborted) return;
+		element.replaceChildren();
 		root.replaceChildren(
 			make("h2", { textContent: config.heading || shown.title }),
 			make("div", { className: "mean" }, ...shown.dimensions.map((dimension) => mean(dimension, shown.count))),

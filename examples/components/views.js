@@ -4,3 +4,6 @@
 export function mount(element, { config, app }) {
 	document.dispatchEvent(new CustomEvent("app-view", { detail: { app: app.id, property: config.property } }));
 }
+
+// render returns nothing: a page without scripts counts nothing.
+export const render = () => "";

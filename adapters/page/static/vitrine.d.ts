@@ -2,8 +2,13 @@
 
 /** What the script of a component exports. */
 export interface Component<Config = unknown> {
-	/** Shows an element of an app in an empty `<div>` of the page. */
+	/** Shows an element of an app in a `<div>` of the page, which is empty unless `rendered` is true. */
 	mount(element: HTMLElement, context: Context<Config>): Mounted<Config> | void | Promise<Mounted<Config> | void>;
+	/**
+	 * Returns the HTML of an element where there is no document, for readers without script and for search engines. It
+	 * escapes what it writes. May be left out.
+	 */
+	render?(context: RenderContext<Config>): string | Promise<string>;
 }
 
 /** What the script of a component exports whose manifest says `"headless": true`. */
@@ -20,6 +25,16 @@ export interface Context<Config = unknown> {
 	key: string;
 	/** Is aborted when the element goes away. */
 	signal: AbortSignal;
+	/** Whether the `<div>` has what `render` has returned for this configuration. */
+	rendered: boolean;
+}
+
+/** What render gets. */
+export interface RenderContext<Config = unknown> extends Pick<Context<Config>, "config" | "app" | "key"> {
+	/** The base URL of the service. */
+	server: string;
+	/** The address of the component's script. */
+	main: string;
 }
 
 export interface AppInfo {
@@ -48,6 +63,11 @@ export interface VitrineError {
 	component?: string;
 	/** What was thrown. An Error with the `code` of the service where that refuses the app. */
 	error: unknown;
+}
+
+/** The detail of the event `vitrine-shown`, which bubbles: once an app and page, when its elements are mounted. */
+export interface VitrineShown extends Pick<AppInfo, "tag" | "version"> {
+	app: string;
 }
 
 /** The element `<vitrine-app app tag page-key live server>`. Each property is the attribute. */
@@ -138,8 +158,10 @@ declare global {
 	}
 	interface HTMLElementEventMap {
 		"vitrine-error": CustomEvent<VitrineError>;
+		"vitrine-shown": CustomEvent<VitrineShown>;
 	}
 	interface DocumentEventMap {
 		"vitrine-error": CustomEvent<VitrineError>;
+		"vitrine-shown": CustomEvent<VitrineShown>;
 	}
 }

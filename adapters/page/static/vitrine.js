@@ -14,12 +14,14 @@ const longestPause = 300_000; // milliseconds between two requests after many er
 
 // Part is one element of an app on the page.
 class Part {
-	constructor(host, info, element) {
+	// found is a <div> for the element that a server has written, if there is one.
+	constructor(host, info, element, found) {
 		Object.assign(this, { host, info, element });
 		if (!element.headless) {
-			this.div = document.createElement("div");
+			this.div = found ?? document.createElement("div");
 			this.div.dataset.key = element.key;
 			this.div.dataset.component = element.name;
+			this.rendered = this.div.hasChildNodes();
 		}
 		this.load();
 	}
@@ -53,6 +55,7 @@ class Part {
 						app: this.info,
 						key,
 						signal: gone.signal,
+						rendered: !!this.rendered,
 					}),
 		);
 		this.handle.catch((error) => this.fail(error));
@@ -84,6 +87,7 @@ class Part {
 			Object.assign(div.dataset, this.div.dataset);
 			this.div.replaceWith(div);
 			this.div = div;
+			this.rendered = false;
 		}
 		this.load();
 		this.mount();
@@ -117,6 +121,8 @@ const properties = {
 	server: ["server"],
 	live: ["live"],
 };
+
+const seen = new Set(); // the ids of the apps that the page has shown
 
 class Host extends HTMLElement {
 	static observedAttributes = Object.values(properties).flat();
@@ -205,6 +211,8 @@ class Host extends HTMLElement {
 			elements = [];
 		}
 		const before = this.parts;
+		// What a server has rendered of this version is taken over.
+		const found = before.size || this.dataset.version !== String(info.version) ? [] : [...this.children];
 		this.parts = new Map();
 		const fresh = [];
 		for (const element of elements) {
@@ -214,7 +222,8 @@ class Host extends HTMLElement {
 				before.delete(name);
 				part.update(info, element);
 			} else {
-				part = new Part(this, info, element);
+				const same = ({ dataset }) => dataset.key === element.key && dataset.component === element.name;
+				part = new Part(this, info, element, found.find(same));
 				fresh.push(part);
 			}
 			this.parts.set(name, part);
@@ -229,6 +238,10 @@ class Host extends HTMLElement {
 			part.mount();
 			await Promise.race([late, part.module.catch(() => {})]);
 		}
+		if (seen.has(info.id) || error || !this.isConnected) return;
+		seen.add(info.id);
+		const detail = { app: info.id, tag: info.tag, version: info.version };
+		this.dispatchEvent(new CustomEvent("vitrine-shown", { bubbles: true, detail }));
 	}
 
 	// place puts the divs into the document in their order, and moves as few as it easily can.

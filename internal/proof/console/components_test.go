@@ -7,13 +7,18 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/examples/components"
 )
 
-// Each example component mounts, shows each of its configs, and leaves nothing behind. Texts stay texts, and no address
-// of another scheme than http becomes a link or a picture.
+// Each example component renders each of its configs without a document, takes over what it has rendered, shows each
+// config, and leaves nothing behind. Texts stay texts, and no address of another scheme than http becomes a link or a
+// picture.
 func TestExampleComponents(t *testing.T) {
 	var configs map[string]struct{ Fits []json.RawMessage }
 	text, err := os.ReadFile(module + "/examples/components/testdata/configs.json")
@@ -45,12 +50,13 @@ func TestExampleComponents(t *testing.T) {
 	b.Open(site.url + "/")
 	for name, c := range configs {
 		t.Run(name, func(t *testing.T) {
+			rendered := renderInNode(t, name, c.Fits, site.url)
 			var got struct {
 				Shown         []string
 				Wrong         []string
 				Viewed, Empty bool
 			}
-			b.For(t).Run(&got, `async (name, configs) => {
+			b.For(t).Run(&got, `async (name, configs, rendered) => {
 				const { mount } = await import('/' + name + '.js')
 				const wrong = [], shown = []
 				let viewed = false
@@ -64,13 +70,26 @@ func TestExampleComponents(t *testing.T) {
 				const gone = new AbortController()
 				const app = { id: 'a', tag: 'production', version: '1', title: 'App' }
 				const element = name === 'views' ? null : div
-				const handle = await mount(element, { config: structuredClone(configs[0]), app, key: '0.0', signal: gone.signal })
+				const check = (root) => {
+					for (const x of root.querySelectorAll('b, script')) {
+						wrong.push('made an element of a text: ' + x.outerHTML)
+					}
+					for (const x of root.querySelectorAll('[href], [src]')) {
+						if (!/^https?:/.test(x.href ?? x.src)) wrong.push('address: ' + (x.href ?? x.src))
+					}
+				}
+				for (const html of rendered.toReversed()) {
+					div.innerHTML = html
+					check(div)
+				}
+				const config = structuredClone(configs[0])
+				const handle = await mount(element, { config, app, key: '0.0', signal: gone.signal, rendered: true })
+				if (div.firstChild) wrong.push('what was rendered is still there: ' + div.innerHTML)
 				for (const config of configs) {
 					await handle?.update?.(structuredClone(config))
 					const root = div.shadowRoot ?? div
 					shown.push(root.innerHTML)
-					for (const x of root.querySelectorAll('b, script')) wrong.push('made an element of a text: ' + x.outerHTML)
-					for (const x of root.querySelectorAll('[href], [src]')) if (!/^https?:/.test(x.href ?? x.src)) wrong.push('address: ' + (x.href ?? x.src))
+					check(root)
 				}
 				handle?.unmount?.()
 				gone.abort()
@@ -79,7 +98,7 @@ func TestExampleComponents(t *testing.T) {
 				Object.assign(window, { setTimeout: set, clearTimeout: clear })
 				div.remove()
 				return { shown, wrong, viewed }
-			}`, name, c.Fits)
+			}`, name, c.Fits, rendered)
 			if len(got.Wrong) > 0 || got.Viewed != (name == "views") {
 				t.Errorf("%q, viewed %t", got.Wrong, got.Viewed)
 			}
@@ -87,7 +106,47 @@ func TestExampleComponents(t *testing.T) {
 				if (text == "") != (name == "views") {
 					t.Errorf("config %d is shown as %q", i, text)
 				}
+				// What is seen without scripts has every text that a visitor reads.
+				for _, want := range regexp.MustCompile(`<b>\w+|In the morning|Boats|Bright`).FindAllString(
+					string(c.Fits[i]), -1) {
+					if !strings.Contains(rendered[i], strings.Replace(want, "<b>", "&#60;b&#62;", 1)) {
+						t.Errorf("config %d has %q, and is rendered as %q", i, want, rendered[i])
+					}
+				}
+			}
+			if all := strings.Join(rendered, "\n"); name == "reviews" && !strings.Contains(all,
+				"<p>3.5 of 5, 2 reviews</p><ol><li><h3>&#60;b&#62;Bright</h3><p>So &lt;b&gt; here "+
+					"nox</p><small>Ann</small></li></ol>") {
+				t.Errorf("reviews are rendered as %s", all)
 			}
 		})
 	}
+}
+
+// renderInNode returns what a component renders of each config in Node.js, where there is no document.
+func renderInNode(t *testing.T, name string, configs []json.RawMessage, server string) (rendered []string) {
+	t.Helper()
+	list, err := json.Marshal(configs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = `
+		const [file, configs, server, main] = process.argv.slice(1)
+		const { render } = await import(file)
+		const app = { id: 'a', tag: 'production', version: '1', title: 'App' }
+		const all = JSON.parse(configs).map((config) => render({ config, app, key: '0.0', server, main }))
+		console.log(JSON.stringify(await Promise.all(all)))`
+	file, err := filepath.Abs(module + "/examples/components/" + name + ".js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(tool(t, "node"), "--input-type=module", "-e", script, file, string(list), server+"/",
+		server+"/"+name+".js").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &rendered)
+	}
+	if err != nil || len(rendered) != len(configs) {
+		t.Fatalf("%s cannot be rendered: %v: %s", name, err, out)
+	}
+	return rendered
 }

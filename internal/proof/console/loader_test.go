@@ -53,7 +53,8 @@ type pages struct {
 
 // component is a module that shows its text, counts what happens to it, and fails where its configuration says so.
 const component = `
-export function mount(element, { config, app, key, signal }) {
+export function mount(element, { config, app, key, signal, rendered }) {
+	if (element) element.rendered = rendered
 	window.log = [...window.log ?? [], 'mount ' + app.id + ' ' + key]
 	signal.addEventListener('abort', () => log.push('abort ' + key))
 	if (config.fails) throw new Error('mount fails')
@@ -177,7 +178,9 @@ func (w *pages) open(body string) {
 }
 
 // listening is a script that keeps the errors of the page.
-const listening = `window.log = []; window.errors = []; window.said = []; console.error = (...what) => ` +
+const listening = `window.shown = []; document.addEventListener('vitrine-shown', e => shown.push([e.target.tagName, ` +
+	`e.bubbles, JSON.stringify(e.detail), e.target.querySelectorAll('[data-key]').length].join(' '))); window.log = ` +
+	`[]; window.errors = []; window.said = []; console.error = (...what) => ` +
 	`said.push(what.join(' ')); document.addEventListener('vitrine-error', e => errors.push([e.detail.app, ` +
 	`e.detail.key, e.detail.component, e.detail.error.message, e.target.tagName, e.detail.error.code]))`
 
@@ -345,7 +348,8 @@ func TestLoader(t *testing.T) {
 			Object.assign(c, { app: 'd', server: new URL('../../other/', c.ownerDocument.scripts.item(1).src).href });
 			return [...seen, c.pageKey, c.tag, c.server.slice(-7)];
 		}`)
-		const want = `<vitrine-app app="c" tag="production" page-key="k" live="" 2,2 0,0 true,soon false, k production /other/`
+		const want = `<vitrine-app app="c" tag="production" page-key="k" live="" 2,2 0,0 true,soon false, k ` +
+			`production /other/`
 		if strings.Join(got, " ") != want {
 			t.Errorf("%q, want %q", strings.Join(got, " "), want)
 		}
@@ -353,6 +357,39 @@ func TestLoader(t *testing.T) {
 			errors.some((e) => e[0] === 'b' && e[3] === '<vitrine-app> has no attribute page-key')`)
 		if n := w.others.Load(); n != 1 {
 			t.Errorf("another server was asked %d times", n)
+		}
+	})
+	t.Run("what a server has rendered is taken over, in the same version alone", func(t *testing.T) {
+		w := w.in(t)
+		w.put("a", w.element("0.0", "one"), w.element("0.1", "two"), w.element("0.2", "three"))
+		w.put("b", w.element("0.0", "four"))
+		const mark = `<script>for (const div of document.querySelectorAll('[data-key]')) div.before_ = true</script>`
+		w.open(`<vitrine-app app="a" data-version="3"><div data-key="0.1" data-component="@x/0.1">TWO</div>
+			<div data-key="0.0" data-component="@x/0.0"></div><div data-key="0.2" data-component="@x/old">THREE</div>
+			</vitrine-app><vitrine-app app="b" data-version="2"><div data-key="0.0" data-component="@x/0.0">FOUR</div>
+			</vitrine-app>` + mark)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'one two three four' && shown.length ` +
+			`=== 2`)
+		var got []string
+		w.Run(&got, `() => [...document.querySelectorAll('[data-key]')].map((div) =>
+			div.dataset.key + ' ' + div.dataset.component + ' ' + !!div.before_ + ' ' + div.rendered)`)
+		if have := strings.Join(got, ", "); have != "0.0 @x/0.0 true false, 0.1 @x/0.1 true true, "+
+			"0.2 @x/0.2 false false, 0.0 @x/0.0 false false" {
+			t.Error(have)
+		}
+	})
+	t.Run("a page is told once which version of an app it shows", func(t *testing.T) {
+		w := w.in(t)
+		w.put("a", w.element("0.0", "one"))
+		w.open(`<vitrine-app app="a" live="1"></vitrine-app><vitrine-app app="a"></vitrine-app><vitrine-app app="gone">` +
+			`</vitrine-app>`)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'one one' && errors.length === 1`)
+		w.put("a", w.element("0.0", "changed"))
+		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'changed one'`)
+		var shown []string
+		if w.Run(&shown, `() => shown`); len(shown) != 1 ||
+			shown[0] != `VITRINE-APP true {"app":"a","tag":"production","version":3} 1` {
+			t.Errorf("%q", shown)
 		}
 	})
 	t.Run("attributes may change", func(t *testing.T) {

@@ -16,9 +16,15 @@ import (
 // wrong ones, and what the frameworks render on a server has the attributes that the script reads.
 func TestTypesOfPages(t *testing.T) {
 	tools := npm(t)
-	types, err := os.ReadFile(module + "/adapters/page/static/vitrine.d.ts")
-	if err != nil {
-		t.Fatal(err)
+	typesIn := func(dir string) {
+		t.Helper()
+		for _, name := range []string{"vitrine.d.ts", "vitrine-data.d.ts"} {
+			types, err := os.ReadFile(module + "/adapters/page/static/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, dir, name, types)
+		}
 	}
 	strict := []string{"tsc", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit",
 		"--target", "es2022", "--lib", "es2022,dom,dom.iterable", "--module", "nodenext"}
@@ -27,11 +33,11 @@ func TestTypesOfPages(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(tools+"/page")); err != nil {
 			t.Fatal(err)
 		}
-		write(t, dir, "vitrine.d.ts", types)
-		tool(t, tools, dir, append(strict, "component.ts")...)
+		typesIn(dir)
+		tool(t, tools, dir, append(strict, "build.ts", "component.ts")...)
 	})
 	dir := tools + "/frameworks"
-	write(t, dir, "vitrine.d.ts", types)
+	typesIn(dir)
 	t.Run("React, Preact and Vue", func(t *testing.T) { tool(t, tools, dir, "vue-tsc") }) // which is tsc with templates
 	t.Run("Svelte", func(t *testing.T) {
 		said, err := run(dir, filepath.Join(tools, "node_modules", ".bin", "svelte-check"))
