@@ -14,6 +14,9 @@ var avifImages = []string{"av01", "grid", "iovl", "iden", "tmap"}
 // maxAVIFMeta is how many bytes the box meta of an AVIF may have. It lists the items, and is read into memory.
 const maxAVIFMeta = 1 << 20
 
+// maxAVIFPatches is how many places of an AVIF are overwritten at most.
+const maxAVIFPatches = 1 << 14
+
 // emptyExif takes the place of Exif: an offset, and a block without entries. Decoders want at least that.
 var emptyExif = []byte("\x00\x00\x00\x00MM\x00*\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00")
 
@@ -123,11 +126,8 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 				start += at + int64(idat.at)
 				limit = at + int64(idat.at+len(idat.body))
 			}
-			if length == 0 { // all that there is
-				length = limit - start
-			}
-			if start < 0 || length < 0 || length > limit || start > limit-length {
-				c.damaged("an item stands beyond the end")
+			if start < 0 || length < 1 || length > limit || start > limit-length || len(patches) == maxAVIFPatches {
+				c.damaged("an item is empty or stands beyond the end, or items that are no images stand in too many places")
 				return nil
 			}
 			n := min(length, int64(len(data)))
@@ -157,7 +157,7 @@ func avifSize(meta []byte) (int, int) {
 	ipma := fields{b: boxIn(meta, "iprp", "ipma").body}
 	head := ipma.versionAndFlags()
 	var properties []uint64 // of the primary item, counted from 1
-	for items := ipma.uint(4); items > 0 && !ipma.short; items-- {
+	for items := ipma.uint(4); items > 0 && !ipma.short && properties == nil; items-- {
 		id := ipma.uint(idSize(head>>24 > 0))
 		for count := ipma.uint(1); count > 0; count-- {
 			property := ipma.uint(1) & 0x7f // the highest bit says that decoders must know it

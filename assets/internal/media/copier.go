@@ -84,18 +84,22 @@ func (c *copier) take(n int) []byte {
 	return b
 }
 
-// move reads n bytes and writes them.
-func (c *copier) move(w io.Writer, r io.Reader, n int64) {
-	if c.err == nil {
-		_, err := io.CopyN(w, r, n)
-		c.fail(err)
+// pass writes the next n bytes to w.
+func (c *copier) pass(n int64, w io.Writer) {
+	for n > 0 && c.err == nil {
+		c.peek(1) // fills the buffer if it is empty
+		b := c.take(int(min(n, int64(c.r.Buffered()))))
+		n -= int64(len(b))
+		if c.err == nil {
+			_, err := w.Write(b)
+			c.fail(err)
+		}
 	}
 }
 
 // copy copies the next n bytes, skip leaves them out, and blank writes zeros for them.
-func (c *copier) copy(n int64)  { c.move(c.w, c.r, n) }
-func (c *copier) skip(n int64)  { c.move(io.Discard, c.r, n) }
-func (c *copier) zeros(n int64) { c.move(c.w, zeroReader{}, n) }
+func (c *copier) copy(n int64) { c.pass(n, c.w) }
+func (c *copier) skip(n int64) { c.pass(n, io.Discard) }
 
 func (c *copier) blank(n int64) {
 	c.skip(n)
@@ -105,7 +109,7 @@ func (c *copier) blank(n int64) {
 // tee copies the next n bytes, and returns them.
 func (c *copier) tee(n int64) []byte {
 	var b bytes.Buffer
-	c.move(io.MultiWriter(c.w, &b), c.r, n)
+	c.pass(n, io.MultiWriter(c.w, &b))
 	return b.Bytes()
 }
 
@@ -117,6 +121,15 @@ func (c *copier) rest() {
 	}
 }
 
+var zeroBytes [4096]byte
+
+// zeros writes n zeros.
+func (c *copier) zeros(n int64) {
+	for ; n > 0 && c.err == nil; n -= int64(len(zeroBytes)) {
+		c.write(zeroBytes[:min(n, int64(len(zeroBytes)))])
+	}
+}
+
 // write writes all parts.
 func (c *copier) write(parts ...[]byte) {
 	for _, part := range parts {
@@ -125,11 +138,4 @@ func (c *copier) write(parts ...[]byte) {
 			c.fail(err)
 		}
 	}
-}
-
-type zeroReader struct{}
-
-func (zeroReader) Read(b []byte) (int, error) {
-	clear(b)
-	return len(b), nil
 }

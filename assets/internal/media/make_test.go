@@ -268,7 +268,7 @@ func avifOf(exif, xmp string) string {
 		meta := atom("meta", full, atom("hdlr", full, full, "pict", strings.Repeat("\x00", 12), "\x00"),
 			atom("pitm", full, be16(1)),
 			atom("iinf", full, be16(3), infe(1, "av01"), infe(2, "Exif"), infe(3, "mime")), iloc,
-			atom("iprp", atom("ipco", atom("ispe", full, be32(64), be32(48)), atom("av1C", "conf"), atom("irot", 1)),
+			atom("iprp", atom("ipco", atom("ispe", full, be32(64), be32(48)), atom("av1C", "configuration   "), atom("irot", 1)),
 				atom("ipma", full, be32(1), be16(1), 3, 1, 0x82, 0x83)),
 			atom("idat", xmp))
 		return concat(atom("ftyp", "avif", full, "avifmif1"), meta, atom("mdat", coded, exif[half:], exif[:half]))

@@ -20,7 +20,7 @@ const (
 // copyWebM copies a WebM, and measures it by the tracks that its first bytes describe.
 func copyWebM(c *copier) {
 	tracks := map[int]int{}
-	webmElements(c.head(maxTake), tracks)
+	webmElements(c.head(maxTake), tracks, 0)
 	c.info.Width, c.info.Height, c.info.Alpha = tracks[webmPixelWidth], tracks[webmPixelHeight], tracks[webmAlpha] > 0
 	if tracks[webmDisplayUnit] == 0 && tracks[webmDisplayWidth] > 0 && tracks[webmDisplayHeight] > 0 { // in pixels
 		c.info.Width, c.info.Height = tracks[webmDisplayWidth], tracks[webmDisplayHeight]
@@ -33,8 +33,8 @@ func copyWebM(c *copier) {
 
 // webmElements puts the first value of each known element in b into values. An element has an id, the length of its
 // data, and the data: further elements, or a number.
-func webmElements(b []byte, values map[int]int) {
-	for {
+func webmElements(b []byte, values map[int]int, depth int) {
+	for depth < 5 { // the file, a segment, tracks, a track, a video
 		id, n := ebmlNumber(b)
 		length, m := ebmlNumber(from(b, n))
 		if n == 0 || m == 0 {
@@ -45,7 +45,7 @@ func webmElements(b []byte, values map[int]int) {
 		b = b[len(data):]
 		switch id {
 		case webmSegment, webmTracks, webmTrack, webmVideo:
-			webmElements(data, values)
+			webmElements(data, values, depth+1)
 		case webmTrackType, webmPixelWidth, webmPixelHeight, webmDisplayWidth, webmDisplayHeight, webmDisplayUnit,
 			webmAlpha:
 			if _, ok := values[id]; !ok && len(data) <= 4 {
