@@ -127,7 +127,8 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 				limit = at + int64(idat.at+len(idat.body))
 			}
 			if start < 0 || length < 1 || length > limit || start > limit-length || len(patches) == maxAVIFPatches {
-				c.damaged("an item is empty or stands beyond the end, or items that are no images stand in too many places")
+				c.damaged("an item is empty or stands beyond the end, or items that are no images stand in too many " +
+					"places")
 				return nil
 			}
 			n := min(length, int64(len(data)))

@@ -24,7 +24,8 @@ var boxesKept = strings.Fields(`ftyp styp pdin mdat sidx ssix prft mvhd iods tkh
 	vmhd smhd hmhd nmhd sthd gmhd dref stsd stts ctts cslg stsc stsz stz2 stco co64 stss stsh padb stdp sdtp sbgp sgpd
 	subs saiz saio mehd trex trep leva mfhd tfhd trun tfdt senc pssh tfra mfro pitm iinf iloc iref iprp idat grpl`)
 
-// tracksKept are the kinds of tracks that are played: pictures, sound, subtitles; and those of an animated AVIF. Others tell of place and camera.
+// tracksKept are the kinds of tracks that are played: pictures, sound, subtitles; and those of an animated AVIF. Others
+// tell of place and camera.
 var tracksKept = []string{"vide", "soun", "text", "sbtl", "subt", "clcp", "pict", "auxv"}
 
 // trackPositions are the formats of tracks that have positions: of GoPro, of Google's cameras, of Sony, of DJI.

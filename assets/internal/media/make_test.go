@@ -166,28 +166,43 @@ func vp8(width, height int) string {
 // vp8l is the data of a picture without loss. Each value of a pixel is coded as it is, in 8 bits.
 func vp8l(m *image.NRGBA) string {
 	w := bitWriter{}
-	w.write(0x2f, 8)
-	w.write(m.Rect.Dx()-1, 14)
-	w.write(m.Rect.Dy()-1, 14)
-	w.write(1, 1) // there is transparency
-	w.write(0, 3) // the version
+	w.header(m.Rect.Dx(), m.Rect.Dy())
 	w.write(0, 3) // no transforms, no cache of colors, one group of codes
-	for _, symbols := range []int{256 + 24, 256, 256, 256} {
-		w.write(0, 1)
-		w.write(12-4, 4) // lengths of the codes of lengths: 17, 18, 0, 1 to 5, 16, 6, 7, 8
-		for i := range 12 {
-			w.write(map[int]int{2: 1, 11: 1}[i], 3)
-		}
-		w.write(0, 1)
-		for s := range symbols { // its length is 0 or 8
-			w.write(map[bool]int{true: 1}[s < 256], 1)
+	w.pixels(m.Pix)
+	w.write(0, 7)
+	return string(w.b)
+}
+
+// vp8lOfCodes is the data of a picture of one color, with as many and as large groups of codes as decoders take.
+func vp8lOfCodes(width, height int) string {
+	const groups = 2600
+	w := bitWriter{}
+	w.header(width, height)
+	w.write(0, 1)       // no transforms
+	w.write(1|11<<1, 5) // a cache of 2048 colors
+	w.write(1|0<<1, 4)  // a group of codes for each 4 by 4 pixels
+	w.write(0, 1)       // no cache for these
+	var numbers []byte
+	for i := range ((width + 3) / 4) * ((height + 3) / 4) {
+		n := min(i, groups-1)
+		numbers = append(numbers, byte(n>>8), byte(n), 0, 0)
+	}
+	w.pixels(numbers)
+	for range groups {
+		for _, tree := range [][3]int{{2328, 1768, 11}, {256, 256, 8}, {256, 256, 8}, {256, 256, 8}, {40, 24, 5}} {
+			w.write(0, 1)
+			w.write(16-4, 4)
+			for _, length := range []int{17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12} {
+				w.write(map[bool]int{true: 1}[length == tree[2] || length == tree[2]+1], 3)
+			}
+			w.write(0, 1)
+			for code := range tree[0] { // the first ones are one bit shorter
+				w.write(map[bool]int{true: 1}[code >= tree[1]], 1)
+			}
 		}
 	}
-	w.write(1, 4) // one distance
-	for i := 0; i < len(m.Pix); i += 4 {
-		for _, at := range []int{1, 0, 2, 3} {
-			w.write(int(bits.Reverse8(m.Pix[i+at])), 8)
-		}
+	for range width * height { // the first color of the cache
+		w.write(int(bits.Reverse16((256+24)<<5)), 11)
 	}
 	w.write(0, 7)
 	return string(w.b)
@@ -204,6 +219,36 @@ func (w *bitWriter) write(value, n int) {
 	for w.n += n; w.n >= 8; w.n -= 8 {
 		w.b = append(w.b, byte(w.pending))
 		w.pending >>= 8
+	}
+}
+
+// header writes the header of VP8L.
+func (w *bitWriter) header(width, height int) {
+	w.write(0x2f, 8)
+	w.write(width-1, 14)
+	w.write(height-1, 14)
+	w.write(1, 1) // there is transparency
+	w.write(0, 3) // the version
+}
+
+// pixels writes codes of 8 bits for each value, and the pixels with them.
+func (w *bitWriter) pixels(rgba []byte) {
+	for _, symbols := range []int{256 + 24, 256, 256, 256} {
+		w.write(0, 1)
+		w.write(12-4, 4) // lengths of the codes of lengths: 17, 18, 0, 1 to 5, 16, 6, 7, 8
+		for i := range 12 {
+			w.write(map[int]int{2: 1, 11: 1}[i], 3)
+		}
+		w.write(0, 1)
+		for s := range symbols { // its length is 0 or 8
+			w.write(map[bool]int{true: 1}[s < 256], 1)
+		}
+	}
+	w.write(1, 4) // one distance
+	for i := 0; i < len(rgba); i += 4 {
+		for _, at := range []int{1, 0, 2, 3} {
+			w.write(int(bits.Reverse8(rgba[i+at])), 8)
+		}
 	}
 }
 
@@ -268,7 +313,8 @@ func avifOf(exif, xmp string) string {
 		meta := atom("meta", full, atom("hdlr", full, full, "pict", strings.Repeat("\x00", 12), "\x00"),
 			atom("pitm", full, be16(1)),
 			atom("iinf", full, be16(3), infe(1, "av01"), infe(2, "Exif"), infe(3, "mime")), iloc,
-			atom("iprp", atom("ipco", atom("ispe", full, be32(64), be32(48)), atom("av1C", "configuration   "), atom("irot", 1)),
+			atom("iprp",
+				atom("ipco", atom("ispe", full, be32(64), be32(48)), atom("av1C", "configuration   "), atom("irot", 1)),
 				atom("ipma", full, be32(1), be16(1), 3, 1, 0x82, 0x83)),
 			atom("idat", xmp))
 		return concat(atom("ftyp", "avif", full, "avifmif1"), meta, atom("mdat", coded, exif[half:], exif[:half]))

@@ -25,12 +25,14 @@ func webmOf(tracks string) string {
 }
 
 func movie(tracks ...string) string {
-	return concat(atom("ftyp", "isom", be32(0), "isom"), atom("moov", strings.Join(tracks, "")), atom("mdat", "samples"))
+	return concat(atom("ftyp", "isom", be32(0), "isom"), atom("moov", strings.Join(tracks, "")),
+		atom("mdat", "samples"))
 }
 
 func TestMeasures(t *testing.T) {
 	video := ebml("\x83", "\x01") + ebml("\xe0", ebml("\xb0", "\x02\x80")+ebml("\xba", "\x01\x68"))
-	display := ebml("\xe0", ebml("\xb0", "\x02\x80")+ebml("\xba", "\x01\x68")+ebml("\x54\xb0", "\x03\x00")+ebml("\x54\xba", "\x02\x00"))
+	display := ebml("\xe0",
+		ebml("\xb0", "\x02\x80")+ebml("\xba", "\x01\x68")+ebml("\x54\xb0", "\x03\x00")+ebml("\x54\xba", "\x02\x00"))
 	sound := ebml("\xae", ebml("\x83", "\x02"))
 	svg := func(attributes string) string { return "<svg xmlns='http://www.w3.org/2000/svg' " + attributes + "/>" }
 	lossy := riffChunk("VP8 ", vp8(48, 32))
@@ -38,8 +40,10 @@ func TestMeasures(t *testing.T) {
 		{"JPEG", asJPEG(grey(30, 20)), "30 by 20 image/jpeg"},
 		{"PNG", asPNG(grey(30, 20)), "30 by 20 image/png"},
 		{"PNG with transparency", asPNG(colored(30, 20, true)), "30 by 20 image/png alpha"},
-		{"PNG with a transparent color", insert(asPNG(grey(30, 20)), 33, chunk("tRNS", "\x00\x00")), "30 by 20 image/png alpha"},
-		{"animated PNG", insert(asPNG(grey(30, 20)), 33, chunk("acTL", be32(1)+be32(0))), "30 by 20 image/png animated"},
+		{"PNG with a transparent color", insert(asPNG(grey(30, 20)), 33, chunk("tRNS", "\x00\x00")),
+			"30 by 20 image/png alpha"},
+		{"animated PNG", insert(asPNG(grey(30, 20)), 33, chunk("acTL", be32(1)+be32(0))),
+			"30 by 20 image/png animated"},
 		{"GIF", gifOf(1, ""), "2 by 1 image/gif"},
 		{"animated GIF", gifOf(2, ""), "2 by 1 image/gif animated"},
 		{"GIF with transparency", gifOf(1, "\x21\xf9\x04\x01\x0a\x00\x00\x00"), "2 by 1 image/gif alpha"},
@@ -52,14 +56,17 @@ func TestMeasures(t *testing.T) {
 		{"AVIF with transparency", strings.Replace(avifOf("xx", "x"), atom("av1C", "configuration   "),
 			atom("auxC", ":auxiliary:alpha"), 1), "48 by 64 image/avif alpha"},
 		{"animated AVIF", avifOf("xx", "x") + atom("moov", trackOf("pict", "av01")), "48 by 64 image/avif animated"},
-		{"MP4 that stands on its side", movie(trackOf("soun", "mp4a"), trackOf("vide", "avc1")), "360 by 640 video/mp4"},
-		{"MP4 that stands upright", strings.Replace(movie(trackOf("vide", "avc1")), be32(0)+be32(1<<16)+be32(0)+be32(-1<<16),
-			be32(1<<16)+be32(0)+be32(0)+be32(0), 1), "640 by 360 video/mp4"},
+		{"MP4 that stands on its side", movie(trackOf("soun", "mp4a"), trackOf("vide", "avc1")),
+			"360 by 640 video/mp4"},
+		{"MP4 that stands upright",
+			strings.Replace(movie(trackOf("vide", "avc1")), be32(0)+be32(1<<16)+be32(0)+be32(-1<<16),
+				be32(1<<16)+be32(0)+be32(0)+be32(0), 1), "640 by 360 video/mp4"},
 		{"MP4 of sound", movie(trackOf("soun", "mp4a")), "0 by 0 audio/mp4"},
 		{"WebM", webmOf(sound + ebml("\xae", video)), "640 by 360 video/webm"},
 		{"WebM with a size of display", webmOf(ebml("\xae", display)), "768 by 512 video/webm"},
-		{"WebM with a ratio of display", webmOf(ebml("\xae", video+ebml("\xe0", ebml("\x54\xb0", "\x10")+ebml("\x54\xba", "\x09")+
-			ebml("\x54\xb2", "\x03")))), "640 by 360 video/webm"},
+		{"WebM with a ratio of display",
+			webmOf(ebml("\xae", video+ebml("\xe0", ebml("\x54\xb0", "\x10")+ebml("\x54\xba", "\x09")+
+				ebml("\x54\xb2", "\x03")))), "640 by 360 video/webm"},
 		{"WebM of sound", webmOf(sound), "0 by 0 audio/webm"},
 		{"WebM without tracks", webmOf(""), "0 by 0 video/webm"},
 		{"SVG", svg("width='30' height=' 20px '"), "30 by 20 image/svg+xml alpha"},
@@ -123,13 +130,15 @@ func TestBombs(t *testing.T) {
 	}{
 		{"PNG", pngHeader(100000, 100000, 8, 6, 0) + end, 40e9},
 		{"PNG as large as can be", pngHeader(math.MaxInt32, math.MaxInt32, 16, 6, 1) + end, math.MaxInt64},
-		{"PNG with a profile that inflates", pngHeader(1000, 1, 8, 6, 0) + chunk("iCCP", "x\x00\x00"+deflated.String()) +
-			chunk("zTXt", "x\x00\x00"+deflated.String()) + end, 4000},
+		{"PNG with a profile that inflates",
+			pngHeader(1000, 1, 8, 6, 0) + chunk("iCCP", "x\x00\x00"+deflated.String()) +
+				chunk("zTXt", "x\x00\x00"+deflated.String()) + end, 4000},
 		{"PNG with a long chunk", pngHeader(1, 1, 8, 6, 0) + "\x7f\xff\xff\xffIDATx", -1},
 		{"PNG with too long a chunk", pngHeader(1, 1, 8, 6, 0) + "\xff\xff\xff\xffIDATx", -1},
 		{"progressive JPEG of 60 million pixels", flatJPEG(0xc2, 10000, 6000, 0x22, 0x11, 0x11), 60e6 * 1.5 * 5},
-		{"JPEG with a frame of no components", "\xff\xd8" + segment(0xc0, "\x08\x00\x01\x00\x01\x00") + segment(0xda, "") +
-			"\xff\xd9", 0},
+		{"JPEG with a frame of no components",
+			"\xff\xd8" + segment(0xc0, "\x08\x00\x01\x00\x01\x00") + segment(0xda, "") +
+				"\xff\xd9", 0},
 		{"JPEG with a sampling of 0", flatJPEG(0xc0, 700, 1, 0x00, 0x11, 0x11)[:0] + "\xff\xd8" +
 			segment(0xc0, "\x08\x00\x01\x02\x00\x01\x01\x00\x00") + segment(0xda, "") + "\xff\xd9", 0},
 		{"GIF", strings.Replace(gifOf(1, ""), "a\x02\x00\x01\x00", "a\xff\xff\xff\xff", 1), 0},
@@ -139,16 +148,20 @@ func TestBombs(t *testing.T) {
 		{"WebP of many chunks in a frame", riff(vp8x(2, 1, 1), riffChunk("ANMF", strings.Repeat("\x00", 16)+
 			strings.Repeat(riffChunk("junk", ""), 300000))), 0},
 		{"WebP with a chunk that is too long", "RIFF\x20\x00\x00\x00WEBPVP8L\xff\xff\xff\x7fxxxxxxxxxxxx", -1},
-		{"AVIF with extents of no bytes", avif(concat(be32(1<<24), 0, 0, be16(60000), strings.Repeat(concat(be16(1), be16(0), be16(0),
-			be16(65535)), 60000))), -1},
-		{"AVIF with extents one over the other", avif(concat(be32(0), 0x44, 0, be16(1), be16(1), be16(0), be16(10000), extents)), 0},
-		{"AVIF with an extent beyond the end", avif(concat(be32(0), 0x48, 0, be16(1), be16(1), be16(0), be16(1), be32(8),
-			be32(math.MaxInt32), be32(0))), -1},
+		{"AVIF with extents of no bytes",
+			avif(concat(be32(1<<24), 0, 0, be16(60000), strings.Repeat(concat(be16(1), be16(0), be16(0),
+				be16(65535)), 60000))), -1},
+		{"AVIF with extents one over the other",
+			avif(concat(be32(0), 0x44, 0, be16(1), be16(1), be16(0), be16(10000), extents)), 0},
+		{"AVIF with an extent beyond the end",
+			avif(concat(be32(0), 0x48, 0, be16(1), be16(1), be16(0), be16(1), be32(8),
+				be32(math.MaxInt32), be32(0))), -1},
 		{"AVIF with a box meta that is too long", atom("ftyp", "avif", be32(0), "avif") + "\x00\x00\x00\x01meta\x7f" +
 			strings.Repeat("\xff", 7), -1},
 		{"MP4 of many boxes", movie(trackOf("vide", "avc1"), boxes), 0},
 		{"MP4 of deep boxes", atom("ftyp", "isom", be32(0)) + deep, -1},
-		{"MP4 with a box that is too long", atom("ftyp", "isom", be32(0)) + "\x00\x00\x00\x01moov" + strings.Repeat("\xff", 8), -1},
+		{"MP4 with a box that is too long",
+			atom("ftyp", "isom", be32(0)) + "\x00\x00\x00\x01moov" + strings.Repeat("\xff", 8), -1},
 		{"WebM of deep elements", webmOf(strings.Repeat("\xae\x10\x00\x40\x00", 10000)), 0},
 		{"SVG with a long comment", "<svg width='1'><!--" + strings.Repeat("-", 1<<20), 0},
 	} {
@@ -220,7 +233,9 @@ func FuzzClean(f *testing.F) {
 		if memory := info.Memory(); memory > 0 && memory < 64<<20 {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			info.Renditions(section(string(file)), func(_ int, encode func(io.Writer) error) error { return encode(io.Discard) })
+			info.Renditions(section(string(file)), func(_ int, encode func(io.Writer) error) error {
+				return encode(io.Discard)
+			})
 			runtime.ReadMemStats(&after)
 			if took := int64(after.TotalAlloc - before.TotalAlloc); took > memory {
 				t.Errorf("%v: allocated %d bytes, counted %d", info, took, memory)

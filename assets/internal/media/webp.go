@@ -25,7 +25,8 @@ type webpCopy struct {
 	exif     bool   // there was a chunk EXIF
 	pixels   string // the chunk that has them
 	data     int64  // coded bytes of pixels and transparency
-	alpha    bool   // there is a chunk ALPH
+	alpha    bool   // there is a chunk ALPH, with transparency apart from the pixels
+	packed   bool   // which is compressed
 }
 
 // cleanWebP keeps the chunks that show the picture, and the orientation. It keeps nothing behind the end. The file is
@@ -95,7 +96,7 @@ func (c *webpCopy) chunk(name string, size int64) {
 			c.measure()
 		}
 	case "ALPH":
-		c.alpha = true
+		c.alpha, c.packed = true, c.peek(9)[8]&3 != 0
 		c.data += size
 	case "ANMF":
 		c.written += 8 + size + size%2
@@ -164,20 +165,19 @@ func (c *webpCopy) frame(size int64) {
 }
 
 // memory returns how many bytes golang.org/x/image/webp allocates for a still picture. VP8 takes 3 bytes for two
-// pixels, in blocks of 16 by 16 with 8 bytes about each, and all coded bytes. Transparency is a picture of VP8L, of
-// which a byte a pixel is kept.
+// pixels, in blocks of 16 by 16 with 8 bytes about each, and all coded bytes. Transparency has a
+// byte a pixel, and may be compressed as a picture of VP8L.
 func (c *webpCopy) memory() float64 {
 	width, height := float64(c.info.Width), float64(c.info.Height)
 	var memory float64
 	if c.pixels == "VP8 " {
 		memory = math.Ceil(width/16)*math.Ceil(height/16)*(384+8) + float64(c.data)
 	}
-	if c.pixels == "VP8L" || c.alpha {
+	if c.pixels == "VP8L" || c.packed {
 		// Pixels are decoded to 4 bytes; with a palette of up to 16 colors, to 2 and then to 4. Three transforms have 4
-		// bytes for each 4 by 4 pixels at most. So do groups of codes have, up to 2600 of them: a group has tables of
-		// 2700 bytes, and nodes of codes, which take up to 256 times the bytes that they are coded in, and 51 KB.
-		groups := min(2600, math.Ceil(width/4)*math.Ceil(height/4))
-		memory += 7*width*height + groups*2700 + min(groups*51e3, 256*float64(c.data))
+		// bytes for each 4 by 4 pixels at most. There are up to 2600 groups of codes of up to 54 KB, which a file of 90
+		// KB can have.
+		memory += 7*width*height + 2600*54e3
 	}
 	if c.alpha {
 		memory += width * height
