@@ -25,11 +25,10 @@ func newRouter(base, assets string, routes []route) *router {
 		params: httprouter.New()}
 	for i := range routes {
 		rt := &routes[i]
-		r.add(rt.path, rt)
-		if other, ok := strings.CutSuffix(rt.path, "/"); ok && rt.is(slash) {
-			r.add(other, rt)
-		} else if rt.is(slash) {
-			r.add(rt.path+"/", rt)
+		path := rt.described()
+		r.add(path, rt)
+		if rt.is(slash) {
+			r.add(path+"/", rt)
 		}
 	}
 	return r
