@@ -20,12 +20,13 @@ import (
 
 // UpgradeRequest names a version of a component that the apps with this component will get.
 type UpgradeRequest struct {
-	Name   string   `json:"-"`     // of the component
-	From   []string `json:"from"`  // only elements with these versions; nil = with any version except To
-	To     string   `json:"to"`    // a version of the component
-	Patch  []byte   `json:"patch"` // a JSON Patch for the config of each of these elements; nil = none
-	After  string   `json:"after"` // Next of the previous page; "" = the first page
-	DryRun bool     `json:"-"`     // stores nothing, and returns what would be done
+	Name string   `json:"-"`             // of the component
+	From []string `json:"from,omitzero"` // only elements with these versions; nil = with any version except To
+	To   string   `json:"to"`            // a version of the component
+	// a JSON Patch for the config of each of these elements; nil = none
+	Patch  json.RawMessage `json:"patch,omitzero"`
+	After  string          `json:"after,omitzero"` // Next of the previous page; "" = the first page
+	DryRun bool            `json:"-"`              // stores nothing, and returns what would be done
 }
 
 // UpgradedApp is an app with elements that get the version.

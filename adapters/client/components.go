@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -72,14 +71,8 @@ func (a *Apps) AllBrokenElements(
 
 // Upgrade brings a version of a component to the apps that use it.
 func (a *Apps) Upgrade(ctx context.Context, in appsvc.UpgradeRequest) (vitrine.Page[appsvc.UpgradedApp], error) {
-	body := struct {
-		From  []string       `json:"from,omitzero"`
-		To    string         `json:"to"`
-		Patch jsontext.Value `json:"patch,omitzero"`
-		After string         `json:"after,omitempty"`
-	}{in.From, in.To, in.Patch, in.After}
 	r := request{method: http.MethodPost, path: path("/components/%s/upgrade", in.Name),
-		query: values{}.flag("dryRun", in.DryRun), body: body, reads: in.DryRun}
+		query: values{}.flag("dryRun", in.DryRun), body: in, reads: in.DryRun}
 	out, err := send[struct {
 		Apps []appsvc.UpgradedApp `json:"apps"`
 		Next string               `json:"next"`

@@ -65,16 +65,14 @@ func (a appRoutes) checkComponent(c *call) error {
 // for an unknown version.
 func (a appRoutes) upgrade(c *call) error {
 	var body struct {
-		From  []string       `json:"from"`
-		To    string         `json:"to"`
-		Patch jsontext.Value `json:"patch"`
-		After *string        `json:"after"`
+		appsvc.UpgradeRequest
+		After *string `json:"after"` // null is the first page
 	}
 	if err := c.decode(&body); err != nil {
 		return err
 	}
-	in := appsvc.UpgradeRequest{Name: c.param(0), From: body.From, To: body.To, Patch: body.Patch,
-		DryRun: c.query.flag("dryRun")}
+	in := body.UpgradeRequest
+	in.Name, in.DryRun = c.param(0), c.query.flag("dryRun")
 	if body.After != nil {
 		in.After = *body.After
 	}
