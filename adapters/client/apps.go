@@ -57,7 +57,7 @@ func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsv
 
 // App returns the latest version of an app.
 func (a *Apps) App(ctx context.Context, id string) (appsvc.App, error) {
-	return a.read(ctx, path("/apps/%s", id))
+	return a.cached(ctx, path("/apps/%s", id))
 }
 
 // Version returns a version of an app.
@@ -68,18 +68,24 @@ func (a *Apps) Version(ctx context.Context, id string, v vitrine.Version) (appsv
 	if v.IsZero() {
 		return appsvc.App{}, errNoVersion
 	}
-	return a.read(ctx, path("/apps/%s/versions/%s", id, v.String()))
+	return a.cached(ctx, path("/apps/%s/versions/%s", id, v.String()))
 }
 
 // TaggedApp returns the version of an app that a tag points to.
 func (a *Apps) TaggedApp(ctx context.Context, appID, name string) (appsvc.App, error) {
-	return a.read(ctx, path("/apps/%s/tagged/%s", appID, name))
+	return a.cached(ctx, path("/apps/%s/tagged/%s", appID, name))
 }
 
-// read reads a version of an app, which has an ETag.
-func (a *Apps) read(ctx context.Context, path string) (appsvc.App, error) {
-	return send[appsvc.App](ctx, a.remote, request{method: http.MethodGet, path: path, reads: true, cached: true},
-		item("apps"))
+// cached reads a version of an app, which has an ETag.
+func (a *Apps) cached(ctx context.Context, path string) (appsvc.App, error) {
+	r := reading(path, nil)
+	r.cached = true
+	return a.app(ctx, r)
+}
+
+// app sends a request whose response is an app.
+func (a *Apps) app(ctx context.Context, r request) (appsvc.App, error) {
+	return send[appsvc.App](ctx, a.remote, r, item("apps"))
 }
 
 // Patch applies a JSON Patch to the latest version of an app. It is sent once: if no response arrives, the app tells
@@ -89,8 +95,7 @@ func (a *Apps) Patch(ctx context.Context, id string, patch io.Reader) (appsvc.Ap
 	if err != nil {
 		return appsvc.App{}, err
 	}
-	r := request{method: http.MethodPatch, path: path("/apps/%s", id), body: text}
-	return send[appsvc.App](ctx, a.remote, r, item("apps"))
+	return a.app(ctx, request{method: http.MethodPatch, path: path("/apps/%s", id), body: text})
 }
 
 // DeleteApp deletes an app. It is sent once: if no response arrives, ListApps with Deleted tells whether it was
@@ -101,8 +106,7 @@ func (a *Apps) DeleteApp(ctx context.Context, id string) error {
 
 // UndeleteApp brings a deleted app back. It is sent once.
 func (a *Apps) UndeleteApp(ctx context.Context, id string) (appsvc.App, error) {
-	return send[appsvc.App](ctx, a.remote, request{method: http.MethodPost, path: path("/apps/%s/undelete", id)},
-		item("apps"))
+	return a.app(ctx, request{method: http.MethodPost, path: path("/apps/%s/undelete", id)})
 }
 
 // EraseApp removes a deleted app for good. It is sent once.

@@ -72,6 +72,5 @@ func (a *Apps) actOnRelease(ctx context.Context, action, id string, seen vitrine
 
 // TaggedAppIn returns what TaggedApp would return if a release had run.
 func (a *Apps) TaggedAppIn(ctx context.Context, appID, name, releaseID string) (appsvc.App, error) {
-	q := values{}.text("release", releaseID)
-	return get[appsvc.App](ctx, a.remote, path("/apps/%s/tagged/%s", appID, name), q, item("apps"))
+	return a.app(ctx, reading(path("/apps/%s/tagged/%s", appID, name), values{}.text("release", releaseID)))
 }

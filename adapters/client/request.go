@@ -43,6 +43,11 @@ func readText(from io.Reader) ([]byte, error) {
 	return io.ReadAll(from)
 }
 
+// reading returns a request that reads an address.
+func reading(path string, query values) request {
+	return request{method: http.MethodGet, path: path, query: query, reads: true}
+}
+
 // again reports whether the request may be sent again without harm.
 func (r request) again() bool { return r.reads || r.key != "" }
 

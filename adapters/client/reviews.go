@@ -69,10 +69,9 @@ func (v *Reviews) Export(ctx context.Context, network string, w io.Writer) error
 	if w == nil {
 		return fault.Invalid("", "the request does not say where to write the export to")
 	}
-	return v.do(ctx,
-		request{method: http.MethodGet, path: "/x/reviews/export", query: values{}.text("network", network),
-			reads: true,
-			into:  w, accept: exportType + ", application/json"})
+	r := reading("/x/reviews/export", values{}.text("network", network))
+	r.into, r.accept = w, exportType+", application/json"
+	return v.do(ctx, r)
 }
 
 // Delete erases reviews for good.
@@ -115,9 +114,9 @@ func (v *Reviews) ListReviews(
 
 // Show returns a page of a collection, as web pages show it. Only a key that may show reviews may be used.
 func (v *Reviews) Show(ctx context.Context, in reviews.ListReviewsRequest) (reviews.Shown, error) {
-	r := request{method: http.MethodGet, path: path("/x/public/reviews/%s/%s", in.Network, in.Collection), reads: true,
-		keyed: true,
-		query: values{}.text("source", in.Source).number("limit", in.Limit).text("after", in.After)}
+	r := reading(path("/x/public/reviews/%s/%s", in.Network, in.Collection),
+		values{}.text("source", in.Source).number("limit", in.Limit).text("after", in.After))
+	r.keyed = true
 	var out reviews.Shown
 	header, err := v.call(ctx, r, object("reviews"), &out)
 	if err == nil {

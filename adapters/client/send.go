@@ -232,7 +232,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // get reads an address. It may be sent again, as it changes nothing.
 func get[T any](ctx context.Context, s remote, path string, query values, t target) (T, error) {
-	return send[T](ctx, s, request{method: http.MethodGet, path: path, query: query, reads: true}, t)
+	return send[T](ctx, s, reading(path, query), t)
 }
 
 // send sends a request, and decodes the response.
@@ -252,8 +252,7 @@ func (s remote) do(ctx context.Context, r request) error {
 func list[T any](
 	ctx context.Context, s remote, path string, query values, member, cursor string,
 ) (page vitrine.Page[T], err error) {
-	header, err := s.call(ctx, request{method: http.MethodGet, path: path, query: query, reads: true}, value(member),
-		&page.Items)
+	header, err := s.call(ctx, reading(path, query), value(member), &page.Items)
 	page.Next = next(header, cursor)
 	return page, err
 }

@@ -39,9 +39,7 @@ func (t *tags) UnmarshalJSON(text []byte) error {
 func (a *Apps) ListTags(ctx context.Context, in appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error) {
 	q := values{}.text("after", in.After).number("limit", in.Limit).flag("embedApps", in.Embed)
 	var out tags
-	header, err := a.call(ctx,
-		request{method: http.MethodGet, path: path("/apps/%s/tags/", in.AppID), query: q, reads: true}, object("tags"),
-		&out)
+	header, err := a.call(ctx, reading(path("/apps/%s/tags/", in.AppID), q), object("tags"), &out)
 	return vitrine.Page[appsvc.Tag]{Items: out, Next: next(header, "after")}, err
 }
 
@@ -52,8 +50,7 @@ func (a *Apps) AllTags(ctx context.Context, in appsvc.ListTagsRequest) iter.Seq2
 
 // Tag returns one tag of an app.
 func (a *Apps) Tag(ctx context.Context, in appsvc.TagRequest) (appsvc.Tag, error) {
-	return a.tag(ctx, request{method: http.MethodGet, query: values{}.flag("embedApps", in.Embed), reads: true},
-		in.AppID, in.Name, false)
+	return a.tag(ctx, reading("", values{}.flag("embedApps", in.Embed)), in.AppID, in.Name, false)
 }
 
 // tag sends a request to the address of a tag, and returns the tag in the response. mayRemove says that there may be
@@ -70,8 +67,8 @@ func (a *Apps) tag(ctx context.Context, r request, appID, name string, mayRemove
 // Deliver returns the versions of apps to which a tag points, as pages get them. It needs a token with tags, and takes
 // at most 50 apps. Scripts have their whole address.
 func (a *Apps) Deliver(ctx context.Context, tag string, appIDs []string) ([]appsvc.Delivery, error) {
-	r := request{method: http.MethodGet, path: path("/x/public/%s", tag), query: values{"app": appIDs}, reads: true,
-		keyed: true}
+	r := reading(path("/x/public/%s", tag), values{"app": appIDs})
+	r.keyed = true
 	list, err := send[[]delivery](ctx, a.remote, r, value("apps"))
 	out := make([]appsvc.Delivery, len(list))
 	for i, d := range list {

@@ -48,9 +48,8 @@ func (a *Apps) Restore(ctx context.Context, in appsvc.RestoreRequest) (appsvc.Ap
 		namedVersion
 		Note string `json:"note,omitzero"`
 	}{in.AppID, named(in.Version), in.Note}
-	return send[appsvc.App](ctx, a.remote,
-		request{method: http.MethodPost, path: "/apps/versions/restore", body: body, key: keyOr(in.IdempotencyKey)},
-		item("apps"))
+	return a.app(ctx,
+		request{method: http.MethodPost, path: "/apps/versions/restore", body: body, key: keyOr(in.IdempotencyKey)})
 }
 
 // errNoVersion is the error of the embedded service for the zero Version.
