@@ -169,12 +169,12 @@ func (v reviewRoutes) convert(c *call) error {
 // that names something, and for one that is empty; 404 if there is nothing to erase; 503 if everything is erased, but
 // copies are left in the files of the store.
 func (v reviewRoutes) erase(c *call) error {
-	in := reviews.DeleteRequest{Network: c.network}
-	for name, to := range map[string]*string{"source": &in.Source, "collection": &in.Collection, "review": &in.Review,
-		"author": &in.Author, "email": &in.Email} {
-		*to = c.query.filled(name, "it is empty: leave it out, or name what is to be erased")
+	named := func(parameter string) string {
+		return c.query.filled(parameter, "it is empty: leave it out, or name what is to be erased")
 	}
-	in.Everything, in.DryRun = c.query.flag("everything"), c.query.flag("dryRun")
+	in := reviews.DeleteRequest{Network: c.network, Source: named("source"), Collection: named("collection"),
+		Review: named("review"), Author: named("author"), Email: named("email"),
+		Everything: c.query.flag("everything"), DryRun: c.query.flag("dryRun")}
 	if !in.DryRun {
 		if err := c.erases(); err != nil {
 			return err

@@ -283,3 +283,10 @@ func TestAnExportThatFailsIsNotTakenForWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestOfSeveralEmptyParametersTheSameIsNamed(t *testing.T) {
+	w := reviewWorld(t)
+	for range 20 {
+		w.as(editor, "DELETE", "/x/reviews?email=&author=&source=", "").want(400, `"parameter":"source"`)
+	}
+}
