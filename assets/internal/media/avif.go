@@ -3,7 +3,6 @@ package media
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"io"
 	"slices"
 )
@@ -54,16 +53,16 @@ func avifMeta(r *io.SectionReader) (meta []byte, at int64, err error) {
 		if _, err := r.ReadAt(head, at); err != nil && err != io.EOF {
 			return nil, 0, err
 		}
-		header, size := int64(8), int64(binary.BigEndian.Uint32(head))
+		header, size := int64(8), big(head[:4])
 		if size == 1 {
-			header, size = 16, int64(binary.BigEndian.Uint64(head[8:]))
+			header, size = 16, big(head[8:])
 		}
 		if size < header+4 || size > r.Size()-at {
 			break
 		}
 		if header += 4; string(head[4:8]) == "meta" && size <= maxAVIFMeta { // with a version
 			meta := make([]byte, size-header)
-			_, err := r.ReadAt(meta, at+header)
+			_, err := io.ReadFull(io.NewSectionReader(r, at+header, size-header), meta)
 			return meta, at + header, err
 		}
 		at += size
@@ -76,14 +75,14 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 	if meta == nil {
 		c.damaged("want a box meta of up to 1 MiB near the beginning")
 	}
-	kinds := map[uint64]string{} // of items, by their ids
+	kinds := map[int64]string{} // of items, by their ids
 	iinf := fields{b: boxIn(meta, "iinf").body}
-	iinf.uint(idSize(iinf.versionAndFlags()>>24 > 0)) // how many items there are
+	iinf.next(idSize(iinf.versionAndFlags()>>24 > 0)) // how many items there are
 	for item := range boxesIn(iinf.b) {
 		infe := fields{b: item.body}
 		version := infe.versionAndFlags() >> 24
-		id := infe.uint(idSize(version > 2))
-		infe.uint(2)
+		id := infe.next(idSize(version > 2))
+		infe.next(2)
 		if version >= 2 {
 			kinds[id] = string(infe.b[:min(4, len(infe.b))])
 		}
@@ -91,19 +90,19 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 	idat := boxIn(meta, "idat")
 	iloc := fields{b: boxIn(meta, "iloc").body}
 	version := iloc.versionAndFlags() >> 24
-	sizes := int(iloc.uint(2)) // of offsets, lengths, base offsets and indices, four bits each
+	sizes := int(iloc.next(2)) // of offsets, lengths, base offsets and indices, four bits each
 	offsets, lengths, bases, indices := sizes>>12, sizes>>8&15, sizes>>4&15, sizes&15
 	if version == 0 {
 		indices = 0
 	}
 	var patches []patch
-	for items := iloc.uint(idSize(version > 1)); items > 0 && !iloc.short; items-- {
-		id, method := iloc.uint(idSize(version > 1)), uint64(0)
+	for items := iloc.next(idSize(version > 1)); items > 0 && !iloc.short; items-- {
+		id, method := iloc.next(idSize(version > 1)), int64(0)
 		if version > 0 {
-			method = iloc.uint(2) & 15
+			method = iloc.next(2) & 15
 		}
-		iloc.uint(2) // the file that has the data
-		base, extents := iloc.uint(bases), iloc.uint(2)
+		iloc.next(2) // the file that has the data
+		base, extents := iloc.next(bases), iloc.next(2)
 		image := slices.Contains(avifImages, kinds[id])
 		if method > 1 && !image {
 			c.damaged("an item that is no image is made of other items")
@@ -116,8 +115,8 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 			data = emptyExif
 		}
 		for ; extents > 0 && !iloc.short; extents-- {
-			iloc.uint(indices)
-			start, length := int64(base+iloc.uint(offsets)), int64(iloc.uint(lengths))
+			iloc.next(indices)
+			start, length := base+iloc.next(offsets), iloc.next(lengths)
 			if image {
 				continue
 			}
@@ -154,16 +153,16 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 // avifSize returns width and height of the primary item, upright.
 func avifSize(meta []byte) (int, int) {
 	pitm := fields{b: boxIn(meta, "pitm").body}
-	primary := pitm.uint(idSize(pitm.versionAndFlags()>>24 > 0))
+	primary := pitm.next(idSize(pitm.versionAndFlags()>>24 > 0))
 	ipma := fields{b: boxIn(meta, "iprp", "ipma").body}
 	head := ipma.versionAndFlags()
-	var properties []uint64 // of the primary item, counted from 1
-	for items := ipma.uint(4); items > 0 && !ipma.short && properties == nil; items-- {
-		id := ipma.uint(idSize(head>>24 > 0))
-		for count := ipma.uint(1); count > 0; count-- {
-			property := ipma.uint(1) & 0x7f // the highest bit says that decoders must know it
+	var properties []int64 // of the primary item, counted from 1
+	for items := ipma.next(4); items > 0 && !ipma.short && properties == nil; items-- {
+		id := ipma.next(idSize(head>>24 > 0))
+		for count := ipma.next(1); count > 0; count-- {
+			property := ipma.next(1) & 0x7f // the highest bit says that decoders must know it
 			if head&1 == 1 {
-				property = property<<8 | ipma.uint(1)
+				property = property<<8 | ipma.next(1)
 			}
 			if id == primary {
 				properties = append(properties, property)
@@ -172,7 +171,7 @@ func avifSize(meta []byte) (int, int) {
 	}
 	var measures [2]int
 	var turned bool
-	number := uint64(0)
+	number := int64(0)
 	for property := range boxesIn(boxIn(meta, "iprp", "ipco").body) {
 		if number++; !slices.Contains(properties, number) {
 			continue
@@ -181,9 +180,9 @@ func avifSize(meta []byte) (int, int) {
 		switch property.kind {
 		case "ispe":
 			f.versionAndFlags()
-			measures = [2]int{int(f.uint(4)), int(f.uint(4))}
+			measures = [2]int{int(f.next(4)), int(f.next(4))}
 		case "irot": // by so many quarters
-			turned = f.uint(1)&1 == 1
+			turned = f.next(1)&1 == 1
 		}
 	}
 	if turned {
@@ -198,19 +197,17 @@ type fields struct {
 	short bool
 }
 
-func (f *fields) versionAndFlags() uint64 { return f.uint(4) }
+func (f *fields) versionAndFlags() int64 { return f.next(4) }
 
-// uint reads a number of n bytes.
-func (f *fields) uint(n int) (number uint64) {
+// next reads a number of n bytes.
+func (f *fields) next(n int) int64 {
 	if len(f.b) < n {
 		f.b, f.short = nil, true
 		return 0
 	}
-	for _, digit := range f.b[:n] {
-		number = number<<8 | uint64(digit)
-	}
+	b := f.b[:n]
 	f.b = f.b[n:]
-	return number
+	return big(b)
 }
 
 // idSize returns how many bytes the id of an item or a count has, of which a box has two kinds.

@@ -35,11 +35,12 @@ var trackPositions = []string{"gpmd", "camm", "rtmd", "djmd"}
 // the end of the file it is left out.
 type boxCopy struct {
 	*copier
-	image  bool     // the file is an AVIF, whose box meta shows the picture
-	items  bool     // there was a box meta
-	movie  bool     // there is a box moov, which says what there is to play
-	data   bool     // there is a box mdat, which has it
-	tracks []string // the kinds of those that stay
+	image bool // the file is an AVIF, whose box meta shows the picture
+	items bool // there was a box meta
+	movie bool // there is a box moov, which says what there is to play
+	data  bool // there is a box mdat, which has it
+	video bool // there is a track of pictures
+	sound bool
 }
 
 // cleanMP4 keeps the boxes that are played. The samples of tracks that do not stay are left in the data, where nothing
@@ -51,7 +52,7 @@ func cleanMP4(c *copier) {
 	if !b.movie || !b.data {
 		c.damaged("want a box moov, which says what there is to play, and a box mdat, which has it")
 	}
-	if !slices.Contains(b.tracks, "vide") && slices.Contains(b.tracks, "soun") {
+	if b.sound && !b.video {
 		c.info.Type = m4aType
 	}
 }
@@ -68,9 +69,9 @@ func (b *boxCopy) boxes(rest int64, depth int) {
 			return
 		}
 		head = b.peek(max(8, len(head)))
-		kind, header, size := string(head[4:8]), int64(8), int64(binary.BigEndian.Uint32(head))
+		kind, header, size := string(head[4:8]), int64(8), big(head[:4])
 		if size == 1 && len(head) == 16 {
-			header, size = 16, int64(binary.BigEndian.Uint64(head[8:]))
+			header, size = 16, big(head[8:])
 		}
 		keep := slices.Contains(boxesKept, kind)
 		before, parent := boxParents[kind]
@@ -148,21 +149,20 @@ func (b *boxCopy) track(size int64) bool {
 	}
 	kind, format := string(handler[:4]), from(boxIn(trak, "mdia", "minf", "stbl", "stsd").body, 12)
 	if !slices.Contains(tracksKept, kind) {
-		if hasPrefix(format, trackPositions...) || hasPrefix(format, "mebx") &&
-			bytes.Contains(format, []byte("location")) {
-			b.fail(fault.NotApplicable("",
-				"the video has a track %q that tells where it was taken, and cannot be cleaned "+
-					"of it: export it with pictures and sound alone", format[:4]))
+		apple := hasPrefix(format, "mebx") && bytes.Contains(format, []byte("location"))
+		if apple || hasPrefix(format, trackPositions...) {
+			b.fail(fault.NotApplicable("", "the video has a track %q that tells where it was taken, and cannot be "+
+				"cleaned of it: export it with pictures and sound alone", format[:4]))
 		}
 		return false
 	}
-	b.tracks = append(b.tracks, kind)
+	b.video, b.sound = b.video || kind == "vide", b.sound || kind == "soun"
 	if tkhd := boxIn(trak, "tkhd").body; kind == "vide" && b.info.Width == 0 && len(tkhd) >= 84 {
 		// At the end are a matrix of nine numbers, and width and height with 16 bits of fraction each.
 		matrix, measures := tkhd[len(tkhd)-44:], tkhd[len(tkhd)-8:]
-		b.info.Width = int(binary.BigEndian.Uint16(measures))
-		b.info.Height = int(binary.BigEndian.Uint16(measures[4:]))
-		if number := binary.BigEndian.Uint32; number(matrix) == 0 && number(matrix[4:]) != 0 { // a quarter turn
+		b.info.Width = int(big(measures[:2]))
+		b.info.Height = int(big(measures[4:6]))
+		if big(matrix[:4]) == 0 && big(matrix[4:8]) != 0 { // a quarter turn
 			b.info.Width, b.info.Height = b.info.Height, b.info.Width
 		}
 	}
@@ -180,17 +180,17 @@ type box struct {
 func boxesIn(b []byte) iter.Seq[box] {
 	return func(yield func(box) bool) {
 		for at := 0; at+8 <= len(b); {
-			header, size := 8, uint64(binary.BigEndian.Uint32(b[at:]))
+			header, size := 8, big(b[at:at+4])
 			switch {
 			case size == 0:
-				size = uint64(len(b) - at)
+				size = int64(len(b) - at)
 			case size == 1 && at+16 <= len(b):
-				header, size = 16, binary.BigEndian.Uint64(b[at+8:])
+				header, size = 16, big(b[at+8:at+16])
 			}
-			if size < uint64(header) {
+			if size < int64(header) {
 				return
 			}
-			end := at + int(min(size, uint64(len(b)-at)))
+			end := at + int(min(size, int64(len(b)-at)))
 			if !yield(box{string(b[at+4 : at+8]), at + header, b[min(at+header, end):end]}) {
 				return
 			}

@@ -96,6 +96,8 @@ func files() []struct{ name, file, want string } {
 		{"GIF: loop with more in it", gifOf(1, loop[:len(loop)-1]+block), gifOf(1, "")},
 		{"GIF: loop, and bytes behind the end", gifOf(2, loop+control) + secret, gifOf(2, loop+control)},
 		{"WebP", riff(lossy), riff(lossy)},
+		{"WebP with a profile", riff(vp8x(0x20, 32, 16), riffChunk("ICCP", "profile"), lossy),
+			riff(vp8x(0x20, 32, 16), riffChunk("ICCP", "profile"), lossy)},
 		{"WebP: bytes behind the end", riff(lossy) + secret, riff(lossy)},
 		{"WebP: Exif, XMP, unknown",
 			riff(vp8x(0x2c, 32, 16), riffChunk("ICCP", "profile"), lossy, riffChunk("EXIF", upright),

@@ -3,7 +3,6 @@ package media
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 
 	"github.com/vitrine-go/vitrine/internal/fault"
@@ -37,7 +36,7 @@ func (c *copier) done() (Info, error) {
 
 // fail notes an error if it is the first one. Of a file that ends early it makes one that says so.
 func (c *copier) fail(err error) {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == io.EOF {
 		err = fault.NotApplicable("", "the %s ends early: the last of its bytes are missing, so send the whole file",
 			c.format)
 	}
@@ -128,6 +127,22 @@ func (c *copier) zeros(n int64) {
 	for ; n > 0 && c.err == nil; n -= int64(len(zeroBytes)) {
 		c.write(zeroBytes[:min(n, int64(len(zeroBytes)))])
 	}
+}
+
+// big returns the number in b whose first byte is the highest.
+func big(b []byte) (number int64) {
+	for _, digit := range b {
+		number = number<<8 | int64(digit)
+	}
+	return number
+}
+
+// little returns the number in b whose first byte is the lowest.
+func little(b []byte) (number int64) {
+	for i, digit := range b {
+		number |= int64(digit) << (8 * i)
+	}
+	return number
 }
 
 // write writes all parts.

@@ -2,7 +2,6 @@ package media
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"slices"
 	"strings"
@@ -76,8 +75,8 @@ func Detect(head []byte) (Type, error) {
 // detectBrands tells the files apart that begin with an ftyp box: its size, "ftyp", the major brand, a version of four
 // bytes, and the compatible brands. Files of images and sound have a brand of their own first.
 func detectBrands(head []byte) (Type, error) {
-	size := binary.BigEndian.Uint32(head)
-	if size < 16 || int64(size) > int64(len(head)) {
+	size := big(head[:4])
+	if size < 16 || size > int64(len(head)) {
 		return Type{}, errNotTaken
 	}
 	major := string(head[8:12])
@@ -114,29 +113,11 @@ func isOggSound(head []byte) bool {
 	return hasPrefix(from(head, 28), "OpusHead", "\x01vorbis", "\x7fFLAC", "Speex   ")
 }
 
-// isMP3 reports whether there is a frame of MPEG sound of layer 3, and another one behind it. The latter is not looked
-// for beyond the head.
+// isMP3 reports whether there is the header of a frame of MPEG sound of layer 3: eleven bits that are set, a version,
+// the layer, and a rate of bits and one of samples that there are.
 func isMP3(head []byte) bool {
-	rates := [...]int{44100, 48000, 32000}
-	kilobits := [2][16]int{
-		{0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320}, // MPEG 1
-		{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160},     // MPEG 2 and 2.5
-	}
-	frame := func(b []byte) (length int) {
-		if len(b) < 4 || b[0] != 0xff || b[1]&0xe6 != 0xe2 || b[1]&0x18 == 0x08 || b[2]>>2&3 == 3 {
-			return 0
-		}
-		rate, factor, table := rates[b[2]>>2&3], 144, 0
-		if b[1]&0x18 != 0x18 {
-			factor, table, rate = 72, 1, rate/2
-		}
-		if b[1]&0x18 == 0 {
-			rate /= 2
-		}
-		return factor * 1000 * kilobits[table][b[2]>>4] / rate
-	}
-	length := frame(head)
-	return length > 0 && (length+5 > len(head) || frame(head[length:]) > 0 || frame(head[length+1:]) > 0)
+	return len(head) >= 4 && head[0] == 0xff && head[1]&0xe6 == 0xe2 && head[1]&0x18 != 0x08 && head[2]>>4 != 0 &&
+		head[2]>>4 != 15 && head[2]>>2&3 != 3
 }
 
 // hasPrefix reports whether b begins with one of the prefixes.

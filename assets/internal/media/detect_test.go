@@ -13,7 +13,6 @@ func ftyp(major string, compatible ...string) string {
 }
 
 func TestDetect(t *testing.T) {
-	mp3 := "\xff\xfb\x90\x64" + strings.Repeat("\x00", 413)
 	comment := "<!-- " + strings.Repeat("drawn by a program, ", 100) + "-->"
 	for _, c := range []struct{ name, head, want string }{
 		{"JPEG", "\xff\xd8\xff\xe1", "image/jpeg photo .jpg"},
@@ -39,8 +38,10 @@ func TestDetect(t *testing.T) {
 		{"WebM", "\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84webm", "video/webm video .webm"},
 		{"Matroska", "\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x88matroska", ""},
 		{"MP3 with ID3", "ID3\x04\x00", "audio/mpeg audio .mp3"},
-		{"MP3", mp3 + "\xff\xfb\x90\x64\x00", "audio/mpeg audio .mp3"},
-		{"MP3 with one frame and something else", mp3 + "something else", ""},
+		{"MP3", "\xff\xfb\x90\x64\x00", "audio/mpeg audio .mp3"},
+		{"MP3 of MPEG 2.5", "\xff\xe3\x90\x64\x00", "audio/mpeg audio .mp3"},
+		{"MP3 with no rate of bits", "\xff\xfb\xf0\x64", ""},
+		{"MPEG sound of layer 2", "\xff\xfd\x90\x64", ""},
 		{"AAC", "\xff\xf1\x50\x80", ""},
 		{"UTF-16", "\xff\xfe<\x00s\x00v\x00g\x00", ""},
 		{"Opus", "OggS\x00\x02" + strings.Repeat("\x00", 20) + "\x01\x13OpusHead", "audio/ogg audio .ogg"},

@@ -1,7 +1,5 @@
 package media
 
-import "encoding/binary"
-
 // The blocks of a GIF, by their first byte, and its extensions, by their second.
 const (
 	gifExtension = 0x21
@@ -18,7 +16,7 @@ const gifLoop = "\x21\xff\x0bNETSCAPE2.0\x03\x01"
 // and nothing behind the end.
 func cleanGIF(c *copier) {
 	head := c.peek(13)
-	c.info.Width, c.info.Height = int(binary.LittleEndian.Uint16(head[6:])), int(binary.LittleEndian.Uint16(head[8:]))
+	c.info.Width, c.info.Height = int(little(head[6:8])), int(little(head[8:10]))
 	c.copy(13 + gifColors(head[10]))
 	for frames := 0; c.err == nil; {
 		head := c.peek(1)

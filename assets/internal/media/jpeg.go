@@ -3,7 +3,6 @@ package media
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"slices"
 )
 
@@ -50,7 +49,7 @@ func cleanJPEG(c *copier) {
 		if marker <= 1 || marker >= jpegRST0 && marker <= jpegSOI { // these have no parameters, and do not belong here
 			continue
 		}
-		length := int(binary.BigEndian.Uint16(c.peek(2)))
+		length := int(big(c.peek(2)))
 		if length < 2 {
 			c.damaged("a segment has the length %d, want at least 2", length)
 			return
@@ -66,7 +65,7 @@ func cleanJPEG(c *copier) {
 				return
 			}
 			frame, progressive = slices.Clone(body), marker == jpegSOF2
-			c.info.Height, c.info.Width = int(binary.BigEndian.Uint16(body[1:])), int(binary.BigEndian.Uint16(body[3:]))
+			c.info.Height, c.info.Width = int(big(body[1:3])), int(big(body[3:5]))
 			if marker > jpegSOF2 || c.info.Height == 0 {
 				frame[0] = 0 // no precision that can be decoded
 			}
@@ -76,7 +75,7 @@ func cleanJPEG(c *copier) {
 			keep(marker, body)
 		case marker == jpegDNL && len(body) == 2:
 			if c.info.Height == 0 {
-				c.info.Height = int(binary.BigEndian.Uint16(body))
+				c.info.Height = int(big(body))
 			}
 			keep(marker, body)
 		case marker == jpegAPP0 && hasPrefix(body, "JFIF\x00") && len(body) >= 12:
@@ -87,9 +86,8 @@ func cleanJPEG(c *copier) {
 		case marker == jpegAPP2 && hasPrefix(body, iccHeader):
 			c.info.addProfile([]byte{0xff, marker}, segment)
 			keep(marker, body)
-		// what stands elsewhere, nobody reads
 		case marker == jpegAPP1 && hasPrefix(body, exifHeader) && !exif && !scans:
-			exif = true
+			exif = true // further ones, and those behind a scan, nobody reads
 			if c.info.Orientation = orientation(body); c.info.Orientation != 1 {
 				keep(marker, []byte(exifHeader), exifOf(c.info.Orientation))
 			}
@@ -145,7 +143,7 @@ func jpegMemory(frame []byte, progressive, rgb bool) float64 {
 	if n := frame[5]; frame[0] != 8 || n != 1 && n != 3 && n != 4 {
 		return 0
 	}
-	height, width := int(binary.BigEndian.Uint16(frame[1:])), int(binary.BigEndian.Uint16(frame[3:]))
+	height, width := int(big(frame[1:3])), int(big(frame[3:5]))
 	sampling := func(i int) (h, v int) {
 		if frame[5] == 1 {
 			return 1, 1

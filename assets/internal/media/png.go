@@ -36,7 +36,7 @@ func cleanPNG(c *copier) {
 	for kind := ""; kind != "IEND" && c.err == nil; {
 		head := c.peek(8)
 		kind = string(head[4:])
-		length := int64(binary.BigEndian.Uint32(head))
+		length := big(head[:4])
 		if length > math.MaxInt32 || kind == "IHDR" && length != 13 {
 			c.damaged("the chunk %q has a length of %d bytes", kind, length)
 		}
@@ -62,15 +62,15 @@ func cleanPNG(c *copier) {
 	if !pixels {
 		c.damaged("it ends without a picture")
 	}
-	i, width, height := &c.info, binary.BigEndian.Uint32(header[8:]), binary.BigEndian.Uint32(header[12:])
-	i.Width, i.Height = int(width), int(height)
+	i := &c.info
+	i.Width, i.Height = int(big(header[8:12])), int(big(header[12:16]))
 	depth, colors, interlaced := header[16], header[17], header[20] != 0
 	i.grey = colors == pngGrey || colors == pngGreyAlpha
 	i.Alpha = i.Alpha || colors == pngGreyAlpha || colors == pngRGBAlpha
 	if i.grey && i.Alpha {
 		i.profile = nil // it is of grey, and renditions with transparency are RGB
 	}
-	i.decode = 4 * float64(width) * float64(height) // as image/png decodes it
+	i.decode = 4 * float64(i.Width) * float64(i.Height) // as image/png decodes it
 	if colors == pngPalette || i.grey && !i.Alpha {
 		i.decode /= 4
 	}
@@ -80,7 +80,7 @@ func cleanPNG(c *copier) {
 	if interlaced { // seven pictures are put together to one
 		i.decode *= 2
 	}
-	i.decode += 2 * 8 * float64(width) // two lines
+	i.decode += 2 * 8 * float64(i.Width) // two lines
 }
 
 // pngChunk returns a chunk with its length and its checksum.

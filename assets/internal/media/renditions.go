@@ -140,14 +140,10 @@ func (i Info) Renditions(r *io.SectionReader, put func(width int, encode func(w 
 
 // turn draws the picture upright and scaled.
 func (i Info) turn(upright *image.RGBA, picture image.Image) {
-	from, to := picture.Bounds(), upright.Rect
-	m := turns[i.Orientation]
-	for column := range 2 {
-		m[column] *= float64(to.Dx()) / float64([]int{from.Dx(), from.Dy()}[column])
-		m[3+column] *= float64(to.Dy()) / float64([]int{from.Dx(), from.Dy()}[column])
-	}
-	m[2] *= float64(to.Dx())
-	m[5] *= float64(to.Dy())
+	from, m := picture.Bounds(), turns[i.Orientation]
+	fromX, fromY := float64(from.Dx()), float64(from.Dy())
+	x, y := float64(upright.Rect.Dx()), float64(upright.Rect.Dy())
+	m = f64.Aff3{m[0] * x / fromX, m[1] * x / fromY, m[2] * x, m[3] * y / fromX, m[4] * y / fromY, m[5] * y}
 	draw.ApproxBiLinear.Transform(upright, m, picture, from, draw.Src, nil)
 }
 

@@ -49,10 +49,7 @@ func webmElements(b []byte, values map[int]int, depth int) {
 		case webmTrackType, webmPixelWidth, webmPixelHeight, webmDisplayWidth, webmDisplayHeight, webmDisplayUnit,
 			webmAlpha:
 			if _, ok := values[id]; !ok && len(data) <= 4 {
-				values[id] = 0
-				for _, digit := range data {
-					values[id] = values[id]<<8 | int(digit)
-				}
+				values[id] = int(big(data))
 			}
 		}
 	}
@@ -68,8 +65,5 @@ func ebmlNumber(b []byte) (number, length int) {
 	if len(b) < length {
 		return 0, 0
 	}
-	for _, digit := range b[:length] {
-		number = number<<8 | int(digit)
-	}
-	return number, length
+	return int(big(b[:length])), length
 }

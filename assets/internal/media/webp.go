@@ -49,9 +49,9 @@ func (c *webpCopy) file() {
 	head := c.take(12)
 	c.write(head[:4], binary.LittleEndian.AppendUint32(nil, uint32(c.length)), head[8:])
 	c.written = 4
-	for rest := int64(binary.LittleEndian.Uint32(head[4:])) - 4; rest >= 8 && c.err == nil; {
+	for rest := little(head[4:8]) - 4; rest >= 8 && c.err == nil; {
 		head := c.peek(8)
-		size := int64(binary.LittleEndian.Uint32(head[4:]))
+		size := little(head[4:])
 		if rest -= 8 + size; rest < 0 {
 			c.damaged("the chunk %q is longer than the file says it is", head[:4])
 		}
@@ -83,7 +83,7 @@ func (c *webpCopy) chunk(name string, size int64) {
 		if keep = c.written == 4; keep { // decoders want it first
 			c.extended = true
 			c.info.Animated, c.info.Alpha = b[8]&webpAnimated != 0, b[8]&webpAlpha != 0
-			c.info.Width, c.info.Height = 1+uint24(b[12:]), 1+uint24(b[15:])
+			c.info.Width, c.info.Height = 1+int(little(b[12:15])), 1+int(little(b[15:18]))
 			b[8] &^= webpExif | webpXMP // in the buffer, which is then copied
 			if c.oriented {
 				b[8] |= webpExif
@@ -119,7 +119,7 @@ func (c *webpCopy) chunk(name string, size int64) {
 	}
 	c.written += 8 + size + size%2
 	if name == "ICCP" && !c.info.longProfile {
-		c.info.profile = c.tee(8 + size)[8:]
+		c.info.profile = from(c.tee(8+size), 8)
 	} else {
 		c.copy(8 + size)
 	}
@@ -132,11 +132,11 @@ func (c *webpCopy) measure() {
 	switch {
 	case c.extended:
 	case c.pixels == "VP8L": // a byte, and from the lowest bit width-1 and height-1 of 14 bits each, and transparency
-		bits := int(binary.LittleEndian.Uint32(b[9:]))
+		bits := int(little(b[9:13]))
 		c.info.Width, c.info.Height, c.info.Alpha = 1+bits&0x3fff, 1+bits>>14&0x3fff, bits>>28&1 != 0
 	default: // six bytes, and width and height of 14 bits each, each with two bits of scale above
-		c.info.Width = int(binary.LittleEndian.Uint16(b[14:]) & 0x3fff)
-		c.info.Height = int(binary.LittleEndian.Uint16(b[16:]) & 0x3fff)
+		c.info.Width = int(little(b[14:16]) & 0x3fff)
+		c.info.Height = int(little(b[16:18]) & 0x3fff)
 	}
 }
 
@@ -150,7 +150,7 @@ func (c *webpCopy) frame(size int64) {
 	rest := size - 16
 	for rest >= 8 && c.err == nil {
 		head := c.peek(8)
-		length := 8 + int64(binary.LittleEndian.Uint32(head[4:]))
+		length := 8 + little(head[4:])
 		length = min(rest, length+length%2)
 		rest -= length
 		if slices.Contains([]string{"VP8 ", "VP8L", "ALPH"}, string(head[:4])) {
@@ -184,5 +184,3 @@ func (c *webpCopy) memory() float64 {
 	}
 	return memory
 }
-
-func uint24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
