@@ -24,6 +24,45 @@ import (
 //
 // A Component is a value. Its Manifest may share memory with a cache and with the store, so its bytes must not be
 // changed.
+//
+// # Components and configs
+//
+// When an element is added, or its component or its config changes, the component must exist, the config must conform
+// to its configSchema, and the component's manifest is copied into the element. All other elements stay as they are
+// stored. So an old version reads the same after its components were deleted or created again, and Restore validates no
+// config again.
+//
+// A config has only what was written into it. [App.WithDefaults] adds the defaults of the schema, for display.
+//
+// A configSchema is JSON Schema of draft 04, 06, 07, 2019-09 or 2020-12, as its $schema says; without a $schema it is
+// of 2020-12. It must be
+//
+//   - valid against the meta-schema of its draft, and of this one draft;
+//   - of at most 256 KiB, 64 levels, and 4 KiB for all patterns together;
+//   - complete: each $ref names a place in the schema or a standard meta-schema, because the service fetches nothing;
+//   - simple enough: at most 5,000 subschemas, of which at most 200 in a row apply to one value, and none to the value
+//     that it applies to already.
+//
+// Patterns are ECMA 262 in the Unicode form, with lookaheads, lookbehinds and back-references. A format rejects no
+// value, unless the schema engine (Options.Schemas) is one that asserts formats (see [SchemaOptions]), or unless it
+// decides: where a value fits more than one alternative of a oneOf, those count whose formats it has.
+//
+// A validation counts its steps, and rejects a config that takes too many (CodeCost). A busy machine accepts and
+// rejects the same configs as an idle one, except for patterns with lookarounds, back-references or repetitions above
+// 1,000 times: such patterns have 250 ms a request, and texts of at most 128 KiB. The error of a config that breaks its
+// schema has up to 100 Violations, each with the place, the keyword and a message. The Warnings of CheckComponent name
+// the keywords and formats of a schema that have no effect.
+//
+// CheckComponent says what a new version of a component would break, before it is created. It stores nothing. It
+// validates the configs of all elements that have a component of this name, in the latest and in the tagged versions of
+// the apps that the caller may read. Each element is checked as Patch would check it if only the version of its
+// component changed. Rules of the whole app, such as the size of its JSON, are not checked.
+//
+// Upgrade gives all apps with a component another version of it, with a JSON Patch for each config. Each app gets one
+// new version, as Patch would store it, or is not changed, and the result says why. A dry run returns the same and
+// stores nothing.
+//
+// For both, a store keeps an index of the components that any version of an app has used. It is small and only grows.
 type Component struct {
 	ID      string // unique among all components
 	Name    string
@@ -95,8 +134,8 @@ type CreateComponentRequest struct {
 // It returns:
 //   - ErrForbidden unless the caller may manage components;
 //   - ErrTooLarge if the manifest has more than Limits.ManifestBytes, by default 1 MiB;
-//   - ErrInvalid if the manifest or the idempotency key is malformed, if the configSchema is rejected (the package
-//     comment says under "Components and configs" what it may be), or if there was such a version that was deleted and
+//   - ErrInvalid if the manifest or the idempotency key is malformed, if the configSchema is rejected (see
+//     "Components and configs" of Component), or if there was such a version that was deleted and
 //     had another manifest or another id;
 //   - ErrInvalid with CodeExists, the pointer /version and Same if there is a component with the same name and version,
 //     and with the pointer /id if another component has the id;

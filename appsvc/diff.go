@@ -23,7 +23,7 @@ type Diff struct {
 	To   vitrine.Version `json:"to"`
 
 	// Patch is a JSON Patch for the body of a read over HTTP of the version From. It begins with the test of
-	// that version. The package comment says under "History" when Session.Patch accepts it.
+	// that version. HistoryEntry says under "History" when Session.Patch accepts it.
 	Patch json.RawMessage `json:"patch"`
 }
 
@@ -51,7 +51,7 @@ const diffSteps = 800_000_000
 // coarser: they replace whole configs, all groups, or all elements.
 //
 // Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may reject
-// the patch; the package comment lists the cases under "History".
+// the patch; HistoryEntry lists the cases under "History".
 func (s *Session) Diff(ctx context.Context, id string, from, to vitrine.Version) (Diff, error) {
 	if err := s.by.CheckUnrestricted(); err != nil {
 		return Diff{}, err

@@ -15,6 +15,25 @@ import (
 //
 //	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "note", "tag", "from", "to", "rollback", "release", "state",
 //	 "component": {"name", "version"}}
+//
+// # Feed of changes
+//
+// Every change has an entry in the feed of changes, an [Event], written in the transaction of the change. A call that
+// changes nothing adds no entry, and neither does a repeat with an idempotency key. Session.Changes returns a page of
+// the feed, and Session.Follow waits for what comes.
+//
+//   - A follower that resumes from a cursor sees every later change exactly once. The changes of one app come in the
+//     order of their commits, and so do those of components.
+//   - A caller sees the changes of components, and those of the apps that it may read at the time of reading. A change
+//     that takes an app away from the caller is an event of type AppLeft. A caller that gains rights does not see the
+//     changes before its cursor.
+//   - Cursors are encrypted and belong to the store. Entries are kept for at least Options.KeepChanges, 30 days by
+//     default, and later changes remove older ones. A cursor gives [vitrine.ErrGone] when an entry after it was
+//     removed.
+//   - A feed has an identity. Whoever restores a store from a backup must give the feed another one, by
+//     storage.RenewIdentity; a copy made by Backup of storage/sqlite has another one already. Older cursors give
+//     ErrGone then too. A store that was built from an archive (storage/archive) has a new feed, and no stored results
+//     of idempotency keys. A cursor of the exported store is ErrGone there, and ErrInvalid if v0.2.0 made the archive.
 type Event struct {
 	// goes into ChangesRequest.After, to read on after this entry; left out by adapters/webhook
 	Cursor string     `json:"cursor,omitzero"`

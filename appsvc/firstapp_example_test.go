@@ -72,46 +72,27 @@ func Example() {
 	// Output: 1 Front page {"question":"Coffee?"}
 }
 
-// The package comment has the program that Example runs.
-func TestTheProgramOfThePackageComment(t *testing.T) {
-	read := func(name string) string {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	program := read("firstapp_example_test.go")
-	_, program, _ = strings.Cut(program, "\nfunc firstApp")
-	program, _, _ = strings.Cut("func firstApp"+program, "\n}\n")
-	comment := regexp.MustCompile(`(?m)^//\t?`).ReplaceAllString(read("doc.go"), "")
-	if !strings.Contains(comment, program+"\n}\n") {
-		t.Errorf("doc.go does not have this program:\n%s\n}", program)
-	}
-}
-
-// A comment that says where the package comment explains something names a heading of it.
-func TestCommentsNameHeadingsOfThePackageComment(t *testing.T) {
+// A comment that says where another one explains something names a heading of it.
+func TestCommentsNameHeadings(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := regexp.MustCompile(`(?:package comment says under|; see) "([^"]+)"`)
-	found := 0
+	headings, comments := "", map[string]string{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		joined := regexp.MustCompile(`\n\s*//\s*`).ReplaceAllString(string(text), " ")
-		for _, m := range named.FindAllStringSubmatch(joined, -1) {
+		headings += string(text)
+		comments[file] = regexp.MustCompile(`\n\s*//\s*`).ReplaceAllString(string(text), " ")
+	}
+	found := 0
+	for file, text := range comments {
+		for _, m := range regexp.MustCompile(`(?:under|[;(] ?see) "([A-Z][a-z ]+)"`).FindAllStringSubmatch(text, -1) {
 			found++
-			if !strings.Contains(string(doc), "\n// # "+m[1]+"\n") {
-				t.Errorf("%s names the heading %q, which doc.go does not have", file, m[1])
+			if !strings.Contains(headings, "\n// # "+m[1]+"\n") {
+				t.Errorf("%s names the heading %q, which no comment has", file, m[1])
 			}
 		}
 	}

@@ -19,6 +19,33 @@ import (
 // HistoryEntry describes a version of an app: who made it, when, and what changed. It has no content, so that a page of
 // the history stays small however large the app is. Changes help people to find a version; Diff returns the whole
 // difference.
+//
+// # History
+//
+// ListHistory says of each version of an app who made it and when, which version Restore took its content from, which
+// tags point to it now, and what has changed since the version before: up to 20 operations of a JSON Patch, without
+// their values, and up to 1,024 bytes of them. ChangesTruncated says that more has changed. A page has no content of
+// versions, so it stays small. The steps of comparing versions are counted and limited: for one comparison to about 50
+// ms of work, and for all comparisons of a page to about 50 ms for each 50 entries that Limit asks for. An entry whose
+// comparison exceeds either limit has no Changes, and its ChangesTruncated is set. Once the steps of the page are used
+// up, the same is true of all further entries, except version 0, which is not compared.
+//
+// Diff returns the difference between any two versions as a JSON Patch. Patch accepts it while the first of the two is
+// the latest version, unless the caller may not make this change, the patch or the app that it makes exceeds a limit,
+// validating the configs costs too much, a component was deleted, or a component was deleted and created again and a
+// config breaks its present configSchema. A diff is meant for people, so each thing that has changed is one operation:
+//
+//   - Elements are matched by their keys, so an element that was inserted, removed or moved is one operation, and each
+//     field of it that has changed besides is one.
+//   - Configs are compared member by member, and lists in configs item by item. Strings are replaced whole.
+//   - An element that differs only in the order of members, or in its manifest because its component was deleted and
+//     created again, is unchanged.
+//
+// If the patch would have more operations than Patch allows, or take too much work to apply or too many steps to find,
+// its operations are coarser: they replace whole configs, all groups, or all elements. Elements keep their keys then,
+// too.
+//
+// Steps are counted, and no clock is used, so equal versions have equal diffs on every machine.
 type HistoryEntry struct {
 	Version   vitrine.Version `json:"version"`
 	UpdatedAt int64           `json:"updatedAt"` // milliseconds since the epoch

@@ -28,6 +28,31 @@ import (
 // reject the patch: a PatchBuilder knows no limits, schemas or rights.
 //
 // NewPatchBuilder makes one for one patch: EditApp makes a new one for each attempt. It is not safe for concurrent use.
+//
+// # Patching
+//
+// The easy way to change an app in Go is [Session.Edit], or [EditApp] with any [Patcher]. It reads the app, lets a
+// function build a patch with a [PatchBuilder], and sends the patch. If Patch returns ErrConflict, for instance because
+// somebody else has changed the app, it starts over. It makes up to ten attempts in all.
+//
+// [Session.Patch] itself takes a JSON Patch (RFC 6902) for the latest version. Its paths address {"apps":[app]}, the
+// document that GET /apps/{id} returns over HTTP. One operation must be a test of /apps/0/version with the version as a
+// string, so that nobody overwrites a version that they have not seen. The service checks the result of the patch, not
+// its operations:
+//
+//   - Only title, groups and elements may differ from the version before.
+//   - A new element is exactly {component:{name,version},config}.
+//   - Every other element must have the id of an element of the version before. Only config, component.name and
+//     component.version may differ from that element, and its component may have these two alone.
+//
+// The id of an element is its index in the list, as a string. So it names the element within one version only. Its key
+// stays with it while it is edited, moved and restored: it is the version and the index where the element first stood,
+// such as "12.3". A patch may leave the key out of an element that it keeps, and must not change it. Of several
+// elements with one key the first keeps it; the others are copies, and get one of their own, as new elements do.
+//
+// The order of members in a config does not count as a change; the text of a number does.
+//
+// [Session.Restore] stores the content of any version as a new version.
 type PatchBuilder struct {
 	version vitrine.Version // that the patch tests
 	doc     jsontree.Node   // {"apps":[App]} with the operations so far applied

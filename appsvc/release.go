@@ -56,6 +56,29 @@ const (
 //
 // with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move. The members
 // independent and mayApprove are there only if they are true.
+//
+// # Releases
+//
+// A [Release] is a list of up to 200 moves of tags that are made together: all at one moment, or none. CreateRelease
+// stores it, UpdateRelease changes it, and RunRelease carries it out. Each move names where the tag must point before.
+// If one tag points elsewhere, or another rule rejects a move, no tag is moved; the release is open then, and its
+// Conflicts name all of these moves. UndoRelease rolls back all moves of a release. TaggedAppIn shows an app as it
+// would be after the release. A request that changes, approves or runs a release names the version of it that the
+// caller has seen.
+//
+// With a time, a release is scheduled. Service.RunDue runs each due release once, in whichever process: a program calls
+// it every second. The rights of the person who set the time are stored, and checked at that time on the apps as they
+// are then; Options.Rights returns the rights that the person has then. A release that is more than a day late is not
+// run.
+//
+// A rule of a tag may require approvals (SetTagRules). Only a release moves such a tag, and RunRelease needs that many
+// approvals. An approval counts if its person could run the release, has neither made nor changed it, was not invited
+// or given rights by somebody who has, directly or through others, and is not a program. If the rule is Independent,
+// nobody counts either who gave rights to somebody who has made or changed it, and of people who gave each other rights
+// one counts. A change of moves removes all approvals.
+//
+// Whoever may make people can be two of them: one invites two, one of these makes the release, and the other one
+// approves it. So let only those make people whom you would let release alone.
 type Release struct {
 	ID        string          `json:"id"`
 	Version   vitrine.Version `json:"version"` // counts its changes, from 0 on

@@ -23,8 +23,28 @@ import (
 // returns an error, such as ErrConflict.
 //
 // Between calls a Service keeps nothing but caches, a counter, and the list of those who follow its feed. So nothing is
-// lost with it, and another Service on the same store goes on. The package comment says under "Errors" which errors the
-// methods return.
+// lost with it, and another Service on the same store goes on.
+//
+// # Errors
+//
+// In an error about the input or the rights of the caller, errors.As finds an *[vitrine.Error]. Its Kind is one of the
+// sentinels of this package, which errors.Is finds. Its Code is a stable word for programs. Pointer or Parameter says
+// where the mistake is, and Reason is a sentence for people. Over HTTP the error has the same code, pointer and
+// parameter.
+//
+// A store that cannot serve a call returns an error that wraps [vitrine.ErrBusy] (try again), [vitrine.ErrFull] (no
+// room to write), [vitrine.ErrUnknown] (it is not known whether the write was committed) or [vitrine.ErrClosed]. A call
+// whose ctx is done returns the error of ctx. Session.Edit also returns the error of its function, and that of a
+// mistake in the use of its PatchBuilder. Any other error is internal.
+//
+// # Stores
+//
+// A Service keeps its records in a storage.Store: storage/memory, storage/sqlite and storage/postgres have one each.
+// The file storedkeys.go has the keys of all records.
+//
+// A stored version is what the service knows of it, and a [Body], the JSON text of owner, title, groups and elements. A
+// read returns these bytes unchanged, except that TaggedApp leaves out the owner and the groups for a caller with
+// TagsOnly.
 type Service struct {
 	store   *records
 	now     func() time.Time

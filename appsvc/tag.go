@@ -22,6 +22,24 @@ import (
 // Tag is a named pointer to a version of an app, such as "production" for the version that is delivered. It can be
 // moved to any version, and it does not move by itself when the app changes. An app has up to Limits.Tags tags, by
 // default 1,000.
+//
+// # Tags
+//
+// PutTag creates or moves a tag, and DeleteTag removes it. If the tag already points to the requested version, PutTag
+// changes nothing. An app may have Limits.Tags tags, by default 1,000. ListTagMoves returns the history of a tag: when
+// it moved, by whom, from where and to where. Each move is recorded in the transaction that makes it, and is kept for
+// good, even after the tag is deleted. So the different names of tags that an app may ever have had are bounded too
+// (Limits.TagNames, 10,000 by default).
+//
+// PutTagRequest.From is a guard for those who act on what they have seen: with PointsTo(v) the tag moves only if it
+// points to v, and with NoTag() it is only created. Otherwise the error has CodeMoved, and Error.PointsTo is where the
+// tag points, even if the tag already points to the requested version. The rights of the caller are checked before the
+// guard.
+//
+// With Rollback, PutTag goes back to where the tag pointed before its last move that was not rolled back. So two
+// rollbacks undo two moves, and none redoes a move.
+//
+// SetTagRules says which tags, such as production, decide what is delivered; see "Rights" of Session.
 type Tag struct {
 	AppID      string          `json:"appId"`
 	Name       string          `json:"name"`

@@ -2,7 +2,7 @@
 // endpoint of the route table, and of people and keys, about a thing in every state, and must get the status that the
 // tables here name.
 //
-// The tables are written by hand from the access rules, which the doc.go files of the domains state. A
+// The tables are written by hand from the access rules, which the comments of the domains state. A
 // table has a character for each caller and thing; each endpoint has a status for each character. The code
 // under test computes none of it. An endpoint of the route table without a row fails the test, and so does
 // a row without an endpoint.
