@@ -38,6 +38,8 @@ func TestMeasures(t *testing.T) {
 	lossy := riffChunk("VP8 ", vp8(48, 32))
 	for _, c := range []struct{ name, file, want string }{
 		{"JPEG", asJPEG(grey(30, 20)), "30 by 20 image/jpeg"},
+		{"JPEG whose height stands behind the scan", strings.Replace(flatJPEG(0xc0, 30, 0, 0x11), "\xff\xd9",
+			segment(0xdc, be16(20))+"\xff\xd9", 1), "30 by 20 image/jpeg"},
 		{"PNG", asPNG(grey(30, 20)), "30 by 20 image/png"},
 		{"PNG with transparency", asPNG(colored(30, 20, true)), "30 by 20 image/png alpha"},
 		{"PNG with a transparent color", insert(asPNG(grey(30, 20)), 33, chunk("tRNS", "\x00\x00")),
@@ -148,6 +150,7 @@ func TestBombs(t *testing.T) {
 		{"WebP of many chunks in a frame", riff(vp8x(2, 1, 1), riffChunk("ANMF", strings.Repeat("\x00", 16)+
 			strings.Repeat(riffChunk("junk", ""), 300000))), 0},
 		{"WebP with a chunk that is too long", "RIFF\x20\x00\x00\x00WEBPVP8L\xff\xff\xff\x7fxxxxxxxxxxxx", -1},
+		{"WebP with a profile that is too long", "RIFF\x20\x00\x00\x00WEBPICCP\x20\x00\x00\x00xxxxxxxxxxxx", -1},
 		{"AVIF with extents of no bytes",
 			avif(concat(be32(1<<24), 0, 0, be16(60000), strings.Repeat(concat(be16(1), be16(0), be16(0),
 				be16(65535)), 60000))), -1},
@@ -180,7 +183,7 @@ func TestBombs(t *testing.T) {
 		if (err != nil) != (c.memory < 0) || info.Memory() < c.memory {
 			t.Errorf("%s: %v, needs %d bytes, want %d", c.name, err, info.Memory(), c.memory)
 		}
-		if peak := int64(after.TotalAlloc - before.TotalAlloc); peak > 32<<20 || took > 3*time.Second {
+		if peak := int64(after.TotalAlloc - before.TotalAlloc); peak > 32<<20 || took > 10*time.Second {
 			t.Errorf("%s: judging it allocated %d bytes and took %s", c.name, peak, took)
 		}
 	}
@@ -230,7 +233,7 @@ func FuzzClean(f *testing.F) {
 		if err != nil || again != cleaned {
 			t.Fatalf("cleaned again: %v\n%.500q\n%.500q", err, cleaned, again)
 		}
-		if memory := info.Memory(); memory > 0 && memory < 64<<20 {
+		if memory := info.Memory(); memory > 0 && memory < 4<<20 {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			info.Renditions(section(string(file)), func(_ int, encode func(io.Writer) error) error {

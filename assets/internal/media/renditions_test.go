@@ -337,6 +337,7 @@ func TestMemoryOfCodes(t *testing.T) {
 	}()
 	err = info.Renditions(section(file), func(int, func(io.Writer) error) error { return nil })
 	most := int64(<-done) - int64(before.HeapAlloc)
+	t.Logf("%d of %d bytes in use", most, info.Memory())
 	if err != nil || most > info.Memory()*5/4 || most < 100e6 {
 		t.Errorf("%v, %d bytes of %d in use, want at least 100 MB, and at most a fourth more", err, most, info.Memory())
 	}
