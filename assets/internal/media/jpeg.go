@@ -27,6 +27,10 @@ const (
 	jpegAPP14 = 0xee
 )
 
+// maxScans is how many scans a JPEG may have that is decoded. Pictures have up to about 20. A scan of some bytes can go
+// over all pixels, so thousands of scans would take hours.
+const maxScans = 100
+
 const iccHeader = "ICC_PROFILE\x00"
 
 // cleanJPEG keeps what is needed to show the picture: tables, frames and scans up to the first end of an image, JFIF
@@ -34,7 +38,8 @@ const iccHeader = "ICC_PROFILE\x00"
 // behind the end takes out further pictures (MPF) and films (motion photos).
 func cleanJPEG(c *copier) {
 	var frame []byte // the parameters of the frame
-	var progressive, rgb, exif, scans bool
+	var progressive, rgb, exif bool
+	scans := 0
 	c.copy(2)
 	keep := func(marker byte, parts ...[]byte) {
 		length := 2
@@ -71,7 +76,7 @@ func cleanJPEG(c *copier) {
 			}
 			keep(marker, body)
 		case marker == jpegSOS:
-			scans = true
+			scans++
 			keep(marker, body)
 		case marker == jpegDNL && len(body) == 2:
 			if c.info.Height == 0 {
@@ -86,19 +91,21 @@ func cleanJPEG(c *copier) {
 		case marker == jpegAPP2 && hasPrefix(body, iccHeader):
 			c.info.addProfile([]byte{0xff, marker}, segment)
 			keep(marker, body)
-		case marker == jpegAPP1 && hasPrefix(body, exifHeader) && !exif && !scans:
+		case marker == jpegAPP1 && hasPrefix(body, exifHeader) && !exif && scans == 0:
 			exif = true // further ones, and those behind a scan, nobody reads
 			if c.info.Orientation = orientation(body); c.info.Orientation != 1 {
 				keep(marker, []byte(exifHeader), exifOf(c.info.Orientation))
 			}
 		}
 	}
-	if frame == nil || !scans {
+	if frame == nil || scans == 0 {
 		c.damaged("it ends without a picture")
 		return
 	}
 	c.write([]byte{0xff, jpegEOI})
-	c.info.decode = jpegMemory(frame, progressive, rgb)
+	if scans <= maxScans {
+		c.info.decode = jpegMemory(frame, progressive, rgb)
+	}
 	c.info.grey = frame[5] == 1
 	if frame[5] == 4 {
 		c.info.profile = nil // it is of CMYK, and renditions are RGB

@@ -182,6 +182,8 @@ func TestRenditions(t *testing.T) {
 			"image/jpeg", ""},
 		{"JPEG in CMYK", insert(cmyk, 2, iccJPEG), "image/jpeg", ""},
 		{"progressive JPEG", flatJPEG(0xc2, 700, 30, 0x22, 0x11, 0x11), "image/jpeg", ""},
+		{"progressive JPEG of thousands of scans", strings.Replace(flatJPEG(0xc2, 700, 30, 0x11), "\xff\xd9",
+			strings.Repeat(segment(0xda, "\x01\x01\x00\x01\x3f\x00")+"\x00", 5000)+"\xff\xd9", 1), "", ""},
 		{"lossless JPEG", flatJPEG(0xc3, 700, 30, 0x11), "", ""},
 		{"PNG", asPNG(opaque), "image/png", ""},
 		{"PNG with a profile", insert(asPNG(transparent), 33, iccPNG), "image/png", iccPNG},
