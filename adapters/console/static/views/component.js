@@ -30,10 +30,22 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	let chosen; // the version that is shown, or is on its way
 	const again = button("New version", () => void newVersion(), { icon: "add", class: "main" });
 	const remove = button("Delete", () => void removeAll(), { icon: "remove", class: "danger" });
+	const upgrade = button(
+		"Bring all apps to this version",
+		async () => {
+			if (chosen !== undefined) await (await import("../elements/upgrade.js")).upgrade(api, name, chosen);
+		},
+		{ class: "small" },
+	);
+	const side = h("section", { "aria-label": "Versions", hidden: true }, h("h2", null, "Versions"), versions, upgrade);
+	const tools = session.me?.components
+		? h("div", { class: "row", hidden: true }, again, remove)
+		: help("You may not make or delete versions.");
 
 	async function list() {
 		const { components } = await api.componentVersions(name, undefined, signal);
 		listed = components.map((c) => c.version);
+		side.hidden = tools.hidden = false;
 	}
 
 	async function load() {
@@ -42,6 +54,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			await open(chosen !== undefined && listed.includes(chosen) ? chosen : (query.get("version") ?? listed[0]));
 		} catch (e) {
 			manifest = undefined;
+			side.hidden = tools.hidden = true;
 			if (!signal.aborted)
 				fill(
 					shown,
@@ -112,7 +125,6 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		else void load();
 	});
 	const loaded = load();
-	const may = session.me?.components;
 	return {
 		node: h(
 			"div",
@@ -122,31 +134,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				{ class: "crumbs", "aria-label": "Where you are" },
 				h("a", { href: to("components") }, "Components"),
 			),
-			h(
-				"div",
-				{ class: "head" },
-				heading,
-				may ? h("div", { class: "row" }, again, remove) : help("You may not make or delete versions."),
-			),
-			h(
-				"div",
-				{ class: "split" },
-				h(
-					"section",
-					{ "aria-label": "Versions" },
-					h("h2", null, "Versions"),
-					versions,
-					button(
-						"Bring all apps to this version",
-						async () => {
-							if (chosen !== undefined)
-								await (await import("../elements/upgrade.js")).upgrade(api, name, chosen);
-						},
-						{ class: "small" },
-					),
-				),
-				shown,
-			),
+			h("div", { class: "head" }, heading, tools),
+			h("div", { class: "split" }, side, shown),
 		),
 	};
 }

@@ -57,6 +57,7 @@ export function view({ session, api, params, signal, live, shell }) {
 	const trouble = h("div", { role: "alert" });
 	const actions = h("div", { class: "row" });
 	const board = h("div", { class: "board" });
+	const moved = h("h2", { hidden: true }, "What it moves");
 	/** @type {Map<string, {node: HTMLElement}>} */
 	const parts = new Map();
 	/**
@@ -146,6 +147,7 @@ export function view({ session, api, params, signal, live, shell }) {
 				],
 			r.state === "done" && may && button("Undo", () => void undo(), { icon: "undo", class: "danger" }),
 		);
+		moved.hidden = false;
 		reconcile(
 			board,
 			parts,
@@ -380,7 +382,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			facts,
 			trouble,
 			actions,
-			h("h2", null, "What it moves"),
+			moved,
 			board,
 		),
 	};
