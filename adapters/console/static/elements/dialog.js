@@ -66,7 +66,7 @@ export function show(title, content, options = {}) {
 		dialog.showModal();
 		if (stack?.isConnected) place(stack);
 		/** @type {HTMLElement | null} */ (
-			content.querySelector("input:not([type], [readonly]), input[type='search'], textarea")
+			content.querySelector("input:not([type='checkbox'], [type='radio'], [type='file'], [readonly]), textarea")
 		)?.focus();
 	});
 }

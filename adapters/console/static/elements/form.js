@@ -129,7 +129,9 @@ function frame(place, f, control, options = {}) {
 	const help = f.description && h("p", { class: "help", id: `${id}-help` }, f.description);
 	const wrong = h("p", { class: "wrong", id: `${id}-wrong`, hidden: true });
 	const initial =
-		f.initial !== undefined && h("span", { class: "default" }, "default ", h("code", null, brief(f.initial)));
+		f.initial !== undefined &&
+		control.tagName !== "SELECT" && // its first option names the default
+		h("span", { class: "default" }, "default ", h("code", null, brief(f.initial)));
 	const reset =
 		!place.required &&
 		!place.readOnly &&
@@ -363,7 +365,9 @@ function moment(place, f) {
 		offset = read?.[1] ?? "";
 		const bare = typed !== undefined && offset === "";
 		const own =
-			picked === "time" ? `UTC${zoned("").replace(/z/i, "")}` : Intl.DateTimeFormat().resolvedOptions().timeZone;
+			picked === "time"
+				? `UTC${zoned("").replace(/z|[-+]00:00/i, "")}`
+				: Intl.DateTimeFormat().resolvedOptions().timeZone;
 		zone.textContent = bare || (!read && text !== "") ? "" : own;
 		fill(
 			note,

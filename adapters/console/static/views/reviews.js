@@ -600,7 +600,7 @@ export function view({ session, api, params, signal, shell }) {
 							)} from 1 to 100`,
 						),
 					),
-					h("span", { class: "strong" }, String(d.mean)),
+					h("span", { class: "strong" }, d.mean.toLocaleString()),
 					bars(d.histogram, `Ratings of ${called(d.name)} from 1–10 to 91–100: ${d.histogram.join(", ")}`),
 				),
 			),
