@@ -42,6 +42,9 @@ func TestMakingAnApp(t *testing.T) {
 		`its component yet")]`)
 	p.Until(`(path) => document.activeElement === document.evaluate(path, document, null, 9, null).singleNodeValue`,
 		field("Question"))
+	// A default is named once, in the words of the field.
+	p.See(field("open") + `[option[1][.="Default: Yes"] and not(ancestor::div[contains(@class, "field")][1]` +
+		`//*[contains(@class, "default")])]`)
 	p.Press(keyTab)
 	p.See(`//*[contains(@class, "field") and contains(@class, "bad")][.//label[contains(., ` +
 		`"Question")]]//*[contains(., "This is required.")]`)

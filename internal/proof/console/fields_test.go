@@ -142,6 +142,13 @@ func fieldsOfSchemas(t *testing.T, l look) {
 	p.view("/apps/" + id + "/history?from=0&to=1")
 	p.See(`//time[@datetime="2026-01-05T09:30:00Z" and contains(., "10:30")]`)
 
+	p.command("Emulation.setTimezoneOverride", map[string]any{"timezoneId": "UTC"})
+	p.view("/apps/" + w.newApp("Drafts", element("new", `{}`)))
+	for _, name := range []string{"When", "Opens"} {
+		p.See(`//*[contains(@class, "field")][.//label[starts-with(., "` + name + `")]]//*[contains(@class, "count") and ` +
+			`.="UTC"]`)
+	}
+
 	p.view("/components/new")
 	p.See(`//li[starts-with(., "when") and contains(., "date and time")]`)
 	p.See(`//li[starts-with(., "opens") and contains(., "time of a day")]`)

@@ -94,6 +94,12 @@ func numbers(t *testing.T, l look) {
 	english.See(`//*[contains(@class, "compared")]//*[contains(., "19.99")]`)
 	german.view("/apps/" + id + "/history?from=0&to=1")
 	german.See(`//*[contains(@class, "compared")]//*[contains(., "19,99")]`)
+	w.request(ann, "POST", "/x/reviews/import", strings.Replace(reviewLine("Ym9vdHM=", "70"), `"reviews":[{`,
+		`"reviews":[{"id":"r0","title":"Boots","body_html":"Dry","created":"2026-01-05T09:30:00Z","ratings":[75],`+
+			`"author_id":"a2"},{`, 1))
+	german.view("/reviews")
+	german.See(`//article//*[.="72,5"]`)
+	german.view("/apps/" + id + "/history?from=0&to=1")
 	german.Retype(field2("to"), "1,5"+keyTab)
 	german.See(`//*[contains(@class, "wrong") and starts-with(., "Versions are 0 to ")]`)
 	german.Retype(field2("to"), "2"+keyTab)

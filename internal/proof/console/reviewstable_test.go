@@ -129,6 +129,9 @@ func TestTableOfAShop(t *testing.T) {
 	p.See(`//details//li[contains(., "more like this")]`)
 	p.See(`//details//li[contains(., "not closed before another is opened in line")]`)
 	t.Logf("converted and checked in %v", time.Since(begun))
+	p.Resize(360, 900)
+	p.fits()
+	p.Resize(1280, 900)
 	p.Run(new(any), `async () => {
 		window.made = URL.createObjectURL;
 		URL.createObjectURL = (blob) => { window.saved = blob; return window.made(blob); };

@@ -61,8 +61,9 @@ func TestViews(t *testing.T) {
 	}
 	t.Logf("pictures of all views are in %s", pictures)
 	shop := w.newApp("Shop")
+	newsdesk := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=newsdesk", Moderates: []string{network}}}
 	for i, title := range []string{"Shop, winter", "Shop, spring"} {
-		w.request(ann, "PATCH", "/apps/"+shop,
+		w.request(newsdesk, "PATCH", "/apps/"+shop,
 			fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":"replace",`+
 				`"path":"/apps/0/title","value":%q}]`, i, title))
 	}
@@ -94,6 +95,7 @@ func TestViews(t *testing.T) {
 		{"components", "/components", `//a[.="poll"]`},
 		{"component", "/components/poll", `//ul[contains(@class, "tree")]`},
 		{"absent", "/components/absent", `//summary[.="Details"]`},
+		{"norelease", "/releases/absent", `//main//a[.="All releases"]`},
 		{"nothing", "/none", `//*[contains(., "There is no such page")]`},
 	} {
 		for _, width := range []int{360, 1280} {
@@ -126,6 +128,9 @@ func TestViews(t *testing.T) {
 			{"release", "/releases", []string{named("New release"), `//dialog` + named("Choose apps")},
 				`//dialog//fieldset//label`},
 			{"edit", "/releases/" + release.ID, []string{named("Edit")}, `//dialog//fieldset//label`},
+			{"schedule", "/releases/" + release.ID, []string{named("Schedule")}, `//dialog//input`},
+			{"point", "/apps/" + id + "/deployments", []string{named("Move")}, `//dialog//label[3]/input`},
+			{"use", "/apps/" + id + "/deployments", []string{named("Use it")}, `//dialog//pre`},
 			{"upgrade", "/components/poll",
 				[]string{named("Bring all apps to this version"), `//dialog//summary[.="Change the configs too"]`},
 				`//dialog//*[contains(@class, "upgrade")]/p`},
@@ -173,7 +178,8 @@ func TestViews(t *testing.T) {
 }
 
 // look fails where axe-core finds something, the page is wider than the window, a short word is broken between two
-// lines, a box to tick does not stand beside its label, or something that nobody has touched has a red frame.
+// lines, a box to tick does not stand beside its label, something that nobody has touched has a red frame, a heading
+// has nothing below it, or a dialog with something to type in has not its focus there.
 func (p *person) look(axe string) {
 	p.T.Helper()
 	var found []struct {
@@ -234,6 +240,21 @@ func (p *person) look(axe string) {
 	}`)
 	if len(broken) > 0 {
 		p.T.Errorf("words that are broken between two lines: %q", broken)
+	}
+	var empty []string
+	p.Run(&empty, `async () => [...document.querySelectorAll("main h2")].filter((x) => x.checkVisibility() &&
+		x.nextElementSibling?.offsetHeight === 0).map((x) => x.textContent)`)
+	if len(empty) > 0 {
+		p.T.Errorf("headings with nothing below them: %q", empty)
+	}
+	var focus string
+	p.Run(&focus, `async () => {
+		const last = [...document.querySelectorAll("dialog")].at(-1);
+		return last?.querySelector("input:not([type=checkbox], [type=radio], [type=file], [readonly]), textarea")
+			?.checkVisibility() ? document.activeElement.ariaLabel ?? "" : "";
+	}`)
+	if focus == "Close" {
+		p.T.Error("the focus of a dialog is on its button to close it")
 	}
 	var wide int
 	p.Run(&wide, `async () => Math.max(...[document.documentElement, ...document.querySelectorAll("dialog")]

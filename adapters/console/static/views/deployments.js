@@ -487,7 +487,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			null,
 			lines("MAKE_A_KEY_FIRST"),
 			group
-				? h("p", null, make)
+				? h("div", { class: "field" }, make)
 				: copyable(
 						`A token for the page: it reads what ${tag.name} points to in all apps of these groups, and nothing else`,
 						command,
