@@ -197,6 +197,9 @@ const (
 	CodeLimit            = "limit"             // ErrUnprocessable: a count or a length over a limit
 	CodeKeyReused        = "key_reused"        // ErrUnprocessable: the idempotency key was used for another request
 	CodeUnavailable      = "unavailable"       // ErrBusy: a search took longer than it may
+	CodeMediaType        = "media_type"        // ErrUnprocessable: files of this type are not taken
+	CodePrecondition     = "precondition"      // ErrInvalid: the ETag of what is to be changed is missing
+	CodeChanged          = "changed"           // ErrConflict: it has another ETag now; read it again
 )
 
 // Error says what is wrong, where, and what would be right. Kind, Code and Reason are always set; the other fields are

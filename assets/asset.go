@@ -2,6 +2,8 @@ package assets
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"time"
 
@@ -46,6 +48,13 @@ func (a Asset) AppendJSON(b []byte) []byte {
 	}
 	b = append(b, `],`...)
 	return append(b, a.Body[1:]...)
+}
+
+// ETag returns the strong ETag of the asset in HTTP, with its quotes: that of the bytes which AppendJSON appends. So
+// two callers who see other folders of an asset have other ETags of it.
+func (a Asset) ETag() string {
+	sum := sha256.Sum256(a.AppendJSON(nil))
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`
 }
 
 // size estimates how many bytes AppendJSON appends, without building them.
@@ -148,6 +157,9 @@ func (req *request) asset(r assetRecord) Asset {
 		ID: req.ids.encrypt(idKind, r.Ordinal), Library: req.lib.ID,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Body: r.Body,
 	}
+	if r.File != nil && req.base != "" {
+		a.Body = shownBelow(req.base, a.Body)
+	}
 	for _, id := range r.Folders {
 		if n := req.tree.nodes[id]; n != nil && req.sees(n) {
 			a.Folders = append(a.Folders, n.folder())
@@ -161,7 +173,7 @@ func (req *request) asset(r assetRecord) Asset {
 func (req *request) put(r assetRecord, before, after []string) error {
 	for _, t := range after {
 		switch t[0] {
-		case kindOrigin, kindCreated, kindDays: // each asset has one
+		case kindOrigin, kindCreated, kindDays, kindType, kindNoAlt: // each asset has few
 		default:
 			req.terms++
 		}
@@ -182,5 +194,12 @@ func (req *request) remove(r assetRecord) error {
 	req.wrote = true
 	req.changes.note(r.Ordinal, wasRemoved)
 	req.state.Count--
+	f, err := r.fileOf()
+	if err == nil {
+		err = req.moveFile(r.Ordinal, f, nil)
+	}
+	if err != nil {
+		return err
+	}
 	return req.deleteAsset(r)
 }

@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,7 +39,8 @@ type ChangedAssets struct {
 //
 //   - ErrNotFound if the caller does not see a folder of the request;
 //   - ErrForbidden if the caller may not edit such a folder, an asset to remove or an asset to
-//     replace, or adds an asset to no folder without being a moderator;
+//     replace, or adds an asset to no folder without being a moderator; also if the generator of an asset to add is
+//     files, see Upload;
 //   - ErrConflict if an item names a folder that the asset is not in and leaves out one that it is
 //     in. The asset may exist: Error.ID is its id. Or an earlier item of the request adds it:
 //     Error.ID is "". Otherwise content that was sent for one folder would also appear in another;
@@ -64,8 +66,14 @@ func (s *Session) ChangeAssets(
 		if err := ctx.Err(); err != nil {
 			return ChangedAssets{}, err
 		}
+		at := fmt.Sprintf("/add/%d", i)
+		if a.Generator.ID == filesGenerator {
+			return ChangedAssets{}, fault.At(at+"/generator/id",
+				fault.Forbidden("the generator %q is for assets with a file, which only an upload adds",
+					filesGenerator))
+		}
 		var err error
-		if drafts[i], err = a.draft(fmt.Sprintf("/add/%d", i), s.service.limits); err != nil {
+		if drafts[i], err = a.draft(at, s.service.limits); err != nil {
 			return ChangedAssets{}, err
 		}
 		if err := a.checkCreated(drafts[i].at, s.service.now()); err != nil {
@@ -215,14 +223,14 @@ func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 	req.state.Count++
 	req.state.At = now
 	r := assetRecord{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: d.createdAt(now), UpdatedAt: now,
-		Folders: d.Folders, words: req.limits.SearchedWords}
+		Folders: d.Folders, words: req.limits.SearchedWords, typed: true}
 	var p parts
 	d.applyTo(&p, r.CreatedAt)
 	if err := d.checkAttributeCount(len(p.Attributes), 0, req.limits); err != nil {
 		return assetRecord{}, err
 	}
-	r.Body = p.body()
-	return r, req.put(r, nil, allTerms(r, p, d.text))
+	r.Body, r.File = p.body(), d.file.encode()
+	return r, cmp.Or(req.moveFile(r.Ordinal, nil, d.file), req.put(r, nil, allTerms(r, p, d.text)))
 }
 
 // replace stores the draft in place of old. If that changes nothing, it returns old, and neither
@@ -240,26 +248,33 @@ func (req *request) replace(old assetRecord, d draft, now int64) (assetRecord, e
 	if err != nil {
 		return assetRecord{}, err
 	}
-	r, had := old, len(p.Attributes)
+	r, attributes := old, len(p.Attributes)
 	r.CreatedAt = d.createdAt(old.CreatedAt)
 	d.applyTo(&p, r.CreatedAt)
-	if err := d.checkAttributeCount(len(p.Attributes), had, req.limits); err != nil {
+	if err := d.checkAttributeCount(len(p.Attributes), attributes, req.limits); err != nil {
 		return assetRecord{}, err
 	}
 	r.Folders = unique(slices.Concat(old.Folders, d.Folders))
 	if err := d.checkFolderCount(len(r.Folders), len(old.Folders), req.limits); err != nil {
 		return assetRecord{}, err
 	}
-	r.Body = p.body()
+	r.Body, r.File = p.body(), d.file.encode()
 	if sameRecord(r, old) {
 		return old, nil
+	}
+	had, err := old.fileOf()
+	if err == nil {
+		err = req.moveFile(r.Ordinal, had, d.file)
+	}
+	if err != nil {
+		return assetRecord{}, err
 	}
 	r.UpdatedAt = max(now, old.UpdatedAt) // not earlier, even if the clock was set back
 	before, err := termsOf(old)
 	if err != nil {
 		return assetRecord{}, err
 	}
-	r.words = req.limits.SearchedWords
+	r.words, r.typed = req.limits.SearchedWords, true
 	return r, req.put(r, before, allTerms(r, p, d.text))
 }
 

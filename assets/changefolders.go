@@ -353,6 +353,9 @@ func (s *Session) purge(ctx context.Context, lib Library, ids []string) (folders
 		}
 	}
 	if err == nil {
+		err = s.service.sweepGone(ctx, lib)
+	}
+	if err == nil {
 		err = s.eraseRemoved(ctx, lib)
 	}
 	if err == nil {

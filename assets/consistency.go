@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,25 +24,37 @@ import (
 )
 
 // Maintenance says how the records of libraries are checked, archived and rebuilt. Its Audit yields a fault for each
-// record that a Service with these limits cannot have written; a zero limit means the default. It reads each library in
-// one View:
+// record that a Service with these limits cannot have written; a zero limit means the default. files is
+// Options.Files. It reads each library in one View:
 //
 //   - the count of assets in the State is right, and no asset has a higher ordinal than State.Last;
 //   - each folder is well-formed, its parent exists, and no folder is below itself or too deep;
 //   - each asset is well-formed, and in folders that exist;
 //   - no two assets have the same generator and foreign id;
-//   - the index has the terms that follow from the assets, and no others.
+//   - the index has the terms that follow from the assets, and no others;
+//   - each file belongs to one asset and has its bytes, and the State has the sum of their sizes. There are no bytes
+//     that have had no record for a day.
 //
 // Rebuild makes the indices anew from the assets. Meanwhile libraries can be changed, but a search in the library that
 // is being rebuilt, and adding assets to it, returns ErrBusy. Archives leave out the feeds.
-func Maintenance(limits Limits) storage.Maintenance {
+func Maintenance(limits Limits, files Files) storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
-			return record.Audit(ctx, db, librarySpaces, func(r storage.Reader, space string) ([]storage.Fault, error) {
-				a := audit{limits: limits.withDefaults()}
-				err := a.run(ctx, r, space)
-				return a.faults, err
-			})
+			return func(yield func(storage.Fault, error) bool) {
+				names := map[string]bool{} // of the bytes that files have
+				faults := record.Audit(ctx, db, librarySpaces,
+					func(r storage.Reader, space string) ([]storage.Fault, error) {
+						a := audit{limits: limits.withDefaults(), names: names}
+						err := a.run(ctx, r, space)
+						return a.faults, err
+					})
+				for fault, err := range faults {
+					if !yield(fault, err) || err != nil {
+						return
+					}
+				}
+				New(db, &Options{Files: files}).auditBytes(ctx, names)(yield)
+			}
 		},
 		Rebuild:     rebuild,
 		NotArchived: feed.Kinds(librarySpaces + "*"),
@@ -53,6 +68,9 @@ type audit struct {
 	faults []storage.Fault
 	ids    map[string]bool // of folders
 	count  int64           // of assets so far
+	files  int             // assets with a file so far
+	stored int64           // bytes of these files
+	names  map[string]bool // of the bytes of files, in all libraries so far
 	last   assetRecord
 }
 
@@ -80,8 +98,8 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	if a.records, err = openRecords(ctx, lib, index.NewCache(segmentBytes), r, nil); err != nil {
 		return err
 	}
-	unknown, err := record.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, folderKind, "index/", "new/",
-		"t/")
+	unknown, err := record.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, folderKind, fileKind,
+		goneKind, "index/", "new/", "t/")
 	if err != nil {
 		return err
 	}
@@ -116,6 +134,17 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 		a.fault(a.assetKey(r.Ordinal), a.checkAsset(r))
 		a.last = r
 		a.count++
+	}
+	known := 0
+	for _, err := range a.r.Scan(a.ctx, storage.Prefix(record.Prefix(a.space, fileKind))) {
+		if err != nil {
+			return err
+		}
+		known++
+	}
+	if known != a.files || a.stored != a.state.Files {
+		a.fault(a.key(stateKind), fmt.Errorf("%d files of %d bytes belong to assets, and the library has %d files of "+
+			"%d bytes", a.files, a.stored, known, a.state.Files))
 	}
 	if a.count != a.state.Count {
 		a.fault(a.key(stateKind), fmt.Errorf("the State counts %d assets, and there are %d", a.state.Count, a.count))
@@ -211,6 +240,8 @@ func (a *audit) checkAsset(r assetRecord) error {
 		return fmt.Errorf("the asset %d comes after the asset %d", r.Ordinal, a.last.Ordinal)
 	case r.Ordinal > a.state.Last:
 		return fmt.Errorf("the asset %d is above the highest ordinal, %d", r.Ordinal, a.state.Last)
+	case a.state.Typed && !r.typed:
+		return errors.New("is not indexed by its attachments, and the State says that all assets are")
 	case !isTime(r.CreatedAt) || !isTime(r.UpdatedAt):
 		return errors.New("createdAt or updatedAt is in no year from 1 to 9999")
 	case len(r.Folders) > a.limits.AssetFolders:
@@ -223,7 +254,75 @@ func (a *audit) checkAsset(r assetRecord) error {
 			return fmt.Errorf("the asset %d is in the folder %q, which does not exist", r.Ordinal, id)
 		}
 	}
+	if err := a.checkFile(r); err != nil {
+		return err
+	}
 	return checkBody(r, a.limits)
+}
+
+// checkFile returns an error unless the record of the asset's file, if it has one, belongs to this asset alone.
+func (a *audit) checkFile(r assetRecord) error {
+	f, err := r.fileOf()
+	if err != nil || f == nil {
+		return err
+	}
+	a.files++
+	a.stored += f.stored()
+	var ordinal int64
+	values, err := a.r.Get(a.ctx, a.fileKey(f.ID), record.Key(fileSpace(f.ID), homeKind, f.ID))
+	switch {
+	case err != nil:
+		return err
+	case !isFileID(f.ID) || !strings.HasPrefix(f.Bytes, f.ID+"-"):
+		return fmt.Errorf("has a file with the id %q and the bytes %q", f.ID, f.Bytes)
+	case values[0] == nil || json.Unmarshal(values[0], &ordinal) != nil || ordinal != r.Ordinal:
+		return fmt.Errorf("has the file %q, whose record names another asset", f.ID)
+	case values[1] == nil:
+		return fmt.Errorf("has the file %q, and no record says that it is in this library", f.ID)
+	}
+	for _, name := range f.names() {
+		a.names[name] = true
+	}
+	return nil
+}
+
+// auditBytes yields a fault for each of these names that has no bytes, and for each other name that had bytes a day
+// ago. What has changed since the names were read is looked at again.
+func (s *Service) auditBytes(ctx context.Context, names map[string]bool) iter.Seq2[storage.Fault, error] {
+	return func(yield func(storage.Fault, error) bool) {
+		fault := func(name, wrong string) bool {
+			return yield(storage.Fault{Key: record.Key(fileSpace(name), objectKind, name), Wrong: wrong}, nil)
+		}
+		before := s.now().Add(-unrecorded)
+		for stored, err := range s.files.List(ctx) {
+			var has bool
+			if _, known := names[stored.Name]; err == nil && !known && stored.Since.Before(before) {
+				if has, err = s.recorded(ctx, stored.Name); err == nil && !has &&
+					!fault(stored.Name, "no file has had these bytes for a day") {
+					return
+				}
+			}
+			if err != nil {
+				yield(storage.Fault{}, err)
+				return
+			}
+			delete(names, stored.Name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			_, err := io.ReadFull(&fileContent{ctx: ctx, files: s.files, name: name, size: 1}, make([]byte, 1))
+			if err == nil || !errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			has, err := s.recorded(ctx, name)
+			if err != nil {
+				yield(storage.Fault{}, err)
+				return
+			}
+			if has && !fault(name, "a file has these bytes, and they are missing") {
+				return
+			}
+		}
+	}
 }
 
 // checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It splits the body into
@@ -243,9 +342,19 @@ func checkBody(r assetRecord, lim Limits) error {
 	if err := json.Unmarshal(p.Content, &from); err != nil {
 		return err
 	}
+	f, err := r.fileOf()
+	if err != nil {
+		return err
+	}
 	lim.Content = len(p.Content) // a limit of what is sent
-	d, err := NewAsset{ID: from.ID, Generator: from.Generator, Content: []byte(p.Content), SafeTags: p.Tags}.draft("",
-		lim)
+	var d draft
+	if f == nil {
+		d, err = NewAsset{ID: from.ID, Generator: from.Generator, Content: []byte(p.Content),
+			SafeTags: p.Tags}.draft("",
+			lim)
+	} else if err = checkTags("", p.Tags, lim); err == nil { // the content follows from the file
+		d, err = f.draft(nil, lim)
+	}
 	if err != nil {
 		return err
 	}

@@ -114,6 +114,22 @@
 //     keys of attributes.
 //   - A search that takes longer than Limits.SearchTime, by default two seconds, is [vitrine.ErrBusy].
 //
+// # Files
+//
+// Session.Upload adds an asset with a file: a picture, a video, sound or a PDF. Its content is made by the service, with
+// the generator files and one attachment; ChangeAssets adds no asset with this generator, and what other content says
+// about a file means nothing. EditFile changes the texts, and ReplaceFile the bytes. Both want the [Asset.ETag] with
+// which the caller has read the asset, so nobody overwrites what they have not seen. Everything else holds for these
+// assets as for all others: folders, attributes, search, the feed, removal.
+//
+// Who may read an asset is decided by its folders. Its bytes are for everybody who has their address: the id in it has
+// 128 random bits. Service.File returns them as long as the asset is there, and is in no folder or in one that is not
+// deleted.
+//
+// The bytes are in the store, in chunks, or where [Options].Files keeps them. Each upload has bytes of its own, and the
+// record that names them is committed last. So no reader sees a part of a file. Service.Upkeep deletes what was removed
+// or replaced.
+//
 // # Content is not to be trusted
 //
 // Content comes from elsewhere. The URLs of the members that this package knows, such as attachments
@@ -192,6 +208,8 @@
 //     attributes to add, set or remove has up to 1,000. A folder has up to 1,000 permissions of its
 //     own, and all folders of a library together 100,000; more is [vitrine.ErrTooLarge].
 //   - The content of an asset has at most 256 KiB as it is sent; longer content is [vitrine.ErrTooLarge].
+//   - A file has up to 64 MiB, and the files of a network have up to 10 GB together. Bytes of uploads that have failed
+//     do not count.
 //   - The assets that one request stores have up to 200,000 terms together; a larger request is
 //     [vitrine.ErrInvalid].
 //   - A request has up to 1,000 items of assets, folders or permissions, or 5,000 ids of assets to

@@ -32,6 +32,8 @@ type Event struct {
 	Removed []string // ids of assets that were removed
 	// ids of folders that were created, changed, moved, deleted or restored, or whose permissions were changed
 	Folders []string
+	// ids of files whose bytes were replaced or removed, so that a cache can forget them; in JSON only if there are any
+	Files []string
 }
 
 // eventText is an Event in JSON.
@@ -46,12 +48,13 @@ type eventText struct {
 	Changed []string `json:"changed"`
 	Removed []string `json:"removed"`
 	Folders []string `json:"folders"`
+	Files   []string `json:"files,omitempty"`
 }
 
 // MarshalJSON writes the event as it is over HTTP. An empty Cursor is left out.
 func (e Event) MarshalJSON() ([]byte, error) {
 	t := eventText{Cursor: e.Cursor, Type: EventType, At: string(appendTime(nil, e.At)), Added: e.Added,
-		Changed: e.Changed, Removed: e.Removed, Folders: e.Folders}
+		Changed: e.Changed, Removed: e.Removed, Folders: e.Folders, Files: e.Files}
 	t.By.URN = e.By
 	return json.Marshal(t)
 }
@@ -67,14 +70,14 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*e = Event{Cursor: t.Cursor, At: at.UnixMilli(), By: t.By.URN, Added: t.Added, Changed: t.Changed,
-		Removed: t.Removed, Folders: t.Folders}
+		Removed: t.Removed, Folders: t.Folders, Files: t.Files}
 	return nil
 }
 
 // size estimates the bytes of the event in JSON, without building it.
 func (e Event) size() int {
 	n := 200
-	for _, list := range [][]string{e.Added, e.Changed, e.Removed, e.Folders} {
+	for _, list := range [][]string{e.Added, e.Changed, e.Removed, e.Folders, e.Files} {
 		for _, id := range list {
 			n += len(id) + 3
 		}
@@ -87,6 +90,7 @@ func (e Event) size() int {
 type changeSet struct {
 	assets  map[int64]byte // what became of an asset, by its ordinal: added, changed or removed
 	folders []string       // ids
+	files   []string       // ids of files whose bytes were replaced or removed
 }
 
 const (
@@ -109,12 +113,13 @@ func (c *changeSet) note(ordinal int64, what byte) {
 // entry returns the changes as they are stored, at this time and by the caller with this URN. Most
 // requests change neighbouring assets, so an ordinal takes about one byte. All numbers are unsigned
 // varints, as in package encoding/binary. Three lists of ordinals, of the added, changed and
-// removed assets, are followed by the ids of folders up to the end:
+// removed assets, are followed by the ids of folders and then by those of files up to the end:
 //
 //	the number of ordinals, the lowest ordinal, the difference to the next one, …
 //	the same for the changed assets
 //	the same for the removed assets
 //	the length of an id, the id, the length of the next id, …
+//	an empty id if there are files, and their ids likewise
 func (c *changeSet) entry(by string, at int64) feed.Entry {
 	e := feed.Entry{At: at, Names: []string{by}}
 	var lists [3][]int64
@@ -131,6 +136,12 @@ func (c *changeSet) entry(by string, at int64) feed.Entry {
 		}
 	}
 	for _, id := range unique(c.folders) {
+		e.Data = record.AppendText(e.Data, id)
+	}
+	for i, id := range c.files {
+		if i == 0 {
+			e.Data = record.AppendText(e.Data, "")
+		}
 		e.Data = record.AppendText(e.Data, id)
 	}
 	return e
@@ -158,8 +169,13 @@ func readChanges(e feed.Entry, ids idCipher) (Event, error) {
 			*list = append(*list, ids.encrypt(idKind, ordinal))
 		}
 	}
+	list := &out.Folders
 	for len(f.Rest) > 0 {
-		out.Folders = append(out.Folders, string(f.Text()))
+		if id := string(f.Text()); id != "" {
+			*list = append(*list, id)
+		} else {
+			list = &out.Files
+		}
 	}
 	if f.Err() != nil || !ok {
 		return Event{}, errStoredEntry

@@ -134,7 +134,7 @@ func ExampleSession_AllFolders() {
 func ExampleMaintenance() {
 	ctx, db := context.Background(), memory.New()
 	faults := 0
-	for fault, err := range assets.Maintenance(assets.Limits{}).Audit(ctx, db) {
+	for fault, err := range assets.Maintenance(assets.Limits{}, nil).Audit(ctx, db) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package assets
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,6 +114,14 @@ func facetOf(name string, lim Limits) (facetField, error) {
 			nil
 	case "folder":
 		return facetField{name, string(kindFolder), func(r assetRecord, _ parts) []string { return r.Folders }}, nil
+	case "type":
+		return facetField{name, string(kindType), func(_ assetRecord, p parts) []string {
+			types, _, err := attachmentsOf(p.Content)
+			if err != nil || len(types) == 0 {
+				return []string{""}
+			}
+			return types
+		}}, nil
 	case "attribute":
 		return facetField{name, string(kindKey), func(_ assetRecord, p parts) (keys []string) {
 			for _, a := range p.Attributes {
@@ -125,7 +134,7 @@ func facetOf(name string, lim Limits) (facetField, error) {
 	switch {
 	case !found:
 		return facetField{}, fault.Invalid("facets",
-			"%q is not known: want generator, tags, via, rights, folder, attribute or attribute:<key>", name)
+			"%q is not known: want generator, tags, via, rights, folder, type, attribute or attribute:<key>", name)
 	case key == "":
 		return facetField{}, fault.Invalid("facets", "attribute: has an empty key")
 	case strings.Contains(key, ","):
@@ -165,7 +174,8 @@ var fewAssets = 100
 func (req *request) facets(fields facetFields, found *index.Set) ([]Facet, error) {
 	out := fields.empty()
 	var few []map[string]int64
-	if found != nil && found.Count() <= fewAssets {
+	untyped := !req.state.Typed && slices.ContainsFunc(fields, func(f facetField) bool { return f.name == "type" })
+	if found != nil && found.Count() <= fewAssets || untyped {
 		var err error
 		if few, err = req.valuesOf(fields, found); err != nil {
 			return nil, err
@@ -174,6 +184,9 @@ func (req *request) facets(fields facetFields, found *index.Set) ([]Facet, error
 	for i, f := range fields {
 		values := top.New(facetSize, FacetValue.compare)
 		add := func(value string, count int64) error {
+			if f.name == "type" && value == "" {
+				value = "none"
+			}
 			if n := req.tree.nodes[value]; f.name != "folder" || n != nil && req.sees(n) {
 				values.Add(FacetValue{value, count})
 			}

@@ -25,10 +25,13 @@ type Library struct {
 
 // libraryState is the row of a library itself. A library to which nothing was written yet has the zero State.
 type libraryState struct {
-	Key   cipherKey `json:"key"`   // random; encrypts the ids and cursors of the library's assets
-	Last  int64     `json:"last"`  // the highest ordinal so far; ordinals start at 1 and are never reused
-	At    int64     `json:"at"`    // when Last was assigned, in milliseconds since the epoch; it never decreases
-	Count int64     `json:"count"` // assets in the library
+	Key  cipherKey `json:"key"`  // random; encrypts the ids and cursors of the library's assets
+	Last int64     `json:"last"` // the highest ordinal so far; ordinals start at 1 and are never reused
+	// when Last was assigned, in milliseconds since the epoch; it never decreases
+	At    int64 `json:"at"`
+	Count int64 `json:"count"`          // assets in the library
+	Typed bool  `json:"typed,omitzero"` // every asset is typed: see assetRecord
+	Files int64 `json:"files,omitzero"` // bytes of files in the library, with their renditions
 	// a random number that changes with every change of a folder or a permission, so that caches recognize a tree
 	Tree int64 `json:"tree"`
 }

@@ -58,6 +58,12 @@ type Limits struct {
 	Depth          int // levels of folders; 64
 	IDs            int // ids, and likewise paths, that a list of folders asks for; 100
 
+	File  int   // bytes of a file; more is ErrTooLarge; 64 MiB
+	Files int64 // bytes of all files of a network, with the renditions of pictures; more is ErrUnprocessable; 10 GB
+	// Decoding is how many bytes the pictures take together that are decoded at a time, to make their renditions. A
+	// picture that needs more has none. 256 MiB.
+	Decoding int
+
 	Query            int // bytes of the text of a search; 512
 	Words            int // words of the text of a search; 16
 	SearchTags       int // tags that a search asks for; 16
@@ -80,11 +86,14 @@ func (l Limits) withDefaults() Limits {
 		{&l.PageBytes, 4 << 20}, {&l.ResponseBytes, 16 << 20},
 		{&l.SearchTags, 16}, {&l.SearchAttributes, 16}, {&l.Facets, 8}, {&l.IDs, 100},
 		{&l.Items, 1000}, {&l.AssetIDs, 5000}, {&l.SearchedWords, 20_000}, {&l.Folders, 10_000},
-		{&l.AllPermissions, 100_000},
+		{&l.AllPermissions, 100_000}, {&l.File, 64 << 20}, {&l.Decoding, 256 << 20},
 	} {
 		if *d.field == 0 {
 			*d.field = d.value
 		}
+	}
+	if l.Files == 0 {
+		l.Files = 10_000_000_000
 	}
 	if l.SearchTime == 0 {
 		l.SearchTime = 2 * time.Second

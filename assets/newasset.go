@@ -49,8 +49,9 @@ type draft struct {
 	unfiled  bool      // its first mention in the request names no folder
 	mentions []mention // one for each item of the request that adds the asset
 	origin   origin
-	content  []byte   // as it is stored, except for its end, which needs createdAt; see contentHead
-	text     []string // terms of its text
+	content  []byte      // as it is stored, except for its end, which needs createdAt; see contentHead
+	text     []string    // terms of its text
+	file     *fileRecord // nil for an asset without a file
 }
 
 // mention is one item of a request that adds an asset, with the folders that it names. A request
@@ -83,7 +84,7 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 		return d, err
 	}
 	// without published, which nobody searches
-	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords)
+	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords, true)
 	return d, err
 }
 

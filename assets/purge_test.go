@@ -104,7 +104,7 @@ func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
 		}
 		_, err := d.As(moderator).Folder(ctx, lib, doomed)
 		d.want("the folder", err, "not found")
-		for fault, err := range assets.Maintenance(assets.Limits{}).Audit(ctx, db) {
+		for fault, err := range assets.Maintenance(assets.Limits{}, nil).Audit(ctx, db) {
 			t.Fatalf("%v, %v", fault, err)
 		}
 	}

@@ -58,7 +58,7 @@ func partsOf(b []byte) (p parts, err error) {
 // sameRecord reports whether two records of an asset, r later than o, are equal in responses and
 // searches. The folders of r must include those of o, so it is enough to compare their number.
 func sameRecord(r, o assetRecord) bool {
-	return bytes.Equal(r.Body, o.Body) && len(r.Folders) == len(o.Folders)
+	return bytes.Equal(r.Body, o.Body) && bytes.Equal(r.File, o.File) && len(r.Folders) == len(o.Folders)
 }
 
 // assetRecord is a stored asset.
@@ -70,8 +70,10 @@ type assetRecord struct {
 	UpdatedAt int64    // when ChangeAssets last changed it
 	Folders   []string // ids of its folders, each once, in the order in which it was put into them
 	Body      []byte   // as Asset.Body
+	File      []byte   // a fileRecord, as JSON; nil if the asset has no file
 
-	words int // the limit of words by which it is indexed
+	words int  // the limit of words by which it is indexed
+	typed bool // it is also indexed by its attachments, see attachmentTerms
 }
 
 // maxOrdinal is the highest ordinal that a library may have.
@@ -88,13 +90,18 @@ type Attribute struct {
 	Value string `json:"value"`
 }
 
-// rowForm is the first byte of a stored asset. oldRowForm has the number of terms before the body.
-const rowForm, oldRowForm = 2, 1
+// rowForm is the first byte of a stored asset. Earlier forms have no file and are not typed, and oldestRowForm has the
+// number of terms before the body.
+const rowForm, oldRowForm, oldestRowForm = 3, 2, 1
 
 // encodeAsset returns the stored form of an asset: rowForm, the origin, createdAt, the time from then to the last
-// change, the number of its folders and their ids, the limit of words by which it is indexed, and the body.
+// change, the number of its folders and their ids, the limit of words by which it is indexed, the record of its file,
+// empty if it has none, and the body. What is not typed has oldRowForm, without the file.
 func encodeAsset(r assetRecord) []byte {
-	b := append(make([]byte, 0, 64+len(r.Body)), rowForm)
+	b := append(make([]byte, 0, 64+len(r.File)+len(r.Body)), oldRowForm)
+	if r.typed {
+		b[0] = rowForm
+	}
 	b = record.AppendText(b, r.Origin[:])
 	b = binary.AppendVarint(binary.AppendVarint(b, r.CreatedAt), r.UpdatedAt-r.CreatedAt)
 	b = binary.AppendUvarint(b, uint64(len(r.Folders)))
@@ -102,5 +109,8 @@ func encodeAsset(r assetRecord) []byte {
 		b = record.AppendText(b, id)
 	}
 	b = binary.AppendUvarint(b, uint64(r.words))
+	if r.typed {
+		b = record.AppendText(b, r.File)
+	}
 	return append(b, r.Body...)
 }

@@ -22,6 +22,8 @@ import (
 //	asset/<ordinal>  an asset: assetRecord
 //	current          the State, as JSON; put by each update, and beside the last asset, so that an update changes few pages of a file
 //	folder/<id>      a folder, as JSON
+//	file/<id>        the ordinal of the asset that has the file, as JSON
+//	gone/<name>      bytes that no file has any more, see goneFile
 //	index, new/, t/  the index of the terms of the assets: package index
 //	feed, log/, …    the feed of changes: feed.Feed
 const (
@@ -29,6 +31,8 @@ const (
 	assetKind   = "asset/"
 	stateKind   = "current/"
 	folderKind  = "folder/"
+	fileKind    = "file/"
+	goneKind    = "gone/"
 
 	librarySpaces = "assets/"
 )
@@ -55,8 +59,7 @@ type records struct {
 func openRecords(
 	ctx context.Context, lib Library, cache *index.Cache, r storage.Reader, tx *record.Tx,
 ) (*records, error) {
-	out := &records{ctx: ctx, lib: lib, r: r, tx: tx, space: spaceOf(lib)}
-	out.assets = record.Prefix(out.space, assetKind)
+	out := newRecords(ctx, lib, r, tx)
 	terms := index.Index{Space: out.space, Cache: cache}
 	values, err := r.Get(ctx, out.key(stateKind), terms.Key())
 	if err != nil {
@@ -78,9 +81,16 @@ func openRecords(
 	return out, nil
 }
 
+// newRecords returns records without the State and the index.
+func newRecords(ctx context.Context, lib Library, r storage.Reader, tx *record.Tx) *records {
+	space := spaceOf(lib)
+	return &records{ctx: ctx, lib: lib, r: r, tx: tx, space: space, assets: record.Prefix(space, assetKind)}
+}
+
 func (r *records) key(kind string) string      { return record.Key(r.space, kind) }
 func (r *records) assetKey(o int64) string     { return r.assets + record.Number(o) }
 func (r *records) folderKey(id string) string  { return record.Key(r.space, folderKind, id) }
+func (r *records) fileKey(id string) string    { return record.Key(r.space, fileKind, id) }
 func (r *records) feed() feed.Feed             { return feed.Feed{Space: r.space} }
 func (r *records) put(e storage.Entry) error   { return r.tx.Put(r.ctx, e) }
 func (r *records) delete(keys ...string) error { return r.tx.Delete(r.ctx, keys...) }
@@ -157,7 +167,7 @@ func (r *records) decode(e storage.Entry) (a assetRecord, err error) {
 	a.Ordinal = ordinal
 	f := record.Fields{Key: e.Key, Rest: e.Value}
 	form := f.Uint()
-	if form != rowForm && form != oldRowForm && f.Err() == nil {
+	if (form < oldestRowForm || form > rowForm) && f.Err() == nil {
 		return a, fmt.Errorf("the record %q has the form %d, want %d", e.Key, form, rowForm)
 	}
 	copy(a.Origin[:], f.Text())
@@ -167,8 +177,14 @@ func (r *records) decode(e storage.Entry) (a assetRecord, err error) {
 		a.Folders = append(a.Folders, string(f.Text()))
 	}
 	a.words = int(f.Uint())
-	if form == oldRowForm {
+	switch form {
+	case oldestRowForm:
 		f.Uint()
+	case rowForm:
+		a.typed = true
+		if a.File = f.Text(); len(a.File) == 0 {
+			a.File = nil
+		}
 	}
 	a.Body = f.Rest
 	return a, f.Err()

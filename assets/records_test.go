@@ -39,7 +39,7 @@ func newRecordDesk(t *testing.T) recordDesk {
 // faults returns what the audit of the records finds.
 func (d recordDesk) faults() (list []string) {
 	d.t.Helper()
-	for f, err := range assets.Maintenance(assets.Limits{}).Audit(ctx, d.db) {
+	for f, err := range assets.Maintenance(assets.Limits{}, nil).Audit(ctx, d.db) {
 		if err != nil {
 			d.t.Fatal(err)
 		}

@@ -154,7 +154,8 @@ func (req *request) load() (err error) {
 			if err != nil {
 				return err
 			}
-			req.state.Key = newKey(random) // stored with the State if the request writes anything
+			// stored with the State if the request writes anything
+			req.state.Key, req.state.Typed = newKey(random), true
 		}
 	}
 	req.ids = newIDCipher(req.state.Key)

@@ -108,6 +108,10 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	}
 	// 3. What is found.
 	found, err := req.found(q)
+	if err == nil && found == nil && !req.state.Typed && (in.types() != nil || in.NoAlt) {
+		// all
+		found, err = req.index.Find(req.ctx, index.Query{Spans: [][]index.Span{{index.Prefix(string(kindOrigin))}}})
+	}
 	if err == nil {
 		err = req.narrow(found, in, text)
 	}
@@ -170,6 +174,18 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 	}
 	for _, tag := range in.Tags {
 		all = append(all, []string{term(kindTag, tag)})
+	}
+	if req.state.Typed { // else narrow reads the assets
+		if types := in.types(); types != nil {
+			var terms []string
+			for _, name := range types {
+				terms = append(terms, term(kindType, name))
+			}
+			all = append(all, terms)
+		}
+		if in.NoAlt {
+			all = append(all, []string{string(kindNoAlt)})
+		}
 	}
 	if in.ForeignID != "" {
 		all = append(all, []string{originTerm(originOf(in.Generator, in.ForeignID))})
@@ -288,6 +304,23 @@ func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) e
 			return err
 		}
 	}
+	if types := in.types(); !req.state.Typed && (types != nil || in.NoAlt) {
+		if err := req.keep(found, func(r assetRecord) (bool, error) {
+			p, err := partsOf(r.Body)
+			if err != nil {
+				return false, err
+			}
+			have, noAlt, err := attachmentsOf(p.Content)
+			if len(have) == 0 {
+				have = []string{""}
+			}
+			return (noAlt || !in.NoAlt) && (types == nil || slices.ContainsFunc(have, func(name string) bool {
+				return slices.Contains(types, name)
+			})), err
+		}); err != nil {
+			return err
+		}
+	}
 	sources := in.sources()
 	for _, p := range text.mustNot {
 		var q index.Query
@@ -335,7 +368,7 @@ func hasPhrases(phrases []phrase, sources []int) func(assetRecord) (bool, error)
 		if err != nil {
 			return false, err
 		}
-		texts, err := searchedIn(p.Content, p.Attributes)
+		texts, err := searchedIn(p.Content, p.Attributes, r.typed)
 		if err != nil {
 			return false, err
 		}

@@ -36,6 +36,12 @@ type SearchRequest struct {
 	Via       *int64   // how the asset was added; nil = any
 	Rights    *int64   // status of the rights request; nil = any
 	Tags      []string // the asset must have all of them
+	// Types are types of attachments: none, any, photo, video, audio, link or rich. The asset must have an attachment
+	// of one of them, or none if that is among them. nil = all.
+	Types []string
+	// NoAlt limits the search to assets that have a picture without a description; over HTTP the parameter alt, with
+	// the value missing.
+	NoAlt bool
 	// Attributes are those that the asset must have, all of them: key:value, or the key alone for any value. The first
 	// colon ends the key, unless the key is a JSON string, such as "dc:title":Harbour. A value with a colon is
 	// ErrInvalid if a visible asset has a key that ends at that colon, since this key may be meant.
@@ -45,7 +51,7 @@ type SearchRequest struct {
 	CreatedFrom   time.Time
 	CreatedBefore time.Time // first published earlier than this; zero = at any time; over HTTP the parameter to
 
-	// Facets names the fields whose values are to be counted: generator, tags, via, rights, folder,
+	// Facets names the fields whose values are to be counted: generator, tags, via, rights, folder, type,
 	// attribute (its values are the keys of attributes), or attribute:<key>.
 	Facets []string
 
@@ -129,6 +135,15 @@ func (in SearchRequest) check(lim Limits) error {
 			return fault.Invalid("in", "%q is not known: want text, attachments or attributes", name)
 		}
 	}
+	for _, name := range in.Types {
+		if name != "none" && name != "any" && !slices.Contains(attachmentTypes, name) {
+			return fault.Invalid("type", "%q is not known: want none, any, %s", name,
+				strings.Join(attachmentTypes, ", "))
+		}
+	}
+	if in.Types != nil && len(in.Types) == 0 {
+		return fault.Invalid("type", "is empty: want none, any, %s", strings.Join(attachmentTypes, ", "))
+	}
 	for _, tag := range in.Tags {
 		if err := checkText("tags", tag, lim.Name); err != nil {
 			return err
@@ -145,6 +160,22 @@ func (in SearchRequest) check(lim Limits) error {
 		}
 	}
 	return cmp.Or(checkText("foreignId", in.ForeignID, lim.Text), checkText("generator", in.Generator, lim.Name))
+}
+
+// types returns the types of attachments that an asset must have one of, with "" for none; nil = all.
+func (in SearchRequest) types() (out []string) {
+	for _, name := range in.Types {
+		switch name {
+		case "none":
+			out = append(out, "")
+		case "any":
+			out = append(out, attachmentTypes...)
+		default:
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // attributeFilter is an element of SearchRequest.Attributes.

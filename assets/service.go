@@ -2,6 +2,7 @@ package assets
 
 import (
 	"crypto/rand"
+	"sync/atomic"
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
@@ -18,6 +19,7 @@ import (
 // As returns a Session, which has the methods that act for a caller:
 //
 //   - assets: Search, AllAssets, Asset, ChangeAssets, AssignAssets, Attributes, ChangeAttributes;
+//   - files: Upload, EditFile, ReplaceFile;
 //   - folders: ListFolders, AllFolders, Folder, ChangeFolders, Permissions, ChangePermissions, Explain;
 //   - the feed of changes: Changes, Follow.
 //
@@ -42,7 +44,12 @@ type Service struct {
 	limits   Limits
 
 	trees *trees
-	turns turns // of callers with large changes
+	turns *turns // of callers with large changes
+
+	files    Files
+	decoding decoding
+	listed   *atomic.Int64 // when Upkeep listed the names of all bytes last, in milliseconds since the epoch
+	base     string        // see Below
 }
 
 // Options are the options of New. The zero value works.
@@ -59,6 +66,10 @@ type Options struct {
 	// library are removed in small steps by later changes of the same library, when the first and every 64th of the
 	// entries that a Service writes is one of it. So a library that nobody changes keeps its entries.
 	KeepChanges time.Duration
+
+	// Files keeps the bytes of files; nil = the store does. A program that gives it changes it never: the bytes are
+	// found by their names alone.
+	Files Files
 }
 
 // New returns a Service on a store. opts may be nil; New panics if the store is. The Service starts no goroutines and
@@ -73,10 +84,16 @@ func New(db storage.Store, opts *Options) *Service {
 	if o.Vendor == "" {
 		o.Vendor = "vitrine"
 	}
+	now := rec.Clock(db, o.Now)
+	if o.Files == nil {
+		o.Files = storeFiles{db, now}
+	}
+	limits := o.Limits.withDefaults()
 	return &Service{
 		db: db, segments: index.NewCache(segmentBytes), feeds: feed.New(db, o.KeepChanges),
-		now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
-		limits: o.Limits.withDefaults(), trees: newTrees(),
+		now: now, newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
+		limits: limits, trees: newTrees(), turns: &turns{}, listed: &atomic.Int64{}, files: o.Files,
+		decoding: newDecoding(limits.Decoding),
 	}
 }
 
@@ -84,6 +101,14 @@ func New(db storage.Store, opts *Options) *Service {
 func (s *Service) made() *Service {
 	required.Made(s != nil && s.db != nil, "assets.Service")
 	return s
+}
+
+// Below returns the Service for a server with this base path, such as /app-service/v4, or "" for the root. The
+// addresses of files in the content of assets are paths of the server, <base path>/x/file/<id>/<name>.
+func (s *Service) Below(basePath string) *Service {
+	below := *s.made()
+	below.base = basePath
+	return &below
 }
 
 // NetworkURN returns the URN of the network of a library: urn:<vendor>:<network>, with

@@ -30,6 +30,9 @@ import (
 //	kcolor               it has an attribute with the key color
 //	c…                   its createdAt: see createdTerm
 //	d…                   the days of that: see daysTerm
+//	aphoto               it has an attachment of this type
+//	a                    it has no attachment
+//	m                    it has a picture without a description
 //	o…                   a part of its origin; the record has the whole of it
 //
 // Stores have these terms on disk. A release that changes their form must rebuild the indices; see Maintenance.
@@ -46,6 +49,8 @@ const (
 	kindCreated   = 'c'
 	kindDays      = 'd'
 	kindOrigin    = 'o'
+	kindType      = 'a'
+	kindNoAlt     = 'm'
 )
 
 // A term has at most index.MaxTerm bytes. The term of a longer value has its beginning, longMark, which no value
@@ -201,7 +206,7 @@ func termsOf(r assetRecord) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := searchable(p.Content, r.words)
+	text, err := searchable(p.Content, r.words, r.typed)
 	if err != nil {
 		return nil, err
 	}
@@ -225,17 +230,15 @@ var (
 type searched [3][]string
 
 // searchedIn returns the texts of an asset: the member content, the members displayName and username of attributedTo,
-// the titles of attachments, and the values of attributes.
-func searchedIn(content []byte, attributes []Attribute) (out searched, err error) {
+// the titles of attachments and, if the asset is typed, their descriptions, and the values of attributes.
+func searchedIn(content []byte, attributes []Attribute, typed bool) (out searched, err error) {
 	var in struct {
 		Content      string `json:"content"`
 		AttributedTo struct {
 			DisplayName string `json:"displayName"`
 			Username    string `json:"username"`
 		} `json:"attributedTo"`
-		Attachment []struct {
-			Title string `json:"title"`
-		} `json:"attachment"`
+		Attachment []attachment `json:"attachment"`
 	}
 	if err := json.Unmarshal(content, &in); err != nil {
 		return out, fmt.Errorf("content: %w", err)
@@ -243,6 +246,9 @@ func searchedIn(content []byte, attributes []Attribute) (out searched, err error
 	out[inText] = []string{in.Content, in.AttributedTo.DisplayName, in.AttributedTo.Username}
 	for _, a := range in.Attachment {
 		out[inAttachments] = append(out[inAttachments], a.Title)
+		if text, ok := a.Description.(string); ok && typed {
+			out[inAttachments] = append(out[inAttachments], text)
+		}
 	}
 	for _, a := range attributes {
 		out[inAttributes] = append(out[inAttributes], a.Value)
@@ -256,9 +262,56 @@ func firstWords(text string, limit int) []string {
 	return list[:min(limit, len(list))]
 }
 
-// searchable returns the terms of the words in the texts of a content. Only the first limit words of each text count.
-func searchable(content []byte, limit int) (terms []string, err error) {
-	in, err := searchedIn(content, nil)
+// attachment is what a search knows of an attachment.
+type attachment struct {
+	Type        string `json:"type"`
+	Title       string `json:"title"`
+	Description any    `json:"description"` // of any type, as all members that the package does not know
+}
+
+// attachmentTypes are the types of attachments.
+var attachmentTypes = attachmentWords["type"]
+
+// attachmentsOf returns the different types of the attachments of a content, and whether one is a picture that has no
+// description.
+func attachmentsOf(content []byte) (types []string, noAlt bool, err error) {
+	var in struct {
+		Attachment []attachment `json:"attachment"`
+	}
+	if err := json.Unmarshal(content, &in); err != nil {
+		return nil, false, fmt.Errorf("content: %w", err)
+	}
+	for _, a := range in.Attachment {
+		types = append(types, a.Type)
+		text, _ := a.Description.(string)
+		noAlt = noAlt || a.Type == "photo" && text == ""
+	}
+	return unique(types), noAlt, nil
+}
+
+// attachmentTerms returns the terms of the attachments of a content. An asset has them if it is typed: since v0.2.0
+// each asset that is stored is. Until Upkeep has done so with all others of a library, searches read its assets.
+func attachmentTerms(content []byte) (terms []string, err error) {
+	types, noAlt, err := attachmentsOf(content)
+	for _, name := range types {
+		terms = append(terms, term(kindType, name))
+	}
+	if len(types) == 0 {
+		terms = append(terms, term(kindType, ""))
+	}
+	if noAlt {
+		terms = append(terms, string(kindNoAlt))
+	}
+	return terms, err
+}
+
+// searchable returns the terms of the words in the texts of a content and, if the asset is typed, of its attachments.
+// Only the first limit words of each text count.
+func searchable(content []byte, limit int, typed bool) (terms []string, err error) {
+	in, err := searchedIn(content, nil, typed)
+	if err == nil && typed {
+		terms, err = attachmentTerms(content)
+	}
 	if err != nil {
 		return nil, err
 	}

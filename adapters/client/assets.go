@@ -52,6 +52,12 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 	if in.In != nil {
 		q["in"] = []string{strings.Join(in.In, ",")}
 	}
+	if in.Types != nil {
+		q["type"] = []string{strings.Join(in.Types, ",")}
+	}
+	if in.NoAlt {
+		q.text("alt", "missing")
+	}
 	if in.Typos {
 		q.text("typos", "1")
 	}

@@ -75,6 +75,9 @@ type (
 		ChangePermissions(context.Context, assets.Library, assets.ChangePermissionsRequest) ([]assets.Permission, error)
 		Explain(ctx context.Context, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error)
 		AssignAssets(context.Context, assets.Library, assets.AssignAssetsRequest) (assets.AssignedAssets, error)
+		Upload(context.Context, assets.Library, assets.UploadRequest, io.Reader) (assets.Asset, error)
+		EditFile(context.Context, assets.Library, assets.EditFileRequest) (assets.Asset, error)
+		ReplaceFile(context.Context, assets.Library, assets.ReplaceFileRequest, io.Reader) (assets.Asset, error)
 		Attributes(ctx context.Context, lib assets.Library, key string) ([]assets.Attribute, error)
 		ChangeAttributes(context.Context, assets.Library, assets.ChangeAttributesRequest) (assets.ChangedAttributes,
 			error)

@@ -73,7 +73,10 @@ var kinds = map[int]error{
 	http.StatusConflict:              vitrine.ErrConflict,
 	http.StatusGone:                  vitrine.ErrGone,
 	http.StatusRequestEntityTooLarge: vitrine.ErrTooLarge,
+	http.StatusPreconditionFailed:    vitrine.ErrConflict,
+	http.StatusUnsupportedMediaType:  vitrine.ErrUnprocessable,
 	http.StatusUnprocessableEntity:   vitrine.ErrUnprocessable,
+	http.StatusPreconditionRequired:  vitrine.ErrInvalid,
 	http.StatusServiceUnavailable:    vitrine.ErrBusy,
 	http.StatusInsufficientStorage:   vitrine.ErrFull,
 }

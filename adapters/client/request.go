@@ -27,6 +27,8 @@ type request struct {
 	key    string    // the Idempotency-Key; "" = none
 	body   any       // sent as JSON; a []byte is JSON already, and nil is no body
 	stream io.Reader // sent in place of body; cannot be sent again
+	size   int64     // of the stream; 0 = unknown
+	match  string    // the header If-Match; "" = none
 	into   io.Writer // gets the body of an export while it arrives; nil = the response has it
 	accept string    // "" = application/json
 	reads  bool      // it changes nothing
@@ -101,10 +103,14 @@ func (r request) http(ctx context.Context, base string) (*http.Request, error) {
 	case r.stream != nil:
 		out.Header.Set("Content-Type", exportType)
 		out.Header.Set("Expect", "100-continue")
+		if r.size > 0 {
+			out.ContentLength = r.size
+		}
 	case r.body != nil:
 		out.Header.Set("Content-Type", "application/json")
 	}
-	for name, value := range map[string]string{"Idempotency-Key": r.key, "If-None-Match": r.etag} {
+	for name, value := range map[string]string{"Idempotency-Key": r.key, "If-None-Match": r.etag,
+		"If-Match": r.match} {
 		if value != "" {
 			out.Header.Set(name, value)
 		}

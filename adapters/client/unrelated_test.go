@@ -99,6 +99,13 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Assets.Asset": func(ctx context.Context, c *client.Client) error {
 		return second(c.Assets.Asset(ctx, ofN, "a"))
 	},
+	"Assets.EditFile": ofAssets((*client.Assets).EditFile, assets.EditFileRequest{Asset: "a", IfMatch: `"e"`}),
+	"Assets.Upload": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.Upload(ctx, ofN, assets.UploadRequest{Size: 1}, strings.NewReader("x")))
+	},
+	"Assets.ReplaceFile": func(ctx context.Context, c *client.Client) error {
+		return second(c.Assets.ReplaceFile(ctx, ofN, assets.ReplaceFileRequest{Asset: "a"}, strings.NewReader("x")))
+	},
 	"Assets.Explain":      ofAssets((*client.Assets).Explain, assets.ExplainRequest{Asset: "a"}),
 	"Assets.AssignAssets": ofAssets((*client.Assets).AssignAssets, assets.AssignAssetsRequest{Folder: "f"}),
 	"Assets.Attributes": func(ctx context.Context, c *client.Client) error {

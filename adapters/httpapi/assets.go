@@ -68,6 +68,15 @@ func (a assetRoutes) search(c *call) error {
 	if where := q.text("in"); q.Has("in") {
 		in.In = strings.Split(where, ",")
 	}
+	if types := q.text("type"); q.Has("type") {
+		in.Types = strings.Split(types, ",")
+	}
+	switch alt := q.text("alt"); {
+	case alt == "missing":
+		in.NoAlt = true
+	case q.Has("alt"):
+		q.invalid("alt", "%q is not known: want missing", alt)
+	}
 	if facets := q.text("facets"); q.Has("facets") {
 		in.Facets = strings.Split(facets, ",")
 	}
@@ -95,9 +104,15 @@ func (a assetRoutes) changeAssets(c *call) error {
 	return c.json(ask(c, inLibrary(a, c, a.as(c).ChangeAssets), in))
 }
 
-// asset serves GET …/asset/{asset}: one asset. 200 with the Asset, or 404 if it is absent or not visible.
+// asset serves GET …/asset/{asset}: one asset. 200 with the Asset and an ETag, or 304; 404 if it is absent or not
+// visible.
 func (a assetRoutes) asset(c *call) error {
-	return c.json(ask(c, inLibrary(a, c, a.as(c).Asset), c.param(2)))
+	asset, err := ask(c, inLibrary(a, c, a.as(c).Asset), c.param(2))
+	if err == nil {
+		c.w.Header()["Etag"] = []string{asset.ETag()}
+		c.w.Header()["Vary"] = varyCaller
+	}
+	return c.json(asset, err)
 }
 
 // folders serves GET …/folders: the folders that the caller may view, by label. 200 with {"folders":[Folder]} and a
@@ -217,6 +232,7 @@ const (
 	optional                   // it may be left out, and is null only if it is an object
 	filled                     // optional, and not an empty string
 	list                       // optional, and below is for each item
+	whole                      // optional, and not null, with rules for its members
 )
 
 var (
@@ -267,7 +283,7 @@ func checkMembers(rules []member, object []byte, at string) error {
 		value := have[i].Value
 		null := value[0] == 'n'
 		switch {
-		case null && rule.below == nil:
+		case null && (rule.below == nil || rule.rule == whole):
 			return fault.Invalid(at, "null is not allowed here")
 		case rule.rule == filled && string(value) == `""`:
 			return fault.Invalid(at, "must not be empty: want / or /<id>/<id>")

@@ -20,7 +20,7 @@ import (
 // body says which request bodies an endpoint accepts. The zero value means none; a body that is sent all the same is
 // ignored, since some clients send one with DELETE.
 type body struct {
-	types []string // media types
+	types []string // media types; anyType if the Content-Type is not looked at
 	// media types, if the identity of the caller is ambient (see Config.Authenticate); nil = types
 	ambientTypes []string
 	stream       bool // the endpoint reads it, of any size
@@ -50,18 +50,18 @@ func (c *call) head() error {
 		}
 		c.key = keys[0]
 	}
-	if c.route.body.types == nil {
+	body := c.route.body
+	types := body.types
+	if types == nil {
 		return nil
 	}
-	types := c.route.body.types
-	if c.ambient && c.route.body.ambientTypes != nil {
-		types = c.route.body.ambientTypes
+	if c.ambient && body.ambientTypes != nil {
+		types = body.ambientTypes
 	}
-	if err := checkType(c.r.Header, types); err != nil {
-		return err
-	}
-	if c.route.body.stream {
-		return nil
+	if types[0] != anyType {
+		if err := checkType(c.r.Header, types); err != nil || body.stream {
+			return err
+		}
 	}
 	// Limits.Body limits the bytes that are sent, and a compressed body of that size could unpack to far more. Only the
 	// import takes gzip, since it reads its body as a stream.

@@ -96,6 +96,9 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
+	if c.Assets != nil {
+		c.Assets = c.Assets.Below(c.BasePath)
+	}
 	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), denials: &denialLog{log: c.Log},
 		deliveries: lru.New[deliveryKey, cachedDelivery](deliveriesSize)}
 	for _, origin := range c.TrustedOrigins {

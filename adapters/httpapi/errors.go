@@ -16,21 +16,23 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// errorTable maps each kind of error to its status and code. The first row of a kind applies. An error of the handler
-// itself has no kind, so the first row with its status applies. Codes are a part of the contract and never change;
+// errorTable maps each kind of error to its status and code. The first row of a kind applies, unless another one of it
+// has the code of the error. An error of the handler itself has no kind, so the first row with its status applies. Codes are a part of the contract and never change;
 // README.md lists them. A row with a sentence hides the cause, which is only logged. A context that is done is 503: the
 // client has disconnected, or the server has exceeded its own limit.
 var errorTable = []errorRow{
 	{vitrine.ErrInvalid, http.StatusBadRequest, vitrine.CodeInvalid, ""},
+	{vitrine.ErrInvalid, http.StatusPreconditionRequired, vitrine.CodePrecondition, ""},
 	{nil, http.StatusUnauthorized, "unauthorized", ""},
 	{vitrine.ErrForbidden, http.StatusForbidden, vitrine.CodeForbidden, ""},
 	{vitrine.ErrNotFound, http.StatusNotFound, vitrine.CodeNotFound, ""},
 	{nil, http.StatusMethodNotAllowed, "method_not_allowed", ""},
 	{vitrine.ErrConflict, http.StatusConflict, vitrine.CodeMoved, ""},
+	{vitrine.ErrConflict, http.StatusPreconditionFailed, vitrine.CodeChanged, ""},
 	{vitrine.ErrGone, http.StatusGone, "gone", ""},
 	{vitrine.ErrTooLarge, http.StatusRequestEntityTooLarge, vitrine.CodeTooLarge, ""},
-	{nil, http.StatusUnsupportedMediaType, "media_type", ""},
 	{vitrine.ErrUnprocessable, http.StatusUnprocessableEntity, "", ""}, // the domains give each a code of its own
+	{vitrine.ErrUnprocessable, http.StatusUnsupportedMediaType, vitrine.CodeMediaType, ""},
 	{ErrTooMany, http.StatusTooManyRequests, "too_many", ""},
 	{vitrine.ErrBusy, http.StatusServiceUnavailable, "unavailable", unavailable},
 	{vitrine.ErrUnknown, http.StatusServiceUnavailable, "unknown_outcome", unknownOutcome},
@@ -135,6 +137,11 @@ func httpErrorOf(err error) (r *httpError, hidden bool) {
 		return &httpError{status: row.status, Text: cmp.Or(row.text, err.Error()), details: details{Code: row.code}},
 			row.text != ""
 	}
+	for _, own := range errorTable {
+		if own.code == e.Code && own.kind != nil && errors.Is(err, own.kind) {
+			row = own
+		}
+	}
 	r = &httpError{status: row.status, Text: e.Error(), details: *e}
 	r.Code = cmp.Or(e.Code, row.code)
 	if e.Code == vitrine.CodeMoved && !e.Version.IsZero() { // a tag, not an asset
@@ -173,7 +180,8 @@ func (c *call) setError(r *httpError) {
 	}
 	c.cacheAs(revalidate)
 	// Whatever the method is, and whether there is such a path.
-	if strings.HasPrefix(c.r.URL.Path, c.h.BasePath+publicPath) {
+	if path := c.r.URL.Path; strings.HasPrefix(path, c.h.BasePath+publicPath) ||
+		strings.HasPrefix(path, c.h.BasePath+shownFilePath) {
 		c.cacheAs(noStore)
 		delete(header, "Cache-Tag")
 	}

@@ -16,7 +16,7 @@ import (
 // cookies of its visitor. The slices are shared between responses, so a header is replaced and never added to.
 var commonHeaders = http.Header{
 	"Access-Control-Allow-Origin":   {"*"},
-	"Access-Control-Expose-Headers": {"Location, ETag, Link, X-Request-Id, Retry-After"},
+	"Access-Control-Expose-Headers": {"Location, ETag, Link, X-Request-Id, Retry-After, Content-Range, Accept-Ranges"},
 	"Content-Security-Policy":       {"default-src 'none'; frame-ancestors 'none'"},
 	"Referrer-Policy":               {"no-referrer"},
 	"X-Content-Type-Options":        {"nosniff"},
@@ -33,7 +33,7 @@ var (
 // What pages of other origins may send, besides the headers that need no permission.
 var (
 	allowMethods  = []string{"GET, HEAD, POST, PUT, PATCH, DELETE"}
-	allowHeaders  = []string{"Authorization, Content-Type, If-None-Match, Idempotency-Key"}
+	allowHeaders  = []string{"Authorization, Content-Type, If-None-Match, Idempotency-Key, If-Match, Range, If-Range"}
 	preflightKept = []string{"86400"} // how long browsers may keep the response, in seconds
 )
 
@@ -53,7 +53,8 @@ func (c *call) preflight() {
 //	one version of an app, by its number   a year, without asking again: a version never changes
 //	cors.html                              a day, also in shared caches
 //	deliveries to pages                    as Config.PublicCache says, also in shared caches
-//	errors below x/public/                 not at all
+//	errors below x/public/ and x/file/     not at all
+//	files of assets                        a minute, or a year with the version of their bytes; also in shared caches
 //	event streams, exports of reviews      not at all
 //	requests that net/http cannot read     not at all
 //	all others, errors too                 only to ask whether the copy is still good

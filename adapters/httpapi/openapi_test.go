@@ -113,6 +113,7 @@ type asker struct {
 	*world
 	ids   map[string]string // what {name} stands for, in paths, queries and bodies
 	asked map[string]bool   // by method and path
+	etag  string            // of the last answer that had one
 }
 
 // ask carries out an operation and returns the members of its response.
@@ -131,11 +132,14 @@ func (a *asker) ask(method, path, query, body string) (members map[string]any) {
 	if strings.HasSuffix(path, "/convert") {
 		options = append(options, setType("text/csv"))
 	}
+	if strings.Contains(path, "/asset/") && method != "GET" {
+		options = append(options, header("If-Match", a.etag))
+	}
 	r := a.as(editor, method, base+fill.Replace(path+query), fill.Replace(body), options...)
 	if r.status >= 300 {
 		a.t.Fatalf("%s: %d %s", r.what, r.status, r.body)
 	}
-	a.asked[method+" "+strings.TrimSuffix(path, "/")] = true
+	a.asked[method+" "+strings.TrimSuffix(path, "/")], a.etag = true, r.header.Get("Etag")
 	_ = json.Unmarshal([]byte(r.body), &members) // some have no body, and one is a page
 	return members
 }
@@ -264,7 +268,17 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("POST", library+"/attributes", "", `{"assets":["{asset}"],"add":[{"key":"k","value":""}]}`)
 	a.ask("GET", library+"/attributes", "?key=k", "")
 	a.ask("GET", library+"/explain", "?folder="+a.ids["folder"], "")
-	a.ask("GET", library+"/changes", "?limit=3", "")
+	uploaded := a.ask("POST", library+"/files", "?name=a%20b.pdf&folder={folder}&alt=x&title=y", "%PDF-1.7\n")
+	a.ids["asset"] = fmt.Sprint(uploaded["asset"].(map[string]any)["id"])
+	a.ask("GET", library+"/asset/{asset}", "", "")
+	a.ask("PATCH", library+"/asset/{asset}", "", `{"alt":"z","focus":{"x":0,"y":1}}`)
+	a.ask("GET", library+"/asset/{asset}", "", "")
+	uploaded = a.ask("PUT", library+"/asset/{asset}/file", "", "%PDF-1.7\nother\n")
+	a.ids["id"] = fmt.Sprint(uploaded["asset"].(map[string]any)["content"].(map[string]any)["id"])
+	a.ids["name"] = "a%20b.pdf"
+	a.ask("GET", "/x/file/{id}/{name}", "?w=320", "")
+	a.ask("GET", library+"/assets", "?type=link,none&alt=missing&facets=type", "")
+	a.ask("GET", library+"/changes", "?limit=10", "")
 
 	a.ask("GET", "/x/me", "", "")
 

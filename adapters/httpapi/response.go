@@ -173,6 +173,8 @@ const (
 	// compressedPart is how many times shorter JSON is in gzip, about. The buffer of the compressed form begins with
 	// so much room.
 	compressedPart = 4
+	// zippedEnd is how the ETag of a compressed response ends.
+	zippedEnd = `-gzip"`
 )
 
 // compress returns p in gzip, at the level that costs the least time. A writer of gzip is large, so writers are used
@@ -205,7 +207,7 @@ func (c *call) choose() []byte {
 	}
 	if etag := header["Etag"]; etag != nil {
 		if zipped {
-			etag = []string{strings.TrimSuffix(etag[0], `"`) + `-gzip"`}
+			etag = []string{strings.TrimSuffix(etag[0], `"`) + zippedEnd}
 			header["Etag"] = etag
 		}
 		if negotiate.Has(c.r.Header["If-None-Match"], etag[0]) {

@@ -84,10 +84,13 @@ func (h *handler) routes() []route {
 		a := assetRoutes{h.Assets}
 		all = append(all, authorized(a.authorize,
 			get(lib+"/assets", a.search, slash, "query", "in", "typos", "folder", "folderTree", "generator",
-				"foreignId", "via", "rights", "tags", "attribute",
+				"foreignId", "via", "rights", "tags", "type", "alt", "attribute",
 				"from", "to", "facets", "limit", "since", "until", "sort", "order"),
 			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody),
 			get(lib+"/asset/{asset}", a.asset, lenient),
+			write("PATCH", lib+"/asset/{asset}", 200, a.editFile, 0, mergeBody),
+			write("PUT", lib+"/asset/{asset}/file", 200, a.replaceFile, 0, anyBody),
+			write("POST", lib+"/files", 200, a.upload, slash, anyBody, "name", "folder", "alt", "title"),
 			get(lib+"/folders", a.folders, slash, "id", "path", "label", "deleted", "limit", "since", "until"),
 			write("POST", lib+"/folders", 200, a.changeFolders, slash, jsonBody),
 			get(lib+"/folder/{folder}", a.folder, lenient),
@@ -99,6 +102,7 @@ func (h *handler) routes() []route {
 			get(lib+"/explain", a.explain, 0, "asset", "folder", "user", "role", "group"),
 			get(lib+"/changes", a.changes, slash, "after", "limit"),
 		)...)
+		all = append(all, get(shownFilePath+"{id}/{name}", a.file, public, "v", "w"))
 	}
 	for _, e := range h.Extras {
 		all = append(all, e.route())

@@ -87,7 +87,8 @@ func TestPreflightNeedsNothing(t *testing.T) {
 			header("Authorization", "x")).want(204)
 		for name, want := range map[string]string{
 			"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
-			"Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, Idempotency-Key",
+			"Access-Control-Allow-Headers": "Authorization, Content-Type, If-None-Match, Idempotency-Key, " +
+				"If-Match, Range, If-Range",
 		} {
 			if r.header.Get(name) != want {
 				t.Errorf("%s: %s is %q", path, name, r.header.Get(name))
@@ -126,7 +127,8 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	} {
 		for name, want := range map[string]string{
 			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": "*",
-			"Access-Control-Expose-Headers":    "Location, ETag, Link, X-Request-Id, Retry-After",
+			"Access-Control-Expose-Headers": "Location, ETag, Link, X-Request-Id, Retry-After, " +
+				"Content-Range, Accept-Ranges",
 			"Access-Control-Allow-Credentials": "",
 		} {
 			if r.header.Get(name) != want {

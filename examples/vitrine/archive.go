@@ -26,7 +26,7 @@ import (
 // is true.
 func maintenance(access bool) []storage.Maintenance {
 	return []storage.Maintenance{
-		appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}), reviews.Maintenance(),
+		appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}, nil), reviews.Maintenance(),
 		webhook.Maintenance(), signin.Maintenance(access),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/spelling"
@@ -174,4 +175,42 @@ func (p *program) inVariables(sentence string) string {
 		}
 	}
 	return sentence
+}
+
+// byteCount is a number of bytes above 0, which may be given with a unit, such as 64MiB or 10GB.
+type byteCount int64
+
+var byteUnits = []struct {
+	name  string
+	bytes uint64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"GB", 1e9}, {"MB", 1e6}, {"", 1}}
+
+// String returns the number as it may be given.
+func (b *byteCount) String() string {
+	for _, unit := range byteUnits {
+		if n := uint64(*b); n%unit.bytes == 0 && n > 0 {
+			return strconv.FormatUint(n/unit.bytes, 10) + unit.name
+		}
+	}
+	return "0"
+}
+
+// Set reads a number and its unit.
+func (b *byteCount) Set(text string) error {
+	for _, unit := range byteUnits {
+		digits, ok := strings.CutSuffix(text, unit.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(digits, 10, 32)
+		if unit.bytes == 1 {
+			n, err = strconv.ParseUint(digits, 10, 63)
+		}
+		if err != nil || n == 0 {
+			break
+		}
+		*b = byteCount(n * unit.bytes)
+		return nil
+	}
+	return errors.New("want a number of bytes above 0, or a number with MB, GB, MiB or GiB")
 }

@@ -36,6 +36,7 @@ type serveFlags struct {
 	demo, accessLog, newKeys       bool
 	keepChanges, keepDeleted       lifetime
 	publicCache                    time.Duration
+	maxFile, maxFiles              byteCount
 }
 
 // define adds the flags to f.
@@ -68,6 +69,9 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	o.keepChanges, o.keepDeleted = lifetime(30*24*time.Hour), lifetime(30*24*time.Hour)
 	f.Var(&o.keepDeleted, "keep-deleted", "`duration` after which deleted apps are erased, such as 12h or 30d")
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
+	o.maxFile, o.maxFiles = 64<<20, 10_000_000_000
+	f.Var(&o.maxFile, "max-file", "`size` of a file that is uploaded, at most: bytes, or such as 64MiB or 1GB")
+	f.Var(&o.maxFiles, "max-files", "`size` of all files of a network together, at most, such as 10GB")
 	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second,
 		"`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
 	f.Var(&o.metricsAddr, "metrics-addr",

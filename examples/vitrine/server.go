@@ -145,7 +145,8 @@ func (s *server) openHandler(ctx context.Context) error {
 		Apps: appsvc.New(s.store, &appsvc.Options{
 			KeepChanges: kept, KeepDeleted: time.Duration(s.keepDeleted), Rights: s.people.Rights,
 		}),
-		Assets:  assets.New(s.store, &assets.Options{KeepChanges: kept}),
+		Assets: assets.New(s.store, &assets.Options{KeepChanges: kept,
+			Limits: assets.Limits{File: int(s.maxFile), Files: int64(s.maxFiles)}}),
 		Reviews: reviews.New(s.store, &reviews.Options{KeepChanges: kept}),
 	}
 	s.streams, s.figures = httpapi.NewStreams(), newMetrics()
@@ -246,6 +247,7 @@ func (s *server) run(ctx context.Context) error {
 			}
 			return err
 		}),
+		s.repeat(ctx, 10*time.Second, "deleting the bytes of files that were removed", s.services.Assets.Upkeep),
 		s.reload("keys", s.rereadKeys))
 	if s.scraped != nil { // only now, since all figures must be registered before they are served
 		web.Handler = promhttp.InstrumentHandlerInFlight(figures.under, web.Handler)

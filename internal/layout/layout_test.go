@@ -53,7 +53,7 @@ var table = []row{
 	// It gets bytes and gives bytes.
 	{"assets/internal/media", "internal/fault golang.org/x/image", "", noHTTP},
 	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html " +
-		"golang.org/x/text", "storage/memory", noHTTP},
+		"golang.org/x/text golang.org/x/sync", "storage/memory", noHTTP},
 	// What turns tables into the import format is apart, so that whoever only imports does not link it.
 	{"reviews/convert", "reviews internal github.com/go-json-experiment/json golang.org/x/net/html golang.org/x/text",
 		"", noHTTP},

@@ -22,6 +22,7 @@ func assetRows() []row {
 			after: func(w *world, _ string) { w.removeForeign("cell") }},
 	}
 	rows = append(rows, explainsAsset(), explainsOthers())
+	rows = append(rows, fileRows()...)
 	rows = append(rows,
 		row{route: "GET " + lib + "/changes", table: atTheTop, says: "+200 -403 !403",
 			request: func(*world, string) request { return get(library + "/changes?limit=1") }},
@@ -37,6 +38,36 @@ func assetRows() []row {
 	rows = append(rows, changesAsset(), addsAgainElsewhere(), removesAsset(), labels(), values(), putsInto(),
 		takesOut())
 	return append(rows, searches()...)
+}
+
+// svg is a file to upload.
+const svg = `<svg xmlns="http://www.w3.org/2000/svg"/>`
+
+// fileRows are the endpoints of files: an asset without one is found out about only by who may change it, and who has
+// the address of a file may read it.
+func fileRows() []row {
+	of := func(method, below, body string) row {
+		return row{route: method + " " + lib + "/asset/{asset}" + below, table: rights, says: "e422 d422 v403 -404 !403",
+			request: func(w *world, thing string) request {
+				return request{method: method, path: library + "/asset/" + w.assets[thing] + below, body: body}
+			}}
+	}
+	return []row{
+		of("PATCH", "", `{"title":"cell"}`), of("PUT", "/file", svg),
+		{route: "POST " + lib + "/files", what: "into no folder", table: atTheTop, says: "+200 -403 !403",
+			request: func(*world, string) request { return post(library+"/files", svg) }},
+		{route: "GET /x/file/{id}/{name}", says: "200", open: true,
+			request: func(w *world, _ string) request {
+				if w.file == "" {
+					r := w.must(builder, "POST", library+"/files?name=a.svg", svg, 200)
+					_, rest, _ := strings.Cut(r.body, `"href":"`)
+					w.file, _, _ = strings.Cut(rest, `"`)
+				}
+				return get(w.file)
+			}},
+		{route: "GET /x/file/{id}/{name}", what: "another name", says: "404", open: true,
+			request: func(*world, string) request { return get("/x/file/" + strings.Repeat("0", 32) + "/a.svg") }},
+	}
 }
 
 // explainsAsset tells those who see an asset what they may do with it, and names no folder that is hidden.

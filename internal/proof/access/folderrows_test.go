@@ -44,6 +44,8 @@ func folderRows() []row {
 			"m404 e404 v404 -404 !403"),
 		ofFolder(levels, "GET", "/folders", "after one", "/folders?since=%s", "", "m200 e200 v200 -400 !403"),
 		ofFolder(gone, "GET", "/folders", "after a deleted one", "/folders?since=%s", "", "m200 e400 v400 -400 !403"),
+		ofFolder(levels, "POST", "/files", "into a folder", "/files?folder=%s", svg, "m200 e200 v403 -404 !403"),
+		ofFolder(gone, "POST", "/files", "into a deleted folder", "/files?folder=%s", svg, "m404 e404 v404 -404 !403"),
 		ofFolder(gone, "POST", "/assets", "into a deleted folder", "/assets", add, "m404 e404 v404 -404 !403"),
 		ofFolder(levels, "POST", "/folders", "label", "/folders", `{"update":[{"id":"%s","label":"new"}]}`,
 			"m200 e403 v403 -404 !403"),

@@ -49,6 +49,7 @@ type world struct {
 	apps     map[string]string // ids, by the name that the tables have
 	folders  map[string]string
 	assets   map[string]string
+	file     string            // the address of a file, once it was asked for
 	releases map[string]string // ids, by the app that they are about
 	sent     *int              // requests
 

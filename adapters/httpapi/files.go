@@ -1,0 +1,224 @@
+package httpapi
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
+)
+
+// shownFilePath is what the addresses of files begin with. They need no token.
+const shownFilePath = "/x/file/"
+
+// anyType stands for all media types.
+const anyType = "*/*"
+
+// anyBody is a file, which the endpoint reads while it arrives. Its type is found in its first bytes.
+var anyBody = body{types: []string{anyType}, stream: true}
+
+// mergeBody is a JSON Merge Patch, under its own name or as JSON.
+var mergeBody = body{types: []string{"application/json", "application/merge-patch+json"}}
+
+// fileMembers are the rules of a change of an asset with a file.
+var fileMembers = []member{{"title", optional, nil}, {"alt", optional, nil}, {"createdAt", optional, nil},
+	{"focus", whole, []member{{"x", needed, nil}, {"y", needed, nil}}}}
+
+// upload serves POST …/files with the bytes of a file: it adds an asset with it. 200 with {"asset":Asset}. 400; 403;
+// 404 for a folder that is absent or not visible; 413; 415; 422 for a picture that is not whole, and over the limit of
+// the network; 503 if there is no memory for it.
+func (a assetRoutes) upload(c *call) error {
+	q := &c.query
+	in := assets.UploadRequest{Name: q.text("name"), Folders: q.Values["folder"], Title: q.text("title"),
+		Alt: q.text("alt"), Size: max(c.r.ContentLength, 0)}
+	if q.err != nil {
+		return q.err
+	}
+	asset, err := a.as(c).Upload(c.r.Context(), a.library(c), in, &fileBody{c: c})
+	return c.member("asset", asset, err)
+}
+
+// replaceFile serves PUT …/asset/{asset}/file with the header If-Match and the bytes of a file, which replace those of
+// the asset's file. 200 with {"asset":Asset}, and the errors of upload; 412 if the asset has another ETag; 422 if it
+// has no file; 428 without If-Match.
+func (a assetRoutes) replaceFile(c *call) error {
+	in := assets.ReplaceFileRequest{Asset: c.param(2), IfMatch: c.ifMatch(), Size: max(c.r.ContentLength, 0)}
+	asset, err := a.as(c).ReplaceFile(c.r.Context(), a.library(c), in, &fileBody{c: c})
+	return c.member("asset", asset, err)
+}
+
+// editFile serves PATCH …/asset/{asset} with the header If-Match and {"title", "alt", "focus", "createdAt"}: it changes
+// those members of an asset with a file that the body has. 200 with {"asset":Asset}. 400; 403; 404; 412; 422; 428.
+func (a assetRoutes) editFile(c *call) error {
+	in := assets.EditFileRequest{Asset: c.param(2), IfMatch: c.ifMatch(),
+		Fill: fill[assets.EditFileRequest](c, fileMembers...)}
+	asset, err := ask(c, inLibrary(a, c, a.as(c).EditFile), in)
+	return c.member("asset", asset, err)
+}
+
+// ifMatch returns the header If-Match, or "" if there is none. A compressed response has an ETag of its own, with which
+// a client may ask, too.
+func (c *call) ifMatch() string {
+	etag := strings.Join(c.r.Header["If-Match"], ", ")
+	if plain, ok := strings.CutSuffix(etag, zippedEnd); ok {
+		etag = plain + `"`
+	}
+	return etag
+}
+
+// fileBody is the body of an upload, which the domain reads when it knows that the caller may upload.
+type fileBody struct {
+	c     *call
+	begun bool
+	err   error // the first one
+}
+
+// uploadMemory is what an upload takes, besides the decoding of pictures.
+const uploadMemory = 4 << 20
+
+// Read reads from the client. The first Read takes the memory for the upload.
+func (b *fileBody) Read(p []byte) (n int, err error) {
+	if !b.begun {
+		b.begun, b.err = true, b.begin()
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err = b.c.exchange(false, func() (int, error) { return b.c.r.Body.Read(p) })
+	switch {
+	case err == io.EOF:
+		b.c.drained, b.c.bodyEnded = true, true
+		_ = b.c.client.control.SetReadDeadline(time.Time{})
+	case errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded):
+		b.c.slow = true
+		err = errorf(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
+	case err != nil:
+		err = errorf(http.StatusBadRequest, "the body did not arrive whole")
+	}
+	b.err = err
+	return n, err
+}
+
+func (b *fileBody) begin() error {
+	if err := b.c.enlarge(uploadMemory, slotPatience); err != nil {
+		return err
+	}
+	b.c.left = b.c.patience(false)
+	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet.
+	_ = b.c.client.control.SetWriteDeadline(time.Time{})
+	return nil
+}
+
+// file serves GET /x/file/{id}/{name}: the bytes of a file, without a token. 200, or 206 with a part of them; 304. With
+// w a picture in a smaller width; with v shared caches keep it for a year, if that names the present bytes. 400 for
+// another parameter; 404; 416. A response under way is cut short when the file is removed or replaced.
+func (a assetRoutes) file(c *call) error {
+	in := assets.FileRequest{ID: c.param(0), Name: c.param(1)}
+	version, width := c.query.text("v"), c.query.text("w")
+	if c.query.Has("w") {
+		var err error
+		if in.Width, err = strconv.Atoi(width); err != nil || in.Width == 0 || strconv.Itoa(in.Width) != width {
+			c.query.invalid("w", "want 320, 640, 1280 or 2560")
+		}
+	}
+	file, err := ask(c, a.svc.File, in)
+	if err != nil {
+		return err
+	}
+	defer file.Bytes.Close()
+	c.turn.release()
+	if !c.drain() {
+		return errBodyMissing
+	}
+	size, err := file.Bytes.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if err := c.enlarge(int(min(size, slotBytes)), slotPatience); err != nil {
+		return err
+	}
+	c.left = c.patience(true)
+	cache := "public, max-age=60"
+	if version == file.Version {
+		cache = "public, max-age=31536000, immutable"
+	}
+	c.cacheAs([]string{cache})
+	header := c.w.Header()
+	header["Etag"] = []string{file.ETag}
+	header["Content-Type"] = []string{file.Type}
+	header["Content-Security-Policy"] = fileSecurity
+	header["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
+	header["Cache-Tag"] = []string{"file-" + file.ID}
+	if kind, _, _ := strings.Cut(file.Type, "/"); !slices.Contains([]string{"image", "video", "audio"}, kind) {
+		header["Content-Disposition"] = []string{"attachment; filename*=UTF-8''" + urlescape.Escape(file.Name)}
+	}
+	w, from := &fileWriter{call: c}, &fileReader{ReadSeeker: file.Bytes}
+	http.ServeContent(w, c.r, "", time.Time{}, from)
+	switch {
+	case w.status == http.StatusRequestedRangeNotSatisfiable:
+		for _, name := range []string{"Content-Type", "Content-Disposition", "Cross-Origin-Resource-Policy",
+			"Cache-Tag"} {
+			delete(header, name)
+		}
+		header["Content-Security-Policy"] = commonHeaders["Content-Security-Policy"]
+		return &httpError{status: w.status, details: details{Code: vitrine.CodeInvalid, Parameter: "Range"},
+			Text: "header Range: the file has " + strconv.FormatInt(size, 10) + " bytes, and none of these"}
+	case from.err != nil:
+		if !errors.Is(from.err, fs.ErrNotExist) && c.r.Context().Err() == nil {
+			c.log("the response was cut short", from.err)
+		}
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// fileSecurity keeps a file from doing anything when a browser shows it as a page: SVG may have scripts.
+var fileSecurity = []string{"default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+
+// fileReader notes the error that ends a file early, which http.ServeContent does not tell.
+type fileReader struct {
+	io.ReadSeeker
+	err error
+}
+
+func (r *fileReader) Read(p []byte) (int, error) {
+	n, err := r.ReadSeeker.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}
+
+// fileWriter sends a file at the pace of the client. It holds back a 416, whose body is no JSON.
+type fileWriter struct {
+	*call
+	status int
+}
+
+func (w *fileWriter) Header() http.Header { return w.w.Header() }
+
+func (w *fileWriter) WriteHeader(status int) {
+	w.status = status
+	if status == http.StatusRequestedRangeNotSatisfiable {
+		return
+	}
+	w.call.status, w.sent = status, true
+	w.w.WriteHeader(status)
+}
+
+func (w *fileWriter) Write(p []byte) (int, error) {
+	if w.status == http.StatusRequestedRangeNotSatisfiable {
+		return len(p), nil
+	}
+	before := w.written
+	err := w.write(p)
+	return int(w.written - before), err
+}

@@ -1,0 +1,238 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// uploaded is what the tests need of an asset with a file.
+type uploaded struct {
+	Asset struct {
+		ID      string
+		Content struct {
+			Attachment []struct {
+				URL  struct{ Href string }
+				File struct {
+					ID, SHA256 string
+					Widths     []int
+				}
+			}
+		}
+	}
+}
+
+func (u uploaded) href() string { return u.Asset.Content.Attachment[0].URL.Href }
+
+// path returns the address without its query.
+func (u uploaded) path() string {
+	path, _, _ := strings.Cut(u.href(), "?")
+	return path
+}
+
+func (w *world) upload(query, body string) (out uploaded) {
+	w.t.Helper()
+	w.as(editor, "POST", library+"/files"+query, body).want(200).read(&out)
+	return out
+}
+
+func photo(t testing.TB, width int) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, width, width/2)), nil); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// newFileWorld is a server of assets below a base path.
+func newFileWorld(t testing.TB, limits assets.Limits, change ...func(*httpapi.Config)) (*world, *assets.Service) {
+	svc := assets.New(memory.New(), &assets.Options{Limits: limits})
+	return newWorld(t, append(change, func(c *httpapi.Config) { c.Assets, c.BasePath = svc, "/v4" })...), svc
+}
+
+func TestFilesAreServed(t *testing.T) {
+	w, _ := newFileWorld(t, assets.Limits{})
+	body := photo(t, 700)
+	u := w.upload("?name=%22x%22.jpg&alt=Ship", body)
+	if !strings.HasPrefix(u.href(), "/v4/x/file/") || !strings.HasSuffix(u.path(), "/%22x%22.jpg") {
+		t.Fatalf("the address is %s", u.href())
+	}
+	whole := w.send("GET", u.href(), "").want(200)
+	if whole.body != body {
+		t.Error("other bytes")
+	}
+	etag := whole.header.Get("Etag")
+	for name, want := range map[string]string{"Content-Type": "image/jpeg",
+		"Cache-Control":                "public, max-age=31536000, immutable",
+		"Cross-Origin-Resource-Policy": "cross-origin", "X-Content-Type-Options": "nosniff",
+		"Access-Control-Allow-Origin": "*",
+		"Content-Security-Policy":     "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+		"Accept-Ranges":               "bytes",
+		"Cache-Tag":                   "file-" + u.Asset.Content.Attachment[0].File.ID, "Content-Disposition": "",
+		"Content-Encoding": ""} {
+		if got := whole.header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	for query, cache := range map[string]string{"": "public, max-age=60", "?v=0000000000000000": "public, max-age=60",
+		"?w=2560": "public, max-age=60"} {
+		if r := w.send("GET", u.path()+query, "").want(200); r.header.Get("Cache-Control") != cache || r.body != body ||
+			r.header.Get("Etag") != etag {
+			t.Errorf("%q: %v", query, r.header)
+		}
+	}
+	small := w.send("GET", u.href()+"&w=320", "").want(200)
+	if p, _, err := image.DecodeConfig(strings.NewReader(small.body)); err != nil || p.Width != 320 ||
+		small.header.Get("Etag") == etag {
+		t.Errorf("a rendition: %v, %v, %v", p, err, small.header)
+	}
+	w.send("GET", u.path(), "", header("If-None-Match", etag)).want(304)
+	w.send("HEAD", u.path(), "").want(200)
+	part := w.send("GET", u.path(), "", header("Range", "bytes=10-19"), header("If-Range", etag)).want(206)
+	if part.body != body[10:20] || part.header.Get("Content-Range") != fmt.Sprintf("bytes 10-19/%d", len(body)) {
+		t.Errorf("a part: %q, %v", part.body, part.header)
+	}
+	w.send("GET", u.path(), "", header("Range", "bytes=10-19"), header("If-Range", `"other"`)).want(200)
+	if r := w.send("GET", u.path(), "", header("Range", "bytes=9999999-")); r.status != 416 ||
+		r.header.Get("Content-Type") != "application/json; charset=utf-8" ||
+		!strings.Contains(r.body, `"parameter":"Range"`) {
+		t.Errorf("outside: %d %v %s", r.status, r.header, r.body)
+	}
+	for _, query := range []string{"?w=1", "?w=", "?w=0320", "?w=320&w=320", "?x=1", "?key=1"} {
+		if r := w.send("GET", u.path()+query, ""); r.status != 400 || r.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %v", query, r.status, r.header)
+		}
+	}
+	for _, path := range []string{u.path() + "x", strings.ReplaceAll(u.path(), "%22", "'"),
+		"/v4/x/file/" + strings.Repeat("0", 32) + "/x"} {
+		if r := w.send("GET", path, ""); r.status != 404 || r.header.Get("Cache-Control") != "no-store" ||
+			r.header.Get("Cache-Tag") != "" {
+			t.Errorf("%s: %d %v", path, r.status, r.header)
+		}
+	}
+	// No picture, video or sound is shown in a browser.
+	u = w.upload("?name=a%20%C3%A9.pdf", "%PDF-1.7\n")
+	if got := w.send("GET", u.path(),
+		"").want(200).header.Get("Content-Disposition"); got != "attachment; filename*=UTF-8''a%20%C3%A9.pdf" {
+		t.Errorf("Content-Disposition is %q", got)
+	}
+	svg := `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`
+	u = w.upload("", svg)
+	if r := w.send("GET", u.path(), "").want(200); r.header.Get("Content-Type") != "image/svg+xml" || r.body != svg ||
+		!strings.Contains(r.header.Get("Content-Security-Policy"), "sandbox") {
+		t.Errorf("an SVG with a script: %v", r.header)
+	}
+}
+
+func TestAFileIsReplacedOnlyAsItWasRead(t *testing.T) {
+	w, svc := newFileWorld(t, assets.Limits{})
+	u := w.upload("?name=a.pdf", "%PDF-1.7\n")
+	at := library + "/asset/" + u.Asset.ID
+	read := w.as(editor, "GET", at, "").want(200)
+	etag := read.header.Get("Etag")
+	w.as(editor, "GET", at, "", header("If-None-Match", etag)).want(304)
+	for _, request := range [][2]string{{"PUT", "/file"}, {"PATCH", ""}} {
+		body := map[string]string{"PUT": "%PDF-1.7\nnew", "PATCH": `{"title":"new"}`}[request[0]]
+		if r := w.as(editor, request[0], at+request[1], body); r.status != 428 ||
+			!strings.Contains(r.body, `"code":"precondition"`) {
+			t.Errorf("%s without If-Match: %d %s", request[0], r.status, r.body)
+		}
+		for _, other := range []string{`"x"`, "*", "W/" + etag} {
+			if r := w.as(editor, request[0], at+request[1], body, header("If-Match", other)); r.status != 412 ||
+				!strings.Contains(r.body, `"code":"changed"`) {
+				t.Errorf("%s with %s: %d %s", request[0], other, r.status, r.body)
+			}
+		}
+		w.as(stranger, request[0], at+request[1], body, header("If-Match", etag)).want(403)
+	}
+	zipped := strings.TrimSuffix(etag, `"`) + `-gzip"`
+	w.as(editor, "PATCH", at, `{"title":"new","createdAt":"2020-01-02T03:04:05Z"}`,
+		header("If-Match", zipped)).want(200)
+	w.as(editor, "PUT", at+"/file", "%PDF-1.7\nnew", header("If-Match", etag)).want(412)
+	etag = w.as(editor, "GET", at, "").want(200).header.Get("Etag")
+	for _, wrong := range []string{`{"focus":null}`, `{"focus":{"x":1}}`, `{"focus":{"x":-1,"y":0}}`, `{"title":null}`,
+		`{"titel":""}`, `[]`} {
+		w.as(editor, "PATCH", at, wrong, header("If-Match", etag)).want(400)
+	}
+	w.as(editor, "PATCH", at, `{"alt":""}`, header("If-Match", etag), setType("application/merge-patch+json")).want(200)
+	w.as(editor, "PUT", at+"/file", "%PDF-1.7\nnew", header("If-Match", etag),
+		header("Content-Encoding", "gzip")).want(415)
+	if got := w.as(editor, "PUT", at+"/file", "%PDF-1.7\nnew", header("If-Match", etag)).want(200); got.body == "" {
+		t.Error("no body")
+	}
+	if got := w.send("GET", u.href(), "").want(200); got.body != "%PDF-1.7\nnew" ||
+		got.header.Get("Cache-Control") != "public, max-age=60" {
+		t.Errorf("replaced: %q %v", got.body, got.header)
+	}
+	w.as(editor, "POST", library+"/assets", `{"remove":["`+u.Asset.ID+`"]}`).want(200)
+	w.send("GET", u.href(), "").want(404)
+	if err := svc.Upkeep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	w.send("GET", u.href(), "").want(404)
+}
+
+func TestUploadsThatAreRefused(t *testing.T) {
+	w, _ := newFileWorld(t, assets.Limits{File: 1000, Files: 1500})
+	pdf := func(size int) string { return "%PDF-1.7\n" + strings.Repeat("x", size) }
+	for what, test := range map[string]struct {
+		query, body string
+		options     []option
+		status      int
+		code        string
+	}{"a page": {"", "<!doctype html>", nil, 415, "media_type"}, "nothing": {"", "", nil, 415, "media_type"},
+		"HEIC":      {"", "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic", nil, 415, "media_type"},
+		"too large": {"", pdf(1000), nil, 413, "too_large"},
+		"too large, size unknown": {"", pdf(1000), []option{func(r *http.Request) { r.ContentLength = -1 }}, 413,
+			"too_large"},
+		"a picture that ends early": {"", photo(t, 32)[:300], nil, 422, "not_applicable"},
+		"a name that leads away":    {"?name=..%2F..%2Fx", pdf(1), nil, 400, "invalid"},
+		"an unknown folder":         {"?folder=x", pdf(1), nil, 404, "not_found"},
+		"an unknown parameter":      {"?titel=x", pdf(1), nil, 400, "invalid"},
+		"compressed":                {"", pdf(1), []option{header("Content-Encoding", "gzip")}, 415, "media_type"},
+		"with a key":                {"", pdf(1), []option{header("Idempotency-Key", "x")}, 400, "invalid"}} {
+		var problem struct{ Code string }
+		if r := w.as(editor, "POST", library+"/files"+test.query, test.body,
+			test.options...); r.status != test.status ||
+			json.Unmarshal([]byte(r.body), &problem) != nil || problem.Code != test.code {
+			t.Errorf("%s: %d %s", what, r.status, r.body)
+		}
+	}
+	w.as(stranger, "POST", library+"/files", pdf(1)).want(403)
+	w.send("POST", library+"/files", pdf(1)).want(401)
+	w.upload("", pdf(900))
+	if r := w.as(editor, "POST", library+"/files", pdf(900)); r.status != 422 ||
+		!strings.Contains(r.body, `"code":"limit"`) {
+		t.Errorf("beyond the limit of the network: %d %s", r.status, r.body)
+	}
+	w.as(editor, "POST", library+"/assets", `{"add":[{"id":"1","generator":{"id":"files"},"content":{}}]}`).want(403)
+}
+
+// An upload takes memory only for its time, and a file is sent at the pace of its client.
+func TestUploadsAndDownloadsGiveTheirMemoryBack(t *testing.T) {
+	w, _ := newFileWorld(t, assets.Limits{}, func(c *httpapi.Config) { c.Limits.Memory = 8 << 20 })
+	u := w.upload("", "%PDF-1.7\n"+strings.Repeat("x", 3<<20))
+	for range 20 {
+		if r := w.send("GET", u.path(), "").want(200); len(r.body) != 3<<20+9 {
+			t.Fatalf("%d bytes", len(r.body))
+		}
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for load, _ := httpapi.LoadOf(w.handler); load.Memory != 0; load, _ = httpapi.LoadOf(w.handler) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes are still taken", load.Memory)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

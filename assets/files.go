@@ -1,0 +1,271 @@
+package assets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// Files keeps the bytes of files, each under a name that is used once. The names have letters, digits and hyphens. All
+// methods may be called at the same time.
+//
+// A Service never changes bytes: it puts those of a new file or of a replaced one under a new name, and then commits
+// the record that has this name. So what an interruption leaves is bytes without a record, which
+// [Service.Upkeep] deletes a day later.
+type Files interface {
+	// Put keeps what from yields, which are size bytes, under a new name. The bytes are durable when it returns nil.
+	// After an error some of them may be kept, and List yields the name then. It returns storage.ErrFull if there is no
+	// room, and the error of from as it is.
+	Put(ctx context.Context, name string, size int64, from io.Reader) error
+	// Open returns size of the bytes with this name, from an offset on. If there is no such name, Open or the first
+	// Read returns an error that wraps fs.ErrNotExist. A Read returns an error if the bytes were deleted meanwhile, and
+	// not io.EOF.
+	Open(ctx context.Context, name string, offset, size int64) (io.ReadCloser, error)
+	// Delete deletes the bytes with these names, and ignores names without bytes.
+	Delete(ctx context.Context, names ...string) error
+	// List yields the names that have bytes, also those of a Put that has not ended. An error is the last pair.
+	List(ctx context.Context) iter.Seq2[StoredFile, error]
+}
+
+// StoredFile is a name that has bytes.
+type StoredFile struct {
+	Name  string
+	Since time.Time // when Put was called
+}
+
+// storeFiles are the Files in the store itself. The bytes of a name are in one of the spaces files/0 to files/f, so
+// that a slow disk delays no update of a library for longer than it takes to write a chunk:
+//
+//	object/<name>      a storedObject, as JSON; put with the first chunk, and deleted after the last one
+//	data/<name> <n>    the n-th chunk; each has chunkBytes bytes, except the last one
+//	file/<id>          which library has the file, see fileHome
+type storeFiles struct {
+	db  storage.Store
+	now func() time.Time
+}
+
+const (
+	objectKind = "object/"
+	chunkKind  = "data/"
+	homeKind   = "file/"
+
+	fileSpaces = "files/"
+	fileShards = "0123456789abcdef"
+	chunkBytes = 1 << 20
+	// deletedChunks is how many chunks one update deletes. SQLite overwrites them, and other updates wait meanwhile.
+	deletedChunks = 4
+)
+
+// storedObject is the record of bytes in the store.
+type storedObject struct {
+	Since int64 `json:"since"` // milliseconds since the epoch
+}
+
+// fileSpace returns the space for a name or the id of a file, which begins with a hexadecimal digit.
+func fileSpace(name string) string { return fileSpaces + name[:1] }
+
+func chunkKey(name string, n int64) string {
+	return record.Key(fileSpace(name), chunkKind, name, record.Number(n))
+}
+
+// Put writes each chunk in an update of its own, while no update waits for from.
+func (s storeFiles) Put(ctx context.Context, name string, size int64, from io.Reader) error {
+	space, since := fileSpace(name), s.now().UnixMilli()
+	for n := int64(0); n == 0 || size > 0; n++ {
+		chunk := make([]byte, min(size, chunkBytes)) // a new one each time, since a store may keep it
+		if _, err := io.ReadFull(from, chunk); err != nil {
+			return err
+		}
+		size -= int64(len(chunk))
+		entries := []storage.Entry{{Key: chunkKey(name, n), Value: chunk}}
+		if n == 0 {
+			object, err := json.Marshal(storedObject{since})
+			if err != nil {
+				return err
+			}
+			entries = append(entries, storage.Entry{Key: record.Key(space, objectKind, name), Value: object})
+		}
+		err := s.db.Update(ctx, space, storage.UpdateOptions{Large: len(chunk) > chunkBytes/2},
+			func(t storage.Tx) error { return t.Put(ctx, entries...) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s storeFiles) Open(ctx context.Context, name string, offset, size int64) (io.ReadCloser, error) {
+	return io.NopCloser(&chunkReader{ctx: ctx, db: s.db, name: name, next: offset, end: offset + size}), nil
+}
+
+// chunkReader reads chunk by chunk, each in a View of its own, so that a slow client keeps no snapshot.
+type chunkReader struct {
+	ctx       context.Context
+	db        storage.Store
+	name      string
+	next, end int64  // offsets
+	chunk     []byte // what is left of the chunk at next
+}
+
+func (r *chunkReader) Read(p []byte) (int, error) {
+	if r.next >= r.end {
+		return 0, io.EOF
+	}
+	if len(r.chunk) == 0 {
+		key := chunkKey(r.name, r.next/chunkBytes)
+		err := r.db.View(r.ctx, func(in storage.Reader) error {
+			values, err := in.Get(r.ctx, key)
+			if err == nil && values[0] == nil {
+				err = fmt.Errorf("%q: %w", key, fs.ErrNotExist)
+			}
+			if err == nil {
+				r.chunk = values[0]
+			}
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		r.chunk = r.chunk[min(r.next%chunkBytes, int64(len(r.chunk))):]
+		if len(r.chunk) == 0 {
+			return 0, fmt.Errorf("%q: %w", key, io.ErrUnexpectedEOF)
+		}
+	}
+	n := copy(p[:min(int64(len(p)), r.end-r.next)], r.chunk)
+	r.chunk, r.next = r.chunk[n:], r.next+int64(n)
+	return n, nil
+}
+
+func (s storeFiles) Delete(ctx context.Context, names ...string) error {
+	for _, name := range names {
+		space := fileSpace(name)
+		all := storage.Prefix(record.Prefix(space, chunkKind, name))
+		for n, more := int64(0), true; more; n += deletedChunks {
+			err := s.db.Update(ctx, space, storage.UpdateOptions{Large: true}, func(t storage.Tx) error {
+				err := t.DeleteRange(ctx, storage.Range{From: chunkKey(name, n), To: chunkKey(name, n+deletedChunks)})
+				if err != nil {
+					return err
+				}
+				left, err := t.Estimate(ctx, all)
+				if more = left > 0; err != nil || more {
+					return err
+				}
+				return t.Delete(ctx, record.Key(space, objectKind, name))
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s storeFiles) List(ctx context.Context) iter.Seq2[StoredFile, error] {
+	return listShards(ctx, s.db, objectKind, func(e storage.Entry, name string) (StoredFile, error) {
+		var o storedObject
+		err := readJSON(e.Key, e.Value, &o)
+		return StoredFile{name, time.UnixMilli(o.Since)}, err
+	})
+}
+
+// listShards yields the records of a kind in all spaces of files, those of a space in a View of its own.
+func listShards[T any](
+	ctx context.Context, db storage.Store, kind string, read func(e storage.Entry, name string) (T, error),
+) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		for _, shard := range fileShards {
+			prefix := record.Prefix(fileSpaces+string(shard), kind)
+			var all []T
+			err := db.View(ctx, func(r storage.Reader) error {
+				all = nil
+				for e, err := range r.Scan(ctx, storage.Prefix(prefix)) {
+					if err != nil {
+						return err
+					}
+					one, err := read(e, e.Key[len(prefix):])
+					if err != nil {
+						return err
+					}
+					all = append(all, one)
+				}
+				return nil
+			})
+			for _, one := range all {
+				if err == nil && !yield(one, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(none, err)
+				return
+			}
+		}
+	}
+}
+
+// fileContent reads the bytes of a name, from any place in them.
+type fileContent struct {
+	ctx    context.Context
+	files  Files
+	name   string
+	size   int64
+	at     int64
+	opened io.ReadCloser
+	err    error // the first one; it stays
+}
+
+func (f *fileContent) Read(p []byte) (n int, err error) {
+	switch {
+	case f.err != nil:
+		return 0, f.err
+	case f.at >= f.size:
+		return 0, io.EOF
+	case f.opened == nil:
+		if f.opened, f.err = f.files.Open(f.ctx, f.name, f.at, f.size-f.at); f.err != nil {
+			return 0, f.err
+		}
+	}
+	n, err = f.opened.Read(p)
+	if f.at += int64(n); err == io.EOF && f.at < f.size {
+		err = fmt.Errorf("%s ends after %d of %d bytes: %w", f.name, f.at, f.size, io.ErrUnexpectedEOF)
+	}
+	if err != nil && err != io.EOF {
+		f.err = err
+	}
+	return n, err
+}
+
+func (f *fileContent) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += f.at
+	case io.SeekEnd:
+		offset += f.size
+	}
+	if offset < 0 {
+		return 0, errors.New("before the first byte")
+	}
+	if offset == f.at {
+		return offset, nil
+	}
+	f.at = offset
+	return offset, f.Close()
+}
+
+func (f *fileContent) Close() error {
+	opened := f.opened
+	if f.opened = nil; opened == nil {
+		return nil
+	}
+	return opened.Close()
+}

@@ -1,0 +1,281 @@
+package assets
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/assets/internal/media"
+	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// An upload takes these steps, in Session.keep:
+//
+//  1. The body is read into a temporary file, without what tells of place, camera and person. Nothing is stored yet,
+//     so an upload that breaks off leaves nothing, and a slow one keeps no update waiting.
+//  2. The bytes are put into Files, under a new name, and so are the renditions of a picture.
+//  3. An update of the library puts the record that names them.
+//
+// After an error in the last two steps the bytes are deleted again. What a killed process leaves is swept.
+
+// keep stores the bytes of body as those of f, and calls commit in an update of the library, with the record of the
+// file as it is then.
+func (s *Session) keep(
+	ctx context.Context, lib Library, f fileRecord, body io.Reader,
+	commit func(*request, fileRecord) (assetRecord, error),
+) (Asset, error) {
+	isNew := f.Bytes == ""
+	in, err := s.service.receive(body)
+	if err == nil {
+		defer in.close()
+		f.setBytes(in)
+	}
+	if err == nil && isNew {
+		err = s.service.putHome(ctx, f.ID, lib)
+	}
+	if err != nil {
+		return Asset{}, full(err)
+	}
+	if err = s.service.putBytes(ctx, &f, in); err == nil {
+		var a Asset
+		a, err = update(ctx, s, lib, size{}, func(req *request) (Asset, error) {
+			r, err := commit(req, f)
+			if err != nil {
+				return Asset{}, err
+			}
+			return req.asset(r), nil
+		})
+		if err == nil {
+			return a, nil
+		}
+	}
+	if !errors.Is(err, storage.ErrUnknown) { // the record may be there
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
+		defer cancel()
+		_ = s.service.files.Delete(ctx, f.names()...) // else they are swept
+	}
+	return Asset{}, full(err)
+}
+
+// discardTime is how long it may take to delete the bytes of an upload that has failed.
+const discardTime = 10 * time.Second
+
+// full returns err as storage.ErrFull if the disk of the temporary files has no room.
+func full(err error) error {
+	if errors.Is(err, syscall.ENOSPC) && !errors.Is(err, storage.ErrFull) {
+		return fmt.Errorf("%w: %w", storage.ErrFull, err)
+	}
+	return err
+}
+
+// received are the bytes of an upload, in a temporary file.
+type received struct {
+	*spool
+	info media.Info
+}
+
+// receive reads an upload into a temporary file, without what tells of place, camera and person. The caller closes it.
+func (s *Service) receive(body io.Reader) (out *received, err error) {
+	limited := &limitedBody{from: body, left: int64(s.limits.File), limits: s.limits}
+	in := bufio.NewReaderSize(limited, media.HeadSize)
+	head, err := in.Peek(media.HeadSize)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	kind, err := media.Detect(head)
+	if err != nil {
+		return nil, fault.Unprocessable(vitrine.CodeMediaType, "", "%s", err)
+	}
+	out = &received{}
+	if out.spool, err = newSpool(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			out.close()
+		}
+	}()
+	if kind.Kind != "photo" {
+		out.info, err = media.CleanStream(out, in, kind)
+	} else {
+		var raw *spool
+		if raw, err = newSpool(); err != nil {
+			return nil, err
+		}
+		defer raw.close()
+		if _, err = io.Copy(raw, in); err == nil {
+			out.info, err = media.CleanPicture(out, raw.reader(0), kind)
+		}
+	}
+	// An error of the body counts first, since a file that did not arrive whole looks damaged too.
+	if limited.err != nil && limited.err != io.EOF {
+		err = limited.err
+	}
+	return out, err
+}
+
+// limitedBody is the body of an upload, of at most Limits.File.
+type limitedBody struct {
+	from   io.Reader
+	left   int64
+	limits Limits
+	err    error // the first one
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		n, err = 0, errFileSize(b.limits)
+	}
+	b.err = err
+	return n, err
+}
+
+// spool is a temporary file that is written and then read, and disappears with the process. It knows the SHA-256 of
+// what was written.
+type spool struct {
+	file *os.File
+	size int64
+	sum  hash.Hash
+}
+
+func newSpool() (*spool, error) {
+	f, err := os.CreateTemp("", "vitrine-file-*")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name()) // where an open file cannot be removed, close removes it
+	return &spool{file: f, sum: sha256.New()}, nil
+}
+
+func (s *spool) Write(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	s.size += int64(n)
+	_, _ = s.sum.Write(p[:n])
+	return n, err
+}
+
+// reader reads what was written from an offset on.
+func (s *spool) reader(from int64) *io.SectionReader {
+	return io.NewSectionReader(s.file, from, s.size-from)
+}
+
+func (s *spool) close() {
+	_ = s.file.Close()
+	_ = os.Remove(s.file.Name())
+}
+
+// setBytes makes the received bytes those of the file.
+func (f *fileRecord) setBytes(in *received) {
+	if f.Name == "" {
+		f.Name = "file" + in.info.Ending
+	}
+	if f.Bytes == "" && f.Title == "" {
+		f.Title = f.Name
+	}
+	f.Bytes = f.ID + "-" + newSecret()[:16]
+	f.Type, f.Size, f.Sum = in.info.MediaType, in.size, hex.EncodeToString(in.sum.Sum(nil))
+	f.Width, f.Height, f.Renditions = in.info.Width, in.info.Height, nil
+}
+
+// putHome notes which library a file is in, before its bytes are stored.
+func (s *Service) putHome(ctx context.Context, id string, lib Library) error {
+	home, err := json.Marshal(fileHome{lib, s.now().UnixMilli()})
+	if err != nil {
+		return err
+	}
+	space := fileSpace(id)
+	return s.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
+		return t.Put(ctx, storage.Entry{Key: record.Key(space, homeKind, id), Value: home})
+	})
+}
+
+// putBytes stores the bytes of a file, and its renditions.
+func (s *Service) putBytes(ctx context.Context, f *fileRecord, in *received) error {
+	if err := s.files.Put(ctx, f.Bytes, in.size, in.reader(0)); err != nil {
+		return err
+	}
+	need := in.info.Memory()
+	if len(in.info.Widths()) == 0 || need > int64(s.limits.Decoding) {
+		return nil
+	}
+	out, err := newSpool()
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	var made []rendition
+	var ends []int64
+	err = s.decoding.do(ctx, need, func() error {
+		return in.info.Renditions(in.reader(0), func(width int, encode func(io.Writer) error) error {
+			before := out.size
+			if err := cmp.Or(ctx.Err(), encode(out)); err != nil {
+				return err
+			}
+			made = append(made, rendition{width, in.info.RenditionType().MediaType, out.size - before})
+			ends = append(ends, out.size)
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for i, r := range made {
+		f.Renditions = append(f.Renditions, r)
+		if err := s.files.Put(ctx, f.renditionName(r.Width), r.Size, out.reader(ends[i]-r.Size)); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(f.Renditions, func(a, b rendition) int { return a.Width - b.Width })
+	return nil
+}
+
+// decoding bounds the memory of pictures that are decoded, and how many there are at a time: one for each core.
+type decoding struct{ bytes, cores *semaphore.Weighted }
+
+func newDecoding(most int) decoding {
+	return decoding{semaphore.NewWeighted(int64(most)), semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))}
+}
+
+// decodePatience is how long an upload waits until its picture can be decoded.
+const decodePatience = 10 * time.Second
+
+// do calls fn when there are so many bytes of memory and a core for it. It returns ErrBusy if there are none in time.
+func (d decoding) do(ctx context.Context, need int64, fn func() error) error {
+	wait, cancel := context.WithTimeout(ctx, decodePatience)
+	defer cancel()
+	err := d.cores.Acquire(wait, 1)
+	if err == nil {
+		defer d.cores.Release(1)
+		err = d.bytes.Acquire(wait, need)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return &vitrine.Error{Kind: vitrine.ErrBusy, Code: vitrine.CodeUnavailable,
+			Reason: "too many pictures are being decoded: try again"}
+	}
+	defer d.bytes.Release(need)
+	return fn()
+}
