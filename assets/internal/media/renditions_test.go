@@ -189,6 +189,8 @@ func TestRenditions(t *testing.T) {
 		{"PNG with a profile", insert(asPNG(transparent), 33, iccPNG), "image/png", iccPNG},
 		{"PNG of 16 bits", asPNG(color16), "image/png", ""},
 		{"grey PNG", insert(asPNG(grey16), 33, iccPNG), "image/png", iccPNG},
+		{"PNG of grey and transparency", insert(asPNG(grey(700, 30)), 33, iccPNG+chunk("tRNS", "\x00\x00")),
+			"image/png", ""},
 		{"PNG with a palette", asPNG(palette), "image/png", ""},
 		{"animated PNG", insert(asPNG(opaque), 33, chunk("acTL", be32(1)+be32(0))), "", ""},
 		{"WebP", riff(vp8x(0x20, 700, 32), riffChunk("ICCP", icc), webpLossy), "image/jpeg",
