@@ -92,7 +92,8 @@ func (c *call) cacheAs(value []string) {
 // has the time of the update, since after a restored backup a version number may be used again for other contents. The
 // letter at its end is the version of the JSON's form.
 func etagOf(app appsvc.App, tagged, defaults bool) string {
-	etag := strconv.AppendInt([]byte{'"'}, app.Version.Number(), 10)
+	var room [64]byte
+	etag := strconv.AppendInt(append(room[:0], '"'), app.Version.Number(), 10)
 	etag = strconv.AppendInt(append(etag, '-'), app.UpdatedAt, 36)
 	if tagged {
 		etag = append(etag, "-tagged"...)

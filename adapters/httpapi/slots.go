@@ -213,6 +213,9 @@ func (x *slot) release() {
 	x.count = 0
 	delete(s.clients, x)
 	s.forget(x)
+	if len(s.waiting) == 0 {
+		return
+	}
 	for next := s.next(); next >= 0; next = s.next() {
 		x := s.waiting[next]
 		s.waiting = slices.Delete(s.waiting, next, next+1)
