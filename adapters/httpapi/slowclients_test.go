@@ -14,7 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -22,8 +21,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// The tests of this file have clients that read slowly or not at all, in a bubble of synctest, so that a test waits for
-// no real time. Most of them have connections without buffers: the server has nothing to write to when its client does
+// The tests of this file have clients that read or send slowly or not at all, mostly in a bubble of synctest, so that a
+// test waits for no real time. Most of them have connections without buffers: the server has nothing to write to when its client does
 // not read.
 
 // versionsOfHTTP are the versions over which the clients ask: over HTTP/1.1 a deadline belongs to the connection, over
@@ -319,82 +318,6 @@ func TestAnEventStreamWhoseClientStopsIsCut(t *testing.T) {
 	}
 }
 
-// unreadAnswer is a response whose client reads nothing until the test tells it to.
-type unreadAnswer struct {
-	*httptest.ResponseRecorder
-	begun, goOn chan struct{}
-}
-
-func (u unreadAnswer) Write(p []byte) (int, error) {
-	u.begun <- struct{}{}
-	<-u.goOn
-	return u.ResponseRecorder.Write(p)
-}
-
-// TestExportsHaveSlots fills the slots with exports whose clients do not read. Further exports are refused, other reads
-// are not, and slots become free when the clients have read.
-func TestExportsHaveSlots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		known := &people{named: map[string]httpapi.Principal{}}
-		for _, name := range []string{"1", "2", "3"} {
-			by := vitrine.Caller{URN: network + ":user=" + name, Moderates: []string{network}}
-			known.set(name, httpapi.Principal{Caller: by})
-		}
-		h, err := httpapi.New(httpapi.Config{
-			Reviews: reviews.New(memory.New(), nil), Authenticate: known.authenticate,
-			Limits: httpapi.Limits{Exports: 3, ExportsOfCaller: 2},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		request := func(name, method, path, body string) *http.Request {
-			r := httptest.NewRequest(method, path, strings.NewReader(body))
-			r.Header.Set("Authorization", "Bearer "+name)
-			r.Header.Set("Content-Type", "application/x-ndjson")
-			return r
-		}
-		want := func(name, method, path, body string, status int, says string) http.Header {
-			t.Helper()
-			answer := httptest.NewRecorder()
-			h.ServeHTTP(answer, request(name, method, path, body))
-			if answer.Code != status || !strings.Contains(answer.Body.String(), says) {
-				t.Errorf("%s %s: %d %s, want %d with %q", method, path, answer.Code, answer.Body, status, says)
-			}
-			return answer.Header()
-		}
-		want("1", "POST", importPath, record("YQ=="), 200, `"created":1`)
-		begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan int)
-		export := func(name string) {
-			go func() {
-				mine := unreadAnswer{httptest.NewRecorder(), begun, goOn}
-				h.ServeHTTP(mine, request(name, "GET", exportPath, ""))
-				ended <- mine.Code
-			}()
-			<-begun
-		}
-		export("1")
-		export("1")
-		refused := want("1", "GET", exportPath, "", 503, "2 exports of this caller")
-		if refused.Get("Retry-After") == "" {
-			t.Error("a refused export is not told when to come again")
-		}
-		export("2")
-		want("3", "GET", exportPath, "", 503, "3 exports are under way")
-		if load, _ := httpapi.LoadOf(h); load.Exports != 3 {
-			t.Errorf("%d exports are under way, want 3", load.Exports)
-		}
-		want("3", "HEAD", exportPath, "", 200, "")
-		want("3", "GET", "/x/reviews/collections", "", 200, "")
-		close(goOn)
-		for range 3 {
-			if status := <-ended; status != 200 {
-				t.Errorf("an export ended with %d", status)
-			}
-		}
-		want("3", "GET", exportPath, "", 200, `"reviews"`)
-	})
-}
-
 // slowReader is a response whose client takes pause for each piece, and which keeps the deadlines for writing.
 type slowReader struct {
 	*httptest.ResponseRecorder
@@ -460,6 +383,168 @@ func TestAClientPaysForItsOwnTimeAlone(t *testing.T) {
 					t.Errorf("it took %s", e.Duration)
 				}
 			})
+		})
+	}
+}
+
+// sendAll sends a whole request before it looks at the answer, as most clients do.
+func (w *world) sendAll(request string, size int64) (*http.Response, error) {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := io.WriteString(conn, request); err != nil {
+		return nil, err
+	}
+	if _, err := io.CopyN(conn, endless{}, size); err != nil {
+		return nil, err
+	}
+	return http.ReadResponse(bufio.NewReader(conn), nil)
+}
+
+func TestClientsThatSendEverythingFirstReadTheRefusal(t *testing.T) {
+	w := newWorld(t)
+	token := w.token(editor)
+	for name, c := range map[string]struct {
+		line, auth, media string
+		size              int64
+		status            int
+	}{
+		"401 of 16 MiB": {"POST /apps/", "none", "application/json", 16 << 20, 401},
+		"413 of 5 MB":   {"POST /apps/", token, "application/json", 5e6, 413},
+		"405 of 5 MB":   {"PUT /apps/", token, "application/json", 5e6, 405},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken %s\r\nContent-Type: "+
+				"%s\r\nContent-Length: %d\r\n\r\n", c.line, c.auth, c.media, c.size)
+			begin := time.Now()
+			answer, err := w.sendAll(text, c.size)
+			for range 20 {
+				if err == nil || time.Since(begin) < 2*time.Second {
+					break
+				}
+				begin = time.Now() // on a busy machine sending may take longer than the server reads
+				answer, err = w.sendAll(text, c.size)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != c.status ||
+				!strings.Contains(string(text), `"error"`) {
+				t.Errorf("%d %s, %v", answer.StatusCode, text, err)
+			}
+		})
+	}
+}
+
+// A server with too many requests answers at once, and waits for no body.
+func TestAnOverloadedServerDrainsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate},
+			func(s *http.Server) {
+				handler := s.Handler
+				s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					handler.ServeHTTP(w, r.WithContext(httpapi.Overloaded(r.Context())))
+				})
+			})
+		conn := dial()
+		defer conn.Close()
+		begun := time.Now()
+		if _, err := io.WriteString(conn,
+			"POST /apps/ HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 503 ||
+			time.Since(begun) > 0 {
+			t.Errorf("after %s: %v, %v", time.Since(begun), answer, err)
+		}
+	})
+}
+
+// A client that asks before it sends a file, and has sent all of it, goes on with the same connection.
+func TestAConnectionOutlivesAnImport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		known := &people{named: map[string]httpapi.Principal{"editor": editor}}
+		conn := dialer(t, httpapi.Config{Reviews: reviews.New(memory.New(), nil), Authenticate: known.authenticate})()
+		reader := bufio.NewReader(conn)
+		for range 2 {
+			file := record("YQ==")
+			sent := make(chan error)
+			go func() {
+				_, err := fmt.Fprintf(conn,
+					"POST /x/reviews/import HTTP/1.1\r\nHost: x\r\nAuthorization: svctoken editor\r\nContent-Type: "+
+						"application/x-ndjson\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n%s", len(file), file)
+				sent <- err
+			}()
+			if answer, err := http.ReadResponse(reader, nil); err != nil || answer.StatusCode != http.StatusContinue {
+				t.Fatalf("%+v, %v", answer, err)
+			}
+			answer, err := http.ReadResponse(reader, nil)
+			if err != nil || answer.StatusCode != http.StatusOK || answer.Close {
+				t.Fatalf("%+v, %v", answer, err)
+			}
+			if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-sent; err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // the server waits for the next request
+		}
+		conn.Close()
+		time.Sleep(time.Minute) // until the server has closed its side, too
+	})
+}
+
+// Over HTTP/2 a client reads the response while it sends, so nothing is drained.
+func TestOverHTTP2NothingIsDrained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var http2 http.Protocols
+		http2.SetUnencryptedHTTP2(true)
+		dial := dialer(t, httpapi.Config{Apps: appsvc.New(memory.New(), nil), Authenticate: (&people{}).authenticate},
+			func(s *http.Server) { s.Protocols = &http2 })
+		transport := &http.Transport{Protocols: &http2,
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return dial(), nil }}
+		defer transport.CloseIdleConnections()
+		body, sends := io.Pipe()
+		defer sends.Close()
+		begun := time.Now()
+		answer, err := (&http.Client{Transport: transport}).Post("http://x/apps/", "application/json", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != 401 || answer.ProtoMajor != 2 || time.Since(begun) > 0 {
+			t.Errorf("after %s: %s %s", time.Since(begun), answer.Proto, answer.Status)
+		}
+	})
+}
+
+// A stream and an export go on for long, so they do not begin while a body that nobody needs is missing.
+func TestStreamsAndExportsDoNotBeginWithoutTheirBody(t *testing.T) {
+	for _, path := range []string{"/x/changes", "/x/reviews/export?network=example.test"} {
+		synctest.Test(t, func(t *testing.T) {
+			store := memory.New()
+			dial := dialer(t, httpapi.Config{Apps: appsvc.New(store, nil), Reviews: reviews.New(store, nil),
+				Authenticate: func(*http.Request) (httpapi.Principal, error) { return editor, nil }})
+			conn := dial()
+			defer conn.Close()
+			if _, err := fmt.Fprintf(conn,
+				"GET %s HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nContent-Length: 5\r\n\r\n1234",
+				path); err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil || answer.StatusCode != 400 || !answer.Close {
+				t.Fatalf("%s: %+v, %v", path, answer, err)
+			}
+			if text, _ := io.ReadAll(answer.Body); !strings.Contains(string(text), "the body did not arrive whole") {
+				t.Errorf("%s: %s", path, text)
+			}
+			time.Sleep(time.Minute) // until the server has closed its side, too
 		})
 	}
 }

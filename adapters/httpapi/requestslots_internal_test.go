@@ -7,10 +7,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -192,4 +195,93 @@ func TestAppsWithDefaultsAreCounted(t *testing.T) {
 	c.do("reader", "GET", path, "", 503)
 	leave()
 	c.do("reader", "GET", path, "", 200)
+}
+
+// Whatever erases waits for a slot for as long as erasures take, and erases nothing without one. An export waits for a
+// second, and other reads of reviews for none.
+func TestErasuresAndExportsHaveSlots(t *testing.T) {
+	const network = "urn:vitrine:example.test"
+	const library = assetPrefix + "/example.test/assetLibrary/example.test"
+	synctest.Test(t, func(t *testing.T) {
+		db := memory.New()
+		by := vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network}}
+		served, err := New(Config{
+			Apps: appsvc.New(db, nil), Assets: assets.New(db, nil), Reviews: reviews.New(db, nil),
+			Authenticate: func(*http.Request) (Principal, error) { return Principal{Caller: by}, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := served.(*handler)
+		do := func(method, path, body string, want int) string {
+			r := httptest.NewRequest(method, path, strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != want || want == 503 && w.Header().Get("Retry-After") == "" {
+				t.Errorf("%s %s: %d %v, want %d: %s", method, path, w.Code, w.Header(), want, w.Body)
+			}
+			return w.Body.String()
+		}
+		id := func(made string) string {
+			_, id, _ := strings.Cut(made, `"id":"`)
+			id, _, _ = strings.Cut(id, `"`)
+			return id
+		}
+		app := id(do("POST", "/apps/", `{"title":"x","groups":["`+network+`"]}`, 201))
+		do("DELETE", "/apps/"+app, "", 204)
+		do("POST", library+"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{"content":"x"}}]}`, 200)
+		folder := id(do("POST", library+"/folders", `{"create":[{"label":"x"}]}`, 200))
+		for _, erasure := range []struct {
+			method, path, body string
+			done               int
+		}{
+			{"POST", "/apps/" + app + "/erase", "", 204},
+			{"POST", library + "/folders", fmt.Sprintf(`{"delete":[%q],"purge":[%[1]q]}`, folder), 200},
+			{"DELETE", "/x/reviews?network=example.test&everything=true", "", 404}, // there are none
+		} {
+			all := taken(t, h.erasures, by.URN, "", h.erasures.perCaller)
+			begun := time.Now()
+			do(erasure.method, erasure.path, erasure.body, 503)
+			if took := time.Since(begun); took != erasePatience {
+				t.Errorf("%s %s: 503 after %v", erasure.method, erasure.path, took)
+			}
+			time.AfterFunc(erasePatience/2, all.release)
+			do(erasure.method, erasure.path, erasure.body, erasure.done)
+			if took := time.Since(begun) - erasePatience; took != erasePatience/2 {
+				t.Errorf("%s %s: done after %v", erasure.method, erasure.path, took)
+			}
+		}
+		do("DELETE", "/x/reviews?network=example.test&everything=true&dryRun=true", "", 404)
+		const export = "/x/reviews/export?network=example.test"
+		all := taken(t, h.exports, by.URN, "", h.exports.perCaller)
+		begun := time.Now()
+		do("GET", export, "", 503)
+		if took := time.Since(begun); took != slotPatience {
+			t.Errorf("an export is 503 after %v", took)
+		}
+		do("HEAD", export, "", 200)
+		do("GET", "/x/reviews/collections?network=example.test", "", 200)
+		all.release()
+		do("GET", export, "", 200)
+		if n := h.exports.inUse(); n != 0 {
+			t.Errorf("%d exports are under way in the end", n)
+		}
+	})
+}
+
+func TestTheLoadCountsWhatIsUnderWay(t *testing.T) {
+	h := newCrowd(t).handler
+	if load, ok := LoadOf(h); !ok || load != (Load{}) {
+		t.Errorf("at rest: %+v, %v", load, ok)
+	}
+	taken(t, h.large, "a", "", 2)
+	taken(t, h.uploads, "a", "n", 1)
+	taken(t, h.exports, "a", "", 1)
+	if load, _ := LoadOf(h); load != (Load{Memory: 2 * slotBytes, Uploads: 1, Exports: 1}) {
+		t.Errorf("%+v", load)
+	}
+	if _, ok := LoadOf(http.NotFoundHandler()); ok {
+		t.Error("another handler has a load")
+	}
 }
