@@ -70,11 +70,6 @@ func mayCreateIn(c vitrine.Caller, at string, groups, had []string) error {
 	return nil
 }
 
-// without returns the groups that are not in others.
-func without(groups, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return slices.Contains(others, g) })
-}
-
 // mayManageComponents is the rule for creating, deleting and checking components. The right is one over the whole
 // store.
 func mayManageComponents(c vitrine.Caller, operation string) error {

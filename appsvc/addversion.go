@@ -3,8 +3,6 @@ package appsvc
 import (
 	"context"
 	"slices"
-
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch
@@ -29,13 +27,12 @@ func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App
 		return App{}, err
 	}
 	if c.Type == AppRestored {
-		if err := tx.addRestoration(ctx, next.ID, next.Version, c.Restored); err != nil {
+		if err := tx.AddRestoration(ctx, next.ID, next.Version, c.Restored); err != nil {
 			return App{}, err
 		}
 	}
 	if c.Note != "" {
-		if err := tx.tx.Put(ctx,
-			storage.Entry{Key: noteKey(next.ID, next.Version.Number()), Value: []byte(c.Note)}); err != nil {
+		if err := tx.AddNote(ctx, next.ID, next.Version, c.Note); err != nil {
 			return App{}, err
 		}
 	}

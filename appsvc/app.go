@@ -11,6 +11,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -69,9 +70,9 @@ func (a App) with(body Body) App {
 type appHead struct {
 	App // with Components, and without Body, Tags and ErasesAt
 
-	uses  []use   // Components, with their versions
-	lists []int64 // numbers of the lists that the app is in, in the order of listKeys
-	large bool    // the body is in large/
+	uses  []records.Use // Components, with their versions
+	lists []int64       // numbers of the lists that the app is in, in the order of records.Head.ListKeys
+	large bool          // the body is in large/
 }
 
 // whole returns the version with its body.

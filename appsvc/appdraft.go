@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
@@ -60,14 +61,8 @@ func (d draft) giveKeys(v vitrine.Version) {
 	}
 }
 
-// use is a component in use, with its versions, sorted, each once.
-type use struct {
-	Name     string   `json:"name"`
-	Versions []string `json:"versions"`
-}
-
 // uses returns the components in use, by name.
-func (d draft) uses() (list []use) {
+func (d draft) uses() (list []records.Use) {
 	refs := make([]ComponentRef, len(d.elements))
 	for i, e := range d.elements {
 		if refs[i] = e.ref; !e.written() {
@@ -81,14 +76,14 @@ func (d draft) uses() (list []use) {
 		if n := len(list); n > 0 && list[n-1].Name == ref.Name {
 			list[n-1].Versions = append(list[n-1].Versions, ref.Version)
 		} else {
-			list = append(list, use{ref.Name, []string{ref.Version}})
+			list = append(list, records.Use{Name: ref.Name, Versions: []string{ref.Version}})
 		}
 	}
 	return list
 }
 
 // namesOf returns the names of components in use.
-func namesOf(uses []use) []string {
+func namesOf(uses []records.Use) []string {
 	names := make([]string, len(uses))
 	for i, u := range uses {
 		names[i] = u.Name

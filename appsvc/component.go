@@ -6,9 +6,12 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -166,7 +169,8 @@ func (s *Session) CreateComponent(ctx context.Context, in CreateComponentRequest
 		}
 		c = vacant
 		made.ID = c.ID
-		if err := tx.addComponent(ctx, c); err != nil {
+		if err := tx.AddComponent(ctx, records.Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main,
+			Title: c.Title(), Description: c.Description()}, c.Manifest); err != nil {
 			return err
 		}
 		return s.record(ctx, tx, Change{Type: ComponentCreated, Component: c})
@@ -212,7 +216,7 @@ func withID(manifest []byte, id string) (Component, error) {
 func (s *Session) Component(ctx context.Context, name string) (Component, error) {
 	return view(ctx, s, func(r *reader) (Component, error) {
 		// The latest version is known without manifests, so only its manifest is read.
-		list, err := r.componentVersions(ctx, name)
+		list, err := r.ComponentVersions(ctx, name)
 		if err != nil {
 			return Component{}, err
 		}
@@ -220,8 +224,8 @@ func (s *Session) Component(ctx context.Context, name string) (Component, error)
 			return Component{}, noComponent(name)
 		}
 		latest := latestOf(list)
-		manifest, err := r.value(ctx, keyOf(manifestKind, name, latest.Version))
-		return latest.with(manifest), err
+		manifest, err := r.Value(ctx, records.ManifestKey(name, latest.Version))
+		return withManifest(latest, manifest), err
 	})
 }
 
@@ -255,14 +259,14 @@ func (s *Session) AllComponents(ctx context.Context, in ListComponentsRequest) i
 func (r *reader) latestComponents(ctx context.Context, after string) iter.Seq2[Component, error] {
 	return func(yield func(Component, error) bool) {
 		// The versions of one name are adjacent. Their latest is known when the next name begins.
-		var versions []storedComponent
-		for c, err := range r.components(ctx, after) {
+		var versions []records.Component
+		for c, err := range r.Components(ctx, after) {
 			if err != nil {
 				yield(Component{}, err)
 				return
 			}
 			if len(versions) > 0 && c.Name != versions[0].Name {
-				if !yield(latestOf(versions).listed(), nil) {
+				if !yield(listed(latestOf(versions)), nil) {
 					return
 				}
 				versions = nil
@@ -270,7 +274,7 @@ func (r *reader) latestComponents(ctx context.Context, after string) iter.Seq2[C
 			versions = append(versions, c)
 		}
 		if len(versions) > 0 {
-			yield(latestOf(versions).listed(), nil)
+			yield(listed(latestOf(versions)), nil)
 		}
 	}
 }
@@ -301,7 +305,11 @@ func (s *Session) DeleteComponent(ctx context.Context, in DeleteComponentRequest
 		return err
 	}
 	_, err = s.service.write(ctx, write, &struct{}{}, nil, func(tx *writer) error {
-		if err := tx.deleteComponent(ctx, in.Name); err != nil {
+		n, err := tx.DeleteComponent(ctx, in.Name)
+		if err == nil && n == 0 {
+			err = noComponent(in.Name)
+		}
+		if err != nil {
 			return err
 		}
 		return s.record(ctx, tx, Change{Type: ComponentDeleted, Component: Component{Name: in.Name}})
@@ -313,4 +321,64 @@ func (s *Session) DeleteComponent(ctx context.Context, in DeleteComponentRequest
 type ComponentRef struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitzero"`
+}
+
+// vacant returns a component that may be added: with the id that it has, or that it had before it was deleted. It
+// returns an error of CreateComponent if the name and version, or the id, are taken, or belonged to another one that
+// was deleted.
+func (r *reader) vacant(ctx context.Context, c sentComponent) (out Component, err error) {
+	values, err := r.Get(ctx, records.ManifestKey(c.Name, c.Version),
+		records.Key(records.WasKind, c.Name, c.Version))
+	if err != nil {
+		return Component{}, err
+	}
+	if manifest := values[0]; manifest != nil {
+		id, _ := jsontree.Text(jsontree.Member(manifest, "id"))
+		if (id == c.ID || !c.named) && records.ContentDigest(manifest) == records.ContentDigest(c.Manifest) {
+			return Component{}, exists("/version", true,
+				"version %q of %q exists already, and is the same: nothing is left to do", c.Version, c.Name)
+		}
+		return Component{}, exists("/version", false,
+			"version %q of %q exists already, and is another one: want another version", c.Version, c.Name)
+	}
+	out = c.Component
+	was, id, _ := strings.Cut(string(values[1]), " ")
+	switch {
+	case was != "" && was != records.ContentDigest(c.Manifest):
+		return Component{}, fault.Invalid("/version",
+			"version %q of %q was deleted, and had another manifest: want the same one, or another version", c.Version,
+			c.Name)
+	case id != "" && !c.named:
+		if out, err = withID(c.Manifest, id); err != nil {
+			return Component{}, err
+		}
+		out.Warnings = c.Warnings
+	case id != "" && id != c.ID:
+		return Component{}, fault.Invalid("/id",
+			"version %q of %q was deleted, and had the id %q: want this id or none, or another version", c.Version,
+			c.Name, id)
+	}
+	taken, err := r.Value(ctx, records.Key(records.IDKind, out.ID))
+	if err != nil || taken == nil {
+		return out, err
+	}
+	if c.named {
+		return Component{}, exists("/id", false,
+			"a component with the id %q exists already: want another id, or none", c.ID)
+	}
+	return Component{}, exists("/id", false,
+		"version %q of %q was deleted, and another component has the id %q that it had: want another version",
+		c.Version, c.Name, id)
+}
+
+// exists is the error of a component that is there already. same says whether it is the one of the request.
+func exists(pointer string, same bool, format string, args ...any) error {
+	err := fault.Invalid(pointer, format, args...)
+	err.Code, err.Same = vitrine.CodeExists, &same
+	return err
+}
+
+// withManifest returns a stored component in the form for callers.
+func withManifest(c records.Component, manifest []byte) Component {
+	return Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main, Manifest: slices.Clip(manifest)}
 }

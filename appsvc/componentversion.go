@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -17,12 +18,12 @@ import (
 // latestOf returns the latest of some versions of a component: the highest one if all are semantic versions, otherwise
 // the one created last. Of versions that are equal in the order of semantic versions, such as 1.0.0+a and 1.0.0+b, the
 // one created last is the highest.
-func latestOf(versions []storedComponent) storedComponent {
-	byNumber := func(a, b storedComponent) int { return cmp.Compare(a.Number, b.Number) }
-	if slices.ContainsFunc(versions, func(c storedComponent) bool { return !isSemver(c.Version) }) {
+func latestOf(versions []records.Component) records.Component {
+	byNumber := func(a, b records.Component) int { return cmp.Compare(a.Number, b.Number) }
+	if slices.ContainsFunc(versions, func(c records.Component) bool { return !isSemver(c.Version) }) {
 		return slices.MaxFunc(versions, byNumber)
 	}
-	return slices.MaxFunc(versions, func(a, b storedComponent) int {
+	return slices.MaxFunc(versions, func(a, b records.Component) int {
 		return cmp.Or(semver.Compare("v"+a.Version, "v"+b.Version), byNumber(a, b))
 	})
 }
@@ -54,7 +55,7 @@ func (s *Session) ListComponentVersions(
 	ctx context.Context, in ListComponentVersionsRequest,
 ) (vitrine.Page[Component], error) {
 	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Component], err error) {
-		versions, err := r.componentVersions(ctx, in.Name)
+		versions, err := r.ComponentVersions(ctx, in.Name)
 		if err == nil && len(versions) == 0 {
 			err = noComponent(in.Name)
 		}
@@ -63,7 +64,7 @@ func (s *Session) ListComponentVersions(
 		}
 		slices.Reverse(versions)
 		if in.After != "" {
-			at := slices.IndexFunc(versions, func(c storedComponent) bool { return c.Version == in.After })
+			at := slices.IndexFunc(versions, func(c records.Component) bool { return c.Version == in.After })
 			if at < 0 {
 				return page,
 					fault.Invalid("after", "component %q has no version %q to go on after", in.Name, in.After)
@@ -72,7 +73,7 @@ func (s *Session) ListComponentVersions(
 		}
 		items := func(yield func(Component, error) bool) {
 			for _, c := range versions {
-				if !yield(c.listed(), nil) {
+				if !yield(listed(c), nil) {
 					return
 				}
 			}
@@ -84,7 +85,7 @@ func (s *Session) ListComponentVersions(
 }
 
 // listed returns the component in the form of lists.
-func (c storedComponent) listed() Component {
+func listed(c records.Component) Component {
 	manifest := appendString([]byte(`{"id":`), c.ID)
 	manifest = appendString(append(manifest, `,"name":`...), c.Name)
 	manifest = appendString(append(manifest, `,"version":`...), c.Version)
@@ -98,7 +99,7 @@ func (c storedComponent) listed() Component {
 	} else {
 		manifest = appendString(manifest, *c.Description)
 	}
-	return c.with(append(manifest, '}'))
+	return withManifest(c, append(manifest, '}'))
 }
 
 // AllComponentVersions yields the versions of a component from in.After on, the one created last first, page by page.
@@ -114,16 +115,16 @@ func (s *Session) AllComponentVersions(
 // read it. It returns ErrNotFound if there is no such version.
 func (s *Session) ComponentVersion(ctx context.Context, name, version string) (Component, error) {
 	return view(ctx, s, func(r *reader) (Component, error) {
-		key := keyOf(componentKind, name, version)
-		values, err := r.r.Get(ctx, key, keyOf(manifestKind, name, version))
+		key := records.ComponentKey(name, version)
+		values, err := r.Get(ctx, key, records.ManifestKey(name, version))
 		if err != nil {
 			return Component{}, err
 		}
 		if values[0] == nil {
 			return Component{}, noComponentVersion(name, version)
 		}
-		c, err := decodeComponent(storage.Entry{Key: key, Value: values[0]})
-		return c.with(values[1]), err
+		c, err := records.DecodeComponent(storage.Entry{Key: key, Value: values[0]})
+		return withManifest(c, values[1]), err
 	})
 }
 

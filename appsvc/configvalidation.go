@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
@@ -26,14 +27,14 @@ func (s *Service) readComponents(ctx context.Context, at string, d draft) (map[C
 	for i, e := range d.elements {
 		if _, known := manifests[e.ref]; e.written() && !known {
 			manifests[e.ref] = nil
-			keys, written = append(keys, keyOf(manifestKind, e.ref.Name, e.ref.Version)), append(written, i)
+			keys, written = append(keys, records.ManifestKey(e.ref.Name, e.ref.Version)), append(written, i)
 		}
 	}
 	if len(keys) == 0 {
 		return nil, nil
 	}
 	err := s.store.view(ctx, func(r *reader) error {
-		values, err := r.r.Get(ctx, keys...)
+		values, err := r.Get(ctx, keys...)
 		if err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (d draft) used() map[ComponentRef]string {
 	used := map[ComponentRef]string{}
 	for _, e := range d.elements {
 		if _, known := used[e.ref]; !known && e.written() {
-			used[e.ref] = digestOf(e.manifest)
+			used[e.ref] = records.DigestOf(e.manifest)
 		}
 	}
 	return used
@@ -147,15 +148,15 @@ func (d draft) knownManifests() (manifests map[ComponentRef][]byte, ok bool) {
 // replaced.
 func (t *writer) checkUnchanged(ctx context.Context, used map[ComponentRef]string, current vitrine.Version) error {
 	for ref, digest := range used {
-		key := keyOf(componentKind, ref.Name, ref.Version)
-		value, err := t.value(ctx, key)
+		key := records.ComponentKey(ref.Name, ref.Version)
+		value, err := t.Value(ctx, key)
 		if err != nil {
 			return err
 		}
 		if value == nil {
 			return componentChanged{unknownComponent(ref)}
 		}
-		stored, err := decodeComponent(storage.Entry{Key: key, Value: value})
+		stored, err := records.DecodeComponent(storage.Entry{Key: key, Value: value})
 		if err != nil {
 			return err
 		}

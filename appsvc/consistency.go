@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/history"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -34,22 +34,22 @@ import (
 func Maintenance(limits Limits) storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
-			return rec.Audit(ctx, db, appSpace, func(r storage.Reader, _ string) ([]storage.Fault, error) {
-				a := &audit{reader: &reader{s: newRecords(db, 0), r: &rec.Reader{Reader: r}}, ctx: ctx,
+			return rec.Audit(ctx, db, records.Space, func(r storage.Reader, _ string) ([]storage.Fault, error) {
+				rows := records.Reader{Snapshot: &rec.Reader{Reader: r}}
+				a := &audit{reader: &reader{Reader: rows, s: newStore(db, 0)}, ctx: ctx,
 					limits:    limits.withDefaults(),
 					manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
 				a.checkNumbers()
 				a.checkComponents()
 				a.checkReleases()
-				a.checkApps(headKind)
+				a.checkApps(records.HeadKind)
 				a.deleted = true
-				a.checkApps(deletedKind)
+				a.checkApps(records.DeletedKind)
 				a.checkOthers()
 				return a.faults, a.failed
 			})
 		},
-		NotArchived: append(feed.Kinds(appSpace), rec.Prefix(appSpace, resultKind),
-			rec.Prefix(appSpace, expiresKind)),
+		NotArchived: records.NotArchived(),
 	}
 }
 
@@ -78,19 +78,19 @@ func (a *audit) fault(key, format string, args ...any) {
 // each calls fn with the records of a kind whose names have this number of parts. If app is not "", only records of the
 // app are read. An error of fn is reported as a fault of the record.
 func (a *audit) each(kind string, parts int, app string, fn func(name []string, e storage.Entry) error) {
-	in := under(kind)
+	in := records.Under(kind)
 	if app != "" {
-		in = under(kind, app)
+		in = records.Under(kind, app)
 	}
 	if a.failed != nil {
 		return
 	}
-	for e, err := range a.r.Scan(a.ctx, in) {
+	for e, err := range a.Scan(a.ctx, in) {
 		if err != nil {
 			a.failed = err
 			return
 		}
-		name := partsOf(e.Key, kind)
+		name := records.Parts(e.Key, kind)
 		if app != "" {
 			a.follow[kind]++
 		}
@@ -110,7 +110,7 @@ func (a *audit) each(kind string, parts int, app string, fn func(name []string, 
 
 // get returns the values of keys. After an error they are all nil, and get returns the error.
 func (a *audit) get(keys ...string) [][]byte {
-	values, err := a.r.Get(a.ctx, keys...)
+	values, err := a.Get(a.ctx, keys...)
 	if err != nil {
 		a.failed = err
 		return make([][]byte, len(keys))
@@ -121,14 +121,14 @@ func (a *audit) get(keys ...string) [][]byte {
 // checkNumbers checks the counter and the numbers of lists. If two lists had one number, a caller would see the apps of
 // both.
 func (a *audit) checkNumbers() {
-	if counter := a.get(keyOf(counterKind))[0]; counter != nil {
+	if counter := a.get(records.CounterKey)[0]; counter != nil {
 		var err error
-		if a.highest, err = parseDecimal(keyOf(counterKind), counter); err != nil {
-			a.fault(keyOf(counterKind), "%v", err)
+		if a.highest, err = records.ParseDecimal(records.CounterKey, counter); err != nil {
+			a.fault(records.CounterKey, "%v", err)
 		}
 	}
-	a.each(listKind, 2, "", func(_ []string, e storage.Entry) error {
-		n, err := parseDecimal(e.Key, e.Value)
+	a.each(records.ListKind, 2, "", func(_ []string, e storage.Entry) error {
+		n, err := records.ParseDecimal(e.Key, e.Value)
 		if err == nil {
 			err = a.checkNumber(e.Key, n)
 		}
@@ -149,16 +149,16 @@ func (a *audit) checkNumber(key string, n int64) error {
 
 // checkComponents checks components, their manifests and their ids.
 func (a *audit) checkComponents() {
-	a.each(componentKind, 2, "", func(_ []string, e storage.Entry) error {
-		c, err := decodeComponent(e)
+	a.each(records.ComponentKind, 2, "", func(_ []string, e storage.Entry) error {
+		c, err := records.DecodeComponent(e)
 		if err != nil {
 			return err
 		}
-		a.follow[manifestKind]++
-		a.follow[idKind]++
-		id := keyOf(idKind, c.ID)
-		values := a.get(keyOf(manifestKind, c.Name, c.Version), id)
-		if e.Key != keyOf(componentKind, c.Name, c.Version) {
+		a.follow[records.ManifestKind]++
+		a.follow[records.IDKind]++
+		id := records.Key(records.IDKind, c.ID)
+		values := a.get(records.ManifestKey(c.Name, c.Version), id)
+		if e.Key != records.ComponentKey(c.Name, c.Version) {
 			return fmt.Errorf("is version %q of %q", c.Version, c.Name)
 		}
 		if values[0] == nil || values[1] == nil {
@@ -173,7 +173,7 @@ func (a *audit) checkComponents() {
 			return err
 		case *m.id != c.ID || m.name != c.Name || m.version != c.Version || m.main != c.Main:
 			return errors.New("id, name, version or main is not the same in the manifest")
-		case c.Digest != digestOf(values[0]):
+		case c.Digest != records.DigestOf(values[0]):
 			return errors.New("the digest is not that of the manifest")
 		}
 		return nil
@@ -197,11 +197,12 @@ func (l Limits) storedManifest(text []byte) (manifest, error) {
 // checkApps checks apps with all their records, one app at a time: existing apps or deleted ones, by kind.
 func (a *audit) checkApps(kind string) {
 	a.each(kind, 1, "", func(name []string, e storage.Entry) error {
-		h, err := decodeHead(name[0], e.Value)
+		stored, err := records.DecodeHead(name[0], e.Value)
+		h := headOf(stored)
 		if err == nil && (h.DeletedAt != 0) != a.deleted {
 			err = errors.New("deletedAt says something else than the key")
 		}
-		if err == nil && a.deleted && a.get(keyOf(headKind, h.ID))[0] != nil {
+		if err == nil && a.deleted && a.get(records.HeadKey(h.ID))[0] != nil {
 			err = errors.New("the app is there and deleted")
 		}
 		if err != nil {
@@ -213,23 +214,23 @@ func (a *audit) checkApps(kind string) {
 		}
 		a.checkHistory(h)
 		a.checkTags(h)
-		return a.checkEntries(h, used)
+		return a.checkEntries(stored, used)
 	})
 }
 
 // checkVersions checks the versions of an app, and returns the components that they use.
 func (a *audit) checkVersions(h appHead) (used map[string]bool, err error) {
-	values := a.get(keyOf(bodyKind, h.ID), keyOf(largeKind, h.ID))
-	body, _, err := decodeBody(h.ID, values[0])
+	values := a.get(records.BodyKey(h.ID), records.Key(records.LargeKind, h.ID))
+	body, _, err := records.DecodeBody(h.ID, values[0])
 	if err != nil {
 		return nil, fmt.Errorf("the body is missing, or %w", err)
 	}
-	a.follow[bodyKind]++
+	a.follow[records.BodyKind]++
 	if h.large {
-		a.follow[largeKind]++
+		a.follow[records.LargeKind]++
 		body = values[1]
 	}
-	if len(body) > mostOfBody != h.large || values[1] != nil != h.large {
+	if len(body) > records.MostOfBody != h.large || values[1] != nil != h.large {
 		return nil, fmt.Errorf("a body of %d bytes is missing, in two places, or not where it should be", len(body))
 	}
 	next, used := App{}, map[string]bool{} // next is the version after the one being checked
@@ -254,7 +255,7 @@ func (a *audit) checkVersions(h appHead) (used map[string]bool, err error) {
 	}
 	if of, err := h.whole(body).head(); err == nil &&
 		(of.Title != h.Title || !slices.Equal(of.Groups, h.Groups) ||
-			!slices.EqualFunc(of.uses, h.uses, func(a, b use) bool {
+			!slices.EqualFunc(of.uses, h.uses, func(a, b records.Use) bool {
 				return a.Name == b.Name && slices.Equal(a.Versions, b.Versions)
 			})) {
 		return nil, errors.New("title, groups or components are not those of the body")
@@ -334,20 +335,20 @@ func (a *audit) checkHistory(h appHead) {
 			return err
 		})
 	}
-	check(historyKind, func(n int64, _ storage.Entry) error {
+	check(records.HistoryKind, func(n int64, _ storage.Entry) error {
 		if n >= latest {
 			return fmt.Errorf("the latest version is %d", latest)
 		}
 		return nil
 	})
-	check(noteKind, func(n int64, e storage.Entry) error {
+	check(records.NoteKind, func(n int64, e storage.Entry) error {
 		if n > latest || len(e.Value) == 0 || checkNote("", string(e.Value)) != nil {
 			return errors.New("is no note of a version")
 		}
 		return nil
 	})
-	check(restoredKind, func(n int64, e storage.Entry) error {
-		from, err := parseDecimal(e.Key, e.Value)
+	check(records.RestoredKind, func(n int64, e storage.Entry) error {
+		from, err := records.ParseDecimal(e.Key, e.Value)
 		if err == nil && (n > latest || from < 0 || from >= n) {
 			err = fmt.Errorf("version %d is restored from %d, want an older one, and the latest is %d", n, from, latest)
 		}
@@ -360,9 +361,9 @@ func (a *audit) checkHistory(h appHead) {
 func (a *audit) checkTags(h appHead) {
 	latest := h.Version.Number()
 	// where tags point, which have moved/, and their last moves
-	at, moved, last := map[string]int64{}, map[string]bool{}, map[string]move{}
-	a.each(tagKind, 2, h.ID, func(name []string, e storage.Entry) error {
-		n, err := parseDecimal(e.Key, e.Value)
+	at, moved, last := map[string]int64{}, map[string]bool{}, map[string]records.Move{}
+	a.each(records.TagKind, 2, h.ID, func(name []string, e storage.Entry) error {
+		n, err := records.ParseDecimal(e.Key, e.Value)
 		switch at[name[1]] = n; {
 		case err != nil:
 			return err
@@ -373,25 +374,25 @@ func (a *audit) checkTags(h appHead) {
 		}
 		return nil
 	})
-	a.each(movedKind, 2, h.ID, func(name []string, e storage.Entry) error {
+	a.each(records.MovedKind, 2, h.ID, func(name []string, e storage.Entry) error {
 		if moved[name[1]] = true; len(e.Value) > 0 {
 			return errors.New("has a value")
 		}
 		return nil
 	})
-	a.each(moveKind, 3, h.ID, func(name []string, e storage.Entry) error {
-		m, err := decodeMove(e)
+	a.each(records.MoveKind, 3, h.ID, func(name []string, e storage.Entry) error {
+		m, err := records.DecodeMove(e)
 		if err != nil {
 			return err
 		}
 		before, known := last[name[1]]
 		if !known {
-			before = move{At: m.At, To: -1}
+			before = records.Move{At: m.At, To: -1}
 			last[name[1]] = before
 		}
 		switch {
-		case m.number != before.number+1:
-			return fmt.Errorf("want the number %d", before.number+1)
+		case m.Number != before.Number+1:
+			return fmt.Errorf("want the number %d", before.Number+1)
 		case m.From == m.To:
 			return errors.New("from and to are the same")
 		case m.From < -1 || m.To < -1 || m.From > latest || m.To > latest:
@@ -400,7 +401,7 @@ func (a *audit) checkTags(h appHead) {
 			return fmt.Errorf("comes from version %d, and the move before leads to %d", m.From, before.To)
 		case m.At < before.At:
 			return errors.New("at is earlier than that of the move before")
-		case m.Top < 0 || m.Top >= m.number || m.Top > 0 && !m.Rollback:
+		case m.Top < 0 || m.Top >= m.Number || m.Top > 0 && !m.Rollback:
 			return errors.New("top is the number of no move before it")
 		case checkNote("", m.Note) != nil:
 			return errors.New("the note is too long or no text")
@@ -414,65 +415,64 @@ func (a *audit) checkTags(h appHead) {
 			to = -1
 		}
 		if m := last[tag]; m.To != to {
-			a.fault(moveKey(h.ID, tag, m.number), "the last move leads to version %d, and the tag points to %d", m.To,
+			a.fault(records.MoveKey(h.ID, tag, m.Number), "the last move leads to version %d, and the tag points to %d",
+				m.To,
 				to)
 		}
 		if !moved[tag] {
-			a.fault(keyOf(movedKind, h.ID, tag), "is missing, and the tag has moves")
+			a.fault(records.Key(records.MovedKind, h.ID, tag), "is missing, and the tag has moves")
 		}
 		delete(moved, tag)
 	}
 	for _, tag := range slices.Sorted(maps.Keys(moved)) {
-		a.fault(keyOf(movedKind, h.ID, tag), "there are no moves of the tag")
+		a.fault(records.Key(records.MovedKind, h.ID, tag), "there are no moves of the tag")
 	}
 }
 
 // checkEntries checks the index entries of an app whose versions use these components.
-func (a *audit) checkEntries(h appHead, used map[string]bool) error {
-	lists := listKeys(h)
+func (a *audit) checkEntries(h records.Head, used map[string]bool) error {
+	lists := h.ListKeys()
 	own := len(lists)
 	for c := range used {
-		lists = append(lists, keyOf(listKind, ofComponent, c))
+		lists = append(lists, records.ListKey(records.OfComponent, c, false))
 	}
-	numbers, err := a.numbersOf(a.ctx, lists)
+	numbers, err := a.NumbersOf(a.ctx, lists)
 	if err != nil {
 		a.failed = err
 		return err
 	}
-	if !slices.Equal(numbers[:own], h.lists) {
-		return fmt.Errorf("the lists are %d, want %d, those of its owner and its groups", h.lists, numbers[:own])
+	if !slices.Equal(numbers[:own], h.Lists) {
+		return fmt.Errorf("the lists are %d, want %d, those of its owner and its groups", h.Lists, numbers[:own])
 	}
-	keys := h.indexKeys()
-	a.follow[wordKind] += len(keys) - 2*own
+	keys := h.IndexKeys()
+	a.follow[records.WordKind] += len(keys) - 2*own
 	for _, n := range numbers[own:] {
-		keys = append(keys, usedKey(n, h.ID))
+		keys = append(keys, records.UsedKey(n, h.ID))
 	}
 	for i, v := range a.get(keys...) {
 		if v == nil || len(v) > 0 {
 			a.fault(keys[i], "is missing, or has a value")
 		}
 	}
-	a.follow[createdKind] += own
-	a.follow[updatedKind] += own
-	a.follow[usedKind] += len(used)
+	a.follow[records.CreatedKind] += own
+	a.follow[records.UpdatedKind] += own
+	a.follow[records.UsedKind] += len(used)
 	return nil
 }
 
 // checkOthers reports records of known kinds that follow from no component and no app, and records of unknown kinds.
 // All required records were checked before.
 func (a *audit) checkOthers() {
-	kinds := []string{bodyKind, largeKind, historyKind, restoredKind, tagKind, moveKind, movedKind, manifestKind,
-		idKind, createdKind, updatedKind, usedKind, wordKind, noteKind, listedKind, dueKind}
-	for _, kind := range kinds {
+	for _, kind := range records.DerivedKinds {
 		n := 0
-		for _, err := range a.r.Scan(a.ctx, under(kind)) {
+		for _, err := range a.Scan(a.ctx, records.Under(kind)) {
 			if n++; err != nil {
 				a.failed = err
 				return
 			}
 		}
 		if n != a.follow[kind] {
-			a.fault(rec.Prefix(appSpace, kind), "there are %d entries, and %d follow from components and apps", n,
+			a.fault(rec.Prefix(records.Space, kind), "there are %d entries, and %d follow from components and apps", n,
 				a.follow[kind])
 		}
 	}
@@ -480,9 +480,7 @@ func (a *audit) checkOthers() {
 		return
 	}
 	var faults []storage.Fault
-	faults, a.failed = rec.Unknown(a.ctx, a.r, appSpace,
-		append(kinds, headKind, deletedKind, wasKind, listKind, counterKind, componentKind, rulesKind, releaseKind,
-			resultKind, expiresKind)...)
+	faults, a.failed = records.Unknown(a.ctx, a)
 	for _, f := range faults {
 		a.fault(f.Key, "%s", f.Wrong)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -43,37 +44,18 @@ func (s *Session) DeleteApp(ctx context.Context, id string) error {
 		}
 		deleted := head
 		deleted.DeletedAt, deleted.DeletedBy = max(s.service.millis(), 1), s.by.URN
-		if err := tx.replaceHead(ctx, head, deleted); err != nil {
+		if err := tx.ReplaceHead(ctx, head.record(), deleted.record()); err != nil {
 			return err
 		}
 		return s.record(ctx, tx, Change{Type: AppDeleted, AppID: id, Before: head.App, Old: last.Body})
 	})
 }
 
-// replaceHead replaces the head of an app that is deleted or restored.
-func (t *writer) replaceHead(ctx context.Context, last, next appHead) error {
-	if err := t.moveInLists(ctx, last, &next); err != nil {
-		return err
-	}
-	from, to := keyOf(headKind, last.ID), keyOf(deletedKind, last.ID)
-	if next.DeletedAt == 0 {
-		from, to = to, from
-	}
-	stored, err := next.encode()
-	if err == nil {
-		err = t.tx.Delete(ctx, from)
-	}
-	if err != nil {
-		return err
-	}
-	return t.tx.Put(ctx, storage.Entry{Key: to, Value: stored})
-}
-
 // deletedHead returns the head of a deleted app that the caller could change. It returns ErrConflict with
 // CodeWrongState if the app is not deleted and the caller may change it, and otherwise ErrNotFound, or ErrForbidden if
 // the caller may only read it.
 func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (appHead, error) {
-	stored, err := r.value(ctx, keyOf(deletedKind, id))
+	stored, err := r.Value(ctx, records.Key(records.DeletedKind, id))
 	if err != nil {
 		return appHead{}, err
 	}
@@ -84,7 +66,8 @@ func deletedHead(ctx context.Context, r *reader, by vitrine.Caller, id string) (
 		}
 		return head, err
 	}
-	head, err := decodeHead(id, stored)
+	h, err := records.DecodeHead(id, stored)
+	head := headOf(h)
 	if err == nil && !mayUse(by, head) {
 		err = fault.NotFound("no app has this id")
 	}
@@ -104,7 +87,7 @@ func (s *Session) UndeleteApp(ctx context.Context, id string) (App, error) {
 		}
 		head := deleted
 		head.DeletedAt, head.DeletedBy = 0, ""
-		if err := tx.replaceHead(ctx, deleted, head); err != nil {
+		if err := tx.ReplaceHead(ctx, deleted.record(), head.record()); err != nil {
 			return App{}, err
 		}
 		last, err := tx.latest(ctx, id)
@@ -149,11 +132,7 @@ func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
 	var due []string
 	err = s.store.view(ctx, func(r *reader) error {
 		due = nil
-		for e, err := range r.r.Scan(ctx, under(deletedKind)) {
-			if err != nil {
-				return err
-			}
-			h, err := decodeHead(partsOf(e.Key, deletedKind)[0], e.Value)
+		for h, err := range r.DeletedApps(ctx) {
 			if err != nil {
 				return err
 			}
@@ -190,25 +169,8 @@ func (s *Session) erase(ctx context.Context, id string, may func(*writer) (appHe
 		if err != nil {
 			return err
 		}
-		gone := append(head.indexKeys(), keyOf(deletedKind, id), keyOf(bodyKind, id), keyOf(largeKind, id))
-		// the components of its older versions are not known
-		for e, err := range tx.r.Scan(ctx, under(listKind, ofComponent)) {
-			if err != nil {
-				return err
-			}
-			n, err := parseDecimal(e.Key, e.Value)
-			if err != nil {
-				return err
-			}
-			gone = append(gone, usedKey(n, id))
-		}
-		if err := tx.tx.Delete(ctx, gone...); err != nil {
+		if err := tx.Erase(ctx, head.record()); err != nil {
 			return err
-		}
-		for _, kind := range []string{historyKind, restoredKind, noteKind, tagKind, moveKind, movedKind} {
-			if err := tx.tx.DeleteRange(ctx, under(kind, id)); err != nil {
-				return err
-			}
 		}
 		return s.record(ctx, tx, Change{Type: AppErased, AppID: id, Before: head.App})
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -55,9 +56,9 @@ func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]D
 	err := s.service.store.view(ctx, func(r *reader) error {
 		var keys []string
 		for _, id := range appIDs {
-			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, tag))
+			keys = append(keys, records.HeadKey(id), records.TagKey(id, tag))
 		}
-		if err := r.r.Ahead(ctx, keys...); err != nil {
+		if err := r.Ahead(ctx, keys...); err != nil {
 			return err
 		}
 		for i, id := range appIDs {

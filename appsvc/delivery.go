@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -20,7 +21,7 @@ func (s *Session) TaggedApp(ctx context.Context, appID, name string) (app App, e
 		return App{}, err
 	}
 	err = s.service.store.view(ctx, func(r *reader) error {
-		if err := r.r.Ahead(ctx, keyOf(headKind, appID), keyOf(tagKind, appID, name)); err != nil {
+		if err := r.Ahead(ctx, records.HeadKey(appID), records.TagKey(appID, name)); err != nil {
 			return err
 		}
 		h, at, err := s.tagged(ctx, r, appID, name)
@@ -41,14 +42,16 @@ func (s *Session) TaggedApp(ctx context.Context, appID, name string) (app App, e
 // tagged returns the head of an app and the version that a tag points to. It checks in this order: whether the caller
 // may read the app (ErrNotFound), whether it may read this tag (ErrForbidden), and whether the app has the tag
 // (ErrNotFound). So a caller who is restricted to some tags does not learn which other tags the app has.
-func (s *Session) tagged(ctx context.Context, r *reader, appID, name string) (h appHead, at vitrine.Version, err error) {
+func (s *Session) tagged(
+	ctx context.Context, r *reader, appID, name string,
+) (h appHead, at vitrine.Version, err error) {
 	if h, err = readableHead(ctx, r, s.by, appID); err != nil {
 		return h, at, err
 	}
 	if s.by.TagsOnly && !slices.Contains(s.by.Tags, name) {
 		return h, at, fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
 	}
-	if at, err = r.pointsTo(ctx, appID, name); err == nil && at.IsZero() {
+	if at, err = r.PointsTo(ctx, appID, name); err == nil && at.IsZero() {
 		err = noTag(appID, name)
 	}
 	return h, at, err

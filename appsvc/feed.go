@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/paging"
@@ -212,7 +213,7 @@ func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
 	if !change.noted {
 		return "", nil
 	}
-	note, err := r.value(ctx, noteKey(change.AppID, change.Version.Number()))
+	note, err := r.Value(ctx, records.NoteKey(change.AppID, change.Version.Number()))
 	return string(note), err
 }
 
@@ -226,7 +227,7 @@ func feedPage[T any](
 	ctx context.Context, r *reader, after string, limit int,
 	item func(change record, cursor func() string) (event T, ok bool, err error),
 ) (vitrine.ChangesPage[T], error) {
-	return feed.Page(ctx, r.r, r.s.feed, feedName, after, limit, limit,
+	return feed.Page(ctx, r.Reader, r.s.feed, feedName, after, limit, limit,
 		func(e feed.Entry, cursor func() string) (event T, size int, err error) {
 			change, err := readRecord(e)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 )
@@ -80,7 +81,7 @@ func feedEntry(by vitrine.Caller, c Change) feed.Entry {
 		}
 	}
 	e.Names = append(e.Names, c.AppID, strings.Join(c.After.Groups, groupsSeparator))
-	if left := without(c.Before.Groups, c.After.Groups); len(left) > 0 {
+	if left := rec.Without(c.Before.Groups, c.After.Groups); len(left) > 0 {
 		e.Names = append(e.Names, strings.Join(left, groupsSeparator))
 	}
 	return e
@@ -110,7 +111,7 @@ func readRecord(e feed.Entry) (r record, err error) {
 		r.left = strings.Split(e.Names[3], groupsSeparator)
 	}
 	isApp, rest := len(e.Names) > 2, rec.Fields{Rest: e.Data[1:]}
-	version := func() vitrine.Version { return versionOrNone(int64(rest.Uint()) - 1) }
+	version := func() vitrine.Version { return records.VersionOrNone(int64(rest.Uint()) - 1) }
 	switch r.Type {
 	case AppCreated, AppUpdated, AppRestored, AppUndeleted:
 		r.Version = vitrine.NewVersion(int64(rest.Uint()))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 )
 
 // A page of the history compares each of its versions with the previous one, so the work for a page is that of many
@@ -156,11 +157,11 @@ func (s *Session) historyPage(
 	if err != nil {
 		return vitrine.Page[HistoryEntry]{}, err
 	}
-	restored, err := r.restorations(ctx, app, before, limit+1)
+	restored, err := r.Restorations(ctx, app, before, limit+1)
 	if err != nil {
 		return vitrine.Page[HistoryEntry]{}, err
 	}
-	notes, err := r.notes(ctx, app, before, limit+1)
+	notes, err := r.Notes(ctx, app, before, limit+1)
 	if err != nil {
 		return vitrine.Page[HistoryEntry]{}, err
 	}
@@ -202,7 +203,7 @@ func (s *Session) historyPage(
 // which there are at most Limits.Tags.
 func tagNames(ctx context.Context, r *reader, id string) (map[vitrine.Version][]string, error) {
 	out := map[vitrine.Version][]string{}
-	for t, err := range r.tags(ctx, tagsAfter(id, "", 0)) {
+	for t, err := range r.tags(ctx, records.TagsAfter(id, "", 0)) {
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -96,7 +97,7 @@ func (w idempotentWrite) replay(ctx context.Context, r *reader, now int64, resul
 			return err
 		}
 	}
-	a, found, err := r.storedResult(ctx, w.by.URN, w.key)
+	a, found, err := r.Result(ctx, w.by.URN, w.key)
 	switch {
 	case err != nil || !found || a.Expires <= now:
 		return err
@@ -120,7 +121,8 @@ func (w idempotentWrite) remember(ctx context.Context, tx *writer, now int64, re
 	if err != nil {
 		return err
 	}
-	return tx.putResult(ctx, storedResult{w.by.URN, w.key, w.request, text, now + resultLife.Milliseconds()}, now)
+	return tx.PutResult(ctx, records.Result{By: w.by.URN, Key: w.key, Request: w.request, Result: text,
+		Expires: now + resultLife.Milliseconds()}, now)
 }
 
 // write calls prepare, which may be nil, outside of any transaction and then fn in an Update. fn fills result, which is

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
@@ -48,7 +49,7 @@ const mostQueryWords = 16
 func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, none bool, err error) {
 	q = appQuery{by: by, deleted: in.Deleted, component: ComponentRef{in.UsingComponent, in.UsingVersion},
 		group: in.Group, owner: in.Owner,
-		sort: cmp.Or(in.Sort, CreatedDescending), words: titleWords(in.Query)}
+		sort: cmp.Or(in.Sort, CreatedDescending), words: records.TitleWords(in.Query)}
 	switch {
 	case !slices.Contains(sorts, q.sort):
 		err = fault.Invalid("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
@@ -63,7 +64,7 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 		if !ok {
 			err = fault.Invalid("after", "not a cursor of this list in this order")
 		}
-		q.after = &appPosition{time, id}
+		q.after = &records.Position{Time: time, ID: id}
 	}
 	return q, in.Query != "" && len(q.words) == 0, err
 }
@@ -87,7 +88,7 @@ func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Pag
 		}
 		r.deleted = q.deleted
 		q.limit = limit + 1 // one more than the page shows whether there are more
-		size, read := min(atOnce, q.limit), r.whole
+		size, read := min(records.AtOnce, q.limit), r.whole
 		if in.Summary {
 			size, read = q.limit, func(ctx context.Context, ids []string) iter.Seq2[App, error] {
 				return s.service.summaries(ctx, r, ids)

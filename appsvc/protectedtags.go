@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -85,18 +87,18 @@ func (t tagRules) of(name string) (rule TagRule) {
 
 // tagRules reads the rules.
 func (r *reader) tagRules(ctx context.Context) (rules tagRules, err error) {
-	value, err := r.value(ctx, keyOf(rulesKind))
+	value, err := r.Value(ctx, records.RulesKey)
 	if err != nil || value == nil {
 		return nil, err
 	}
 	if err = json.Unmarshal(value, &rules); err != nil {
-		err = damaged(keyOf(rulesKind), err)
+		err = records.Damaged(records.RulesKey, err)
 	}
 	return rules, err
 }
 
 func (t *writer) setTagRules(ctx context.Context, rules tagRules) error {
-	key := keyOf(rulesKind)
+	key := records.RulesKey
 	if len(rules) == 0 {
 		return t.tx.Delete(ctx, key)
 	}
@@ -152,7 +154,7 @@ func (t TagRule) mayMoveAlone(by vitrine.Caller, h appHead) error {
 func mayMoveTag(
 	ctx context.Context, r *reader, by vitrine.Caller, app, name string, rollback bool,
 ) (h appHead, rules tagRules, err error) {
-	if err = r.r.Ahead(ctx, keyOf(headKind, app), keyOf(rulesKind), keyOf(tagKind, app, name)); err != nil {
+	if err = r.Ahead(ctx, records.HeadKey(app), records.RulesKey, records.TagKey(app, name)); err != nil {
 		return h, rules, err
 	}
 	if h, err = usableHead(ctx, r, by, app); err != nil {
@@ -181,7 +183,7 @@ func (s *Session) mayRegroup(ctx context.Context, r *reader, at string, h appHea
 	if err := mayCreateIn(s.by, at, groups, h.Groups); err != nil {
 		return err
 	}
-	for _, g := range without(h.Groups, groups) {
+	for _, g := range rec.Without(h.Groups, groups) {
 		if !s.by.Owns(h.Owner) && !moderates(s.by, g) {
 			return fault.At(at, fault.Forbidden(
 				"only a moderator of the group %q or the owner of the app may take the group away", g))
@@ -204,7 +206,7 @@ func (r *reader) protectedTag(ctx context.Context, app string) (string, error) {
 	if err != nil || len(rules) == 0 {
 		return "", err
 	}
-	for tag, err := range r.tags(ctx, tagsAfter(app, "", 0)) {
+	for tag, err := range r.tags(ctx, records.TagsAfter(app, "", 0)) {
 		if err != nil || rules.of(tag.Name).Protected {
 			return tag.Name, err
 		}
@@ -214,4 +216,6 @@ func (r *reader) protectedTag(ctx context.Context, app string) (string, error) {
 
 // sameGroups reports whether two lists have the same groups, in any order. A patch that only changes their order needs
 // no right to the groups, since it changes nobody's rights.
-func sameGroups(a, b []string) bool { return len(without(a, b)) == 0 && len(without(b, a)) == 0 }
+func sameGroups(a, b []string) bool {
+	return len(rec.Without(a, b)) == 0 && len(rec.Without(b, a)) == 0
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/paging"
+	rec "github.com/vitrine-go/vitrine/internal/record"
 )
 
 // A release is a list of moves of tags that are made together: all at one moment, or none. It is a record of its own.
@@ -23,7 +24,7 @@ import (
 //	release.go          the type Release; creating, changing, cancelling and listing releases
 //	releaseapproval.go  whose approvals count
 //	releaserun.go       running, undoing, the schedule, and a preview of an app
-//	storedreleases.go   its records
+//	releaserecord.go    its record
 //
 // Versions never change, and each move names where the tag must point before it. So a release runs exactly what was
 // approved. If a tag has been moved in the meantime, no tag is moved, and the release is open again with the conflict.
@@ -285,7 +286,7 @@ func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []ReleaseMov
 				"app %q has no version %q", m.AppID, m.To.at))
 		}
 		if m.From.IsZero() {
-			at, err := r.pointsTo(ctx, m.AppID, m.Tag)
+			at, err := r.PointsTo(ctx, m.AppID, m.Tag)
 			if err != nil {
 				return nil, err
 			}
@@ -475,7 +476,7 @@ func (s *Session) ListReleases(ctx context.Context, in ListReleasesRequest) (vit
 		}
 		v := viewer{r: r, by: s.by, heads: map[string]appHead{}}
 		looked, room := 0, paging.NewRoom(limit, s.service.limits.PageBytes)
-		for rel, err := range r.releases(ctx, in.State, in.AppID, before, limit) {
+		for rel, err := range rec.Map(r.Releases(ctx, string(in.State), in.AppID, before, limit), decodeRelease) {
 			if err != nil {
 				return page, err
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -35,11 +36,11 @@ func (r release) independent(rules tagRules) bool {
 // missing approvals. at is the pointer of the moves in the request, or "". A missing app is an error too, unless absent
 // is true: the app may have been deleted after the release was created.
 func (r *reader) mayMoveAll(ctx context.Context, by vitrine.Caller, moves []ReleaseMove, at string, absent bool) error {
-	ahead := []string{keyOf(rulesKind)}
+	ahead := []string{records.RulesKey}
 	for _, m := range moves {
-		ahead = append(ahead, keyOf(headKind, m.AppID), keyOf(tagKind, m.AppID, m.Tag))
+		ahead = append(ahead, records.HeadKey(m.AppID), records.TagKey(m.AppID, m.Tag))
 	}
-	if err := r.r.Ahead(ctx, ahead...); err != nil {
+	if err := r.Ahead(ctx, ahead...); err != nil {
 		return err
 	}
 	rules, err := r.tagRules(ctx)

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // A run is prepared in a View, which finds the last moves of the tags and the present rights of people, and then
@@ -55,7 +55,7 @@ func (s *Service) RunDue(ctx context.Context) error {
 	for {
 		var ids []string
 		err := s.store.view(ctx, func(r *reader) (err error) {
-			ids, err = r.dueReleases(ctx, s.millis(), atOnce)
+			ids, err = r.DueReleases(ctx, s.millis(), atOnce)
 			return err
 		})
 		if err != nil {
@@ -206,47 +206,33 @@ func (s *Session) reopen(
 type plannedMove struct {
 	head       appHead
 	tag        string
-	move, last move
+	move, last records.Move
 }
 
 // lastMoves are the last moves of tags, by app and name, as a View has read them.
-type lastMoves map[[2]string]move
+type lastMoves map[[2]string]records.Move
 
 // lastMoves reads the last moves of the tags of some moves in one trip to the store.
 func (r *reader) lastMoves(ctx context.Context, of []ReleaseMove) (lastMoves, error) {
-	var ranges []storage.Range
+	var tags [][2]string
 	for _, m := range of {
-		in := under(moveKind, m.AppID, m.Tag)
-		in.Reverse, in.Limit, in.Expect = true, 1, 1
-		ranges = append(ranges, in)
+		tags = append(tags, [2]string{m.AppID, m.Tag})
 	}
-	last := lastMoves{}
-	for e, err := range r.r.Scan(ctx, ranges...) {
-		if err != nil {
-			return nil, err
-		}
-		m, err := decodeMove(e)
-		if err != nil {
-			return nil, err
-		}
-		name := partsOf(e.Key, moveKind)
-		last[[2]string{name[0], name[1]}] = m
-	}
-	return last, nil
+	return r.LastMoves(ctx, tags)
 }
 
 // next returns the key of the move that would follow the last known move of a tag.
 func (last lastMoves) next(app, tag string) string {
-	return moveKey(app, tag, last[[2]string{app, tag}].number+1)
+	return records.MoveKey(app, tag, last[[2]string{app, tag}].Number+1)
 }
 
 // now returns the last move of a tag: the known one, or a later one.
-func (last lastMoves) now(ctx context.Context, r *reader, app, tag string) (move, error) {
-	next, err := r.value(ctx, last.next(app, tag))
+func (last lastMoves) now(ctx context.Context, r *reader, app, tag string) (records.Move, error) {
+	next, err := r.Value(ctx, last.next(app, tag))
 	if err != nil || next == nil {
 		return last[[2]string{app, tag}], err
 	}
-	return r.lastMove(ctx, app, tag)
+	return r.LastMove(ctx, app, tag)
 }
 
 // plan returns the moves of a release, or with undo their rollbacks, and the conflicts of those that cannot be made. It
@@ -255,7 +241,7 @@ func (r *reader) plan(
 	ctx context.Context, rel release, known lastMoves, undo bool,
 ) (plan []plannedMove, conflicts []vitrine.Conflict, err error) {
 	for _, m := range rel.Moves {
-		at, err := r.pointsTo(ctx, m.AppID, m.Tag)
+		at, err := r.PointsTo(ctx, m.AppID, m.Tag)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -293,7 +279,7 @@ func (r *reader) plan(
 			continue
 		}
 		p := plannedMove{head: h, tag: m.Tag,
-			move: move{From: m.From.at.Number(), To: m.To.at.Number(), Release: rel.ID}}
+			move: records.Move{From: m.From.at.Number(), To: m.To.at.Number(), Release: rel.ID}}
 		if p.last, err = known.now(ctx, r, m.AppID, m.Tag); err == nil && undo {
 			p.move, err = r.rollback(ctx, h, m.Tag, p.last, rel.ID)
 		}
@@ -314,10 +300,10 @@ func (r *reader) plan(
 func (s *Session) carryOut(ctx context.Context, tx *writer, was, rel release, known lastMoves) (Release, error) {
 	ahead := tx.s.feed.Keys(s.by.URN)
 	for _, m := range rel.Moves {
-		ahead = append(ahead, keyOf(headKind, m.AppID), keyOf(tagKind, m.AppID, m.Tag), known.next(m.AppID, m.Tag))
+		ahead = append(ahead, records.HeadKey(m.AppID), records.TagKey(m.AppID, m.Tag), known.next(m.AppID, m.Tag))
 		ahead = append(ahead, tx.s.feed.Keys(m.AppID)[1:]...)
 	}
-	if err := tx.r.Ahead(ctx, ahead...); err != nil {
+	if err := tx.Ahead(ctx, ahead...); err != nil {
 		return Release{}, err
 	}
 	plan, conflicts, err := tx.plan(ctx, rel, known, rel.State == ReleaseCancelled)
@@ -372,7 +358,7 @@ func (s *Session) TaggedAppIn(ctx context.Context, appID, name, releaseID string
 		if err != nil {
 			return app, err
 		}
-		at, err := r.pointsTo(ctx, appID, name)
+		at, err := r.PointsTo(ctx, appID, name)
 		if err != nil {
 			return app, err
 		}

@@ -40,13 +40,13 @@ import (
 // # Stores
 //
 // A Service keeps its records in a storage.Store: storage/memory, storage/sqlite and storage/postgres have one each.
-// The file storedkeys.go has the keys of all records.
+// The file internal/records/keys.go has the keys of all records.
 //
 // A stored version is what the service knows of it, and a [Body], the JSON text of owner, title, groups and elements. A
 // read returns these bytes unchanged, except that TaggedApp leaves out the owner and the groups for a caller with
 // TagsOnly.
 type Service struct {
-	store   *records
+	store   *store
 	now     func() time.Time
 	newID   func() (string, error)
 	schemas *schemas
@@ -125,7 +125,7 @@ func New(db storage.Store, opts *Options) *Service {
 		o = *opts
 	}
 	required.Argument("appsvc.New", "store", db)
-	store := newRecords(db, o.KeepChanges)
+	store := newStore(db, o.KeepChanges)
 	return &Service{store: store, now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, uuid.NewString),
 		schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
 		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted}

@@ -6,15 +6,17 @@ import (
 	"regexp"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // A tag is one record of the store: an app, a name and a version. PutTag and DeleteTag take these steps in one
 // transaction:
 //
 //	mayMoveTag                  check the rights of the caller, by the latest version of the app and the rules of the store
-//	pointsTo, TagGuard.verify   read where the tag points, and compare it with what the caller expects (PutTag)
+//	PointsTo, TagGuard.verify   read where the tag points, and compare it with what the caller expects (PutTag)
 //	moveTag                     store or remove the tag and add the move to its history; for a new tag: check whether the app may have one more
 //
 // PutTag reads the version before the transaction, which then finds it in the cache, since a version never changes.
@@ -88,7 +90,7 @@ func (s *Session) ListTags(ctx context.Context, in ListTagsRequest) (vitrine.Pag
 		if err != nil {
 			return page, err
 		}
-		tags := rec.Map(r.tags(ctx, tagsAfter(in.AppID, in.After, most)), func(t Tag) (Tag, error) {
+		tags := rec.Map(r.tags(ctx, records.TagsAfter(in.AppID, in.After, most)), func(t Tag) (Tag, error) {
 			return r.complete(ctx, h, t.under(rules), in.Embed)
 		})
 		return fill(s.service, limit, tags, Tag.size, func(last Tag) string { return last.Name })
@@ -136,8 +138,8 @@ type TagRequest struct {
 // Tag returns one tag of an app. It returns ErrNotFound as App does, or if the app has no tag of this name.
 func (s *Session) Tag(ctx context.Context, in TagRequest) (Tag, error) {
 	return view(ctx, s, func(r *reader) (out Tag, err error) {
-		if err := r.r.Ahead(ctx, keyOf(headKind, in.AppID), keyOf(tagKind, in.AppID, in.Name),
-			keyOf(rulesKind)); err != nil {
+		if err := r.Ahead(ctx, records.HeadKey(in.AppID), records.TagKey(in.AppID, in.Name),
+			records.RulesKey); err != nil {
 			return out, err
 		}
 		h, at, err := s.tagged(ctx, r, in.AppID, in.Name)
@@ -269,18 +271,18 @@ func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
 			return err
 		}
 		// The guard counts even if the tag points to the version already.
-		from, err := tx.pointsTo(ctx, in.AppID, in.Name)
+		from, err := tx.PointsTo(ctx, in.AppID, in.Name)
 		if err == nil {
 			err = in.From.verify(in.Name, from, head.Version)
 		}
 		if err != nil {
 			return err
 		}
-		last, err := tx.lastMove(ctx, in.AppID, in.Name)
+		last, err := tx.LastMove(ctx, in.AppID, in.Name)
 		if err != nil {
 			return err
 		}
-		m := move{From: from.Number(), To: in.Version.Number()}
+		m := records.Move{From: from.Number(), To: in.Version.Number()}
 		if in.Rollback {
 			m, err = tx.rollback(ctx, head, in.Name, last, "")
 		} else if in.Version == vitrine.Latest {
@@ -299,7 +301,7 @@ func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
 	if err != nil {
 		return Tag{}, err
 	}
-	out := Tag{AppID: in.AppID, Name: in.Name, AppVersion: versionOrNone(kept.AppVersion)}.under(rules)
+	out := Tag{AppID: in.AppID, Name: in.Name, AppVersion: records.VersionOrNone(kept.AppVersion)}.under(rules)
 	if !in.Embed || out.AppVersion.IsZero() {
 		return out, nil
 	}
@@ -314,7 +316,7 @@ func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
 
 // moveTag moves, creates or deletes a tag of the app with this head, adds the move to its history, and finishes the
 // change. last is the previous move.
-func (s *Session) moveTag(ctx context.Context, tx *writer, h appHead, name string, m, last move) error {
+func (s *Session) moveTag(ctx context.Context, tx *writer, h appHead, name string, m, last records.Move) error {
 	c, err := s.placeTag(ctx, tx, h, name, m, last)
 	if err != nil {
 		return err
@@ -325,9 +327,11 @@ func (s *Session) moveTag(ctx context.Context, tx *writer, h appHead, name strin
 // placeTag stores a move of a tag, and returns the change. last is the previous move. The move gets the next number,
 // even after the tag was deleted. Its time is now unless it is set, and never before that of last, even if the clock
 // was set back.
-func (s *Session) placeTag(ctx context.Context, tx *writer, h appHead, name string, m, last move) (Change, error) {
-	c := Change{Type: TagSet, AppID: h.ID, Before: h.App, After: h.App, From: versionOrNone(m.From),
-		To: versionOrNone(m.To), Tag: name,
+func (s *Session) placeTag(
+	ctx context.Context, tx *writer, h appHead, name string, m, last records.Move,
+) (Change, error) {
+	c := Change{Type: TagSet, AppID: h.ID, Before: h.App, After: h.App, From: records.VersionOrNone(m.From),
+		To: records.VersionOrNone(m.To), Tag: name,
 		Rollback: m.Rollback, Release: m.Release, Note: m.Note}
 	switch {
 	case c.To.IsZero():
@@ -346,9 +350,9 @@ func (s *Session) placeTag(ctx context.Context, tx *writer, h appHead, name stri
 	if m.At == 0 {
 		m.At = s.service.millis()
 	}
-	m.number, m.At, m.By = last.number+1, max(m.At, last.At), s.by.URN
+	m.Number, m.At, m.By = last.Number+1, max(m.At, last.At), s.by.URN
 	c.At = m.At
-	return c, tx.addMove(ctx, h.ID, name, m)
+	return c, tx.AddMove(ctx, h.ID, name, m)
 }
 
 // checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its
@@ -359,9 +363,9 @@ func (s *Session) placeTag(ctx context.Context, tx *writer, h appHead, name stri
 //   - Limits.TagNames, for all names of tags that it has ever had. It only applies to a new name. Moves are kept for
 //     good, so it bounds the size of the history of tags. The names are those with moves, and those of present
 //     tags: a tag from a release that recorded no moves may have none.
-func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move) error {
+func (l Limits) checkTags(ctx context.Context, r *reader, app string, last records.Move) error {
 	names := map[string]bool{}
-	for tag, err := range r.tags(ctx, tagsAfter(app, "", l.Tags)) {
+	for tag, err := range r.tags(ctx, records.TagsAfter(app, "", l.Tags)) {
 		if err != nil {
 			return err
 		}
@@ -371,11 +375,11 @@ func (l Limits) checkTags(ctx context.Context, r *reader, app string, last move)
 		return fault.Unprocessable(vitrine.CodeLimit, "",
 			"the app has %d tags, which is as many as an app can have: move or delete one", n)
 	}
-	if last.number > 0 {
+	if last.Number > 0 {
 		return nil
 	}
 	ever := len(names)
-	for name, err := range r.movedTags(ctx, app) {
+	for name, err := range r.MovedTags(ctx, app) {
 		if err != nil {
 			return err
 		}
@@ -430,18 +434,41 @@ func (s *Session) DeleteTag(ctx context.Context, in DeleteTagRequest) error {
 			return err
 		}
 		// A name that no tag can have needs no check: there is no such tag.
-		from, err := tx.pointsTo(ctx, in.AppID, in.Name)
+		from, err := tx.PointsTo(ctx, in.AppID, in.Name)
 		if err != nil {
 			return err
 		}
 		if from.IsZero() {
 			return noTag(in.AppID, in.Name)
 		}
-		last, err := tx.lastMove(ctx, in.AppID, in.Name)
+		last, err := tx.LastMove(ctx, in.AppID, in.Name)
 		if err != nil {
 			return err
 		}
-		return s.moveTag(ctx, tx, head, in.Name, move{From: from.Number(), To: -1}, last)
+		return s.moveTag(ctx, tx, head, in.Name, records.Move{From: from.Number(), To: -1}, last)
 	})
 	return err
+}
+
+// tags yields the tags in ranges of records.TagsAfter, those of one app by name in byte order.
+func (r *reader) tags(ctx context.Context, in ...storage.Range) iter.Seq2[Tag, error] {
+	return rec.Map(r.Scan(ctx, in...), func(e storage.Entry) (t Tag, err error) {
+		t.AppID, t.Name, t.AppVersion, err = records.DecodeTag(e)
+		return t, err
+	})
+}
+
+// tagsOf returns the tags of apps, by name, in one trip.
+func (r *reader) tagsOf(ctx context.Context, apps []appHead) (map[string][]Tag, error) {
+	out, ranges := map[string][]Tag{}, make([]storage.Range, len(apps))
+	for i, h := range apps {
+		ranges[i] = records.TagsAfter(h.ID, "", 0)
+	}
+	for t, err := range r.tags(ctx, ranges...) {
+		if err != nil {
+			return nil, err
+		}
+		out[t.AppID] = append(out[t.AppID], t)
+	}
+	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -78,22 +79,23 @@ func (s *Session) ListTagMoves(ctx context.Context, in ListTagMovesRequest) (vit
 				return page, fault.Invalid("before", "not a cursor of the history of this tag")
 			}
 		}
-		for m, err := range r.moves(ctx, in.AppID, in.Name, before, limit+1) {
+		for m, err := range r.Moves(ctx, in.AppID, in.Name, before, limit+1) {
 			if err != nil {
 				return vitrine.Page[TagMove]{}, err
 			}
 			if len(page.Items) == limit {
-				page.Next = cursor(history, m.number+1, "")
+				page.Next = cursor(history, m.Number+1, "")
 				break
 			}
 			page.Items = append(page.Items,
-				TagMove{m.At, m.By, versionOrNone(m.From), versionOrNone(m.To), m.Rollback, m.Release, m.Note})
+				TagMove{m.At, m.By, records.VersionOrNone(m.From), records.VersionOrNone(m.To), m.Rollback, m.Release,
+					m.Note})
 		}
 		if len(page.Items) > 0 || in.After != "" {
 			return page, nil
 		}
 		// There are no moves. Either the tag is from a release that recorded none, or there never was such a tag.
-		if at, err := r.pointsTo(ctx, in.AppID, in.Name); err != nil || !at.IsZero() {
+		if at, err := r.PointsTo(ctx, in.AppID, in.Name); err != nil || !at.IsZero() {
 			return page, err
 		}
 		return page, noTag(in.AppID, in.Name)

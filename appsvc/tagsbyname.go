@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -24,11 +25,11 @@ func (s *Session) TagsNamed(ctx context.Context, name string, appIDs []string) (
 	}
 	// One View reads the tags of all apps, so they are of one snapshot.
 	return view(ctx, s, func(r *reader) (tags []Tag, err error) {
-		keys := []string{keyOf(rulesKind)}
+		keys := []string{records.RulesKey}
 		for _, id := range appIDs {
-			keys = append(keys, keyOf(headKind, id), keyOf(tagKind, id, name))
+			keys = append(keys, records.HeadKey(id), records.TagKey(id, name))
 		}
-		if err := r.r.Ahead(ctx, keys...); err != nil {
+		if err := r.Ahead(ctx, keys...); err != nil {
 			return nil, err
 		}
 		rules, err := r.tagRules(ctx)
@@ -44,7 +45,7 @@ func (s *Session) TagsNamed(ctx context.Context, name string, appIDs []string) (
 			} else if err != nil {
 				return nil, err
 			}
-			at, err := r.pointsTo(ctx, id, name)
+			at, err := r.PointsTo(ctx, id, name)
 			if err != nil {
 				return nil, err
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -137,7 +138,7 @@ func (u *upgrade) users(
 			if user.ID == from {
 				continue
 			}
-			if more = len(users) == min(limit, atOnce) || bytes > 0 &&
+			if more = len(users) == min(limit, records.AtOnce) || bytes > 0 &&
 				bytes+len(user.body) > u.s.limits.PageBytes; more {
 				return nil
 			}
@@ -175,11 +176,11 @@ type upgrade struct {
 // prepare reads the component.
 func (u *upgrade) prepare(ctx context.Context) error {
 	err := u.s.store.view(ctx, func(r *reader) (err error) {
-		if u.manifest, err = r.value(ctx, keyOf(manifestKind, u.ref.Name, u.ref.Version)); err != nil ||
+		if u.manifest, err = r.Value(ctx, records.ManifestKey(u.ref.Name, u.ref.Version)); err != nil ||
 			u.manifest != nil {
 			return err
 		}
-		versions, err := r.componentVersions(ctx, u.ref.Name)
+		versions, err := r.ComponentVersions(ctx, u.ref.Name)
 		if err == nil && len(versions) == 0 {
 			return noComponent(u.ref.Name)
 		}

@@ -56,7 +56,7 @@ type watch struct {
 // mu guards all fields after it, and the fields of each watch after keys. The goroutine does not lock it while it reads the
 // store.
 type watches struct {
-	store *records
+	store *store
 
 	mu  sync.Mutex
 	all map[*watch]struct{}
@@ -70,7 +70,7 @@ type watches struct {
 }
 
 // newWatches returns the watches of a Service on this store. It starts no goroutine: the first call of Service.Watch does.
-func newWatches(store *records) *watches {
+func newWatches(store *store) *watches {
 	return &watches{store: store, all: map[*watch]struct{}{}, byKey: map[string]map[*watch]struct{}{}}
 }
 
@@ -221,14 +221,14 @@ func (a *watches) advance(ctx context.Context) error {
 	var gap bool
 	err := a.store.view(ctx, func(r *reader) (err error) {
 		added, gap = nil, false
-		if state, err = r.s.feed.State(ctx, r.r); err != nil {
+		if state, err = r.s.feed.State(ctx, r.Reader); err != nil {
 			return err
 		}
 		if !begun || !bytes.Equal(before.Identity, state.Identity) || state.Removed > last {
 			gap = true
 			return nil
 		}
-		for e, err := range r.s.feed.Entries(ctx, r.r, last, feed.MaxWalked+1) {
+		for e, err := range r.s.feed.Entries(ctx, r.Reader, last, feed.MaxWalked+1) {
 			if err != nil {
 				return err
 			}

@@ -46,6 +46,9 @@ var table = []row{
 	// The words that all share know no domain. Everything but the contract of storage may use them.
 	{module, "internal/urn storage/.", "", noHTTP},
 
+	// What is kept of apps, and how, knows no rule of them.
+	{"appsvc/internal/records", "internal storage/. github.com/go-json-experiment/json golang.org/x/text", "",
+		appsOnly + " crypto/tls"},
 	// A domain knows no other domain, no driver and no adapter, only libraries that carry out one of its rules.
 	{"appsvc", "internal storage/. github.com/santhosh-tekuri/jsonschema/v6 github.com/dlclark/regexp2 " +
 		"github.com/go-json-experiment/json github.com/google/uuid golang.org/x/mod/semver golang.org/x/text",

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -67,4 +68,9 @@ func Load(
 			}
 		}
 	}
+}
+
+// Without returns the texts of a list that are not in others.
+func Without(list, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
 }

@@ -61,8 +61,8 @@ func newLines(file io.Reader, size, most int) (*lines, error) {
 	return l, nil
 }
 
-// PlainText decompresses a file that is compressed with gzip, and skips a byte order mark. offset is the number of bytes
-// that it has skipped.
+// PlainText decompresses a file that is compressed with gzip, and skips a byte order mark. offset is the number of
+// bytes that it has skipped.
 func PlainText(file io.Reader) (plain *bufio.Reader, offset int64, err error) {
 	if plain, err = gunzip.Unpacked(bufio.NewReaderSize(file, readAtOnce)); err != nil {
 		return nil, 0, err

@@ -4,38 +4,28 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
-
-// atOnce is the maximum number of apps that are read in one trip to the store.
-const atOnce = 64
 
 // appQuery asks for the latest versions of apps that a caller may read, or for deleted ones that the caller could
 // change.
 type appQuery struct {
 	by        vitrine.Caller
 	deleted   bool
-	component ComponentRef // of an element; "" = any, or any version
-	group     string       // contains one of the groups of the app; "" = any
-	owner     string       // "" = any
-	words     []string     // each of them must begin a word of the title
-	sort      Sort         // one of the four
-	after     *appPosition // only apps after this position; nil = from the start
-	limit     int          // the number of apps that the caller needs
-}
-
-// appPosition is a position in the order of an appQuery: CreatedAt or UpdatedAt of an app, by which it is sorted, and
-// its ID. It may have no app.
-type appPosition struct {
-	Time int64
-	ID   string
+	component ComponentRef      // of an element; "" = any, or any version
+	group     string            // contains one of the groups of the app; "" = any
+	owner     string            // "" = any
+	words     []string          // each of them must begin a word of the title
+	sort      Sort              // one of the four
+	after     *records.Position // only apps after this position; nil = from the start
+	limit     int               // the number of apps that the caller needs
 }
 
 // match reports whether the app with this head matches q.
@@ -54,7 +44,7 @@ func (q appQuery) matchTitle(title string) bool {
 	if len(q.words) == 0 {
 		return true
 	}
-	words := titleWords(title)
+	words := records.TitleWords(title)
 	return !slices.ContainsFunc(q.words, func(begin string) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, begin) })
 	})
@@ -62,7 +52,7 @@ func (q appQuery) matchTitle(title string) bool {
 
 // has reports whether an element has a component; "" means any version.
 func (h appHead) has(c ComponentRef) bool {
-	return slices.ContainsFunc(h.uses, func(u use) bool {
+	return slices.ContainsFunc(h.uses, func(u records.Use) bool {
 		return u.Name == c.Name && (c.Version == "" || slices.Contains(u.Versions, c.Version))
 	})
 }
@@ -73,11 +63,11 @@ func (q appQuery) filtered() bool {
 }
 
 // position returns the position of an app in the order of q.
-func (q appQuery) position(a App) appPosition {
+func (q appQuery) position(a App) records.Position {
 	if q.byUpdate() {
-		return appPosition{a.UpdatedAt, a.ID}
+		return records.Position{Time: a.UpdatedAt, ID: a.ID}
 	}
-	return appPosition{a.CreatedAt, a.ID}
+	return records.Position{Time: a.CreatedAt, ID: a.ID}
 }
 
 func (q appQuery) byUpdate() bool   { return q.sort == UpdatedAscending || q.sort == UpdatedDescending }
@@ -85,7 +75,7 @@ func (q appQuery) descending() bool { return strings.HasPrefix(string(q.sort), "
 
 // compare is negative if the position a comes before b: by time in the direction of q.sort, and then by ascending ID.
 // IDs are unique, so the order is total, and each cursor has one place in it.
-func (q appQuery) compare(a, b appPosition) int {
+func (q appQuery) compare(a, b records.Position) int {
 	byTime := cmp.Compare(a.Time, b.Time)
 	if q.descending() {
 		byTime = -byTime
@@ -95,16 +85,16 @@ func (q appQuery) compare(a, b appPosition) int {
 
 // positionsOf yields the positions of the apps that match q, in their order, reading size of them at a time. It merges
 // the lists that the caller may read.
-func (r *reader) positionsOf(ctx context.Context, q appQuery, size int) iter.Seq2[appPosition, error] {
-	return func(yield func(appPosition, error) bool) {
+func (r *reader) positionsOf(ctx context.Context, q appQuery, size int) iter.Seq2[records.Position, error] {
+	return func(yield func(records.Position, error) bool) {
 		lists, err := r.listsOf(ctx, q)
 		if err != nil {
-			yield(appPosition{}, err)
+			yield(records.Position{}, err)
 		}
 		if len(lists) == 0 {
 			return
 		}
-		at := r.positions(ctx, q, lists)
+		at := r.Positions(ctx, q.in(lists))
 		if q.filtered() {
 			at = r.positionsWith(ctx, q, lists, size)
 		}
@@ -113,7 +103,7 @@ func (r *reader) positionsOf(ctx context.Context, q appQuery, size int) iter.Seq
 }
 
 // idsAt returns the ids of positions.
-func idsAt(at []appPosition) []string {
+func idsAt(at []records.Position) []string {
 	ids := make([]string, len(at))
 	for i, p := range at {
 		ids[i] = p.ID
@@ -127,18 +117,18 @@ func idsAt(at []appPosition) []string {
 func (r *reader) candidates(ctx context.Context, q appQuery) (in storage.Range, few int, err error) {
 	var ranges []storage.Range
 	if q.component.Name != "" {
-		numbers, err := r.numbersOf(ctx, []string{keyOf(listKind, ofComponent, q.component.Name)})
-		if err != nil || numbers[0] == 0 {
+		used, ok, err := r.UsedIn(ctx, q.component.Name, "")
+		if !ok {
 			return in, 0, err
 		}
-		ranges = append(ranges, under(usedKind, rec.Number(numbers[0])))
+		ranges = append(ranges, used)
 	}
 	for _, word := range q.words {
-		ranges = append(ranges, storage.Prefix(keyOf(wordKind, shortWord(word))))
+		ranges = append(ranges, records.WithWord(word))
 	}
 	few = -1
 	for _, one := range ranges {
-		n, err := r.r.Estimate(ctx, one)
+		n, err := r.Estimate(ctx, one)
 		if err != nil {
 			return in, 0, err
 		}
@@ -152,24 +142,26 @@ func (r *reader) candidates(ctx context.Context, q appQuery) (in storage.Range, 
 // positionsWith yields the positions of the apps of lists that match q, in the order of q. If an index has more than
 // size candidates, or there is none, it scans the lists first, but no more apps than there are candidates. Then it
 // reads the candidates instead, and sorts them. So it takes at most twice as long as the better of the two ways.
-func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, size int) iter.Seq2[appPosition, error] {
-	return func(yield func(appPosition, error) bool) {
+func (r *reader) positionsWith(
+	ctx context.Context, q appQuery, lists []int64, size int,
+) iter.Seq2[records.Position, error] {
+	return func(yield func(records.Position, error) bool) {
 		in, few, err := r.candidates(ctx, q)
 		if err != nil {
-			yield(appPosition{}, err)
+			yield(records.Position{}, err)
 		}
 		if err != nil || few == 0 {
 			return
 		}
 		if few < 0 || few > size {
 			looked := 0
-			for part, err := range rec.Chunks(r.positions(ctx, q, lists), atOnce) {
-				var found []appPosition
+			for part, err := range rec.Chunks(r.Positions(ctx, q.in(lists)), records.AtOnce) {
+				var found []records.Position
 				if err == nil {
 					found, err = r.matching(ctx, q, idsAt(part))
 				}
 				if err != nil {
-					yield(appPosition{}, err)
+					yield(records.Position{}, err)
 					return
 				}
 				for _, p := range found {
@@ -186,14 +178,14 @@ func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, s
 				return
 			}
 		}
-		var all []appPosition
-		for ids, err := range rec.Chunks(r.appsIn(ctx, in), 8*atOnce) {
-			var found []appPosition
+		var all []records.Position
+		for ids, err := range rec.Chunks(r.AppsIn(ctx, in), 8*records.AtOnce) {
+			var found []records.Position
 			if err == nil {
 				found, err = r.matching(ctx, q, ids)
 			}
 			if err != nil {
-				yield(appPosition{}, err)
+				yield(records.Position{}, err)
 				return
 			}
 			all = append(all, found...)
@@ -208,7 +200,7 @@ func (r *reader) positionsWith(ctx context.Context, q appQuery, lists []int64, s
 }
 
 // matching returns the positions of the apps that match q.
-func (r *reader) matching(ctx context.Context, q appQuery, ids []string) (at []appPosition, err error) {
+func (r *reader) matching(ctx context.Context, q appQuery, ids []string) (at []records.Position, err error) {
 	heads, err := r.heads(ctx, ids)
 	for _, h := range heads {
 		if q.match(h) {
@@ -218,20 +210,13 @@ func (r *reader) matching(ctx context.Context, q appQuery, ids []string) (at []a
 	return at, err
 }
 
-// appsIn yields the ids of the apps in a range of used/ or word/.
-func (r *reader) appsIn(ctx context.Context, in storage.Range) iter.Seq2[string, error] {
-	return rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (string, error) {
-		return rec.Unescape(e.Key[strings.LastIndexByte(e.Key, ' ')+1:]), nil
-	})
-}
-
 // heads reads the heads of apps. It leaves out apps without a head: the index entries of deleted apps stay.
 func (r *reader) heads(ctx context.Context, ids []string) ([]appHead, error) {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
 		keys[i] = r.headKey(id)
 	}
-	values, err := r.r.Get(ctx, keys...)
+	values, err := r.Get(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -254,9 +239,9 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 	return func(yield func(App, error) bool) {
 		keys := make([]string, 0, 2*len(ids))
 		for _, id := range ids {
-			keys = append(keys, r.headKey(id), keyOf(bodyKind, id))
+			keys = append(keys, r.headKey(id), records.BodyKey(id))
 		}
-		values, err := r.r.Get(ctx, keys...)
+		values, err := r.Get(ctx, keys...)
 		if err != nil {
 			yield(App{}, err)
 			return
@@ -265,7 +250,7 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 			h, err := r.s.headOf(id, values[2*i])
 			var body Body
 			if err == nil {
-				body, _, err = r.body(ctx, h, values[2*i+1])
+				body, _, err = r.Body(ctx, id, h.large, values[2*i+1])
 			}
 			if !yield(h.whole(body), err) || err != nil {
 				return
@@ -278,20 +263,20 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 // part of another one. If q has an owner or a group with a shorter list, it returns that one.
 func (r *reader) listsOf(ctx context.Context, q appQuery) ([]int64, error) {
 	own, err := r.listsOfCaller(ctx, q)
-	only := listKey(ofOwner, q.owner, q.deleted)
+	only := records.ListKey(records.OfOwner, q.owner, q.deleted)
 	if q.owner == "" {
-		only = listKey(ofGroup, q.group, q.deleted)
+		only = records.ListKey(records.OfGroup, q.group, q.deleted)
 	}
-	if err != nil || q.owner == "" && (q.group == "" || isWide(q.group)) {
+	if err != nil || q.owner == "" && (q.group == "" || records.IsWide(q.group)) {
 		return own, err
 	}
-	other, err := r.numbersOf(ctx, []string{only})
+	other, err := r.NumbersOf(ctx, []string{only})
 	if err != nil || other[0] == 0 {
 		return nil, err
 	}
 	size := func(lists []int64) (sum int) {
 		for _, n := range lists {
-			few, wrong := r.r.Estimate(ctx, under(createdKind, rec.Number(n)))
+			few, wrong := r.Estimate(ctx, records.InList(n))
 			if sum += few; wrong != nil {
 				err = wrong
 			}
@@ -317,130 +302,20 @@ func (r *reader) listsOfCaller(ctx context.Context, q appQuery) ([]int64, error)
 	}
 	var lists []string
 	if by.Owns(by.URN) {
-		lists = append(lists, listKey(ofOwner, by.URN, q.deleted))
+		lists = append(lists, records.ListKey(records.OfOwner, by.URN, q.deleted))
 	}
 	for g := range wanted {
 		outer := urn.Containers(g)
 		if !slices.ContainsFunc(outer[:len(outer)-1], func(o string) bool { return wanted[o] }) {
-			lists = append(lists, listKey(ofGroup, g, q.deleted))
+			lists = append(lists, records.ListKey(records.OfGroup, g, q.deleted))
 		}
 	}
-	numbers, err := r.numbersOf(ctx, lists)
+	numbers, err := r.NumbersOf(ctx, lists)
 	return slices.DeleteFunc(numbers, func(n int64) bool { return n == 0 }), err
 }
 
-// positions yields the positions of the apps of lists after q.after, in the order of q, each once.
-func (r *reader) positions(ctx context.Context, q appQuery, lists []int64) iter.Seq2[appPosition, error] {
-	w := listWalk{ctx, r, createdKind, lists, q.limit}
-	if q.byUpdate() {
-		w.kind = updatedKind
-	}
-	if !q.descending() {
-		return w.forward(q.after)
-	}
-	return func(yield func(appPosition, error) bool) { w.backward(q.after, yield) }
-}
-
-// listWalk reads lists of apps by time.
-type listWalk struct {
-	ctx    context.Context
-	r      *reader
-	kind   string // createdKind or updatedKind
-	lists  []int64
-	expect int
-}
-
-// forward yields the positions after a position, or all if it is nil, whose keys begin with these parts after the list.
-func (w listWalk) forward(after *appPosition, parts ...string) iter.Seq2[appPosition, error] {
-	return w.scan(func(list string) storage.Range {
-		in := under(w.kind, append([]string{list}, parts...)...)
-		if after != nil {
-			in.From = keyAfter(keyOf(w.kind, list, rec.Number(after.Time), after.ID))
-		}
-		return in
-	})
-}
-
-// scan yields the positions in ranges of the lists, merged, each once.
-func (w listWalk) scan(rangeOf func(list string) storage.Range) iter.Seq2[appPosition, error] {
-	ranges := make([]storage.Range, len(w.lists))
-	for i, n := range w.lists {
-		list := rec.Number(n)
-		ranges[i] = rangeOf(list)
-		ranges[i].Expect, ranges[i].Skip = w.expect, len(rec.Prefix(appSpace, w.kind, list))
-	}
-	return func(yield func(appPosition, error) bool) {
-		last, any := appPosition{}, false
-		for e, err := range w.r.r.Scan(w.ctx, ranges...) {
-			var p appPosition
-			if err == nil {
-				name := partsOf(e.Key, w.kind)
-				p.ID = name[2]
-				p.Time, err = rec.ParseNumber(name[1])
-			}
-			if err == nil && any && p == last {
-				continue
-			}
-			if !yield(p, err) || err != nil {
-				return
-			}
-			last, any = p, true
-		}
-	}
-}
-
-// backward yields the positions after a position, or all if it is nil, in descending order of time. Those of one time
-// are in ascending order of ids nevertheless: they are read in descending order and reversed, or read again if there
-// are many.
-func (w listWalk) backward(after *appPosition, yield func(appPosition, error) bool) {
-	const many = 64
-	before := int64(math.MaxInt64) // positions with this time or a later one were yielded
-	if after != nil {
-		before = after.Time + 1
-	}
-	for {
-		var same []appPosition // of one time
-		flush := func() bool {
-			for _, p := range slices.Backward(same) {
-				if after != nil && p.Time == after.Time && p.ID <= after.ID {
-					continue
-				}
-				if !yield(p, nil) {
-					return false
-				}
-			}
-			same = same[:0]
-			return true
-		}
-		for p, err := range w.scan(func(list string) storage.Range {
-			in := under(w.kind, list)
-			in.To, in.Reverse = under(w.kind, list, rec.Number(before)).From, true
-			return in
-		}) {
-			if err != nil {
-				yield(p, err)
-				return
-			}
-			if len(same) > 0 && same[0].Time != p.Time && !flush() {
-				return
-			}
-			if same = append(same, p); len(same) > many {
-				break
-			}
-		}
-		if len(same) <= many {
-			flush()
-			return
-		}
-		before = same[0].Time
-		from := after
-		if after != nil && after.Time != before {
-			from = nil
-		}
-		for p, err := range w.forward(from, rec.Number(before)) {
-			if !yield(p, err) || err != nil {
-				return
-			}
-		}
-	}
+// in returns lists in the order of q.
+func (q appQuery) in(lists []int64) records.List {
+	return records.List{Lists: lists, ByUpdate: q.byUpdate(), Descending: q.descending(), After: q.after,
+		Expect: q.limit}
 }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -41,39 +41,16 @@ type ownership struct {
 	Groups []string
 }
 
-// The lists of releases, as parts of keys of listedKind.
-const (
-	allReleases   = "all"
-	releasesIn    = "state" // a state
-	releasesOf    = "app"   // an app
-	releasesDueOf = "due"   // an app, of those that are scheduled
-)
-
-// listedIn returns the lists that a release is in. A release that is not stored is in none.
-func (r release) listedIn() (keys []string) {
-	if r.Number == 0 {
-		return nil
-	}
-	add := func(list, of string) { keys = append(keys, keyOf(listedKind, list, of, rec.Number(r.Number))) }
-	add(allReleases, "")
-	add(releasesIn, string(r.State))
-	for app := range r.Apps {
-		if add(releasesOf, app); r.State == ReleaseScheduled {
-			add(releasesDueOf, app)
-		}
-	}
-	if r.State == ReleaseScheduled {
-		keys = append(keys, dueKey(r.At, r.ID))
-	}
-	return keys
+// lists returns the lists that the release is in.
+func (r release) lists() records.ReleaseLists {
+	return records.ReleaseLists{ID: r.ID, Number: r.Number, State: string(r.State),
+		Apps: slices.Collect(maps.Keys(r.Apps)), Scheduled: r.State == ReleaseScheduled, At: r.At}
 }
-
-func dueKey(at int64, id string) string { return keyOf(dueKind, rec.Number(at), id) }
 
 // putRelease stores a release in place of its earlier form, with the next version, and returns its entry for the feed.
 func (s *Session) putRelease(ctx context.Context, tx *writer, was release, rel *release) (e feed.Entry, err error) {
 	if rel.Number == 0 {
-		if rel.Number, err = tx.giveNumber(ctx); err != nil {
+		if rel.Number, err = tx.GiveNumber(ctx); err != nil {
 			return e, err
 		}
 	} else {
@@ -93,24 +70,13 @@ func (s *Session) putRelease(ctx context.Context, tx *writer, was release, rel *
 	if err != nil {
 		return e, err
 	}
-	puts, before := []storage.Entry{{Key: keyOf(releaseKind, rel.ID), Value: value}}, was.listedIn()
-	for _, key := range rel.listedIn() {
-		if i := slices.Index(before, key); i >= 0 {
-			before = slices.Delete(before, i, i+1)
-		} else {
-			puts = append(puts, storage.Entry{Key: key, Value: []byte(rel.ID)})
-		}
-	}
-	if err := tx.tx.Delete(ctx, before...); err != nil {
-		return e, err
-	}
-	return releaseEntry(s.by, *rel), tx.tx.Put(ctx, puts...)
+	return releaseEntry(s.by, *rel), tx.PutRelease(ctx, was.lists(), rel.lists(), value)
 }
 
 // storedRelease returns a stored release, or ErrNotFound if none has this id.
 func (r *reader) storedRelease(ctx context.Context, id string) (rel release, err error) {
-	key := keyOf(releaseKind, id)
-	value, err := r.value(ctx, key)
+	key := records.Key(records.ReleaseKind, id)
+	value, err := r.Value(ctx, key)
 	if err != nil {
 		return rel, err
 	}
@@ -125,7 +91,7 @@ func decodeRelease(e storage.Entry) (rel release, err error) {
 	}
 	var stored storedRelease
 	if err := json.Unmarshal(e.Value, &stored); err != nil {
-		return rel, damaged(e.Key, err)
+		return rel, records.Damaged(e.Key, err)
 	}
 	return release{stored.Release, stored.Rest}, nil
 }
@@ -151,10 +117,10 @@ func (v *viewer) seesRelease(ctx context.Context, rel release) (bool, error) {
 	var ahead []string
 	for app := range rel.Apps {
 		if _, known := v.heads[app]; !known {
-			ahead = append(ahead, keyOf(headKind, app))
+			ahead = append(ahead, records.HeadKey(app))
 		}
 	}
-	if err := v.r.r.Ahead(ctx, ahead...); err != nil {
+	if err := v.r.Ahead(ctx, ahead...); err != nil {
 		return false, err
 	}
 	for app, was := range rel.Apps {
@@ -179,58 +145,19 @@ func (r *reader) shown(ctx context.Context, rel release) (Release, error) {
 	return rel.Release, err
 }
 
-// releases yields releases of a state or an app, newest first, with numbers below before; 0 means no limit. With both,
-// it yields those of the app.
-func (r *reader) releases(
-	ctx context.Context, state ReleaseState, app string, before int64, expect int,
-) iter.Seq2[release, error] {
-	in := under(listedKind, allReleases, "")
-	switch {
-	case app != "":
-		in = under(listedKind, releasesOf, app)
-	case state != "":
-		in = under(listedKind, releasesIn, string(state))
-	}
-	in.Reverse, in.Expect = true, expect+1
-	if before > 0 {
-		in.To = in.From + rec.Number(before)
-	}
-	ids := rec.Map(r.r.Scan(ctx, in), func(e storage.Entry) (string, error) {
-		return keyOf(releaseKind, string(e.Value)), nil
-	})
-	return rec.Map(rec.Load(ctx, r.r, ids, min(expect+1, atOnce)), decodeRelease)
-}
-
 // scheduled returns ErrConflict with CodeWrongState if the app is in a release that is scheduled.
 func (r *reader) scheduled(ctx context.Context, h appHead) error {
-	in := under(listedKind, releasesDueOf, h.ID)
-	in.Limit = 1
-	for e, err := range r.r.Scan(ctx, in) {
-		if err != nil {
-			return err
-		}
-		return fault.Conflict(vitrine.CodeWrongState, h.Version,
-			"the release %q is scheduled and moves a tag of the app: cancel it first", e.Value)
+	id, err := r.ScheduledRelease(ctx, h.ID)
+	if err != nil || id == "" {
+		return err
 	}
-	return nil
-}
-
-// dueReleases returns the ids of up to limit releases whose time is at or before now.
-func (r *reader) dueReleases(ctx context.Context, now int64, limit int) (ids []string, err error) {
-	in := under(dueKind)
-	in.To, in.Limit = under(dueKind, rec.Number(now)).To, limit
-	for e, err := range r.r.Scan(ctx, in) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, string(e.Value))
-	}
-	return ids, nil
+	return fault.Conflict(vitrine.CodeWrongState, h.Version,
+		"the release %q is scheduled and moves a tag of the app: cancel it first", id)
 }
 
 // checkReleases checks releases and the lists that contain them.
 func (a *audit) checkReleases() {
-	a.each(releaseKind, 1, "", func(name []string, e storage.Entry) error {
+	a.each(records.ReleaseKind, 1, "", func(name []string, e storage.Entry) error {
 		rel, err := decodeRelease(e)
 		switch {
 		case err != nil:
@@ -245,9 +172,9 @@ func (a *audit) checkReleases() {
 		if err := a.checkNumber(e.Key, rel.Number); err != nil {
 			return err
 		}
-		keys := rel.listedIn()
+		keys := rel.lists().Keys()
 		for i, v := range a.get(keys...) {
-			kind, _, _ := strings.Cut(strings.TrimPrefix(keys[i], appSpace+" "), "/")
+			kind, _, _ := strings.Cut(strings.TrimPrefix(keys[i], records.Space+" "), "/")
 			if a.follow[kind+"/"]++; string(v) != rel.ID {
 				a.fault(keys[i], "is missing, or names another release than %q", rel.ID)
 			}

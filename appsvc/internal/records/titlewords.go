@@ -1,4 +1,4 @@
-package appsvc
+package records
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 // itself.
 const mostOfWord = 64
 
-// titleWords returns the words of a title, folded, sorted and unique. Words consist of letters, digits and marks. Case,
+// TitleWords returns the words of a title, folded, sorted and unique. Words consist of letters, digits and marks. Case,
 // diacritics and compatible forms are folded. Each Han, Hiragana and Katakana character is a word of its own.
-func titleWords(title string) []string {
+func TitleWords(title string) []string {
 	var words []string
 	var word strings.Builder
 	end := func() {
@@ -65,9 +65,9 @@ func shortWord(word string) string {
 }
 
 // wordKeys returns the keys of the words of an app's title.
-func wordKeys(h appHead) (keys []string) {
-	for _, word := range titleWords(h.Title) {
-		keys = append(keys, keyOf(wordKind, shortWord(word), h.ID))
+func wordKeys(h Head) (keys []string) {
+	for _, word := range TitleWords(h.Title) {
+		keys = append(keys, Key(WordKind, shortWord(word), h.ID))
 	}
 	return slices.Compact(keys)
 }

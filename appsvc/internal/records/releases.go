@@ -1,0 +1,108 @@
+package records
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// ReleaseLists says in which lists a release is. Each has a record of its own.
+type ReleaseLists struct {
+	ID        string
+	Number    int64 // its position in lists; 0 = the release is not stored, and in no list
+	State     string
+	Apps      []string // of its moves
+	Scheduled bool
+	At        int64 // when it is due, if it is scheduled
+}
+
+// The kinds of lists of releases, as parts of keys of ListedKind.
+const (
+	allReleases   = "all"
+	releasesIn    = "state" // a state
+	releasesOf    = "app"   // an app
+	releasesDueOf = "due"   // an app, of those that are scheduled
+)
+
+// Keys returns the keys of the records of the lists.
+func (r ReleaseLists) Keys() (keys []string) {
+	if r.Number == 0 {
+		return nil
+	}
+	add := func(list, of string) { keys = append(keys, Key(ListedKind, list, of, rec.Number(r.Number))) }
+	add(allReleases, "")
+	add(releasesIn, r.State)
+	for _, app := range r.Apps {
+		if add(releasesOf, app); r.Scheduled {
+			add(releasesDueOf, app)
+		}
+	}
+	if r.Scheduled {
+		keys = append(keys, Key(DueKind, rec.Number(r.At), r.ID))
+	}
+	return keys
+}
+
+// PutRelease stores a release in place of its earlier form, and moves it from the lists of that to its own.
+func (t Writer) PutRelease(ctx context.Context, was, now ReleaseLists, value []byte) error {
+	puts, before := []storage.Entry{{Key: Key(ReleaseKind, now.ID), Value: value}}, was.Keys()
+	for _, key := range now.Keys() {
+		if i := slices.Index(before, key); i >= 0 {
+			before = slices.Delete(before, i, i+1)
+		} else {
+			puts = append(puts, storage.Entry{Key: key, Value: []byte(now.ID)})
+		}
+	}
+	if err := t.Tx.Delete(ctx, before...); err != nil {
+		return err
+	}
+	return t.Tx.Put(ctx, puts...)
+}
+
+// Releases yields the records of releases of a state or an app, newest first, with numbers below before; 0 means no
+// limit. With both, it yields those of the app.
+func (r Reader) Releases(
+	ctx context.Context, state, app string, before int64, expect int,
+) iter.Seq2[storage.Entry, error] {
+	in := Under(ListedKind, allReleases, "")
+	switch {
+	case app != "":
+		in = Under(ListedKind, releasesOf, app)
+	case state != "":
+		in = Under(ListedKind, releasesIn, state)
+	}
+	in.Reverse, in.Expect = true, expect+1
+	if before > 0 {
+		in.To = in.From + rec.Number(before)
+	}
+	ids := rec.Map(r.Scan(ctx, in), func(e storage.Entry) (string, error) {
+		return Key(ReleaseKind, string(e.Value)), nil
+	})
+	return rec.Load(ctx, r, ids, min(expect+1, AtOnce))
+}
+
+// ScheduledRelease returns the id of a release that is scheduled and moves a tag of the app, or "" if there is none.
+func (r Reader) ScheduledRelease(ctx context.Context, app string) (string, error) {
+	in := Under(ListedKind, releasesDueOf, app)
+	in.Limit = 1
+	for e, err := range r.Scan(ctx, in) {
+		return string(e.Value), err
+	}
+	return "", nil
+}
+
+// DueReleases returns the ids of up to limit releases whose time is at or before now.
+func (r Reader) DueReleases(ctx context.Context, now int64, limit int) (ids []string, err error) {
+	in := Under(DueKind)
+	in.To, in.Limit = Under(DueKind, rec.Number(now)).To, limit
+	for e, err := range r.Scan(ctx, in) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, string(e.Value))
+	}
+	return ids, nil
+}

@@ -1,0 +1,203 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+
+	"github.com/vitrine-go/vitrine"
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// PointsTo returns the version that a tag points to, or the zero Version if the app has no such tag.
+func (r Reader) PointsTo(ctx context.Context, app, name string) (v vitrine.Version, err error) {
+	tag := TagKey(app, name)
+	value, err := r.Value(ctx, tag)
+	if err != nil || value == nil {
+		return v, err
+	}
+	n, err := ParseDecimal(tag, value)
+	return VersionOrNone(n), err
+}
+
+// TagsAfter returns the range of up to limit tags of an app with names after a name. "" means the beginning, and 0
+// means no limit.
+func TagsAfter(app, after string, limit int) storage.Range {
+	in := Under(TagKind, app)
+	in.Limit, in.Expect = limit, limit
+	if after != "" {
+		in.From = keyAfter(TagKey(app, after))
+	}
+	return in
+}
+
+// DecodeTag decodes the record of a tag.
+func DecodeTag(e storage.Entry) (app, name string, at vitrine.Version, err error) {
+	n, err := ParseDecimal(e.Key, e.Value)
+	of := Parts(e.Key, TagKind)
+	return of[0], of[1], VersionOrNone(n), err
+}
+
+// Move is a stored TagMove. -1 means no version.
+type Move struct {
+	Number int64 `json:"-"` // 1 for the first move of the tag, then 2, 3 …; in the key
+
+	At   int64  `json:"at"`
+	By   string `json:"by"`
+	From int64  `json:"from"`
+	To   int64  `json:"to"`
+
+	Rollback bool `json:"rollback,omitzero"`
+	// of a rollback: number of the last move before it that was not rolled back; 0 = none
+	Top     int64  `json:"top,omitzero"`
+	Release string `json:"release,omitzero"`
+	Note    string `json:"note,omitzero"`
+}
+
+// LastKept returns the number of the last move that was not rolled back, after this move.
+func (m Move) LastKept() int64 {
+	if m.Rollback {
+		return m.Top
+	}
+	return m.Number
+}
+
+func DecodeMove(e storage.Entry) (m Move, err error) {
+	if err = json.Unmarshal(e.Value, &m); err == nil {
+		m.Number, err = rec.ParseNumber(Parts(e.Key, MoveKind)[2])
+	}
+	if err != nil {
+		err = Damaged(e.Key, err)
+	}
+	return m, err
+}
+
+// Moves yields up to limit moves of a tag, newest first, with numbers below before; 0 means no bound. Neither the tag
+// nor the app need exist.
+func (r Reader) Moves(ctx context.Context, app, name string, before int64, limit int) iter.Seq2[Move, error] {
+	in := Under(MoveKind, app, name)
+	in.Reverse, in.Limit, in.Expect = true, limit, limit
+	if before != 0 {
+		in.To = MoveKey(app, name, before)
+	}
+	return rec.Map(r.Scan(ctx, in), DecodeMove)
+}
+
+// LastMove returns the last move of a tag; its number is 0 if there is none.
+func (r Reader) LastMove(ctx context.Context, app, name string) (last Move, err error) {
+	for m, err := range r.Moves(ctx, app, name, 0, 1) {
+		return m, err
+	}
+	return last, nil
+}
+
+// LastMoves returns the last moves of tags, each an app and a name, in one trip. It has no entry for a tag that never
+// moved.
+func (r Reader) LastMoves(ctx context.Context, tags [][2]string) (map[[2]string]Move, error) {
+	ranges := make([]storage.Range, len(tags))
+	for i, tag := range tags {
+		ranges[i] = Under(MoveKind, tag[0], tag[1])
+		ranges[i].Reverse, ranges[i].Limit, ranges[i].Expect = true, 1, 1
+	}
+	last := map[[2]string]Move{}
+	for e, err := range r.Scan(ctx, ranges...) {
+		if err != nil {
+			return nil, err
+		}
+		m, err := DecodeMove(e)
+		if err != nil {
+			return nil, err
+		}
+		name := Parts(e.Key, MoveKind)
+		last[[2]string{name[0], name[1]}] = m
+	}
+	return last, nil
+}
+
+// MovedTags yields the names of the tags of an app that have moves, in byte order. Neither the tags nor the app need
+// exist.
+func (r Reader) MovedTags(ctx context.Context, app string) iter.Seq2[string, error] {
+	return rec.Map(r.Scan(ctx, Under(MovedKind, app)), func(e storage.Entry) (string, error) {
+		return Parts(e.Key, MovedKind)[1], nil
+	})
+}
+
+// keepMove adds a move to the history of a tag. The first one also adds moved/.
+func (t Writer) keepMove(ctx context.Context, app, name string, m Move) error {
+	value, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	puts := []storage.Entry{{Key: MoveKey(app, name, m.Number), Value: value}}
+	if m.Number == 1 {
+		puts = append(puts, storage.Entry{Key: Key(MovedKind, app, name)})
+	}
+	return t.Tx.Put(ctx, puts...)
+}
+
+// AddMove adds a move to the history of a tag, and moves the tag.
+func (t Writer) AddMove(ctx context.Context, app, name string, m Move) error {
+	if err := t.keepMove(ctx, app, name, m); err != nil {
+		return err
+	}
+	tag := TagKey(app, name)
+	if m.To < 0 {
+		return t.Tx.Delete(ctx, tag)
+	}
+	return t.Tx.Put(ctx, storage.Entry{Key: tag, Value: decimal(m.To)})
+}
+
+// ofVersions returns the values of up to limit records of a kind for versions below before, decoded by value. A version
+// without a number is above all versions, and a limit of 0 means all.
+func ofVersions[T any](
+	ctx context.Context, r Reader, kind, app string, before vitrine.Version, limit int,
+	value func(storage.Entry) (T, error),
+) (map[vitrine.Version]T, error) {
+	in := Under(kind, app)
+	in.Reverse, in.Limit, in.Expect = true, limit, limit
+	if n := before.Number(); n >= 0 {
+		in.To = Key(kind, app, rec.Number(n))
+	}
+	out := map[vitrine.Version]T{}
+	for e, err := range r.Scan(ctx, in) {
+		if err != nil {
+			return nil, err
+		}
+		version, err := rec.ParseNumber(Parts(e.Key, kind)[1])
+		if err != nil {
+			return nil, Damaged(e.Key, err)
+		}
+		if out[VersionOrNone(version)], err = value(e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Notes returns the notes of up to limit versions below before that have one.
+func (r Reader) Notes(
+	ctx context.Context, app string, before vitrine.Version, limit int,
+) (map[vitrine.Version]string, error) {
+	return ofVersions(ctx, r, NoteKind, app, before, limit, func(e storage.Entry) (string, error) {
+		return string(e.Value), nil
+	})
+}
+
+// Restorations returns up to limit versions below before that Restore made, each with the version whose content it has.
+func (r Reader) Restorations(
+	ctx context.Context, app string, before vitrine.Version, limit int,
+) (map[vitrine.Version]vitrine.Version, error) {
+	return ofVersions(ctx, r, RestoredKind, app, before, limit, func(e storage.Entry) (vitrine.Version, error) {
+		from, err := ParseDecimal(e.Key, e.Value)
+		return VersionOrNone(from), err
+	})
+}
+
+func (t Writer) AddRestoration(ctx context.Context, app string, v, from vitrine.Version) error {
+	return t.Tx.Put(ctx, storage.Entry{Key: restoredKey(app, v.Number()), Value: decimal(from.Number())})
+}
+
+func (t Writer) AddNote(ctx context.Context, app string, v vitrine.Version, note string) error {
+	return t.Tx.Put(ctx, storage.Entry{Key: NoteKey(app, v.Number()), Value: []byte(note)})
+}

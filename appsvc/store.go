@@ -1,0 +1,117 @@
+package appsvc
+
+import (
+	"context"
+	"time"
+
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
+	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/lru"
+	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/required"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// Package internal/records has the keys and the encoding of what is stored. Caches only contain what never changes and
+// is committed: an Update may be rolled back, and may have read writes of another one that is rolled back too.
+
+// Bytes of the caches of a store.
+const (
+	versionCacheSize  = 32 << 20
+	nameCacheSize     = 4 << 20
+	deliveryCacheSize = 16 << 20
+)
+
+// store reads and writes the records of a Service.
+type store struct {
+	db         storage.Store
+	feeds      *feed.Feeds
+	feed       feed.Feed
+	versions   *lru.Cache[versionName, keptVersion]
+	deliveries *lru.Cache[versionName, Delivery]
+}
+
+// versionName names a version of an app.
+type versionName struct {
+	app    string
+	number int64
+}
+
+// newStore returns the records of a store. keepChanges is how long it keeps entries of the feed.
+func newStore(db storage.Store, keepChanges time.Duration) *store {
+	return &store{
+		db: db, feeds: feed.New(db, keepChanges),
+		feed:       feed.Feed{Space: records.Space, Names: feed.NewNames(nameCacheSize)},
+		versions:   lru.New[versionName, keptVersion](versionCacheSize),
+		deliveries: lru.New[versionName, Delivery](deliveryCacheSize),
+	}
+}
+
+// view calls fn with a reader of one snapshot.
+func (s *store) view(ctx context.Context, fn func(*reader) error) error {
+	required.Made(s != nil, "appsvc.Service")
+	if err := s.feeds.Identify(ctx); err != nil {
+		return err
+	}
+	return s.db.View(ctx, func(r storage.Reader) error {
+		return fn(&reader{Reader: records.Reader{Snapshot: &rec.Reader{Reader: r}}, s: s})
+	})
+}
+
+// update calls fn with a transaction, perhaps several times: only the effects of the last call remain.
+func (s *store) update(ctx context.Context, fn func(*writer) error) error {
+	return s.updateAs(ctx, storage.UpdateOptions{}, fn)
+}
+
+func (s *store) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*writer) error) error {
+	required.Made(s != nil, "appsvc.Service")
+	if err := s.feeds.Identify(ctx); err != nil {
+		return err
+	}
+	return rec.Update(ctx, s.db, records.Space, o, func(t *rec.Tx) error {
+		rows := records.Reader{Snapshot: t}
+		return fn(&writer{&reader{Reader: rows, s: s, tx: t}, records.Writer{Rows: rows, Tx: t}})
+	})
+}
+
+// changed returns a channel that is closed when there may be new records.
+func (s *store) changed() <-chan struct{} { return s.db.Changed(records.Space) }
+
+// reader reads records, and apps in the form for callers.
+type reader struct {
+	records.Reader
+	deleted bool // it reads only deleted apps
+	s       *store
+	tx      *rec.Tx // nil in a View
+}
+
+// headKey returns the key of the head of an app.
+func (r *reader) headKey(app string) string {
+	if r.deleted {
+		return records.Key(records.DeletedKind, app)
+	}
+	return records.HeadKey(app)
+}
+
+// ofDeleted returns a reader of deleted apps.
+func (r *reader) ofDeleted() *reader {
+	other := *r
+	other.deleted = true
+	return &other
+}
+
+// writer reads and writes records in a transaction.
+type writer struct {
+	*reader
+	records.Writer
+}
+
+// readAhead reads the records for a patch of an app in one round trip.
+func (t *writer) readAhead(ctx context.Context, app, by string, used map[ComponentRef]string) error {
+	_, cached := t.s.versions.Get(versionName{app, ofLatest})
+	ahead := append(t.s.feed.Keys(by, app), t.latestKeys(app, cached)...)
+	for c := range used {
+		ahead = append(ahead, records.ComponentKey(c.Name, c.Version))
+	}
+	return t.tx.Ahead(ctx, ahead...)
+}
