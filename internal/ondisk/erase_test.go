@@ -94,3 +94,58 @@ func TestPurgedAssetsAreInNoFile(t *testing.T) {
 		t.Errorf("the folder is in %v", found)
 	}
 }
+
+// When Upkeep returns, the files of the store contain nothing of the bytes that were replaced or removed, and when a
+// purge returns, nothing of those in its folders.
+func TestTheBytesOfRemovedFilesAreInNoFile(t *testing.T) {
+	db, dir := open(t)
+	s := assets.New(db, nil)
+	pdf := func(word string) *strings.Reader { return strings.NewReader("%PDF-1.7\n" + strings.Repeat(word, 300_000)) }
+	upload := func(word string, folders ...string) assets.Asset {
+		t.Helper()
+		a, err := s.As(moderator).Upload(ctx, lib, assets.UploadRequest{Folders: folders}, pdf(word))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	gone := func(word string, after func() error) {
+		t.Helper()
+		if found := filesWith(t, dir, word); len(found) == 0 {
+			t.Errorf("%s is in no file before", word)
+		}
+		if err := after(); err != nil {
+			t.Error(err)
+		}
+		if found := filesWith(t, dir, word); len(found) > 0 {
+			t.Errorf("%s is in %v", word, found)
+		}
+	}
+	upkeep := func() error { return s.Upkeep(ctx) }
+	a, kept := upload("replaced-"), upload("kept-")
+	b, err := s.As(moderator).ReplaceFile(ctx, lib, assets.ReplaceFileRequest{Asset: a.ID, IfMatch: a.ETag()},
+		pdf("removed-"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone("replaced-", upkeep)
+	if _, err := s.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Remove: []string{b.ID}}); err != nil {
+		t.Fatal(err)
+	}
+	gone("removed-", upkeep)
+	out, err := s.As(moderator).ChangeFolders(ctx, lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: "doomed"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	doomed := out.Folders[0].ID
+	upload("purged-", doomed)
+	gone("purged-", func() error {
+		_, err := s.As(moderator).ChangeFolders(ctx, lib,
+			assets.ChangeFoldersRequest{Delete: []string{doomed}, Purge: []string{doomed}})
+		return err
+	})
+	if found := filesWith(t, dir, "kept-"); len(found) == 0 || kept.ID == "" {
+		t.Error("what was not removed is gone")
+	}
+}

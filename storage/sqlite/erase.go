@@ -2,10 +2,12 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -32,7 +34,7 @@ const (
 // eraser lets updates that erase share passes over the file: each needs one that begins after its commit. While a pass
 // runs, all updates that come wait for the next one together, and so do those for which this pass is not enough.
 type eraser struct {
-	// pass reads and overwrites the whole file. again is true if that has to be done again, since updates have changed
+	// pass reads and overwrites all b-trees. again is true if that has to be done again, since updates have changed
 	// pages meanwhile. before is how many passes one of those who wait has waited for.
 	pass func(ctx context.Context, before int) (again bool, err error)
 	runs sync.WaitGroup // the passes that have not ended
@@ -135,7 +137,7 @@ func (e *eraser) leave(p *erasing) {
 	}
 }
 
-// erase overwrites the free parts of all pages, and then empties the log. Readers continue meanwhile, and updates wait
+// erase overwrites the free parts of all pages of b-trees, and then empties the log. Readers continue meanwhile, and updates wait
 // for eraseTogether pages, or for eraseBlock, at a time. If updates change pages meanwhile, again is true and the log
 // is not emptied, unless this was so in each of the passes before, eraseRuns of them: then this one is a single update.
 // The log cannot be emptied while a View of any process reads from it. If that lasts for eraseWait, erase returns
@@ -204,20 +206,62 @@ func (s *store) erasePages(ctx context.Context) (changed bool, err error) {
 
 // dirtyPages calls each with every page of a b-tree whose free part is not all zeros.
 func (c *conn) dirtyPages(ctx context.Context, each func(treePage) error) error {
-	last, err := c.value("PRAGMA page_count")
-	if last >= mostPages {
-		return fmt.Errorf("the file has %d pages, want less than %d", last, mostPages)
-	}
-	for number := int64(2); number <= last && err == nil; number++ { // the first page has the schema
-		if err = ctx.Err(); err != nil {
-			break
-		}
-		var p treePage
-		if p, err = c.treePage(number); err == nil && len(bytes.Trim(p.data[p.free:p.content], "\x00")) > 0 {
+	for p, err := range c.treePages(ctx) {
+		if err == nil && len(bytes.Trim(p.data[p.free:p.content], "\x00")) > 0 {
 			err = each(p)
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
+}
+
+// treePages yields the pages of all b-trees but that of the schema. It goes down from the roots, so it reads none of the
+// overflow pages, which have the most of large values, and no free page: SQLite overwrites these. An error is the last
+// pair.
+func (c *conn) treePages(ctx context.Context) iter.Seq2[treePage, error] {
+	return func(yield func(treePage, error) bool) {
+		last, err := c.value("PRAGMA page_count")
+		if err == nil && last >= mostPages {
+			err = fmt.Errorf("the file has %d pages, want less than %d", last, mostPages)
+		}
+		var left []int64 // numbers
+		roots := c.query("SELECT rootpage FROM sqlite_schema WHERE rootpage > 0")
+		for roots.next() {
+			root, _ := roots.values[0].(int64)
+			left = append(left, root)
+		}
+		roots.close()
+		for err = cmp.Or(err, roots.err); len(left) > 0 && err == nil; {
+			var p treePage
+			if p, err = c.treePage(left[len(left)-1]); err == nil {
+				err = ctx.Err()
+			}
+			left = p.appendBelow(left[:len(left)-1])
+			if err == nil && !yield(p, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(treePage{}, err)
+		}
+	}
+}
+
+// appendBelow appends the numbers of the pages below an interior page: each cell begins with one, and the header has the
+// last one.
+func (p treePage) appendBelow(to []int64) []int64 {
+	if len(p.data) == 0 || p.data[0] != 2 && p.data[0] != 5 {
+		return to
+	}
+	to = append(to, int64(binary.BigEndian.Uint32(p.data[8:])))
+	for at := 12; at < p.free; at += 2 {
+		if cell := int(binary.BigEndian.Uint16(p.data[at:])); cell+4 <= len(p.data) {
+			to = append(to, int64(binary.BigEndian.Uint32(p.data[cell:])))
+		}
+	}
+	return to
 }
 
 // cleanPage overwrites the free part of a page.

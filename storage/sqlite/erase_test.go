@@ -161,3 +161,44 @@ func TestErasingBesideUpdatesLeavesNoDeletedByte(t *testing.T) {
 		t.Errorf("%q have a secret", names)
 	}
 }
+
+// Erasing reads the pages of b-trees, and not those that have a part of a large value only.
+func TestErasingReadsNoOverflowPages(t *testing.T) {
+	db := openTest(t, nil)
+	secrets(t, db)
+	trees := func() (n int64) {
+		t.Helper()
+		for _, err := range db.store.writer.c.treePages(ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+		}
+		return n
+	}
+	before := trees()
+	if pages, err := db.store.writer.c.value("PRAGMA page_count"); err != nil || before < pages/2 || before > pages {
+		t.Errorf("%d of %d pages belong to b-trees, %v", before, pages, err)
+	}
+	for i := range 40 {
+		err := db.Update(ctx, "b", storage.UpdateOptions{Large: true}, func(tx storage.Tx) error {
+			value := bytes.Repeat([]byte("secret"), 1<<20/6)
+			return tx.Put(ctx, storage.Entry{Key: fmt.Sprintf("b %02d", i), Value: value})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if more := trees() - before; more > 200 {
+		t.Errorf("40 values of 1 MiB have %d pages to read", more)
+	}
+	err := db.Update(ctx, "b", storage.UpdateOptions{Large: true, Erase: true}, func(tx storage.Tx) error {
+		return tx.DeleteRange(ctx, storage.Prefix("b "))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := filesWith(t, db, "secret"); names != nil {
+		t.Errorf("%q have a secret", names)
+	}
+}
