@@ -61,6 +61,7 @@ func exportStore(f *flag.FlagSet) action {
 	access := f.Bool("with-access", false,
 		"with people and keys: who has the archive has what may be done with them, as far as the SHA-256 of a "+
 			"secret and the public half of a passkey allow")
+	bare := f.Bool("without-files", false, "without the bytes of files, which another backup has")
 	return func(ctx context.Context, p *program) error {
 		if err := checkOutput(*db, "-out", *out); err != nil {
 			return err
@@ -68,7 +69,11 @@ func exportStore(f *flag.FlagSet) action {
 		var n, people, keys int64
 		err := readStore(ctx, *db, func(s storage.Store) (err error) {
 			err = p.writeOut(*out, func(to io.Writer) (err error) {
-				n, err = archive.Export(ctx, s, to, notArchived(*access))
+				without := notArchived(*access)
+				if *bare {
+					without = append(without, assets.FileBytes...)
+				}
+				n, err = archive.Export(ctx, s, to, without)
 				return err
 			})
 			if err == nil && !*access {
@@ -106,9 +111,9 @@ func importStore(f *flag.FlagSet) action {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Arg(0), err)
 		}
-		var n int64
+		var n, bare int64
 		fill := func(s storage.Store) (err error) {
-			n, err = fillStore(ctx, s, in)
+			n, bare, err = fillStore(ctx, s, in)
 			if err != nil {
 				err = fmt.Errorf("%s: %w", f.Arg(0), err)
 			}
@@ -132,23 +137,31 @@ func importStore(f *flag.FlagSet) action {
 		if err == nil {
 			fmt.Fprintf(p.stderr, "imported %s\n", count(n, "entry"))
 		}
+		if err == nil && bare > 0 {
+			fmt.Fprintf(p.stderr, "bytes of files that the archive does not have: %d; vitrine check lists them\n", bare)
+		}
 		return err
 	}
 }
 
-// fillStore puts an archive into an empty store and audits it.
-func fillStore(ctx context.Context, s storage.Store, in *bufio.Reader) (n int64, err error) {
+// fillStore puts an archive into an empty store and audits it. bare is how many times bytes of files are missing, as
+// in an archive without them.
+func fillStore(ctx context.Context, s storage.Store, in *bufio.Reader) (n, bare int64, err error) {
 	if n, err = archive.Import(ctx, s, in, notArchived(true)); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for fault, err := range audit(ctx, s) {
 		if err != nil {
-			return 0, err
+			return 0, 0, err
+		}
+		if archive.Without(assets.FileBytes).Has(fault.Key) {
+			bare++
+			continue
 		}
 		line, err := archive.Line(ctx, s, fault.Key, notArchived(true))
-		return 0, errors.Join(err, fmt.Errorf("%w: line %d: %s", archive.ErrDamaged, line, fault))
+		return 0, 0, errors.Join(err, fmt.Errorf("%w: line %d: %s", archive.ErrDamaged, line, fault))
 	}
-	return n, nil
+	return n, bare, nil
 }
 
 // openArchive opens FILE, or standard input for "-".

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -103,7 +106,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 		t.Fatalf("the archive has what was erased, or %v", err)
 	}
 	old := withoutSecret(t, text.String())
-	if _, err := fillStore(ctx, to, bufio.NewReader(&text)); err != nil {
+	if _, _, err := fillStore(ctx, to, bufio.NewReader(&text)); err != nil {
 		t.Fatal(err)
 	}
 	apps, library, _ = services(to)
@@ -120,7 +123,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	if _, err := archive.Export(ctx, to, &text, notArchived(false)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fillStore(ctx, again, bufio.NewReader(&text)); err != nil {
+	if _, _, err := fillStore(ctx, again, bufio.NewReader(&text)); err != nil {
 		t.Fatal(err)
 	}
 	for what, s := range map[string]storage.Store{"the copy": to, "a copy of the copy": again} {
@@ -136,7 +139,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	// An archive of v0.2.0 has no secret, so its store cannot know the cursors.
 	other := memory.New()
 	t.Cleanup(func() { _ = other.Close() })
-	if _, err := fillStore(ctx, other, bufio.NewReader(strings.NewReader(old))); err != nil {
+	if _, _, err := fillStore(ctx, other, bufio.NewReader(strings.NewReader(old))); err != nil {
 		t.Fatal(err)
 	}
 	for domain, err := range changesAfter(t, other, cursors) {
@@ -343,5 +346,69 @@ func TestPostgreSQLWantsAKeyAndKeepsItsPassword(t *testing.T) {
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("left behind: %v, %v", files, err)
+	}
+}
+
+// An archive has the bytes of files. Without them, the imported store has everything else, and its audit says which
+// bytes are missing.
+func TestArchivesOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "v.db")
+	db, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
+	body := "%PDF-1.7\n" + strings.Repeat("0123456789", 200_000)
+	a, err := assets.New(db, nil).As(by).Upload(t.Context(), demoLibrary, assets.UploadRequest{Name: "a"},
+		strings.NewReader(body))
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) (string, error) {
+		db, err := sqlite.Open(filepath.Join(dir, name), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var in struct{ Content struct{ ID string } }
+		if err := json.Unmarshal(a.Body, &in); err != nil {
+			t.Fatal(err)
+		}
+		f, err := assets.New(db, nil).File(t.Context(), assets.FileRequest{ID: in.Content.ID, Name: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(f.Bytes)
+		return string(got), err
+	}
+	vitrine := func(want int, args ...string) (stdout, stderr string) {
+		t.Helper()
+		var out, say bytes.Buffer
+		p := &program{stdout: &out, stderr: &say, getenv: func(string) string { return "" }}
+		if code := p.run(t.Context(), args); code != want {
+			t.Errorf("%q: %d, want %d: %s", args, code, want, say.String())
+		}
+		return out.String(), say.String()
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	vitrine(0, "export", "-db", path, "-out", at("whole"))
+	vitrine(0, "export", "-db", path, "-out", at("bare"), "-without-files")
+	vitrine(0, "import", "-db", at("whole.db"), at("whole"))
+	if got, err := read("whole.db"); got != body || err != nil {
+		t.Errorf("imported: %d bytes, %v", len(got), err)
+	}
+	if info, err := os.Stat(at("bare")); err != nil || info.Size() > 100_000 {
+		t.Errorf("the archive without files: %v, %v", info, err)
+	}
+	if _, said := vitrine(0, "import", "-db", at("bare.db"), at("bare")); !strings.Contains(said, "does not have: 1;") {
+		t.Errorf("the import says %q", said)
+	}
+	if _, err := read("bare.db"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without bytes: %v", err)
+	}
+	vitrine(0, "check", "-db", at("whole.db"))
+	if faults, _ := vitrine(1, "check", "-db", at("bare.db")); strings.Count(faults, "are missing") != 1 {
+		t.Errorf("the check finds %q", faults)
 	}
 }

@@ -28,7 +28,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"backup":     "-db",
 		"restore":    "-db",
 		"check":      "-db -rebuild",
-		"export":     "-db -out -with-access",
+		"export":     "-db -out -with-access -without-files",
 		"invite":     "-db -base-url -name -email -urn -network -admin -moderates -reads -roles -groups -components",
 		"import":     "-db",
 		"healthz":    "-addr -tls-cert",

@@ -68,7 +68,7 @@ func TestAcceptedArchivesCanBeRead(t *testing.T) {
 	for range 30 {
 		damaged := resummed(strings.Join(mutated(lines, random), "") + `{"entries":`)
 		into := memory.New()
-		if _, err := fillStore(ctx, into, bufio.NewReader(strings.NewReader(damaged))); err != nil {
+		if _, _, err := fillStore(ctx, into, bufio.NewReader(strings.NewReader(damaged))); err != nil {
 			_ = into.Close()
 			continue
 		}

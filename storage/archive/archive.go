@@ -70,8 +70,8 @@ type line struct {
 // space.
 type Without []string
 
-// has reports whether a key is left out.
-func (w Without) has(key string) bool {
+// Has reports whether a key is left out.
+func (w Without) Has(key string) bool {
 	space, kind, _ := strings.Cut(key, " ")
 	for _, name := range w {
 		spaces, kinds, _ := strings.Cut(name, " ")
@@ -102,7 +102,7 @@ func Export(ctx context.Context, from storage.Store, w io.Writer, without Withou
 			if err != nil {
 				return err
 			}
-			if without.has(e.Key) {
+			if without.Has(e.Key) {
 				continue
 			}
 			text = appendEntry(text[:0], e)
@@ -216,7 +216,7 @@ func Import(ctx context.Context, to storage.Store, r io.Reader, without Without)
 			case err != nil:
 			case e.Key <= last:
 				err = fmt.Errorf("the key %.60q comes after %.60q: want each once, in their order", e.Key, last)
-			case without.has(e.Key):
+			case without.Has(e.Key):
 				err = fmt.Errorf("the key %.60q belongs into no archive", e.Key)
 			case e.Key == storage.IdentitySecret:
 				if sealed = true; len(e.Value) != storage.SecretSize {
@@ -283,7 +283,7 @@ func Empty(ctx context.Context, s storage.Store, without Without) (empty bool, e
 				return err
 			}
 			for e, err := range r.Scan(ctx, storage.Prefix(space+" ")) {
-				if err != nil || space != storage.IdentitySpace && !without.has(e.Key) {
+				if err != nil || space != storage.IdentitySpace && !without.Has(e.Key) {
 					return err
 				}
 			}
@@ -302,7 +302,7 @@ func Line(ctx context.Context, s storage.Store, key string, without Without) (nu
 			if err != nil {
 				return err
 			}
-			if !without.has(e.Key) {
+			if !without.Has(e.Key) {
 				number++
 			}
 		}
