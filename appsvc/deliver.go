@@ -1,6 +1,7 @@
 package appsvc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -132,8 +133,9 @@ func deliveryOf(ctx context.Context, app App) (Delivery, error) {
 
 // AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "elements": [{"key", "name",
 // "version", "main", "headless", "config"}]}, or {"id", "error", "code"}. headless is only written if it is true. root
-// is the scheme and the host, such as https://host.example, of scripts whose address is a path.
-func (d Delivery) AppendJSON(dst []byte, root string) []byte {
+// is the scheme and the host, such as https://host.example, of scripts whose address is a path, and of files of the asset
+// library: strings of a config that begin with base, the base path, and /x/file/.
+func (d Delivery) AppendJSON(dst []byte, root, base string) []byte {
 	dst = appendString(append(dst, `{"id":`...), d.ID)
 	if e, ok := errors.AsType[*vitrine.Error](d.Err); ok {
 		dst = appendString(append(dst, `,"error":`...), e.Reason)
@@ -157,7 +159,32 @@ func (d Delivery) AppendJSON(dst []byte, root string) []byte {
 		if e.Headless {
 			dst = append(dst, `,"headless":true`...)
 		}
-		dst = append(append(append(dst, `,"config":`...), e.Config...), '}')
+		dst = append(appendRooted(append(dst, `,"config":`...), e.Config, base+"/x/file/", root), '}')
 	}
 	return append(dst, "]}"...)
+}
+
+// appendRooted appends a JSON value, with root in front of each string that begins with prefix. Names of members, and
+// everything else, stay byte by byte.
+func appendRooted(dst []byte, value jsontext.Value, prefix, root string) []byte {
+	if !bytes.Contains(value, []byte("file")) && !bytes.Contains(value, []byte(`\u`)) {
+		return append(dst, value...)
+	}
+	d, copied := jsontext.NewDecoder(bytes.NewReader(value)), int64(0)
+	for {
+		before := d.InputOffset()
+		token, err := d.ReadToken()
+		if err != nil { // at the end: what is stored is JSON
+			return append(dst, value[copied:]...)
+		}
+		if token.Kind() != '"' || !strings.HasPrefix(token.String(), prefix) {
+			continue
+		}
+		if in, n := d.StackIndex(d.StackDepth()); in == '{' && n%2 == 1 { // the name of a member
+			continue
+		}
+		begin := before + int64(bytes.IndexByte(value[before:], '"')) // behind a comma, a colon and spaces
+		dst = append(dst, value[copied:begin]...)
+		dst, copied = appendString(dst, root+token.String()), d.InputOffset()
+	}
 }

@@ -91,7 +91,7 @@ func (a appRoutes) deliver(c *call) error {
 			return err
 		}
 		var tags string
-		d.body, tags = deliveryBody(list, root)
+		d.body, tags = deliveryBody(list, root, c.h.BasePath)
 		d.header = c.forEverybody(d.body, tags)
 		c.h.deliveries.Put(key, d, len(key.query)+len(d.body)+1000)
 	}
@@ -119,7 +119,7 @@ type cachedDelivery struct {
 }
 
 // deliveryBody returns the JSON of a response, and the tags by which a cache may invalidate it.
-func deliveryBody(list []appsvc.Delivery, root string) (body []byte, cacheTag string) {
+func deliveryBody(list []appsvc.Delivery, root, base string) (body []byte, cacheTag string) {
 	body = append(body, `{"apps":[`...)
 	tags := make([]string, len(list))
 	for i, d := range list {
@@ -127,8 +127,8 @@ func deliveryBody(list []appsvc.Delivery, root string) (body []byte, cacheTag st
 			body = append(body, ',')
 		}
 		before := len(body)
-		if body = d.AppendJSON(body, root); len(body) > mostDeliveryBytes {
-			body = appsvc.Delivery{ID: d.ID, Err: errNoPlace}.AppendJSON(body[:before], root)
+		if body = d.AppendJSON(body, root, base); len(body) > mostDeliveryBytes {
+			body = appsvc.Delivery{ID: d.ID, Err: errNoPlace}.AppendJSON(body[:before], root, base)
 		}
 		tags[i] = "app-" + urlescape.Escape(d.ID)
 	}
