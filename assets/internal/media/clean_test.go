@@ -152,6 +152,20 @@ func TestCleaningLeavesWhatShows(t *testing.T) {
 	}
 }
 
+// Items of an AVIF can share bytes.
+func TestItemsOneOverTheOther(t *testing.T) {
+	build := func(at int) string {
+		return avifOfItem("mime",
+			concat(be32(0), 0x44, 0, be16(1), be16(1), be16(0), be16(3), be32(at+5), be32(3), be32(at),
+				be32(2), be32(at), be32(len(secret)))) + atom("mdat", secret, "image")
+	}
+	want := build(len(build(0)) - len(secret) - len("image"))
+	want, file := strings.Replace(want, secret, strings.Repeat("\x00", len(secret)), 1), want
+	if got, _, err := clean(t, file); got != want {
+		t.Errorf("%v, left is %q", err, got[len(got)-60:])
+	}
+}
+
 // What is left has the same pixels.
 func TestCleaningKeepsPixels(t *testing.T) {
 	for _, f := range files() {

@@ -322,6 +322,15 @@ func avifOf(exif, xmp string) string {
 	return build(len(build(0)) - len(exif) - len(coded))
 }
 
+// avifOfItem is an AVIF with an item of this type, and this box iloc. Its properties take long to find for who looks
+// for each in all of them.
+func avifOfItem(kind, iloc string) string {
+	infe := atom("infe", "\x02\x00\x00\x00", be16(1), be16(0), kind, 0)
+	ipma := atom("ipma", be32(0), be32(1<<30), strings.Repeat("\x00\x00\xff"+strings.Repeat("\x01", 255), 1000))
+	return atom("ftyp", "avif", be32(0), "avif") + atom("meta", be32(0), atom("iinf", be32(0), be16(1), infe),
+		atom("iloc", iloc), atom("iprp", atom("ipco", strings.Repeat(atom("free"), 20000)), ipma))
+}
+
 // trackOf is a track of an MP4.
 func trackOf(kind, format string, more ...any) string {
 	matrix := concat(be32(0), be32(1<<16), be32(0), be32(-1<<16), be32(0), be32(0), be32(0), be32(0), be32(1<<30))

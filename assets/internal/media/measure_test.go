@@ -71,7 +71,7 @@ func TestMeasures(t *testing.T) {
 				ebml("\x54\xb2", "\x03")))), "640 by 360 video/webm"},
 		{"WebM of sound", webmOf(sound), "0 by 0 audio/webm"},
 		{"WebM without tracks", webmOf(""), "0 by 0 video/webm"},
-		{"SVG", svg("width='30' height=' 20px '"), "30 by 20 image/svg+xml alpha"},
+		{"SVG", svg("width='30' height=' 20px ' other:width='5'"), "30 by 20 image/svg+xml alpha"},
 		{"SVG in units", svg("width='1in' height='3pc'"), "96 by 48 image/svg+xml alpha"},
 		{"SVG with a viewBox", svg("viewBox='0,0 30.4, 20'"), "30 by 20 image/svg+xml alpha"},
 		{"SVG with a width", svg("width='60' height='100%' viewBox='0 0 30 20'"), "60 by 40 image/svg+xml alpha"},
@@ -119,12 +119,7 @@ func TestBombs(t *testing.T) {
 	for range 20000 {
 		deep = be32(len(deep)+8) + "moov" + deep
 	}
-	infe := atom("infe", "\x02\x00\x00\x00", be16(1), be16(0), "Exif", 0)
-	avif := func(iloc string) string {
-		return atom("ftyp", "avif", be32(0), "avif") + atom("meta", be32(0), atom("iinf", be32(0), be16(1), infe),
-			atom("iloc", iloc), atom("iprp", atom("ipco", strings.Repeat(atom("free"), 20000)),
-				atom("ipma", be32(0), be32(1<<30), strings.Repeat("\x00\x00\xff"+strings.Repeat("\x01", 255), 1000))))
-	}
+	one := concat(be32(0), 0x44, 0, be16(1), be16(1), be16(0)) // item, in extents of which the number follows
 	extents := strings.Repeat(be32(1)+be32(900), 10000)
 	for _, c := range []struct {
 		name, file string
@@ -151,14 +146,16 @@ func TestBombs(t *testing.T) {
 			strings.Repeat(riffChunk("junk", ""), 300000))), 0},
 		{"WebP with a chunk that is too long", "RIFF\x20\x00\x00\x00WEBPVP8L\xff\xff\xff\x7fxxxxxxxxxxxx", -1},
 		{"WebP with a profile that is too long", "RIFF\x20\x00\x00\x00WEBPICCP\x20\x00\x00\x00xxxxxxxxxxxx", -1},
-		{"AVIF with extents of no bytes",
-			avif(concat(be32(1<<24), 0, 0, be16(60000), strings.Repeat(concat(be16(1), be16(0), be16(0),
-				be16(65535)), 60000))), -1},
-		{"AVIF with extents one over the other",
-			avif(concat(be32(0), 0x44, 0, be16(1), be16(1), be16(0), be16(10000), extents)), 0},
-		{"AVIF with an extent beyond the end",
-			avif(concat(be32(0), 0x48, 0, be16(1), be16(1), be16(0), be16(1), be32(8),
-				be32(math.MaxInt32), be32(0))), -1},
+		{"AVIF with extents of no bytes", avifOfItem("av01", concat(be32(1<<24), 0, 0, be16(60000), strings.Repeat(
+			concat(be16(1), be16(0), be16(0), be16(65535)), 60000))), 0},
+		{"AVIF with extents one over the other", avifOfItem("Exif", concat(one, be16(10000), extents)), 0},
+		{"AVIF with too many extents", avifOfItem("Exif", concat(one, be16(20000), extents+extents)), -1},
+		{"AVIF with an extent beyond the end", avifOfItem("Exif", concat(one, be16(1), be32(math.MaxInt32), be32(1))),
+			-1},
+		{"AVIF with an extent up to the end", avifOfItem("Exif", concat(one, be16(1), be32(1), be32(0))), -1},
+		{"AVIF with Exif that is made of another item",
+			avifOfItem("Exif", concat(be32(1<<24), 0x44, 0, be16(1), be16(1),
+				be16(2), be16(0), be16(1), be32(1), be32(1))), -1},
 		{"AVIF with a box meta that is too long", atom("ftyp", "avif", be32(0), "avif") + "\x00\x00\x00\x01meta\x7f" +
 			strings.Repeat("\xff", 7), -1},
 		{"MP4 of many boxes", movie(trackOf("vide", "avc1"), boxes), 0},

@@ -106,15 +106,16 @@ var turns = [9]f64.Aff3{
 }
 
 // Renditions decodes the picture in r once, and calls put for each of Widths, the largest first. encode writes the
-// rendition, and is valid until put returns. r is what was given to CleanPicture, or what it wrote. Renditions returns
-// an ErrUnprocessable if the picture cannot be decoded, and errors of r and put as they are.
+// rendition, and is valid until put returns. r is what was given to CleanPicture, or what it wrote. put is never called
+// for a kind of JPEG or PNG that turns out to be unknown to the decoders. Renditions returns an ErrUnprocessable if the
+// pixels are damaged, and errors of r and put as they are.
 func (i Info) Renditions(r *io.SectionReader, put func(width int, encode func(w io.Writer) error) error) error {
 	widths := i.Widths()
 	if len(widths) == 0 {
 		return nil
 	}
 	picture, err := i.decoded(io.NewSectionReader(r, 0, r.Size()))
-	if err != nil {
+	if picture == nil {
 		return err
 	}
 	for _, size := range i.halves() {
@@ -147,7 +148,7 @@ func (i Info) turn(upright *image.RGBA, picture image.Image) {
 	draw.ApproxBiLinear.Transform(upright, m, picture, from, draw.Src, nil)
 }
 
-// decoded decodes the picture.
+// decoded decodes the picture. It is nil without an error if decoders do not know its kind.
 func (i Info) decoded(r io.Reader) (image.Image, error) {
 	decode := map[Type]func(io.Reader) (image.Image, error){jpegType: jpeg.Decode, pngType: png.Decode,
 		webpType: webp.Decode}[i.Type]
@@ -156,11 +157,15 @@ func (i Info) decoded(r io.Reader) (image.Image, error) {
 	if source.err != nil {
 		return nil, source.err
 	}
+	switch err.(type) {
+	case jpeg.UnsupportedError, png.UnsupportedError:
+		return nil, nil
+	}
 	if err == nil && picture.Bounds().Size() != i.stored(image.Pt(i.Width, i.Height)) {
 		err = errors.New("its header has another size than its pixels")
 	}
 	if err != nil {
-		return nil, fault.NotApplicable("", "the picture cannot be decoded: %s", err)
+		return nil, fault.NotApplicable("", "the picture is damaged: %s", err)
 	}
 	if m, ok := picture.(*image.YCbCr); ok && m.SubsampleRatio > image.YCbCrSubsampleRatio440 {
 		return struct{ image.RGBA64Image }{m}, nil // draw would allocate each pixel of these kinds

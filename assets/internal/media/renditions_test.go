@@ -3,6 +3,7 @@ package media_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"image"
 	"image/color"
 	"image/draw"
@@ -17,6 +18,7 @@ import (
 
 	xdraw "golang.org/x/image/draw"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets/internal/media"
 )
 
@@ -136,6 +138,38 @@ func TestOrientation(t *testing.T) {
 			if strings.Contains(encoded[320], "MM\x00*") {
 				t.Errorf("%s: orientation %d: the rendition has one, too", name, n)
 			}
+		}
+	}
+}
+
+func TestRenditionsThatFail(t *testing.T) {
+	broken := errors.New("broken disk")
+	file := asPNG(colored(400, 10, false))
+	flat := flatJPEG(0xc0, 400, 10, 0x11, 0x11, 0x11)
+	for _, c := range []struct {
+		name, file string
+		at         int // where the reader breaks
+		put, want  error
+	}{
+		{"damaged PNG", strings.Replace(file, "IDAT\x78", "IDAT\xff", 1), len(file), nil, vitrine.ErrUnprocessable},
+		{"damaged JPEG", strings.Replace(flat, "\x00\x00\xff\xd9", "\xff\xd9", 1), len(flat), nil,
+			vitrine.ErrUnprocessable},
+		{"reader of a PNG", file, 100, nil, broken},
+		{"reader of a JPEG", flat, 100, nil, broken},
+		{"put", file, len(file), broken, broken},
+		{"CMYK of which decoders do not know whether it is inverted", flatJPEG(0xc0, 400, 10, 0x11, 0x11, 0x11, 0x11),
+			1 << 20,
+			broken, nil},
+		{"sampling that decoders do not know", flatJPEG(0xc0, 400, 10, 0x21, 0x12, 0x11), 1 << 20, broken, nil},
+	} {
+		_, info, err := clean(t, c.file)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		r := io.NewSectionReader(brokenAt{c.file, int64(c.at), broken}, 0, int64(len(c.file)))
+		err = info.Renditions(r, func(int, func(io.Writer) error) error { return c.put })
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
 }
