@@ -125,10 +125,12 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 				start += at + int64(idat.at)
 				limit = at + int64(idat.at+len(idat.body))
 			}
-			if start < 0 || length < 1 || length > limit || start > limit-length || len(patches) == maxAVIFPatches {
-				c.damaged("an item is empty or stands beyond the end, or items that are no images stand in too many " +
-					"places")
+			if start < 0 || length < 1 || len(patches) == maxAVIFPatches {
+				c.damaged("an item has no bytes, or items that are no images stand in too many places")
 				return nil
+			}
+			if length = min(length, limit-start); length <= 0 { // it stands behind the end
+				continue
 			}
 			n := min(length, int64(len(data)))
 			patches = append(patches, patch{start, start + length, data[:n]})

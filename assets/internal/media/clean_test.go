@@ -51,6 +51,9 @@ func files() []struct{ name, file, want string } {
 	noExif += strings.Repeat("\x00", len(exifItem)-len(noExif))
 	blankAVIF := avifOf(noExif, strings.Repeat("\x00", len(secret)))
 
+	behind := func(at int) string { // an item that begins at the end of what stays
+		return avifOfItem("Exif", concat(be32(0), 0x44, 0, be16(1), be16(1), be16(0), be16(1), be32(at), be32(9)))
+	}
 	movie := func(hidden, after string) string {
 		return concat(atom("ftyp", "isom", be32(0), "isom"), hidden, atom("moov", atom("mvhd", "times"), hidden,
 			trackOf("vide", "avc1", hidden), trackOf("soun", "mp4a")), atom("mdat", "samples"), after)
@@ -114,6 +117,7 @@ func files() []struct{ name, file, want string } {
 		{"AVIF", avifOf(exifItem, secret), blankAVIF},
 		{"AVIF: animated", avifOf(exifItem, secret) + atom("moov", hidden, trackOf("pict", "av01", hidden), "mvhd"),
 			blankAVIF + atom("moov", free, trackOf("pict", "av01", free), strings.Repeat("\x00", 4))},
+		{"AVIF: Exif behind the last box", behind(len(behind(0))) + secret, behind(len(behind(0)))},
 		{"AVIF: further boxes", avifOf(exifItem, secret) + atom("mpvd", secret) + atom("meta", secret), blankAVIF},
 		{"MP4", movie("", ""), movie("", "")},
 		{"MP4: user data", movie(hidden, ""), movie(free, "")},
