@@ -120,13 +120,13 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 			if image {
 				continue
 			}
-			limit := size
+			begin, limit := at+int64(len(meta)), size // behind the box meta, or in its box idat
 			if method == 1 {
-				start += at + int64(idat.at)
-				limit = at + int64(idat.at+len(idat.body))
+				begin, limit = at+int64(idat.at), at+int64(idat.at+len(idat.body))
+				start += begin
 			}
-			if start < 0 || length < 1 || len(patches) == maxAVIFPatches {
-				c.damaged("an item has no bytes, or items that are no images stand in too many places")
+			if start < begin || length < 1 || len(patches) == maxAVIFPatches {
+				c.damaged("items that are no images have no bytes, or stand in headers, or in too many places")
 				return nil
 			}
 			if length = min(length, limit-start); length <= 0 { // it stands behind the end

@@ -35,12 +35,13 @@ var trackPositions = []string{"gpmd", "camm", "rtmd", "djmd"}
 // the end of the file it is left out.
 type boxCopy struct {
 	*copier
-	image bool // the file is an AVIF, whose box meta shows the picture
-	items bool // there was a box meta
-	movie bool // there is a box moov, which says what there is to play
-	data  bool // there is a box mdat, which has it
-	video bool // there is a track of pictures
-	sound bool
+	image    bool // the file is an AVIF, whose box meta shows the picture
+	items    bool // there was a box meta
+	movie    bool // there is a box moov, which says what there is to play
+	data     bool // there is a box mdat, which has it
+	video    bool // there is a track of pictures
+	sound    bool
+	pictures bool // the present track is one of pictures
 }
 
 // cleanMP4 keeps the boxes that are played. The samples of tracks that do not stay are left in the data, where nothing
@@ -115,9 +116,13 @@ func (b *boxCopy) boxes(rest int64, depth int) {
 			b.boxes(size-header, depth+1)
 		case toEnd:
 			b.rest()
-		case kind == "hdlr" && size > 32: // a name at the end, which may be that of a camera
-			b.copy(32)
-			b.blank(size - 32)
+		case kind == "hdlr" && size > header+24: // a name at the end, which may be that of a camera
+			b.copy(header + 24)
+			b.blank(size - header - 24)
+		case kind == "stsd" && b.pictures && size >= header+90: // the name of an encoder, which may be that of a camera
+			b.copy(header + 58)
+			b.blank(32)
+			b.copy(size - header - 90)
 		default:
 			b.copy(size)
 		}
@@ -156,7 +161,8 @@ func (b *boxCopy) track(size int64) bool {
 		}
 		return false
 	}
-	b.video, b.sound = b.video || kind == "vide", b.sound || kind == "soun"
+	b.pictures = kind == "vide"
+	b.video, b.sound = b.video || b.pictures, b.sound || kind == "soun"
 	if tkhd := boxIn(trak, "tkhd").body; kind == "vide" && b.info.Width == 0 && len(tkhd) >= 84 {
 		// At the end are a matrix of nine numbers, and width and height with 16 bits of fraction each.
 		matrix, measures := tkhd[len(tkhd)-44:], tkhd[len(tkhd)-8:]

@@ -63,6 +63,10 @@ func files() []struct{ name, file, want string } {
 	free := atom("free", strings.Repeat("\x00", len(hidden)-8))
 	meta := trackOf("meta", "mebx", secret)
 
+	// Each of two tracks has something at the place of the name of an encoder.
+	encoded := concat(atom("ftyp", "isom", be32(0)), atom("moov",
+		trackOf("vide", "avc1"+strings.Repeat("\x00", 42)+strings.Repeat("e", 32)+"depth"),
+		trackOf("soun", "mp4a"+strings.Repeat("\x01", 99))), atom("mdat", "samples"))
 	noName := "soun" + strings.Repeat("\x00", 12+len(secret))
 
 	return []struct{ name, file, want string }{
@@ -134,6 +138,8 @@ func files() []struct{ name, file, want string } {
 				be32(0)+"mdatsamples")},
 		{"MP4: fragments", movie("", atom("moof", atom("traf", hidden))+atom("mdat", "more")),
 			movie("", atom("moof", atom("traf", free))+atom("mdat", "more"))},
+		{"MP4: name of an encoder", strings.Replace(encoded, strings.Repeat("e", 32), secret[:32], 1),
+			strings.Replace(encoded, strings.Repeat("e", 32), strings.Repeat("\x00", 32), 1)},
 		{"MP4: name of a handler", strings.Replace(movie("", ""), noName, noName[:16]+secret, 1), movie("", "")},
 		{"SVG", "<svg width='1'/>", "<svg width='1'/>"},
 	}

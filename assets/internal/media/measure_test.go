@@ -119,8 +119,9 @@ func TestBombs(t *testing.T) {
 	for range 20000 {
 		deep = be32(len(deep)+8) + "moov" + deep
 	}
+	data := atom("mdat", strings.Repeat("x", 300000))
 	one := concat(be32(0), 0x44, 0, be16(1), be16(1), be16(0)) // item, in extents of which the number follows
-	extents := strings.Repeat(be32(1)+be32(900), 10000)
+	extents := strings.Repeat(be32(700000)+be32(900), 10000)
 	for _, c := range []struct {
 		name, file string
 		memory     int64 // at least; with -1 the file is damaged
@@ -148,11 +149,12 @@ func TestBombs(t *testing.T) {
 		{"WebP with a profile that is too long", "RIFF\x20\x00\x00\x00WEBPICCP\x20\x00\x00\x00xxxxxxxxxxxx", -1},
 		{"AVIF with extents of no bytes", avifOfItem("av01", concat(be32(1<<24), 0, 0, be16(60000), strings.Repeat(
 			concat(be16(1), be16(0), be16(0), be16(65535)), 60000))), 0},
-		{"AVIF with extents one over the other", avifOfItem("Exif", concat(one, be16(10000), extents)), 0},
-		{"AVIF with too many extents", avifOfItem("Exif", concat(one, be16(20000), extents+extents)), -1},
+		{"AVIF with extents one over the other", avifOfItem("Exif", concat(one, be16(10000), extents)) + data, 0},
+		{"AVIF with too many extents", avifOfItem("Exif", concat(one, be16(20000), extents+extents)) + data, -1},
+		{"AVIF with an extent in the header", avifOfItem("Exif", concat(one, be16(1), be32(10), be32(9))), -1},
 		{"AVIF with an extent beyond the end", avifOfItem("Exif", concat(one, be16(1), be32(math.MaxInt32), be32(1))),
 			0},
-		{"AVIF with an extent of no bytes", avifOfItem("Exif", concat(one, be16(1), be32(1), be32(0))), -1},
+		{"AVIF with an extent of no bytes", avifOfItem("Exif", concat(one, be16(1), be32(700000), be32(0))) + data, -1},
 		{"AVIF with Exif that is made of another item",
 			avifOfItem("Exif", concat(be32(1<<24), 0x44, 0, be16(1), be16(1),
 				be16(2), be16(0), be16(1), be32(1), be32(1))), -1},
