@@ -80,6 +80,9 @@ type Caller struct {
 	// empty then.
 	PublicReviews bool
 
+	// PublicList lets a caller with TagsOnly list the apps that a tag of Tags publishes, of those in Reads.
+	PublicList bool
+
 	// Operator gives the program itself, such as a command line, all rights over reviews. Never set it from a request.
 	Operator bool
 }

@@ -25,7 +25,8 @@ import (
 //   - manifests and bodies have exactly the bytes that a Service writes, and satisfy its rules. A configSchema is not
 //     checked again, since a Service checks it whenever it uses one;
 //   - each version is in the history, is not older than the previous one, and was restored only from an older one;
-//   - tags point to versions, where their last moves lead, and each move begins where the previous one ends;
+//   - tags point to versions, where their last moves lead, and each move begins where the previous one ends; lists of
+//     what a tag publishes have them;
 //   - releases are in their lists, and have the fields that their states require;
 //   - the index entries are those that follow from the other records, and each list of apps has a unique number.
 //
@@ -64,6 +65,7 @@ type audit struct {
 	lists     map[int64]string           // keys of lists and components by their numbers
 	highest   int64                      // the highest valid number of a list or component
 	follow    map[string]int             // the number of records of each kind that follow from components and apps
+	complete  bool                       // every tag has a record of published/
 }
 
 // mostFaults is the maximum number of faults that an audit yields.
@@ -126,6 +128,10 @@ func (a *audit) checkNumbers() {
 		if a.highest, err = records.ParseDecimal(records.CounterKey, counter); err != nil {
 			a.fault(records.CounterKey, "%v", err)
 		}
+	}
+	_, complete, err := a.PublishedUpTo(a.ctx)
+	if a.complete = complete; err != nil {
+		a.failed = err
 	}
 	a.each(records.ListKind, 2, "", func(_ []string, e storage.Entry) error {
 		n, err := records.ParseDecimal(e.Key, e.Value)
@@ -426,6 +432,21 @@ func (a *audit) checkTags(h appHead) {
 	}
 	for _, tag := range slices.Sorted(maps.Keys(moved)) {
 		a.fault(records.Key(records.MovedKind, h.ID, tag), "there are no moves of the tag")
+	}
+	for _, tag := range slices.Sorted(maps.Keys(at)) {
+		if at[tag] < 0 || at[tag] > latest || a.failed != nil {
+			continue
+		}
+		p, err := a.publishes(a.ctx, h, tag, vitrine.NewVersion(at[tag]), last[tag].At)
+		switch value := a.get(p.Key())[0]; {
+		case err != nil:
+			a.failed = err
+		case value == nil && !a.complete:
+		case !bytes.Equal(value, p.Encode()):
+			a.fault(p.Key(), "want %s", p.Encode())
+		default:
+			a.follow[records.PublishedKind]++
+		}
 	}
 }
 

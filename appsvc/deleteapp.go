@@ -169,7 +169,19 @@ func (s *Session) erase(ctx context.Context, id string, may func(*writer) (appHe
 		if err != nil {
 			return err
 		}
-		if err := tx.Erase(ctx, head.record()); err != nil {
+		var published []records.Published
+		tags, err := tx.tagsOf(ctx, []appHead{head})
+		for _, tag := range tags[id] {
+			var p records.Published
+			if err == nil {
+				p, err = tx.ofDeleted().publishes(ctx, head, tag.Name, tag.AppVersion, 0)
+			}
+			published = append(published, p)
+		}
+		if err == nil {
+			err = tx.Erase(ctx, head.record(), published)
+		}
+		if err != nil {
 			return err
 		}
 		return s.record(ctx, tx, Change{Type: AppErased, AppID: id, Before: head.App})

@@ -2,9 +2,11 @@ package appsvc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -17,19 +19,21 @@ import (
 
 // Delivery is a version of an app as a page gets it: only what is needed to mount its elements.
 type Delivery struct {
-	ID       string             `json:"id"`
-	Tag      string             `json:"tag"`
-	Version  vitrine.Version    `json:"version"`
-	Title    string             `json:"title"`
-	Elements []DeliveredElement `json:"elements"`
+	ID      string          `json:"id"`
+	Tag     string          `json:"tag"`
+	Version vitrine.Version `json:"version"`
+	Title   string          `json:"title"`
+	// PublishedAt is when the tag was moved to the version, and UpdatedAt when the version was made, in milliseconds
+	// since the epoch.
+	PublishedAt int64              `json:"publishedAt"`
+	UpdatedAt   int64              `json:"updatedAt"`
+	Elements    []DeliveredElement `json:"elements"`
 
 	// Err is the reason why the app cannot be shown; then only ID is set. It wraps ErrNotFound if the app or the tag
 	// does not exist or the caller may not read it, always with the same sentence; ErrUnprocessable with CodeCost if
 	// its configs with their defaults are too large; and, from a server, ErrTooLarge if the response had no room for
 	// it.
 	Err error `json:"-"`
-
-	updatedAt int64
 }
 
 // DeliveredElement is an element of a Delivery.
@@ -47,19 +51,22 @@ type DeliveredElement struct {
 // configs. An app that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has
 // TagsOnly and the tag is not among its Tags. All apps are read from one snapshot.
 func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]Delivery, error) {
-	if err := s.by.Check(); err != nil {
+	if err := s.mayReadTag(tag); err != nil {
 		return nil, err
-	}
-	if s.by.TagsOnly && !slices.Contains(s.by.Tags, tag) {
-		return nil, fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
 	}
 	out := make([]Delivery, len(appIDs))
 	err := s.service.store.view(ctx, func(r *reader) error {
 		var keys []string
+		var tags [][2]string
 		for _, id := range appIDs {
 			keys = append(keys, records.HeadKey(id), records.TagKey(id, tag))
+			tags = append(tags, [2]string{id, tag})
 		}
 		if err := r.Ahead(ctx, keys...); err != nil {
+			return err
+		}
+		moved, err := r.LastMoves(ctx, tags)
+		if err != nil {
 			return err
 		}
 		for i, id := range appIDs {
@@ -73,11 +80,23 @@ func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]D
 			if err != nil {
 				return err
 			}
+			if d.Err == nil { // a release that kept no moves may have made the tag
+				d.PublishedAt = cmp.Or(moved[tags[i]].At, d.UpdatedAt)
+			}
 			out[i] = d
 		}
 		return nil
 	})
 	return out, err
+}
+
+// mayReadTag returns an error if the caller may read apps by other tags alone.
+func (s *Session) mayReadTag(tag string) error {
+	err := s.by.Check()
+	if err == nil && s.by.TagsOnly && !slices.Contains(s.by.Tags, tag) {
+		err = fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
+	}
+	return err
 }
 
 // delivery returns one app.
@@ -92,7 +111,7 @@ func (s *Session) delivery(ctx context.Context, r *reader, id, tag string) (d De
 	}
 	name := versionName{id, app.Version.Number()}
 	d, found := s.service.store.deliveries.Get(name)
-	if !found || d.updatedAt != app.UpdatedAt {
+	if !found || d.UpdatedAt != app.UpdatedAt {
 		if d, err = deliveryOf(ctx, app); err != nil {
 			return d, err
 		}
@@ -122,7 +141,7 @@ func deliveryOf(ctx context.Context, app App) (Delivery, error) {
 		} `json:"elements"`
 	}
 	err = json.Unmarshal(app.Body, &in)
-	d := Delivery{ID: app.ID, Version: app.Version, Title: in.Title, updatedAt: app.UpdatedAt}
+	d := Delivery{ID: app.ID, Version: app.Version, Title: in.Title, UpdatedAt: app.UpdatedAt}
 	for _, e := range in.Elements {
 		d.Elements = append(d.Elements,
 			DeliveredElement{e.Key, e.Component.Name, e.Component.Version, e.Component.Main,
@@ -131,10 +150,10 @@ func deliveryOf(ctx context.Context, app App) (Delivery, error) {
 	return d, err
 }
 
-// AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "elements": [{"key", "name",
-// "version", "main", "headless", "config"}]}, or {"id", "error", "code"}. headless is only written if it is true. root
-// is the scheme and the host, such as https://host.example, of scripts whose address is a path, and of files of the asset
-// library: strings of a config that begin with base, the base path, and /x/file/.
+// AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "publishedAt", "updatedAt",
+// "elements": [{"key", "name", "version", "main", "headless", "config"}]}, or {"id", "error", "code"}. headless is only
+// written if it is true. root is the scheme and the host, such as https://host.example, of scripts whose address is a
+// path, and of files of the asset library: strings of a config that begin with base, the base path, and /x/file/.
 func (d Delivery) AppendJSON(dst []byte, root, base string) []byte {
 	dst = appendString(append(dst, `{"id":`...), d.ID)
 	if e, ok := errors.AsType[*vitrine.Error](d.Err); ok {
@@ -143,7 +162,10 @@ func (d Delivery) AppendJSON(dst []byte, root, base string) []byte {
 	}
 	dst = appendString(append(dst, `,"tag":`...), d.Tag)
 	dst = appendString(append(dst, `,"version":`...), d.Version.String())
-	dst = append(appendString(append(dst, `,"title":`...), d.Title), `,"elements":[`...)
+	dst = append(appendString(append(dst, `,"title":`...), d.Title), `,"publishedAt":`...)
+	dst = strconv.AppendInt(dst, d.PublishedAt, 10)
+	dst = strconv.AppendInt(append(dst, `,"updatedAt":`...), d.UpdatedAt, 10)
+	dst = append(dst, `,"elements":[`...)
 	for i, e := range d.Elements {
 		if i > 0 {
 			dst = append(dst, ',')

@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
@@ -29,6 +30,7 @@ type store struct {
 	feed       feed.Feed
 	versions   *lru.Cache[versionName, keptVersion]
 	deliveries *lru.Cache[versionName, Delivery]
+	complete   atomic.Bool // every tag has a record of published/
 }
 
 // versionName names a version of an app.

@@ -352,7 +352,18 @@ func (s *Session) placeTag(
 	}
 	m.Number, m.At, m.By = last.Number+1, max(m.At, last.At), s.by.URN
 	c.At = m.At
-	return c, tx.AddMove(ctx, h.ID, name, m)
+	var from, to records.Published
+	var err error
+	if m.From >= 0 {
+		from, err = tx.publishes(ctx, h, name, c.From, 0)
+	}
+	if err == nil && m.To >= 0 {
+		to, err = tx.publishes(ctx, h, name, c.To, m.At)
+	}
+	if err != nil {
+		return c, err
+	}
+	return c, tx.AddMove(ctx, h.ID, name, m, from, to)
 }
 
 // checkTags returns ErrUnprocessable with CodeLimit if the app may not have one more tag. PutTag calls it in its

@@ -73,11 +73,16 @@ func (a *Apps) AllBrokenElements(
 func (a *Apps) Upgrade(ctx context.Context, in appsvc.UpgradeRequest) (vitrine.Page[appsvc.UpgradedApp], error) {
 	r := request{method: http.MethodPost, path: path("/components/%s/upgrade", in.Name),
 		query: values{}.flag("dryRun", in.DryRun), body: in, reads: in.DryRun}
+	return pageOfApps[appsvc.UpgradedApp](ctx, a.remote, r)
+}
+
+// pageOfApps returns the page that has the cursor of the next one in its body.
+func pageOfApps[Item any](ctx context.Context, s remote, r request) (vitrine.Page[Item], error) {
 	out, err := send[struct {
-		Apps []appsvc.UpgradedApp `json:"apps"`
-		Next string               `json:"next"`
-	}](ctx, a.remote, r, object("apps"))
-	return vitrine.Page[appsvc.UpgradedApp]{Items: out.Apps, Next: out.Next}, err
+		Apps []Item `json:"apps"`
+		Next string `json:"next"`
+	}](ctx, s, r, object("apps"))
+	return vitrine.Page[Item]{Items: out.Apps, Next: out.Next}, err
 }
 
 // Component returns the latest version of a component, without its ID and its configSchema.

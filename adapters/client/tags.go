@@ -11,6 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // tags are the tags of a response, each with its app if the response has the apps too.
@@ -78,6 +79,26 @@ func (a *Apps) Deliver(ctx context.Context, tag string, appIDs []string) ([]apps
 		}
 	}
 	return out, err
+}
+
+// ListPublished returns a page of the apps that a tag publishes. It needs a public key with list.
+func (a *Apps) ListPublished(
+	ctx context.Context, in appsvc.ListPublishedRequest,
+) (vitrine.Page[appsvc.Published], error) {
+	r := request{method: http.MethodGet, path: path("/x/public/%s", in.Tag),
+		query: values{}.number("limit", in.Limit).text("after", in.After), reads: true, keyed: true}
+	return pageOfApps[appsvc.Published](ctx, a.remote, r)
+}
+
+// AllPublished walks through the pages from in.After on.
+func (a *Apps) AllPublished(
+	ctx context.Context, in appsvc.ListPublishedRequest,
+) iter.Seq2[appsvc.Published, error] {
+	return paging.Sparse(in.After, func(after string) ([]appsvc.Published, string, error) {
+		in.After = after
+		page, err := a.ListPublished(ctx, in)
+		return page.Items, page.Next, err
+	})
 }
 
 // delivery is the JSON of an appsvc.Delivery.

@@ -29,6 +29,9 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.Deliver": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.Deliver(ctx, "t", []string{"a"}))
 	},
+	"Apps.ListPublished": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ListPublished(ctx, appsvc.ListPublishedRequest{Tag: "t"}))
+	},
 	"Apps.ListApps":  ofApps((*client.Apps).ListApps, appsvc.ListAppsRequest{}),
 	"Apps.CreateApp": ofApps((*client.Apps).CreateApp, appsvc.CreateAppRequest{}),
 	"Apps.Patch": func(ctx context.Context, c *client.Client) error {

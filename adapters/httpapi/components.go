@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -77,18 +75,7 @@ func (a appRoutes) upgrade(c *call) error {
 		in.After = *body.After
 	}
 	page, err := ask(c, a.as(c).Upgrade, in)
-	if err != nil {
-		return err
-	}
-	out := struct {
-		Apps []appsvc.UpgradedApp `json:"apps"`
-		Next *string              `json:"next"`
-	}{Apps: append([]appsvc.UpgradedApp{}, page.Items...)}
-	if page.Next != "" {
-		out.Next = &page.Next
-	}
-	c.out, err = json.Marshal(out)
-	return err
+	return pageOfApps(c, page, err)
 }
 
 // component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that

@@ -64,13 +64,19 @@ func authorizeKey(c *call) error {
 
 // deliver serves GET /x/public/{tag}?app=ID&app=ID…&key=KEY: the versions of 1 to 50 apps that pages mount, each once.
 // 200 with {"apps":[…]} in the order asked for, an ETag, and a Cache-Control for shared caches; or 304. An app that
-// cannot be read, or that does not fit into 4 MiB, is {"id","error","code"}. 401 unless the key is a delivery token;
-// 403 if it does not name the tag. A response is cached for half a second, until an app changes or the key has other
-// rights.
+// cannot be read, or that does not fit into 4 MiB, is {"id","error","code"}. Without app it lists what the tag
+// publishes, with limit and after: {"apps":[…],"next"}. 401 unless the key is a delivery token; 403 if it does not name
+// the tag, or may not list. A response is cached for half a second, until an app changes or the key has other rights.
 func (a appRoutes) deliver(c *call) error {
 	ids := c.query.Values["app"]
-	if len(ids) < 1 || len(ids) > mostDelivered {
+	if len(ids) > mostDelivered {
 		return fault.Invalid("app", "want the ids of 1 to %d apps, have %d", mostDelivered, len(ids))
+	}
+	published := appsvc.ListPublishedRequest{Tag: c.param(0), Limit: c.query.limit(), After: c.query.cursor("after")}
+	for _, name := range []string{"limit", "after"} {
+		if len(ids) > 0 && c.query.Has(name) {
+			return fault.Invalid(name, "want it without app, for a list of what the tag publishes")
+		}
 	}
 	for i, id := range ids {
 		if id == "" || slices.Contains(ids[:i], id) {
@@ -86,12 +92,20 @@ func (a appRoutes) deliver(c *call) error {
 	if !found || isClosed(d.changed) || !time.Now().Before(d.until) || !reflect.DeepEqual(d.by, c.by.Caller) {
 		// before it reads
 		d = cachedDelivery{by: c.by.Caller, until: time.Now().Add(deliveryAge), changed: a.svc.Changed()}
-		list, err := a.as(c).Deliver(c.r.Context(), key.tag, ids)
-		if err != nil {
-			return err
+		tags := "tag-" + urlescape.Escape(key.tag)
+		if len(ids) == 0 {
+			page, err := ask(c, a.as(c).ListPublished, published)
+			if err := pageOfApps(c, page, err); err != nil {
+				return err
+			}
+			d.body = slices.Clone(c.out)
+		} else {
+			list, err := a.as(c).Deliver(c.r.Context(), key.tag, ids)
+			if err != nil {
+				return err
+			}
+			d.body, tags = deliveryBody(list, root, c.h.BasePath)
 		}
-		var tags string
-		d.body, tags = deliveryBody(list, root, c.h.BasePath)
 		d.header = c.forEverybody(d.body, tags)
 		c.h.deliveries.Put(key, d, len(key.query)+len(d.body)+1000)
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ type delivered struct {
 	h      http.Handler
 	ids    []string
 	key    string
+	lists  bool // the key may list
 }
 
 func newDelivered(t *testing.T, c httpapi.Config) *delivered {
@@ -67,7 +69,14 @@ func newDelivered(t *testing.T, c httpapi.Config) *delivered {
 	if d.tokens, err = httpapi.NewTokens([]byte(strings.Repeat("k", 32)), nil); err != nil {
 		t.Fatal(err)
 	}
-	c.Apps, c.Authenticate, c.Log = d.svc, d.tokens.Authenticate, slog.New(slog.DiscardHandler)
+	c.Apps, c.Log = d.svc, slog.New(slog.DiscardHandler)
+	c.Authenticate = func(r *http.Request) (httpapi.Principal, error) {
+		p, err := d.tokens.Authenticate(r)
+		if d.lists {
+			p.PublicList, p.Key = true, "pk_12345678"
+		}
+		return p, err
+	}
 	if d.h, err = httpapi.New(c); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +122,9 @@ func TestDelivery(t *testing.T) {
 	want := `{"apps":[{"id":"` + d.ids[1] + `","tag":"production","version":"0","title":"App 1` + dots + `",` +
 		elements + `,{"id":"` + d.ids[2] + `"` + hidden + `,{"id":"none"` + hidden +
 		`,{"id":"` + d.ids[0] + `","tag":"production","version":"0","title":"App 0` + dots + `",` + elements + `]}`
-	if answer.StatusCode != 200 || body != want {
+	times := regexp.MustCompile(`"publishedAt":1[0-9]{12},"updatedAt":1[0-9]{12},`)
+	if text := times.ReplaceAllString(body, ""); answer.StatusCode != 200 || text != want ||
+		len(times.FindAllString(body, -1)) != 2 {
 		t.Errorf("%d %s\nwant %s", answer.StatusCode, body, want)
 	}
 	for name, value := range map[string]string{
@@ -156,6 +167,55 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
+// A key that may list gets what the tag publishes, in pages that caches may keep, and nothing else.
+func TestListOfWhatATagPublishes(t *testing.T) {
+	d := newDelivered(t, httpapi.Config{PublicCache: 30 * time.Second})
+	path := "/x/public/production?key=" + d.key
+	if answer, body := d.get(path); answer.StatusCode != 403 || answer.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("a delivery token lists: %d %s", answer.StatusCode, body)
+	}
+	d.lists = true
+	times := regexp.MustCompile(`:1[0-9]{12}`)
+	item := func(i int) string {
+		return fmt.Sprintf(`{"id":"%s","title":"App %d%s","version":"0","tag":"production","publishedAt":0,`+
+			`"updatedAt":0}`,
+			d.ids[i], i, strings.Repeat(".", 200))
+	}
+	answer, body := d.get(path)
+	if want := `{"apps":[` + item(0) + "," + item(1) + `],"next":null}`; answer.StatusCode != 200 ||
+		times.ReplaceAllString(body, ":0") != want ||
+		answer.Header.Get("Cache-Tag") != "tag-production, key-pk_12345678" ||
+		answer.Header.Get("Cache-Control") != "public, max-age=0, s-maxage=30" {
+		t.Errorf("%d %v %s\nwant %s", answer.StatusCode, answer.Header, body, want)
+	}
+	if again, _ := d.get(path, "If-None-Match", answer.Header.Get("Etag")); again.StatusCode != 304 {
+		t.Errorf("asked again: %d", again.StatusCode)
+	}
+	var first struct{ Next string }
+	if _, body := d.get(path + "&limit=1"); json.Unmarshal([]byte(body), &first) != nil ||
+		!strings.HasPrefix(times.ReplaceAllString(body, ":0"), `{"apps":[`+item(0)+`],"next":"`) {
+		t.Errorf("the first page is %s", body)
+	}
+	if _, body := d.get(path + "&limit=1&after=" + first.Next); times.ReplaceAllString(body, ":0") !=
+		`{"apps":[`+item(1)+`],"next":null}` {
+		t.Errorf("the second page is %s", body)
+	}
+	for query, status := range map[string]int{"&limit=501": 400, "&limit=x": 400, "&after=": 400, "&after=x": 400,
+		"&app=" + d.ids[0] + "&limit=1": 400, "&app=" + d.ids[0] + "&after=" + first.Next: 400, "&app=": 400,
+		"&spam=": 400} {
+		if answer, body := d.get(path + query); answer.StatusCode != status {
+			t.Errorf("%s: %d %s", query, answer.StatusCode, body)
+		}
+	}
+	if answer, _ := d.get("/x/public/staging?key=" + d.key); answer.StatusCode != 403 {
+		t.Errorf("another tag: %d", answer.StatusCode)
+	}
+	d.lists = false // and at once
+	if answer, _ := d.get(path); answer.StatusCode != 403 {
+		t.Errorf("a key that may not list any more: %d", answer.StatusCode)
+	}
+}
+
 func TestDeliveryRefuses(t *testing.T) {
 	d := newDelivered(t, httpapi.Config{PublicCache: time.Minute})
 	person := d.sign(vitrine.Caller{Moderates: []string{"urn:vitrine:example.test"}})
@@ -180,7 +240,7 @@ func TestDeliveryRefuses(t *testing.T) {
 		{one + "&key=" + d.key, []string{"Authorization", "Bearer " + d.key}, 400},
 		{one + "&key=" + d.key + "&svctoken=" + d.key, nil, 400},
 		{one + "&key=" + d.key + "&spam=1", nil, 400},
-		{"?key=" + d.key, nil, 400},
+		{"?key=" + d.key, nil, 403},
 		{"?app=&key=" + d.key, nil, 400},
 		{one + "&app=" + d.ids[0] + "&key=" + d.key, nil, 400},
 		{"?key=" + d.key + many.String(), nil, 400},

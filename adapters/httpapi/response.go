@@ -96,6 +96,18 @@ func askPage[In, Item any](
 	return page.Items, err
 }
 
+// pageOfApps makes {"apps":[…],"next"} the body of the response, unless err is set. next is null at the end of the list.
+func pageOfApps[Item any](c *call, page vitrine.Page[Item], err error) error {
+	out := struct {
+		Apps []Item  `json:"apps"`
+		Next *string `json:"next"`
+	}{Apps: page.Items}
+	if page.Next != "" {
+		out.Next = &page.Next
+	}
+	return c.json(out, err)
+}
+
 // member makes {"name":value} the body of the response, unless err is set.
 func (c *call) member(name string, value any, err error) error {
 	return c.json(map[string]any{name: value}, err)

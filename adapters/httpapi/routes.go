@@ -77,7 +77,7 @@ func (h *handler) routes() []route {
 		)
 		all = append(all,
 			authorized(authorizeKey,
-				get(publicPath+"{tag}", a.deliver, public|shared, "app", keyParameter))...)
+				get(publicPath+"{tag}", a.deliver, public|shared, "app", "limit", "after", keyParameter))...)
 	}
 	if h.Assets != nil {
 		const lib = assetPrefix + "/{network}/assetLibrary/{library}"

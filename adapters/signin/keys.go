@@ -260,6 +260,8 @@ func (k *key) check() error {
 		return fault.Invalid("/tags", "a secret key has none: want the kind public, or no tags")
 	case k.Kind == kindSecret && k.Reviews:
 		return fault.Invalid("/reviews", "a secret key reads what its maker does: want the kind public, or false")
+	case k.List && len(k.Tags) == 0:
+		return fault.Invalid("/list", "a key lists what its tags publish: want the kind public and tags, or false")
 	case k.Kind == kindPublic && k.Owner != nil && *k.Owner:
 		return fault.Invalid("/owner",
 			"a public key belongs to its network and owns nothing: want the kind secret, or false")

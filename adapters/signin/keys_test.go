@@ -155,6 +155,9 @@ func TestWhatKeysMayNotBe(t *testing.T) {
 			"tags": []string{"live"}}, 400},
 		"with a pattern for a tag": {object{"name": "k", "kind": "public", "reads": []string{network},
 			"tags": []string{"*"}}, 400},
+		"a secret one that lists": {object{"name": "k", "kind": "secret", "list": true}, 400},
+		"that lists by no tag": {object{"name": "k", "kind": "public", "reads": []string{network}, "reviews": true,
+			"list": true}, 400},
 		"of an administrator's kind": {object{"name": "k", "kind": "secret", "admin": true}, 400},
 	} {
 		if got := ann.send("POST", "/x/keys/", c.body); got.status != c.status {
@@ -181,6 +184,26 @@ func TestPublicKeys(t *testing.T) {
 		t.Errorf("%v %s", got.header, got.body)
 	}
 	page.want(403, "GET", "/x/public/draft?app="+app+"&key="+key, nil)
+	// A key made before there was list has none.
+	for name, change := range map[string]func(string) string{"made without list": func(r string) string { return r },
+		"of an older release": func(r string) string { return strings.Replace(r, `"list":false,`, "", 1) }} {
+		at := "people key/" + made.text("id")
+		before := everything(t, w.db)[at]
+		if err := w.db.Update(t.Context(), "people", storage.UpdateOptions{}, func(tx storage.Tx) error {
+			return tx.Put(t.Context(), storage.Entry{Key: at, Value: []byte(change(before))})
+		}); err != nil || !strings.Contains(before, `"list":false,`) {
+			t.Fatal(name, err, before)
+		}
+		page.want(403, "GET", "/x/public/live?key="+key, nil)
+	}
+	lists := ann.want(201, "POST", "/x/keys/",
+		object{"name": "build", "kind": "public", "reads": []string{network}, "tags": []string{"live"}, "list": true})
+	if all := page.want(200, "GET", "/x/public/live?key="+lists.text("key"), nil); lists.text("list") != "true" ||
+		!strings.Contains(string(all.body), `"id":"`+app+`","title":"Hello"`) ||
+		all.header.Get("Cache-Tag") != "tag-live, key-"+lists.text("prefix") {
+		t.Errorf("%s: %v %s", lists.body, all.header, all.body)
+	}
+	page.want(403, "GET", "/x/public/draft?key="+lists.text("key"), nil)
 	page.want(401, "GET", "/apps/"+app+"/tagged/live?svctoken="+key, nil)
 	w.withToken(key).want(401, "GET", "/apps/"+app+"/tagged/live", nil)
 	admin.want(204, "DELETE", "/x/people/"+ann.id(), nil)

@@ -168,6 +168,7 @@ type chosen struct {
 	Owner   *bool    `json:"owner"`
 	Tags    []string `json:"tags"`
 	Reviews bool     `json:"reviews"`
+	List    bool     `json:"list"`    // may list what its tags publish; false in records from before
 	Expires *int64   `json:"expires"` // nil = not before it is revoked
 }
 

@@ -13,15 +13,8 @@ export interface Source {
 	fetch?: (url: string, init: { credentials: "omit"; signal: AbortSignal }) => Promise<Response>;
 }
 
-/** An app that the tag publishes. */
-export interface ListedApp extends AppInfo {
-	/** When the tag was moved to this version, and when the version was made: milliseconds since 1970. */
-	publishedAt: number;
-	updatedAt: number;
-}
-
 /** An app with its elements, and where it was read. */
-export interface PublishedApp extends ListedApp {
+export interface PublishedApp extends AppInfo {
 	elements: DeliveredElement[];
 	server: string;
 	key: string;
@@ -48,7 +41,7 @@ export interface ServiceError extends Error {
  * Yields every app that the tag publishes and that the key may read, by title. The key must be a public key that may
  * list.
  */
-export function listApps(source: Source & { limit?: number }): AsyncGenerator<ListedApp, void, undefined>;
+export function listApps(source: Source & { limit?: number }): AsyncGenerator<AppInfo, void, undefined>;
 
 /** Returns apps as pages get them, in the order of their ids. */
 export function getApps(source: Source & { apps: readonly string[] }): Promise<(PublishedApp | MissingApp)[]>;

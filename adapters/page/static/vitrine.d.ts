@@ -43,6 +43,9 @@ export interface AppInfo {
 	/** The number of the version. */
 	version: string;
 	title: string;
+	/** When the tag was moved to this version, and when the version was made: milliseconds since 1970. */
+	publishedAt: number;
+	updatedAt: number;
 }
 
 /** What mount returns. Both functions may be left out. */

@@ -9,6 +9,7 @@
 //	lists.go       reading lists of apps, in the order of their times
 //	titlewords.go  the words of titles, for the index of them
 //	tags.go        tags, their moves, notes and restorations of versions
+//	published.go   lists of what a tag publishes
 //	components.go  components
 //	releases.go    the lists of releases
 //	results.go     results of idempotent writes

@@ -57,6 +57,11 @@ const (
 	// moved/<app> <name> is empty: there are moves of the tag. The first move adds it.
 	MovedKind = "moved/"
 
+	// published/<tag> <title> <app> is a Published, as JSON: the tag of the app points to a version with this title. The
+	// one without a name is empty once each tag has such a record; before that it is the key of the last tag/ that has
+	// got one, or absent.
+	PublishedKind = "published/"
+
 	// rules/ has the rules of tags: JSON, a list of TagRule. It is absent if there are no rules.
 	RulesKind = "rules/"
 
@@ -94,11 +99,11 @@ const (
 )
 
 // The keys of the records that stand alone.
-var CounterKey, RulesKey = Key(CounterKind), Key(RulesKind)
+var CounterKey, RulesKey, PublishedKey = Key(CounterKind), Key(RulesKind), Key(PublishedKind)
 
 // DerivedKinds are the kinds of records that follow from others: from heads, components, releases and moves of tags.
 var DerivedKinds = []string{BodyKind, LargeKind, HistoryKind, RestoredKind, TagKind, MoveKind, MovedKind, ManifestKind,
-	IDKind, CreatedKind, UpdatedKind, UsedKind, WordKind, NoteKind, ListedKind, DueKind}
+	IDKind, CreatedKind, UpdatedKind, UsedKind, WordKind, NoteKind, PublishedKind, ListedKind, DueKind}
 
 // Unknown returns a fault for each record that is of no kind.
 func Unknown(ctx context.Context, r storage.Reader) ([]storage.Fault, error) {

@@ -136,16 +136,23 @@ func (t Writer) keepMove(ctx context.Context, app, name string, m Move) error {
 	return t.Tx.Put(ctx, puts...)
 }
 
-// AddMove adds a move to the history of a tag, and moves the tag.
-func (t Writer) AddMove(ctx context.Context, app, name string, m Move) error {
+// AddMove adds a move to the history of a tag, and moves the tag. from and to are what the tag publishes before and
+// after; they do not count where the move has no version.
+func (t Writer) AddMove(ctx context.Context, app, name string, m Move, from, to Published) error {
 	if err := t.keepMove(ctx, app, name, m); err != nil {
 		return err
+	}
+	if m.From >= 0 {
+		if err := t.Tx.Delete(ctx, from.Key()); err != nil {
+			return err
+		}
 	}
 	tag := TagKey(app, name)
 	if m.To < 0 {
 		return t.Tx.Delete(ctx, tag)
 	}
-	return t.Tx.Put(ctx, storage.Entry{Key: tag, Value: decimal(m.To)})
+	return t.Tx.Put(ctx, storage.Entry{Key: tag, Value: decimal(m.To)},
+		storage.Entry{Key: to.Key(), Value: to.Encode()})
 }
 
 // ofVersions returns the values of up to limit records of a kind for versions below before, decoded by value. A version

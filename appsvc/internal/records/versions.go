@@ -100,8 +100,11 @@ func (t Writer) PutVersion(
 }
 
 // Erase removes all records of an app that is deleted.
-func (t Writer) Erase(ctx context.Context, h Head) error {
+func (t Writer) Erase(ctx context.Context, h Head, published []Published) error {
 	gone := append(h.IndexKeys(), Key(DeletedKind, h.ID), BodyKey(h.ID), Key(LargeKind, h.ID))
+	for _, p := range published {
+		gone = append(gone, p.Key())
+	}
 	// the components of its older versions are not known
 	for e, err := range t.Rows.Scan(ctx, Under(ListKind, OfComponent)) {
 		if err != nil {

@@ -381,8 +381,8 @@ func TestLoader(t *testing.T) {
 	t.Run("a page is told once which version of an app it shows", func(t *testing.T) {
 		w := w.in(t)
 		w.put("a", w.element("0.0", "one"))
-		w.open(`<vitrine-app app="a" live="1"></vitrine-app><vitrine-app app="a"></vitrine-app><vitrine-app app="gone">` +
-			`</vitrine-app>`)
+		w.open(`<vitrine-app app="a" live="1"></vitrine-app><vitrine-app app="a"></vitrine-app>` +
+			`<vitrine-app app="gone"></vitrine-app>`)
 		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'one one' && errors.length === 1`)
 		w.put("a", w.element("0.0", "changed"))
 		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'changed one'`)

@@ -3,6 +3,7 @@
 package deploy_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -182,12 +183,17 @@ func TestPurge(t *testing.T) {
 		t.Fatalf("%d %v, want %s", a.status, a.header, status)
 		return ""
 	}
-	alone := delivery(t, other)
-	for _, path := range []string{path, both, alone} {
+	var made struct{ Key string }
+	if err := json.Unmarshal([]byte(s.do(t, "POST", "/x/keys/", `{"name":"build","kind":"public","list":true,`+
+		`"reads":["urn:vitrine:example.test"],"tags":["production"]}`, 201).body), &made); err != nil {
+		t.Fatal(err)
+	}
+	alone, list := delivery(t, other), "/x/public/production?key="+made.Key
+	for _, path := range []string{path, both, alone, list} {
 		kept(path, "HIT")
 	}
 	time.Sleep(2 * time.Second) // it follows
-	for _, path := range []string{path, both, alone} {
+	for _, path := range []string{path, both, alone, list} {
 		kept(path, "HIT")
 	}
 	begun := time.Now()
@@ -196,6 +202,9 @@ func TestPurge(t *testing.T) {
 		t.Error(body)
 	}
 	t.Logf("purged after %v", time.Since(begun))
+	if body := kept(list, "MISS"); strings.Contains(body, app) || !strings.Contains(body, other) {
+		t.Error(body)
+	}
 	if body := kept(both, "MISS"); !strings.Contains(body, "not_found") {
 		t.Error(body)
 	}

@@ -104,6 +104,7 @@ export function view({ session, api, signal, shell }) {
 					"apps by the tags",
 					k.tags.map((t) => h("span", { class: "tag" }, t)),
 				),
+			k.list && h("div", null, "lists of these apps"),
 			k.reviews && h("div", null, "reviews that are shown"),
 		];
 	}
@@ -169,6 +170,7 @@ export function view({ session, api, signal, shell }) {
 		const reads = new Set(groups.length === 1 ? groups : []);
 		const tags = new Set(["production"]);
 		const reviews = h("input", { type: "checkbox" });
+		const lists = h("input", { type: "checkbox" });
 		/** @param {string} text */
 		const refuse = (text) =>
 			lacks(session, { moderates: [text] }) && "You do not moderate it: ask somebody who does to make the key.";
@@ -184,14 +186,26 @@ export function view({ session, api, signal, shell }) {
 					help: "The page shows apps by these tags, and no other version.",
 					placeholder: "Another tag",
 				}),
-				h("div", { class: "boxes" }, h("label", null, reviews, "May also read the reviews that are shown")),
+				h(
+					"div",
+					{ class: "boxes" },
+					h("label", null, reviews, "May also read the reviews that are shown"),
+					h("label", null, lists, "May also list all apps that these tags publish, as builds of sites do"),
+				),
 			],
 			"Make the key",
 			() =>
 				api.account(
 					"POST",
 					"keys/",
-					{ name: name.value, kind: "public", reads: [...reads], tags: [...tags], reviews: reviews.checked },
+					{
+						name: name.value,
+						kind: "public",
+						reads: [...reads],
+						tags: [...tags],
+						reviews: reviews.checked,
+						list: lists.checked,
+					},
 					"id",
 				),
 			{ wide: true },

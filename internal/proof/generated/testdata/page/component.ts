@@ -55,6 +55,8 @@ const app: DeliveredApp = {
 	tag: "t",
 	version: "1",
 	title: "T",
+	publishedAt: 1,
+	updatedAt: 0,
 	elements: [{ key: "0.0", name: "poll", version: "1", main: "https://cdn.example.test/poll.js", config: {} }],
 };
 void host?.show(app);
