@@ -1,6 +1,13 @@
 package assets
 
-import "testing"
+import (
+	"context"
+	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/index"
+	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/storage"
+)
 
 // SmallTreeCache makes the cache of trees a hundredth of its size for a test.
 func SmallTreeCache(t *testing.T) {
@@ -43,4 +50,36 @@ func Distance(a, b []rune) int {
 		}
 	}
 	return d[len(a)][len(b)]
+}
+
+// Untype stores the assets of a library as v0.2.0 did: they are not indexed by their attachments.
+func Untype(ctx context.Context, db storage.Store, lib Library) error {
+	return record.Update(ctx, db, spaceOf(lib), storage.UpdateOptions{}, func(t *record.Tx) error {
+		in, err := openRecords(ctx, lib, index.NewCache(segmentBytes), t, t)
+		if err != nil {
+			return err
+		}
+		for r, err := range in.assetsIn(nil, pageRange{ascending: true}) {
+			if err != nil {
+				return err
+			}
+			before, err := termsOf(r)
+			if err != nil {
+				return err
+			}
+			r.typed = false
+			after, err := termsOf(r)
+			if err == nil {
+				err = in.putAsset(r, before, after)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		in.state.Typed = false
+		if err := in.putState(in.state, false); err != nil {
+			return err
+		}
+		return in.writer.Finish(ctx)
+	})
 }
