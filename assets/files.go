@@ -127,14 +127,12 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 	if len(r.chunk) == 0 {
 		key := chunkKey(r.name, r.next/chunkBytes)
 		err := r.db.View(r.ctx, func(in storage.Reader) error {
-			values, err := in.Get(r.ctx, key)
-			if err == nil && values[0] == nil {
-				err = fmt.Errorf("%q: %w", key, fs.ErrNotExist)
+			// SQLite copies a large value less often for a Scan than for a Get.
+			for e, err := range in.Scan(r.ctx, storage.Range{From: key, To: key + "\x00", Limit: 1, Expect: 1}) {
+				r.chunk = e.Value
+				return err
 			}
-			if err == nil {
-				r.chunk = values[0]
-			}
-			return err
+			return fmt.Errorf("%q: %w", key, fs.ErrNotExist)
 		})
 		if err != nil {
 			return 0, err

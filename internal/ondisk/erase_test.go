@@ -100,7 +100,9 @@ func TestPurgedAssetsAreInNoFile(t *testing.T) {
 func TestTheBytesOfRemovedFilesAreInNoFile(t *testing.T) {
 	db, dir := open(t)
 	s := assets.New(db, nil)
-	pdf := func(word string) *strings.Reader { return strings.NewReader("%PDF-1.7\n" + strings.Repeat(word, 300_000)) }
+	pdf := func(word string) *strings.Reader {
+		return strings.NewReader("%PDF-1.7\n" + strings.Repeat(word, 300_000))
+	}
 	upload := func(word string, folders ...string) assets.Asset {
 		t.Helper()
 		a, err := s.As(moderator).Upload(ctx, lib, assets.UploadRequest{Folders: folders}, pdf(word))
