@@ -108,6 +108,8 @@ func TestSchemaWarnings(t *testing.T) {
 		{"a known format", `{"properties":{"a":{"format":"date-time"},"b":{"format":"idn-email"}}}`, nil},
 		{"an unknown format", `{"properties":{"a":{"format":"datetime"},"b":{"format":"color"}}}`,
 			[]string{`/properties/a/format the format "datetime" is not known and has no effect`}},
+		{"formats of fields for files", `{"properties":{"a":{"format":"vitrine-picture"},"b":{"format":"vitrine-video"},
+			"c":{"format":"vitrine-sound"},"d":{"format":"vitrine-file"},"e":{"format":"vitrine-folder"}}}`, nil},
 		{"a format of one's own", `{"format":"sku"}`, nil},
 		{"a default that looks like a schema",
 			d4 + `"default":{"const":1,"format":"?"},"enum":[{"const":1,"format":"?"},{"requird":1}]}`, nil},

@@ -110,6 +110,9 @@ export class ApiError extends Error {
 	}
 }
 
+/** The media type of a file whose type the service finds in its bytes. */
+const anyFile = "application/octet-stream";
+
 /** What can be sent as a token. */
 export const sendable = /^[\x21-\x7e]+$/;
 
@@ -166,6 +169,57 @@ export class Library {
 	/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Asset>} */
 	asset(id, signal) {
 		return this.api.get(`${this.base}/asset/${s(id)}`, "id", undefined, signal);
+	}
+
+	/**
+	 * An asset with its ETag.
+	 * @param {string} id @param {AbortSignal} [signal] @returns {Promise<{asset: Asset, etag: string}>}
+	 */
+	async assetNow(id, signal) {
+		const { value, headers } = await this.api.ask("GET", `${this.base}/asset/${s(id)}`, { member: "id", signal });
+		return { asset: value, etag: headers.get("ETag") ?? "" };
+	}
+
+	/**
+	 * Adds an asset with a file.
+	 * @param {File} file @param {string[]} folder @param {(bytes: number) => void} progress @param {AbortSignal} signal
+	 * @returns {Promise<Asset>}
+	 */
+	async upload(file, folder, progress, signal) {
+		const query = { name: file.name || undefined, folder };
+		return this.#sent(await this.api.upload(`${this.base}/files`, query, file, progress, signal, anyFile));
+	}
+
+	/**
+	 * Replaces the bytes of an asset's file.
+	 * @param {string} id @param {string} etag of the asset as it was read
+	 * @param {File} file @param {(bytes: number) => void} progress @param {AbortSignal} signal
+	 * @returns {Promise<Asset>}
+	 */
+	async replaceFile(id, etag, file, progress, signal) {
+		const path = `${this.base}/asset/${s(id)}/file`;
+		return this.#sent(await this.api.upload(path, {}, file, progress, signal, anyFile, { "If-Match": etag }));
+	}
+
+	/** @param {Blob} answer */
+	async #sent(answer) {
+		return success(200, await answer.text(), "asset").asset;
+	}
+
+	/**
+	 * Changes what is said about a file.
+	 * @param {string} id @param {string} etag
+	 * @param {{title?: string, alt?: string, focus?: {x: number, y: number}}} change
+	 * @returns {Promise<Asset>}
+	 */
+	async editFile(id, etag, change) {
+		return (
+			await this.api.ask("PATCH", `${this.base}/asset/${s(id)}`, {
+				member: "asset",
+				body: stringify(change),
+				headers: { "If-Match": etag },
+			})
+		).value.asset;
 	}
 
 	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{folders: Folder[]}>} */
@@ -352,17 +406,19 @@ export class Api {
 
 	/**
 	 * Sends a file and tells how much of it is sent.
-	 * @param {string} path @param {Record<string, string | undefined>} query @param {Blob} file
+	 * @param {string} path @param {Options["query"]} query @param {Blob} file
 	 * @param {(bytes: number) => void} progress @param {AbortSignal} signal
 	 * @param {string} [type] media type of the file
+	 * @param {{"If-Match": string}} [match] the state that the file is to replace something of
 	 * @returns {Promise<Blob>} the answer, which may be as large as the file
 	 */
-	async upload(path, query, file, progress, signal, type = "application/x-ndjson") {
+	async upload(path, query, file, progress, signal, type = "application/x-ndjson", match) {
 		await this.me(); // a token that has run out is asked for before anything is sent
 		const url = this.#url(path, query);
 		return new Promise((resolve, reject) => {
 			const request = new XMLHttpRequest(); // fetch does not tell how much is sent
-			request.open("POST", url);
+			request.open(match ? "PUT" : "POST", url);
+			if (match) request.setRequestHeader("If-Match", match["If-Match"]);
 			const token = this.session.token();
 			if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
 			request.setRequestHeader("Content-Type", type);

@@ -105,6 +105,12 @@ export class Session {
 		return `${(this.me?.urn ?? "").split(":").slice(0, 2).join(":")}:${network}`;
 	}
 
+	/** The networks whose libraries the caller may see. */
+	get networks() {
+		const urns = [this.me?.urn ?? "", ...(this.me?.moderates ?? [])];
+		return [...new Set(urns.map((urn) => urn.split(":")[2] ?? ""))].filter((n) => n !== "");
+	}
+
 	/** The groups that the caller has to do with. */
 	get groups() {
 		return [...new Set([...(this.me?.moderates ?? []), ...(this.me?.reads ?? []), ...(this.me?.groups ?? [])])];

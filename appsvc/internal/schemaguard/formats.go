@@ -25,6 +25,11 @@ var standard = map[string]bool{
 	"idn-email": false, "idn-hostname": false,
 }
 
+// fields are the formats that a console shows as fields of their own. They are never asserted, and there is no warning
+// of them: color, which the first drafts had, too, and those of what an asset library has.
+var fields = map[string]bool{"color": true, "vitrine-picture": true, "vitrine-video": true, "vitrine-sound": true,
+	"vitrine-file": true, "vitrine-folder": true}
+
 // install registers the formats with a compiler, which then keeps them in its schemas.
 func (f Formats) install(c *jsonschema.Compiler) {
 	if f.Standard || len(f.Own) > 0 {

@@ -205,11 +205,10 @@ func withoutFormats(v any, found map[string]bool) any {
 	return v
 }
 
-// format returns the sentence about a format that is not known, "" for any other. The first drafts had color, which is
-// the type of a field in HTML, too.
+// format returns the sentence about a format that is not known, "" for any other.
 func (w *warner) format(v any) string {
 	name, ok := v.(string)
-	if _, known := standard[name]; !ok || known || name == "color" || w.formats.Own[name] != nil {
+	if _, known := standard[name]; !ok || known || fields[name] || w.formats.Own[name] != nil {
 		return ""
 	}
 	return fmt.Sprintf("the format %q is not known and has no effect", shorten(name))

@@ -101,9 +101,9 @@ func (w *world) latest(id string) app {
 func (w *world) stored(id string, configs ...string) app {
 	w.t.Helper()
 	want := strings.Join(configs, "\n")
-	var have string
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		latest := w.latest(id)
+	var latest app
+	w.until(want, func() (string, bool) {
+		latest = w.latest(id)
 		var all []string
 		for _, e := range latest.Elements {
 			var b bytes.Buffer
@@ -112,12 +112,23 @@ func (w *world) stored(id string, configs ...string) app {
 			}
 			all = append(all, b.String())
 		}
-		if have = strings.Join(all, "\n"); have == want {
-			return latest
+		have := strings.Join(all, "\n")
+		return have, have == want
+	})
+	return latest
+}
+
+// until waits until what an app has is what is wanted.
+func (w *world) until(want string, look func() (have string, same bool)) {
+	w.t.Helper()
+	var have string
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var same bool
+		if have, same = look(); same {
+			return
 		}
 	}
 	w.t.Fatalf("the app has the configs\n%s\nwant\n%s", have, want)
-	return app{}
 }
 
 // signIn opens a view in a new browser for somebody.

@@ -65,8 +65,10 @@ export class Card {
 	/**
 	 * @param {Editor} editor @param {Item} item @param {Components} components
 	 * @param {(key: string, to: number) => void} put moves an element to a place
+	 * @param {import("../session.js").Session} session
 	 */
-	constructor(editor, item, components, put) {
+	constructor(editor, item, components, put, session) {
+		this.session = session;
 		this.editor = editor;
 		this.item = item;
 		this.components = components;
@@ -247,6 +249,7 @@ export class Card {
 			required: true,
 			value: this.item.config,
 			readOnly: this.editor.readonly,
+			session: this.session,
 			onchange: (config) => this.change({ ...this.item, config: config ?? {} }),
 		});
 		fill(this.body, this.form.node);

@@ -6,6 +6,7 @@
  */
 import { arrows, button, detail, fill, focusIn, follow, h, newID, reconcile, set as setProps } from "../dom.js";
 import { define, equal, isNumber, isObject, notJSON, own, parse, sameValue, stringify } from "../json.js";
+import { filled, holderOf, fileKind } from "../model/files.js";
 import { label, readNumber, shownNumber } from "../model/number.js";
 import { localTime, withZone } from "../model/moment.js";
 import { addition, begin, chosen, fieldOf, itemAt, labelOf, schemaOf, shows } from "../model/schema.js";
@@ -13,6 +14,7 @@ import { ask } from "./dialog.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../model/schema.js").Field} Field */
+/** @typedef {import("../model/files.js").Picked} Picked */
 /** @typedef {{path: string[], keyword: string, message: string}} Fault what is wrong, by the path from the field on */
 /**
  * @typedef {object} Widget
@@ -32,6 +34,9 @@ import { ask } from "./dialog.js";
  * @property {(value: Value | undefined) => void} onchange undefined takes the value away
  * @property {boolean} [bare] without a label: the place around it has one
  * @property {boolean} [readOnly]
+ * @property {import("../session.js").Session} [session] of the person, whose libraries have files to choose
+ * @property {(picked: Picked[]) => void} [take] takes files that were chosen for the field, with what is known of them
+ * @property {boolean} [several] whether take takes more than one
  */
 
 /**
@@ -104,6 +109,7 @@ const widgets = {
 	text,
 	long: text,
 	time: moment,
+	file,
 	number,
 	integer: number,
 	boolean: select,
@@ -135,6 +141,7 @@ function frame(place, f, control, options = {}) {
 	const reset =
 		!place.required &&
 		!place.readOnly &&
+		(f.kind !== "file" || f.initial !== undefined) && // a file is taken away by its own button
 		button(
 			f.initial === undefined ? `Clear ${name}` : `Use the default of ${name}`,
 			() => place.onchange(undefined),
@@ -336,6 +343,8 @@ function text(place, f) {
 		built.change(input.value === "" && !place.required ? undefined : input.value);
 	}
 	input.addEventListener("input", changed);
+	if (input instanceof HTMLTextAreaElement && f.schema["contentMediaType"] === "text/html" && !place.readOnly)
+		void import("./markup.js").then(({ markup }) => input.before(markup(input, called(place, f))));
 	if (picker) {
 		const row = h("div", { class: "row" });
 		input.replaceWith(row);
@@ -404,6 +413,45 @@ function moment(place, f) {
 	});
 	input.after(note);
 	return built;
+}
+
+/** How files are chosen and sent, which is loaded when a form has a field for them. */
+const files = async (/** @type {import("./filefield.js").Options} */ options) =>
+	(await import("./filefield.js")).filefield(options);
+
+/** A file, by its address. @param {Place} place @param {Field} f @returns {Built} */
+function file(place, f) {
+	const box = h("div");
+	const framed = frame(place, f, box, { group: true });
+	let value = place.value;
+	/** @type {Awaited<ReturnType<typeof files>> | undefined} */
+	let inner;
+	/** @param {Value | undefined} next */
+	function change(next) {
+		set(next);
+		place.onchange(next);
+	}
+	/** @param {Value | undefined} next */
+	function set(next) {
+		value = next;
+		framed.present(value !== undefined);
+		inner?.set(typeof value === "string" ? value : "");
+	}
+	void files({
+		kind: fileKind(f),
+		name: called(place, f),
+		session: place.session,
+		several: place.several,
+		readOnly: place.readOnly,
+		take: (picked) => (place.take ? place.take(picked) : change(picked[0]?.href)),
+		onchange: (text) => change(text === "" && !place.required ? undefined : text),
+	}).then((made) => {
+		inner = made;
+		set(value);
+		fill(box, made.node);
+	});
+	set(value);
+	return { node: framed.node, set, faults: framed.faults, shape: "file" };
 }
 
 /** @param {Field} f */
@@ -578,6 +626,18 @@ function object(place, f) {
 		place.onchange(made);
 	}
 
+	/** How a member takes files: with what is beside it. A list around the object takes several. @param {string} name */
+	function taking(name) {
+		const several = place.several === true && holderOf(place.schema, place.root) === name;
+		return {
+			several,
+			take: (/** @type {Picked[]} */ picked) => {
+				if (several) place.take?.(picked);
+				else if (picked[0]) place.onchange(filled(value, place.schema, place.root, name, picked[0]));
+			},
+		};
+	}
+
 	/** @param {Value | undefined} next */
 	function set(next) {
 		value = next;
@@ -607,6 +667,8 @@ function object(place, f) {
 					value: own(now, m.name),
 					onchange: (v) => change(m.name, v),
 					readOnly: place.readOnly,
+					session: place.session,
+					...taking(m.name),
 				}),
 				schema: m.name,
 			}),
@@ -667,6 +729,38 @@ function list(place, f) {
 	const box = h("div", { class: "list" }, body, add);
 	const framed = frame(place, f, box, { group: true });
 	const newKey = () => newID("i");
+	const schema = itemAt(f, f.leading?.length ?? 0);
+	const holder = holderOf(schema, place.root);
+	if (holder !== undefined && add) {
+		const inside = holder === "" ? schema : schemaOf(fieldOf(schema, place.root, undefined).schema, holder);
+		void files({
+			kind: fileKind(fieldOf(inside, place.root, undefined)),
+			name: label,
+			session: place.session,
+			take: (picked) => take(undefined, picked),
+			several: true,
+		}).then(({ node }) => add.after(node));
+	}
+
+	/**
+	 * Takes files: the first into the item with this key, the others into new ones behind it. Without a key all make
+	 * new items.
+	 * @param {string | undefined} key @param {Picked[]} picked
+	 */
+	function take(key, picked) {
+		const at = key === undefined ? value.length : keys.indexOf(key);
+		if (at < 0) return;
+		const made = picked.map((p, i) => {
+			const schema = itemAt(f, at + i);
+			const before = i === 0 && key !== undefined ? value[at] : addition(schema, place.root);
+			return filled(before, schema, place.root, holder ?? "", p);
+		});
+		const old = key === undefined ? 0 : 1;
+		change(
+			value.toSpliced(at, old, ...made),
+			keys.toSpliced(at, old, ...made.map((_, i) => (i === 0 && key) || newKey())),
+		);
+	}
 
 	/** @param {Value[]} next @param {string[]} nextKeys @param {number} [focus] */
 	function change(next, nextKeys, focus) {
@@ -705,6 +799,11 @@ function list(place, f) {
 					required: true,
 					value: item,
 					readOnly: place.readOnly,
+					session: place.session,
+					...(holder !== undefined && {
+						several: true,
+						take: (/** @type {Picked[]} */ picked) => take(key, picked),
+					}),
 					onchange: (v) => change(value.with(keys.indexOf(key), v ?? null), keys),
 				});
 				const tools = h(

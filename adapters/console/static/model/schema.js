@@ -25,7 +25,7 @@ import { label } from "./number.js";
 /**
  * One field of a form.
  * @typedef {object} Field
- * @property {"object" | "list" | "text" | "long" | "time" | "number" | "integer" | "boolean" | "options" | "const" |
+ * @property {"object" | "list" | "text" | "long" | "time" | "file" | "number" | "integer" | "boolean" | "options" | "const" |
  *   "choice" | "null" | "json"} kind
  * @property {Schema} schema the schema with its references followed, as it applies to the value
  * @property {string} [title]
@@ -42,6 +42,9 @@ import { label } from "./number.js";
 /** @typedef {{name: string, schema: Value, required: boolean}} Member */
 
 const deepest = 12;
+
+/** The formats of texts that are addresses of files. */
+const forFiles = /^vitrine-(picture|video|sound|file)$/;
 
 const yesNo = [
 	{ label: "Yes", value: true },
@@ -71,7 +74,13 @@ export function fieldOf(schema, root, value) {
 		case "string":
 			return {
 				...about,
-				kind: isLong(s, value) ? "long" : ["date-time", "time"].includes(String(s["format"])) ? "time" : "text",
+				kind: forFiles.test(String(s["format"]))
+					? "file"
+					: isLong(s, value)
+						? "long"
+						: ["date-time", "time"].includes(String(s["format"]))
+							? "time"
+							: "text",
 			};
 		case "number":
 			return { ...about, kind: "number" };
@@ -97,6 +106,7 @@ export function shows(field, value) {
 		case "text":
 		case "long":
 		case "time":
+		case "file":
 			return typeof value === "string" && !value.includes("\r"); // a control would take carriage returns away
 		case "number":
 		case "integer":
@@ -359,6 +369,7 @@ function itemsOf(s) {
 /** Whether a text needs several lines. @param {Schema} s @param {Value | undefined} value */
 function isLong(s, value) {
 	if (typeof value === "string" && value.includes("\n")) return true;
+	if (s["contentMediaType"] === "text/html") return true;
 	if (["textarea", "markdown", "html", "multiline"].includes(String(s["format"]))) return true;
 	return (numberIn(s["maxLength"]) ?? 0) > 200;
 }
@@ -489,6 +500,7 @@ export function addition(schema, root) {
 		case "text":
 		case "long":
 		case "time":
+		case "file":
 			return "";
 		case "options":
 			return field.options?.[0]?.value ?? null;

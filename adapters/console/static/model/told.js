@@ -26,6 +26,8 @@ const sentences = {
 	method_not_allowed: reload,
 	stale_version: changed,
 	test_failed: changed,
+	changed,
+	precondition: reload,
 	moved: (e) =>
 		e.pointsTo === undefined
 			? "This is in another place already."

@@ -36,7 +36,7 @@ const [openFirst, openMost] = [2, 8];
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
 export function view({ session, api, params, query, signal, live, shell }) {
 	shell.title("Assets");
-	const networks = networksOf(session);
+	const { networks } = session;
 	const network = params[0] ?? networks[0] ?? "";
 	const library = params[1] ?? network;
 	const lib = api.library(network, library);
@@ -795,13 +795,6 @@ function countable(key) {
 function attributeFilter(key, value) {
 	const name = /^"|:/.test(key) || value?.includes(":") ? JSON.stringify(key) : key;
 	return value === undefined ? name : `${name}:${value}`;
-}
-
-/** The networks whose libraries the caller may see. @param {import("../session.js").Session} session */
-function networksOf(session) {
-	return [
-		...new Set([session.me?.urn ?? "", ...(session.me?.moderates ?? [])].map((urn) => urn.split(":")[2] ?? "")),
-	].filter((n) => n !== "");
 }
 
 /** @param {Asset} asset */

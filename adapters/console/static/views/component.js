@@ -8,6 +8,7 @@ import { button, count, detail, fill, flag, h, help, labelled, named } from "../
 import { buttons, confirm, sentence, show, toast } from "../elements/dialog.js";
 import { field } from "../elements/form.js";
 import { isObject, names, notJSON, parse, stringify } from "../json.js";
+import { fileKind } from "../model/files.js";
 import { numberIn } from "../model/keywords.js";
 import { titleOf } from "../model/names.js";
 import { label } from "../model/number.js";
@@ -265,7 +266,7 @@ function kindOf(f) {
 		["pattern", "like"],
 	];
 	const bounds = words
-		.filter(([k]) => s[k] !== undefined && (k !== "format" || f.kind !== "time"))
+		.filter(([k]) => s[k] !== undefined && (k !== "format" || !["time", "file"].includes(f.kind)))
 		.map(([k, word, noun]) =>
 			`${word} ${noun ? count(numberIn(s[k]) ?? 0, noun) : label(/** @type {Value} */ (s[k]))}`.trim(),
 		);
@@ -279,7 +280,8 @@ function kindOf(f) {
 			: f.kind === "const"
 				? ` ${stringify(s["const"])}`
 				: "";
-	return `${names[f.kind]}${values}${bounds.length > 0 ? `, ${bounds.join(", ")}` : ""}${f.initial !== undefined ? `, default ${stringify(f.initial)}` : ""}`;
+	const name = f.kind === "file" ? fileKind(f).noun : names[f.kind];
+	return `${name}${values}${bounds.length > 0 ? `, ${bounds.join(", ")}` : ""}${f.initial !== undefined ? `, default ${stringify(f.initial)}` : ""}`;
 }
 
 /**

@@ -58,7 +58,7 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 	const { editor } = local;
 	const { id } = editor.app;
 	const components = componentsOf(editor.app, api, signal);
-	const list = cardList(editor, components);
+	const list = cardList(editor, components, session);
 	const { cards } = list;
 	const raw = rawJSON(editor);
 	const preview = new Preview({
@@ -265,9 +265,9 @@ async function changeGroups(editor, session) {
 
 /**
  * The elements as cards, what stands there without any, and where one was moved to.
- * @param {Editor} editor @param {Components} components
+ * @param {Editor} editor @param {Components} components @param {Session} session
  */
-function cardList(editor, components) {
+function cardList(editor, components, session) {
 	const text = "This app has no elements yet. An element is powered by a component and has a config of its own.";
 	const none = h("div", { class: "empty" }, h("p", null, text));
 	const list = h("ol", { class: "cards", "aria-label": "Elements" });
@@ -292,7 +292,7 @@ function cardList(editor, components) {
 			cards,
 			elements,
 			(e) => e.key,
-			(e) => new Card(editor, e, components, put),
+			(e) => new Card(editor, e, components, put, session),
 			(card, e, i) => card.update(e, i, elements.length),
 		);
 	});

@@ -1,0 +1,218 @@
+//go:build proof
+
+package console
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const pictureSchema = `{"type":"object","properties":{
+	"logo":{"type":"string","format":"vitrine-picture","title":"Logo"},
+	"hero":{"type":"object","title":"Hero","properties":{
+		"src":{"type":"string","format":"vitrine-picture","title":"Picture"},
+		"alt":{"type":"string"},"width":{"type":"integer"},"height":{"type":"integer"},
+		"focus":{"type":"object","properties":{"x":{"type":"number"},"y":{"type":"number"}}}}},
+	"photos":{"type":"array","title":"Photos","items":{"type":"object","properties":{
+		"url":{"type":"string","format":"vitrine-picture","title":"Photo"},"alt":{"type":"string"}},"required":["url"]}},
+	"about":{"type":"string","title":"About","contentMediaType":"text/html"}}}`
+
+// drawn writes a PNG of this width to a folder, and returns its path.
+func drawn(t *testing.T, dir, name string, width int, shade uint8) string {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, width, width*3/4))
+	for y := range img.Rect.Max.Y {
+		for x := range width {
+			img.SetNRGBA(x, y, color.NRGBA{uint8(x * 255 / width), uint8(y), shade, 255})
+		}
+	}
+	path := filepath.Join(dir, name)
+	f, err := os.Create(path)
+	if err == nil {
+		err = png.Encode(f, img)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// axeCore is the script that looks for what keeps people out.
+func axeCore(t *testing.T) string {
+	t.Helper()
+	axe, err := os.ReadFile(filepath.Join(tools(t), "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(axe)
+}
+
+// inField is the XPath of something in the field with this name.
+func inField(name, inside string) string {
+	return fmt.Sprintf(`//*[contains(@class, "group")][*[@class="label"]/*[starts-with(., %q)]]%s`, name, inside)
+}
+
+// give drops or pastes files onto what has the focus, or onto what an XPath finds.
+func (p *person) give(how, xpath string, paths ...string) {
+	p.T.Helper()
+	var files [][2]string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			p.T.Fatal(err)
+		}
+		files = append(files, [2]string{filepath.Base(path), base64.StdEncoding.EncodeToString(text)})
+	}
+	p.See(xpath)
+	p.Run(new(any), `async (how, xpath, files) => {
+		const data = new DataTransfer();
+		for (const [name, text] of files)
+			data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name, { type: "image/png" }));
+		const node = document.evaluate(xpath, document, null, 9, null).singleNodeValue;
+		const bubbles = { bubbles: true, cancelable: true };
+		node.dispatchEvent(how === "paste" ? new ClipboardEvent("paste", { clipboardData: data, ...bubbles })
+			: new DragEvent("drop", { dataTransfer: data, ...bubbles }));
+	}`, how, xpath, files)
+}
+
+// configLike waits until the config of an app's only element is like this regular expression, as compact JSON.
+func (w *world) configLike(id, want string) {
+	w.t.Helper()
+	like := regexp.MustCompile("^" + strings.NewReplacer("{\"", "\\{\"", "{}", "\\{\\}").Replace(want) + "$")
+	w.until(want, func() (string, bool) {
+		var have bytes.Buffer
+		if err := json.Compact(&have, w.latest(id).Elements[0].Config); err != nil {
+			w.t.Fatal(err)
+		}
+		return have.String(), like.MatchString(have.String())
+	})
+}
+
+// address is a regular expression of the address of a file.
+func address(name string) string { return `"/x/file/[0-9a-f]{32}/` + name + `\?v=[0-9a-f]{16}"` }
+
+// shownPicture waits until a field shows its picture.
+func (p *person) shownPicture(name string) {
+	p.T.Helper()
+	p.Until(`(xpath) => document.evaluate(xpath, document, null, 9, null).singleNodeValue?.naturalWidth === 320`,
+		inField(name, "//img"))
+}
+
+// stocked is a library with pictures that have texts.
+func (w *world) stocked(dir string, names ...string) {
+	w.t.Helper()
+	for i, name := range names {
+		text, err := os.ReadFile(drawn(w.t, dir, name+".png", 400+i, uint8(80*i)))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.request(ann, "POST", library+"/files?name="+name+".png&alt=The+"+name, string(text))
+	}
+}
+
+// A person chooses pictures of the library, sends others from the disk, and takes one away, with the mouse.
+func TestPicturesByMouse(t *testing.T) {
+	w := newWorld(t)
+	dir, axe := t.TempDir(), axeCore(t)
+	w.component("pictures", "1.0.0", pictureSchema)
+	w.stocked(dir, "harbour", "lighthouse", "market")
+	id := w.newApp("Pictures", element("pictures", `{"hero":{}}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.saved(0)
+
+	p.Type(`//input[@type="file" and contains(@aria-label, "Logo")]`, drawn(t, dir, "from disk.png", 640, 9))
+	w.configLike(id, `{"hero":{},"logo":`+address("from%20disk.png")+`}`)
+	p.shownPicture("Logo")
+
+	// What the library knows of a picture is filled in beside it, in one change.
+	p.Click(inField("Picture", named("Choose")))
+	p.See(`//dialog//*[.="4 pictures"]`)
+	p.look(axe)
+	p.picture("pictures-chooser-1280-light")
+	p.Type(`//dialog//input[@type="search"]`, "lighth")
+	p.See(`//dialog//*[.="1 picture"]`)
+	p.Click(`//dialog//label[contains(., "lighthouse.png")]`)
+	p.Click(`//dialog` + named("Choose"))
+	hero := `{"src":` + address("lighthouse.png") + `,"alt":"The lighthouse","width":401,"height":300,` +
+		`"focus":{"x":0.5,"y":0.5}}`
+	w.configLike(id, `{"hero":`+hero+`,"logo":`+address("from%20disk.png")+`}`)
+	p.shownPicture("Picture")
+	p.look(axe)
+	p.picture("pictures-1280-light")
+	p.Click(named("Undo"))
+	w.configLike(id, `{"hero":{},"logo":`+address("from%20disk.png")+`}`)
+	p.Click(named("Redo"))
+	w.configLike(id, `{"hero":`+hero+`,"logo":`+address("from%20disk.png")+`}`)
+
+	p.Click(inField("Logo", named("Take away")))
+	w.configLike(id, `{"hero":`+hero+`}`)
+
+	// A list takes several at once, and an item takes those behind the first as further items.
+	photo := func(name string) string { return `{"url":` + address(name) + `}` }
+	one, two, three := drawn(t, dir, "one.png", 330, 1), drawn(t, dir, "two.png", 331, 2),
+		drawn(t, dir, "three.png", 332, 3)
+	p.give("drop", inField("Photos", `//*[contains(@class, "adds")]`), one, two)
+	w.configLike(id, `{"hero":`+hero+`,"photos":\[`+photo("one.png")+","+photo("two.png")+`\]}`)
+	p.give("drop", inField("Photos", `//li[1]//*[contains(@class, "filed")]`), three, one)
+	w.configLike(id, `{"hero":`+hero+`,"photos":\[`+photo("three.png")+","+photo("one.png")+","+photo("two.png")+`\]}`)
+	p.look(axe)
+
+	// What is no picture says so, and one that was cut off can be left out.
+	bad := filepath.Join(dir, "bad.png")
+	if err := os.WriteFile(bad, []byte("no picture"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.give("drop", inField("Logo", `//*[contains(@class, "filed")]`), bad)
+	p.See(inField("Logo", `//li[contains(., "bad.png")]//*[contains(@class, "wrong")][contains(., "JPEG")]`))
+	p.look(axe)
+	p.picture("pictures-refused-1280-light")
+	p.Click(named("Leave bad.png out"))
+	p.See(inField("Logo", `//*[.="bad.png was left out."]`))
+}
+
+// The same by the keyboard and the clipboard, on a phone, by somebody who may edit one folder alone.
+func TestPicturesByKeyboardAndPaste(t *testing.T) {
+	w := newWorld(t)
+	dir, axe := t.TempDir(), axeCore(t)
+	w.component("pictures", "1.0.0", pictureSchema)
+	w.stocked(dir, "harbour", "lighthouse", "market")
+	id := w.newApp("Pictures", element("pictures", `{}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.Resize(360, 780)
+	p.Scheme("dark")
+	p.saved(0)
+	p.give("paste", inField("Logo", named("Choose")), drawn(t, dir, "pasted.png", 640, 9))
+	w.configLike(id, `{"logo":`+address("pasted.png")+`}`)
+	p.shownPicture("Logo")
+	p.look(axe)
+	p.picture("pictures-360-dark")
+
+	p.Until(`(xpath) => { const x = document.evaluate(xpath, document, null, 9, null).singleNodeValue; x?.focus(); `+
+		`return x; }`,
+		inField("Logo", named("Choose")))
+	p.Press(keyEnter)
+	p.See(`//dialog//*[.="4 pictures"]`)
+	p.look(axe)
+	p.picture("pictures-chooser-360-dark")
+	p.Press("png")
+	p.See(`//dialog//*[.="4 pictures"]`)
+	p.Press(keyTab + keyTab + keyRight + keyRight + keyEnter)
+	p.See(inField("Logo",
+		`//img[contains(@src, "lighthouse.png") or contains(@src, "harbour.png") or contains(@src, "market.png")]`))
+	p.Until(`() => document.activeElement.textContent === "Choose"`)
+
+	p.Click(named("Add Hero"))
+}
