@@ -74,7 +74,7 @@ func TestThePageAndItsFiles(t *testing.T) {
 
 func TestEveryAnswerHasThePolicy(t *testing.T) {
 	const want = "default-src 'none'; frame-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
-		"img-src 'self' https:; base-uri 'none'; " +
+		"img-src 'self' https:; media-src 'self'; base-uri 'none'; " +
 		"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	page := console.New(console.Config{})
 	for _, path := range []string{"/", "/x/console/main.js", "/none"} {

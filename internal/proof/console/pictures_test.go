@@ -24,7 +24,8 @@ const pictureSchema = `{"type":"object","properties":{
 		"alt":{"type":"string"},"width":{"type":"integer"},"height":{"type":"integer"},
 		"focus":{"type":"object","properties":{"x":{"type":"number"},"y":{"type":"number"}}}}},
 	"photos":{"type":"array","title":"Photos","items":{"type":"object","properties":{
-		"url":{"type":"string","format":"vitrine-picture","title":"Photo"},"alt":{"type":"string"}},"required":["url"]}},
+		"url":{"type":"string","format":"vitrine-picture","title":"Photo"},"alt":{"type":"string"}},
+		"required":["url"]}},
 	"about":{"type":"string","title":"About","contentMediaType":"text/html"}}}`
 
 // drawn writes a PNG of this width to a folder, and returns its path.
@@ -80,7 +81,8 @@ func (p *person) give(how, xpath string, paths ...string) {
 	p.Run(new(any), `async (how, xpath, files) => {
 		const data = new DataTransfer();
 		for (const [name, text] of files)
-			data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name, { type: "image/png" }));
+			data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name,
+				{ type: "image/png" }));
 		const node = document.evaluate(xpath, document, null, 9, null).singleNodeValue;
 		const bubbles = { bubbles: true, cancelable: true };
 		node.dispatchEvent(how === "paste" ? new ClipboardEvent("paste", { clipboardData: data, ...bubbles })
