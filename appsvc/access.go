@@ -11,10 +11,10 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// This file has the rules of access; protectedtags.go has those of protected tags. The rules are functions of values,
+// This file has the rules of access; tagrules.go has those of protected tags. The rules are functions of values,
 // most of them named may…. Caller.CheckUnrestricted rejects some callers altogether. The functions readableHead and
 // usableHead apply the rules to an app of the store: every method that reads or changes one app calls one of them
-// first, in its snapshot or transaction.
+// first, in its snapshot or transaction, or authorize if it has read the app already.
 //
 //	readableHead  the caller may use the app, or Reads contains one of its groups; else ErrNotFound
 //	usableHead    the caller owns the app or moderates one of its groups; else ErrForbidden, or ErrNotFound if not readable

@@ -19,11 +19,11 @@ func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
-	// The Change is complete before the write, so that record has all of it. Patch has set its Old. Restore sets Old
+	// The Change is complete before the write, so that commitChange has all of it. Patch has set its Old. Restore sets Old
 	// only if there is an Options.Check, since nothing else reads it.
 	c.AppID, c.After, c.New = next.ID, h.App, body
 	c.From, c.To = c.Before.Version, next.Version
-	if err := tx.addVersion(ctx, h, body); err != nil {
+	if err := tx.putVersion(ctx, h, body); err != nil {
 		return App{}, err
 	}
 	if c.Type == AppRestored {
@@ -36,7 +36,7 @@ func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App
 			return App{}, err
 		}
 	}
-	return app, s.record(ctx, tx, c)
+	return app, s.commitChange(ctx, tx, c)
 }
 
 // nextVersion describes the version after h. Its time is never before that of h, even if the clock was set back, so

@@ -91,11 +91,11 @@ func (c Change) Rows(name string) storage.Tx {
 	return storage.Sub(c.tx, rec.Prefix(records.Space, "x/"+strings.ReplaceAll(rec.Escape(name), "/", "!o")+"/"))
 }
 
-// record finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and
+// commitChange finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and
 // writes the change into the feed. It is the last step of the transaction: other writers that change the same thing
 // wait by then, so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled
 // back.
-func (s *Session) record(ctx context.Context, tx *writer, c Change) error {
+func (s *Session) commitChange(ctx context.Context, tx *writer, c Change) error {
 	switch {
 	case c.At != 0: // the time of the move of a tag
 	case c.To != c.From: // the time of the new version
@@ -138,7 +138,7 @@ var undecided = []error{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown, co
 	context.DeadlineExceeded}
 
 // rejectedChange is the error of a change that Options.Check rejected. errors.As finds the *Error in it; errors.Is and
-// errors.As also find the error of the check. By its type, Service.missing tells an ErrNotFound of the check from one
+// errors.As also find the error of the check. By its type, the function missing tells an ErrNotFound of the check from one
 // of the store.
 type rejectedChange struct {
 	as    *vitrine.Error // what the caller gets

@@ -173,7 +173,7 @@ func (s *Session) CreateComponent(ctx context.Context, in CreateComponentRequest
 			Title: c.Title(), Description: c.Description()}, c.Manifest); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, Change{Type: ComponentCreated, Component: c})
+		return s.commitChange(ctx, tx, Change{Type: ComponentCreated, Component: c})
 	})
 	if err == nil && repeated { // the key identifies this manifest
 		return s.service.remade(text, made.ID)
@@ -312,7 +312,7 @@ func (s *Session) DeleteComponent(ctx context.Context, in DeleteComponentRequest
 		if err != nil {
 			return err
 		}
-		return s.record(ctx, tx, Change{Type: ComponentDeleted, Component: Component{Name: in.Name}})
+		return s.commitChange(ctx, tx, Change{Type: ComponentDeleted, Component: Component{Name: in.Name}})
 	})
 	return err
 }

@@ -47,7 +47,7 @@ func (s *Session) DeleteApp(ctx context.Context, id string) error {
 		if err := tx.ReplaceHead(ctx, head.record(), deleted.record()); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, Change{Type: AppDeleted, AppID: id, Before: head.App, Old: last.Body})
+		return s.commitChange(ctx, tx, Change{Type: AppDeleted, AppID: id, Before: head.App, Old: last.Body})
 	})
 }
 
@@ -94,7 +94,7 @@ func (s *Session) UndeleteApp(ctx context.Context, id string) (App, error) {
 		if err != nil {
 			return App{}, err
 		}
-		return last.App, s.record(ctx, tx, Change{Type: AppUndeleted, AppID: id, After: head.App, New: last.Body})
+		return last.App, s.commitChange(ctx, tx, Change{Type: AppUndeleted, AppID: id, After: head.App, New: last.Body})
 	})
 }
 
@@ -184,7 +184,7 @@ func (s *Session) erase(ctx context.Context, id string, may func(*writer) (appHe
 		if err != nil {
 			return err
 		}
-		return s.record(ctx, tx, Change{Type: AppErased, AppID: id, Before: head.App})
+		return s.commitChange(ctx, tx, Change{Type: AppErased, AppID: id, Before: head.App})
 	})
 }
 

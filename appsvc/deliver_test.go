@@ -12,8 +12,8 @@ func TestADeliveryHasWholeAddressesOfFiles(t *testing.T) {
 	const root = "https://host.example"
 	for config, want := range map[string]string{
 		`{"a": "/v4/x/file/1/a.jpg?v=2", "n":1.50}`: `{"a": "https://host.example/v4/x/file/1/a.jpg?v=2", "n":1.50}`,
-		`{"a":["\/v4\/x\/file\/1\/é\"x\"","b"]}`:      `{"a":["https://host.example/v4/x/file/1/é\"x\"","b"]}`,
-		`"\u002fv4/x/f\u0069le/1/a"`:                  `"https://host.example/v4/x/file/1/a"`,
+		`{"a":["\/v4\/x\/file\/1\/é\"x\"","b"]}`:    `{"a":["https://host.example/v4/x/file/1/é\"x\"","b"]}`,
+		`"\u002fv4/x/f\u0069le/1/a"`:                `"https://host.example/v4/x/file/1/a"`,
 		`{"/v4/x/file/1":{"/v4/x/file/2":"/v4/x/file/3"}}`: `{"/v4/x/file/1":{"/v4/x/file/2":` +
 			`"https://host.example/v4/x/file/3"}}`,
 		`{"a":" /v4/x/file/1","b":"/x/file/1","c":"https://cdn.example/v4/x/file/1","d":"\"/v4/x/file/1"}`: "",

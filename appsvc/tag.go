@@ -321,7 +321,7 @@ func (s *Session) moveTag(ctx context.Context, tx *writer, h appHead, name strin
 	if err != nil {
 		return err
 	}
-	return s.record(ctx, tx, c)
+	return s.commitChange(ctx, tx, c)
 }
 
 // placeTag stores a move of a tag, and returns the change. last is the previous move. The move gets the next number,

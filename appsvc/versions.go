@@ -180,9 +180,9 @@ func (r *reader) versionsBelow(
 	}
 }
 
-// addVersion adds a version of an app as its latest one, and updates the lists of the app. The version is one above the
+// putVersion adds a version of an app as its latest one, and updates the lists of the app. The version is one above the
 // latest one, or 0 if there is no such app.
-func (t *writer) addVersion(ctx context.Context, next appHead, body Body) error {
+func (t *writer) putVersion(ctx context.Context, next appHead, body Body) error {
 	last, err := t.latest(ctx, next.ID)
 	switch {
 	case err == nil:

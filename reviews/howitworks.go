@@ -7,11 +7,11 @@ package reviews
 //
 // The API, from the package documentation to the records:
 //
-//	doc.go, errors.go                   package documentation, errors
+//	doc.go                              package documentation
 //	service.go, session.go              Service, and a Service for one Caller
 //	access.go                           the network of a request, and the right to it
 //	check.go, import.go, report.go      Check and Import, and the Report of both
-//	problem.go, rejects.go, email.go    problems of a file, copies of rejected lines, reports without email addresses
+//	problem.go, rejects.go, redact.go   problems of a file, copies of rejected lines, reports without email addresses
 //	read.go                             lists and single collections, and ReviewRecord
 //	show.go                             collections as pages show them
 //	statistics.go                       CollectionRecord, with the mean and the histogram of the ratings

@@ -100,7 +100,7 @@
 // slowest request with such a slot is cut off, if the server has waited for its client for more than ten seconds and
 // the client has sent or read less than 64 KiB/s. Only the time in which the server waits for the client counts.
 //
-//   - Reads that are at work: 16, or four for each processor if that is more; two of a caller, or one for each
+//   - Reads that are at work: 16, or four for each processor if that is more; four of a caller, or two for each
 //     processor. The others wait, and are not rejected. Sending a response is no work.
 //   - Requests with a body or a response above 64 KiB, and those whose work needs as much, have a slot for each MiB of
 //     memory: [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A

@@ -1,13 +1,16 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
@@ -19,9 +22,9 @@ import (
 //	begin          makes the call and sets the headers of every response   call.go, headers.go
 //	find           finds the routes of the path                            router.go, routes.go
 //	authenticate   sets the caller                                         authenticate.go, jwt.go
-//	authorize      checks the rights that depend on the address alone      apps.go, assets.go, reviews.go and others
+//	authorize      checks the rights that depend on the address alone      assets.go, reviews.go, deliver.go
 //	head           checks the query and the headers of the body            body.go, query.go
-//	work           waits for a slot, calls the endpoint, counts memory    slots.go
+//	work           waits for a slot, calls the endpoint, counts memory     handler.go, slots.go
 //	the endpoint   calls its domain and puts the response into the call    apps.go, assets.go, reviews.go and others
 //	fail           makes an error the response                             errors.go
 //	send           compresses and writes the response                      response.go
@@ -155,4 +158,38 @@ func (h *handler) end(c *call) {
 	}
 	c.setError(&httpError{status: http.StatusInternalServerError, Text: internalError})
 	c.send()
+}
+
+// work calls the endpoint. What a call of a domain may take is bounded beforehand: a page of a list by its bytes, and
+// anything else by c.within. An endpoint that returns an *appsvc.MemoryError has changed and sent nothing. It is called
+// again when there are slots for what it takes, until slotPatience is over; then the response is 503. A response for
+// which there are no slots is made again in the same way, except after a write, since the write is done.
+func (c *call) work() error {
+	var begun time.Time
+	for c.within = notLarge; ; {
+		c.status = c.route.status
+		err := c.takeTurn()
+		if err == nil {
+			err = c.route.call(c)
+		}
+		c.turn.release()
+		if err == nil && len(c.out) > notLarge && c.enlarge(c.uses(len(c.out)), 0) != nil && !c.route.writes() {
+			err = &appsvc.MemoryError{Bytes: len(c.out)}
+		}
+		short, ok := errors.AsType[*appsvc.MemoryError](err)
+		if !ok {
+			return err
+		}
+		if begun.IsZero() {
+			begun = time.Now()
+		}
+		for _, name := range []string{"Etag", "Link", "Location", "Vary"} { // the next call may set others
+			delete(c.w.Header(), name)
+		}
+		c.out = nil
+		c.within = max(c.within, short.Bytes)
+		if err := c.enlarge(c.uses(c.within), slotPatience-time.Since(begun)); err != nil {
+			return err
+		}
+	}
 }

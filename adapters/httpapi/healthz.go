@@ -46,17 +46,3 @@ func (h *handler) ready() (_ any, err error) {
 	}()
 	return nil, h.Ready(ctx)
 }
-
-// overloadedKey is the key of the mark in a context.
-type overloadedKey struct{}
-
-// Overloaded marks the requests of a context as more than the server can handle: each gets 503 and Retry-After at once,
-// and its connection is closed. Requests for /healthz and OPTIONS are served as always. A server that limits its
-// connections or requests uses it, so that a full one is not mistaken for a dead one.
-func Overloaded(ctx context.Context) context.Context {
-	return context.WithValue(ctx, overloadedKey{}, true)
-}
-
-// errOverloaded is the response to a request that Overloaded marks.
-var errOverloaded = errorf(http.StatusServiceUnavailable,
-	"the server has as many requests under way as it takes: try again")

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 // slots limit how many requests of a kind are under way, in all and of a caller. A request that finds no free slot
@@ -266,9 +264,9 @@ func (s *slots) inUse() int {
 // readsAtATime is less than the number of connections that drivers have for reads.
 func readsAtATime() int { return max(16, 4*runtime.GOMAXPROCS(0)) }
 
-// readsOfCaller is how many reads keep all processors at work. With more of them a read of another caller would wait
-// longer for a processor than for its slot.
-func readsOfCaller() int { return max(2, runtime.GOMAXPROCS(0)) }
+// readsOfCaller is how many reads keep all processors at work, also while half of them wait for the store. With more of
+// them a read of another caller would wait longer for a processor than for its slot.
+func readsOfCaller() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 // takeTurn takes the slot of a read, if the request is one.
 func (c *call) takeTurn() error {
@@ -403,40 +401,6 @@ func (c *call) erases() error {
 	return c.slot.acquire(c.r.Context(), 1, erasePatience)
 }
 
-// work calls the endpoint. What a call of a domain may take is bounded beforehand: a page of a list by its bytes, and
-// anything else by c.within. An endpoint that returns an *appsvc.MemoryError has changed and sent nothing. It is called
-// again when there are slots for what it takes, until slotPatience is over; then the response is 503. A response for
-// which there are no slots is made again in the same way, except after a write, since the write is done.
-func (c *call) work() error {
-	var begun time.Time
-	for c.within = notLarge; ; {
-		c.status = c.route.status
-		err := c.takeTurn()
-		if err == nil {
-			err = c.route.call(c)
-		}
-		c.turn.release()
-		if err == nil && len(c.out) > notLarge && c.enlarge(c.uses(len(c.out)), 0) != nil && !c.route.writes() {
-			err = &appsvc.MemoryError{Bytes: len(c.out)}
-		}
-		short, ok := errors.AsType[*appsvc.MemoryError](err)
-		if !ok {
-			return err
-		}
-		if begun.IsZero() {
-			begun = time.Now()
-		}
-		for _, name := range []string{"Etag", "Link", "Location", "Vary"} { // the next call may set others
-			delete(c.w.Header(), name)
-		}
-		c.out = nil
-		c.within = max(c.within, short.Bytes)
-		if err := c.enlarge(c.uses(c.within), slotPatience-time.Since(begun)); err != nil {
-			return err
-		}
-	}
-}
-
 // uses returns how much memory the request uses with so many bytes of work or response.
 func (c *call) uses(bytes int) int { return workFactor*len(c.body) + bytes }
 
@@ -479,3 +443,17 @@ func (c *call) exchange(writing bool, fn func() (int, error)) (n int, err error)
 	}
 	return n, err
 }
+
+// overloadedKey is the key of the mark in a context.
+type overloadedKey struct{}
+
+// Overloaded marks the requests of a context as more than the server can handle: each gets 503 and Retry-After at once,
+// and its connection is closed. Requests for /healthz and OPTIONS are served as always. A server that limits its
+// connections or requests uses it, so that a full one is not mistaken for a dead one.
+func Overloaded(ctx context.Context) context.Context {
+	return context.WithValue(ctx, overloadedKey{}, true)
+}
+
+// errOverloaded is the response to a request that Overloaded marks.
+var errOverloaded = errorf(http.StatusServiceUnavailable,
+	"the server has as many requests under way as it takes: try again")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/history"
 	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
@@ -125,4 +126,58 @@ func (t Writer) Erase(ctx context.Context, h Head, published []Published) error 
 		}
 	}
 	return nil
+}
+
+// ofVersions returns the values of up to limit records of a kind for versions below before, decoded by value. A version
+// without a number is above all versions, and a limit of 0 means all.
+func ofVersions[T any](
+	ctx context.Context, r Reader, kind, app string, before vitrine.Version, limit int,
+	value func(storage.Entry) (T, error),
+) (map[vitrine.Version]T, error) {
+	in := Under(kind, app)
+	in.Reverse, in.Limit, in.Expect = true, limit, limit
+	if n := before.Number(); n >= 0 {
+		in.To = Key(kind, app, rec.Number(n))
+	}
+	out := map[vitrine.Version]T{}
+	for e, err := range r.Scan(ctx, in) {
+		if err != nil {
+			return nil, err
+		}
+		version, err := rec.ParseNumber(Parts(e.Key, kind)[1])
+		if err != nil {
+			return nil, Damaged(e.Key, err)
+		}
+		if out[VersionOrNone(version)], err = value(e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Notes returns the notes of up to limit versions below before that have one.
+func (r Reader) Notes(
+	ctx context.Context, app string, before vitrine.Version, limit int,
+) (map[vitrine.Version]string, error) {
+	return ofVersions(ctx, r, NoteKind, app, before, limit, func(e storage.Entry) (string, error) {
+		return string(e.Value), nil
+	})
+}
+
+// Restorations returns up to limit versions below before that Restore made, each with the version whose content it has.
+func (r Reader) Restorations(
+	ctx context.Context, app string, before vitrine.Version, limit int,
+) (map[vitrine.Version]vitrine.Version, error) {
+	return ofVersions(ctx, r, RestoredKind, app, before, limit, func(e storage.Entry) (vitrine.Version, error) {
+		from, err := ParseDecimal(e.Key, e.Value)
+		return VersionOrNone(from), err
+	})
+}
+
+func (t Writer) AddRestoration(ctx context.Context, app string, v, from vitrine.Version) error {
+	return t.Tx.Put(ctx, storage.Entry{Key: restoredKey(app, v.Number()), Value: decimal(from.Number())})
+}
+
+func (t Writer) AddNote(ctx context.Context, app string, v vitrine.Version, note string) error {
+	return t.Tx.Put(ctx, storage.Entry{Key: NoteKey(app, v.Number()), Value: []byte(note)})
 }

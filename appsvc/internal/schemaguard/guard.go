@@ -49,13 +49,6 @@ func reject(pointer, format string, args ...any) error {
 	return &Error{pointer, fmt.Sprintf(format, args...)}
 }
 
-// The limits of steps for validating one config, and all configs of a request.
-const (
-	configSteps  = 400_000
-	requestSteps = 3 * configSteps
-	compileSteps = 40 // of compiling a subschema
-)
-
 // Schema is a compiled schema. It is safe for concurrent use, and validates one config after the other.
 type Schema struct {
 	mu       sync.Mutex                    // locked while a config is validated

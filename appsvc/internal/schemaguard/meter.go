@@ -18,6 +18,13 @@ import (
 // for applying each of its subschemas, since the library skips the format if the type is wrong. The library would
 // compare enum and const before the format, so the format compares them too.
 
+// The limits of steps for validating one config, and all configs of a request. pattern.go has the limits of patterns.
+const (
+	configSteps  = 400_000
+	requestSteps = 3 * configSteps
+	compileSteps = 40 // of compiling a subschema
+)
+
 const (
 	// subschemas in a row that apply to one value: each is a frame on the stack, and the library looks for cycles among
 	// them

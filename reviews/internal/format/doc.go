@@ -8,7 +8,7 @@
 //	checker.go                Checker: the rules that span lines
 //	lines.go, filekind.go     blocks of lines; files that are compressed or no NDJSON
 //	pipeline.go               the goroutines that check blocks
-//	linechecker.go            the rules of one line: JSON, objects, discarded values
+//	linechecker.go            the rules of one line: JSON, objects, discarded values; the column of a problem
 //	collection.go, review.go  the members of a collection and of a review
 //	values.go, html.go,       the values of members
 //	timestamp.go, fieldformats.go
