@@ -67,7 +67,7 @@ const (
 
 // FileBytes names the entries of a store that have the bytes of files, for an archive without them (archive.Without). The
 // records of the files are in other entries. Audit yields a fault with such a key for each file whose bytes are missing.
-var FileBytes = []string{fileSpaces + "* " + chunkKind, fileSpaces + "* " + objectKind}
+var FileBytes = []string{"files/* data/", "files/* object/"}
 
 // storedObject is the record of bytes in the store.
 type storedObject struct {
