@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // secretOf returns a secret with a key of n bytes, all of them b.
@@ -28,7 +29,7 @@ func entry(replace ...string) string {
 		members[replace[i]] = replace[i+1]
 	}
 	var out []string
-	for _, name := range []string{"name", "url", "secret", "types", "groups", "more"} {
+	for _, name := range []string{"name", "url", "secret", "types", "groups", "tags", "headers", "wait", "more"} {
 		if members[name] != "" {
 			out = append(out, fmt.Sprintf("%q: %s", name, members[name]))
 		}
@@ -55,6 +56,8 @@ func TestParse(t *testing.T) {
 		"the longest URL":          `[` + entry("url", `"`+long+`"`) + `]`,
 		"http, an address, a port": `[` + entry("url", `"http://[::1]:8080/?a=b"`) + `]`,
 		"the most groups":          `[` + entry("groups", groups) + `]`,
+		"tags, headers, wait": `[` + entry("tags", `["production"]`, "types", `["tag.set"]`, "headers",
+			`{"Authorization": "Bearer x", "x-a": ""}`, "wait", `"1h"`) + `]`,
 	} {
 		if _, err := Parse([]byte(text)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -65,6 +68,11 @@ func TestParse(t *testing.T) {
 		len(list[0].Secrets) != 1 ||
 		list[0].Types[0] != "tag.set" || list[0].Groups[0] != "urn:vitrine:a" ||
 		string(list[0].Secrets[0].key()) != strings.Repeat("C", 32) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	list, err = Parse([]byte(`[` + entry("tags", `["b","a","b"]`, "headers", `{"x-key": "1"}`, "wait", `"90s"`) + `]`))
+	if err != nil || !slices.Equal(list[0].Tags, []string{"a", "b"}) || list[0].Wait != 90*time.Second ||
+		!slices.Equal(list[0].Types, []string{"tag.deleted", "tag.set"}) || list[0].Header().Get("X-Key") != "1" {
 		t.Errorf("%+v, %v", list, err)
 	}
 	many := strings.Repeat(entry()+",", MaxEndpoints-1)
@@ -170,6 +178,21 @@ func TestParseRefuses(t *testing.T) {
 		"types of null": {`[` + entry("types", `null`) + `]`, "/0/types", "null"},
 		"a user for a group": {`[` + entry("groups", `["urn:vitrine:example.test:user=1"]`) + `]`, "/0/groups",
 			"not a URN"},
+		"no tag":        {`[` + entry("tags", `[]`) + `]`, "/0/tags", "leave it out"},
+		"a bad tag":     {`[` + entry("tags", `["a b"]`) + `]`, "/0/tags", "cannot name"},
+		"tags of types": {`[` + entry("tags", `["a"]`, "types", `["app.created"]`) + `]`, "/0/types", "has no tag"},
+		"no wait":       {`[` + entry("wait", `"30"`) + `]`, "/0/wait", "such as 30s"},
+		"a short wait":  {`[` + entry("wait", `"1ms"`) + `]`, "/0/wait", "such as 30s"},
+		"a long wait":   {`[` + entry("wait", `"61m"`) + `]`, "/0/wait", "such as 30s"},
+		"a header of the signature": {`[` + entry("headers", `{"webhook-Id": "CANARY"}`) + `]`, "/0/headers",
+			"Webhook-Id is set"},
+		"a header of HTTP": {`[` + entry("headers", `{"host": "CANARY"}`) + `]`, "/0/headers", "Host is set"},
+		"a header twice": {`[` + entry("headers", `{"X-a": "CANARY", "x-A": "CANARY"}`) + `]`, "/0/headers",
+			"given twice"},
+		"no header":         {`[` + entry("headers", `{"a:b": "CANARY"}`) + `]`, "/0/headers", "cannot name"},
+		"a line in a value": {`[` + entry("headers", `{"a": "CANARY\nb"}`) + `]`, "/0/headers", "one line"},
+		"too many headers": {`[` + entry("headers", `{"a": "`+strings.Repeat("x", MaxHeader)+`"}`) + `]`, "/0/headers",
+			"more than 8192 bytes"},
 		"no group": {`[` + entry("groups", `[]`) + `]`, "/0/groups", "leave it out"},
 		"too many groups": {`[` +
 			entry("groups", `["urn:vitrine:a"`+strings.Repeat(`,"urn:vitrine:a"`, MaxGroups)+`]`) + `]`, "/0/groups",
@@ -187,7 +210,7 @@ func TestParseRefuses(t *testing.T) {
 
 // However a value with a secret is printed, the secret is not among the text.
 func TestSecretsAreNotPrinted(t *testing.T) {
-	list, err := Parse([]byte(`[` + entry() + `]`))
+	list, err := Parse([]byte(`[` + entry("headers", `{"a": "CCCC"}`) + `]`))
 	if err != nil {
 		t.Fatal(err)
 	}

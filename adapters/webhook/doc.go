@@ -19,6 +19,18 @@
 //   - the changes of the assets and the reviews of these networks;
 //   - no changes of components.
 //
+// An endpoint that builds a site asks for tags, headers and a wait:
+//
+//	[{"name": "build", "url": "https://ci.example/build", "secret": "whsec_…",
+//	  "tags": ["production"], "headers": {"Authorization": "Bearer …"}, "wait": "30s"}]
+//
+// With tags it gets the moves of these alone, tag.set and tag.deleted; of the tags that a release moves, the first one
+// alone comes, and data has the id of the release. Apps that are deleted move no tag. Each delivery has the headers;
+// Host, Content-Type, Content-Length and those of the signature are not among them. With wait, 1s to 1h, changes are
+// held until none has come for so long, at most for ten times as long, and then come as one delivery of the type batch:
+// data is {"changes": [{"type", "timestamp", "data"}], "truncated"}, with the first 1,000, and truncated is true if
+// there were more. An attempt at a batch that is repeated has the changes that have come since, and another webhook-id.
+//
 // # Deliveries
 //
 // [New] returns a [Deliverer]. Its Set takes the endpoints, and its Run delivers until the context is done:
@@ -40,7 +52,7 @@
 // # Failures
 //
 // The status line decides, and it must come within 15 seconds. At most 64 KiB of the response are read. A status of 200
-// to 299 accepts the delivery. 410 switches the endpoint off until its URL or a secret changes; then deliveries go on
+// to 299 accepts the delivery. 410 switches the endpoint off until its URL, a header or a secret changes; then deliveries go on
 // where they were. After any other status, and if there is none, the delivery is tried again: after 5 seconds, and then
 // after twice as long each time, up to 8 hours, ± 20 %. Later changes wait for it. It is skipped, with an error in the
 // log, when the change is three days old, or when the receiver has rejected it with 400, 413 or 422 five times. While
@@ -72,6 +84,6 @@
 //
 // # Secrets
 //
-// A secret is in no log, in no error and in no text that a value of this package is printed or marshaled as. Logs name
+// A secret, or the value of a header, is in no log, in no error and in no text that a value of this package is printed or marshaled as. Logs name
 // an endpoint by its name, since its URL may contain a secret too, and repeat nothing that a receiver sent.
 package webhook

@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/internal/urn"
@@ -32,6 +35,15 @@ type Endpoint struct {
 	// these networks, those of releases that move only tags of such apps, and no changes of components. nil = the
 	// changes of all apps, assets, reviews, releases and components.
 	Groups []string
+	// Tags are names of tags. The endpoint gets the moves of these alone, of the types tag.set and tag.deleted, and of
+	// the moves of one release the first one. nil = everything, as Types and Groups say.
+	Tags []string
+	// Header returns headers that each delivery has besides, to authorize it for instance. It is a function so that
+	// printing an Endpoint prints no value. nil = none.
+	Header func() http.Header `json:"-"`
+	// Wait is how long there must be no more changes before those that wait are posted, as one delivery of the type
+	// batch. It is posted after ten times as long at the latest. 0 = each change has a delivery of its own.
+	Wait time.Duration
 }
 
 // wantsApps reports whether the endpoint asks for a type of change of apps and components, and wants whether it asks
@@ -50,7 +62,7 @@ func (e Endpoint) scope() string {
 
 // matches reports whether the endpoint asks for the type of the change and for one of its groups.
 func (e Endpoint) matches(c change) bool {
-	if !e.wants(c.Type) {
+	if !e.wants(c.Type) || e.Tags != nil && !slices.Contains(e.Tags, c.Tag) {
 		return false
 	}
 	if c.Each != nil && e.Groups != nil {
@@ -74,7 +86,17 @@ const (
 	MaxName      = 128   // characters of a name
 	MaxURL       = 2_048 // bytes of a URL
 	MaxGroups    = 100   // groups of an endpoint
+	MaxTags      = 100   // tags of an endpoint
+	MaxHeader    = 8_192 // bytes of the further headers of an endpoint
+	MaxWait      = time.Hour
 )
+
+// moves are the types of changes that have a tag.
+var moves = []string{string(appsvc.TagSet), string(appsvc.TagDeleted)}
+
+// ownHeaders are the headers that a delivery has anyway, or that HTTP needs for itself.
+var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Connection", "Transfer-Encoding", "Trailer", "Te",
+	"Upgrade", "Keep-Alive", "Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"}
 
 // config is an endpoint in the JSON text. The secret is a string or a list of two.
 type config struct {
@@ -83,10 +105,14 @@ type config struct {
 	Secret json.RawMessage `json:"secret"`
 	Types  []string        `json:"types"`
 	Groups []string        `json:"groups"`
+	Tags   []string        `json:"tags"`
+
+	Headers map[string]string `json:"headers"`
+	Wait    *string           `json:"wait"`
 }
 
-// Parse reads a configuration: a JSON array of objects with the members name, url and secret, and optionally types
-// and groups. The error names the place of the first fault by a JSON pointer. It never repeats a secret or a URL.
+// Parse reads a configuration: a JSON array of objects with the members name, url and secret, and optionally types,
+// groups, tags, headers and wait. The error names the place of the first fault by a JSON pointer. It never repeats a secret or a URL.
 func Parse(text []byte) ([]Endpoint, error) {
 	if len(text) > MaxConfig {
 		return nil, fmt.Errorf("the webhooks take %d bytes: at most %d", len(text), MaxConfig)
@@ -112,8 +138,22 @@ func Parse(text []byte) ([]Endpoint, error) {
 		if err != nil {
 			return nil, strictjson.Within(fmt.Sprintf("/%d/%s", i, member), err)
 		}
-		out = append(out,
-			Endpoint{Name: c.Name, URL: c.URL, Secrets: secrets, Types: set(c.Types), Groups: set(c.Groups)})
+		e := Endpoint{Name: c.Name, URL: c.URL, Secrets: secrets, Types: set(c.Types), Groups: set(c.Groups),
+			Tags: set(c.Tags)}
+		if e.Tags != nil && e.Types == nil {
+			e.Types = set(moves)
+		}
+		if len(c.Headers) > 0 {
+			header := http.Header{}
+			for name, value := range c.Headers {
+				header.Set(name, value)
+			}
+			e.Header = func() http.Header { return header }
+		}
+		if c.Wait != nil {
+			e.Wait, _ = time.ParseDuration(*c.Wait) // check has read it
+		}
+		out = append(out, e)
 	}
 	return out, nil
 }
@@ -147,8 +187,43 @@ func (c config) check() (member string, err error) {
 		return "groups", errors.New("an empty list matches no change: leave it out for all groups")
 	case len(c.Groups) > MaxGroups:
 		return "groups", fmt.Errorf("%d groups: at most %d", len(c.Groups), MaxGroups)
+	case c.Tags != nil && len(c.Tags) == 0:
+		return "tags", errors.New("an empty list matches no change: leave it out for all changes")
+	case len(c.Tags) > MaxTags:
+		return "tags", fmt.Errorf("%d tags: at most %d", len(c.Tags), MaxTags)
+	}
+	if c.Wait != nil {
+		if wait, err := time.ParseDuration(*c.Wait); err != nil || wait < time.Second || wait > MaxWait {
+			return "wait", fmt.Errorf("want a duration of 1s to %s, such as 30s", MaxWait)
+		}
+	}
+	for _, t := range c.Tags {
+		if !appsvc.ValidTagName(t) {
+			return "tags", fmt.Errorf("%q cannot name a tag", t)
+		}
+	}
+	size, seen := 0, map[string]bool{}
+	for name, value := range c.Headers {
+		canonical := http.CanonicalHeaderKey(name)
+		switch size += len(name) + len(value); {
+		case name == "" || strings.ContainsFunc(name, func(r rune) bool {
+			return !strings.ContainsRune("!#$%&'*+-.^_`|~", r) && (r > 'z' || r < '0' || r > '9' && r < 'A' ||
+				r > 'Z' && r < 'a')
+		}):
+			return "headers", fmt.Errorf("%q cannot name a header", name)
+		case slices.Contains(ownHeaders, canonical) || seen[canonical]:
+			return "headers", fmt.Errorf("the header %s is set by the delivery itself, or given twice", canonical)
+		case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }):
+			return "headers", fmt.Errorf("the value of %s is not ASCII text of one line", canonical)
+		case size > MaxHeader:
+			return "headers", fmt.Errorf("they have more than %d bytes", MaxHeader)
+		}
+		seen[canonical] = true
 	}
 	for _, t := range c.Types {
+		if c.Tags != nil && !slices.Contains(moves, t) {
+			return "types", fmt.Errorf("%q has no tag: with tags want %s", t, strings.Join(moves, " or "))
+		}
 		if !slices.Contains(Types(), t) {
 			return "types", fmt.Errorf("%q is no type of change: want some of %s", t, strings.Join(Types(), ", "))
 		}

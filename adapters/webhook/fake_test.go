@@ -114,6 +114,17 @@ func (s *fakeSource) addUnheard(at time.Time, list, kind string, number int, gro
 	s.lists[list] = append(s.lists[list], c)
 }
 
+// move appends a change of a tag, by a release unless that is "".
+func (s *fakeSource) move(kind string, number int, tag, release string, groups ...string) {
+	s.addUnheard(time.Now(), "apps", kind, number, groups...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := &s.lists["apps"][len(s.lists["apps"])-1]
+	last.Tag, last.Release = tag, release
+	close(s.wake)
+	s.wake = make(chan struct{})
+}
+
 // found makes an empty list.
 func (s *fakeSource) found(list string) {
 	s.mu.Lock()
@@ -148,6 +159,8 @@ func (s *fakeSource) reset(identity string) {
 type delivery struct {
 	host, id, kind string
 	n              int
+	batch          string // the numbers of a batch, and whether it is truncated
+	header         http.Header
 	at             time.Time
 }
 
@@ -166,12 +179,23 @@ func (r *receivers) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	var in struct {
 		Type, Timestamp string
-		Data            struct{ N int }
+		Data            struct {
+			N         int
+			Changes   []struct{ Data struct{ N int } }
+			Truncated bool
+		}
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
 		r.t.Errorf("%s: %v", body, err)
 	}
-	d := delivery{request.URL.Host, request.Header.Get("webhook-id"), in.Type, in.Data.N, time.Now()}
+	d := delivery{host: request.URL.Host, id: request.Header.Get("webhook-id"), kind: in.Type, n: in.Data.N,
+		header: request.Header, at: time.Now()}
+	for _, c := range in.Data.Changes {
+		d.batch += fmt.Sprint(c.Data.N, " ")
+	}
+	if in.Data.Truncated {
+		d.batch += "truncated"
+	}
 	r.mu.Lock()
 	r.got = append(r.got, d)
 	answer := r.answer

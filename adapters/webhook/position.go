@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
@@ -36,7 +37,7 @@ type position struct {
 	// Key is random and makes the ids of deliveries. With it the same change has the same id at each attempt,
 	// whichever process makes it.
 	Key []byte `json:"key"`
-	// Receiver is a digest of the URL and the secrets. When it changes, Off, Failed, Rejected and Until go back to
+	// Receiver is a digest of the URL, the headers and the secrets. When it changes, Off, Failed, Rejected and Until go back to
 	// zero: they belong to the old receiver.
 	Receiver string `json:"receiver"`
 	// Marks says how far, by the name of the feed, and Scope which feeds the endpoint gets. A feed in the scope without
@@ -46,9 +47,11 @@ type position struct {
 
 	Off bool `json:"off,omitempty"` // the receiver returned 410
 	// attempts since one was accepted, a change was rejected too often, or the receiver changed
-	Failed   int   `json:"failed,omitempty"`
-	Rejected int   `json:"rejected,omitempty"` // attempts at the next change that the receiver rejected
-	Until    int64 `json:"until,omitempty"`    // the next attempt is due then, in milliseconds since the epoch
+	Failed   int `json:"failed,omitempty"`
+	Rejected int `json:"rejected,omitempty"` // attempts at the next change that the receiver rejected
+	// of an endpoint with tags: change.Release of the last move that it has got; the others of the release are left out
+	Told  string `json:"told,omitempty"`
+	Until int64  `json:"until,omitempty"` // the next attempt is due then, in milliseconds since the epoch
 }
 
 // mark is how far the deliveries of a feed are. Times are milliseconds since the epoch.
@@ -60,12 +63,18 @@ type mark struct {
 	Since int64 `json:"since,omitempty"`
 }
 
-// receiver returns a digest of the URL and the secrets. It is an HMAC with the secrets as keys, so it does not reveal
+// receiver returns a digest of the URL, the headers and the secrets. It is an HMAC with the secrets as keys, so it does not reveal
 // them.
 func (e Endpoint) receiver() string {
 	sum := sha256.New()
 	for _, s := range e.Secrets {
-		sum.Write(s.mac("vitrine webhook receiver\n", e.URL))
+		parts := []string{"vitrine webhook receiver\n", e.URL}
+		if e.Header != nil {
+			var b strings.Builder
+			_ = e.Header().Write(&b) // in the order of the names
+			parts = append(parts, "\n", b.String())
+		}
+		sum.Write(s.mac(parts...))
 	}
 	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16])
 }

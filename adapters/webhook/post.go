@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -51,6 +52,9 @@ func post(
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "vitrine-webhook")
+	if e.Header != nil {
+		maps.Copy(r.Header, e.Header())
+	}
 	sign(r.Header, e.Secrets, id, time.Now(), body)
 	response, err := transport.RoundTrip(r)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil {

@@ -85,7 +85,9 @@ type change struct {
 	Groups []string
 	// of a release: the groups of each of its apps. An endpoint gets it if it gets the changes of all of them
 	Each [][]string
-	Data json.RawMessage // the entry as it reads over HTTP, without its cursor
+	// of tag.set and tag.deleted: the tag, and the id of the release that moved it with a mark for its roll back, or ""
+	Tag, Release string
+	Data         json.RawMessage // the entry as it reads over HTTP, without its cursor
 }
 
 // body returns the posted body of a change: the payload that Standard Webhooks recommends. It is the same for each
@@ -124,6 +126,9 @@ func (s appSource) read(ctx context.Context, after string, e Endpoint) (page, er
 		if e.Groups != nil && !e.covers(entry.Groups) && e.covers(entry.Left) {
 			event = appsvc.Event{Type: appsvc.AppLeft, At: entry.At, AppID: entry.AppID}
 			c.Groups = entry.Left
+		}
+		if c.Tag = event.Tag; c.Tag != "" && event.Release != "" {
+			c.Release = fmt.Sprint(event.Release, event.Rollback)
 		}
 		c.Type, event.Cursor = string(event.Type), ""
 		c.Data, err = json.Marshal(event)

@@ -53,6 +53,8 @@ type queue struct {
 	feed
 	source int // the index of its source in Deliverer.sources
 	page       // its changes begin with the first one after the mark; more = there is more to read at once
+	// after is set for a batch, which is the only change of a queue of its own: the position after all its changes.
+	after *position
 }
 
 // run delivers until stopped is done, which is soon after valid is done, since the lease is lost. A delivery that is
@@ -137,6 +139,11 @@ func (w *worker) step(stopped, valid context.Context) error {
 		w.idle(stopped)
 		return nil
 	}
+	if w.e.Wait > 0 {
+		if q, err = w.batch(stopped, valid); q == nil || err != nil {
+			return err
+		}
+	}
 	return w.attempt(stopped, valid, q)
 }
 
@@ -182,7 +189,12 @@ func (w *worker) next(ctx context.Context) (first *queue, err error) {
 
 // dropUnwanted advances the position past the changes at the beginning of a queue that the endpoint does not get.
 func (w *worker) dropUnwanted(q *queue) {
-	for len(q.changes) > 0 && (q.changes[0].At.UnixMilli() < w.p.Marks[q.name].Since || !w.e.matches(q.changes[0])) {
+	for len(q.changes) > 0 {
+		c := q.changes[0]
+		told := w.e.Tags != nil && c.Release != "" && c.Release == w.p.Told
+		if c.At.UnixMilli() >= w.p.Marks[q.name].Since && w.e.matches(c) && !told {
+			return
+		}
 		w.advance(q)
 	}
 }
@@ -253,6 +265,15 @@ func (w *worker) fill(ctx context.Context, q *queue) error {
 func (w *worker) advance(q *queue) {
 	m, c := w.p.Marks[q.name], q.changes[0]
 	q.changes = q.changes[1:]
+	w.unsaved++
+	if q.after != nil {
+		w.p.Marks, w.p.Told = q.after.Marks, q.after.Told
+		w.queues, w.seen = nil, make([]<-chan struct{}, len(w.d.sources))
+		return
+	}
+	if w.e.Tags != nil && c.Release != "" && w.e.matches(c) {
+		w.p.Told = c.Release
+	}
 	m.After = c.Cursor
 	if len(q.changes) == 0 {
 		m.After = q.next
@@ -263,7 +284,6 @@ func (w *worker) advance(q *queue) {
 		m.Since = 0
 	}
 	w.p.Marks[q.name] = m
-	w.unsaved++
 }
 
 // attempt waits until the next attempt at the first change of a queue is due, makes it, and stores the position.

@@ -8,8 +8,8 @@ import (
 
 // Usages of the flags of serve that are about webhooks.
 const (
-	webhooksUsage = "`file` with a JSON array of webhooks {name, url, secret, types, groups}, which changes " +
-		"are posted to; read again at SIGHUP"
+	webhooksUsage = "`file` with a JSON array of webhooks {name, url, secret, types, groups, tags, headers, wait}, " +
+		"which changes are posted to; read again at SIGHUP"
 	webhooksAllowUsage = "`networks`, such as 10.0.0.0/8,fd00::/8, to which webhooks may post, besides public addresses"
 )
 
