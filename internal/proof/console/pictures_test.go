@@ -218,3 +218,113 @@ func TestPicturesByKeyboardAndPaste(t *testing.T) {
 
 	p.Click(named("Add Hero"))
 }
+
+// Files and folders are dropped into the library, found by what they are, and changed; before one is removed, the apps
+// that use it are named.
+func TestFilesOfTheLibrary(t *testing.T) {
+	inLooks(t, filesOfTheLibrary, look{1280, "light"}, look{360, "dark"})
+}
+
+func filesOfTheLibrary(t *testing.T, l look) {
+	w := newWorld(t)
+	dir, axe := t.TempDir(), axeCore(t)
+	w.component("pictures", "1.0.0", pictureSchema)
+	p := w.signIn(ann, "/assets")
+	p.Resize(l.width, 900)
+	p.Scheme(l.scheme)
+	looks := func(name string) {
+		t.Helper()
+		p.look(axe)
+		p.picture(fmt.Sprintf("%s-%d-%s", name, l.width, l.scheme))
+	}
+	page := `//div[contains(@class, "page")]`
+	p.See(`//*[contains(., "There are no assets here yet")]`)
+	bad := filepath.Join(dir, "bad.png")
+	if err := os.WriteFile(bad, []byte("no picture"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.give("drop", page, drawn(t, dir, "harbour.png", 640, 9), drawn(t, dir, "market.png", 650, 99), bad)
+	p.See(`//li[contains(., "bad.png")]//*[contains(@class, "wrong")][contains(., "JPEG")]`)
+	p.See(`//*[contains(., "2 sent, 1 to go")]`)
+	looks("files-refused")
+
+	p.Click(named("Leave bad.png out"))
+	p.See(`//*[contains(., "2 files sent")]`)
+	p.Until(`() => [...document.querySelectorAll(".asset img")].filter((x) => x.naturalWidth === 320).length === 2`)
+	looks("files")
+
+	// A folder of the disk makes a folder of the library, once.
+	inside := filepath.Join(dir, "Summer", "June")
+	if err := os.MkdirAll(inside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	drawn(t, filepath.Dir(inside), "beach.png", 660, 50)
+	drawn(t, inside, "tent.png", 670, 150)
+	p.Type(`//input[@type="file" and @aria-label="Upload a folder"]`, filepath.Join(dir, "Summer"))
+	p.See(`//*[contains(., "4 files sent")]`)
+	p.See(`//li[contains(@class, "asset")][contains(., "beach.png")][contains(., "Summer")]`)
+	p.See(`//li[contains(@class, "asset")][contains(., "tent.png")][contains(., "June")]`)
+
+	p.Click(`//li[contains(@class, "asset")][contains(., "harbour.png")]//button[contains(@class, "open")]`)
+	p.Retype(`//dialog`+field("Title"), "The harbour")
+	p.Type(`//dialog`+field("Text for those"), "Boats at the quay")
+	p.Until(`() => { const x = document.querySelector(".focal"); x?.focus(); return x; }`)
+	p.Press(keyLeft + keyLeft + keyShift + keyUp + keyNull)
+	p.See(`//*[contains(., "48 % from the left, 40 % from the top")]`)
+	looks("file-details")
+	p.Click(named("Save"))
+	p.Until(`() => document.querySelector("dialog .main")?.disabled`)
+	var stock struct {
+		Assets []struct {
+			Content struct {
+				ID, Content string
+				Attachment  []struct {
+					Description string
+					Width       int
+					URL         struct{ Href string }
+					File        struct{ Focus struct{ X, Y float64 } }
+				}
+			}
+		}
+	}
+	read := func(query string) {
+		t.Helper()
+		stock.Assets = nil
+		if err := json.Unmarshal(w.request(ann, "GET", library+"/assets?"+query, ""), &stock); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read("query=quay&in=attachments")
+	if len(stock.Assets) != 1 {
+		t.Fatalf("%d assets have the text that was typed", len(stock.Assets))
+	}
+	have := stock.Assets[0].Content
+	if at := have.Attachment[0]; have.Content != "The harbour" || at.File.Focus.X != 0.48 || at.File.Focus.Y != 0.4 {
+		t.Errorf("the file is kept as %+v", have)
+	}
+	p.Type(`//dialog//input[@type="file"]`, drawn(t, dir, "other.png", 333, 3))
+	p.See(`//dialog//*[contains(., "333 × 249")]`)
+	p.Press(keyEscape)
+
+	// The pictures without a text are found.
+	if l.width < 500 {
+		p.Click(named("Folders and filters"))
+	}
+	p.Click(`//button[contains(., "without a text")]`)
+	p.See(`//*[@role="status"][.="3 assets"]`)
+	looks("files-without-text")
+	p.Click(`//button[contains(@class, "facet")][contains(., "without a text")]`)
+	p.See(`//*[@role="status"][.="4 assets"]`)
+
+	read("query=quay&in=attachments")
+	href, _ := json.Marshal(stock.Assets[0].Content.Attachment[0].URL.Href)
+	w.newApp("The page of the harbour", element("pictures", `{"logo":`+string(href)+`}`))
+	w.newApp("Another page", element("pictures", `{}`))
+	p.Click(`//li[contains(@class, "asset")][contains(., "The harbour")]//input`)
+	p.Click(named("Remove"))
+	p.See(`//dialog//li[.="The page of the harbour"]`)
+	p.See(`//dialog[not(.//li[.="Another page"])]`)
+	looks("file-remove")
+	p.Click(`//dialog` + named("Remove"))
+	p.See(`//*[@role="status"][.="3 assets"]`)
+}

@@ -58,7 +58,10 @@ function image(src) {
 	return node;
 }
 
-/** Lets files be dropped and pasted onto an element. @param {HTMLElement} node @param {(list: File[]) => void} take */
+/**
+ * Lets files be dropped and pasted onto an element.
+ * @param {HTMLElement} node @param {(list: File[], dropped: DataTransfer | null) => void} take
+ */
 export function takesFiles(node, take) {
 	/** @param {DragEvent} event */
 	const has = (event) => event.dataTransfer?.types.includes("Files") ?? false;
@@ -74,14 +77,14 @@ export function takesFiles(node, take) {
 		if (!has(event)) return;
 		event.preventDefault();
 		event.stopPropagation();
-		take([...(event.dataTransfer?.files ?? [])]);
+		take([...(event.dataTransfer?.files ?? [])], event.dataTransfer);
 	});
 	node.addEventListener("paste", (event) => {
 		const list = [...(event.clipboardData?.files ?? [])];
 		if (list.length === 0) return;
 		event.preventDefault();
 		event.stopPropagation();
-		take(list);
+		take(list, null);
 	});
 }
 

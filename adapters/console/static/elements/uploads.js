@@ -28,11 +28,17 @@ export class Uploads {
 	/** How many are on their way, or wait for the person to try them again. */
 	open = 0;
 	onchange = () => {};
+	#all = new AbortController();
 
 	constructor() {
 		this.said = h("p", { class: "help", role: "status" });
 		this.list = h("ul", { class: "uploads" });
 		this.node = h("div", { class: "uploading" }, this.list, this.said);
+	}
+
+	/** Stops all files that are on their way. */
+	stop() {
+		this.#all.abort();
 	}
 
 	/**
@@ -51,19 +57,21 @@ export class Uploads {
 		for (let again = true; again && !asset;) {
 			const stopped = new AbortController();
 			const stop = button(`Stop ${file.name}`, () => stopped.abort(), { icon: "close", bare: true });
+			const { signal } = stopped;
+			this.#all.signal.addEventListener("abort", () => stopped.abort(), { signal });
 			fill(what, bar, stop);
 			this.onchange();
 			try {
 				await turn();
 				try {
-					stopped.signal.throwIfAborted();
-					asset = await send((bytes) => (bar.value = bytes), stopped.signal);
+					signal.throwIfAborted();
+					asset = await send((bytes) => (bar.value = bytes), signal);
 				} finally {
 					busy--;
 					waiting.shift()?.();
 				}
 			} catch (e) {
-				again = !stopped.signal.aborted && (await this.#ask(file, what, explained(e)));
+				again = !signal.aborted && (await this.#ask(file, what, explained(e)));
 			}
 		}
 		row.remove();

@@ -11,10 +11,12 @@ import { time } from "../elements/time.js";
 import { drag } from "../elements/tree.js";
 import { stringify } from "../json.js";
 import { Gathering } from "../model/assetnews.js";
+import { fileOf } from "../model/files.js";
 import { askFor, nameOf } from "../model/names.js";
 import { sentences } from "../model/rights.js";
 import { told } from "../model/told.js";
 import { chosen as chosenOf, marker, moreFilters, names, parameters, typed as asTyped } from "./assetfilters.js";
+import { filePanel, sending } from "./assetfiles.js";
 import { Folders } from "./folders.js";
 import { Selected } from "./selected.js";
 
@@ -24,6 +26,7 @@ import { Selected } from "./selected.js";
 
 /** The filters that have counts, and what they are called. */
 const facets = /** @type {[string, string][]} */ ([
+	["type", "Attachments"],
 	["tags", "Tags"],
 	["generator", "Source"],
 	["via", "Via"],
@@ -45,7 +48,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	let folder = query.get("folder") ?? "";
 	/** @type {Filter[]} */
 	let filters = [...query]
-		.filter(([name]) => ["tags", "generator", "via", "rights", "attribute"].includes(name))
+		.filter(([name]) => [...facets.map(([facet]) => facet), "alt", "attribute"].includes(name))
 		.map(([name, value]) => ({ name, value }));
 	/** @type {import("./assetfilters.js").Values} */
 	let fields = Object.fromEntries(names.map((name) => [name, query.get(name) ?? ""]));
@@ -154,6 +157,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			query: words.trim() ? asTyped(words, fields) : undefined,
 			folderTree: folder || undefined,
 			tags: all("tags"),
+			type: all("type")[0],
+			alt: all("alt")[0],
 			generator: all("generator")[0],
 			via: all("via")[0],
 			rights: all("rights")[0],
@@ -367,7 +372,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			chosen,
 			filters.map((f) =>
 				button(
-					`${f.name === "attribute" ? "" : `${(facets.find(([name]) => name === f.name)?.[1] ?? f.name).toLowerCase()}: `}${shownAs(f.name, f.value)}`,
+					`${["attribute", "alt"].includes(f.name) ? "" : `${(facets.find(([name]) => name === f.name)?.[1] ?? f.name).toLowerCase()}: `}${shownAs(f.name, f.value)}`,
 					() => drop(f),
 					{ class: "small", title: "Remove this filter" },
 				),
@@ -415,7 +420,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	/** @param {Asset} asset */
 	function card(asset) {
 		const { content } = asset;
-		const picture = images.checked && pictureOf(asset);
+		const file = fileOf(asset);
+		const picture = file ? file.thumbnail : images.checked && pictureOf(asset);
 		const why = gone.get(asset.id);
 		const box = h("input", {
 			type: "checkbox",
@@ -480,6 +486,15 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		);
 	}
 
+	const sends = sending(lib, {
+		folder: () => folders.tree.known.get(folder),
+		moderator: mayManage,
+		onsent: () => {
+			void folders.load(folder);
+			changed();
+		},
+	});
+
 	/** @param {Asset} asset */
 	async function details(asset) {
 		const said = h("p", { class: "news", role: "status", hidden: true });
@@ -488,7 +503,11 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			said.textContent = text;
 			said.hidden = false;
 		};
-		const fillIn = (/** @type {Asset} */ a) => fill(body, ...describe(a));
+		const file = fileOf(asset) && filePanel(lib, asset, changed);
+		const fillIn = (/** @type {Asset} */ a) => {
+			file?.set(a);
+			fill(body, ...describe(a));
+		};
 		fillIn(asset);
 		detail = {
 			id: asset.id,
@@ -498,7 +517,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				tell("It was changed just now. This is the asset as it is.");
 			},
 		};
-		await show(authorOf(asset), h("div", null, said, body), { wide: true });
+		const title = file ? plain(String(asset.content["content"] ?? "")) : authorOf(asset);
+		await show(title, h("div", null, said, file?.node ?? "", body), { wide: true });
 		detail = undefined;
 	}
 
@@ -577,7 +597,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const active = document.activeElement;
 		const focused =
 			active && side.contains(active) ? /** @type {HTMLElement} */ (active).dataset["facet"] : undefined;
-		/** @param {string} name @param {string} value @param {string} text @param {number} count */
+		/** @param {string} name @param {string} value @param {string} text @param {number} [count] */
 		const choice = (name, value, text, count) => {
 			const filter = { name, value };
 			const on = filters.some((f) => f.name === name && f.value === value);
@@ -595,13 +615,13 @@ export function view({ session, api, params, query, signal, live, shell }) {
 							on
 								? drop(filter)
 								: go(() => {
-										if (["generator", "via", "rights"].includes(name))
+										if (["type", "generator", "via", "rights"].includes(name))
 											filters = filters.filter((f) => f.name !== name);
 										filters = [...filters, filter];
 									}),
 					},
 					h("span", null, text),
-					h("span", { class: "detail" }, count.toLocaleString()),
+					count !== undefined && h("span", { class: "detail" }, count.toLocaleString()),
 				),
 			);
 		};
@@ -647,7 +667,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		fill(
 			side,
 			facets
-				.filter(([name]) => (counts[name]?.length ?? 0) > 0)
+				.filter(([name]) => (counts[name] ?? []).some((c) => name !== "type" || c.value !== "none"))
 				.map(([name, title]) =>
 					h(
 						"section",
@@ -659,6 +679,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 							(counts[name] ?? [])
 								.slice(0, 10)
 								.map((c) => choice(name, c.value, shownAs(name, c.value), c.count)),
+							name === "type" && choice("alt", "missing", shownAs("alt", "missing")),
 						),
 					),
 				),
@@ -729,40 +750,42 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	new IntersectionObserver(([entry]) => entry?.isIntersecting && !more.hidden && void load(false), {
 		rootMargin: "400px",
 	}).observe(more);
-	return {
-		node: h(
-			"div",
-			{ class: "page" },
-			head(
-				"Assets",
-				h(
-					"div",
-					{ class: "row" },
-					networks.length > 1 && where,
-					h("label", { class: "row" }, images, "Show images"),
-					add,
-				),
-			),
-			h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)),
-			chosen,
+	const node = h(
+		"div",
+		{ class: "page" },
+		head(
+			"Assets",
 			h(
 				"div",
-				{ class: "split" },
-				toggle,
-				aside,
-				h(
-					"section",
-					{ "aria-label": "Found" },
-					total,
-					news,
-					selected.node,
-					list,
-					none,
-					h("div", { class: "foot" }, more),
-				),
+				{ class: "row" },
+				networks.length > 1 && where,
+				h("label", { class: "row" }, images, "Show images"),
+				sends.buttons,
+				add,
 			),
 		),
-	};
+		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)),
+		chosen,
+		h(
+			"div",
+			{ class: "split" },
+			toggle,
+			aside,
+			h(
+				"section",
+				{ "aria-label": "Found" },
+				sends.node,
+				total,
+				news,
+				selected.node,
+				list,
+				none,
+				h("div", { class: "foot" }, more),
+			),
+		),
+	);
+	sends.accept(node);
+	return { node, leave: sends.leave };
 }
 
 /**
@@ -771,9 +794,20 @@ export function view({ session, api, params, query, signal, live, shell }) {
  */
 const given = JSON.parse(document.querySelector('meta[name="vitrine-asset-names"]')?.getAttribute("content") || "{}");
 
+/** @type {Record<string, string>} */
+const types = {
+	"type none": "None",
+	"type photo": "Pictures",
+	"type video": "Video",
+	"type audio": "Sound",
+	"type link": "Links and other files",
+	"type rich": "Embedded",
+	"alt missing": "Pictures without a text for those who do not see them",
+};
+
 /** What a value of a facet is called. @param {string} facet @param {string} value */
 function shownAs(facet, value) {
-	return given[facet]?.[value] ?? value;
+	return given[facet]?.[value] ?? types[`${facet} ${value}`] ?? value;
 }
 
 /** The facets of attributes. @param {string[]} keys */
@@ -800,6 +834,7 @@ function attributeFilter(key, value) {
 /** @param {Asset} asset */
 function authorOf(asset) {
 	const author = /** @type {any} */ (asset.content["attributedTo"]);
+	if (fileOf(asset)) return nameOf(String(author?.id));
 	return String(author?.displayName || author?.username || author?.id || "somebody");
 }
 

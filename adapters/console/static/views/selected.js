@@ -7,6 +7,7 @@ import { button, count, fill, h, labelled, newID } from "../dom.js";
 import { askWith, confirm, show, toast } from "../elements/dialog.js";
 import { pick } from "../elements/pick.js";
 import { told } from "../model/told.js";
+import { usedNote } from "./assetfiles.js";
 
 /** @typedef {import("../api.js").Asset} Asset */
 /** @typedef {{id: string, status: number, message?: string}} Result */
@@ -258,10 +259,11 @@ export class Selected {
 
 	async #remove() {
 		const ids = [...this.assets.keys()];
+		const used = usedNote(this.lib.api, [...this.assets.values()]);
 		if (
 			!(await confirm(
 				`Remove ${count(ids.length, "asset")}?`,
-				"They are gone for good, in all folders.",
+				h("span", null, "They are gone for good, in all folders.", used),
 				"Remove",
 				{ danger: true },
 			))
