@@ -80,6 +80,10 @@ type Caller struct {
 	// empty then.
 	PublicReviews bool
 
+	// PublicFolders lets a caller with TagsOnly show the assets that are in these folders of asset libraries:
+	// <network>/<library>/<id of the folder>, with the name of the network. Tags may be empty then.
+	PublicFolders []string
+
 	// PublicList lets a caller with TagsOnly list the apps that a tag of Tags publishes, of those in Reads.
 	PublicList bool
 

@@ -32,6 +32,8 @@ type Asset struct {
 	UpdatedAt int64    // when ChangeAssets last changed it, in milliseconds since the epoch
 	Folders   []Folder // those of its folders that the caller sees, without children and permissions
 	Body      []byte   // do not change it: others may share it
+
+	file *FileInfo // of the asset's file; nil in what a client reads
 }
 
 // AppendJSON appends the asset as it is over HTTP: an object with the members id, library,
@@ -157,8 +159,12 @@ func (req *request) asset(r assetRecord) Asset {
 		ID: req.ids.encrypt(idKind, r.Ordinal), Library: req.lib.ID,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Body: r.Body,
 	}
-	if r.File != nil && req.base != "" {
-		a.Body = shownBelow(req.base, a.Body)
+	if f, err := r.fileOf(); err == nil && f != nil { // an audit finds one that is damaged
+		info := f.info()
+		a.file = &info
+		if req.base != "" {
+			a.Body = shownBelow(req.base, a.Body)
+		}
 	}
 	for _, id := range r.Folders {
 		if n := req.tree.nodes[id]; n != nil && req.sees(n) {

@@ -107,21 +107,31 @@ type fileAttachment struct {
 	Thumbnail   *fileLink `json:"thumbnail_url,omitzero"`
 	Width       int       `json:"width,omitzero"`
 	Height      int       `json:"height,omitzero"`
-	File        shownFile `json:"file"`
+	File        FileInfo  `json:"file"`
 }
 
 type fileLink struct {
 	Href string `json:"href"`
 }
 
-type shownFile struct {
-	ID     string `json:"id"`
+// FileInfo is what an attachment shows of its file.
+type FileInfo struct {
+	ID     string `json:"id"` // a part of the address
 	Name   string `json:"name"`
-	Type   string `json:"type"`
+	Type   string `json:"type"` // media type
 	Size   int64  `json:"size"`
-	Sum    string `json:"sha256"`
+	SHA256 string `json:"sha256"` // in hex
 	Focus  Focus  `json:"focus"`
-	Widths []int  `json:"widths"`
+	Widths []int  `json:"widths"` // of the renditions of a picture
+}
+
+// info returns what an attachment shows of the file.
+func (f fileRecord) info() FileInfo {
+	out := FileInfo{f.ID, f.Name, f.Type, f.Size, f.Sum, f.Focus, []int{}}
+	for _, r := range f.Renditions {
+		out.Widths = append(out.Widths, r.Width)
+	}
+	return out
 }
 
 // head returns the content as contentHead does.
@@ -129,10 +139,7 @@ func (f fileRecord) head() []byte {
 	address := filePath + f.ID + "/" + urlescape.Escape(f.Name) + "?v=" + f.version()
 	at := fileAttachment{Version: "1.0", Type: attachmentType(f.Type), Title: f.Name, Description: f.Alt,
 		URL: fileLink{address}, Width: f.Width, Height: f.Height,
-		File: shownFile{f.ID, f.Name, f.Type, f.Size, f.Sum, f.Focus, []int{}}}
-	for _, r := range f.Renditions {
-		at.File.Widths = append(at.File.Widths, r.Width)
-	}
+		File: f.info()}
 	if at.Type == "photo" {
 		at.Thumbnail = &fileLink{address}
 		if len(f.Renditions) > 0 {

@@ -15,7 +15,10 @@ import (
 
 // Assets is the asset manager of a server. Its methods are those of *assets.Session, with the same errors; their
 // comments say only what is different. Changes are sent once.
-type Assets struct{ remote }
+type Assets struct {
+	remote
+	service remote // at Config.URL
+}
 
 // libraryPath is path for the addresses of a library.
 func libraryPath(lib assets.Library, format string, ids ...string) string {

@@ -75,6 +75,7 @@ type (
 		ChangePermissions(context.Context, assets.Library, assets.ChangePermissionsRequest) ([]assets.Permission, error)
 		Explain(ctx context.Context, lib assets.Library, in assets.ExplainRequest) (assets.Explanation, error)
 		AssignAssets(context.Context, assets.Library, assets.AssignAssetsRequest) (assets.AssignedAssets, error)
+		ShowFolder(context.Context, assets.Library, assets.ShowFolderRequest) (assets.ShownFolder, error)
 		Upload(context.Context, assets.Library, assets.UploadRequest, io.Reader) (assets.Asset, error)
 		EditFile(context.Context, assets.Library, assets.EditFileRequest) (assets.Asset, error)
 		ReplaceFile(context.Context, assets.Library, assets.ReplaceFileRequest, io.Reader) (assets.Asset, error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/fault"
@@ -47,4 +48,17 @@ func sendFile(ctx context.Context, a *Assets, r request, body io.Reader) (assets
 	}
 	r.stream = body
 	return send[assets.Asset](ctx, a.remote, r, value("asset"))
+}
+
+// ShowFolder returns a page of a folder, as web pages show it. Only a key that may show the folder may be used. The
+// server puts its own address before those of files.
+func (a *Assets) ShowFolder(
+	ctx context.Context, lib assets.Library, in assets.ShowFolderRequest,
+) (assets.ShownFolder, error) {
+	q := values{}.text("sort", in.Sort).number("limit", in.Limit).text("after", in.After)
+	if in.Types != nil {
+		q["type"] = []string{strings.Join(in.Types, ",")}
+	}
+	return send[assets.ShownFolder](ctx, a.service, request{method: http.MethodGet, reads: true, keyed: true, query: q,
+		path: path("/x/public/assets/%s/%s/%s", lib.Network, lib.ID, in.Folder)}, object("assets"))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
+	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
 // assetRoutes are the endpoints of the asset manager: libraries with their assets, folders, permissions and attributes.
@@ -68,9 +69,7 @@ func (a assetRoutes) search(c *call) error {
 	if where := q.text("in"); q.Has("in") {
 		in.In = strings.Split(where, ",")
 	}
-	if types := q.text("type"); q.Has("type") {
-		in.Types = strings.Split(types, ",")
-	}
+	in.Types = q.types()
 	switch alt := q.text("alt"); {
 	case alt == "missing":
 		in.NoAlt = true
@@ -82,6 +81,29 @@ func (a assetRoutes) search(c *call) error {
 	}
 	in.Attributes, in.Tags, in.Limit = q.Values["attribute"], q.list("tags"), q.limit()
 	return c.json(ask(c, inLibrary(a, c, a.as(c).Search), in))
+}
+
+// types returns the parameter type, types of attachments joined by commas; nil if it is not given.
+func (q *query) types() []string {
+	types := q.text("type")
+	if !q.Has("type") {
+		return nil
+	}
+	return strings.Split(types, ",")
+}
+
+// showFolder serves GET /x/public/assets/{network}/{library}/{folder}?key=KEY: what a page shows of the assets of a
+// folder. 200 with an assets.ShownFolder, an ETag and a Cache-Control for shared caches; or 304. 400; 401 unless the key
+// is a delivery token; 403 if it does not name the folder; 404 if the folder is absent or deleted.
+func (a assetRoutes) showFolder(c *call) error {
+	q := &c.query
+	in := assets.ShowFolderRequest{Folder: c.param(2), Sort: q.filled("sort", "want added or createdAt"),
+		Types: q.types(), After: q.cursor("after"), Limit: q.limit(), Root: c.root()}
+	if err := c.json(ask(c, inLibrary(a, c, a.as(c).ShowFolder), in)); err != nil {
+		return err
+	}
+	c.share(c.forEverybody(c.out, "folder-"+urlescape.Escape(in.Folder)))
+	return nil
 }
 
 // folder returns a parameter that is the id of a folder. An empty id is that of no folder.

@@ -25,6 +25,7 @@ const (
 	mostDeliveryBytes = 4 << 20 // of the response
 	publicPath        = "/x/public/"
 	shownPath         = publicPath + "reviews/"
+	shownFolderPath   = publicPath + "assets/"
 	keyParameter      = "key" // of the query: a delivery token
 )
 
@@ -83,10 +84,7 @@ func (a appRoutes) deliver(c *call) error {
 			return fault.Invalid("app", "%q is empty or repeated: want each id once", id)
 		}
 	}
-	root := c.url("")
-	if _, rest, _ := strings.Cut(root, "://"); strings.Contains(rest, "/") {
-		root = root[:len(root)-len(rest)+strings.Index(rest, "/")]
-	}
+	root := c.root()
 	key := deliveryKey{root, c.param(0), c.r.URL.RawQuery}
 	d, found := c.h.deliveries.Get(key)
 	if !found || isClosed(d.changed) || !time.Now().Before(d.until) || !reflect.DeepEqual(d.by, c.by.Caller) {
@@ -130,6 +128,15 @@ type cachedDelivery struct {
 	header  http.Header
 	until   time.Time
 	changed <-chan struct{} // closed when an app has changed
+}
+
+// root returns the scheme and the host of the service, as clients know it.
+func (c *call) root() string {
+	root := c.url("")
+	if _, rest, _ := strings.Cut(root, "://"); strings.Contains(rest, "/") {
+		root = root[:len(root)-len(rest)+strings.Index(rest, "/")]
+	}
+	return root
 }
 
 // deliveryBody returns the JSON of a response, and the tags by which a cache may invalidate it.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -235,4 +236,93 @@ func TestUploadsAndDownloadsGiveTheirMemoryBack(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// A key with a folder shows the assets of that folder, with whole addresses and harmless HTML, and nothing else of
+// them.
+func TestShownFolders(t *testing.T) {
+	who := editor.Caller
+	w, svc := newFileWorld(t, assets.Limits{}, func(c *httpapi.Config) {
+		tokens := c.Authenticate
+		c.Authenticate = func(r *http.Request) (httpapi.Principal, error) {
+			p, err := tokens(r)
+			if p.URN == network+":user=page" {
+				p.Caller = who
+			}
+			return p, err
+		}
+	})
+	var made struct{ Folders []struct{ ID string } }
+	w.as(editor, "POST", library+"/folders",
+		`{"create":[{"label":"Shown","permissions":[{"operation":"view","role":{"id":"x"}}]},{"label":"Other"}]}`).want(
+		200).read(&made)
+	folder, other := made.Folders[0].ID, made.Folders[1].ID
+	w.as(editor, "POST", library+"/assets",
+		`{"add":[{"id":"secret-id","generator":{"id":"g"},"folders":["`+folder+`"],
+		"safe_tags":["secret-tag"],"via":77,"attributes":[{"key":"secret","value":"v"}],"content":{"content":"`+
+			`<p onclick=x>A <b>ship</b> &amp; <a href='javascript:x'>no</a> <a `+
+			`href='https://a.example/?a=1&amp;b'>yes</a>`+
+			`<script>alert(1)</script><img src=x onerror=x>",
+		"attributedTo":{"id":"secret-user","username":"ann","url":{"href":"https://a.example/ann"}},
+		"attachment":[{"version":"1.0","type":"photo","url":{"href":"https://cdn.example/a.jpg"},
+			"file":{"id":"forged"}}]}},
+		{"id":"2","generator":{"id":"g"},"folders":["`+other+`"],"content":{"content":"elsewhere"}}]}`).want(200)
+	w.upload("?name=a.pdf&title=T&folder="+folder, "%PDF-1.7\n")
+	page := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=page", TagsOnly: true}}
+	who = page.Caller
+	who.PublicFolders = []string{"example.test/example.test/" + folder}
+	at := func(folder string) string {
+		return "/v4/x/public/assets/example.test/example.test/" + folder + "?key=" + w.token(page)
+	}
+	got := w.send("GET", at(folder), "").want(200)
+	var shown assets.ShownFolder
+	got.read(&shown)
+	if len(shown.Assets) != 2 || shown.Folder.Label != "Shown" || shown.Next != "" ||
+		strings.Contains(got.body, "secret") ||
+		strings.Contains(got.body, "77") || strings.Contains(got.body, "forged") ||
+		strings.Contains(got.body, editor.URN) {
+		t.Fatalf("%s", got.body)
+	}
+	file, post := shown.Assets[0], shown.Assets[1]
+	if url := file.Attachments[0].URL; !strings.HasPrefix(url, w.url+"/v4/x/file/") ||
+		file.Attachments[0].File == nil || file.Text != "T" {
+		t.Errorf("the file: %s", got.body)
+	}
+	if post.Text != "A ship & no yes" || post.Author.Name != "ann" ||
+		post.HTML != `<p>A <strong>ship</strong> &amp; no <a href="https://a.example/?a=1&amp;b" rel="nofollow `+
+			`noopener">yes</a> </p>` {
+		t.Errorf("%q %q", post.Text, post.HTML)
+	}
+	if got.header.Get("Cache-Tag") != "folder-"+folder ||
+		!strings.HasPrefix(got.header.Get("Cache-Control"), "public") {
+		t.Errorf("%v", got.header)
+	}
+	w.send("GET", at(folder), "", header("If-None-Match", got.header.Get("Etag"))).want(304)
+	first := w.send("GET", at(folder)+"&limit=1", "").want(200)
+	first.read(&shown)
+	second := w.send("GET", at(folder)+"&limit=1&after="+shown.Next, "").want(200)
+	shown = assets.ShownFolder{}
+	if second.read(&shown); len(shown.Assets) != 1 || shown.Assets[0].ID != post.ID || shown.Next != "" {
+		t.Errorf("the second page: %s", second.body)
+	}
+	shown = assets.ShownFolder{}
+	if w.send("GET", at(folder)+"&type=photo", "").want(200).read(&shown); len(shown.Assets) != 1 {
+		t.Errorf("photos: %+v", shown)
+	}
+	for query, parameter := range map[string]string{"&after=x": "after", "&limit=0": "limit", "&sort=x": "sort",
+		"&type=x": "type", "&x=1": "x"} {
+		if r := w.send("GET", at(folder)+query, ""); r.status != 400 ||
+			!strings.Contains(r.body, `"parameter":"`+parameter+`"`) {
+			t.Errorf("%s: %d %s", query, r.status, r.body)
+		}
+	}
+	w.send("GET", at(other), "").want(403)
+	w.send("GET", strings.ReplaceAll(at(folder), "/example.test/example.test/", "/example.test/other/"), "").want(403)
+	w.send("GET", "/v4/x/public/assets/example.test/example.test/"+folder, "").want(401)
+	if _, err := svc.As(who).Search(t.Context(), assets.Library{Network: "example.test", ID: "example.test"},
+		assets.SearchRequest{}); err == nil {
+		t.Error("the key searches")
+	}
+	w.as(editor, "POST", library+"/folders", `{"delete":["`+folder+`"]}`).want(200)
+	w.send("GET", at(folder), "").want(404)
 }

@@ -200,6 +200,7 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.asked["GET /x/public/{tag}"] = true
 	// its key is none of these tokens, see TestShownReviews
 	a.asked["GET /x/public/reviews/{network}/{collection}"] = true
+	a.asked["GET /x/public/assets/{network}/{library}/{folder}"] = true // see TestShownFolders
 	a.ask("GET", "/tags/{tag}", "?appId={id}&appId=x", "")
 	a.ask("PUT", "/apps/{id}/tags/{tag}", "", `{"appVersion":"1","from":"0"}`)
 	a.ask("GET", "/apps/{id}/tags/{tag}/history/", "?limit=1", "")

@@ -120,11 +120,11 @@ func routerPattern(pattern string) string {
 	return strings.Join(parts, "/")
 }
 
-// lookupPath returns the path under which a path is looked up. The paths of shown reviews have one that no request can
-// have, since httprouter takes no fixed name in the place of the parameter of /x/public/{tag}.
+// lookupPath returns the path under which a path is looked up. The paths of shown reviews and folders have one that no
+// request can have, since httprouter takes no fixed name in the place of the parameter of /x/public/{tag}.
 func lookupPath(path string) string {
-	if rest, ok := strings.CutPrefix(path, shownPath); ok {
-		return "/ " + shownPath + rest
+	if strings.HasPrefix(path, shownPath) || strings.HasPrefix(path, shownFolderPath) {
+		return "/ " + path
 	}
 	return path
 }

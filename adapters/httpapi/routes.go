@@ -103,6 +103,9 @@ func (h *handler) routes() []route {
 			get(lib+"/changes", a.changes, slash, "after", "limit"),
 		)...)
 		all = append(all, get(shownFilePath+"{id}/{name}", a.file, public, "v", "w"))
+		all = append(all, authorized(authorizeKey,
+			get(shownFolderPath+"{network}/{library}/{folder}", a.showFolder, public|shared, "limit", "after", "sort",
+				"type", keyParameter))...)
 	}
 	for _, e := range h.Extras {
 		all = append(all, e.route())
