@@ -1,0 +1,153 @@
+//go:build proof
+
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/proof/program"
+)
+
+// The example of a static site is set up in a clean folder, refuses a misspelt field, is built, and shows everything
+// without scripts. With scripts its pages come alive, and follow the tag. A webhook builds it again.
+func TestSite(t *testing.T) {
+	port, err := program.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	hooks := filepath.Join(t.TempDir(), "webhooks.json")
+	if err := os.WriteFile(hooks, fmt.Appendf(nil,
+		`[{"name":"site","url":"http://127.0.0.1:%s/","secret":%q,"tags":["production"],"wait":"1s"}]`, port, secret),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, "-webhooks", hooks, "-webhooks-allow", "127.0.0.0/8")
+	npm, node := tool(t, "npm"), tool(t, "node")
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(module+"/examples/site")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run(dir, npm, "install", "--no-audit", "--no-fund", "--ignore-scripts",
+		"--prefer-offline"); err != nil {
+		missing(t, "the tools of the site do not come from npm: %v\n%s", err, out)
+	}
+	pages := newOrigin(t, http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
+		path, plain := strings.CutPrefix(r.URL.Path, "/plain/")
+		if plain {
+			a.Header().Set("Content-Security-Policy", "script-src 'none'")
+		}
+		http.ServeFile(a, r, filepath.Join(dir, "dist", filepath.Clean("/"+path)))
+	}))
+	var manifest map[string]any
+	text, err := os.ReadFile(filepath.Join(dir, "components", "article.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &manifest)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest["main"] = pages.url + "/components/article.js"
+	text, _ = json.Marshal(manifest)
+	w.request(ann, "POST", "/components/", string(text))
+	const config = `{"heading":"Tea <i>","text":"It is hot.","more":"It was cold.",` +
+		`"picture":{"src":"https://p.example.test/x/file/1/tea.png","alt":"A cup"}}`
+	app := w.newApp("Winter & tea", `{"component":{"name":"article","version":"1.0.0"},"config":`+config+`}`)
+	w.request(ann, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"0"}`)
+	w.newApp("A draft")
+	var key struct{ Key string }
+	if err := json.Unmarshal(w.request(ann, "POST", "/x/keys/", `{"name":"build","kind":"public","list":true,`+
+		`"reads":["`+network+`"],"tags":["production"]}`), &key); err != nil {
+		t.Fatal(err)
+	}
+	environment := append(os.Environ(), "SERVER="+w.url+"/", "TOKEN="+w.token(ann), "KEY="+key.Key)
+	script := func(name string) (string, error) {
+		command := exec.Command(npm, "run", "--silent", name)
+		command.Dir, command.Env = dir, environment
+		out, err := command.CombinedOutput()
+		return string(out), err
+	}
+	for _, name := range []string{"setup", "check", "build"} {
+		if out, err := script(name); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+	}
+	article := filepath.Join(dir, "components", "article.js")
+	right, err := os.ReadFile(article)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{strings.Replace(string(right), "config: { heading,", "config: { heding,", 1),
+		string(right)} {
+		if err := os.WriteFile(article, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := script("check"); (err == nil) != (text == string(right)) ||
+			err != nil && !strings.Contains(out, "'heding' does not exist on type 'Config'") {
+			t.Errorf("check: %v\n%s", err, out)
+		}
+	}
+
+	axe := axeCore(t)
+	b := newBrowser(t)
+	p := &person{b, w}
+	b.Open(pages.url + "/plain/")
+	const texts = `(want) => document.querySelector("main").innerText.replace(/\s+/g, " ").startsWith(want)`
+	b.Until(texts, "All pages Winter & tea 20")
+	p.look(axe)
+	b.Click(`//a[contains(., "Winter")]`)
+	b.Until(texts, "Winter & tea Tea <i> It is hot. It was cold.")
+	p.look(axe)
+	var srcset string
+	b.Run(&srcset, `() => document.querySelector("img").srcset`)
+	if !strings.HasPrefix(srcset, "https://p.example.test/x/file/1/tea.png?w=320 320w, ") {
+		t.Errorf("srcset is %q", srcset)
+	}
+	b.Open(pages.url + "/" + app + ".html")
+	b.Click(named("Read more"))
+	b.Until(`() => !document.querySelector("button") && document.querySelector("[data-key]").innerText.includes("cold")`)
+	p.look(axe)
+
+	// A tag moves: the open page follows, and the webhook has the pages built again.
+	hook := exec.Command(node, "hook.js")
+	hook.Dir, hook.Env = dir, append(environment, "SECRET="+secret, "PORT="+port)
+	hook.Stdout, hook.Stderr = os.Stderr, os.Stderr
+	if err := hook.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = hook.Process.Kill(); _ = hook.Wait() })
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		answer, err := http.Post("http://127.0.0.1:"+port, "application/json", strings.NewReader(`{}`))
+		if err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode != 401 {
+				t.Errorf("a message without a signature is %d", answer.StatusCode)
+			}
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	w.request(ann, "PATCH", "/apps/"+app, `[{"op":"test","path":"/apps/0/version","value":"0"},`+
+		`{"op":"replace","path":"/apps/0/elements/0/config/text","value":"It is cooler now."}]`)
+	w.request(ann, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"1"}`)
+	b.Until(texts, "Winter & tea Tea <i> It is cooler now.")
+	built := filepath.Join(dir, "dist", app+".html")
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if text, _ := os.ReadFile(built); strings.Contains(string(text), "cooler") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the site was not built again")
+		}
+	}
+}
