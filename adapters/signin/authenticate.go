@@ -171,7 +171,7 @@ func (s *Service) loadKey(ctx context.Context, r storage.Reader, hash string) (*
 		i.principal.NotOwner = !k.owner()
 	} else {
 		i.principal.Caller = vitrine.Caller{URN: k.user(), Reads: k.Reads, TagsOnly: true, Tags: k.Tags,
-			PublicReviews: k.Reviews, PublicList: k.List}
+			PublicReviews: k.Reviews, PublicList: k.List, PublicFolders: k.Folders}
 	}
 	i.principal.Key = k.Prefix
 	if k.Expires != nil {

@@ -26,7 +26,7 @@ func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 	return record.Audit(ctx, db, space, func(r storage.Reader, space string) ([]storage.Fault, error) {
 		faults, err := record.Unknown(ctx, r, space, "person/", "gone/", "network/", "urn/", "subject/",
 			"admin/", "invitation/", "session/", "sessions/",
-			"key/", "secret/", "keys/", "reading/", "made/", "indexed/")
+			"key/", "secret/", "keys/", "reading/", "made/", "folder/", "indexed/")
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong stri
 		}
 	case "network", "admin":
 		want = []string{personKey(last)}
-	case "reading", "made":
+	case "reading", "made", "folder":
 		want = []string{keyKey(last)}
 	}
 	values, err := r.Get(ctx, want...)

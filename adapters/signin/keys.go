@@ -62,8 +62,30 @@ func (a asker) seesPublic(reads []string) bool {
 	return a.rights.Admin || !slices.ContainsFunc(reads, func(read string) bool { return !within(a.Moderates, read) })
 }
 
-// keys serves GET /x/keys/, the newest first.
+// manages returns an error unless the caller may manage a folder, which a key names.
+func (s *Service) manages(r *httpapi.Request, folder string) error {
+	network, library, id, ok := folderParts(folder)
+	if !ok || s.Manages == nil {
+		return fault.Invalid("", "%q is no folder here: want <network>/<library>/<id of the folder>", folder)
+	}
+	return s.Manages(r.Context(), r.By.Caller, network, library, id)
+}
+
+// folderParts returns the parts of a folder as a key names it.
+func folderParts(folder string) (network, library, id string, ok bool) {
+	network, rest, _ := strings.Cut(folder, "/")
+	end := max(strings.LastIndexByte(rest, '/'), 0)
+	library, id = rest[:end], strings.TrimPrefix(rest[end:], "/")
+	return network, library, id, network != "" && library != "" && id != ""
+}
+
+// keys serves GET /x/keys/, the newest first; with folder the public keys that show a folder, for who may manage it.
 func (s *Service) keys(r *httpapi.Request) (httpapi.List, error) {
+	if folder := r.Text("folder"); folder != "" {
+		if err := s.manages(r, folder); err != nil {
+			return httpapi.List{}, fault.At("folder", err)
+		}
+	}
 	if err := s.indexKeys(r.Context()); err != nil {
 		return httpapi.List{}, err
 	}
@@ -72,8 +94,20 @@ func (s *Service) keys(r *httpapi.Request) (httpapi.List, error) {
 
 func (s *Service) listKeys(c *call, v storage.Reader) (httpapi.List, error) {
 	keys, id := c.keys(c.Context(), v, c.Text("after")), func(k *key) string { return k.ID }
+	folder := c.Text("folder")
+	if folder != "" {
+		in := newestFirst(record.Prefix(space, "folder/", folder), c.Text("after"))
+		keys = record.Map(v.Scan(c.Context(), in), func(e storage.Entry) (*key, error) {
+			id := e.Key[strings.LastIndexByte(e.Key, ' ')+1:]
+			k, err := read[key](c.Context(), v, keyKey(id))
+			if err == nil && k == nil {
+				err = fmt.Errorf("the record %q is missing", keyKey(id))
+			}
+			return k, err
+		})
+	}
 	return httpapi.NewList(c.Request, "keys", keys, id, func(k *key) (*wireKey, error) {
-		if !c.sees(k) {
+		if folder == "" && !c.sees(k) {
 			return nil, nil
 		}
 		return k.wire(c.Context(), v)
@@ -165,14 +199,26 @@ func (k *key) index() []storage.Entry {
 	if k.Kind != kindPublic {
 		return nil
 	}
-	return []storage.Entry{
+	index := []storage.Entry{
 		entry(readingKey(networkOf(k.Reads[0]), k.ID), strings.Join(k.Reads, "\n")),
 		entry(madeKey(networkOf(k.By), k.ID), ""),
 	}
+	for _, folder := range k.Folders {
+		index = append(index, entry(folderKey(folder, k.ID), ""))
+	}
+	return index
 }
 
 // newKey serves POST /x/keys/. The response has the key itself; no later one has a secret key.
 func (s *Service) newKey(r *httpapi.Request) (any, error) {
+	var in chosen
+	if r.Decode(&in) == nil { // else createKey returns the error
+		for i, folder := range in.Folders {
+			if err := s.manages(r, folder); err != nil {
+				return nil, fault.At(at("/folders", i), err)
+			}
+		}
+	}
 	if err := s.indexKeys(r.Context()); err != nil {
 		return nil, err
 	}
@@ -260,6 +306,11 @@ func (k *key) check() error {
 		return fault.Invalid("/tags", "a secret key has none: want the kind public, or no tags")
 	case k.Kind == kindSecret && k.Reviews:
 		return fault.Invalid("/reviews", "a secret key reads what its maker does: want the kind public, or false")
+	case k.Kind == kindSecret && len(k.Folders) > 0:
+		return fault.Invalid("/folders", "a secret key sees what its maker does: want the kind public, or no folders")
+	case len(k.Folders) > mostKeyTags:
+		return fault.Unprocessable(vitrine.CodeLimit, "/folders",
+			"there are %d folders: want at most %d", len(k.Folders), mostKeyTags)
 	case k.List && len(k.Tags) == 0:
 		return fault.Invalid("/list", "a key lists what its tags publish: want the kind public and tags, or false")
 	case k.Kind == kindPublic && k.Owner != nil && *k.Owner:
@@ -269,17 +320,24 @@ func (k *key) check() error {
 		k.Expires = &longest
 	case k.Kind == kindPublic && (len(k.Moderates)+len(k.Roles)+len(k.Groups) > 0 || k.Components):
 		return fault.Invalid("/kind",
-			"a public key has reads with tags, reviews, or both, and nothing else: everybody can see it")
+			"a public key has reads with tags, reviews and folders, and nothing else: everybody can see it")
 	case k.Kind == kindPublic && len(k.Reads) == 0:
 		return fault.Invalid("/reads", "want the networks or sites that the key reads")
-	case k.Kind == kindPublic && len(k.Tags) == 0 && !k.Reviews:
-		return fault.Invalid("/tags", "want names of tags, or reviews, or both")
+	case k.Kind == kindPublic && len(k.Tags)+len(k.Folders) == 0 && !k.Reviews:
+		return fault.Invalid("/tags", "want names of tags, reviews or folders")
 	case k.Kind != kindSecret && k.Kind != kindPublic:
 		return fault.Invalid("/kind", "want secret, for a program, or public, for a page")
 	}
 	for i, read := range k.Reads {
 		if k.Kind == kindPublic && networkOf(read) != networkOf(k.Reads[0]) {
 			return fault.Invalid(at("/reads", i), "a public key belongs to one network: want a key for each")
+		}
+	}
+	for i, folder := range k.Folders {
+		network, _, _, ok := folderParts(folder)
+		if !ok || !strings.HasSuffix(networkOf(k.Reads[0]), ":"+network) || slices.Contains(k.Folders[:i], folder) {
+			return fault.Invalid(at("/folders", i),
+				"want <network>/<library>/<id of a folder>, each once, of the network of the key")
 		}
 	}
 	for i, tag := range k.Tags {
@@ -314,7 +372,36 @@ func (s *Service) getKey(c *call, v storage.Reader) (any, error) {
 	return k.wire(c.Context(), v)
 }
 
-// deleteKey serves DELETE /x/keys/{id}: it revokes the key.
+// revokeKey serves DELETE /x/keys/{id}: it revokes the key. With folder, whoever may manage the folder takes it out of
+// the key.
+func (s *Service) revokeKey(r *httpapi.Request) (any, error) {
+	folder := r.Text("folder")
+	if folder == "" {
+		return s.writes(s.deleteKey)(r)
+	}
+	if err := s.manages(r, folder); err != nil {
+		return nil, fault.At("folder", err)
+	}
+	return s.writes(func(c *call, t *tx) (any, error) {
+		ctx := c.Context()
+		k, err := read[key](ctx, t, keyKey(c.Param(0)))
+		if err == nil && (k == nil || !slices.Contains(k.Folders, folder)) {
+			err = fault.NotFound("there is no such key")
+		}
+		if err != nil {
+			return nil, err
+		}
+		k.Folders = slices.DeleteFunc(k.Folders, func(one string) bool { return one == folder })
+		t.concerned = append(t.concerned, k.user())
+		s.accessed(ctx, t, "folder taken out of a key", "key", k.Prefix, "by", c.URN)
+		if err := t.Delete(ctx, folderKey(folder, k.ID)); err != nil {
+			return nil, err
+		}
+		return nil, t.Put(ctx, stored(keyKey(k.ID), k))
+	})(r)
+}
+
+// deleteKey revokes the key of a path.
 func (s *Service) deleteKey(c *call, t *tx) (any, error) {
 	k, err := c.key(t)
 	if err != nil {

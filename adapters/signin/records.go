@@ -168,7 +168,9 @@ type chosen struct {
 	Owner   *bool    `json:"owner"`
 	Tags    []string `json:"tags"`
 	Reviews bool     `json:"reviews"`
-	List    bool     `json:"list"`    // may list what its tags publish; false in records from before
+	List    bool     `json:"list"` // may list what its tags publish; false in records from before
+	// Folders that a public key shows: <network>/<library>/<id of the folder>; none in records from before
+	Folders []string `json:"folders"`
 	Expires *int64   `json:"expires"` // nil = not before it is revoked
 }
 
@@ -213,6 +215,7 @@ func secretKey(hash string) string             { return record.Key(space, "secre
 func keysKey(person, id string) string         { return record.Key(space, "keys/", person, id) }
 func readingKey(network, id string) string     { return record.Key(space, "reading/", network, id) }
 func madeKey(network, id string) string        { return record.Key(space, "made/", network, id) }
+func folderKey(folder, id string) string       { return record.Key(space, "folder/", folder, id) }
 func linkKey(hash string) string               { return record.Key(transient, "link/", hash) }
 func seenKey(kind, id string) string           { return record.Key(transient, "seen/", kind, id) }
 func ceremonyKey(expires int64, h string) string {

@@ -66,6 +66,9 @@ type Options struct {
 	Otherwise func(*http.Request) (httpapi.Principal, error)
 	// Provider is an OpenID Connect provider; nil for none.
 	Provider *Provider
+	// Manages returns nil if a caller may manage a folder of an asset library, and so may let public keys show it. nil =
+	// no key shows folders.
+	Manages func(ctx context.Context, by vitrine.Caller, network, library, folder string) error
 	// Log gets a line "access" for who signed in or failed to, was invited or changed, and for keys. nil means
 	// slog.Default().
 	Log *slog.Logger
@@ -238,6 +241,8 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		e.Public = true
 		return e
 	}
+	revoke := remove("/x/keys/{id}", s.revokeKey)
+	revoke.Query = []string{"folder"}
 	return []httpapi.Extra{
 		public(get("/x/signin", s.status)),
 		public(post("/x/signin/invitation", 200, s.limited(s.lookAtInvitation))),
@@ -261,10 +266,10 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		patch("/x/people/{id}", s.writes(s.changePerson)),
 		remove("/x/people/{id}", s.writes(s.deletePerson)),
 		post("/x/people/{id}/invite", 201, s.writes(s.invitePerson)),
-		list("/x/keys/", s.keys),
+		list("/x/keys/", s.keys, "folder"),
 		post("/x/keys/", 201, s.newKey),
 		get("/x/keys/{id}", reads(s, s.getKey)),
-		remove("/x/keys/{id}", s.writes(s.deleteKey)),
+		revoke,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/console"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/adapters/page"
@@ -118,6 +119,10 @@ func (s *server) openStore(ctx context.Context) (err error) {
 func (s *server) openAccess(ctx context.Context) (err error) {
 	base := cmp.Or(s.baseURL, s.base)
 	s.people, err = signin.New(s.store, signin.Options{BaseURL: base, Provider: s.provider, Log: s.log,
+		Manages: func(ctx context.Context, by vitrine.Caller, network, library, folder string) error {
+			_, err := s.services.Assets.As(by).Permissions(ctx, assets.Library{Network: network, ID: library}, folder)
+			return err
+		},
 		Otherwise: func(r *http.Request) (httpapi.Principal, error) { return s.tokens.Load().Authenticate(r) }})
 	if err != nil {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
