@@ -83,7 +83,7 @@ var table = []row{
 	{"adapters/signin",
 		"appsvc adapters/httpapi internal storage/. github.com/go-webauthn/webauthn github.com/coreos/go-oidc/v3 " +
 			"golang.org/x/oauth2 github.com/google/uuid",
-		"storage/memory github.com/descope/virtualwebauthn github.com/golang-jwt/jwt/v5", ""},
+		"assets storage/memory github.com/descope/virtualwebauthn github.com/golang-jwt/jwt/v5", ""},
 	{"adapters",
 		domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 " +
 			"github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight",
