@@ -36,8 +36,14 @@ export async function renderApp({ elements, server, key: pageKey, error, ...app 
 			let html = "";
 			try {
 				html =
-					(await components[name]?.render?.({ config: structuredClone(config), app, key, server, main })) ??
-					"";
+					(await components[name]?.render?.({
+						config: structuredClone(config),
+						app,
+						key,
+						server,
+						pageKey,
+						main,
+					})) ?? "";
 			} catch (cause) {
 				throw new Error(`the element ${key} (${name}) of the app ${app.id} cannot be rendered: ${cause}`, {
 					cause,

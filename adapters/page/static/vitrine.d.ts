@@ -23,6 +23,10 @@ export interface Context<Config = unknown> {
 	app: AppInfo;
 	/** The key of the element. It stays the same while the element is edited or moved. */
 	key: string;
+	/** The base URL of the service. */
+	server: string;
+	/** The public key with which the page asks for the app. */
+	pageKey: string;
 	/** Is aborted when the element goes away. */
 	signal: AbortSignal;
 	/** Whether the `<div>` has what `render` has returned for this configuration. */
@@ -30,9 +34,10 @@ export interface Context<Config = unknown> {
 }
 
 /** What render gets. */
-export interface RenderContext<Config = unknown> extends Pick<Context<Config>, "config" | "app" | "key"> {
-	/** The base URL of the service. */
-	server: string;
+export interface RenderContext<Config = unknown> extends Pick<
+	Context<Config>,
+	"config" | "app" | "key" | "server" | "pageKey"
+> {
 	/** The address of the component's script. */
 	main: string;
 }

@@ -54,6 +54,8 @@ class Part {
 						config: structuredClone(config),
 						app: this.info,
 						key,
+						server: new URL(this.host.server || ownServer, document.baseURI).href,
+						pageKey: this.host.pageKey,
 						signal: gone.signal,
 						rendered: !!this.rendered,
 					}),

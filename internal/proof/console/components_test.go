@@ -39,6 +39,15 @@ func TestExampleComponents(t *testing.T) {
 					`"created":"2020-01-02T03:04:05Z","ratings":[50],"author":{"name":"Ann"}}]}`)
 			return
 		}
+		if r.URL.Path == "/x/public/assets/example.test/example.test/NC3xN" && r.URL.Query().Get("key") == "pk_1" {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"folder":{"id":"NC3xN","label":"<b>New"},"assets":[{"text":"Dark <b>Sky","author":{"name":`+
+				`"Ann"},"attachments":[{"type":"photo","description":"<b>Sky","url":"%[1]s/x/file/1/a.png?v=1",`+
+				`"thumbnail_url":"%[1]s/x/file/1/a.png?v=1&w=320","width":700,"height":500,"file":{"widths":[320,640]}},`+
+				`{"type":"link","title":"<b>PDF","url":"%[1]s/x/file/2/b.pdf"},{"type":"link","url":"javascript:x"}]},`+
+				`{"text":"Alone","author":{},"attachments":[]}]}`, "http://"+r.Host)
+			return
+		}
 		if r.URL.Path != "/" {
 			files.ServeHTTP(w, r)
 			return
@@ -83,7 +92,8 @@ func TestExampleComponents(t *testing.T) {
 					check(div)
 				}
 				const config = structuredClone(configs[0])
-				const handle = await mount(element, { config, app, key: '0.0', signal: gone.signal, rendered: true })
+				const handle = await mount(element, { config, app, key: '0.0', server: location.origin + '/',
+					pageKey: 'pk_1', signal: gone.signal, rendered: true })
 				if (div.firstChild) wrong.push('what was rendered is still there: ' + div.innerHTML)
 				for (const config of configs) {
 					await handle?.update?.(structuredClone(config))
@@ -114,6 +124,11 @@ func TestExampleComponents(t *testing.T) {
 					}
 				}
 			}
+			const widths = `srcset="[^"]*w=320 320w, [^"]*w=640 640w, [^"]*v=1 700w"`
+			if all := strings.Join(append(rendered, got.Shown...), "\n"); name == "wall" &&
+				(len(regexp.MustCompile(widths).FindAllString(all, -1)) != 4 || strings.Count(all, "Dark") != 2) {
+				t.Errorf("wall is shown as %s", all)
+			}
 			if all := strings.Join(rendered, "\n"); name == "reviews" && !strings.Contains(all,
 				"<p>3.5 of 5, 2 reviews</p><ol><li><h3>&#60;b&#62;Bright</h3><p>So &lt;b&gt; here "+
 					"nox</p><small>Ann</small></li></ol>") {
@@ -134,7 +149,7 @@ func renderInNode(t *testing.T, name string, configs []json.RawMessage, server s
 		const [file, configs, server, main] = process.argv.slice(1)
 		const { render } = await import(file)
 		const app = { id: 'a', tag: 'production', version: '1', title: 'App' }
-		const all = JSON.parse(configs).map((config) => render({ config, app, key: '0.0', server, main }))
+		const all = JSON.parse(configs).map((config) => render({ config, app, key: '0.0', server, pageKey: 'pk_1', main }))
 		console.log(JSON.stringify(await Promise.all(all)))`
 	file, err := filepath.Abs(module + "/examples/components/" + name + ".js")
 	if err != nil {

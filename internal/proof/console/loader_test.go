@@ -53,8 +53,8 @@ type pages struct {
 
 // component is a module that shows its text, counts what happens to it, and fails where its configuration says so.
 const component = `
-export function mount(element, { config, app, key, signal, rendered }) {
-	if (element) element.rendered = rendered
+export function mount(element, { config, app, key, server, pageKey, signal, rendered }) {
+	if (element) Object.assign(element, { rendered, asked: new URL(server).pathname + ' ' + pageKey })
 	window.log = [...window.log ?? [], 'mount ' + app.id + ' ' + key]
 	signal.addEventListener('abort', () => log.push('abort ' + key))
 	if (config.fails) throw new Error('mount fails')
@@ -357,6 +357,11 @@ func TestLoader(t *testing.T) {
 			errors.some((e) => e[0] === 'b' && e[3] === '<vitrine-app> has no attribute page-key')`)
 		if n := w.others.Load(); n != 1 {
 			t.Errorf("another server was asked %d times", n)
+		}
+		var asked []string
+		w.Run(&asked, `() => [...document.querySelectorAll('[data-key]')].map((div) => div.asked)`)
+		if got := strings.Join(asked, ", "); got != "/v4/ k, /v4/ k, /other/ k" {
+			t.Errorf("components are told of these servers and keys: %s", got)
 		}
 	})
 	t.Run("what a server has rendered is taken over, in the same version alone", func(t *testing.T) {
