@@ -134,6 +134,7 @@ func (v reviewRoutes) convert(c *call) error {
 		}
 	}
 	rejects, guess := c.query.flag("rejects"), c.query.flag("guess")
+	in.Fill = c.query.flag("fill")
 	if c.query.err != nil {
 		return c.query.err
 	}

@@ -20,7 +20,8 @@ const table = "sku;stars;who;when;text\nlamp;5;Ann;25/04/2019;\"a\nb\"\nlamp;9;B
 // mapped is the path of a conversion of table.
 func mapped(more string) string {
 	return "/x/reviews/convert?source=shop&mapping=" +
-		url.QueryEscape(`{"collection_id":"sku","rating":"stars","author_name":"who","created":"when","body":"text"}`) +
+		url.QueryEscape(`{"collection_id":"sku","rating":"stars","scale":5,"author_name":"who","created":"when",`+
+			`"body":"text"}`) +
 		more
 }
 
@@ -32,7 +33,7 @@ func TestTablesAreConverted(t *testing.T) {
 		len(lines) != 3 || !strings.Contains(lines[0], `"source":"shop","id":"bGFtcA=="`) ||
 		!strings.Contains(lines[0], `"created":"2019-04-25T00:00:00Z","ratings":[100]`) ||
 		lines[1] != `{"converted":1,"rejected":[{"line":4,"reason":"the rating 9 is above 5: mend it, or give `+
-			`another scale"}],"rejectedTotal":1,"notes":["dates: the order was decided by 26/04/2019; give `+
+			`another scale"}],"rejectedTotal":1,"skipped":0,"notes":["dates: the order was decided by 26/04/2019; give `+
 			`dates=dmy with the rejected rows"]}`+"\n" {
 		t.Errorf("%v %q", r.header, r.body)
 	}
@@ -43,7 +44,7 @@ func TestTablesAreConverted(t *testing.T) {
 	}
 	r = w.as(editor, "POST", mapped("&scale=10&dates=dmy"), table, setType("application/vnd.ms-excel")).want(200)
 	if !strings.Contains(r.body, `"ratings":[50]`) || !strings.Contains(r.body, `"ratings":[90]`) ||
-		!strings.Contains(r.body, `"rejected":[],"rejectedTotal":0`) {
+		!strings.Contains(r.body, `"rejected":[],"rejectedTotal":0,"skipped":0`) {
 		t.Errorf("of ten: %s", r.body)
 	}
 	r = w.as(editor, "POST", mapped("&rejects=true"), table, setType("text/csv")).want(200)
@@ -56,8 +57,27 @@ func TestTablesAreConverted(t *testing.T) {
 		`"separator":";","columns":["sku","stars","who","when","text"],"rows":[["lamp","5","Ann","25/04/2019",`+
 			`"a\nb"],`) ||
 		!strings.Contains(r.body, `"rating":"stars"`) ||
-		!strings.HasSuffix(r.body, `"scale":10,"dates":"dmy","notes":["unused columns: \"who\""]}`) {
+		!strings.HasSuffix(r.body,
+			`"scale":10,"dates":"dmy","notes":["scale: 10, guessed from the first ratings; give `+
+				`another if that is wrong","unused columns: \"who\""]}`) {
 		t.Errorf("%s", r.body)
+	}
+	r = w.as(editor, "POST", "/x/reviews/convert?source=shop&fill=true&mapping="+
+		url.QueryEscape(
+			`{"collection_id":"sku","rating":"stars","rating:text":{"column":"text","map":{"a\nb":1}},"created":"when",`+
+				`"author_name":["none of it","who","=x"],"skip":[{"column":"who","is":["ann"]}]}`), table,
+		setType("text/csv")).want(400)
+	if !strings.Contains(r.body, `no column \"none of it\"`) {
+		t.Errorf("%s", r.body)
+	}
+	r = w.as(editor, "POST", "/x/reviews/convert?source=shop&fill=true&mapping="+
+		url.QueryEscape(
+			`{"collection_id":"sku","rating":"stars","rating:text":{"column":"text","map":{"a\nb":1}},"created":"when",`+
+				`"author_name":["text","=x"],"skip":[{"column":"who","is":["ann"]}]}`), table,
+		setType("text/csv")).want(200)
+	if !strings.Contains(r.body, `"ratings":[90,90],"imported_display_name":"x"`) ||
+		!strings.Contains(r.body, `"converted":1,"rejected":[],"rejectedTotal":0,"skipped":1,"notes":["scale: 10,`) {
+		t.Errorf("a mapping with all forms of values: %s", r.body)
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -141,12 +161,14 @@ func TestRefusedTables(t *testing.T) {
 		"a scale that is none":     {editor, mapped("&scale=five"), table, "text/csv", 400, "scale"},
 		"a scale that is too high": {editor, mapped("&scale=101"), table, "text/csv", 400, "scale"},
 		"a scale beyond numbers":   {editor, mapped("&scale=NaN"), table, "text/csv", 400, "scale"},
-		"an order":                 {editor, mapped("&dates=ymd"), table, "text/csv", 400, "dates"},
-		"an empty source":          {editor, "/x/reviews/convert?source=", table, "text/csv", 400, "source"},
-		"a flag":                   {editor, mapped("&guess=yes"), table, "text/csv", 400, "guess"},
-		"no table":                 {editor, mapped(""), `{"a":1}`, "text/csv", 400, ""},
-		"no table to look at":      {editor, mapped("&guess=true"), `PK` + "\x03\x04", "text/csv", 400, ""},
-		"gzip that is none":        {editor, mapped(""), "\x1f\x8bxxxxxxxxxxxx", "text/csv", 400, ""},
+		"a scale that is refuted": {editor, "/x/reviews/convert", "sku,rating,date,author\n" +
+			strings.Repeat("lamp,4,2019-04-03,Ann\n", 1000) + "lamp,8,2019-04-03,Ann\n", "text/csv", 400, "scale"},
+		"an order":            {editor, mapped("&dates=ymd"), table, "text/csv", 400, "dates"},
+		"an empty source":     {editor, "/x/reviews/convert?source=", table, "text/csv", 400, "source"},
+		"a flag":              {editor, mapped("&guess=yes"), table, "text/csv", 400, "guess"},
+		"no table":            {editor, mapped(""), `{"a":1}`, "text/csv", 400, ""},
+		"no table to look at": {editor, mapped("&guess=true"), `PK` + "\x03\x04", "text/csv", 400, ""},
+		"gzip that is none":   {editor, mapped(""), "\x1f\x8bxxxxxxxxxxxx", "text/csv", 400, ""},
 		"many columns": {editor, mapped(""), "a" + strings.Repeat(",b", 90_000) + "\n", "text/csv",
 			400, ""},
 		"many columns to look at": {editor, mapped("&guess=true"), "a" + strings.Repeat(",b", 1_000) + "\n",

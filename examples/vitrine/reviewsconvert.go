@@ -13,6 +13,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -43,14 +44,29 @@ var flagged = strings.NewReplacer("dates=dmy", "-dates dmy", "dates=mdy", "-date
 // standard error how many rows were converted, and why others were not.
 func convertReviews(f *flag.FlagSet) action {
 	mapping := f.String("mapping", "",
-		"`FILE` that says which columns the fields come from, as JSON: {\"body\": \"Review Text\"}; without it they "+
-			"are guessed. The fields are collection_id, collection_title, review_id, title, body, created, rating, "+
-			"rating:<dimension>, author_name, author_email, author_id, author_url, parent_id, subpart:<name>; "+
-			"collection_id, created, a rating, and author_name or author_id are required")
+		"`FILE` that says where the fields come from, as JSON: {\"body\": \"Review Text\"}; without it they are "+
+			"guessed. The fields are collection_id, collection_title, review_id, title, body, created, rating, "+
+			"rating:<dimension>, author_name, author_email, author_id, author_url, parent_id, reply, "+
+			"reply_created, reply_author, subpart:<name>; collection_id, created, a rating, and author_name or "+
+			"author_id are required. Instead of a column a field may have a constant \"=text\", a list of columns "+
+			"of which the first that is not empty counts, {\"columns\": [...], \"join\": \" \"}, {\"column\": ..., "+
+			"\"map\": {\"thumbs up\": 100}}, or for a rating {\"column\": ..., \"scale\": 10}. The member \"skip\": "+
+			"[{\"column\": \"status\", \"is\": [\"spam\"]}] leaves rows out, and scale and dates are as the flags")
 	guess := f.Bool("guess", false,
-		"print the mapping that is guessed from the names of the columns, to be mended, and convert nothing")
+		"print the mapping that is guessed from the names of the columns, the scale and the order of dates, to be "+
+			"mended, and convert nothing")
 	source := f.String("source", "", "`name` of the site that the reviews come from (default \"import\")")
-	scale := f.Float64("scale", 5, "the best rating there is, such as 5 `stars`")
+	var scale float64
+	f.Func("scale", "the best rating there is, such as 5 `stars`; without it the first 1,000 rows decide between 5, "+
+		"10 and 100, and if a later one shows that this was wrong, nothing is written", func(text string) error {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(n > 0 && n <= 100) {
+			return errors.New("want the best rating, above 0 and at most 100")
+		}
+		scale = n
+		return nil
+	})
+	fill := f.Bool("fill", false, "where the rating of a dimension is empty, write the mean of the others")
 	dates := f.String("dates", "",
 		"what 03/04/2019 means, dmy or mdy; without it the `dates` of the first 1,000 rows decide, and if they do "+
 			"not, the month is first with a slash and the day is first with dots or dashes")
@@ -59,10 +75,7 @@ func convertReviews(f *flag.FlagSet) action {
 		"write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
 	written := outFlag(f)
 	return func(ctx context.Context, p *program) (err error) {
-		if *scale == 0 {
-			return usageError{errors.New("-scale is 0: want the best rating, above 0 and at most 100")}
-		}
-		request := convert.Request{Source: *source, Scale: *scale, Dates: *dates, MaxLine: *maxLine << 20}
+		request := convert.Request{Source: *source, Scale: scale, Dates: *dates, Fill: *fill, MaxLine: *maxLine << 20}
 		if *mapping != "" {
 			text, err := os.ReadFile(*mapping)
 			if err == nil {
@@ -91,6 +104,10 @@ func convertReviews(f *flag.FlagSet) action {
 			out := json.NewEncoder(p.stdout)
 			out.SetEscapeHTML(false)
 			out.SetIndent("", "  ")
+			sight.Mapping["scale"] = sight.Scale
+			if sight.Dates != "" {
+				sight.Mapping["dates"] = sight.Dates
+			}
 			return out.Encode(sight.Mapping)
 		}
 		kept := "-rejects FILE keeps all of them"
@@ -133,8 +150,12 @@ func convertReviews(f *flag.FlagSet) action {
 		if err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
-		fmt.Fprintf(p.stderr, "converted: %s; %s rejected\n",
-			count(result.Converted, "review"), count(result.RejectedTotal, "row"))
+		left := ""
+		if result.Skipped > 0 {
+			left = fmt.Sprintf("; %d left out", result.Skipped)
+		}
+		fmt.Fprintf(p.stderr, "converted: %s; %s rejected%s\n",
+			count(result.Converted, "review"), count(result.RejectedTotal, "row"), left)
 		for _, note := range result.Notes {
 			fmt.Fprintln(p.stderr, printable(flagged.Replace(note)))
 		}

@@ -14,6 +14,13 @@ func TestReviewsConvert(t *testing.T) {
 			"<b>light</b>\",03/25/2019\nlamp,6,Ben,,,03/26/2019\n",
 		"map.json": `{"collection_id": "product_handle", "rating": "rating", "author_name": "author", "created": ` +
 			`"created_at", "subpart:mail": "email"}`,
+		"all.json": `{"collection_id": ["sku", "=lamp"], "rating": {"column": "vote", "map": {"thumbs up": 100}},
+			"created": "=2019-04-03", "author_name": {"columns": ["first", "last"], "join": " "},
+			"skip": [{"column": "state", "is": ["spam"]}]}`,
+		"all.csv": "sku,vote,first,last,state\n,Thumbs up,Ann,Lee,\nlamp,5,Cy,Ho,Spam\n",
+		"ten.csv": "product_handle,rating,author,created_at\nlamp,10,Ann,25/04/2019\nlamp,4,Ben,26/04/2019\n",
+		"odd.csv": "product_handle,rating,author,created_at\n" + strings.Repeat("lamp,4,Ann,2019-04-25\n", 1000) +
+			"lamp,8,Ben,2019-04-26\n",
 		"bad.json": `{"collection_id": 1}`, "odd.json": `{"collection_id": "sku"}`,
 		"good.csv": "product_handle,rating,author,created_at\nlamp,10,Ann,2019-04-03\n",
 		"json.csv": goodRecord,
@@ -22,7 +29,8 @@ func TestReviewsConvert(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out := run(t, dir, nil, "reviews", "convert", "-source", "shop.example.test", "-rejects", "rejects.csv", "shop.csv")
+	out := run(t, dir, nil, "reviews", "convert", "-scale", "5", "-source", "shop.example.test", "-rejects",
+		"rejects.csv", "shop.csv")
 	if out.status != 1 || !strings.Contains(out.stdout, `"source":"shop.example.test"`) ||
 		!strings.Contains(out.stdout,
 			`"body_html":"<p>Bright\nand light</p>","created":"2019-03-25T00:00:00Z","ratings":[100]`) ||
@@ -66,15 +74,44 @@ func TestReviewsConvert(t *testing.T) {
 		"-"); out.status != 0 || out.stdout == "" {
 		t.Errorf("%+v", out)
 	}
+	if out := run(t, dir, nil, "reviews", "convert", "-source", "shop", "-mapping", "all.json",
+		"all.csv"); out.status != 0 ||
+		!strings.Contains(out.stdout, `"ratings":[100],"imported_display_name":"Ann Lee"`) ||
+		out.stderr != "converted: 1 review; 0 rows rejected; 1 left out\nscale: 5, guessed from the first ratings; "+
+			"give "+
+			"another if that is wrong\n" {
+		t.Errorf("%+v", out)
+	}
+	// A guess is a mapping, with which a table is converted as without.
+	guessed := run(t, dir, nil, "reviews", "convert", "-guess", "ten.csv")
+	if err := os.WriteFile(filepath.Join(dir, "ten.json"), []byte(guessed.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	with := run(t, dir, nil, "reviews", "convert", "-mapping", "ten.json", "ten.csv")
+	without := run(t, dir, nil, "reviews", "convert", "ten.csv")
+	if with.status != 0 || with.stdout != without.stdout || !strings.Contains(with.stdout, `"ratings":[40]`) ||
+		!strings.Contains(guessed.stdout, `"scale": 10`) || !strings.Contains(guessed.stdout, `"dates": "dmy"`) {
+		t.Errorf("%+v %+v %+v", guessed, with, without)
+	}
+	if out := run(t, dir, nil, "reviews", "convert", "-out", "odd.out", "odd.csv"); out.status != 2 ||
+		out.stdout != "" ||
+		!strings.Contains(out.stderr, "line 1002 has the rating 8") {
+		t.Errorf("%+v", out)
+	}
+	if got := readFile(t, dir, "odd.out"); got != "" {
+		t.Errorf("a table whose scale is refuted becomes %q", got)
+	}
 	want := "{\n  \"author_name\": \"author\",\n  \"collection_id\": \"product_handle\",\n  \"created\": " +
-		"\"created_at\",\n  \"rating\": \"rating\"\n}\n"
+		"\"created_at\",\n  \"rating\": \"rating\",\n  \"scale\": 10\n}\n"
 	if out := run(t, dir, nil, "reviews", "convert", "-guess", "good.csv"); out.status != 0 || out.stdout != want ||
-		out.stderr != "" {
+		!strings.HasPrefix(out.stderr, "scale: 10, guessed") {
 		t.Errorf("%+v", out)
 	}
 	odd = "Artikelname;Sterne;Erstellt am;Farbe\nlamp;5;03/04/2019;red\n"
 	if out := runWith(t, dir, nil, odd, "reviews", "convert", "-guess", "-"); out.status != 0 ||
-		out.stderr != "missing: author_name: name their columns\nunused columns: \"Farbe\"\n" {
+		out.stderr != "missing: author_name: name their columns\nscale: 5, guessed from the first ratings; give "+
+			"another if "+
+			"that is wrong\nunused columns: \"Farbe\"\n" {
 		t.Errorf("%+v", out)
 	}
 	many := "product_handle,rating,author,created_at\n" +
@@ -86,7 +123,8 @@ func TestReviewsConvert(t *testing.T) {
 		"  and 1 more like this: -rejects FILE keeps all of them\n" +
 		"  line 4: the name of the author is empty: write one, such as Anonymous, or leave the row out\n  line 7: " +
 		"the name of the author is empty: write one, such as Anonymous, or leave the row out\n"
-	if out := runWith(t, dir, nil, many, "reviews", "convert", "-source", "shop", "-"); out.status != 1 ||
+	if out := runWith(t, dir, nil, many, "reviews", "convert", "-scale", "5", "-source", "shop",
+		"-"); out.status != 1 ||
 		out.stderr != want {
 		t.Errorf("%+v", out)
 	}
@@ -101,7 +139,8 @@ func TestReviewsConvert(t *testing.T) {
 	lost := "product_handle,rating,author,body,created_at\nlamp,5,Ann,\"Good, " +
 		"so\",2019-04-03\nlamp,5,Ben,\"Fine,2019-04-04\n" +
 		"lamp,5,Cy,\"so, so\",2019-04-05\nlamp,5,Dan,\"ok, ok\",2019-04-05\n"
-	want = "converted: 2 reviews; 1 row rejected\n" +
+	want = "converted: 2 reviews; 1 row rejected\nscale: 5, guessed from the first ratings; give another if that is " +
+		"wrong\n" +
 		"  line 3: a quote is opened in line 3 and not closed before another is opened in line 4, so these 2 lines " +
 		"are not converted; "
 	out = runWith(t, dir, nil, lost, "reviews", "convert", "-source", "shop", "-rejects", "lost.csv", "-")

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -21,8 +22,9 @@ type Request struct {
 	To      io.Writer // gets NDJSON in the import format
 	Mapping Mapping   // which columns the fields come from; nil = what Look guesses
 	Source  string    // the source of all collections; "" = "import"
-	Scale   float64   // the best rating, above 0 and at most 100; 0 = 5
-	Dates   string    // "dmy" or "mdy": what 03/04/2019 means; "" = decided by the first 1,000 rows
+	Scale   float64   // the best rating, above 0 and at most 100; 0 = that of Mapping, or guessed as Look does
+	Dates   string    // "dmy" or "mdy": what 03/04/2019 means; "" = that of Mapping, or by the first 1,000 rows
+	Fill    bool      // an empty rating of a dimension becomes the mean of the others
 
 	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header. Until then they are in the
 	// temporary file too.
@@ -60,6 +62,7 @@ type Result struct {
 	Converted     int64      `json:"converted"`     // reviews
 	Rejected      []Rejected `json:"rejected"`      // the first 100, by line
 	RejectedTotal int64      `json:"rejectedTotal"` // all of them
+	Skipped       int64      `json:"skipped"`       // rows that the mapping leaves out
 
 	// Notes are sentences about the whole table that somebody should read before the import: what was decided about
 	// dates, which columns are not used, and the like.
@@ -70,15 +73,20 @@ type Result struct {
 type conversion struct {
 	Request
 	*table
-	plan    *plan
-	dates   *dateReader
-	result  Result
-	alike   int64    // rows that are like an earlier one, in a table without a column of ids
-	alikeAt []string // the lines of the first of them
-	bodies  bodyWriter
-	json    []byte        // memory for the JSON of a review
-	rejects *csv.Writer   // nil before the first rejected row
-	text    *bufio.Writer // whose buffer rejects uses
+	plan  *plan
+	dates *dateReader
+	// of replies, since a reader keeps the layout of the last date
+	replyDates *dateReader
+	refuted    error // the scale was guessed, and a row shows that this was wrong
+	rated      []int // memory for the ratings of a row
+	filled     int64 // ratings that are the mean of others
+	result     Result
+	alike      int64    // rows that are like an earlier one, in a table without a column of ids
+	alikeAt    []string // the lines of the first of them
+	bodies     bodyWriter
+	json       []byte        // memory for the JSON of a review
+	rejects    *csv.Writer   // nil before the first rejected row
+	text       *bufio.Writer // whose buffer rejects uses
 }
 
 // Convert reads a table and writes its reviews in the import format. It writes nothing to To and Rejects before it has
@@ -94,19 +102,12 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 		c.result.Notes = append(c.result.Notes,
 			`source: "import", since none was given; give the same one with every file of a site`)
 	}
-	if c.Scale == 0 {
-		c.Scale = 5
-	}
 	if c.MaxLine == 0 {
 		c.MaxLine = 16 << 20
 	}
 	switch {
 	case in.File == nil || in.To == nil:
 		return c.result, fault.Invalid("", "the request needs a file to convert and a place to write to")
-	case !(c.Scale > 0 && c.Scale <= 100):
-		return c.result, fault.Invalid("scale", "it is above 0 and at most 100, such as 5 for stars")
-	case in.Dates != "" && in.Dates != "dmy" && in.Dates != "mdy":
-		return c.result, fault.Invalid("dates", "want dmy or mdy")
 	}
 	err := ctx.Err()
 	if err != nil {
@@ -118,10 +119,22 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	if c.Mapping == nil {
 		c.Mapping = guess(c.header)
 	}
-	if c.plan, err = newPlan(c.Mapping, c.header); err != nil {
+	if c.plan, err = newPlan(c.Mapping, c.header); err == nil {
+		err = c.Mapping.complete(c.header)
+	}
+	if err != nil {
 		return c.result, err
 	}
-	c.dates = newDateReader(c.column(strings.TrimSpace(c.Mapping["created"])), in.Dates)
+	c.Scale, c.Dates = cmp.Or(c.Scale, c.plan.scale), cmp.Or(c.Dates, c.plan.dates)
+	switch {
+	case c.Scale != 0 && !validScale(c.Scale):
+		return c.result, fault.Invalid("scale", "it is above 0 and at most 100, such as 5 for stars")
+	case c.Dates != "" && c.Dates != "dmy" && c.Dates != "mdy":
+		return c.result, fault.Invalid("dates", "want dmy or mdy")
+	}
+	c.result.Notes = append(c.result.Notes, c.setScales(c.plan, c.Scale)...)
+	c.dates = newDateReader(c.texts(c.plan.at["created"]), c.Dates)
+	c.replyDates = newDateReader(c.texts(c.plan.subpart("reply_created")), c.Dates)
 	groups := &groups{slot: slot{in.Spools, false}, most: in.MaxSpool}
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err == nil {
@@ -138,7 +151,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 
 // notes returns the notes of the result.
 func (c *conversion) notes() []string {
-	notes := c.table.notes(c.Mapping)
+	notes := c.table.notes(c.plan)
 	switch d, rejected := c.dates, c.result.RejectedTotal > 0; {
 	case d.refuted != "":
 		notes = append(notes, d.refuted)
@@ -149,6 +162,16 @@ func (c *conversion) notes() []string {
 	case d.order != "" && rejected:
 		notes = append(notes,
 			fmt.Sprintf("dates: the order was decided by %s; give dates=%s with the rejected rows", d.proof, d.order))
+	}
+	for _, s := range c.plan.skips {
+		for _, text := range slices.Sorted(maps.Keys(s.is)) {
+			if s.is[text] == 0 {
+				notes = append(notes, fmt.Sprintf("skip: no row has %q in column %q", text, c.header[s.column]))
+			}
+		}
+	}
+	if c.filled > 0 {
+		notes = append(notes, fmt.Sprintf("empty ratings that became the mean of the others: %d", c.filled))
 	}
 	if c.alike > 0 {
 		notes = append(notes,
@@ -175,7 +198,9 @@ func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 	settle := func(before int64) error {
 		n := 0
 		for ; n < len(waiting) && waiting[n].line < before; n++ {
-			if err := groups.add(ctx, waiting[n]); err != nil {
+			if waiting[n].skipped {
+				c.result.Skipped++
+			} else if err := groups.add(ctx, waiting[n]); err != nil {
 				return err
 			}
 		}
@@ -205,6 +230,9 @@ func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 			return err
 		}
 		e := c.entry(row)
+		if c.refuted != nil {
+			return c.refuted
+		}
 		if row.fault == "" || !row.piece && row.part == 0 {
 			waiting = append(waiting, e)
 		} else if e != nil {
@@ -218,6 +246,10 @@ func (c *conversion) readRows(ctx context.Context, groups *groups) error {
 // entry converts a row. It returns nil for a part that need not be kept.
 func (c *conversion) entry(row row) *entry {
 	e := &entry{line: row.line, lines: row.lines, part: int64(row.part), fault: row.fault}
+	if e.fault == "" && c.plan.skipped(row.cells) {
+		e.skipped = true
+		return e
+	}
 	if e.fault == "" {
 		if reason := c.review(row.cells, e); reason != "" {
 			e = &entry{line: row.line, lines: row.lines, fault: reason}

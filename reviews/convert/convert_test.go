@@ -52,6 +52,7 @@ func converted(t *testing.T, in convert.Request, file string) ([]record, convert
 	t.Helper()
 	var out, rejects bytes.Buffer
 	in.File, in.To, in.Rejects = strings.NewReader(file), &out, &rejects
+	in.Scale = max(cmp.Or(in.Scale, 5), 0) // -1 = guessed
 	result, err := convert.Convert(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -496,11 +497,11 @@ func TestLookGuesses(t *testing.T) {
 				"reply,reply_date,picture_urls,ip_address,location",
 			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "review_date",
 				"author_name": "reviewer_name", "author_email": "reviewer_email", "collection_id": "product_handle",
-				"subpart:reply": "reply"}},
+				"reply": "reply"}},
 		"Shopify": {"product_handle,state,rating,title,author,email,location,body,reply,created_at,replied_at",
 			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "created_at",
 				"author_name": "author", "author_email": "email", "collection_id": "product_handle",
-				"subpart:reply": "reply"}},
+				"reply": "reply"}},
 		"Yotpo": {"Review ID,Review Title,Review Content,Review Score,Review Date,Reviewer Name,Reviewer " +
 			"Email,Product ID,Product Title",
 			convert.Mapping{"review_id": "Review ID", "title": "Review Title", "body": "Review Content",

@@ -45,7 +45,12 @@
 // # Values
 //
 //   - A rating is a number from above 0 to Request.Scale, such as 4, 4.5 or 4,5, or it says its own scale: 4/5, "4 out
-//     of 5", 80 %, or five characters of which some are ★. It becomes an integer from 1 to 100.
+//     of 5", 80 %, or five characters of which some are ★. It becomes an integer from 1 to 100. Without a scale each
+//     column has 5, 10 or 100, the lowest that nearly all of its first 1,000 ratings do not exceed, and a note says
+//     which. If a later rating exceeds it, Convert fails and writes nothing.
+//   - Rows that Mapping leaves out with skip are counted in Result.Skipped, and not rejected.
+//   - What the shop has answered is kept in the subparts reply, reply_created and reply_author. Its date becomes one of
+//     the import format if it is readable, and stays as it is otherwise.
 //   - A date may be in ISO 8601, in digits with the year first or last, have the name of a month, or be the seconds or
 //     milliseconds since 1970. Without a zone it is UTC. The first 1,000 rows, or 256 KiB, show for each separator
 //     (03/04/2019, 03.04.2019, 03-04-2019) whether the day or the month comes first: a number above 12 is a day. If no

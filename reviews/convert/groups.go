@@ -31,6 +31,8 @@ type entry struct {
 	part  int64    // see row
 	cells []string // of the row, if it may still be rejected
 	size  int      // bytes in memory, about
+
+	skipped bool // the mapping leaves the row out
 }
 
 // compareEntries orders entries by collection, and those of a collection by their line in the file.

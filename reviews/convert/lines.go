@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -32,28 +34,26 @@ func appendJSON[T string | []byte](out []byte, text T) []byte {
 func (c *conversion) review(cells []string, e *entry) (reason string) {
 	p := c.plan
 	get := func(field string) string {
-		if at, ok := p.at[field]; ok {
-			return strings.TrimSpace(cells[at])
-		}
-		return ""
+		text, _ := p.at[field].read(cells)
+		return text
 	}
-	_, named := p.at["review_id"]
+	named := p.at["review_id"] != nil
 	e.collection, e.title, e.id, e.parent = get("collection_id"), get("collection_title"), get("review_id"),
 		get("parent_id")
 	name, author, created := get("author_name"), get("author_id"), get("created")
 	var faults []string
-	fault := func(wrong bool, reason string) {
+	failIf := func(wrong bool, reason string) {
 		if wrong {
 			faults = append(faults, reason)
 		}
 	}
-	fault(e.collection == "", "the id of the collection is empty: it says what is reviewed")
-	fault(base64.StdEncoding.EncodedLen(len(e.collection)) > 150,
+	failIf(e.collection == "", "the id of the collection is empty: it says what is reviewed")
+	failIf(base64.StdEncoding.EncodedLen(len(e.collection)) > 150,
 		"the id of the collection is longer than 112 bytes, which would be more than 150 characters of Base64")
-	fault(e.id == "" && named, "the id of the review is empty")
-	fault(name == "" &&
+	failIf(e.id == "" && named, "the id of the review is empty")
+	failIf(name == "" &&
 		author == "", "the name of the author is empty: write one, such as Anonymous, or leave the row out")
-	fault(utf8.RuneCountInString(author) > 255, "the id of the author is longer than 255 characters")
+	failIf(utf8.RuneCountInString(author) > 255, "the id of the author is longer than 255 characters")
 	if e.parent == "0" { // WordPress writes 0 for a review that is no reply
 		e.parent = ""
 	}
@@ -62,7 +62,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		c.dates.refute(created, e.line)
 		if created != "" {
 			reason = fmt.Sprintf("%s in column %s: %s", quoted([]string{created}),
-				quoted(c.header[p.at["created"]:][:1]), reason)
+				quoted(c.header[max(0, p.at["created"].first()):][:1]), reason)
 		}
 		faults = append(faults, reason)
 	}
@@ -70,12 +70,9 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	out = appendJSON(append(out, `,"body_html":`...), c.bodies.body(get("body")))
 	out = appendJSON(append(out, `,"created":`...), e.created)
 	out = append(out, `,"ratings":`...)
-	for i, r := range p.ratings {
-		n, reason := rating(strings.TrimSpace(cells[r.at]), c.Scale)
-		if reason != "" && len(p.ratings) > 1 {
-			reason = r.name + ": " + reason
-		}
-		fault(reason != "", reason)
+	ratings, reason := c.ratings(cells, e.line)
+	failIf(reason != "", reason)
+	for i, n := range ratings {
 		out = strconv.AppendInt(append(out, "[,"[min(i, 1)]), int64(n), 10)
 	}
 	if len(faults) > 0 {
@@ -97,8 +94,19 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		}
 	}
 	between, end := `,"subparts":{`, ""
+	reply := p.subpart("reply")
+	answer, _ := reply.read(cells)
 	for _, s := range p.subparts {
-		if value := strings.TrimSpace(cells[s.at]); value != "" {
+		value, _ := s.read(cells)
+		if reply != nil && answer == "" && s.first() < 0 && slices.Contains(replies, s.name) {
+			continue // nobody has answered
+		}
+		if s.name == "reply_created" {
+			if at, reason := c.replyDates.read(value); reason == "" {
+				value = at
+			}
+		}
+		if value != "" {
 			out = appendJSON(append(appendJSON(append(out, between...), s.name), ':'), value)
 			between, end = ",", "}"
 		}
@@ -110,6 +118,54 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		e.id = hex.EncodeToString(sum[:12])
 	}
 	return ""
+}
+
+// ratings returns the ratings of a row, or why there are none.
+func (c *conversion) ratings(cells []string, line int64) (out []int, reason string) {
+	var faults []string
+	sum, empty := 0, 0
+	out = c.rated[:0]
+	for _, r := range c.plan.ratings {
+		text, from := r.read(cells)
+		n, of, reason := readRating(text)
+		rating, scale := 0, cmp.Or(of, from.scale)
+		switch {
+		case text == "" && c.Fill && len(c.plan.ratings) > 1:
+			empty++
+			reason = ""
+		case reason != "":
+		case n <= 0:
+			reason = "the rating is 0: want one above 0, or leave the row out"
+		case n > scale:
+			reason = fmt.Sprintf("the rating %v is above %v: mend it, or give another scale", n, scale)
+			if of == 0 && from.guessed && c.refuted == nil {
+				c.refuted = fault.Invalid("scale", "line %d has the rating %v, and the first rows have nearly all up "+
+					"to %v: give the best rating there is; rows above it are rejected then", line, n, scale)
+			}
+		default:
+			rating = max(1, int(math.Round(n*100/scale)))
+			sum += rating
+		}
+		if reason != "" && len(c.plan.ratings) > 1 {
+			reason = r.name + ": " + reason
+		}
+		if reason != "" {
+			faults = append(faults, reason)
+		}
+		out = append(out, rating)
+	}
+	c.rated = out
+	if rated := len(out) - empty; empty > 0 && rated == 0 {
+		faults = append(faults, "all ratings are empty")
+	} else if empty > 0 && len(faults) == 0 {
+		c.filled += int64(empty)
+		for i, n := range out {
+			if n == 0 {
+				out[i] = int(math.Round(float64(sum) / float64(rated)))
+			}
+		}
+	}
+	return out, strings.Join(faults, "; ")
 }
 
 // collection is the line of a collection while it is being built.
@@ -177,7 +233,7 @@ const maxBatch = 1 << 20
 // id and replies whose parent is missing. A repeated id that was made from content gets a number instead.
 func (c *conversion) assemble(all []*entry) *collection {
 	out := &collection{id: all[0].collection, created: all[0].created}
-	_, named := c.plan.at["review_id"]
+	named := c.plan.at["review_id"] != nil
 	seen, repeats, waiting := map[string]int64{}, map[string]int{}, map[string][]*entry{}
 	for _, e := range all {
 		if !named {
@@ -207,8 +263,8 @@ func (c *conversion) assemble(all []*entry) *collection {
 	lost := slices.Concat(slices.Collect(maps.Values(waiting))...)
 	slices.SortFunc(lost, func(a, b *entry) int { return cmp.Compare(a.line, b.line) })
 	for _, e := range lost {
-		c.reject(e, "it replies to a review that is not in this collection of the file, or was rejected: add the "+
-			"row of its parent")
+		c.reject(e, "it replies to a review that is not in this collection of the file, or was rejected or left "+
+			"out: add the row of its parent")
 	}
 	for _, e := range out.reviews {
 		if out.title == "" {
@@ -255,7 +311,7 @@ type lineWriter struct {
 	out   []byte
 }
 
-// add adds the line of a collection, unless all of its reviews are rejected.
+// add adds the line of a collection, failIf all of its reviews are rejected.
 func (w *lineWriter) add(reviews []*entry) error {
 	if l := w.assemble(reviews); len(l.reviews) > 0 {
 		w.lines = append(w.lines, l)

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -30,56 +31,58 @@ func Look(file io.Reader) (Sight, error) {
 	}
 	s := Sight{Charset: t.charset, Separator: string(t.scan.comma), Columns: t.header, Rows: [][]string{},
 		Mapping: guess(t.header), Scale: 5}
-	s.Notes = t.notes(s.Mapping)
-	s.Rows = append(s.Rows, t.sample[:min(len(t.sample), 5)]...)
-	s.Dates = newDateReader(t.column(s.Mapping["created"]), "").order
-	all, above5, above10 := 0, 0, 0 // the number of ratings; a few above the scale are tolerated as mistakes
-	for _, text := range t.column(s.Mapping["rating"]) {
-		n, err := parseNumber(text)
-		if err != nil {
-			continue
-		}
-		all++
-		if n > 5 {
-			above5++
-		}
-		if n > 10 {
-			above10++
-		}
+	p, err := newPlan(s.Mapping, t.header)
+	if err != nil {
+		return Sight{}, err
 	}
-	switch {
-	case 20*above10 > all:
-		s.Scale = 100
-	case 20*above5 > all:
-		s.Scale = 10
+	s.Notes = append(t.setScales(p, 0), t.notes(p)...)
+	s.Rows = append(s.Rows, t.sample[:min(len(t.sample), 5)]...)
+	s.Dates = newDateReader(t.texts(p.at["created"]), "").order
+	if len(p.ratings) > 0 {
+		s.Scale = p.ratings[0].scale
 	}
 	return s, nil
 }
 
-// column returns the cells of a column in the sample.
-func (t *table) column(name string) (cells []string) {
-	at := slices.Index(t.header, name)
-	for _, row := range t.sample {
-		if at >= 0 && at < len(row) {
-			cells = append(cells, row[at])
+// setScales sets the scale of each rating that has none. If scale is 0, it is guessed, and a note says so.
+func (t *table) setScales(p *plan, scale float64) (notes []string) {
+	for _, r := range p.ratings {
+		for v := r.value; v != nil; v = v.next {
+			if v.scale = cmp.Or(v.scale, scale); v.scale != 0 {
+				continue
+			}
+			alone, found := *v, false
+			alone.next = nil
+			if v.scale, found = guessScale(t.texts(&alone)); found {
+				notes = append(notes, fmt.Sprintf("scale: %v, guessed from the first ratings; give another if that "+
+					"is wrong", v.scale))
+			}
+			v.guessed = true
 		}
 	}
-	return cells
+	return slices.Compact(notes)
+}
+
+// texts returns the texts of a value in the sample.
+func (t *table) texts(v *value) (texts []string) {
+	for _, row := range t.sample {
+		if v != nil && len(row) == len(t.header) {
+			text, _ := v.read(row)
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // hiding are names of columns that say whether a shop shows a row, as simpleName returns them.
 var hiding = setOf("state status curated published approved commentapproved hidden spam isspam visible visibility " +
 	"deleted reviewstate reviewstatus moderationstatus")
 
-// notes returns notes about the columns that a mapping does not use.
-func (t *table) notes(m Mapping) (notes []string) {
+// notes returns notes about the columns that a plan does not use.
+func (t *table) notes(p *plan) (notes []string) {
 	var unused, warnings []string
-	used := map[string]bool{"": true, lineColumn: true, reasonColumn: true}
-	for _, column := range m {
-		used[strings.TrimSpace(column)] = true
-	}
 	for _, name := range t.header {
-		if used[name] {
+		if p.used[name] || name == "" || name == lineColumn || name == reasonColumn {
 			continue
 		}
 		unused = append(unused, name)
@@ -107,7 +110,6 @@ func (t *table) notes(m Mapping) (notes []string) {
 //	Shopify Product Reviews  product_handle, rating, title, author, email, body, created_at, reply (its export,
 //	                         likewise)
 //	Okendo                   name, body, handle, productId, rating, sku, dateCreated, email, title
-//	                         (support.okendo.io/en/articles/2057320-importing-reviews-using-the-okendo-import-template)
 //	Loox                     product_handle, product_id, rating, author, email, body, created_at (its export, as
 //	                         programs that read it have it)
 //	Yotpo                    Review Title, Review Content, Review Score, Review Date, Reviewer Name, Product ID,
@@ -157,9 +159,9 @@ var known = map[string]string{
 		"commentauthor reviewer customer_name name user_name username kundenname autor customer kunde",
 	"author_email": "author_email reviewer_email customer_email email commentauthoremail user_email email_address " +
 		"review_user_email",
-	"author_url":    "author_url commentauthorurl reviewer_url website",
-	"parent_id":     "parent_id commentparent parent reply_to",
-	"subpart:reply": "reply review_reply shop_reply company_reply merchant_reply",
+	"author_url": "author_url commentauthorurl reviewer_url website",
+	"parent_id":  "parent_id commentparent parent reply_to",
+	"reply":      "reply review_reply shop_reply company_reply merchant_reply",
 }
 
 // guess returns a mapping by the names of the columns. A column is used once: if two fields match it, the first one
@@ -173,9 +175,9 @@ func guess(header []string) Mapping {
 			used[i], used[other] = true, true // a mapping cannot distinguish two columns with one name
 		}
 	}
-	for _, field := range append([]string{"rating", "body", "title"}, append(fields, "subpart:reply")...) {
+	for _, field := range append([]string{"rating", "body", "title"}, fields...) {
 		for name := range strings.FieldsSeq(known[field]) {
-			if i, ok := simple[simpleName(name)]; ok && !used[i] && m[field] == "" {
+			if i, ok := simple[simpleName(name)]; ok && !used[i] && m[field] == nil {
 				m[field], used[i] = header[i], true
 			}
 		}

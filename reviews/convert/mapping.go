@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
-// Mapping says which column each field comes from, by the name of the column. The fields are
+// Mapping says where each field of the reviews comes from. The fields are
 //
 //	collection_id      required: the id of what is reviewed, as it is; it becomes Base64
 //	collection_title
@@ -22,12 +25,30 @@ import (
 //	author_email, author_url
 //	author_id          of a user profile
 //	parent_id          the review_id of the review that this one replies to
+//	reply              what the shop has answered, which is kept as a subpart, as the next two are
+//	reply_created, reply_author
 //	subpart:<name>     further data, which is kept as a text
-type Mapping map[string]string
+//
+// The value of a field has the form of JSON:
+//
+//	"Review Text"                                           the name of a column
+//	"=Anonymous"                                            a constant
+//	["nick", "name", "=Anonymous"]                          the first that is not empty; a constant stands last
+//	{"columns": ["first", "last"], "join": " "}             cells that are not empty, joined
+//	{"column": "vote", "map": {"up": 100, "none": "=..."}}  other texts in place of those of the column
+//	{"column": "value", "scale": 100}                       a rating with another scale
+//
+// Map compares without case. A number in it is a rating from 1 to 100, and a text is read like a cell. There are
+// three further members:
+//
+//	"skip":  [{"column": "status", "is": ["spam", "pending"]}]  rows that are left out; compared without case
+//	"scale": 10                                                 see Request.Scale
+//	"dates": "dmy"                                              see Request.Dates
+type Mapping map[string]any
 
-// Missing returns the required fields that have no column.
+// Missing returns the required fields that have no value.
 func (m Mapping) Missing() (missing []string) {
-	has := func(field string) bool { return m[field] != "" }
+	has := func(field string) bool { return m[field] != nil && m[field] != "" }
 	if !has("collection_id") {
 		missing = append(missing, "collection_id")
 	}
@@ -44,74 +65,99 @@ func (m Mapping) Missing() (missing []string) {
 	return missing
 }
 
-// The fields with a fixed name, in the order of the documentation.
-var fields = []string{"collection_id", "collection_title", "review_id", "title", "body", "created", "rating",
-	"author_name", "author_email", "author_id", "author_url", "parent_id"}
+// The fields with a fixed name, in the order of the documentation, and those of them that are kept as subparts.
+var (
+	fields = []string{"collection_id", "collection_title", "review_id", "title", "body", "created", "rating",
+		"author_name", "author_email", "author_id", "author_url", "parent_id", "reply", "reply_created", "reply_author"}
+	replies = fields[12:]
+)
 
 const (
 	ratingPrefix  = "rating:"
 	subpartPrefix = "subpart:"
 )
 
-// column is a column with a dimension or a subpart.
-type column struct {
+// namedValue is a value with a dimension or a subpart.
+type namedValue struct {
 	name string
-	at   int
+	*value
+}
+
+// skip says which rows are left out: those whose cell is one of these texts, in lower case, with the rows so far.
+type skip struct {
+	column int
+	is     map[string]int64
 }
 
 // plan is a Mapping resolved for one file.
 type plan struct {
-	at       map[string]int // the column of each field but ratings and subparts
-	ratings  []column       // by column
-	subparts []column       // in the order of the columns
+	at       map[string]*value // of each field but ratings and subparts
+	ratings  []namedValue      // by column
+	subparts []namedValue      // by column
+	skips    []skip
+	scale    float64 // 0 = not given
+	dates    string
+	used     map[string]bool // names of columns
+
+	header  []string
+	columns map[string]int
+	twice   map[string]bool
 }
 
-// newPlan looks up the columns of a mapping in a header. It returns ErrInvalid if a field is unknown, if a column is
-// missing or occurs twice, and if a required field is missing.
+// newPlan looks up the columns of a mapping in a header. It returns ErrInvalid if a field is unknown, if a value has no
+// known form, and if a column is missing or occurs twice.
 func newPlan(m Mapping, header []string) (*plan, error) {
-	p := &plan{at: map[string]int{}}
-	columns, twice := map[string]int{}, map[string]bool{}
+	p := &plan{at: map[string]*value{}, used: map[string]bool{}, header: header, columns: map[string]int{},
+		twice: map[string]bool{}}
 	for i, name := range header {
-		if _, known := columns[name]; known {
-			twice[name] = true
-		}
-		columns[name] = i
+		_, p.twice[name] = p.columns[name]
+		p.columns[name] = i
 	}
-	for _, field := range slices.Sorted(maps.Keys(m)) {
-		name := strings.TrimSpace(m[field])
-		at, known := columns[name]
-		if !known {
-			return nil, fault.Invalid("mapping",
-				"%s: the file has no column %q: its columns are %s", field, name, quoted(header))
-		}
-		if twice[name] {
-			return nil, fault.Invalid("mapping",
-				"%s: the file has two columns %q: give one of them another name", field, name)
-		}
+	text, err := json.Marshal(map[string]any(m))
+	var parts map[string]any // lists and objects of any Go type become those of JSON
+	if err == nil {
+		err = strictjson.Decode(text, &parts)
+	}
+	if err != nil {
+		return nil, fault.Invalid("mapping", "%s", err)
+	}
+	for _, field := range slices.Sorted(maps.Keys(parts)) {
 		dimension, rates := strings.CutPrefix(field, ratingPrefix)
 		subpart, part := strings.CutPrefix(field, subpartPrefix)
 		switch {
+		case field == "scale" || field == "dates" || field == "skip":
+			if err := p.setting(field, parts[field]); err != nil {
+				return nil, err
+			}
+			continue
 		case field == "rating":
-			p.ratings = append(p.ratings, column{"default", at})
-		case slices.Contains(fields, field):
-			p.at[field] = at
-		case rates && dimension != "" && dimension != "default":
-			p.ratings = append(p.ratings, column{dimension, at})
-		case part && subpart != "":
-			p.subparts = append(p.subparts, column{subpart, at})
+			dimension, rates = "default", true
+		case slices.Contains(replies, field):
+			subpart, part = field, true
+		case slices.Contains(fields, field), rates && dimension != "" && dimension != "default", part && subpart != "":
 		default:
 			return nil, fault.Invalid("mapping",
-				"there is no field %q: want %s, %s<dimension> or %s<name>", field, strings.Join(fields, ", "),
-				ratingPrefix, subpartPrefix)
+				"there is no field %q: want %s, %s<dimension>, %s<name>, skip, scale or dates", field,
+				strings.Join(fields, ", "), ratingPrefix, subpartPrefix)
+		}
+		v, err := p.value(field, parts[field])
+		switch {
+		case err != nil:
+			return nil, err
+		case rates:
+			p.ratings = append(p.ratings, namedValue{dimension, v})
+		case part && slices.ContainsFunc(p.subparts, func(s namedValue) bool { return s.name == subpart }):
+			return nil, fault.Invalid("mapping", "%s and %s%s are the same: leave one out", subpart, subpartPrefix,
+				subpart)
+		case part:
+			p.subparts = append(p.subparts, namedValue{subpart, v})
+		default:
+			p.at[field] = v
 		}
 	}
-	byColumn := func(a, b column) int { return a.at - b.at }
+	byColumn := func(a, b namedValue) int { return a.first() - b.first() }
 	slices.SortStableFunc(p.ratings, byColumn)
 	slices.SortStableFunc(p.subparts, byColumn)
-	if missing := m.Missing(); len(missing) > 0 {
-		return nil, fault.Invalid("mapping",
-			"no column is named for %s: name one of %s%s", missing[0], quoted(header), oddHeader(header))
-	}
 	if len(p.ratings) > 1000 {
 		return nil, fault.Invalid("mapping", "there are more than 1000 dimensions")
 	}
@@ -119,6 +165,78 @@ func newPlan(m Mapping, header []string) (*plan, error) {
 		p.ratings[0].name = "default" // the required name of a single dimension
 	}
 	return p, nil
+}
+
+// subpart returns the value of a subpart, or nil.
+func (p *plan) subpart(name string) *value {
+	for _, s := range p.subparts {
+		if s.name == name {
+			return s.value
+		}
+	}
+	return nil
+}
+
+// setting reads a member of the mapping that is no field.
+func (p *plan) setting(name string, v any) error {
+	text, _ := json.Marshal(v) // which was JSON
+	var rows []struct {
+		Column string   `json:"column"`
+		Is     []string `json:"is"`
+	}
+	to := map[string]any{"scale": &p.scale, "dates": &p.dates, "skip": &rows}
+	if err := strictjson.Decode(text, to[name]); err != nil {
+		return fault.Invalid("mapping", "%s: %s", name, err)
+	}
+	for _, s := range rows {
+		at, err := p.column(name, s.Column)
+		if err != nil {
+			return err
+		}
+		is := map[string]int64{}
+		for _, text := range s.Is {
+			is[strings.ToLower(strings.TrimSpace(text))] = 0
+		}
+		p.skips = append(p.skips, skip{at, is})
+	}
+	return nil
+}
+
+// skipped reports whether a row is left out.
+func (p *plan) skipped(cells []string) (out bool) {
+	for _, s := range p.skips {
+		text := strings.ToLower(strings.TrimSpace(cells[s.column]))
+		if n, ok := s.is[text]; ok {
+			s.is[text], out = n+1, true
+		}
+	}
+	return out
+}
+
+// column returns the number of the column with a name.
+func (p *plan) column(field, name string) (int, error) {
+	name = strings.TrimSpace(name)
+	at, known := p.columns[name]
+	if !known {
+		return 0, fault.Invalid("mapping",
+			"%s: the file has no column %q: its columns are %s", field, name, quoted(p.header))
+	}
+	if p.twice[name] {
+		return 0, fault.Invalid("mapping",
+			"%s: the file has two columns %q: give one of them another name", field, name)
+	}
+	p.used[name] = true
+	return at, nil
+}
+
+// complete returns ErrInvalid if a mapping lacks a required field.
+func (m Mapping) complete(header []string) error {
+	missing := m.Missing()
+	if len(missing) == 0 {
+		return nil
+	}
+	return fault.Invalid("mapping", "no column is named for %s: name one of %s%s", missing[0], quoted(header),
+		oddHeader(header))
 }
 
 // oddHeader returns what is odd about a header, as the end of a sentence, or "".

@@ -1,8 +1,6 @@
 package convert
 
 import (
-	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -10,42 +8,71 @@ import (
 // ratingReason is the reason for rejecting a row whose rating cannot be read.
 const ratingReason = "the rating is not readable: want a number such as 4 or 4.5"
 
-// rating converts a rating on a scale to an integer from 1 to 100, or returns why it cannot be read.
-func rating(text string, scale float64) (int, string) {
+// readRating reads a rating. of is the scale that it names itself, or 0.
+func readRating(text string) (n, of float64, reason string) {
 	if text == "" {
-		return 0, "the rating is empty"
+		return 0, 0, "the rating is empty"
 	}
 	if len(text) == 1 && digit(text[0]) {
-		return scaled(float64(text[0]-'0'), scale)
+		return float64(text[0] - '0'), 0, ""
 	}
 	if stars, all := strings.Count(text, "★")+strings.Count(text, "⭐"),
 		len([]rune(strings.ReplaceAll(text, "\ufe0f", ""))); stars > 0 {
 		if empty := strings.Count(text, "☆") + strings.Count(text, "✩"); stars+empty != all {
-			return 0, ratingReason
+			return 0, 0, ratingReason
 		}
-		return scaled(float64(stars), 5)
+		return float64(stars), 5, ""
 	}
 	number := strings.ToLower(text)
-	for _, of := range []string{"/", " out of ", " of ", " von ", " sur ", " de ", " su ", " van "} {
-		left, right, found := strings.Cut(number, of)
+	for _, word := range []string{"/", " out of ", " of ", " von ", " sur ", " de ", " su ", " van "} {
+		left, right, found := strings.Cut(number, word)
 		if !found {
 			continue
 		}
-		of, err := parseNumber(right)
-		if err != nil || of <= 0 {
-			return 0, ratingReason
+		var err error
+		if of, err = parseNumber(right); err != nil || of <= 0 {
+			return 0, 0, ratingReason
 		}
-		number, scale = left, of
+		number = left
 		break
 	}
 	if percent, ok := strings.CutSuffix(number, "%"); ok {
-		number, scale = percent, 100
+		number, of = percent, 100
 	}
 	n, err := parseNumber(number)
 	if err != nil {
-		return 0, ratingReason
+		return 0, 0, ratingReason
 	}
-	return scaled(n, scale)
+	return n, of, ""
+}
+
+// validScale reports whether a rating may be the best one.
+func validScale(scale float64) bool { return scale > 0 && scale <= 100 }
+
+// guessScale returns 5, 10 or 100: the lowest that nearly all ratings do not exceed. A few are tolerated, so one that
+// has too many digits decides nothing. found is false if no rating needs a scale.
+func guessScale(texts []string) (scale float64, found bool) {
+	all, above5, above10 := 0, 0, 0
+	for _, text := range texts {
+		n, of, reason := readRating(text)
+		if reason != "" || of != 0 {
+			continue
+		}
+		all++
+		if n > 5 {
+			above5++
+		}
+		if n > 10 {
+			above10++
+		}
+	}
+	switch {
+	case 4*above10 > all:
+		return 100, true
+	case 20*above5 > all:
+		return 10, true
+	}
+	return 5, all > 0
 }
 
 // parseNumber parses a number with a decimal point or comma and without an exponent. The word stars may follow.
@@ -58,15 +85,4 @@ func parseNumber(text string) (float64, error) {
 		return 0, strconv.ErrSyntax
 	}
 	return strconv.ParseFloat(text, 64)
-}
-
-// scaled converts a rating on a scale to an integer from 1 to 100.
-func scaled(n, scale float64) (int, string) {
-	switch {
-	case n <= 0:
-		return 0, "the rating is 0: want one above 0, or leave the row out"
-	case n > scale:
-		return 0, fmt.Sprintf("the rating %v is above %v: mend it, or give another scale", n, scale)
-	}
-	return max(1, int(math.Round(n*100/scale))), ""
 }

@@ -25,6 +25,9 @@ const fields = [
 	["author_id", "Author: id of a profile"],
 	["author_url", "Author: web site"],
 	["parent_id", "Id of the review that is replied to"],
+	["reply", "Answer of the shop"],
+	["reply_created", "Answer of the shop: date"],
+	["reply_author", "Answer of the shop: author"],
 	["subpart:", "Further data, as it is"],
 ];
 

@@ -1,0 +1,137 @@
+package convert
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
+)
+
+// value says where the text of a field comes from: from cells, or it is constant.
+type value struct {
+	columns  []int
+	join     string            // between cells that are not empty
+	constant string            // without columns
+	words    map[string]string // in place of these texts, which are in lower case
+	scale    float64           // of a rating
+	guessed  bool              // scale was guessed
+	next     *value            // read if this one is empty
+}
+
+// read returns the text of a row, without white space around it, and the value that it comes from.
+func (v *value) read(cells []string) (text string, from *value) {
+	for ; v != nil; v = v.next {
+		from, text = v, v.constant
+		for _, at := range v.columns {
+			switch cell := strings.TrimSpace(cells[at]); {
+			case text == "":
+				text = cell
+			case cell != "":
+				text += v.join + cell
+			}
+		}
+		if word, ok := v.words[strings.ToLower(text)]; ok && v.words != nil {
+			text = word
+		}
+		if text != "" {
+			return text, from
+		}
+	}
+	return "", from
+}
+
+// first returns the first column, or -1 for a constant.
+func (v *value) first() int {
+	if len(v.columns) == 0 {
+		return -1
+	}
+	return v.columns[0]
+}
+
+// shape is the JSON of a value that is an object.
+type shape struct {
+	Column  string         `json:"column"`
+	Columns []string       `json:"columns"`
+	Join    string         `json:"join"`
+	Map     map[string]any `json:"map"`
+	Scale   float64        `json:"scale"`
+}
+
+// value resolves the value of a field, which is as Mapping describes it.
+func (p *plan) value(field string, in any) (*value, error) {
+	rates := field == "rating" || strings.HasPrefix(field, ratingPrefix)
+	var s shape
+	switch in := in.(type) {
+	case string:
+		if constant, ok := strings.CutPrefix(in, "="); ok {
+			return &value{constant: strings.TrimSpace(constant)}, nil
+		}
+		s.Column = in
+	case []any:
+		var first *value
+		end := &first
+		for i, part := range in {
+			text, _ := part.(string)
+			if _, list := part.([]any); list || strings.HasPrefix(text, "=") && i < len(in)-1 {
+				return nil, fault.Invalid("mapping", "%s: a list has columns, and a constant may stand last", field)
+			}
+			v, err := p.value(field, part)
+			if err != nil {
+				return nil, err
+			}
+			*end, end = v, &v.next
+		}
+		if first != nil {
+			return first, nil
+		}
+		return nil, fault.Invalid("mapping", "%s: the list is empty", field)
+	case map[string]any:
+		text, _ := json.Marshal(in) // which was JSON
+		if err := strictjson.Decode(text, &s); err != nil {
+			return nil, fault.Invalid("mapping", "%s: %s", field, err)
+		}
+		if (s.Column == "") == (len(s.Columns) == 0) {
+			return nil, fault.Invalid("mapping", "%s: want column or columns", field)
+		}
+	default:
+		return nil, fault.Invalid("mapping", "%s: want the name of a column, \"=text\", a list of these, or an object "+
+			"with column or columns, join, map and scale", field)
+	}
+	if s.Columns == nil {
+		s.Columns = []string{s.Column}
+	}
+	v := &value{join: s.Join, scale: s.Scale}
+	if s.Scale != 0 && (!rates || !validScale(s.Scale)) {
+		return nil, fault.Invalid("mapping", "%s: a scale is above 0 and at most 100, and only ratings have one", field)
+	}
+	for _, name := range s.Columns {
+		at, err := p.column(field, name)
+		if err != nil {
+			return nil, err
+		}
+		v.columns = append(v.columns, at)
+	}
+	for from, to := range s.Map {
+		word, ok := to.(string)
+		if n, number := to.(float64); number {
+			word, ok = strconv.FormatFloat(n, 'f', -1, 64), true
+			if rates && (n < 1 || n > 100) {
+				return nil, fault.Invalid("mapping", "%s: map: %v is no rating from 1 to 100", field, n)
+			}
+			if rates {
+				word += "%"
+			}
+		}
+		if !ok {
+			return nil, fault.Invalid("mapping", "%s: map: want a text or a number for %q", field, from)
+		}
+		if v.words == nil {
+			v.words = map[string]string{}
+		}
+		v.words[strings.ToLower(strings.TrimSpace(from))] = strings.TrimSpace(word)
+	}
+	return v, nil
+}
