@@ -24,7 +24,8 @@ export async function render({ config, server, pageKey }) {
 			if (a.type === "photo") return `<img ${attributes(picture(a))}>`;
 			return `<p><a href="${escaped(a.url)}">${escaped(a.title || a.url)}</a></p>`;
 		});
-		if (asset.text && (config.layout === "cards" || !parts.length)) parts.push(`<p>${escaped(asset.text)}</p>`);
+		const text = told(asset);
+		if (text && (config.layout === "cards" || !parts.length)) parts.push(`<p>${escaped(text)}</p>`);
 		return `<li>${parts.join("")}</li>`;
 	});
 	return `<h2>${escaped(config.heading || folder.label)}</h2><ul>${items.join("")}</ul>`;
@@ -117,12 +118,17 @@ const attributes = (all) =>
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 // item returns an asset.
-function item({ text, author, attachments }, card) {
+function item(asset, card) {
+	const { author, attachments } = asset;
+	const text = told(asset);
 	const parts = attachments.filter(addressed).map(attachment);
 	if (text && (card || !parts.length)) parts.push(make("p", { textContent: text }));
 	if (card && author?.name) parts.push(make("small", { textContent: author.name }));
 	return make("li", {}, ...parts);
 }
+
+// told returns the text of an asset. A file that nobody has given a title has its name there.
+const told = ({ text, attachments }) => (attachments.some(({ file }) => file?.name === text) ? "" : text);
 
 // addressed returns whether an attachment has an address that may be opened.
 const addressed = ({ url }) => /^https?:/.test(url);
