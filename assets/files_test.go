@@ -2,6 +2,7 @@ package assets_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -525,4 +526,48 @@ func TestADownloadEndsWithItsBytes(t *testing.T) {
 			t.Errorf("from %d on there are %d other bytes, %v, %v", at, n, err, e)
 		}
 	}
+}
+
+// While a body arrives, nobody waits for its upload, and a store without room takes nothing.
+func TestASlowUploadHoldsNobodyUp(t *testing.T) {
+	db := memory.New()
+	d := &desk{t: t, Service: assets.New(db, nil)}
+	from, to := io.Pipe()
+	ended := make(chan error)
+	go func() {
+		_, err := d.As(moderator).Upload(ctx, lib, assets.UploadRequest{}, from)
+		ended <- err
+	}()
+	if _, err := io.WriteString(to, pdf(1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	d.asset("1", "meanwhile")
+	d.upload(moderator, pdf(100))
+	_ = to.CloseWithError(io.ErrClosedPipe)
+	if err := <-ended; !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("%v", err)
+	}
+	if n := d.total(moderator, assets.SearchRequest{}); n != 2 {
+		t.Errorf("%d assets", n)
+	}
+	full := assets.New(&fullStore{db}, nil)
+	_, err := full.As(moderator).Upload(ctx, lib, assets.UploadRequest{}, strings.NewReader(pdf(100)))
+	if !errors.Is(err, vitrine.ErrFull) {
+		t.Errorf("without room: %v", err)
+	}
+	if n := d.total(moderator, assets.SearchRequest{}); n != 2 {
+		t.Errorf("%d assets", n)
+	}
+}
+
+// fullStore has no room for files.
+type fullStore struct{ storage.Store }
+
+func (f *fullStore) Update(
+	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
+	if strings.HasPrefix(space, "files/") {
+		return storage.ErrFull
+	}
+	return f.Store.Update(ctx, space, o, fn)
 }
