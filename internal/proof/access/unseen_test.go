@@ -35,6 +35,9 @@ func TestWhatIsHiddenLeavesNoTrace(t *testing.T) {
 	t.Logf("%d answers compared", answers)
 }
 
+// digests are the ETags of assets: digests of bodies that have ids.
+var digests = regexp.MustCompile(`(?m)^Etag \["[A-Za-z0-9_-]{20}"\]\n`)
+
 // A cursor of one search, used in another, tells no more: what is before and behind it is what the
 // caller sees there.
 func TestCursorsTellNothing(t *testing.T) {
@@ -202,6 +205,7 @@ var randomParts = regexp.MustCompile(
 	`("prev":|"next":)"[^"]*"|after=[A-Za-z0-9_-]+|http://[0-9.:]+|[A-Z2-7]{26}|[0-9a-f]{8}-[0-9a-f-]{27}`)
 
 func (w *world) withNames(text string) string {
+	text = digests.ReplaceAllString(text, "Etag [of the body]\n")
 	var pairs []string
 	for kind, ids := range w.kinds() {
 		for name, id := range ids {
