@@ -14,8 +14,10 @@ require (
 	github.com/golang-jwt/jwt/v5 v5.3.1 // adapters/httpapi: signed tokens, with no further dependency
 	github.com/google/uuid v1.6.0 // ids of apps and components
 	github.com/jackc/pgx/v5 v5.12.0 // storage/postgres: PostgreSQL
+	github.com/johannesboyne/gofakes3 v1.2.0 // tests of adapters/s3files: a server of S3
 	github.com/julienschmidt/httprouter v1.3.0 // adapters/httpapi: paths with a double slash, which http.ServeMux redirects
 	github.com/klauspost/compress v1.20.3 // internal/history: zstd; adapters/httpapi: gzip at twice the speed of the standard library's
+	github.com/minio/minio-go/v7 v7.4.1 // adapters/s3files: a client of S3
 	github.com/prometheus/client_golang v1.25.0 // examples/vitrine: metrics
 	github.com/qri-io/jsonschema v0.2.1 // adapters/qrischema: another JSON Schema engine
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // appsvc: JSON Schema, the engine that passes the public suite
@@ -47,7 +49,11 @@ require (
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
+	github.com/klauspost/crc32 v1.3.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
+	github.com/minio/crc64nvme v1.1.1 // indirect
+	github.com/minio/md5-simd v1.1.2 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
@@ -58,12 +64,19 @@ require (
 	github.com/qri-io/jsonpointer v0.1.1 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/rs/xid v1.6.0 // indirect
+	github.com/ryszard/goskiplist v0.0.0-20150312221310-2dfbae5fcf46 // indirect
 	github.com/tdewolff/parse/v2 v2.8.20 // indirect
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
+	github.com/zeebo/xxh3 v1.1.0 // indirect
+	go.shabbyrobe.org/gocovmerge v0.0.0-20230507111327-fa4f82cfbf4d // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
+	gopkg.in/ini.v1 v1.67.3 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
 )

@@ -310,10 +310,13 @@ func (s *Service) auditBytes(ctx context.Context, names map[string]bool) iter.Se
 		}
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			_, err := io.ReadFull(&fileContent{ctx: ctx, files: s.files, name: name, size: 1}, make([]byte, 1))
-			if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			if err == nil {
 				continue
 			}
-			has, err := s.recorded(ctx, name)
+			has := false
+			if errors.Is(err, fs.ErrNotExist) {
+				has, err = s.recorded(ctx, name)
+			}
 			if err != nil {
 				yield(storage.Fault{}, err)
 				return

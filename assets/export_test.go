@@ -3,6 +3,7 @@ package assets
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/record"
@@ -83,3 +84,6 @@ func Untype(ctx context.Context, db storage.Store, lib Library) error {
 		return in.writer.Finish(ctx)
 	})
 }
+
+// StoreFiles returns the Files in a store.
+func StoreFiles(db storage.Store) Files { return storeFiles{db, time.Now} }

@@ -12,6 +12,7 @@ import (
 	"image/jpeg"
 	"io"
 	"io/fs"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/assets/filestest"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -570,4 +572,42 @@ func (f *fullStore) Update(
 		return storage.ErrFull
 	}
 	return f.Store.Update(ctx, space, o, fn)
+}
+
+func TestFilesInTheStore(t *testing.T) {
+	filestest.Run(t, func(testing.TB) assets.Files { return assets.StoreFiles(memory.New()) })
+}
+
+// hiding are Files of which List yields nothing and Open returns an error.
+type hiding struct {
+	assets.Files
+	err error
+}
+
+func (h hiding) List(context.Context) iter.Seq2[assets.StoredFile, error] {
+	return func(func(assets.StoredFile, error) bool) {}
+}
+
+func (h hiding) Open(context.Context, string, int64, int64) (io.ReadCloser, error) { return nil, h.err }
+
+// An audit that cannot find out whether bytes are missing returns an error: they are neither there nor missing.
+func TestAnAuditOfBytesThatCannotBeRead(t *testing.T) {
+	db := memory.New()
+	d := &desk{t: t, Service: assets.New(db, nil)}
+	d.upload(moderator, pdf(9))
+	audit := func(err error) (faults int, failed error) {
+		for _, err := range assets.Maintenance(assets.Limits{}, hiding{assets.StoreFiles(db), err}).Audit(ctx, db) {
+			if err != nil {
+				return faults, err
+			}
+			faults++
+		}
+		return faults, nil
+	}
+	if faults, err := audit(fs.ErrNotExist); faults != 1 || err != nil {
+		t.Errorf("missing bytes: %d faults, %v", faults, err)
+	}
+	if faults, err := audit(storage.ErrBusy); faults != 0 || !errors.Is(err, storage.ErrBusy) {
+		t.Errorf("bytes that cannot be read: %d faults, %v", faults, err)
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
@@ -119,7 +120,8 @@ func (b *fileBody) begin() error {
 
 // file serves GET /x/file/{id}/{name}: the bytes of a file, without a token. 200, or 206 with a part of them; 304. With
 // w a picture in a smaller width; with v shared caches keep it for a year, if that names the present bytes. 400 for
-// another parameter; 404; 416. A response under way is cut short when the file is removed or replaced.
+// another parameter; 404; 416; 503 while the bytes cannot be read. A response under way is cut short when the file is
+// removed or replaced.
 func (a assetRoutes) file(c *call) error {
 	in := assets.FileRequest{ID: c.param(0), Name: c.param(1)}
 	version, width := c.query.text("v"), c.query.text("w")
@@ -164,20 +166,27 @@ func (a assetRoutes) file(c *call) error {
 	http.ServeContent(w, c.r, "", time.Time{}, from)
 	switch {
 	case w.status == http.StatusRequestedRangeNotSatisfiable:
-		for _, name := range []string{"Content-Type", "Content-Disposition", "Cross-Origin-Resource-Policy",
-			"Cache-Tag"} {
-			delete(header, name)
-		}
-		header["Content-Security-Policy"] = commonHeaders["Content-Security-Policy"]
-		return &httpError{status: w.status, details: details{Code: vitrine.CodeInvalid, Parameter: "Range"},
+		err = &httpError{status: w.status, details: details{Code: vitrine.CodeInvalid, Parameter: "Range"},
 			Text: "header Range: the file has " + strconv.FormatInt(size, 10) + " bytes, and none of these"}
-	case from.err != nil:
+	case from.err == nil:
+		w.begin()
+		return nil
+	case w.sent:
 		if !errors.Is(from.err, fs.ErrNotExist) && c.r.Context().Err() == nil {
 			c.log("the response was cut short", from.err)
 		}
 		panic(http.ErrAbortHandler)
+	case errors.Is(from.err, fs.ErrNotExist):
+		err = fault.NotFound("there is no such file")
+	default:
+		err = from.err
 	}
-	return nil
+	for _, name := range []string{"Content-Type", "Content-Length", "Content-Range", "Content-Disposition",
+		"Accept-Ranges", "Cross-Origin-Resource-Policy", "Cache-Tag"} {
+		delete(header, name)
+	}
+	header["Content-Security-Policy"] = commonHeaders["Content-Security-Policy"]
+	return err
 }
 
 // fileSecurity keeps a file from doing anything when a browser shows it as a page: SVG may have scripts.
@@ -197,7 +206,8 @@ func (r *fileReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fileWriter sends a file at the pace of the client. It holds back a 416, whose body is no JSON.
+// fileWriter sends a file at the pace of the client. It holds the header back until there are bytes, so that a file
+// whose bytes cannot be read, and a part that is outside of it, gets the response of an error.
 type fileWriter struct {
 	*call
 	status int
@@ -205,19 +215,21 @@ type fileWriter struct {
 
 func (w *fileWriter) Header() http.Header { return w.w.Header() }
 
-func (w *fileWriter) WriteHeader(status int) {
-	w.status = status
-	if status == http.StatusRequestedRangeNotSatisfiable {
-		return
+func (w *fileWriter) WriteHeader(status int) { w.status = status }
+
+// begin sends the header, unless it was sent.
+func (w *fileWriter) begin() {
+	if !w.sent {
+		w.call.status, w.sent = w.status, true
+		w.w.WriteHeader(w.status)
 	}
-	w.call.status, w.sent = status, true
-	w.w.WriteHeader(status)
 }
 
 func (w *fileWriter) Write(p []byte) (int, error) {
 	if w.status == http.StatusRequestedRangeNotSatisfiable {
 		return len(p), nil
 	}
+	w.begin()
 	before := w.written
 	err := w.write(p)
 	return int(w.written - before), err

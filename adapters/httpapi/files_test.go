@@ -2,10 +2,14 @@ package httpapi_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
+	"io"
+	"io/fs"
 	"net/http"
 	"strings"
 	"testing"
@@ -325,4 +329,53 @@ func TestShownFolders(t *testing.T) {
 	}
 	w.as(editor, "POST", library+"/folders", `{"delete":["`+folder+`"]}`).want(200)
 	w.send("GET", at(folder), "").want(404)
+}
+
+// unreadFiles keep nothing, and Open returns an error.
+type unreadFiles struct {
+	assets.Files
+	err error
+}
+
+func (f *unreadFiles) Put(_ context.Context, _ string, _ int64, from io.Reader) error {
+	_, err := io.Copy(io.Discard, from)
+	return err
+}
+
+func (f *unreadFiles) Open(context.Context, string, int64, int64) (io.ReadCloser, error) {
+	return nil, f.err
+}
+
+// A file whose bytes cannot be read gets the response of an error, and not the beginning of one that breaks off.
+func TestFilesThatCannotBeRead(t *testing.T) {
+	files := &unreadFiles{}
+	svc := assets.New(memory.New(), &assets.Options{Files: files})
+	w := newWorld(t, func(c *httpapi.Config) { c.Assets = svc })
+	u := w.upload("?name=a.pdf", "%PDF-1.7\n")
+	for _, test := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{fmt.Errorf("bucket photos: %w", vitrine.ErrBusy), 503, "unavailable"},
+		{fmt.Errorf("bucket photos: %w", fs.ErrNotExist), 404, "not_found"},
+		{errors.New("bucket photos"), 500, "internal"},
+	} {
+		files.err = test.err
+		for _, part := range []string{"", "bytes=3-5"} {
+			r := w.send("GET", u.href(), "", header("Range", part))
+			if r.status != test.status || !strings.Contains(r.body, `"code":"`+test.code+`"`) ||
+				strings.Contains(r.body, "photos") || (r.header.Get("Retry-After") != "") != (r.status == 503) {
+				t.Errorf("%v, Range %q: %d %v %s", test.err, part, r.status, r.header, r.body)
+			}
+			for name, want := range map[string]string{"Cache-Control": "no-store", "Etag": "", "Cache-Tag": "",
+				"Content-Type": "application/json; charset=utf-8", "Content-Disposition": "", "Accept-Ranges": "",
+				"Content-Range": ""} {
+				if got := r.header.Get(name); got != want {
+					t.Errorf("%v, Range %q: %s is %q, want %q", test.err, part, name, got, want)
+				}
+			}
+		}
+		w.send("HEAD", u.path(), "").want(200)
+	}
 }

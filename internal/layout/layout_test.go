@@ -55,6 +55,7 @@ var table = []row{
 		"storage/memory", appsOnly + " crypto/tls"},
 	// It gets bytes and gives bytes.
 	{"assets/internal/media", "internal/fault golang.org/x/image", "", noHTTP},
+	{"assets/filestest", "assets", "", ""},
 	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html " +
 		"golang.org/x/text golang.org/x/sync", "storage/memory", noHTTP},
 	// What turns tables into the import format is apart, so that whoever only imports does not link it.
@@ -80,6 +81,8 @@ var table = []row{
 	// An adapter knows the domains and never a driver: the program that embeds it chooses one.
 	{"adapters/qrischema", "appsvc internal github.com/qri-io/jsonschema", "storage/memory", ""},
 	{"adapters/console", "internal", "", ""},
+	{"adapters/s3files", "assets storage/. github.com/minio/minio-go/v7",
+		"storage/memory github.com/johannesboyne/gofakes3", ""},
 	{"adapters/signin",
 		"appsvc adapters/httpapi internal storage/. github.com/go-webauthn/webauthn github.com/coreos/go-oidc/v3 " +
 			"golang.org/x/oauth2 github.com/google/uuid",
@@ -104,7 +107,7 @@ var table = []row{
 		domains + " internal storage adapters examples/components github.com/schollz/progressbar/v3 " +
 			"golang.org/x/term github.com/prometheus/client_golang",
 		"github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite " +
-			"github.com/descope/virtualwebauthn", ""},
+			"github.com/descope/virtualwebauthn github.com/johannesboyne/gofakes3", ""},
 	{"examples", domains + " internal storage adapters", "", ""},
 }
 
