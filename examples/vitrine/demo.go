@@ -84,13 +84,14 @@ type demoRequest struct {
 	By      string // the last part of the caller's URN, see demoCaller
 	Request string // method and path
 	// Body is the body, or the name of a file of examples/components that has it. In it <site> stands for the URL of
-	// the sample site, <+18d> for the date eighteen days later, and <post-1> and <Press> for the ids of an asset and a
-	// folder that were added before, or for a key of this name.
+	// the sample site, <+18d> for the date eighteen days later, <post-1> and <Press> for the ids of an asset and a
+	// folder that were added before, or for a key of this name, and <snow.svg> for the address of a file. The path may
+	// have ids, too.
 	Body json.RawMessage
 }
 
 // placeholder matches the placeholders for dates and ids in bodies.
-var placeholder = regexp.MustCompile(`<([+-]\d+d|post-\d+|[A-Z][a-z]+( [a-z]+)?)>`)
+var placeholder = regexp.MustCompile(`<([+-]\d+d|post-\d+|[a-z]+\.svg|[A-Z][a-z]+( [a-z]+)?)>`)
 
 // fillDemo sends the requests to services whose clock shows the time of each, so that the sample data have a history of
 // nine days, and creates people.
@@ -109,7 +110,16 @@ func fillDemo(ctx context.Context, s storage.Store, people *signin.Service, root
 	if err != nil {
 		return err
 	}
-	ids := map[string]string{} // of folders and assets, by labels and foreign ids; and keys, by names
+	ids := map[string]string{} // of folders and assets, by labels and foreign ids; keys and addresses of files, by names
+	complete := func(text string) string {
+		return placeholder.ReplaceAllStringFunc(text, func(p string) string {
+			var days int
+			if n, _ := fmt.Sscanf(p, "<%dd>", &days); n == 1 {
+				return filled.AddDate(0, 0, days).Format(time.DateOnly)
+			}
+			return ids[strings.Trim(p, "<>")]
+		})
+	}
 	for line := range bytes.Lines(demoRequests) {
 		var in demoRequest
 		if err := json.Unmarshal(line, &in); err != nil {
@@ -124,14 +134,8 @@ func fillDemo(ctx context.Context, s storage.Store, people *signin.Service, root
 		}
 		in.Body = bytes.ReplaceAll(in.Body, []byte(`"/`+demoSite), []byte(`"`+demoPath(base)))
 		in.Body = bytes.ReplaceAll(in.Body, []byte("<site>"), []byte(strings.TrimRight(root, "/")+"/"+demoSite))
-		body := placeholder.ReplaceAllStringFunc(string(in.Body), func(p string) string {
-			var days int
-			if n, _ := fmt.Sscanf(p, "<%dd>", &days); n == 1 {
-				return filled.AddDate(0, 0, days).Format(time.DateOnly)
-			}
-			return ids[strings.Trim(p, "<>")]
-		})
-		method, path, _ := strings.Cut(in.Request, " ")
+		body := complete(string(in.Body))
+		method, path, _ := strings.Cut(complete(in.Request), " ")
 		request, err := http.NewRequestWithContext(ctx, method, "http://"+demoLibrary.Network+path,
 			strings.NewReader(body))
 		if err != nil {
@@ -144,7 +148,7 @@ func fillDemo(ctx context.Context, s storage.Store, people *signin.Service, root
 		if response.Code >= 300 {
 			return fmt.Errorf("the sample data: %s at %s: %d %s", in.Request, in.At, response.Code, response.Body)
 		}
-		addIDs(ids, []byte(body), response.Body.Bytes())
+		addIDs(ids, base, []byte(body), response.Body.Bytes())
 	}
 	for _, name := range []string{"Designer", "Editor", "Newsdesk"} { // they have no way to sign in
 		role := strings.ToLower(name)
@@ -185,18 +189,30 @@ func demoCaller(r *http.Request) (httpapi.Principal, error) {
 	return httpapi.Principal{Caller: by}, err
 }
 
-// addIDs adds the ids of the folders and assets, and the keys, that a request has created.
-func addIDs(ids map[string]string, request, response []byte) {
+// addIDs adds the ids of the folders and assets, the keys, and the addresses of the files that a request has created.
+// base is the base path of the server.
+func addIDs(ids map[string]string, base string, request, response []byte) {
 	var in struct{ Add []struct{ ID string } }
 	var out struct {
 		Folders   []struct{ ID, Label string }
 		Added     []struct{ ID string }
 		Name, Key string // of a key
+		Asset     struct {
+			Content struct {
+				Attachment []struct {
+					Title string
+					URL   struct{ Href string }
+				}
+			}
+		}
 	}
 	_, _ = json.Unmarshal(request, &in), json.Unmarshal(response, &out) // others have neither
 	ids[out.Name] = out.Key
 	for _, f := range out.Folders {
 		ids[f.Label] = f.ID
+	}
+	for _, file := range out.Asset.Content.Attachment {
+		ids[file.Title] = strings.TrimSuffix(demoPath(base), "/"+demoSite) + file.URL.Href
 	}
 	for i, added := range out.Added {
 		ids[in.Add[i].ID] = added.ID
