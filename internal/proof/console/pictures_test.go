@@ -10,11 +10,18 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"io"
+	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
 )
 
 const pictureSchema = `{"type":"object","properties":{
@@ -327,4 +334,74 @@ func filesOfTheLibrary(t *testing.T, l look) {
 	looks("file-remove")
 	p.Click(`//dialog` + named("Remove"))
 	p.See(`//*[@role="status"][.="3 assets"]`)
+}
+
+// An editor of a site replaces a picture of the sample site's front page from her disk, sees it in the preview, and
+// publishes: with the mouse, and on a phone with keys and the clipboard.
+func TestAnEditorReplacesAPicture(t *testing.T) {
+	inLooks(t, editorReplacesAPicture, look{1280, "light"}, look{360, "dark"})
+}
+
+func editorReplacesAPicture(t *testing.T, l look) {
+	const app, file = "/apps/de300000-0000-4000-8000-000000000006", "quay.png"
+	w := newWorld(t, "-demo")
+	disk, axe := drawn(t, t.TempDir(), file, 900, 77), axeCore(t)
+	p := w.signIn(httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=editor",
+		Roles: []string{"editor"}, Moderates: []string{"urn:vitrine:demo.test:site=news"}}}, app)
+	p.Resize(l.width, 900)
+	p.Scheme(l.scheme)
+	first := inField("Picture", `[1]`)
+	p.See(first + `//img[contains(@src, "/x/file/")]`)
+	enter := func(xpath string) {
+		t.Helper()
+		p.See(xpath)
+		p.Run(new(any), `async (xpath) => document.evaluate(xpath, document, null, 9, null).singleNodeValue.focus()`,
+			xpath)
+		p.Press(keyEnter)
+	}
+	click := p.Click
+	if l.width < 500 {
+		click = enter
+		p.give("paste", first+named("Choose"), disk)
+	} else {
+		p.Type(first+`//input[@type="file"]`, disk)
+	}
+	p.See(`//dialog//h2[.="Where do the files go?"]`)
+	p.look(axe)
+	p.picture(fmt.Sprintf("upload-where-%d-%s", l.width, l.scheme))
+	click(`//dialog` + named("Choose a folder"))
+	p.Click(`//dialog//*[@role="treeitem"]//*[.="Pictures"]`)
+	p.See(`//dialog//*[contains(., "Pictures")]` + named("No folder"))
+	click(`//dialog` + named("Continue"))
+	p.See(first + `//img[contains(@src, "quay.png") and contains(@src, "w=320")]`)
+	p.See(`//*[contains(@class, "saving") and contains(., "Saved as version")]`)
+	p.Click(named("Run components of this store"))
+	p.Until(`() => { const x = document.querySelector(".preview iframe"); x?.scrollIntoView(); return x; }`)
+	var shown bool
+	for end := time.Now().Add(time.Minute); !shown && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		p.frame(&shown, `() => [...document.querySelectorAll("[data-key]")].flatMap((e) =>
+			[...e.shadowRoot?.querySelectorAll("img") ?? []])
+			.some((i) => i.src.includes("quay.png") && i.naturalWidth === 640)`)
+	}
+	if !shown {
+		t.Error("the preview does not show the picture")
+	}
+	p.picture(fmt.Sprintf("front-page-%d-%s", l.width, l.scheme))
+	click(named("Publish"))
+	click(`//dialog` + named("Publish"))
+	reader := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=page",
+		Reads: []string{"urn:vitrine:demo.test"}, TagsOnly: true, Tags: []string{"production"}}}
+	published := regexp.MustCompile(`"src":"http://[^"/]*/x/file/[0-9a-f]{32}/quay.png\?v=[0-9a-f]{16}"`)
+	w.until(published.String(), func() (string, bool) {
+		answer, err := http.Get(w.url + "/x/public/production?app=" + path.Base(app) + "&key=" + w.token(reader))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		have, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(have), published.Match(have)
+	})
 }
