@@ -117,7 +117,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 		return c.result, err
 	}
 	if c.Mapping == nil {
-		c.Mapping = guess(c.header)
+		c.Mapping = c.guess()
 	}
 	if c.plan, err = newPlan(c.Mapping, c.header); err == nil {
 		err = c.Mapping.complete(c.header)

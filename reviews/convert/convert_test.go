@@ -265,11 +265,15 @@ func TestNotes(t *testing.T) {
 		"the request": {convert.Request{Mapping: simple, Dates: "dmy"}, simpleHeader + good + bad, nil},
 		"later dates decide": {convert.Request{Mapping: simple},
 			simpleHeader + strings.Repeat(bad, 2000) + "3,lamp,5,25/04/2019,Eve,,\n", []string{
+				`most rows have "04/05/2019" in column "date": look whether it is created`,
+				`most rows have "Ben" in column "name": look whether it is author_name`,
 				"dates: 25/04/2019 in line 2002 shows that the day is first, and other dates were read with the " +
 					"month first: convert the whole table again with dates=dmy"}},
 		"later dates, with dots": {convert.Request{Mapping: simple},
 			simpleHeader + strings.Repeat("1,lamp,9,01.04.2019,Ann,,\n", 2000) +
 				"3,lamp,5,31.02.2019,Eve,,\n4,lamp,5,04.25.2019,Eve,,\n", []string{
+				`most rows have "01.04.2019" in column "date": look whether it is created`,
+				`most rows have "Ann" in column "name": look whether it is author_name`,
 				"dates: 04.25.2019 in line 2003 shows that the month is first, and other dates were read with the " +
 					"day first: convert the whole table again with dates=mdy"}},
 		"a request stands": {convert.Request{Mapping: simple, Dates: "mdy"},
@@ -280,8 +284,9 @@ func TestNotes(t *testing.T) {
 		"unused columns": {convert.Request{Mapping: noIDs},
 			"product,stars,date,name,Review State,\"a\tb\",rejected_line\nlamp,5,2019-04-03,Ann,spam,,\n", []string{
 				`unused columns: "Review State", "a\tb"`,
-				`"Review State" is not used, and may say which rows the shop has hidden: all are converted, so take ` +
-					`these out first`}},
+				`"Review State" is not used, and may say which rows the shop has hidden ("spam"): all are converted,` +
+					` so ` +
+					`leave those out with skip`}},
 		"equal rows": {convert.Request{Mapping: noIDs},
 			"product,stars,date,name\n" + strings.Repeat("lamp,5,2019-04-03,Ann\n", 3),
 			[]string{"rows that are like an earlier one: 2; all are kept, since the table has no ids: see line 3, 4"}},
@@ -497,11 +502,11 @@ func TestLookGuesses(t *testing.T) {
 				"reply,reply_date,picture_urls,ip_address,location",
 			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "review_date",
 				"author_name": "reviewer_name", "author_email": "reviewer_email", "collection_id": "product_handle",
-				"reply": "reply"}},
+				"reply": "reply", "reply_created": "reply_date"}},
 		"Shopify": {"product_handle,state,rating,title,author,email,location,body,reply,created_at,replied_at",
 			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "created_at",
 				"author_name": "author", "author_email": "email", "collection_id": "product_handle",
-				"reply": "reply"}},
+				"reply": "reply", "reply_created": "replied_at"}},
 		"Yotpo": {"Review ID,Review Title,Review Content,Review Score,Review Date,Reviewer Name,Reviewer " +
 			"Email,Product ID,Product Title",
 			convert.Mapping{"review_id": "Review ID", "title": "Review Title", "body": "Review Content",

@@ -9,8 +9,8 @@
 //	in := convert.Request{File: file, To: out, Mapping: mapping, Source: "shop.example.test"}
 //	result, err := convert.Convert(ctx, in)
 //
-// Look reads the beginning of a file and guesses the mapping from the names of its columns. What Convert writes,
-// reviews.Check accepts: it is checked before it is written.
+// Look reads the beginning of a file and guesses the mapping from the names of its columns and from their cells. What
+// Convert writes, reviews.Check accepts: it is checked before it is written.
 //
 // # Rows
 //

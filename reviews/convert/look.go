@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // Sight is the result of Look. The HTTP API returns its JSON.
@@ -30,7 +30,7 @@ func Look(file io.Reader) (Sight, error) {
 		return Sight{}, err
 	}
 	s := Sight{Charset: t.charset, Separator: string(t.scan.comma), Columns: t.header, Rows: [][]string{},
-		Mapping: guess(t.header), Scale: 5}
+		Mapping: t.guess(), Scale: 5}
 	p, err := newPlan(s.Mapping, t.header)
 	if err != nil {
 		return Sight{}, err
@@ -74,22 +74,21 @@ func (t *table) texts(v *value) (texts []string) {
 	return texts
 }
 
-// hiding are names of columns that say whether a shop shows a row, as simpleName returns them.
-var hiding = setOf("state status curated published approved commentapproved hidden spam isspam visible visibility " +
-	"deleted reviewstate reviewstatus moderationstatus")
-
-// notes returns notes about the columns that a plan does not use.
+// notes returns notes about the columns: those that a plan does not use, those that may say which rows are hidden, and
+// those that look as if they were taken for something else.
 func (t *table) notes(p *plan) (notes []string) {
 	var unused, warnings []string
-	for _, name := range t.header {
+	for i, name := range t.header {
 		if p.used[name] || name == "" || name == lineColumn || name == reasonColumn {
 			continue
 		}
 		unused = append(unused, name)
-		if hiding[simpleName(name)] {
-			warnings = append(warnings,
-				fmt.Sprintf("%q is not used, and may say which rows the shop has hidden: all are converted, so take "+
-					"these out first", name))
+		texts := t.texts(&value{columns: []int{i}})
+		seen, most := counts(texts)
+		words := slices.ContainsFunc(seen, func(text string) bool { return hiddenWords[simpleName(text)] })
+		if words && most > 1 || len(seen) <= 12 && hides.MatchString(simpleName(name)) {
+			warnings = append(warnings, fmt.Sprintf("%q is not used, and may say which rows the shop has hidden (%s): "+
+				"all are converted, so leave those out with skip", name, quoted(seen)))
 		}
 	}
 	if t.quotes != "" {
@@ -98,99 +97,28 @@ func (t *table) notes(p *plan) (notes []string) {
 	if len(unused) > 0 {
 		notes = append(notes, "unused columns: "+quoted(unused))
 	}
+	for _, field := range []string{"created", "author_name", "body"} {
+		v := p.at[field]
+		if v == nil || v.first() < 0 {
+			continue
+		}
+		if seen, most := counts(t.texts(v)); len(t.sample) >= 20 && 2*most > len(t.sample) {
+			warnings = append(warnings, fmt.Sprintf("most rows have %s in column %q: look whether it is %s",
+				quoted(seen[:1]), t.header[v.first()], field))
+		}
+	}
 	return append(notes, warnings...)
 }
 
-// known has the column names of common exports, for each field the most specific first. They are compared without case,
-// and only by letters and digits.
-//
-//	Judge.me                 title, body, rating, review_date, reviewer_name, reviewer_email, product_id,
-//	                         product_handle, reply
-//	                         (its template for imports, as programs that write it have it)
-//	Shopify Product Reviews  product_handle, rating, title, author, email, body, created_at, reply (its export,
-//	                         likewise)
-//	Okendo                   name, body, handle, productId, rating, sku, dateCreated, email, title
-//	Loox                     product_handle, product_id, rating, author, email, body, created_at (its export, as
-//	                         programs that read it have it)
-//	Yotpo                    Review Title, Review Content, Review Score, Review Date, Reviewer Name, Product ID,
-//	                         Product Title
-//	                         (apidocs.yotpo.com/reference/create-review has the same names with underscores)
-//	Stamped                  productId, productTitle, author, email, reviewRating, reviewTitle, reviewMessage,
-//	                         reviewDate
-//	Trustpilot               Review Id, Review Created (UTC), Review Username, Review Title, Review Content, Review
-//	                         Stars, Product Name
-//	                         (its export, as programs that read it have it)
-//	WooCommerce              comment_ID, comment_post_ID, comment_author, comment_author_email, comment_author_url,
-//	                         comment_date,
-//	                         comment_content, comment_parent, rating (columns of WordPress); product_id,
-//	                         product_name, reviewer,
-//	                         reviewer_email, review, rating, date_created
-//	                         (woocommerce.github.io/woocommerce-rest-api-docs, product reviews)
-//	Bazaarvoice              ProductID, ReviewID, ReviewText, Rating, SubmissionTime, UserNickname, Title
-//	                         (knowledge.bazaarvoice.com/wp-content/conversations/en_US/Display/content_exports.html)
-//	Facebook                 reviewID, rating, title, content, created_at, reviewer.name, product.name
-//	                         (developers.facebook.com/docs/commerce-platform/platforms/feed-schema-csv)
-//	Feefo                    Name, Email, Feedback Date, Product Id, Product Rating, Product Comment
-//	                         (help.feefo.com/knowledge-base/importing-service-reviews)
-//	Shopper Approved         Review Date, Reviewer Name, Product ID, Reviewer Product Rating, Reviewer Review
-//	                         (help.shopperapproved.com/en/articles/2842491-content-license-agreement-overview)
-//	German shops             Bewertungs-ID, Artikelname, Produkttitel, Kundenname, Autor, Überschrift, Kommentar,
-//	                         Erstellt am, and the like
-//	                         (translations of the names above, of no one product)
-//	Magento                  sku, nickname, summary, text
-//	                         (adobedocs.github.io/commerce-webapi/graphql/schema/products/mutations/create-review)
-var known = map[string]string{
-	"collection_id": "collection_id product_handle handle product_id commentpostid product_sku sku externalid " +
-		"product_code item_id article_id productidentifier " +
-		"product_url product_number artikelnummer produktid productname artikelname produkttitel producttitle product",
-	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel " +
-		"product",
-	"review_id": "review_id commentid id reviewidentifier uuid bewertungs-id",
-	"title":     "review_title title headline review_headline summary subject titel überschrift",
-	"body": "body review_content review_text reviewmessage review_body commentcontent content product_comment " +
-		"reviewer_review review message comment text " +
-		"review_comment service_comment bewertungstext kommentar",
-	"created": "review_created_utc review_date created_at date_created created submission_time when commentdategmt " +
-		"commentdate reviewdate date feedback_date " +
-		"submitted_at review_created timestamp time datum erstellt-am",
-	"rating": "rating review_rating review_stars review_score stars score star_rating product_rating " +
-		"reviewer_product_rating overall_rating service_rating bewertung sterne",
-	"author_name": "author_name reviewer_name display_name user_nickname nickname review_username author " +
-		"commentauthor reviewer customer_name name user_name username kundenname autor customer kunde",
-	"author_email": "author_email reviewer_email customer_email email commentauthoremail user_email email_address " +
-		"review_user_email",
-	"author_url": "author_url commentauthorurl reviewer_url website",
-	"parent_id":  "parent_id commentparent parent reply_to",
-	"reply":      "reply review_reply shop_reply company_reply merchant_reply",
-}
-
-// guess returns a mapping by the names of the columns. A column is used once: if two fields match it, the first one
-// gets it.
-func guess(header []string) Mapping {
-	m, simple, used := Mapping{}, map[string]int{}, map[int]bool{}
-	for i, name := range header {
-		if other, twice := simple[simpleName(name)]; !twice {
-			simple[simpleName(name)] = i
-		} else if header[other] == name {
-			used[i], used[other] = true, true // a mapping cannot distinguish two columns with one name
+// counts returns the texts that are not empty, each once, the most frequent first, and how often that one occurs.
+func counts(texts []string) (seen []string, most int) {
+	n := map[string]int{}
+	for _, text := range texts {
+		if text != "" {
+			n[text]++
+			most = max(most, n[text])
 		}
 	}
-	for _, field := range append([]string{"rating", "body", "title"}, fields...) {
-		for name := range strings.FieldsSeq(known[field]) {
-			if i, ok := simple[simpleName(name)]; ok && !used[i] && m[field] == nil {
-				m[field], used[i] = header[i], true
-			}
-		}
-	}
-	return m
-}
-
-// simpleName returns the letters and digits of a name in lower case.
-func simpleName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, name)
+	byCount := func(a, b string) int { return cmp.Or(n[b]-n[a], strings.Compare(a, b)) }
+	return slices.SortedFunc(maps.Keys(n), byCount), most
 }

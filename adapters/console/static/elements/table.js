@@ -5,7 +5,7 @@
 import { button, count, h, labelled } from "../dom.js";
 
 /**
- * @typedef {{charset: string, separator: string, columns: string[], rows: string[][], mapping: Record<string, string>,
+ * @typedef {{charset: string, separator: string, columns: string[], rows: string[][], mapping: Record<string, unknown>,
  *   scale: number, dates: string}} Sight what the service sees of a table
  */
 
@@ -55,6 +55,8 @@ export function table(name, sight, from, convert) {
 		select.value = field.replace(/:.*/, ":");
 		return select;
 	});
+	/** What is guessed of several columns, unless a column is chosen for it. */
+	const more = Object.fromEntries(Object.entries(sight.mapping).filter(([, value]) => typeof value !== "string"));
 	const source = h("input", { value: from, required: true, autocomplete: "off" });
 	const scale = h(
 		"select",
@@ -82,15 +84,16 @@ export function table(name, sight, from, convert) {
 		{
 			onsubmit: (/** @type {Event} */ event) => {
 				event.preventDefault();
-				const chosen = new Set(selects.map((select) => select.value));
+				const chosen = new Set([...selects.map((select) => select.value), ...Object.keys(more)]);
 				const lacks = [["collection_id"], ["rating", "rating:"], ["created"], ["author_name", "author_id"]]
 					.filter((any) => !any.some((field) => chosen.has(field)))
 					.map(([field]) => fields.find(([value]) => value === field)?.[1]);
 				missing.hidden = lacks.length === 0;
 				missing.textContent = `Choose the column for: ${lacks.join(" · ")}.`;
 				if (lacks.length > 0) return;
-				const mapping = Object.fromEntries(
-					selects.flatMap((select, i) =>
+				const mapping = Object.fromEntries([
+					...Object.entries(more),
+					...selects.flatMap((select, i) =>
 						select.value === ""
 							? []
 							: [
@@ -100,7 +103,7 @@ export function table(name, sight, from, convert) {
 									],
 								],
 					),
-				);
+				]);
 				convert({
 					mapping: JSON.stringify(mapping),
 					source: source.value,
@@ -114,6 +117,9 @@ export function table(name, sight, from, convert) {
 			"p",
 			{ class: "detail" },
 			`${count(sight.columns.length, "column")}, separated by ${kinds[sight.separator] ?? sight.separator}, in ${sight.charset.toUpperCase()}. Which column is what was guessed from their names: look whether it is right.`,
+		),
+		Object.entries(more).map(([field, value]) =>
+			h("p", { class: "note" }, `${fields.find(([name]) => name === field)?.[1]}: ${JSON.stringify(value)}`),
 		),
 		h(
 			"div",

@@ -1,0 +1,165 @@
+package convert
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// known has the names of columns for each field, the most specific first: those of well-known exports, and usual words
+// in English, German, French, Spanish, Italian and Dutch. They are compared as simpleName returns them. Each export
+// stands in testdata, with invented rows.
+var known = map[string]string{
+	"collection_id": "collection_id product_handle handle product_id commentpostid id_product product_sku sku " +
+		"abstract_product_sku entity_pk_value externalid product_code item_id article_id book_id listing_id hotel_id " +
+		"location_id productidentifier package_name product_url product_number artikelnummer artikel_nr produkt_nr " +
+		"produktid produkt_id ref_produit id_produit reference id_producto id_prodotto codice_prodotto " +
+		"productnummer artikelnr productname product_title artikelname produktname produkttitel producttitle " +
+		"nom_du_produit nombre_del_producto nome_prodotto productnaam hotel_name listing_name restaurant_name " +
+		"location_name business_name business_unit domain domain_url website_url product produkt artikel produit " +
+		"article producto articulo prodotto articolo listing hotel",
+	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel " +
+		"artikelbezeichnung nom_du_produit nom_produit titre_produit nombre_del_producto nombre_producto " +
+		"nome_prodotto nome_del_prodotto productnaam hotel_name listing_name restaurant_name product produkt " +
+		"artikel produit producto prodotto",
+	"review_id": "review_id commentid id_product_comment bewertungs_id bewertungsnummer id_avis id_resena " +
+		"id_recensione beoordeling_id id reviewidentifier uuid",
+	"title": "review_title title headline review_headline summary subject titel uberschrift ueberschrift betreff " +
+		"titre titre_de_l_avis titulo titolo kop onderwerp",
+	"body": "body review_content review_text reviewmessage review_body commentcontent content product_comment " +
+		"reviewer_review my_review commentcontent review message comment comments text detail description " +
+		"review_comment " +
+		"service_comment bewertungstext kommentar rezension nachricht bewertung commentaire avis texte contenu " +
+		"message_de_l_avis comentario opinion resena texto commento recensione testo recensie opmerking tekst " +
+		"beoordelingstekst beoordeling",
+	"created": "review_created_utc review_date review_creation_date review_submit_date_and_time created_at " +
+		"date_created created submission_time when commentdategmt commentdate reviewdate date_of_review date_add " +
+		"date_added date feedback_date submitted_at submitted_on review_created published_date timestamp time datum " +
+		"bewertungsdatum erstellt_am erstellt date_de_creation date_de_l_avis cree_le fecha fecha_de_creacion " +
+		"creado data data_creazione creato_il aangemaakt_op geplaatst_op",
+	"rating": "rating review_rating review_stars review_score my_rating stars score star_rating product_rating " +
+		"reviewer_product_rating overall_rating service_rating grade rating_value percent bubbles sterne punkte " +
+		"wertung bewertung note note_globale etoiles puntuacion valoracion calificacion estrellas voto valutazione " +
+		"stelle punteggio sterren score_totaal beoordeling waardering cijfer",
+	"author_name": "author_name reviewer_name reviewer_display_name display_name user_nickname nickname " +
+		"review_username author commentauthor reviewer customer_name name user_name username user kundenname autor " +
+		"verfasser customer kunde nom auteur nom_du_client client pseudo nombre nombre_del_cliente cliente usuario " +
+		"nome autore nome_cliente utente naam klantnaam klant gebruiker",
+	"author_email": "author_email reviewer_email customer_email email commentauthoremail user_email email_address " +
+		"review_user_email e_mail mail e_mail_adresse emailadresse courriel adresse_email correo " +
+		"correo_electronico indirizzo_email emailadres",
+	"author_url": "author_url commentauthorurl reviewer_url website",
+	"parent_id":  "parent_id commentparent parent reply_to",
+	"reply": "reply review_reply shop_reply company_reply merchant_reply comment_content developer_reply_text " +
+		"reply_text reply_body reply_content store_reply owner_response management_response response antwort " +
+		"reponse respuesta risposta antwoord reactie",
+	"reply_created": "reply_created reply_date replied_at reply_created_at company_reply_date_utc " +
+		"company_reply_date comment_created_at developer_reply_date_and_time response_date antwortdatum",
+	"reply_author": "reply_author reply_by replied_by replier responder",
+}
+
+// works are the columns of lists of books and films, whose titles, names and authors are not those of reviews.
+var works = setOf("bookid isbn isbn13 letterboxduri imdbid tmdbid movieid filmid")
+
+// hides matches names of columns that say whether a shop shows a row, and hiddenWords are what they say of others, both
+// as simpleName returns them.
+var (
+	hides = regexp.MustCompile("^(is)?(spam|hidden|visible|visibility|deleted|enabled|active|curated|validate|" +
+		"validated|aktiv|sichtbar|freigegeben|geloscht|statut|publie|estado|publicado|stato|pubblicato)|" +
+		"status|state$|^(is|un)?published$|approved|moderat|gepruft")
+	hiddenWords = setOf("spam pending hold trash deleted hidden rejected unpublished unapproved notapproved draft " +
+		"disabled blocked flagged archived ausstehend wartend gesperrt versteckt abgelehnt geloscht enattente " +
+		"refuse masque supprime pendiente rechazado oculto eliminado inattesa rifiutato nascosto wachtend " +
+		"afgewezen verborgen verwijderd")
+)
+
+// guess returns a mapping by the names of the columns and by the sample. A column is used once. A field gets the first
+// of its names whose cells are of its kind; one with empty cells only if there is no other.
+func (t *table) guess() Mapping {
+	m, simple, used, ofWorks := Mapping{}, map[string]int{}, map[int]bool{}, false
+	for i, name := range t.header {
+		ofWorks = ofWorks || works[simpleName(name)]
+		if other, twice := simple[simpleName(name)]; !twice {
+			simple[simpleName(name)] = i
+		} else if t.header[other] == name {
+			used[i], used[other] = true, true // a mapping cannot distinguish two columns with one name
+		}
+	}
+	for _, field := range append([]string{"rating", "body", "title"}, fields...) {
+		best := -1
+		names := known[field]
+		if ofWorks && strings.HasPrefix(field, "collection_") {
+			names += " title name"
+		}
+		for name := range strings.FieldsSeq(names) {
+			name = simpleName(name)
+			i, ok := simple[name]
+			switch {
+			case !ok || used[i] || m[field] != nil:
+			case ofWorks && (field == "title" || field == "author_name") && slices.Contains(ownOfWorks, name):
+			default:
+				switch filled, fits := t.fits(field, i); {
+				case filled && fits:
+					m[field], used[i] = t.header[i], true
+				case !filled && best < 0:
+					best = i
+				}
+			}
+		}
+		if m[field] == nil && best >= 0 {
+			m[field], used[best] = t.header[best], true
+		}
+	}
+	name, named := simple["name"]
+	year, dated := simple["year"]
+	if ofWorks && named && dated && m["collection_id"] == t.header[name] { // films share names
+		m["collection_id"] = map[string]any{"columns": []any{t.header[name], t.header[year]}, "join": " "}
+	}
+	return m
+}
+
+// ownOfWorks are the names of columns that belong to the works in a list of works.
+var ownOfWorks = []string{"title", "name", "author"}
+
+// fits reports whether most of the cells of a column that are not empty may be those of a field. filled is false if
+// all of them are empty.
+func (t *table) fits(field string, column int) (filled, fits bool) {
+	texts := slices.DeleteFunc(t.texts(&value{columns: []int{column}}), func(text string) bool { return text == "" })
+	dates, n := newDateReader(texts, ""), 0
+	for _, text := range texts {
+		reason, form := "", formOf(text)
+		switch field {
+		case "rating":
+			_, _, reason = readRating(text)
+		case "created", "reply_created":
+			if form != dateForm && form != numberForm { // impossible dates are rejected with a reason
+				_, reason = dates.read(text)
+			}
+		case "author_email":
+			if !strings.Contains(text, "@") {
+				reason = "no address"
+			}
+		case "author_name", "title", "body", "reply", "reply_author":
+			if form == numberForm || form == dateForm || form == addressForm {
+				reason = "no text"
+			}
+		}
+		if reason == "" {
+			n++
+		}
+	}
+	return len(texts) > 0, 2*n > len(texts)
+}
+
+// simpleName returns the letters and digits of a name in lower case, without accents.
+func simpleName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, norm.NFD.String(name))
+}
