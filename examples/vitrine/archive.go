@@ -23,26 +23,27 @@ import (
 )
 
 // maintenance is how the records of each package are checked and archived. Archives have people and keys only if access
-// is true.
-func maintenance(access bool) []storage.Maintenance {
+// is true. files are where the bytes of files are, nil = in the store.
+func maintenance(access bool, files assets.Files) []storage.Maintenance {
 	return []storage.Maintenance{
-		appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}, nil), reviews.Maintenance(),
+		appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}, files), reviews.Maintenance(),
 		webhook.Maintenance(), signin.Maintenance(access),
 	}
 }
 
 // notArchived returns the entries that archives leave out.
 func notArchived(access bool) (out archive.Without) {
-	for _, m := range maintenance(access) {
+	for _, m := range maintenance(access, nil) {
 		out = append(out, m.NotArchived...)
 	}
 	return out
 }
 
-// audit yields the faults in the records of a store, or an error as the last pair.
-func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
+// audit yields the faults in the records of a store, whose files have their bytes in files (see maintenance), or an
+// error as the last pair.
+func audit(ctx context.Context, db storage.Store, files assets.Files) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
-		for _, m := range maintenance(true) {
+		for _, m := range maintenance(true, files) {
 			if m.Audit == nil {
 				continue
 			}
@@ -61,7 +62,8 @@ func exportStore(f *flag.FlagSet) action {
 	access := f.Bool("with-access", false,
 		"with people and keys: who has the archive has what may be done with them, as far as the SHA-256 of a "+
 			"secret and the public half of a passkey allow")
-	bare := f.Bool("without-files", false, "without the bytes of files, which another backup has")
+	bare := f.Bool("without-files", false, "without the bytes of files, which another backup has; those "+
+		"that serve -files keeps in a bucket are in no archive")
 	return func(ctx context.Context, p *program) error {
 		if err := checkOutput(*db, "-out", *out); err != nil {
 			return err
@@ -138,7 +140,9 @@ func importStore(f *flag.FlagSet) action {
 			fmt.Fprintf(p.stderr, "imported %s\n", count(n, "entry"))
 		}
 		if err == nil && bare > 0 {
-			fmt.Fprintf(p.stderr, "bytes of files that the archive does not have: %d; vitrine check lists them\n", bare)
+			fmt.Fprintf(p.stderr,
+				"bytes of files that the archive does not have: %d; vitrine check lists them, and with "+
+					"-files those that a bucket does not have either\n", bare)
 		}
 		return err
 	}
@@ -150,11 +154,11 @@ func fillStore(ctx context.Context, s storage.Store, in *bufio.Reader) (n, bare 
 	if n, err = archive.Import(ctx, s, in, notArchived(true)); err != nil {
 		return 0, 0, err
 	}
-	for fault, err := range audit(ctx, s) {
+	for fault, err := range audit(ctx, s, nil) {
 		if err != nil {
 			return 0, 0, err
 		}
-		if archive.Without(assets.FileBytes).Has(fault.Key) {
+		if ofFileBytes(fault) {
 			bare++
 			continue
 		}
@@ -163,6 +167,9 @@ func fillStore(ctx context.Context, s storage.Store, in *bufio.Reader) (n, bare 
 	}
 	return n, bare, nil
 }
+
+// ofFileBytes reports whether a fault is that bytes of a file are missing, or have no file.
+func ofFileBytes(f storage.Fault) bool { return archive.Without(assets.FileBytes).Has(f.Key) }
 
 // openArchive opens FILE, or standard input for "-".
 func openArchive(ctx context.Context, p *program, name string) (io.ReadCloser, error) {

@@ -162,7 +162,7 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 	if now, err := apps.Changes(ctx, appsvc.ChangesRequest{}); err != nil || len(now.Changes) != 2 {
 		t.Errorf("%d changes after the import, %v", len(now.Changes), err)
 	}
-	for f, err := range audit(ctx, to) {
+	for f, err := range audit(ctx, to, nil) {
 		t.Error(f, err)
 	}
 }

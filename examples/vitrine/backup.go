@@ -43,12 +43,13 @@ func checkFile(db string) error {
 func restore(f *flag.FlagSet) action {
 	db := f.String("db", "vitrine.db",
 		"`store`: the path of a SQLite file, which need not exist; the server must be stopped")
+	bare := withoutFilesFlag(f)
 	return func(ctx context.Context, p *program) error {
 		if err := checkFile(*db); err != nil {
 			return err
 		}
 		aside, err := sqlite.Restore(ctx, *db, f.Arg(0), func(s *sqlite.DB) error {
-			faults, err := p.printFaults(ctx, s)
+			faults, err := p.printFaults(ctx, s, nil, *bare)
 			if faults > 0 {
 				err = errors.Join(err, fmt.Errorf("%s: faults found: %d: it is no whole copy", f.Arg(0), faults))
 			}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 
+	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -15,15 +17,24 @@ func checkStore(f *flag.FlagSet) action {
 	rebuild := f.Bool("rebuild", false,
 		"first build the search indices anew; a store may be served meanwhile, and searching a library, and adding "+
 			"to it, is 503 until it is done")
+	address := f.String("files", "", filesUsage)
+	bare := withoutFilesFlag(f)
 	return func(ctx context.Context, p *program) error {
+		if *bare && *address != "" {
+			return usageError{errors.New("-files looks for the bytes of files, and -without-files does not: give one")}
+		}
+		files, err := p.openFiles(ctx, *address)
+		if err != nil {
+			return err
+		}
 		open := readStore
 		if *rebuild {
 			open = inStore
 		}
 		faults := 0
-		err := open(ctx, *db, func(s storage.Store) (err error) {
+		err = open(ctx, *db, func(s storage.Store) (err error) {
 			if *rebuild {
-				for _, m := range maintenance(true) {
+				for _, m := range maintenance(true, nil) {
 					if m.Rebuild == nil {
 						continue
 					}
@@ -32,7 +43,7 @@ func checkStore(f *flag.FlagSet) action {
 					}
 				}
 			}
-			faults, err = p.printFaults(ctx, s)
+			faults, err = p.printFaults(ctx, s, files, *bare)
 			return err
 		})
 		if err != nil {
@@ -46,9 +57,15 @@ func checkStore(f *flag.FlagSet) action {
 	}
 }
 
-// printFaults prints the faults in the records of a store, and returns how many there are.
-func (p *program) printFaults(ctx context.Context, s storage.Store) (faults int, err error) {
-	for fault, err := range audit(ctx, s) {
+// printFaults prints the faults in the records of a store, and returns how many there are. It leaves out those of the
+// bytes of files if bare is true, and looks for these in files otherwise, nil = in the store.
+func (p *program) printFaults(
+	ctx context.Context, s storage.Store, files assets.Files, bare bool,
+) (faults int, err error) {
+	for fault, err := range audit(ctx, s, files) {
+		if err == nil && bare && ofFileBytes(fault) {
+			continue
+		}
 		if err == nil {
 			faults++
 			_, err = fmt.Fprintln(p.stdout, fault)

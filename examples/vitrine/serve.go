@@ -32,7 +32,7 @@ type serveFlags struct {
 	tlsCert, tlsKey, trustProxy    string
 	webhooks, webhooksAllow        string
 	protectTags, approve, oidc     string
-	assetNames, logForm            string
+	assetNames, logForm, files     string
 	demo, accessLog, newKeys       bool
 	keepChanges, keepDeleted       lifetime
 	publicCache                    time.Duration
@@ -72,6 +72,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	o.maxFile, o.maxFiles = 64<<20, 10_000_000_000
 	f.Var(&o.maxFile, "max-file", "`size` of a file that is uploaded, at most: bytes, or such as 64MiB or 1GB")
 	f.Var(&o.maxFiles, "max-files", "`size` of all files of a network together, at most, such as 10GB")
+	f.StringVar(&o.files, "files", "", filesUsage)
 	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second,
 		"`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
 	f.Var(&o.metricsAddr, "metrics-addr",
@@ -102,7 +103,7 @@ func serve(f *flag.FlagSet) action {
 // check checks the flags, and reads the files that they name, before the store is opened: so a mistake creates neither
 // a store nor a key. -base-path and -base-url are the exception: httpapi.New checks them. The error says which flag is
 // wrong.
-func (s *server) check(context.Context) (err error) {
+func (s *server) check(ctx context.Context) (err error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryAim)
 	}
@@ -134,6 +135,12 @@ func (s *server) check(context.Context) (err error) {
 		return err
 	}
 	if s.cert, err = newCertificate(s.tlsCert, s.tlsKey); err != nil {
+		return err
+	}
+	if s.demo && s.files != "" {
+		return usageError{errors.New("-files: the sample data of -demo have their files in the store")}
+	}
+	if s.bytes, err = s.openFiles(ctx, s.files); err != nil {
 		return err
 	}
 	if err = checkDB(s.db); err != nil || s.keyIsBeside(s.db, s.keyFile) {

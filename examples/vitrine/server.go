@@ -45,6 +45,7 @@ type server struct {
 	cert      *certificate                   // nil without TLS
 	provider  *signin.Provider               // nil without -oidc
 	names     console.AssetNames             // of the numbers of assets
+	bytes     assets.Files                   // of files; nil = in the store
 	tokens    atomic.Pointer[httpapi.Tokens] // nil if the keys are beside the store, until it is open
 
 	// What the other steps have opened.
@@ -150,7 +151,7 @@ func (s *server) openHandler(ctx context.Context) error {
 		Apps: appsvc.New(s.store, &appsvc.Options{
 			KeepChanges: kept, KeepDeleted: time.Duration(s.keepDeleted), Rights: s.people.Rights,
 		}),
-		Assets: assets.New(s.store, &assets.Options{KeepChanges: kept,
+		Assets: assets.New(s.store, &assets.Options{KeepChanges: kept, Files: s.bytes,
 			Limits: assets.Limits{File: int(s.maxFile), Files: int64(s.maxFiles)}}),
 		Reviews: reviews.New(s.store, &reviews.Options{KeepChanges: kept}),
 	}
