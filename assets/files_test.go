@@ -436,7 +436,7 @@ func TestUploadsThatFail(t *testing.T) {
 	a := d.upload(moderator, pdf(5))
 	body := picture(t, 2000)
 	for left := range 20 {
-		on := assets.New(&failing{db, left}, &assets.Options{Now: func() time.Time { return now }})
+		on := assets.New(&failing{db, int64(left)}, &assets.Options{Now: func() time.Time { return now }})
 		_, err := on.As(moderator).Upload(ctx, lib, assets.UploadRequest{}, strings.NewReader(body))
 		_, again := on.As(moderator).ReplaceFile(ctx, lib, assets.ReplaceFileRequest{Asset: a.ID, IfMatch: a.ETag()},
 			strings.NewReader(body))

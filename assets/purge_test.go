@@ -3,6 +3,7 @@ package assets_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
@@ -57,11 +58,11 @@ func TestWhoMayPurgeWhat(t *testing.T) {
 // failing is a store whose updates fail from one on.
 type failing struct {
 	storage.Store
-	left int
+	left int64
 }
 
 func (f *failing) Update(ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error) error {
-	if f.left--; f.left < 0 {
+	if atomic.AddInt64(&f.left, -1) < 0 {
 		return storage.ErrBusy
 	}
 	return f.Store.Update(ctx, space, o, fn)
@@ -121,7 +122,7 @@ func TestAPurgeTakesWhatIsInNoOtherFolder(t *testing.T) {
 		inMemory := memory.New()
 		d, doomed, kept := fill(inMemory)
 		ask := assets.ChangeFoldersRequest{Purge: []string{doomed}}
-		_, err := assets.New(&failing{inMemory, left}, nil).As(moderator).ChangeFolders(ctx, lib, ask)
+		_, err := assets.New(&failing{inMemory, int64(left)}, nil).As(moderator).ChangeFolders(ctx, lib, ask)
 		if err == nil {
 			if check(inMemory, d, doomed, kept); left < 5 {
 				t.Errorf("a purge of %d assets takes %d updates", many, left)

@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// fileHome says in which library a file is. It is put before the bytes of the file, and does not change. Whether the
+// fileHome says in which library a file is. It is put before the record of the file, and does not change. Whether the
 // file is there is known in the library alone.
 type fileHome struct {
 	Library Library `json:"library"`

@@ -43,17 +43,20 @@ func (s *Session) keep(
 ) (Asset, error) {
 	isNew := f.Bytes == ""
 	in, err := s.service.receive(body)
-	if err == nil {
-		defer in.close()
-		f.setBytes(in)
-	}
-	if err == nil && isNew {
-		err = s.service.putHome(ctx, f.ID, lib)
-	}
 	if err != nil {
 		return Asset{}, full(err)
 	}
-	if err = s.service.putBytes(ctx, &f, in); err == nil {
+	defer in.close()
+	f.setBytes(in)
+	home := make(chan error, 1)
+	if isNew { // at the same time, so that both may share a commit
+		id := f.ID
+		go func() { home <- s.service.putHome(ctx, id, lib) }()
+	} else {
+		home <- nil
+	}
+	err = s.service.putBytes(ctx, &f, in)
+	if err = cmp.Or(<-home, err); err == nil {
 		var a Asset
 		a, err = update(ctx, s, lib, size{}, func(req *request) (Asset, error) {
 			r, err := commit(req, f)
@@ -198,7 +201,7 @@ func (f *fileRecord) setBytes(in *received) {
 	f.Width, f.Height, f.Renditions = in.info.Width, in.info.Height, nil
 }
 
-// putHome notes which library a file is in, before its bytes are stored.
+// putHome notes which library a file is in.
 func (s *Service) putHome(ctx context.Context, id string, lib Library) error {
 	home, err := json.Marshal(fileHome{lib, s.now().UnixMilli()})
 	if err != nil {
