@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,8 +160,16 @@ func (a assetRoutes) file(c *call) error {
 	header["Content-Security-Policy"] = fileSecurity
 	header["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
 	header["Cache-Tag"] = []string{"file-" + file.ID}
-	if kind, _, _ := strings.Cut(file.Type, "/"); !slices.Contains([]string{"image", "video", "audio"}, kind) {
-		header["Content-Disposition"] = []string{"attachment; filename*=UTF-8''" + urlescape.Escape(file.Name)}
+	if kind, ending, _ := strings.Cut(file.Type, "/"); !slices.Contains([]string{"image", "video", "audio"}, kind) {
+		name := file.Name
+		if !strings.EqualFold(path.Ext(name), "."+ending) {
+			name += "." + ending // so that a desktop opens x.html as what it is, a PDF, and runs nothing in it
+		}
+		header["Content-Disposition"] = []string{"attachment; filename*=UTF-8''" + urlescape.Escape(name)}
+	}
+	delete(c.r.Header, "If-Match") // caches would keep a 412
+	if strings.Contains(c.r.Header.Get("Range"), ",") {
+		delete(c.r.Header, "Range") // thousands of ranges of a byte would each read a whole chunk
 	}
 	w, from := &fileWriter{call: c}, &fileReader{ReadSeeker: file.Bytes}
 	http.ServeContent(w, c.r, "", time.Time{}, from)

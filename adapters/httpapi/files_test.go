@@ -109,6 +109,8 @@ func TestFilesAreServed(t *testing.T) {
 		t.Errorf("a part: %q, %v", part.body, part.header)
 	}
 	w.send("GET", u.path(), "", header("Range", "bytes=10-19"), header("If-Range", `"other"`)).want(200)
+	w.send("GET", u.path(), "", header("Range", "bytes=0-0,5-5")).want(200)
+	w.send("GET", u.path(), "", header("If-Match", `"other"`)).want(200)
 	if r := w.send("GET", u.path(), "", header("Range", "bytes=9999999-")); r.status != 416 ||
 		r.header.Get("Content-Type") != "application/json; charset=utf-8" ||
 		!strings.Contains(r.body, `"parameter":"Range"`) {
@@ -130,6 +132,11 @@ func TestFilesAreServed(t *testing.T) {
 	u = w.upload("?name=a%20%C3%A9.pdf", "%PDF-1.7\n")
 	if got := w.send("GET", u.path(),
 		"").want(200).header.Get("Content-Disposition"); got != "attachment; filename*=UTF-8''a%20%C3%A9.pdf" {
+		t.Errorf("Content-Disposition is %q", got)
+	}
+	u = w.upload("?name=a.html", "%PDF-1.7\n<script>")
+	if got := w.send("GET", u.path(),
+		"").want(200).header.Get("Content-Disposition"); got != "attachment; filename*=UTF-8''a.html.pdf" {
 		t.Errorf("Content-Disposition is %q", got)
 	}
 	svg := `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`
