@@ -65,8 +65,9 @@ const (
 	deletedChunks = 4
 )
 
-// FileBytes names the entries of a store that have the bytes of files, for an archive without them (archive.Without). The
-// records of the files are in other entries. Audit yields a fault with such a key for each file whose bytes are missing.
+// FileBytes names the entries of a store that have the bytes of files, for an archive without them (archive.Without).
+// The records of the files are in other entries. Audit yields a fault with such a key for each file whose bytes are
+// missing.
 var FileBytes = []string{"files/* data/", "files/* object/"}
 
 // storedObject is the record of bytes in the store.

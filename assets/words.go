@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// words splits a text that is indexed, and may have HTML, into its words, in their order. parseQuery, in query.go, splits
-// queries by the same rules:
+// words splits a text that is indexed, and may have HTML, into its words, in their order. parseQuery, in query.go,
+// splits queries by the same rules:
 //
 //   - HTML is stripped; see stripHTML.
 //   - Case, diacritics of Latin, Greek and Cyrillic letters, and more are folded; see fold.

@@ -103,7 +103,7 @@ var answered = map[string]func(context.Context, *client.Client) error{
 		return second(c.Assets.Asset(ctx, ofN, "a"))
 	},
 	"Assets.ShowFolder": ofAssets((*client.Assets).ShowFolder, assets.ShowFolderRequest{Folder: "f"}),
-	"Assets.EditFile": ofAssets((*client.Assets).EditFile, assets.EditFileRequest{Asset: "a", IfMatch: `"e"`}),
+	"Assets.EditFile":   ofAssets((*client.Assets).EditFile, assets.EditFileRequest{Asset: "a", IfMatch: `"e"`}),
 	"Assets.Upload": func(ctx context.Context, c *client.Client) error {
 		return second(c.Assets.Upload(ctx, ofN, assets.UploadRequest{Size: 1}, strings.NewReader("x")))
 	},

@@ -66,8 +66,8 @@ type Options struct {
 	Otherwise func(*http.Request) (httpapi.Principal, error)
 	// Provider is an OpenID Connect provider; nil for none.
 	Provider *Provider
-	// Manages returns nil if a caller may manage a folder of an asset library, and so may let public keys show it. nil =
-	// no key shows folders.
+	// Manages returns nil if a caller may manage a folder of an asset library, and so may let public keys show it. nil
+	// = no key shows folders.
 	Manages func(ctx context.Context, by vitrine.Caller, network, library, folder string) error
 	// Log gets a line "access" for who signed in or failed to, was invited or changed, and for keys. nil means
 	// slog.Default().

@@ -110,7 +110,8 @@ func fillDemo(ctx context.Context, s storage.Store, people *signin.Service, root
 	if err != nil {
 		return err
 	}
-	ids := map[string]string{} // of folders and assets, by labels and foreign ids; keys and addresses of files, by names
+	// of folders and assets, by labels and foreign ids; keys and addresses of files, by names
+	ids := map[string]string{}
 	complete := func(text string) string {
 		return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 			var days int

@@ -192,8 +192,10 @@ func TestADemoTokenHasNoRightOverOtherData(t *testing.T) {
 func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"spam"}, {"-spam"}, {"serve", "now"}, {"serve", "-keep-changes", "0"}, {"serve", "-max-file", "1kB"}, {"serve", "-max-files", "0"},
-		{"serve", "-max-file", "-1MB"}, {"serve", "-max-file", "99999999999GB"}, {"serve", "-max-file", ""}, {"serve", "-keep-deleted", "0"},
+		{"spam"}, {"-spam"}, {"serve", "now"}, {"serve", "-keep-changes", "0"}, {"serve", "-max-file", "1kB"},
+		{"serve", "-max-files", "0"},
+		{"serve", "-max-file", "-1MB"}, {"serve", "-max-file", "99999999999GB"}, {"serve", "-max-file", ""},
+		{"serve", "-keep-deleted", "0"},
 		{"feed"}, {"feed", "rest"},
 		{"serve", "-db", "memory:", "-protect-tags", "production, staging"},
 		{"serve", "-db", "memory:", "-protect-tags", ","},
