@@ -80,6 +80,8 @@ type conversion struct {
 	refuted    error // the scale was guessed, and a row shows that this was wrong
 	rated      []int // memory for the ratings of a row
 	filled     int64 // ratings that are the mean of others
+	powers     int64 // ids in scientific notation, and the first of them
+	power      string
 	result     Result
 	alike      int64    // rows that are like an earlier one, in a table without a column of ids
 	alikeAt    []string // the lines of the first of them
@@ -119,7 +121,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	if c.Mapping == nil {
 		c.Mapping = c.guess()
 	}
-	if c.plan, err = newPlan(c.Mapping, c.header); err == nil {
+	if c.plan, err = newPlan(c.Mapping, c.table); err == nil {
 		err = c.Mapping.complete(c.header)
 	}
 	if err != nil {
@@ -169,6 +171,10 @@ func (c *conversion) notes() []string {
 				notes = append(notes, fmt.Sprintf("skip: no row has %q in column %q", text, c.header[s.column]))
 			}
 		}
+	}
+	if c.powers > 0 {
+		notes = append(notes, fmt.Sprintf("ids such as %s, whose digits a spreadsheet has lost: %d; export the table "+
+			"again, and do not save it with a spreadsheet", c.power, c.powers))
 	}
 	if c.filled > 0 {
 		notes = append(notes, fmt.Sprintf("empty ratings that became the mean of the others: %d", c.filled))

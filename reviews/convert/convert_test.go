@@ -317,8 +317,10 @@ func TestRejectedRowsOfSpreadsheets(t *testing.T) {
 func TestRatings(t *testing.T) {
 	for text, want := range map[string]int{"5": 100, "1": 20, "4.5": 90, "4,5": 90, "0.5": 10, "0.01": 1, " 3 ": 60,
 		"4/5": 80, "7/10": 70, "4 out of 5": 80, "4.0 out of 5 stars": 80, "80%": 80, "80 %": 80,
-		"★★★★☆": 80, "★★★★★": 100, "⭐⭐⭐": 60, "4 stars": 80, "1 star": 20, "4 von 5 Sternen": 0, "4 von 5": 80,
-		"11/10": 0, "5/0": 0, "★ good": 0, "NaN": 0, "٤": 0, "5.0.0": 0} {
+		"★★★★☆": 80, "★★★★★": 100, "⭐⭐⭐": 60, "4½": 90, "½": 10, "3 ¾": 75, "4½/5": 90,
+		"★★★½": 70, "★★★★★★★★☆☆": 80, "4.5½": 0, "★½☆": 0, "4 stars": 80, "1 star": 20, "4 von 5 Sternen": 0,
+		"4 von 5": 80,
+		"11/10":   0, "5/0": 0, "★ good": 0, "NaN": 0, "٤": 0, "5.0.0": 0} {
 		list, result, _ := converted(t, convert.Request{Mapping: simple},
 			simpleHeader+"1,lamp,\""+text+"\",2019-04-03,Ann,,\n")
 		switch {
@@ -330,6 +332,31 @@ func TestRatings(t *testing.T) {
 	list, _, _ := converted(t, convert.Request{Mapping: simple, Scale: 10}, simpleHeader+"1,lamp,7,2019-04-03,Ann,,\n")
 	if got := list[0].Reviews[0].Ratings; !slices.Equal(got, []int{70}) {
 		t.Errorf("of 10: %d", got)
+	}
+}
+
+// What spreadsheets and databases add to cells is taken off, and told where the file has to show it.
+func TestArtefacts(t *testing.T) {
+	list, result, rejects := converted(t, convert.Request{Mapping: simple, Source: "shop"}, simpleHeader+
+		"\"=\"\"0012\"\"\",=\"007\",5,2019-04-03,Bj&ouml;rn,Salt &amp; pepper,a\\nb\n1.23E+12,\\N,5,2019-04-03,Ann,,\n"+
+		"8,x,5,2019-04-03,Ann,It\\'s,a\\nb \\\\ c\n9,x,5,2019-04-03,NULL,NULL,\n")
+	want := []review{{ID: "0012", Created: "2019-04-03T00:00:00Z", Ratings: []int{100}, Name: "Björn",
+		Title: "Salt & pepper", Body: "<p>a</p><p>b</p>"}, {ID: "8", Created: "2019-04-03T00:00:00Z",
+		Ratings: []int{100}, Name: "Ann", Title: "It's", Body: `<p>a</p><p>b \ c</p>`}}
+	if len(list) != 2 || list[0].ID != "MDA3" ||
+		!reflect.DeepEqual(append(list[0].Reviews, list[1].Reviews...), want) ||
+		result.RejectedTotal != 2 || !strings.Contains(rejects, `1.23E+12,\N,5`) {
+		t.Errorf("%+v, %+v, %q", list, result, rejects)
+	}
+	for i, note := range []string{"this is a dump of a database", `ids such as "1.23E+12" in line 3`} {
+		if len(result.Notes) != 2 || !strings.HasPrefix(result.Notes[i], note) {
+			t.Errorf("%q", result.Notes)
+		}
+	}
+	list, result, _ = converted(t, convert.Request{Mapping: simple, Source: "shop"},
+		simpleHeader+"1,x,5,2019-04-03,NULL,C:\\new,\n")
+	if got := list[0].Reviews[0]; got.Name != "NULL" || got.Title != `C:\new` || result.Notes != nil {
+		t.Errorf("no dump: %+v, %q", got, result.Notes)
 	}
 }
 
@@ -474,6 +501,8 @@ func TestMistakesOfRequests(t *testing.T) {
 		"an order":         {convert.Request{Dates: "ymd"}, file, "dates", "dmy or mdy"},
 		"a spreadsheet":    {convert.Request{}, "PK\x03\x04", "", "spreadsheet"},
 		"JSON":             {convert.Request{}, "{}\n", "", "JSON"},
+		"XML":              {convert.Request{}, "<?xml version=\"1.0\"?>\n<reviews/>", "", "this is XML"},
+		"HTML":             {convert.Request{}, "\ufeff <table><tr>", "", "save it as CSV"},
 		"nothing":          {convert.Request{}, "", "", "empty"},
 		"a binary file":    {convert.Request{}, "a,b\x00\x00\x00,c", "", "binary"},
 		"unknown columns":  {convert.Request{}, "a,b\n1,2\n", "mapping", "no column is named for collection_id"},

@@ -39,6 +39,7 @@ type table struct {
 	extra   int        // the columns at the end of header that only rejected rows have: 0 or 2
 	sample  [][]string // rows at the beginning
 	forms   []form     // of the columns of sample
+	dump    bool       // sample shows that cells have the escapes of a dump of a database
 
 	scan    scanner
 	single  scanner // of one line inside of a row
@@ -169,6 +170,7 @@ func openTable(file io.Reader) (*table, error) {
 			look.faults[0])
 	}
 	t.sample = look.sample
+	t.dump = dumped(t.sample)
 	if err := t.readHeader(); err != nil {
 		return nil, err
 	}
@@ -239,6 +241,11 @@ func foreign(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")):
 		return "this is a spreadsheet or an archive: save the sheet as CSV, and convert that, or unpack the archive"
+	case len(text) > 1 && text[0] == '<' && (text[1] == '?' || text[1] == '!' ||
+		'a' <= text[1]|0x20 && text[1]|0x20 <= 'z'):
+		return "this is XML or HTML and no table: open it with a spreadsheet program and save it as CSV, or make " +
+			"CSV of " +
+			"it with a program such as xmlstarlet or xq"
 	case len(text) == 0:
 		return "the file is empty: want CSV with the names of the columns in the first row"
 	case text[0] == '{' || text[0] == '[':

@@ -45,9 +45,12 @@
 // # Values
 //
 //   - A rating is a number from above 0 to Request.Scale, such as 4, 4.5 or 4,5, or it says its own scale: 4/5, "4 out
-//     of 5", 80 %, or five characters of which some are ★. It becomes an integer from 1 to 100. Without a scale each
+//     of 5", 80 %, 4½, or characters of which some are ★. It becomes an integer from 1 to 100. Without a scale each
 //     column has 5, 10 or 100, the lowest that nearly all of its first 1,000 ratings do not exceed, and a note says
 //     which. If a later rating exceeds it, Convert fails and writes nothing.
+//   - The form ="0012", with which spreadsheets keep zeros, is 0012, and entities of HTML in titles and names are the
+//     characters that they stand for. Where the first rows have \N, several NULL, or \' or \", the table is a dump of a
+//     database: \N and NULL are empty, and \n and the like are what they stand for. A note says so.
 //   - Rows that Mapping leaves out with skip are counted in Result.Skipped, and not rejected.
 //   - What the shop has answered is kept in the subparts reply, reply_created and reply_author. Its date becomes one of
 //     the import format if it is readable, and stays as it is otherwise.

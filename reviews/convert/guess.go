@@ -127,7 +127,9 @@ var ownOfWorks = []string{"title", "name", "author"}
 // fits reports whether most of the cells of a column that are not empty may be those of a field. filled is false if
 // all of them are empty.
 func (t *table) fits(field string, column int) (filled, fits bool) {
-	texts := slices.DeleteFunc(t.texts(&value{columns: []int{column}}), func(text string) bool { return text == "" })
+	texts := slices.DeleteFunc(t.texts(&value{columns: []int{column}, escaped: t.dump}), func(text string) bool {
+		return text == ""
+	})
 	dates, n := newDateReader(texts, ""), 0
 	for _, text := range texts {
 		reason, form := "", formOf(text)

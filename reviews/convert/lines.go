@@ -8,8 +8,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +43,13 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	e.collection, e.title, e.id, e.parent = get("collection_id"), get("collection_title"), get("review_id"),
 		get("parent_id")
 	name, author, created := get("author_name"), get("author_id"), get("created")
+	for _, id := range []string{e.collection, e.id} {
+		if powered.MatchString(id) {
+			c.powers++
+			c.power = cmp.Or(c.power, fmt.Sprintf("%q in line %d", id, e.line))
+		}
+	}
+	name, e.title = decoded(name), decoded(e.title)
 	var faults []string
 	failIf := func(wrong bool, reason string) {
 		if wrong {
@@ -66,7 +75,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		}
 		faults = append(faults, reason)
 	}
-	out := appendJSON(append(c.json[:0], `"title":`...), get("title"))
+	out := appendJSON(append(c.json[:0], `"title":`...), decoded(get("title")))
 	out = appendJSON(append(out, `,"body_html":`...), c.bodies.body(get("body")))
 	out = appendJSON(append(out, `,"created":`...), e.created)
 	out = append(out, `,"ratings":`...)
@@ -118,6 +127,17 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		e.id = hex.EncodeToString(sum[:12])
 	}
 	return ""
+}
+
+// powered matches numbers in scientific notation, which spreadsheets make of long ids.
+var powered = regexp.MustCompile(`^\d([.,]\d+)?[eE]\+?\d+$`)
+
+// decoded returns a text with characters in place of the entities of HTML.
+func decoded(text string) string {
+	if strings.IndexByte(text, '&') < 0 {
+		return text
+	}
+	return html.UnescapeString(text)
 }
 
 // ratings returns the ratings of a row, or why there are none.

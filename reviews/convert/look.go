@@ -31,7 +31,7 @@ func Look(file io.Reader) (Sight, error) {
 	}
 	s := Sight{Charset: t.charset, Separator: string(t.scan.comma), Columns: t.header, Rows: [][]string{},
 		Mapping: t.guess(), Scale: 5}
-	p, err := newPlan(s.Mapping, t.header)
+	p, err := newPlan(s.Mapping, t)
 	if err != nil {
 		return Sight{}, err
 	}
@@ -83,7 +83,7 @@ func (t *table) notes(p *plan) (notes []string) {
 			continue
 		}
 		unused = append(unused, name)
-		texts := t.texts(&value{columns: []int{i}})
+		texts := t.texts(&value{columns: []int{i}, escaped: t.dump})
 		seen, most := counts(texts)
 		words := slices.ContainsFunc(seen, func(text string) bool { return hiddenWords[simpleName(text)] })
 		if words && most > 1 || len(seen) <= 12 && hides.MatchString(simpleName(name)) {
@@ -93,6 +93,9 @@ func (t *table) notes(p *plan) (notes []string) {
 	}
 	if t.quotes != "" {
 		notes = append(notes, t.quotes)
+	}
+	if t.dump {
+		notes = append(notes, `this is a dump of a database: \N and NULL are empty, and \', \" and \n are read as such`)
 	}
 	if len(unused) > 0 {
 		notes = append(notes, "unused columns: "+quoted(unused))

@@ -99,17 +99,17 @@ type plan struct {
 	dates    string
 	used     map[string]bool // names of columns
 
-	header  []string
+	*table
 	columns map[string]int
 	twice   map[string]bool
 }
 
-// newPlan looks up the columns of a mapping in a header. It returns ErrInvalid if a field is unknown, if a value has no
+// newPlan looks up the columns of a mapping in a table. It returns ErrInvalid if a field is unknown, if a value has no
 // known form, and if a column is missing or occurs twice.
-func newPlan(m Mapping, header []string) (*plan, error) {
-	p := &plan{at: map[string]*value{}, used: map[string]bool{}, header: header, columns: map[string]int{},
+func newPlan(m Mapping, t *table) (*plan, error) {
+	p := &plan{at: map[string]*value{}, used: map[string]bool{}, table: t, columns: map[string]int{},
 		twice: map[string]bool{}}
-	for i, name := range header {
+	for i, name := range t.header {
 		_, p.twice[name] = p.columns[name]
 		p.columns[name] = i
 	}

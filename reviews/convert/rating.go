@@ -16,12 +16,16 @@ func readRating(text string) (n, of float64, reason string) {
 	if len(text) == 1 && digit(text[0]) {
 		return float64(text[0] - '0'), 0, ""
 	}
-	if stars, all := strings.Count(text, "★")+strings.Count(text, "⭐"),
-		len([]rune(strings.ReplaceAll(text, "\ufe0f", ""))); stars > 0 {
-		if empty := strings.Count(text, "☆") + strings.Count(text, "✩"); stars+empty != all {
+	if stars := strings.Count(text, "★") + strings.Count(text, "⭐"); stars > 0 {
+		rest, half := strings.CutSuffix(strings.ReplaceAll(text, "\ufe0f", ""), "½")
+		empty, all := strings.Count(rest, "☆")+strings.Count(rest, "✩"), len([]rune(rest))
+		if n = float64(stars); half {
+			n += 0.5
+		}
+		if stars+empty != all || half && empty > 0 {
 			return 0, 0, ratingReason
 		}
-		return float64(stars), 5, ""
+		return n, float64(max(5, all)), ""
 	}
 	number := strings.ToLower(text)
 	for _, word := range []string{"/", " out of ", " of ", " von ", " sur ", " de ", " su ", " van "} {
@@ -75,12 +79,20 @@ func guessScale(texts []string) (scale float64, found bool) {
 	return 5, all > 0
 }
 
+// fractions are what may stand behind a number, or alone.
+var fractions = map[string]string{"½": ".5", "¼": ".25", "¾": ".75"}
+
 // parseNumber parses a number with a decimal point or comma and without an exponent. The word stars may follow.
 func parseNumber(text string) (float64, error) {
 	for _, word := range []string{"stars", "star", "sterne", "stern", "rating"} {
 		text = strings.TrimSuffix(strings.TrimSpace(text), word)
 	}
 	text = strings.Replace(strings.TrimSpace(text), ",", ".", 1)
+	for mark, part := range fractions {
+		if whole, found := strings.CutSuffix(text, mark); found && !strings.Contains(whole, ".") {
+			text = strings.TrimSpace(whole) + part
+		}
+	}
 	if strings.Trim(text, "0123456789.") != "" {
 		return 0, strconv.ErrSyntax
 	}

@@ -18,6 +18,7 @@ type value struct {
 	words    map[string]string // in place of these texts, which are in lower case
 	scale    float64           // of a rating
 	guessed  bool              // scale was guessed
+	escaped  bool              // see table.dump
 	next     *value            // read if this one is empty
 }
 
@@ -26,7 +27,7 @@ func (v *value) read(cells []string) (text string, from *value) {
 	for ; v != nil; v = v.next {
 		from, text = v, v.constant
 		for _, at := range v.columns {
-			switch cell := strings.TrimSpace(cells[at]); {
+			switch cell := unescaped(strings.TrimSpace(cells[at]), v.escaped); {
 			case text == "":
 				text = cell
 			case cell != "":
@@ -41,6 +42,41 @@ func (v *value) read(cells []string) (text string, from *value) {
 		}
 	}
 	return "", from
+}
+
+// unescaped returns a cell without what programs add: the form ="0012" with which spreadsheets keep zeros, and in a
+// dump of a database its escapes.
+func unescaped(cell string, dump bool) string {
+	if strings.HasPrefix(cell, `="`) && strings.HasSuffix(cell, `"`) && len(cell) > 2 {
+		cell = cell[2 : len(cell)-1]
+	}
+	switch {
+	case !dump:
+	case cell == `\N` || cell == "NULL":
+		return ""
+	case strings.IndexByte(cell, '\\') >= 0:
+		return strings.TrimSpace(escapes.Replace(cell))
+	}
+	return cell
+}
+
+// escapes are those of dumps of MySQL.
+var escapes = strings.NewReplacer(`\\`, `\`, `\'`, "'", `\"`, `"`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\0`, "")
+
+// dumped reports whether rows are those of a dump of a database: quotes are escaped, or \N or several NULL are cells.
+func dumped(rows [][]string) bool {
+	nulls := 0
+	for _, row := range rows {
+		for _, cell := range row {
+			if cell == `\N` || strings.Contains(cell, `\'`) || strings.Contains(cell, `\"`) {
+				return true
+			}
+			if cell == "NULL" {
+				nulls++
+			}
+		}
+	}
+	return nulls > 1
 }
 
 // first returns the first column, or -1 for a constant.
@@ -103,7 +139,7 @@ func (p *plan) value(field string, in any) (*value, error) {
 	if s.Columns == nil {
 		s.Columns = []string{s.Column}
 	}
-	v := &value{join: s.Join, scale: s.Scale}
+	v := &value{join: s.Join, scale: s.Scale, escaped: p.dump}
 	if s.Scale != 0 && (!rates || !validScale(s.Scale)) {
 		return nil, fault.Invalid("mapping", "%s: a scale is above 0 and at most 100, and only ratings have one", field)
 	}

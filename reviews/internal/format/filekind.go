@@ -36,6 +36,9 @@ func fileKind(head []byte) kind {
 			return kind{message: "this is JSON over several lines: write each collection on one line, for instance " +
 				"with jq -c ."}
 		}
+	case bytes.HasPrefix(text, []byte("<?xml")), bytes.HasPrefix(text, []byte("<!")), isTagged(text):
+		return kind{message: "this is XML or HTML: open it with a spreadsheet program and save it as CSV, or make CSV " +
+			"of it with a program such as xmlstarlet; vitrine reviews convert makes the import format of that"}
 	case isTable(text):
 		return kind{message: "this is a table, such as CSV: vitrine reviews convert makes the import format of it"}
 	}
@@ -125,6 +128,11 @@ func isUTF16(text []byte) bool {
 	}
 	half := len(text) / 2
 	return half > 1 && (even == half && odd == 0 || odd == half && even == 0)
+}
+
+// isTagged returns whether text begins with a tag.
+func isTagged(text []byte) bool {
+	return len(text) > 1 && text[0] == '<' && 'a' <= text[1]|0x20 && text[1]|0x20 <= 'z'
 }
 
 // breaksOff returns whether a line of JSON continues in the next line, because no value can end with its last
