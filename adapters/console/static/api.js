@@ -153,6 +153,8 @@ export class Library {
 	/** @param {Api} api @param {string} network @param {string} id */
 	constructor(api, network, id) {
 		this.api = api;
+		/** What the names of its folders on pages begin with. */
+		this.path = `${network}/${id}/`;
 		const prefix = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-assets"]')).content;
 		this.base = `${prefix}/${s(network)}/assetLibrary/${s(id)}`;
 	}
@@ -685,6 +687,20 @@ export class Api {
 	 */
 	keys(after, signal) {
 		return this.page("x/keys/", "keys", { after }, signal);
+	}
+
+	/**
+	 * The public keys that show a folder.
+	 * @param {string} folder as network/library/id
+	 * @returns {Promise<Key[]>}
+	 */
+	folderKeys(folder) {
+		return this.get("x/keys/", "keys", { folder }).then((page) => page.keys);
+	}
+
+	/** Lets a key show a folder no more. @param {string} key @param {string} folder as network/library/id */
+	async closeFolder(key, folder) {
+		await this.ask("DELETE", `x/keys/${s(key)}`, { query: { folder } });
 	}
 
 	/**

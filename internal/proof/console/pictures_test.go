@@ -166,6 +166,9 @@ func TestPicturesByMouse(t *testing.T) {
 	p.Click(named("Redo"))
 	w.configLike(id, `{"hero":`+hero+`,"logo":`+address("from%20disk.png")+`}`)
 
+	p.view("/apps/" + id + "/history?from=0&to=2")
+	p.Until(`() => [...document.querySelectorAll(".difference img")].filter((x) => x.naturalWidth === 320).length === 2`)
+	p.view("/apps/" + id)
 	p.Click(inField("Logo", named("Take away")))
 	w.configLike(id, `{"hero":`+hero+`}`)
 
@@ -223,7 +226,18 @@ func TestPicturesByKeyboardAndPaste(t *testing.T) {
 		`//img[contains(@src, "lighthouse.png") or contains(@src, "harbour.png") or contains(@src, "market.png")]`))
 	p.Until(`() => document.activeElement.textContent === "Choose"`)
 
-	p.Click(named("Add Hero"))
+	// HTML is made of what is selected.
+	p.Type(field("About"), "Boats")
+	p.Press(keyControl + "a" + keyNull)
+	p.Click(`//button[@aria-label="Bold: About"]`)
+	p.Click(`//button[@aria-label="Link: About"]`)
+	p.Retype(`//dialog//input`, "https://harbour.example.test/?a=1&b=2")
+	p.Press(keyEnter)
+	p.Press(keyControl + keyEnd + keyNull + keyEnter)
+	p.Click(`//button[@aria-label="List: About"]`)
+	p.look(axe)
+	text := "<strong><a href=\"https://harbour.example.test/?a=1&amp;b=2\">Boats</a></strong>"
+	p.Until(`(want) => [...document.querySelectorAll("textarea")].some((x) => x.value.startsWith(want))`, text)
 }
 
 // Files and folders are dropped into the library, found by what they are, and changed; before one is removed, the apps
@@ -404,4 +418,35 @@ func editorReplacesAPicture(t *testing.T, l look) {
 		}
 		return string(have), published.Match(have)
 	})
+}
+
+// A folder is chosen for a page by its name, and who may manage it sees the keys that show it, and takes it out of one.
+func TestFoldersOnPages(t *testing.T) {
+	w := newWorld(t)
+	summer := w.newFolder("Summer", "/")
+	name := "example.test/example.test/" + summer
+	w.component("wall", "1.0.0",
+		`{"type":"object","properties":{"folder":{"type":"string","title":"Folder","format":"vitrine-folder"}}}`)
+	id := w.newApp("Wall", element("wall", `{}`))
+	w.request(ann, "POST", "/x/keys/",
+		`{"name":"The wall","kind":"public","reads":["`+network+`"],"tags":["live"],"folders":["`+name+`"]}`)
+	p, axe := w.signIn(ann, "/apps/"+id), axeCore(t)
+	p.Click(named("Choose a folder: Folder"))
+	p.Click(`//dialog//*[@role="treeitem"]//*[.="Summer"]`)
+	w.stored(id, `{"folder":"`+name+`"}`)
+	p.See(`//*[@role="status"][contains(., "Summer")]`)
+	p.look(axe)
+	p.picture("folder-field-1280-light")
+	p.view("/assets")
+	p.Click(named("Change the folder Summer"))
+	p.See(`//dialog//li[contains(., "The wall")]`)
+	p.look(axe)
+	p.picture("folder-keys-1280-light")
+	p.Click(named("Take the folder out of the key The wall"))
+	p.Click(`//dialog` + named("Take it out"))
+	p.Until(`() => document.querySelector("dialog") && !document.querySelector("dialog").textContent.includes("The ` +
+		`wall")`)
+	if have := string(w.request(ann, "GET", "/x/keys/", "")); strings.Contains(have, name) {
+		t.Errorf("the key still shows the folder: %s", have)
+	}
 }

@@ -317,7 +317,10 @@ function text(place, f) {
 		changed();
 	});
 	const count = h("span", { class: "count" });
+	/** @type {ReturnType<typeof import("./folderfield.js").folderfield> | undefined} */
+	let folder;
 	function tell() {
+		folder?.show(input.value);
 		const length = [...input.value].length;
 		if (isNumber(most)) count.textContent = length * 10 > Number(most) * 7 ? `${length} of ${Number(most)}` : "";
 		if (picker && /^#[0-9a-f]{6}$/i.test(input.value)) picker.value = input.value;
@@ -343,6 +346,18 @@ function text(place, f) {
 		built.change(input.value === "" && !place.required ? undefined : input.value);
 	}
 	input.addEventListener("input", changed);
+	const { session } = place;
+	if (format === "vitrine-folder" && session)
+		void import("./folderfield.js").then(({ folderfield }) => {
+			/** @param {string} text */
+			const take = (text) => {
+				input.value = text;
+				changed();
+			};
+			folder = folderfield(session, called(place, f), place.readOnly ? undefined : take);
+			input.after(folder.node);
+			folder.show(input.value);
+		});
 	if (input instanceof HTMLTextAreaElement && f.schema["contentMediaType"] === "text/html" && !place.readOnly)
 		void import("./markup.js").then(({ markup }) => input.before(markup(input, called(place, f))));
 	if (picker) {

@@ -4,9 +4,11 @@
  */
 import { detail, h, named } from "../dom.js";
 import { at, isObject, sameValue, stringify } from "../json.js";
+import { fileKind } from "../model/files.js";
 import { localTime } from "../model/moment.js";
 import { label } from "../model/number.js";
 import { chosen, fieldOf, itemAt, labelOf, schemaOf, within } from "../model/schema.js";
+import { shownFile } from "./filefield.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../model/schema.js").Field} Field */
@@ -73,6 +75,7 @@ function leaf(field, root, value) {
 		swatch.style.backgroundColor = value;
 		return h("span", null, swatch, value);
 	}
+	if (inner.kind === "file") return shownFile(fileKind(inner).name, value);
 	return h("span", { dir: "auto" }, value);
 }
 

@@ -4,7 +4,7 @@
  */
 import { ApiError } from "../api.js";
 import { button, fill, h, help, labelled } from "../dom.js";
-import { buttons, sentence, show, toast } from "../elements/dialog.js";
+import { buttons, confirm, sentence, show, toast, trouble } from "../elements/dialog.js";
 import { chooseGroups, group, groupsNamed, peopleNamed, person } from "../elements/person.js";
 import { choose, nameLine } from "../elements/pick.js";
 import { askFor, everybody, groupName, nameOf } from "../model/names.js";
@@ -47,10 +47,12 @@ export async function panel(folders, f) {
 		void next();
 	};
 	const actions = h("div", { class: "buttons" });
+	const pages = h("div", null);
 	const node = h(
 		"div",
 		null,
 		h("dl", null, h("dt", null, "In"), where, h("dt", null, "Who may"), who, h("dt", null, "You"), mine),
+		pages,
 		actions,
 	);
 	const look = async () => {
@@ -85,6 +87,7 @@ export async function panel(folders, f) {
 						: [...all.rights.values()].map((r) => h("div", null, `${r.who} may ${may(r.operation)}`)),
 			);
 			const { edit, manage } = rights;
+			if (manage?.allowed && folders.options.session.place) await shownOn(folders.lib, f, pages);
 			fill(
 				actions,
 				button("Why?", () => void why(folders, { folder: f.id }, f.label)),
@@ -119,6 +122,44 @@ export async function panel(folders, f) {
 	};
 	void look();
 	await show(f.label, node);
+}
+
+/**
+ * Shows the keys with which pages show the folder to everybody, and takes it out of them.
+ * @param {import("../api.js").Library} lib @param {Folder} f @param {HTMLElement} node
+ */
+async function shownOn(lib, f, node) {
+	const folder = `${lib.path}${f.id}`;
+	const keys = await lib.api.folderKeys(folder);
+	fill(
+		node,
+		keys.length > 0 && [
+			h("h3", null, "On pages"),
+			help("Pages with these keys show it to everybody, whatever permissions it gets."),
+			h(
+				"ul",
+				null,
+				keys.map((k) =>
+					h(
+						"li",
+						null,
+						h("bdi", null, k.name),
+						" ",
+						button(
+							"Take the folder out",
+							async () => {
+								const text = `Pages that use the key ${k.name} do not show the folder any more.`;
+								if (!(await confirm(`Take ${f.label} out of the key?`, text, "Take it out"))) return;
+								await lib.api.closeFolder(k.id, folder).catch(trouble);
+								await shownOn(lib, f, node).catch(trouble);
+							},
+							{ class: "small", "aria-label": `Take the folder out of the key ${k.name}` },
+						),
+					),
+				),
+			),
+		],
+	);
 }
 
 /** @param {Folder[]} chain @returns {(id: string) => string} */
