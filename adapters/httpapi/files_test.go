@@ -270,7 +270,7 @@ func TestShownFolders(t *testing.T) {
 	folder, other := made.Folders[0].ID, made.Folders[1].ID
 	w.as(editor, "POST", library+"/assets",
 		`{"add":[{"id":"secret-id","generator":{"id":"g"},"folders":["`+folder+`"],
-		"safe_tags":["secret-tag"],"via":77,"attributes":[{"key":"secret","value":"v"}],"content":{"content":"`+
+		"safe_tags":["secret-tag"],"via":987654321,"attributes":[{"key":"secret","value":"v"}],"content":{"content":"`+
 			`<p onclick=x>A <b>ship</b> &amp; <a href='javascript:x'>no</a> <a `+
 			`href='https://a.example/?a=1&amp;b'>yes</a>`+
 			`<script>alert(1)</script><img src=x onerror=x>",
@@ -290,7 +290,7 @@ func TestShownFolders(t *testing.T) {
 	got.read(&shown)
 	if len(shown.Assets) != 2 || shown.Folder.Label != "Shown" || shown.Next != "" ||
 		strings.Contains(got.body, "secret") ||
-		strings.Contains(got.body, "77") || strings.Contains(got.body, "forged") ||
+		strings.Contains(got.body, "987654321") || strings.Contains(got.body, "forged") ||
 		strings.Contains(got.body, editor.URN) {
 		t.Fatalf("%s", got.body)
 	}
