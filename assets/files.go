@@ -16,7 +16,7 @@ import (
 )
 
 // Files keeps the bytes of files, each under a name that is used once. The names have letters, digits and hyphens. All
-// methods may be called at the same time.
+// methods may be called at the same time. Package filestest tests an implementation, and adapters/s3files is one.
 //
 // A Service never changes bytes: it puts those of a new file or of a replaced one under a new name, and then commits
 // the record that has this name. So what an interruption leaves is bytes without a record, which

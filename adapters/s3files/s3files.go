@@ -18,7 +18,6 @@ import (
 	"iter"
 	"net"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -105,29 +104,19 @@ func Open(ctx context.Context, address string, keys Keys) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("endpoint %s: %w", at.Host, err)
 	}
-	f := &Files{minio.Core{Client: client}, u.Host, strings.TrimPrefix(path.Clean(u.Path)+"/", "/"),
+	f := &Files{minio.Core{Client: client}, u.Host, strings.Trim(u.Path, "/"),
 		"bucket " + u.Host + " at " + at.Scheme + "://" + at.Host}
-	f.prefix = strings.TrimPrefix(f.prefix, "./")
-	for _, err := range f.objects(ctx, 1) {
-		_, lost := errors.AsType[*url.Error](err)
-		if err != nil && ctx.Err() == nil && !lost && minio.ToErrorResponse(err).StatusCode < 500 {
-			return nil, errors.New(f.where + ": " + said(err))
-		}
-		return f, f.failure(ctx, err)
+	if f.prefix != "" {
+		f.prefix += "/"
 	}
-	return f, nil
-}
-
-// objects yields the objects with the prefix, which it asks for in pages.
-func (f *Files) objects(ctx context.Context, page int) iter.Seq2[minio.ObjectInfo, error] {
-	return func(yield func(minio.ObjectInfo, error) bool) {
-		in := minio.ListObjectsOptions{Prefix: f.prefix, Recursive: true, MaxKeys: page}
-		for o := range f.s3.ListObjectsIter(ctx, f.bucket, in) {
-			if !yield(o, o.Err) || o.Err != nil {
-				return
-			}
+	for o := range client.ListObjectsIter(ctx, f.bucket, minio.ListObjectsOptions{Prefix: f.prefix, MaxKeys: 1}) {
+		_, lost := errors.AsType[*url.Error](o.Err)
+		if o.Err != nil && ctx.Err() == nil && !lost && minio.ToErrorResponse(o.Err).StatusCode < 500 {
+			return nil, errors.New(f.where + ": " + said(o.Err))
 		}
+		return f, f.failure(ctx, o.Err)
 	}
+	return f, ctx.Err()
 }
 
 // failure returns the error of a request as assets.Files wants it. Its text has no URL, since those of objects are
@@ -174,7 +163,10 @@ func (f *Files) Put(ctx context.Context, name string, size int64, from io.Reader
 	tries, stop := context.WithCancel(ctx)
 	defer stop()
 	in := &source{from: from, size: size, failed: stop}
-	if again, ok := from.(readerAtSeeker); ok {
+	if again, ok := from.(interface {
+		io.ReaderAt
+		io.Seeker
+	}); ok {
 		if at, err := again.Seek(0, io.SeekCurrent); err == nil {
 			in.from, in.again = nil, io.NewSectionReader(again, at, size)
 		}
@@ -182,11 +174,6 @@ func (f *Files) Put(ctx context.Context, name string, size int64, from io.Reader
 	_, err := f.s3.Client.PutObject(tries, f.bucket, f.prefix+name, io.NewSectionReader(in, 0, size), size,
 		minio.PutObjectOptions{PartSize: partBytes, NumThreads: 1})
 	return cmp.Or(in.end(), f.failure(ctx, err))
-}
-
-type readerAtSeeker interface {
-	io.ReaderAt
-	io.Seeker
 }
 
 // source is what a Put reads. A request that is repeated reads again, if that is possible.
@@ -303,8 +290,8 @@ func (f *Files) Delete(ctx context.Context, names ...string) error {
 	if err = cmp.Or(ctx.Err(), f.failure(ctx, err)); err != nil {
 		return err
 	}
-	for u, err := range f.unfinished(ctx) {
-		if err == nil && slices.Contains(names, strings.TrimPrefix(u.Key, f.prefix)) {
+	for u := range f.unfinished(ctx) {
+		if err = u.Err; err == nil && slices.Contains(names, strings.TrimPrefix(u.Key, f.prefix)) {
 			err = f.s3.AbortMultipartUpload(ctx, f.bucket, u.Key, u.UploadID)
 		}
 		if err != nil && minio.ToErrorResponse(err).Code != minio.NoSuchUpload {
@@ -314,14 +301,19 @@ func (f *Files) Delete(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// unfinished yields the uploads in parts that have not ended.
-func (f *Files) unfinished(ctx context.Context) iter.Seq2[minio.ObjectMultipartInfo, error] {
-	return func(yield func(minio.ObjectMultipartInfo, error) bool) {
+// unfinished yields the uploads in parts that have not ended. An error is in the last one.
+func (f *Files) unfinished(ctx context.Context) iter.Seq[minio.ObjectMultipartInfo] {
+	return func(yield func(minio.ObjectMultipartInfo) bool) {
 		ctx, stop := context.WithCancel(ctx)
-		defer stop()
-		for u := range f.s3.ListIncompleteUploads(ctx, f.bucket, f.prefix, true) {
+		uploads := f.s3.ListIncompleteUploads(ctx, f.bucket, f.prefix, true)
+		defer func() {
+			stop()
+			for range uploads { // else its goroutine waits for ever
+			}
+		}()
+		for u := range uploads {
 			none := minio.ToErrorResponse(u.Err).Code == minio.NoSuchUpload // what some servers answer
-			if none || !yield(u, u.Err) || u.Err != nil {
+			if none || !yield(u) {
 				return
 			}
 		}
@@ -335,13 +327,14 @@ func (f *Files) List(ctx context.Context) iter.Seq2[assets.StoredFile, error] {
 			return yield(assets.StoredFile{Name: strings.TrimPrefix(key, f.prefix), Since: since},
 				f.failure(ctx, err)) && err == nil
 		}
-		for o, err := range f.objects(ctx, 0) {
-			if !one(o.Key, o.LastModified, err) {
+		in := minio.ListObjectsOptions{Prefix: f.prefix, Recursive: true}
+		for o := range f.s3.ListObjectsIter(ctx, f.bucket, in) {
+			if !one(o.Key, o.LastModified, o.Err) {
 				return
 			}
 		}
-		for u, err := range f.unfinished(ctx) {
-			if !one(u.Key, u.Initiated, err) {
+		for u := range f.unfinished(ctx) {
+			if !one(u.Key, u.Initiated, u.Err) {
 				return
 			}
 		}

@@ -99,13 +99,13 @@ func ranges(ctx context.Context, f assets.Files) error {
 			return err
 		}
 		if err := has(ctx, f, name(i), want); err != nil {
-			return fmt.Errorf("of %d bytes: %w", size, err)
+			return fmt.Errorf("of %d bytes: %v", size, err)
 		}
 		for _, part := range [][2]int{{0, 1}, {size - 1, size}, {size / 2, size}, {size / 3, size / 2},
 			{min(1<<20, size-1), min(1<<20+1, size)}} {
 			b, err := get(ctx, f, name(i), part[0], part[1]-part[0])
 			if err != nil || !bytes.Equal(b, want[part[0]:part[1]]) {
-				return fmt.Errorf("from %d to %d of %d: %d other bytes, %w", part[0], part[1], size, len(b), err)
+				return fmt.Errorf("from %d to %d of %d: %d other bytes, %v", part[0], part[1], size, len(b), err)
 			}
 		}
 	}
@@ -146,10 +146,10 @@ func absent(ctx context.Context, f assets.Files) error {
 		return err
 	}
 	if _, err := get(ctx, f, name(2), 0, 5); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("an absent name: %w", err)
+		return fmt.Errorf("an absent name: %v", err)
 	}
 	if b, err := get(ctx, f, name(1), 0, 9); err == nil || errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("more than there is: %d bytes, %w", len(b), err)
+		return fmt.Errorf("more than there is: %d bytes, %v", len(b), err)
 	}
 	return nil
 }
@@ -171,10 +171,10 @@ func deleting(ctx context.Context, f assets.Files) error {
 	all, err := names(ctx, f)
 	want := []string{name(0), name(2), name(4)}
 	if slices.Sort(want); err != nil || !slices.Equal(all, want) {
-		return fmt.Errorf("left are %q, %w", all, err)
+		return fmt.Errorf("left are %q, %v", all, err)
 	}
 	if _, err := get(ctx, f, name(3), 0, 1); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("a deleted name: %w", err)
+		return fmt.Errorf("a deleted name: %v", err)
 	}
 	return has(ctx, f, name(2), content(1<<21))
 }
@@ -196,7 +196,7 @@ func deletedMeanwhile(ctx context.Context, f assets.Files) error {
 		return err
 	}
 	if n, err := io.Copy(io.Discard, r); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%d more bytes, %w", n, err)
+		return fmt.Errorf("%d more bytes, %v", n, err)
 	}
 	return nil
 }
@@ -207,10 +207,10 @@ func failing(ctx context.Context, f assets.Files) error {
 		begun := time.Now()
 		from := io.MultiReader(bytes.NewReader(content(size-10)), iotest.ErrReader(broken))
 		if err := f.Put(ctx, name(1), int64(size), from); err != broken {
-			return fmt.Errorf("of %d bytes: %w", size, err)
+			return fmt.Errorf("of %d bytes: %v", size, err)
 		}
 		if err := f.Put(ctx, name(2), int64(size), bytes.NewReader(content(size-10))); err != io.ErrUnexpectedEOF {
-			return fmt.Errorf("ten bytes less than %d: %w", size, err)
+			return fmt.Errorf("ten bytes less than %d: %v", size, err)
 		}
 		if took := time.Since(begun); took > 20*time.Second {
 			return fmt.Errorf("a broken reader took %v", took)
@@ -219,7 +219,7 @@ func failing(ctx context.Context, f assets.Files) error {
 			return err
 		}
 		if all, err := names(ctx, f); err != nil || len(all) > 0 {
-			return fmt.Errorf("left are %q, %w", all, err)
+			return fmt.Errorf("left are %q, %v", all, err)
 		}
 	}
 	return nil
@@ -236,11 +236,11 @@ func listing(ctx context.Context, f assets.Files) error {
 	}
 	slices.Sort(want)
 	if all, err := names(ctx, f); err != nil || !slices.Equal(all, want) {
-		return fmt.Errorf("of %d names %d are yielded, %w", many, len(all), err)
+		return fmt.Errorf("of %d names %d are yielded, %v", many, len(all), err)
 	}
 	for one, err := range f.List(ctx) {
 		if err != nil || one.Since.Before(begun) || one.Since.After(time.Now().Add(2*time.Second)) {
-			return fmt.Errorf("%s since %s, %w", one.Name, one.Since, err)
+			return fmt.Errorf("%s since %s, %v", one.Name, one.Since, err)
 		}
 		break
 	}
@@ -269,7 +269,7 @@ func ended(ctx context.Context, f assets.Files) error {
 	_, errs["List"] = names(ctx, f)
 	for method, err := range errs {
 		if !errors.Is(err, context.Canceled) {
-			return fmt.Errorf("%s: %w", method, err)
+			return fmt.Errorf("%s: %v", method, err)
 		}
 	}
 	return nil

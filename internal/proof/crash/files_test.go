@@ -12,13 +12,17 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"github.com/vitrine-go/vitrine"
 	remote "github.com/vitrine-go/vitrine/adapters/client"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -28,7 +32,31 @@ import (
 
 // Uploads, replacements and removals are killed. What was acknowledged is served whole, a response is never a part of
 // a file or of two, and the records of the store agree.
-func TestFilesAndKills(t *testing.T) {
+func TestFilesAndKills(t *testing.T) { filesAndKills(t) }
+
+// The same holds for bytes in a bucket of S3.
+func TestBucketFilesAndKills(t *testing.T) {
+	backend := s3mem.New()
+	if err := backend.CreateBucket("photos"); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(gofakes3.New(backend).Server())
+	defer server.Close()
+	env := []string{"VITRINE_FILES=s3://photos?region=x&endpoint=" + server.URL, "AWS_ACCESS_KEY_ID=id",
+		"AWS_SECRET_ACCESS_KEY=secret"}
+	for _, one := range env { // of vitrine check
+		name, value, _ := strings.Cut(one, "=")
+		t.Setenv(name, value)
+	}
+	filesAndKills(t, env...)
+	list, err := backend.ListBucket("photos", nil, gofakes3.ListBucketPage{})
+	if err != nil || len(list.Contents) == 0 {
+		t.Errorf("the bucket has %d objects, %v: this shows nothing", len(list.Contents), err)
+	}
+}
+
+// filesAndKills kills servers with env in their environment.
+func filesAndKills(t *testing.T, env ...string) {
 	kills := *wantedKills
 	if kills == 0 {
 		kills = 6
@@ -51,7 +79,7 @@ func TestFilesAndKills(t *testing.T) {
 	writers := []*fileWriter{{name: "a"}, {name: "b"}, {name: "c"}}
 	var acknowledged, served atomic.Int64
 	for kill := range kills + 1 {
-		server, err := program.StartServer([]string{"VITRINE_KEY=" + signingKey}, binary, "serve", "-addr",
+		server, err := program.StartServer(append(slices.Clone(env), "VITRINE_KEY="+signingKey), binary, "serve", "-addr",
 			"127.0.0.1:0",
 			"-db", db)
 		if err != nil {
