@@ -160,9 +160,7 @@ func (f *failure) Unwrap() error { return f.kind }
 
 // Put is that of assets.Files. Bytes of more than 16 MiB are written in parts, which List yields until all are there.
 func (f *Files) Put(ctx context.Context, name string, size int64, from io.Reader) error {
-	tries, stop := context.WithCancel(ctx)
-	defer stop()
-	in := &source{from: from, size: size, failed: stop}
+	in := &source{from: from}
 	if again, ok := from.(interface {
 		io.ReaderAt
 		io.Seeker
@@ -171,21 +169,19 @@ func (f *Files) Put(ctx context.Context, name string, size int64, from io.Reader
 			in.from, in.again = nil, io.NewSectionReader(again, at, size)
 		}
 	}
-	_, err := f.s3.Client.PutObject(tries, f.bucket, f.prefix+name, io.NewSectionReader(in, 0, size), size,
+	_, err := f.s3.Client.PutObject(ctx, f.bucket, f.prefix+name, io.NewSectionReader(in, 0, size), size,
 		minio.PutObjectOptions{PartSize: partBytes, NumThreads: 1})
 	return cmp.Or(in.end(), f.failure(ctx, err))
 }
 
 // source is what a Put reads. A request that is repeated reads again, if that is possible.
 type source struct {
-	mu     sync.Mutex // a request that has failed may still read beside the next one
-	again  *io.SectionReader
-	from   io.Reader // if again is nil
-	at     int64     // how much of from was read
-	size   int64
-	failed func()
-	err    error // the first one
-	ended  bool
+	mu    sync.Mutex // a request that has failed may still read beside the next one
+	again *io.SectionReader
+	from  io.Reader // if again is nil
+	at    int64     // how much of from was read
+	err   error     // the first one
+	ended bool
 }
 
 func (s *source) ReadAt(p []byte, off int64) (n int, err error) {
@@ -206,9 +202,7 @@ func (s *source) ReadAt(p []byte, off int64) (n int, err error) {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF // a section ends with its size
 	}
-	if s.err = cmp.Or(s.err, err); s.err != nil {
-		s.failed()
-	}
+	s.err = cmp.Or(s.err, err)
 	return n, err
 }
 

@@ -88,6 +88,30 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// What has another prefix is not of these Files.
+func TestPrefixesAreApart(t *testing.T) {
+	s := newServer(t, false)
+	one, other := s.open(t, "/one"), s.open(t, "/other")
+	if err := other.Put(t.Context(), "1-1", 1, strings.NewReader("x")); err != nil {
+		t.Fatal(err)
+	}
+	for f, err := range one.List(t.Context()) {
+		t.Errorf("%v, %v", f, err)
+	}
+	if err := one.Delete(t.Context(), "1-1"); err != nil {
+		t.Error(err)
+	}
+	names := 0
+	for f, err := range other.List(t.Context()) {
+		if names++; err != nil || f.Name != "1-1" {
+			t.Errorf("%v, %v", f, err)
+		}
+	}
+	if names != 1 {
+		t.Errorf("%d names are left", names)
+	}
+}
+
 // An error of the network or of the server may be repeated, and is never an absent file. It names the bucket and the
 // endpoint, and neither keys nor objects.
 func TestErrors(t *testing.T) {
