@@ -7,7 +7,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -84,5 +86,48 @@ func TestDataInNode(t *testing.T) {
 	}
 	if want := "the app gone cannot be rendered: it is gone,,"; got.Gone != want {
 		t.Errorf("%q, want %q", got.Gone, want)
+	}
+}
+
+// The script of the guide runs as it stands there.
+func TestTheScriptOfTheGuideInNode(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil && os.Getenv("VITRINE_CI") == "" {
+		t.Skip("Node.js is not in PATH")
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"apps": [{"id": %q, "tag": "production", "version": "7", "title": "T", "elements": [`+
+			`{"key": "0.0", "name": "poll", "main": "https://c.example/p.js", "config": {"q": "Tea?"}}]}]}`,
+			r.URL.Query().Get("app"))
+	}))
+	defer s.Close()
+	guide, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```mjs\n(import.*?)^```$").FindAllSubmatch(guide, -1)
+	if len(blocks) != 1 {
+		t.Fatalf("the guide has %d scripts for Node.js, want one", len(blocks))
+	}
+	data, err := os.ReadFile("static/vitrine-data.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"package.json":    `{"type": "module"}`,
+		"vitrine-data.js": string(data),
+		"poll.js":         "export const render = ({ config }) => config.q",
+		"build.js": "const PAGE = 'pk', APP = 'a1';\n" +
+			strings.ReplaceAll(string(blocks[0][1]), "http://127.0.0.1:8080", s.URL) + "console.log(html)",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := exec.Command(node, "build.js")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil || !strings.Contains(string(out), ">Tea?</div></vitrine-app>") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -62,6 +62,10 @@ func TestEveryBlockIsRun(t *testing.T) {
 				if guide != "README.md" && guide != "adapters/page/README.md" && guide != "reviews/README.md" {
 					t.Errorf("%s: no test opens this page:\n%s", guide, b.text)
 				}
+			case "tsx", "mjs": // with the types of frameworks, in a browser, and in Node.js
+				if guide != "adapters/page/README.md" {
+					t.Errorf("%s: no test runs this script:\n%s", guide, b.text)
+				}
 			case "json":
 				if i > 0 && all[i-1].lang == "sh" && b.text[0] == '{' {
 					continue
@@ -237,10 +241,11 @@ func documents(t *testing.T) (names []string) {
 	return names
 }
 
-// A document with blocks is one that a test knows: one of these, or internal/proof/deploy and internal/proof/linear for
-// the deployment.
+// A document with blocks is one that a test knows: one of these, internal/proof/deploy and internal/proof/linear for the
+// deployment, or internal/proof/console for the static site.
 func TestEveryDocumentWithCodeIsRun(t *testing.T) {
-	known := slices.Concat(guides, figures, []string{"examples/deploy/README.md", "examples/deploy/postgres/README.md"})
+	known := slices.Concat(guides, figures, []string{"examples/deploy/README.md", "examples/deploy/postgres/README.md",
+		"examples/site/README.md"})
 	for _, name := range documents(t) {
 		if strings.Contains(read(t, name), "\n```") && !slices.Contains(known, name) {
 			t.Errorf("%s has blocks of code that no test runs", name)

@@ -364,6 +364,30 @@ func TestLoader(t *testing.T) {
 			t.Errorf("components are told of these servers and keys: %s", got)
 		}
 	})
+	t.Run("the script of the guide chooses a variant for each visitor", func(t *testing.T) {
+		w := w.in(t)
+		w.put("a", w.element("0.0", "A"))
+		w.mu.Lock()
+		variant := w.apps["production a"]
+		variant.Tag, variant.Elements = "variant-b", []deliveredElement{w.element("0.0", "B")}
+		w.apps["variant-b a"] = variant
+		w.mu.Unlock()
+		const choose = `<script type="module">window.analytics = (...what) => { window.told = String(what) };`
+		for _, chance := range []string{"0.2", "0.7"} {
+			tag, text := "production", "A"
+			if chance > "0.5" {
+				tag, text = "variant-b", "B"
+			}
+			page := `<vitrine-app app="a"></vitrine-app>` + choose + `Math.random = () => ` + chance + `;` +
+				blockOf(t, "adapters/page/README.md", "mjs", "localStorage") + `</script>`
+			for range 2 { // the choice is kept
+				w.open(page)
+				w.Until(`(want) => window.told + ' ' + document.body.innerText.trim() === want`, "shown,a,"+tag+" "+text)
+				page = strings.ReplaceAll(page, chance, "0."+map[string]string{"0.2": "7", "0.7": "2"}[chance])
+			}
+			w.Run(new(any), `() => (localStorage.clear(), true)`)
+		}
+	})
 	t.Run("what a server has rendered is taken over, in the same version alone", func(t *testing.T) {
 		w := w.in(t)
 		w.put("a", w.element("0.0", "one"), w.element("0.1", "two"), w.element("0.2", "three"))

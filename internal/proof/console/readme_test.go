@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -73,15 +74,18 @@ func TestReviewsPage(t *testing.T) {
 	b.Until(`() => document.querySelector("#reviews").shadowRoot?.textContent.includes("Boils in a minute.")`)
 }
 
-// blockOf returns the block of a language that a document has.
-func blockOf(t *testing.T, document, lang string) string {
+// blockOf returns the block of a language that a document has; with words, the one that has them.
+func blockOf(t *testing.T, document, lang string, words ...string) string {
 	text, err := os.ReadFile("../../../" + document)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := regexp.MustCompile("(?ms)^```"+lang+"\n(.*?)^```$").FindAllSubmatch(text, -1)
+	for _, word := range words {
+		all = slices.DeleteFunc(all, func(m [][]byte) bool { return !strings.Contains(string(m[1]), word) })
+	}
 	if len(all) != 1 {
-		t.Fatalf("%s has %d blocks of %s, want one", document, len(all), lang)
+		t.Fatalf("%s has %d blocks of %s with %q, want one", document, len(all), lang, words)
 	}
 	return string(all[0][1])
 }

@@ -4,11 +4,11 @@ package console
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -25,9 +25,10 @@ func TestSite(t *testing.T) {
 	}
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	hooks := filepath.Join(t.TempDir(), "webhooks.json")
-	if err := os.WriteFile(hooks, fmt.Appendf(nil,
-		`[{"name":"site","url":"http://127.0.0.1:%s/","secret":%q,"tags":["production"],"wait":"1s"}]`, port, secret),
-		0o600); err != nil {
+	const guide = "examples/site/README.md"
+	file := strings.NewReplacer("https://build.example/hook", "http://127.0.0.1:"+port+"/", "whsec_…", secret,
+		`"30s"`, `"1s"`).Replace(blockOf(t, guide, "json"))
+	if err := os.WriteFile(hooks, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, "-webhooks", hooks, "-webhooks-allow", "127.0.0.0/8")
@@ -48,7 +49,8 @@ func TestSite(t *testing.T) {
 		http.ServeFile(a, r, filepath.Join(dir, "dist", filepath.Clean("/"+path)))
 	}))
 	var manifest map[string]any
-	text, err := os.ReadFile(filepath.Join(dir, "components", "article.json"))
+	article := filepath.Join(dir, "components", "article.json")
+	text, err := os.ReadFile(article)
 	if err == nil {
 		err = json.Unmarshal(text, &manifest)
 	}
@@ -57,7 +59,23 @@ func TestSite(t *testing.T) {
 	}
 	manifest["main"] = pages.url + "/components/article.js"
 	text, _ = json.Marshal(manifest)
-	w.request(ann, "POST", "/components/", string(text))
+	if err := os.WriteFile(article, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environment := append(os.Environ(), "SERVER="+w.url, "TOKEN="+w.token(ann))
+	commands := strings.Split(strings.TrimSpace(regexp.MustCompile(`\w+=\S*… `).ReplaceAllString(
+		blockOf(t, guide, "sh"), "")), "\n")
+	follow := func(commands ...string) {
+		t.Helper()
+		for _, line := range commands {
+			command := exec.Command("sh", "-ec", line)
+			command.Dir, command.Env = dir, environment
+			if out, err := command.CombinedOutput(); err != nil || strings.Contains(string(out), `"error":`) {
+				t.Fatalf("%s: %v\n%s", line, err, out)
+			}
+		}
+	}
+	follow(commands[1]) // the component; npm install is done
 	const config = `{"heading":"Tea <i>","text":"It is hot.","more":"It was cold.",` +
 		`"picture":{"src":"https://p.example.test/x/file/1/tea.png","alt":"A cup"}}`
 	app := w.newApp("Winter & tea", `{"component":{"name":"article","version":"1.0.0"},"config":`+config+`}`)
@@ -68,26 +86,22 @@ func TestSite(t *testing.T) {
 		`"reads":["`+network+`"],"tags":["production"]}`), &key); err != nil {
 		t.Fatal(err)
 	}
-	environment := append(os.Environ(), "SERVER="+w.url+"/", "TOKEN="+w.token(ann), "KEY="+key.Key)
+	environment = append(environment, "KEY="+key.Key)
+	follow(commands[2:]...)
 	script := func(name string) (string, error) {
 		command := exec.Command(npm, "run", "--silent", name)
 		command.Dir, command.Env = dir, environment
 		out, err := command.CombinedOutput()
 		return string(out), err
 	}
-	for _, name := range []string{"setup", "check", "build"} {
-		if out, err := script(name); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, out)
-		}
-	}
-	article := filepath.Join(dir, "components", "article.js")
-	right, err := os.ReadFile(article)
+	source := filepath.Join(dir, "components", "article.js")
+	right, err := os.ReadFile(source)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{strings.Replace(string(right), "config: { heading,", "config: { heding,", 1),
 		string(right)} {
-		if err := os.WriteFile(article, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := script("check"); (err == nil) != (text == string(right)) ||

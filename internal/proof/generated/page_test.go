@@ -38,6 +38,15 @@ func TestTypesOfPages(t *testing.T) {
 	})
 	dir := tools + "/frameworks"
 	typesIn(dir)
+	guide, err := os.ReadFile(module + "/adapters/page/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?ms)^```tsx\n(.*?)^```$").FindSubmatch(guide)
+	if block == nil {
+		t.Fatal("the guide has no JSX")
+	}
+	write(t, dir, "guide.tsx", append([]byte("import type {} from \"./vitrine.js\";\nexport const guide = () => "), block[1]...))
 	t.Run("React, Preact and Vue", func(t *testing.T) { tool(t, tools, dir, "vue-tsc") }) // which is tsc with templates
 	t.Run("Svelte", func(t *testing.T) {
 		said, err := run(dir, filepath.Join(tools, "node_modules", ".bin", "svelte-check"))
