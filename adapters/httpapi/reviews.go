@@ -86,10 +86,10 @@ func (v reviewRoutes) load(c *call) error {
 	return c.json(report.WithoutEmail(), file.bodyError(err))
 }
 
-// tableBody is a table of reviews. Browsers of Windows call CSV a file of Excel.
+// tableBody is a table of reviews, or JSON with some. Browsers of Windows call CSV a file of Excel.
 var tableBody = body{
-	types: []string{"text/csv", "text/tab-separated-values", "application/vnd.ms-excel", "text/plain",
-		"application/octet-stream"},
+	types: []string{"text/csv", "text/tab-separated-values", "application/vnd.ms-excel", "application/json",
+		"application/x-ndjson", "text/plain", "application/octet-stream"},
 	ambientTypes: []string{"text/csv"}, // as for recordsBody
 	stream:       true,
 }

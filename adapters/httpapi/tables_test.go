@@ -79,6 +79,12 @@ func TestTablesAreConverted(t *testing.T) {
 		!strings.Contains(r.body, `"converted":1,"rejected":[],"rejectedTotal":0,"skipped":1,"notes":["scale: 10,`) {
 		t.Errorf("a mapping with all forms of values: %s", r.body)
 	}
+	r = w.as(editor, "POST", "/x/reviews/convert?source=shop&mapping="+url.QueryEscape(`{"rows":"/products/*/reviews",`+
+		`"collection_id":"../sku","rating":"/r","scale":10,"created":"/d","author_name":["/nick","=Anonymous"]}`),
+		`{"products":[{"sku":"lamp","reviews":[{"r":5,"d":"2019-04-25"}]}]}`, setType("application/json")).want(200)
+	if !strings.Contains(r.body, `"id":"bGFtcA=="`) || !strings.Contains(r.body, `"ratings":[50]`) {
+		t.Errorf("JSON: %s", r.body)
+	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	if _, err := z.Write([]byte(table)); err != nil || z.Close() != nil {
@@ -149,7 +155,7 @@ func TestRefusedTables(t *testing.T) {
 		"nobody": {httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=x"}},
 			mapped(""), table, "text/csv", 403, ""},
 		"a token with tags":      {page, mapped(""), table, "text/csv", 403, ""},
-		"another type":           {editor, mapped(""), table, "application/json", 415, "Content-Type"},
+		"another type":           {editor, mapped(""), table, "application/xml", 415, "Content-Type"},
 		"an unknown parameter":   {editor, mapped("&delimiter=x"), table, "text/csv", 400, "delimiter"},
 		"an empty mapping":       {editor, "/x/reviews/convert?mapping=", table, "text/csv", 400, "mapping"},
 		"a mapping that is none": {editor, "/x/reviews/convert?mapping=[]", table, "text/csv", 400, "mapping"},
@@ -163,12 +169,14 @@ func TestRefusedTables(t *testing.T) {
 		"a scale beyond numbers":   {editor, mapped("&scale=NaN"), table, "text/csv", 400, "scale"},
 		"a scale that is refuted": {editor, "/x/reviews/convert", "sku,rating,date,author\n" +
 			strings.Repeat("lamp,4,2019-04-03,Ann\n", 1000) + "lamp,8,2019-04-03,Ann\n", "text/csv", 400, "scale"},
-		"an order":            {editor, mapped("&dates=ymd"), table, "text/csv", 400, "dates"},
-		"an empty source":     {editor, "/x/reviews/convert?source=", table, "text/csv", 400, "source"},
-		"a flag":              {editor, mapped("&guess=yes"), table, "text/csv", 400, "guess"},
-		"no table":            {editor, mapped(""), `{"a":1}`, "text/csv", 400, ""},
-		"no table to look at": {editor, mapped("&guess=true"), `PK` + "\x03\x04", "text/csv", 400, ""},
-		"gzip that is none":   {editor, mapped(""), "\x1f\x8bxxxxxxxxxxxx", "text/csv", 400, ""},
+		"an order":                 {editor, mapped("&dates=ymd"), table, "text/csv", 400, "dates"},
+		"an empty source":          {editor, "/x/reviews/convert?source=", table, "text/csv", 400, "source"},
+		"a flag":                   {editor, mapped("&guess=yes"), table, "text/csv", 400, "guess"},
+		"no table":                 {editor, mapped(""), `<a/>`, "text/csv", 400, ""},
+		"JSON without the columns": {editor, mapped(""), `{"a":1}`, "application/json", 400, "mapping"},
+		"JSON without rows":        {editor, mapped(""), `{}`, "application/json", 400, ""},
+		"no table to look at":      {editor, mapped("&guess=true"), `PK` + "\x03\x04", "text/csv", 400, ""},
+		"gzip that is none":        {editor, mapped(""), "\x1f\x8bxxxxxxxxxxxx", "text/csv", 400, ""},
 		"many columns": {editor, mapped(""), "a" + strings.Repeat(",b", 90_000) + "\n", "text/csv",
 			400, ""},
 		"many columns to look at": {editor, mapped("&guess=true"), "a" + strings.Repeat(",b", 1_000) + "\n",

@@ -18,7 +18,7 @@ import (
 
 // Request is the request of Convert. File and To are required.
 type Request struct {
-	File    io.Reader // CSV, as it is or compressed with gzip
+	File    io.Reader // CSV or JSON, as it is or compressed with gzip
 	To      io.Writer // gets NDJSON in the import format
 	Mapping Mapping   // which columns the fields come from; nil = what Look guesses
 	Source  string    // the source of all collections; "" = "import"
@@ -115,9 +115,10 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	if err != nil {
 		return c.result, err
 	}
-	if c.table, err = openTable(in.File); err != nil {
+	if c.table, err = openTable(in.File, in.Mapping); err != nil {
 		return c.result, err
 	}
+	defer c.close()
 	if c.Mapping == nil {
 		c.Mapping = c.guess()
 	}

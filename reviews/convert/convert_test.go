@@ -642,11 +642,21 @@ func TestAcceptedWhateverTheFileIs(t *testing.T) {
 func FuzzConvert(f *testing.F) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
-		f.Add([]byte(garbage(random)), "shop")
+		f.Add([]byte(garbage(random)), "/a/*/reviews")
 	}
+	f.Add([]byte(
+		`{"a":[{"reviews":[{"id":1,"r":5,"d":"2019-04-03","n":"A\u0000","x":[[1e9,null]]},2]},3],"b":"\ud800"}`), "")
+	f.Add([]byte("[{\"p\":1,\"~/\":{\"\":[{}]}}\n,[]]"), "")
 	f.Add([]byte("id;to;p;r;d;n;m;u;a;t;b;s\r\"x"), "")
 	f.Fuzz(func(t *testing.T, file []byte, source string) {
 		var out bytes.Buffer
+		pointers := convert.Mapping{"rows": source, "collection_id": []any{"/p", "=x"}, "rating": []any{"/r", "=5"},
+			"created": []any{"/d", "=2019-04-03"}, "author_name": []any{"../n", "/n", "#", "=A"}, "body": "/x/0"}
+		if result, err := convert.Convert(context.Background(), convert.Request{File: bytes.NewReader(file), To: &out,
+			Mapping: pointers, Rejects: &bytes.Buffer{}}); err == nil {
+			accepted(t, out.Bytes(), result.Converted)
+		}
+		out.Reset()
 		result, err := convert.Convert(context.Background(),
 			convert.Request{File: bytes.NewReader(file), To: &out, Mapping: wide, Source: source,
 				Rejects: &bytes.Buffer{}})

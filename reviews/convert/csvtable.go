@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
@@ -27,9 +28,9 @@ const (
 	maxColumns = 1000
 )
 
-// table is a CSV file that is being read. A row is doubtful if a quote may be missing in it or before it, see scanner,
-// or if lines of it look like rows of their own. Such a row is one piece with all rows before it that are as doubtful:
-// nothing of it is converted.
+// table is a CSV file that is being read, or the rows of a JSON file. A row is doubtful if a quote may be missing in it
+// or before it, see scanner, or if lines of it look like rows of their own. Such a row is one piece with all rows
+// before it that are as doubtful: nothing of it is converted.
 type table struct {
 	read    *counted
 	in      *bufio.Reader
@@ -41,6 +42,8 @@ type table struct {
 	forms   []form     // of the columns of sample
 	dump    bool       // sample shows that cells have the escapes of a dump of a database
 
+	json    *jsonRows // nil for CSV
+	rows    string    // the pointer to the rows of JSON
 	scan    scanner
 	single  scanner // of one line inside of a row
 	raw     []byte  // the lines of the row, as they are in the file, or of the last part of it
@@ -113,8 +116,9 @@ func (m macLines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// openTable examines the beginning of a file and reads its header. It returns ErrInvalid if the file is not a table.
-func openTable(file io.Reader) (*table, error) {
+// openTable examines the beginning of a file and reads its header. Of the mapping it needs rows, if this is JSON. It
+// returns ErrInvalid if the file is not a table.
+func openTable(file io.Reader, m Mapping) (*table, error) {
 	read, charset := &counted{in: file}, "utf-8"
 	in, err := gunzip.Unpacked(bufio.NewReaderSize(read, maxLook))
 	if err != nil {
@@ -133,6 +137,20 @@ func openTable(file io.Reader) (*table, error) {
 	head, err = in.Peek(maxLook)
 	if reason := foreign(head); reason != "" && (err == nil || err == io.EOF) {
 		return nil, fault.Invalid("", "%s", reason)
+	}
+	if text := bytes.TrimLeft(head, " \t\r\n"); len(text) > 0 && (text[0] == '{' || text[0] == '[') {
+		t := newTable(in, ',')
+		t.read, t.charset, t.marked = read, charset, marked
+		if whole := bytes.LastIndexByte(head, '"'); whole >= 0 && !utf8.Valid(head[:whole]) {
+			t.charset, t.marked = "windows-1252", true
+			in = bufio.NewReader(transform.NewReader(in, charmap.Windows1252.NewDecoder()))
+		}
+		rows, given := m["rows"].(string)
+		if err := t.openJSON(in, head, rows, given); err != nil {
+			t.close()
+			return nil, err
+		}
+		return t, nil
 	}
 	if bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0 {
 		in = bufio.NewReaderSize(macLines{in}, maxLook)
@@ -176,6 +194,13 @@ func openTable(file io.Reader) (*table, error) {
 	}
 	t.forms = formsOf(t.sample, len(t.header)-t.extra)
 	return t, nil
+}
+
+// close ends the reading of JSON.
+func (t *table) close() {
+	if t.json != nil && t.json.stop != nil {
+		t.json.stop()
+	}
 }
 
 // readSample reads the rows at the beginning.
@@ -248,9 +273,6 @@ func foreign(head []byte) string {
 			"it with a program such as xmlstarlet or xq"
 	case len(text) == 0:
 		return "the file is empty: want CSV with the names of the columns in the first row"
-	case text[0] == '{' || text[0] == '[':
-		return "this is JSON and no table: check or import it, if it has the members that vitrine reviews schema " +
-			"lists; otherwise make CSV of it, for instance with jq"
 	case 4*bytes.Count(head, []byte{0}) > len(head):
 		return "this is a binary file: want CSV"
 	}

@@ -1,6 +1,6 @@
 // Package convert turns tables of reviews, as shops export them, into the import format of package reviews. It reads
-// CSV in UTF-8, UTF-16 or Windows-1252, with or without gzip, separated by commas, semicolons, tabs or bars, with line
-// breaks inside quotes.
+// JSON, and CSV in UTF-8, UTF-16 or Windows-1252, with or without gzip, separated by commas, semicolons, tabs or bars,
+// with line breaks inside quotes.
 //
 //	mapping := convert.Mapping{
 //		"collection_id": "product_handle", "rating": "rating", "body": "body",
@@ -21,6 +21,19 @@
 //     CSV, with two more columns for its line and the reasons, so that people mend it and convert that file again. If
 //     the table is not UTF-8, or begins with a byte order mark, so does that file, since spreadsheet programs need one.
 //   - A row must have as many cells as there are columns, of which there are at most 1,000. A row may have 1 MiB.
+//
+// # JSON
+//
+// JSON is an array of rows, one row after another, or has them in lists: the member rows of the mapping is the JSON
+// pointer to the lists, in which * stands for each element of an array and each member of an object. A row is an
+// object. Its columns are the JSON pointers to its texts, numbers and truth values:
+//
+//	/rating   /user/name   /tags/0   of the row
+//	../sku                           of the nearest object above the list that has it
+//	#                                the key of the row, where * stands for the members of an object
+//
+// What is before the first * is read while it arrives, so the members of these objects are known only to lists behind
+// them. A row, and what is below the first *, may have 16 MiB. The line of a row is that where this begins.
 //
 // # Quotes
 //

@@ -80,6 +80,9 @@ var (
 // of its names whose cells are of its kind; one with empty cells only if there is no other.
 func (t *table) guess() Mapping {
 	m, simple, used, ofWorks := Mapping{}, map[string]int{}, map[int]bool{}, false
+	if t.json != nil && t.rows != "" {
+		m["rows"] = t.rows
+	}
 	for i, name := range t.header {
 		ofWorks = ofWorks || works[simpleName(name)]
 		if other, twice := simple[simpleName(name)]; !twice {
@@ -158,6 +161,9 @@ func (t *table) fits(field string, column int) (filled, fits bool) {
 
 // simpleName returns the letters and digits of a name in lower case, without accents.
 func simpleName(name string) string {
+	if above, ok := strings.CutPrefix(name, "../"); ok && !strings.HasPrefix(above, "product") {
+		name = "product" + above // what stands above a list of reviews
+	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)

@@ -12,7 +12,7 @@ import (
 // Sight is the result of Look. The HTTP API returns its JSON.
 type Sight struct {
 	Charset   string     `json:"charset"`   // "utf-8", "utf-16" or "windows-1252"
-	Separator string     `json:"separator"` // of cells: one of , ; | and a tab
+	Separator string     `json:"separator"` // of cells: one of , ; | and a tab; "" for JSON
 	Columns   []string   `json:"columns"`
 	Rows      [][]string `json:"rows"`    // the first five
 	Mapping   Mapping    `json:"mapping"` // guessed from the names of the columns; a field without a column is left out
@@ -25,10 +25,11 @@ type Sight struct {
 // Look reads the beginning of a file, 256 KiB at most, and guesses how to convert it. It returns ErrInvalid if the file
 // is not a table.
 func Look(file io.Reader) (Sight, error) {
-	t, err := openTable(file)
+	t, err := openTable(file, nil)
 	if err != nil {
 		return Sight{}, err
 	}
+	defer t.close()
 	s := Sight{Charset: t.charset, Separator: string(t.scan.comma), Columns: t.header, Rows: [][]string{},
 		Mapping: t.guess(), Scale: 5}
 	p, err := newPlan(s.Mapping, t)
@@ -38,6 +39,9 @@ func Look(file io.Reader) (Sight, error) {
 	s.Notes = append(t.setScales(p, 0), t.notes(p)...)
 	s.Rows = append(s.Rows, t.sample[:min(len(t.sample), 5)]...)
 	s.Dates = newDateReader(t.texts(p.at["created"]), "").order
+	if t.json != nil {
+		s.Separator = ""
+	}
 	if len(p.ratings) > 0 {
 		s.Scale = p.ratings[0].scale
 	}
@@ -109,6 +113,9 @@ func (t *table) notes(p *plan) (notes []string) {
 			warnings = append(warnings, fmt.Sprintf("most rows have %s in column %q: look whether it is %s",
 				quoted(seen[:1]), t.header[v.first()], field))
 		}
+	}
+	if t.json != nil && len(t.json.late) > 0 {
+		notes = append(notes, t.json.lateColumns())
 	}
 	return append(notes, warnings...)
 }

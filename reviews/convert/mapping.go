@@ -42,6 +42,7 @@ import (
 // three further members:
 //
 //	"skip":  [{"column": "status", "is": ["spam", "pending"]}]  rows that are left out; compared without case
+//	"rows":  "/products/*/reviews"                              in JSON, the JSON pointer to the lists of reviews
 //	"scale": 10                                                 see Request.Scale
 //	"dates": "dmy"                                              see Request.Dates
 type Mapping map[string]any
@@ -125,7 +126,7 @@ func newPlan(m Mapping, t *table) (*plan, error) {
 		dimension, rates := strings.CutPrefix(field, ratingPrefix)
 		subpart, part := strings.CutPrefix(field, subpartPrefix)
 		switch {
-		case field == "scale" || field == "dates" || field == "skip":
+		case field == "scale" || field == "dates" || field == "skip" || field == "rows":
 			if err := p.setting(field, parts[field]); err != nil {
 				return nil, err
 			}
@@ -137,7 +138,7 @@ func newPlan(m Mapping, t *table) (*plan, error) {
 		case slices.Contains(fields, field), rates && dimension != "" && dimension != "default", part && subpart != "":
 		default:
 			return nil, fault.Invalid("mapping",
-				"there is no field %q: want %s, %s<dimension>, %s<name>, skip, scale or dates", field,
+				"there is no field %q: want %s, %s<dimension>, %s<name>, skip, rows, scale or dates", field,
 				strings.Join(fields, ", "), ratingPrefix, subpartPrefix)
 		}
 		v, err := p.value(field, parts[field])
@@ -184,7 +185,7 @@ func (p *plan) setting(name string, v any) error {
 		Column string   `json:"column"`
 		Is     []string `json:"is"`
 	}
-	to := map[string]any{"scale": &p.scale, "dates": &p.dates, "skip": &rows}
+	to := map[string]any{"scale": &p.scale, "dates": &p.dates, "skip": &rows, "rows": &p.rows}
 	if err := strictjson.Decode(text, to[name]); err != nil {
 		return fault.Invalid("mapping", "%s: %s", name, err)
 	}
@@ -217,6 +218,15 @@ func (p *plan) skipped(cells []string) (out bool) {
 func (p *plan) column(field, name string) (int, error) {
 	name = strings.TrimSpace(name)
 	at, known := p.columns[name]
+	if !known && p.json != nil && (strings.HasPrefix(name, "/") || strings.HasPrefix(name, "../")) {
+		at, known = len(p.header), true // a later row may have it
+		p.columns[name], p.json.at[name] = at, at
+		p.header = append(p.header, name)
+		for i, row := range p.sample {
+			p.sample[i] = append(row, "")
+		}
+		delete(p.json.late, name)
+	}
 	if !known {
 		return 0, fault.Invalid("mapping",
 			"%s: the file has no column %q: its columns are %s", field, name, quoted(p.header))

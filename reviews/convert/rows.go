@@ -16,6 +16,9 @@ import (
 
 // next returns the next row that is not blank, or io.EOF.
 func (t *table) next() (row, error) {
+	if t.json != nil {
+		return t.nextJSON()
+	}
 	for {
 		r := row{line: t.line}
 		if t.long > 0 {
