@@ -698,11 +698,6 @@ export class Api {
 		return this.get("x/keys/", "keys", { folder }).then((page) => page.keys);
 	}
 
-	/** Lets a key show a folder no more. @param {string} key @param {string} folder as network/library/id */
-	async closeFolder(key, folder) {
-		await this.ask("DELETE", `x/keys/${s(key)}`, { query: { folder } });
-	}
-
 	/**
 	 * @param {string} [after] @param {AbortSignal} [signal]
 	 * @returns {Promise<{components: Schemas["ListedComponent"][], next: string | undefined}>}

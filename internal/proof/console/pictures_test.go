@@ -167,7 +167,8 @@ func TestPicturesByMouse(t *testing.T) {
 	w.configLike(id, `{"hero":`+hero+`,"logo":`+address("from%20disk.png")+`}`)
 
 	p.view("/apps/" + id + "/history?from=0&to=2")
-	p.Until(`() => [...document.querySelectorAll(".difference img")].filter((x) => x.naturalWidth === 320).length === 2`)
+	p.Until(`() => [...document.querySelectorAll(".difference img")]
+		.filter((x) => x.naturalWidth === 320).length === 2`)
 	p.view("/apps/" + id)
 	p.Click(inField("Logo", named("Take away")))
 	w.configLike(id, `{"hero":`+hero+`}`)

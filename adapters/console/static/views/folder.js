@@ -150,7 +150,8 @@ async function shownOn(lib, f, node) {
 							async () => {
 								const text = `Pages that use the key ${k.name} do not show the folder any more.`;
 								if (!(await confirm(`Take ${f.label} out of the key?`, text, "Take it out"))) return;
-								await lib.api.closeFolder(k.id, folder).catch(trouble);
+								const path = `keys/${k.id}?folder=${encodeURIComponent(folder)}`;
+								await lib.api.account("DELETE", path).catch(trouble);
 								await shownOn(lib, f, node).catch(trouble);
 							},
 							{ class: "small", "aria-label": `Take the folder out of the key ${k.name}` },

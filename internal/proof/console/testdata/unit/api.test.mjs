@@ -42,6 +42,7 @@ const calls = {
 	names: [api().names, ["u"]],
 	people: [api().people, {}],
 	keys: [api().keys],
+	folderKeys: [api().folderKeys, "n/l/1"],
 };
 // The page says where the assets are.
 globalThis.document = { querySelector: () => ({ content: "/services/frontline/api/v4/assetManager/" }) };
@@ -49,6 +50,10 @@ const library = api().library("n", "l");
 const inLibrary = {
 	assets: [library.assets, {}],
 	asset: [library.asset, "a"],
+	assetNow: [library.assetNow, "a"],
+	upload: [library.upload, new File([], "a"), [], () => {}, new AbortController().signal],
+	replaceFile: [library.replaceFile, "a", '"e"', new File([], "a"), () => {}, new AbortController().signal],
+	editFile: [library.editFile, "a", '"e"', {}],
 	folders: [library.folders, {}],
 	explain: [library.explain, {}],
 	folder: [library.folder, "f"],
@@ -77,7 +82,7 @@ for (const body of [`{}`, `{"status":"ok"}`, `<html>Please log in</html>`, ``]) 
 		for (const [name, [method, ...args]] of Object.entries(inLibrary))
 			await assert.rejects(async () => method.apply(library, args), refused, name);
 	});
-	test(`no report is made of ${body}`, async () => {
+	test(`no report and no asset is made of ${body}`, async () => {
 		globalThis.fetch = async () => new Response(`{"urn":"u"}`, { status: 200 });
 		globalThis.XMLHttpRequest = class extends EventTarget {
 			upload = new EventTarget();
@@ -99,6 +104,10 @@ for (const body of [`{}`, `{"status":"ok"}`, `<html>Please log in</html>`, ``]) 
 				),
 			refused,
 		);
+		for (const name of ["upload", "replaceFile"]) {
+			const [method, ...args] = inLibrary[name];
+			await assert.rejects(async () => method.apply(library, args), refused, name);
+		}
 	});
 }
 
