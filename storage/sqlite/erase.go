@@ -137,9 +137,9 @@ func (e *eraser) leave(p *erasing) {
 	}
 }
 
-// erase overwrites the free parts of all pages of b-trees, and then empties the log. Readers continue meanwhile, and updates wait
-// for eraseTogether pages, or for eraseBlock, at a time. If updates change pages meanwhile, again is true and the log
-// is not emptied, unless this was so in each of the passes before, eraseRuns of them: then this one is a single update.
+// erase overwrites the free parts of all pages of b-trees, and then empties the log. Readers continue meanwhile, and
+// updates wait for eraseTogether pages, or for eraseBlock, at a time. If updates change pages meanwhile, again is true
+// and the log is not emptied, unless this was so in each of the passes before, eraseRuns of them: then this one is a single update.
 // The log cannot be emptied while a View of any process reads from it. If that lasts for eraseWait, erase returns
 // ErrBusy.
 func (s *store) erase(ctx context.Context, before int) (again bool, err error) {
