@@ -36,6 +36,7 @@ import (
 // nor objects.
 type Files struct {
 	s3             minio.Core
+	puts           *minio.Client // does not repeat: the client would read the bytes of two requests from one reader
 	bucket, prefix string
 	where          string // for errors
 }
@@ -97,14 +98,17 @@ func Open(ctx context.Context, address string, keys Keys) (*Files, error) {
 		return nil, err
 	}
 	transport.DialContext = (&net.Dialer{Timeout: 5 * time.Second}).DialContext
-	client, err := minio.New(at.Host, &minio.Options{
+	options := minio.Options{
 		Creds: credentials.NewStaticV4(keys.ID, keys.Secret, keys.Session), Secure: at.Scheme == "https",
 		Region: in.Get("region"), Transport: transport, MaxRetries: 3,
-	})
-	if err != nil {
+	}
+	client, err := minio.New(at.Host, &options)
+	options.MaxRetries = 1
+	puts, wrong := minio.New(at.Host, &options)
+	if err = cmp.Or(err, wrong); err != nil {
 		return nil, fmt.Errorf("endpoint %s: %w", at.Host, err)
 	}
-	f := &Files{minio.Core{Client: client}, u.Host, strings.Trim(u.Path, "/"),
+	f := &Files{minio.Core{Client: client}, puts, u.Host, strings.Trim(u.Path, "/"),
 		"bucket " + u.Host + " at " + at.Scheme + "://" + at.Host}
 	if f.prefix != "" {
 		f.prefix += "/"
@@ -169,9 +173,16 @@ func (f *Files) Put(ctx context.Context, name string, size int64, from io.Reader
 			in.from, in.again = nil, io.NewSectionReader(again, at, size)
 		}
 	}
-	_, err := f.s3.Client.PutObject(ctx, f.bucket, f.prefix+name, io.NewSectionReader(in, 0, size), size,
-		minio.PutObjectOptions{PartSize: partBytes, NumThreads: 1})
-	return cmp.Or(in.end(), f.failure(ctx, err))
+	var err error
+	for try := range time.Duration(3) {
+		time.Sleep(try * 200 * time.Millisecond)
+		_, err = f.puts.PutObject(ctx, f.bucket, f.prefix+name, io.NewSectionReader(in, 0, size), size,
+			minio.PutObjectOptions{PartSize: partBytes, NumThreads: 1})
+		if err = f.failure(ctx, err); in.again == nil || !errors.Is(err, storage.ErrBusy) || in.failed() {
+			break
+		}
+	}
+	return cmp.Or(in.end(), err)
 }
 
 // source is what a Put reads. A request that is repeated reads again, if that is possible.
@@ -204,6 +215,13 @@ func (s *source) ReadAt(p []byte, off int64) (n int, err error) {
 	}
 	s.err = cmp.Or(s.err, err)
 	return n, err
+}
+
+// failed reports whether reading has failed.
+func (s *source) failed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err != nil
 }
 
 // end returns the error of reading. Nothing is read any more after it.
