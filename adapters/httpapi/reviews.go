@@ -134,7 +134,7 @@ func (v reviewRoutes) convert(c *call) error {
 		}
 	}
 	rejects, guess := c.query.flag("rejects"), c.query.flag("guess")
-	in.Fill = c.query.flag("fill")
+	in.Fill, in.Charset = c.query.flag("fill"), c.query.text("charset")
 	if c.query.err != nil {
 		return c.query.err
 	}
@@ -147,7 +147,7 @@ func (v reviewRoutes) convert(c *call) error {
 		return file.bodyError(err)
 	}
 	if guess {
-		sight, err := convert.Look(in.File)
+		sight, err := convert.Look(in.File, in.Charset)
 		return c.json(sight, file.bodyError(err))
 	}
 	d := &download{call: c, control: http.NewResponseController(c.w), media: recordsType}

@@ -68,6 +68,8 @@ func convertReviews(f *flag.FlagSet) action {
 		scale = n
 		return nil
 	})
+	charset := f.String("charset", "",
+		"`name` of the character set, such as iso-8859-2 or gbk; without it UTF-8, UTF-16 or Windows-1252 is recognised")
 	fill := f.Bool("fill", false, "where the rating of a dimension is empty, write the mean of the others")
 	dates := f.String("dates", "",
 		"what 03/04/2019 means, dmy or mdy; without it the `dates` of the first 1,000 rows decide, and if they do "+
@@ -77,7 +79,8 @@ func convertReviews(f *flag.FlagSet) action {
 		"write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
 	written := outFlag(f)
 	return func(ctx context.Context, p *program) (err error) {
-		request := convert.Request{Source: *source, Scale: scale, Dates: *dates, Fill: *fill, MaxLine: *maxLine << 20}
+		request := convert.Request{Source: *source, Scale: scale, Dates: *dates, Charset: *charset, Fill: *fill,
+			MaxLine: *maxLine << 20}
 		if *mapping != "" {
 			text, err := os.ReadFile(*mapping)
 			if err == nil {
@@ -93,7 +96,7 @@ func convertReviews(f *flag.FlagSet) action {
 		}
 		defer in.close()
 		if *guess {
-			sight, err := convert.Look(in)
+			sight, err := convert.Look(in, *charset)
 			if err != nil {
 				return fmt.Errorf("%s: %w", in.name, err)
 			}

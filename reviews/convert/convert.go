@@ -24,6 +24,7 @@ type Request struct {
 	Source  string    // the source of all collections; "" = "import"
 	Scale   float64   // the best rating, above 0 and at most 100; 0 = that of Mapping, or guessed as Look does
 	Dates   string    // "dmy" or "mdy": what 03/04/2019 means; "" = that of Mapping, or by the first 1,000 rows
+	Charset string    // a name such as iso-8859-2, as the Encoding Standard of the Web has them; "" = guessed
 	Fill    bool      // an empty rating of a dimension becomes the mean of the others
 
 	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header. Until then they are in the
@@ -80,6 +81,7 @@ type conversion struct {
 	refuted    error // the scale was guessed, and a row shows that this was wrong
 	rated      []int // memory for the ratings of a row
 	filled     int64 // ratings that are the mean of others
+	unknown    int64 // reviews with a replacement character, if the character set was named
 	powers     int64 // ids in scientific notation, and the first of them
 	power      string
 	result     Result
@@ -115,7 +117,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	if err != nil {
 		return c.result, err
 	}
-	if c.table, err = openTable(in.File, in.Mapping); err != nil {
+	if c.table, err = openTable(in.File, in.Mapping, in.Charset); err != nil {
 		return c.result, err
 	}
 	defer c.close()
@@ -172,6 +174,11 @@ func (c *conversion) notes() []string {
 				notes = append(notes, fmt.Sprintf("skip: no row has %q in column %q", text, c.header[s.column]))
 			}
 		}
+	}
+	if c.unknown > 0 {
+		notes = append(notes,
+			fmt.Sprintf("reviews with characters that %s does not have: %d: look whether it is the right "+
+				"one", c.charset, c.unknown))
 	}
 	if c.powers > 0 {
 		notes = append(notes, fmt.Sprintf("ids such as %s, whose digits a spreadsheet has lost: %d; export the table "+

@@ -168,6 +168,34 @@ func TestFormsOfFiles(t *testing.T) {
 	}
 }
 
+// A character set that is named is used, and characters that it lacks are noted.
+func TestCharsets(t *testing.T) {
+	text, err := charmap.ISO8859_2.NewEncoder().String(simpleHeader + "1,lamp,5,2019-04-03,Žofie Ľahká,,\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, result, rejects := converted(t, convert.Request{Mapping: simple, Source: "shop", Charset: "ISO-8859-2"},
+		text+"2,lamp,9,2019-04-03,\xbeofie,,\n")
+	if len(list) != 1 || list[0].Reviews[0].Name != "Žofie Ľahká" || len(result.Notes) != 0 ||
+		!strings.HasPrefix(rejects, "\ufeffid") || !strings.Contains(rejects, "žofie") {
+		t.Errorf("%+v, %+v, %q", list, result, rejects)
+	}
+	_, result, _ = converted(t, convert.Request{Mapping: simple, Source: "shop", Charset: "utf-8"}, text)
+	if want := "reviews with characters that utf-8 does not have: 1"; len(result.Notes) != 1 ||
+		!strings.HasPrefix(result.Notes[0], want) {
+		t.Errorf("%q", result.Notes)
+	}
+	var e *vitrine.Error
+	_, err = convert.Look(strings.NewReader(text), "klingon")
+	if !errors.As(err, &e) || e.Parameter != "charset" {
+		t.Error(err)
+	}
+	s, err := convert.Look(strings.NewReader(text), "iso-8859-2")
+	if err != nil || s.Charset != "iso-8859-2" || s.Rows[0][4] != "Žofie Ľahká" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // Each row has one fault, and the others around it are converted.
 func TestRejectedRows(t *testing.T) {
 	long := strings.Repeat("x", 1100<<10)
@@ -572,7 +600,7 @@ func TestLookGuesses(t *testing.T) {
 				"author_name": "name", "author_email": "email", "collection_id": "productId"}},
 		"two columns": {"id,id,product,rating", convert.Mapping{"collection_id": "product", "rating": "rating"}},
 	} {
-		s, err := convert.Look(strings.NewReader(c.header + "\n"))
+		s, err := convert.Look(strings.NewReader(c.header+"\n"), "")
 		if err != nil || !reflect.DeepEqual(s.Mapping, c.want) {
 			t.Errorf("%s: %v, %v\nwant %v", name, s.Mapping, err, c.want)
 		}
@@ -585,12 +613,12 @@ func TestLookSays(t *testing.T) {
 	for i := range 20000 {
 		fmt.Fprintf(&file, "p%d;%d;%02d.01.2019;Ann;\"a\nb\"\n", i, i%10+1, i%28+1)
 	}
-	s, err := convert.Look(strings.NewReader(file.String()))
+	s, err := convert.Look(strings.NewReader(file.String()), "")
 	if err != nil || s.Separator != ";" || s.Charset != "utf-8" || s.Scale != 10 || s.Dates != "dmy" ||
 		len(s.Rows) != 5 || !slices.Equal(s.Rows[1], []string{"p1", "2", "02.01.2019", "Ann", "a\nb"}) {
 		t.Errorf("%+v, %v", s, err)
 	}
-	s, err = convert.Look(strings.NewReader("caf\xe9,rating,date\n1,80,3/14/2019\n"))
+	s, err = convert.Look(strings.NewReader("caf\xe9,rating,date\n1,80,3/14/2019\n"), "")
 	if err != nil || s.Charset != "windows-1252" || s.Scale != 100 || s.Dates != "mdy" || s.Columns[0] != "café" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -663,7 +691,7 @@ func FuzzConvert(f *testing.F) {
 		if err == nil {
 			accepted(t, out.Bytes(), result.Converted)
 		}
-		_, _ = convert.Look(bytes.NewReader(file))
+		_, _ = convert.Look(bytes.NewReader(file), "")
 	})
 }
 

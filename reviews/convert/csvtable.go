@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
@@ -116,16 +117,26 @@ func (m macLines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// openTable examines the beginning of a file and reads its header. Of the mapping it needs rows, if this is JSON. It
+// openTable examines the beginning of a file and reads its header. Of the mapping it needs rows, if this is JSON.
+// named is the character set, or "" to guess it. It
 // returns ErrInvalid if the file is not a table.
-func openTable(file io.Reader, m Mapping) (*table, error) {
+func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 	read, charset := &counted{in: file}, "utf-8"
 	in, err := gunzip.Unpacked(bufio.NewReaderSize(read, maxLook))
 	if err != nil {
 		return nil, err
 	}
 	head, _ := in.Peek(4)
-	if decoder := utf16(head); decoder != nil {
+	if named != "" {
+		known, err := htmlindex.Get(named)
+		if err != nil {
+			return nil, fault.Invalid("charset",
+				"%q is not known: want a name such as utf-8, iso-8859-2, windows-1251, "+
+					"shift_jis or gbk", named)
+		}
+		charset = strings.ToLower(named)
+		in = bufio.NewReaderSize(transform.NewReader(in, known.NewDecoder()), maxLook)
+	} else if decoder := utf16(head); decoder != nil {
 		charset = "utf-16"
 		in = bufio.NewReaderSize(transform.NewReader(in, decoder.NewDecoder()), maxLook)
 	}

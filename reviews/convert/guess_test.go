@@ -90,7 +90,7 @@ func TestGuessOfExports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := convert.Look(bytes.NewReader(file))
+		s, err := convert.Look(bytes.NewReader(file), "")
 		if err != nil || !reflect.DeepEqual(s.Mapping, want[name].mapping) {
 			t.Errorf("%s: %v, %v\nwant %v", name, s.Mapping, err, want[name].mapping)
 		}
@@ -136,13 +136,13 @@ func TestGuessLooksAtCells(t *testing.T) {
 		if strings.HasPrefix(file, ids) {
 			want["author_name"] = "reviewer"
 		}
-		if s, err := convert.Look(strings.NewReader(file)); err != nil || !reflect.DeepEqual(s.Mapping, want) {
+		if s, err := convert.Look(strings.NewReader(file), ""); err != nil || !reflect.DeepEqual(s.Mapping, want) {
 			t.Errorf("%q: %v, %v, want %v", file, s.Mapping, err, want)
 		}
 	}
 	file := "product,rating,author,date,body,kind\n" + strings.Repeat("x,5,Ann,2023-01-02,Good,live\n", 20) +
 		"x,5,Ben,2023-01-03,So so,Pending\n"
-	s, err := convert.Look(strings.NewReader(file + "x,5,Cy,2023-01-04,Bad,Pending\n"))
+	s, err := convert.Look(strings.NewReader(file+"x,5,Cy,2023-01-04,Bad,Pending\n"), "")
 	for _, note := range []string{`most rows have "2023-01-02" in column "date"`,
 		`most rows have "Ann" in column "author"`,
 		`most rows have "Good" in column "body"`,

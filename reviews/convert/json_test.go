@@ -34,7 +34,7 @@ func TestShapesOfJSON(t *testing.T) {
 			"/pages/*/reviews", "../sku"},
 		"names of columns": {`{"a/b": {"reviews": [` + flat(one+","+two) + "]}}", "/a~1b/reviews", ""},
 	} {
-		s, err := convert.Look(strings.NewReader(c.file))
+		s, err := convert.Look(strings.NewReader(c.file), "")
 		want := convert.Mapping{"review_id": "/id", "rating": "/rating", "created": "/date",
 			"author_name": "/user/name",
 			"body":        "/text", "collection_id": "/product"}

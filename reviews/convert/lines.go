@@ -122,6 +122,9 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	}
 	c.json = append(out, end...)
 	e.json = string(c.json)
+	if c.Charset != "" && strings.ContainsRune(e.json, utf8.RuneError) {
+		c.unknown++
+	}
 	if !named {
 		sum := sha256.Sum256(c.json)
 		e.id = hex.EncodeToString(sum[:12])

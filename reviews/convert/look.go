@@ -11,7 +11,7 @@ import (
 
 // Sight is the result of Look. The HTTP API returns its JSON.
 type Sight struct {
-	Charset   string     `json:"charset"`   // "utf-8", "utf-16" or "windows-1252"
+	Charset   string     `json:"charset"`   // "utf-8", "utf-16" or "windows-1252", or what was given
 	Separator string     `json:"separator"` // of cells: one of , ; | and a tab; "" for JSON
 	Columns   []string   `json:"columns"`
 	Rows      [][]string `json:"rows"`    // the first five
@@ -22,10 +22,10 @@ type Sight struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Look reads the beginning of a file, 256 KiB at most, and guesses how to convert it. It returns ErrInvalid if the file
-// is not a table.
-func Look(file io.Reader) (Sight, error) {
-	t, err := openTable(file, nil)
+// Look reads the beginning of a file, 256 KiB at most, and guesses how to convert it. charset is that of a Request. It
+// returns ErrInvalid if the file is not a table.
+func Look(file io.Reader, charset string) (Sight, error) {
+	t, err := openTable(file, nil, charset)
 	if err != nil {
 		return Sight{}, err
 	}

@@ -614,7 +614,7 @@ func TestColumnsAreBounded(t *testing.T) {
 		if !errors.Is(err, vitrine.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d: %v", columns, err)
 		}
-		if _, err := convert.Look(strings.NewReader(file)); !errors.Is(err, vitrine.ErrInvalid) {
+		if _, err := convert.Look(strings.NewReader(file), ""); !errors.Is(err, vitrine.ErrInvalid) {
 			t.Errorf("%d: %v", columns, err)
 		}
 	}
