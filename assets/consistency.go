@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -134,6 +135,12 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 		a.fault(a.assetKey(r.Ordinal), a.checkAsset(r))
 		a.last = r
 		a.count++
+	}
+	for e, err := range a.r.Scan(a.ctx, storage.Prefix(record.Prefix(a.space, goneKind))) {
+		if err != nil {
+			return err
+		}
+		a.fault(e.Key, a.checkGone(e))
 	}
 	known := 0
 	for _, err := range a.r.Scan(a.ctx, storage.Prefix(record.Prefix(a.space, fileKind))) {
@@ -268,13 +275,16 @@ func (a *audit) checkFile(r assetRecord) error {
 	}
 	a.files++
 	a.stored += f.stored()
+	if !isFileID(f.ID) || !strings.HasPrefix(f.Bytes, f.ID+"-") || len(f.Sum) != 2*sha256.Size ||
+		checkFileName(f.Name) != nil {
+		return fmt.Errorf("has a file with the id %q, the name %q, the bytes %q and the sum %q", f.ID, f.Name, f.Bytes,
+			f.Sum)
+	}
 	var ordinal int64
 	values, err := a.r.Get(a.ctx, a.fileKey(f.ID), record.Key(fileSpace(f.ID), homeKind, f.ID))
 	switch {
 	case err != nil:
 		return err
-	case !isFileID(f.ID) || !strings.HasPrefix(f.Bytes, f.ID+"-"):
-		return fmt.Errorf("has a file with the id %q and the bytes %q", f.ID, f.Bytes)
 	case values[0] == nil || json.Unmarshal(values[0], &ordinal) != nil || ordinal != r.Ordinal:
 		return fmt.Errorf("has the file %q, whose record names another asset", f.ID)
 	case values[1] == nil:
@@ -282,6 +292,30 @@ func (a *audit) checkFile(r assetRecord) error {
 	}
 	for _, name := range f.names() {
 		a.names[name] = true
+	}
+	return nil
+}
+
+// checkGone returns an error unless the record is one of bytes that no file has, and that were those of a file of this
+// library. Upkeep deletes them without looking at them again.
+func (a *audit) checkGone(e storage.Entry) error {
+	var gone goneFile
+	if err := readJSON(e.Key, e.Value, &gone); err != nil {
+		return err
+	}
+	for _, name := range gone.Names {
+		id, _, _ := strings.Cut(name, "-")
+		if !isFileID(id) || a.names[name] || gone.Home != "" && gone.Home != id {
+			return fmt.Errorf("names the bytes %q of the file %q, which a file has, or which are none", name, gone.Home)
+		}
+		values, err := a.r.Get(a.ctx, record.Key(fileSpace(id), homeKind, id))
+		if err != nil {
+			return err
+		}
+		var home fileHome
+		if values[0] != nil && json.Unmarshal(values[0], &home) == nil && home.Library != a.lib {
+			return fmt.Errorf("names the bytes %q of another library", name)
+		}
 	}
 	return nil
 }

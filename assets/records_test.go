@@ -152,6 +152,39 @@ func TestTheAuditOfRecordsFindsContradictions(t *testing.T) {
 	}
 }
 
+// The audit reads records that no Service has written, such as those of an archive.
+func TestTheAuditFindsForgedFiles(t *testing.T) {
+	for old, new := range map[string]string{`"id":"`: `"no":"`, `"sha256":"`: `"sha257":"`, `"bytes":"`: `"bites":"`,
+		`"name":"a b.bin"`: `"name":"a/b.bin"`} {
+		d := newRecordDesk(t)
+		d.upload(moderator, "%PDF-1.7")
+		d.change("asset/a6", func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) })
+		if faults := d.faults(); !slices.ContainsFunc(faults, func(f string) bool {
+			return strings.Contains(f, "has a file with the id")
+		}) {
+			t.Errorf("%s: the faults are %q", new, faults)
+		}
+	}
+	for _, of := range []assets.Library{lib, {Network: lib.Network, ID: "other"}} {
+		d := newRecordDesk(t)
+		a, err := d.As(moderator).Upload(ctx, of, assets.UploadRequest{}, strings.NewReader("%PDF-1.7"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := d.shown(a).Content.ID
+		present := ""
+		for f := range assets.StoreFiles(d.db).List(ctx) {
+			present = f.Name
+		}
+		for _, name := range []string{"", "x", id + "-0", present} {
+			d.change("gone/x", func([]byte) []byte { return []byte(`{"names":["` + name + `"]}`) })
+			if faults := d.faults(); of != lib && len(faults) != 1 || of == lib && name != id+"-0" && len(faults) != 1 {
+				t.Errorf("%q of %s is gone: %q", name, of.ID, faults)
+			}
+		}
+	}
+}
+
 func TestTheAuditFindsTwoAssetsOfOneOrigin(t *testing.T) {
 	d := newRecordDesk(t)
 	var second []byte
