@@ -9,7 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -155,7 +155,7 @@ func (r *reader) positionsWith(
 		}
 		if few < 0 || few > size {
 			looked := 0
-			for part, err := range rec.Chunks(r.Positions(ctx, q.in(lists)), records.AtOnce) {
+			for part, err := range keyval.Chunks(r.Positions(ctx, q.in(lists)), records.AtOnce) {
 				var found []records.Position
 				if err == nil {
 					found, err = r.matching(ctx, q, idsAt(part))
@@ -179,7 +179,7 @@ func (r *reader) positionsWith(
 			}
 		}
 		var all []records.Position
-		for ids, err := range rec.Chunks(r.AppsIn(ctx, in), 8*records.AtOnce) {
+		for ids, err := range keyval.Chunks(r.AppsIn(ctx, in), 8*records.AtOnce) {
 			var found []records.Position
 			if err == nil {
 				found, err = r.matching(ctx, q, ids)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -88,7 +88,7 @@ type Change struct {
 //		}
 //	})
 func (c Change) Rows(name string) storage.Tx {
-	return storage.Sub(c.tx, rec.Prefix(records.Space, "x/"+strings.ReplaceAll(rec.Escape(name), "/", "!o")+"/"))
+	return storage.Sub(c.tx, keyval.Prefix(records.Space, "x/"+strings.ReplaceAll(keyval.Escape(name), "/", "!o")+"/"))
 }
 
 // commitChange finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and

@@ -7,7 +7,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
 // componentUser is an app with a version that has an element of a component.
@@ -29,7 +29,7 @@ func (r *reader) users(ctx context.Context, component, from string, by vitrine.C
 			return
 		}
 		in.Expect = records.AtOnce
-		for ids, err := range rec.Chunks(r.AppsIn(ctx, in), records.AtOnce) {
+		for ids, err := range keyval.Chunks(r.AppsIn(ctx, in), records.AtOnce) {
 			var heads []appHead
 			var tags map[string][]Tag
 			if err == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/history"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -35,8 +35,8 @@ import (
 func Maintenance(limits Limits) storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
-			return rec.Audit(ctx, db, records.Space, func(r storage.Reader, _ string) ([]storage.Fault, error) {
-				rows := records.Reader{Snapshot: &rec.Reader{Reader: r}}
+			return keyval.Audit(ctx, db, records.Space, func(r storage.Reader, _ string) ([]storage.Fault, error) {
+				rows := records.Reader{Snapshot: &keyval.Reader{Reader: r}}
 				a := &audit{reader: &reader{Reader: rows, s: newStore(db, 0)}, ctx: ctx,
 					limits:    limits.withDefaults(),
 					manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
@@ -334,7 +334,7 @@ func (a *audit) checkHistory(h appHead) {
 	latest := h.Version.Number()
 	check := func(kind string, wrong func(n int64, e storage.Entry) error) {
 		a.each(kind, 2, h.ID, func(name []string, e storage.Entry) error {
-			n, err := rec.ParseNumber(name[1])
+			n, err := keyval.ParseNumber(name[1])
 			if err == nil {
 				err = wrong(n, e)
 			}
@@ -493,7 +493,7 @@ func (a *audit) checkOthers() {
 			}
 		}
 		if n != a.follow[kind] {
-			a.fault(rec.Prefix(records.Space, kind), "there are %d entries, and %d follow from components and apps", n,
+			a.fault(keyval.Prefix(records.Space, kind), "there are %d entries, and %d follow from components and apps", n,
 				a.follow[kind])
 		}
 	}

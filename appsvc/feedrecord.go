@@ -9,7 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
 // record is what the feed stores of a change. feedEntry encodes a Change as an entry, and readRecord decodes it. It has
@@ -59,7 +59,7 @@ func feedEntry(by vitrine.Caller, c Change) feed.Entry {
 	e := feed.Entry{At: c.At, Names: []string{by.URN}, Data: []byte{byte(slices.Index(storedTypes, c.Type))}}
 	switch c.Type {
 	case ComponentCreated, ComponentDeleted:
-		e.Data = append(rec.AppendText(e.Data, c.Component.Name), c.Component.Version...)
+		e.Data = append(keyval.AppendText(e.Data, c.Component.Name), c.Component.Version...)
 		return e
 	case TagSet, TagDeleted:
 		e.Data = binary.AppendUvarint(e.Data, uint64(c.From.Number()+1))
@@ -81,7 +81,7 @@ func feedEntry(by vitrine.Caller, c Change) feed.Entry {
 		}
 	}
 	e.Names = append(e.Names, c.AppID, strings.Join(c.After.Groups, groupsSeparator))
-	if left := rec.Without(c.Before.Groups, c.After.Groups); len(left) > 0 {
+	if left := keyval.Without(c.Before.Groups, c.After.Groups); len(left) > 0 {
 		e.Names = append(e.Names, strings.Join(left, groupsSeparator))
 	}
 	return e
@@ -89,7 +89,7 @@ func feedEntry(by vitrine.Caller, c Change) feed.Entry {
 
 // releaseEntry returns the entry of a release that this caller has changed.
 func releaseEntry(by vitrine.Caller, rel release) feed.Entry {
-	data := rec.AppendText([]byte{byte(slices.Index(storedTypes, ReleaseChanged))}, string(rel.State))
+	data := keyval.AppendText([]byte{byte(slices.Index(storedTypes, ReleaseChanged))}, string(rel.State))
 	return feed.Entry{At: rel.UpdatedAt, Names: []string{by.URN}, Data: append(data, rel.ID...)}
 }
 
@@ -110,7 +110,7 @@ func readRecord(e feed.Entry) (r record, err error) {
 	if len(e.Names) > 3 {
 		r.left = strings.Split(e.Names[3], groupsSeparator)
 	}
-	isApp, rest := len(e.Names) > 2, rec.Fields{Rest: e.Data[1:]}
+	isApp, rest := len(e.Names) > 2, keyval.Fields{Rest: e.Data[1:]}
 	version := func() vitrine.Version { return records.VersionOrNone(int64(rest.Uint()) - 1) }
 	switch r.Type {
 	case AppCreated, AppUpdated, AppRestored, AppUndeleted:

@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -95,7 +95,7 @@ func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Pag
 			}
 		}
 		apps := func(yield func(App, error) bool) {
-			for part, err := range rec.Chunks(r.positionsOf(ctx, q, size), size) {
+			for part, err := range keyval.Chunks(r.positionsOf(ctx, q, size), size) {
 				if err != nil {
 					yield(App{}, err)
 					return

@@ -10,8 +10,8 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/paging"
-	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -73,7 +73,7 @@ func (s *Session) ListPublished(ctx context.Context, in ListPublishedRequest) (v
 	err = s.service.store.view(ctx, func(r *reader) error {
 		room, looked, before := paging.NewRoom(limit, s.service.limits.PageBytes), 0, last
 		page = vitrine.Page[Published]{}
-		for part, err := range rec.Chunks(r.PublishedBy(ctx, in.Tag, last, mostLooked+1), records.AtOnce) {
+		for part, err := range keyval.Chunks(r.PublishedBy(ctx, in.Tag, last, mostLooked+1), records.AtOnce) {
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ func (s *store) completePublished(ctx context.Context) error {
 // morePublished makes the records for some tags after the one with this key.
 func (t *writer) morePublished(ctx context.Context, last string) error {
 	var made []records.Published
-	for some, err := range rec.Chunks(t.TagsFrom(ctx, last, atOnceKept), atOnceKept) {
+	for some, err := range keyval.Chunks(t.TagsFrom(ctx, last, atOnceKept), atOnceKept) {
 		if err != nil {
 			return err
 		}

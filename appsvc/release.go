@@ -14,8 +14,8 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/paging"
-	rec "github.com/vitrine-go/vitrine/internal/record"
 )
 
 // A release is a list of moves of tags that are made together: all at one moment, or none. It is a record of its own.
@@ -476,7 +476,7 @@ func (s *Session) ListReleases(ctx context.Context, in ListReleasesRequest) (vit
 		}
 		v := viewer{r: r, by: s.by, heads: map[string]appHead{}}
 		looked, room := 0, paging.NewRoom(limit, s.service.limits.PageBytes)
-		for rel, err := range rec.Map(r.Releases(ctx, string(in.State), in.AppID, before, limit), decodeRelease) {
+		for rel, err := range keyval.Map(r.Releases(ctx, string(in.State), in.AppID, before, limit), decodeRelease) {
 			if err != nil {
 				return page, err
 			}

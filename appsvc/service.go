@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/vitrine-go/vitrine"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -126,7 +126,7 @@ func New(db storage.Store, opts *Options) *Service {
 	}
 	required.Argument("appsvc.New", "store", db)
 	store := newStore(db, o.KeepChanges)
-	return &Service{store: store, now: rec.Clock(db, o.Now), newID: rec.IDs(db, o.NewID, uuid.NewString),
+	return &Service{store: store, now: keyval.Clock(db, o.Now), newID: keyval.IDs(db, o.NewID, uuid.NewString),
 		schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
 		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted}
 }

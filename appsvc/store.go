@@ -7,8 +7,8 @@ import (
 
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/lru"
-	rec "github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -56,7 +56,7 @@ func (s *store) view(ctx context.Context, fn func(*reader) error) error {
 		return err
 	}
 	return s.db.View(ctx, func(r storage.Reader) error {
-		return fn(&reader{Reader: records.Reader{Snapshot: &rec.Reader{Reader: r}}, s: s})
+		return fn(&reader{Reader: records.Reader{Snapshot: &keyval.Reader{Reader: r}}, s: s})
 	})
 }
 
@@ -70,7 +70,7 @@ func (s *store) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*
 	if err := s.feeds.Identify(ctx); err != nil {
 		return err
 	}
-	return rec.Update(ctx, s.db, records.Space, o, func(t *rec.Tx) error {
+	return keyval.Update(ctx, s.db, records.Space, o, func(t *keyval.Tx) error {
 		rows := records.Reader{Snapshot: t}
 		return fn(&writer{&reader{Reader: rows, s: s, tx: t}, records.Writer{Rows: rows, Tx: t}})
 	})
@@ -84,7 +84,7 @@ type reader struct {
 	records.Reader
 	deleted bool // it reads only deleted apps
 	s       *store
-	tx      *rec.Tx // nil in a View
+	tx      *keyval.Tx // nil in a View
 }
 
 // headKey returns the key of the head of an app.

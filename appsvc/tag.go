@@ -8,7 +8,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -90,7 +90,7 @@ func (s *Session) ListTags(ctx context.Context, in ListTagsRequest) (vitrine.Pag
 		if err != nil {
 			return page, err
 		}
-		tags := rec.Map(r.tags(ctx, records.TagsAfter(in.AppID, in.After, most)), func(t Tag) (Tag, error) {
+		tags := keyval.Map(r.tags(ctx, records.TagsAfter(in.AppID, in.After, most)), func(t Tag) (Tag, error) {
 			return r.complete(ctx, h, t.under(rules), in.Embed)
 		})
 		return fill(s.service, limit, tags, Tag.size, func(last Tag) string { return last.Name })
@@ -463,7 +463,7 @@ func (s *Session) DeleteTag(ctx context.Context, in DeleteTagRequest) error {
 
 // tags yields the tags in ranges of records.TagsAfter, those of one app by name in byte order.
 func (r *reader) tags(ctx context.Context, in ...storage.Range) iter.Seq2[Tag, error] {
-	return rec.Map(r.Scan(ctx, in...), func(e storage.Entry) (t Tag, err error) {
+	return keyval.Map(r.Scan(ctx, in...), func(e storage.Entry) (t Tag, err error) {
 		t.AppID, t.Name, t.AppVersion, err = records.DecodeTag(e)
 		return t, err
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -183,7 +183,7 @@ func (s *Session) mayRegroup(ctx context.Context, r *reader, at string, h appHea
 	if err := mayCreateIn(s.by, at, groups, h.Groups); err != nil {
 		return err
 	}
-	for _, g := range rec.Without(h.Groups, groups) {
+	for _, g := range keyval.Without(h.Groups, groups) {
 		if !s.by.Owns(h.Owner) && !moderates(s.by, g) {
 			return fault.At(at, fault.Forbidden(
 				"only a moderator of the group %q or the owner of the app may take the group away", g))
@@ -217,5 +217,5 @@ func (r *reader) protectedTag(ctx context.Context, app string) (string, error) {
 // sameGroups reports whether two lists have the same groups, in any order. A patch that only changes their order needs
 // no right to the groups, since it changes nobody's rights.
 func sameGroups(a, b []string) bool {
-	return len(rec.Without(a, b)) == 0 && len(rec.Without(b, a)) == 0
+	return len(keyval.Without(a, b)) == 0 && len(keyval.Without(b, a)) == 0
 }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -43,7 +43,7 @@ func Maintenance(limits Limits, files Files) storage.Maintenance {
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 			return func(yield func(storage.Fault, error) bool) {
 				names := map[string]bool{} // of the bytes that files have
-				faults := record.Audit(ctx, db, librarySpaces,
+				faults := keyval.Audit(ctx, db, librarySpaces,
 					func(r storage.Reader, space string) ([]storage.Fault, error) {
 						a := audit{limits: limits.withDefaults(), names: names}
 						err := a.run(ctx, r, space)
@@ -86,7 +86,7 @@ func (a *audit) fault(key string, err error) {
 }
 
 func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
-	key := record.Key(space, libraryKind)
+	key := keyval.Key(space, libraryKind)
 	values, err := r.Get(ctx, key)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	if a.records, err = openRecords(ctx, lib, index.NewCache(segmentBytes), r, nil); err != nil {
 		return err
 	}
-	unknown, err := record.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, folderKind, fileKind,
+	unknown, err := keyval.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, folderKind, fileKind,
 		goneKind, "index/", "new/", "t/")
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	a.faults = append(a.faults, unknown...)
 	a.fault(a.key(stateKind), a.checkState())
 	a.ids = map[string]bool{}
-	for e, err := range a.r.Scan(a.ctx, storage.Prefix(record.Prefix(a.space, folderKind))) {
+	for e, err := range a.r.Scan(a.ctx, storage.Prefix(keyval.Prefix(a.space, folderKind))) {
 		var f folderRecord
 		if err == nil {
 			err = readJSON(e.Key, e.Value, &f)
@@ -136,14 +136,14 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 		a.last = r
 		a.count++
 	}
-	for e, err := range a.r.Scan(a.ctx, storage.Prefix(record.Prefix(a.space, goneKind))) {
+	for e, err := range a.r.Scan(a.ctx, storage.Prefix(keyval.Prefix(a.space, goneKind))) {
 		if err != nil {
 			return err
 		}
 		a.fault(e.Key, a.checkGone(e))
 	}
 	known := 0
-	for _, err := range a.r.Scan(a.ctx, storage.Prefix(record.Prefix(a.space, fileKind))) {
+	for _, err := range a.r.Scan(a.ctx, storage.Prefix(keyval.Prefix(a.space, fileKind))) {
 		if err != nil {
 			return err
 		}
@@ -281,7 +281,7 @@ func (a *audit) checkFile(r assetRecord) error {
 			f.Sum)
 	}
 	var ordinal int64
-	values, err := a.r.Get(a.ctx, a.fileKey(f.ID), record.Key(fileSpace(f.ID), homeKind, f.ID))
+	values, err := a.r.Get(a.ctx, a.fileKey(f.ID), keyval.Key(fileSpace(f.ID), homeKind, f.ID))
 	switch {
 	case err != nil:
 		return err
@@ -308,7 +308,7 @@ func (a *audit) checkGone(e storage.Entry) error {
 		if !isFileID(id) || a.names[name] || gone.Home != "" && gone.Home != id {
 			return fmt.Errorf("names the bytes %q of the file %q, which a file has, or which are none", name, gone.Home)
 		}
-		values, err := a.r.Get(a.ctx, record.Key(fileSpace(id), homeKind, id))
+		values, err := a.r.Get(a.ctx, keyval.Key(fileSpace(id), homeKind, id))
 		if err != nil {
 			return err
 		}
@@ -325,7 +325,7 @@ func (a *audit) checkGone(e storage.Entry) error {
 func (s *Service) auditBytes(ctx context.Context, names map[string]bool) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
 		fault := func(name, wrong string) bool {
-			return yield(storage.Fault{Key: record.Key(fileSpace(name), objectKind, name), Wrong: wrong}, nil)
+			return yield(storage.Fault{Key: keyval.Key(fileSpace(name), objectKind, name), Wrong: wrong}, nil)
 		}
 		before := s.now().Add(-unrecorded)
 		for stored, err := range s.files.List(ctx) {
@@ -468,9 +468,9 @@ func rebuild(ctx context.Context, db storage.Store) error {
 func rebuildIndex(ctx context.Context, db storage.Store, lib Library) error {
 	terms := index.Index{Space: spaceOf(lib), Cache: index.NewCache(segmentBytes)}
 	large := storage.UpdateOptions{Large: true}
-	err := record.Update(ctx, db, terms.Space, large, func(t *record.Tx) error { return terms.Clear(ctx, t) })
+	err := keyval.Update(ctx, db, terms.Space, large, func(t *keyval.Tx) error { return terms.Clear(ctx, t) })
 	for end := false; err == nil && !end; {
-		err = record.Update(ctx, db, terms.Space, large, func(t *record.Tx) error {
+		err = keyval.Update(ctx, db, terms.Space, large, func(t *keyval.Tx) error {
 			r, err := openRecords(ctx, lib, terms.Cache, t, t)
 			if err != nil {
 				return err
@@ -480,7 +480,7 @@ func rebuildIndex(ctx context.Context, db storage.Store, lib Library) error {
 				return nil
 			}
 			var entries []index.Entry
-			for e, err := range record.Map(r.assetsIn(nil,
+			for e, err := range keyval.Map(r.assetsIn(nil,
 				pageRange{after: position{ordinal: last}, ascending: true, limit: atOnce}), indexEntry) {
 				if err != nil {
 					return err

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
 // EventType is the type of every Event.
@@ -136,13 +136,13 @@ func (c *changeSet) entry(by string, at int64) feed.Entry {
 		}
 	}
 	for _, id := range unique(c.folders) {
-		e.Data = record.AppendText(e.Data, id)
+		e.Data = keyval.AppendText(e.Data, id)
 	}
 	for i, id := range c.files {
 		if i == 0 {
-			e.Data = record.AppendText(e.Data, "")
+			e.Data = keyval.AppendText(e.Data, "")
 		}
-		e.Data = record.AppendText(e.Data, id)
+		e.Data = keyval.AppendText(e.Data, id)
 	}
 	return e
 }
@@ -158,7 +158,7 @@ func readChanges(e feed.Entry, ids idCipher) (Event, error) {
 		return Event{}, errStoredEntry
 	}
 	out := Event{At: e.At, By: e.Names[0], Folders: []string{}}
-	f, ok := record.Fields{Rest: e.Data}, true
+	f, ok := keyval.Fields{Rest: e.Data}, true
 	for _, list := range []*[]string{&out.Added, &out.Changed, &out.Removed} {
 		*list = []string{}
 		ordinal := int64(0)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/index"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -55,7 +55,7 @@ func Distance(a, b []rune) int {
 
 // Untype stores the assets of a library as v0.2.0 did: they are not indexed by their attachments.
 func Untype(ctx context.Context, db storage.Store, lib Library) error {
-	return record.Update(ctx, db, spaceOf(lib), storage.UpdateOptions{}, func(t *record.Tx) error {
+	return keyval.Update(ctx, db, spaceOf(lib), storage.UpdateOptions{}, func(t *keyval.Tx) error {
 		in, err := openRecords(ctx, lib, index.NewCache(segmentBytes), t, t)
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -239,7 +239,7 @@ func TestAPageOfTheOutboxIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	const more = 50 // of the same entry
-	entries := feed.Feed{Space: record.Space("assets", lib.Network, lib.ID)}
+	entries := feed.Feed{Space: keyval.Space("assets", lib.Network, lib.ID)}
 	if err := store.Update(ctx, entries.Space, storage.UpdateOptions{}, func(tx storage.Tx) error {
 		for e, err := range entries.Entries(ctx, tx, 0, 1) {
 			return errors.Join(err, entries.Add(ctx, tx, slices.Repeat([]feed.Entry{e}, more)...))

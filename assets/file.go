@@ -17,7 +17,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
@@ -228,7 +228,7 @@ func (req *request) moveFile(ordinal int64, before, after *fileRecord) error {
 				return err
 			}
 		}
-		if err := req.putJSON(record.Key(req.space, goneKind, before.Bytes), gone); err != nil {
+		if err := req.putJSON(keyval.Key(req.space, goneKind, before.Bytes), gone); err != nil {
 			return err
 		}
 		req.changes.files = append(req.changes.files, before.ID)
@@ -250,7 +250,7 @@ func (req *request) moveFile(ordinal int64, before, after *fileRecord) error {
 // Limits.Files with so many more. The counts of other libraries are as they were committed.
 func (req *request) checkRoom(more int64) error {
 	total := req.state.Files + more
-	for space, err := range req.r.Spaces(req.ctx, record.Space("assets", req.lib.Network)+"/") {
+	for space, err := range req.r.Spaces(req.ctx, keyval.Space("assets", req.lib.Network)+"/") {
 		if err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func (req *request) checkRoom(more int64) error {
 			continue
 		}
 		var state libraryState
-		values, err := req.r.Get(req.ctx, record.Key(space, stateKind))
+		values, err := req.r.Get(req.ctx, keyval.Key(space, stateKind))
 		if err == nil && values[0] != nil {
 			err = readJSON(space, values[0], &state)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -79,7 +79,7 @@ type storedObject struct {
 func fileSpace(name string) string { return fileSpaces + name[:1] }
 
 func chunkKey(name string, n int64) string {
-	return record.Key(fileSpace(name), chunkKind, name, record.Number(n))
+	return keyval.Key(fileSpace(name), chunkKind, name, keyval.Number(n))
 }
 
 // Put writes each chunk in an update of its own, while no update waits for from.
@@ -97,7 +97,7 @@ func (s storeFiles) Put(ctx context.Context, name string, size int64, from io.Re
 			if err != nil {
 				return err
 			}
-			entries = append(entries, storage.Entry{Key: record.Key(space, objectKind, name), Value: object})
+			entries = append(entries, storage.Entry{Key: keyval.Key(space, objectKind, name), Value: object})
 		}
 		err := s.db.Update(ctx, space, storage.UpdateOptions{Large: len(chunk) > chunkBytes/2},
 			func(t storage.Tx) error { return t.Put(ctx, entries...) })
@@ -151,7 +151,7 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 func (s storeFiles) Delete(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		space := fileSpace(name)
-		all := storage.Prefix(record.Prefix(space, chunkKind, name))
+		all := storage.Prefix(keyval.Prefix(space, chunkKind, name))
 		for n, more := int64(0), true; more; n += deletedChunks {
 			err := s.db.Update(ctx, space, storage.UpdateOptions{Large: true}, func(t storage.Tx) error {
 				err := t.DeleteRange(ctx, storage.Range{From: chunkKey(name, n), To: chunkKey(name, n+deletedChunks)})
@@ -162,7 +162,7 @@ func (s storeFiles) Delete(ctx context.Context, names ...string) error {
 				if more = left > 0; err != nil || more {
 					return err
 				}
-				return t.Delete(ctx, record.Key(space, objectKind, name))
+				return t.Delete(ctx, keyval.Key(space, objectKind, name))
 			})
 			if err != nil {
 				return err
@@ -187,7 +187,7 @@ func listShards[T any](
 	return func(yield func(T, error) bool) {
 		var none T
 		for _, shard := range fileShards {
-			prefix := record.Prefix(fileSpaces+string(shard), kind)
+			prefix := keyval.Prefix(fileSpaces+string(shard), kind)
 			var all []T
 			err := db.View(ctx, func(r storage.Reader) error {
 				all = nil

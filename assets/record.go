@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
 // originOf returns the key by which the store finds an asset of another service. The length of the generator's id is
@@ -102,15 +102,15 @@ func encodeAsset(r assetRecord) []byte {
 	if r.typed {
 		b[0] = rowForm
 	}
-	b = record.AppendText(b, r.Origin[:])
+	b = keyval.AppendText(b, r.Origin[:])
 	b = binary.AppendVarint(binary.AppendVarint(b, r.CreatedAt), r.UpdatedAt-r.CreatedAt)
 	b = binary.AppendUvarint(b, uint64(len(r.Folders)))
 	for _, id := range r.Folders {
-		b = record.AppendText(b, id)
+		b = keyval.AppendText(b, id)
 	}
 	b = binary.AppendUvarint(b, uint64(r.words))
 	if r.typed {
-		b = record.AppendText(b, r.File)
+		b = keyval.AppendText(b, r.File)
 	}
 	return append(b, r.Body...)
 }

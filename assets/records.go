@@ -12,7 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -37,7 +37,7 @@ const (
 	librarySpaces = "assets/"
 )
 
-func spaceOf(l Library) string { return record.Space("assets", l.Network, l.ID) }
+func spaceOf(l Library) string { return keyval.Space("assets", l.Network, l.ID) }
 
 // segmentBytes is the size of the cache of index segments.
 const segmentBytes = 32 << 20
@@ -47,7 +47,7 @@ type records struct {
 	ctx    context.Context
 	lib    Library
 	r      storage.Reader
-	tx     *record.Tx // nil in a snapshot
+	tx     *keyval.Tx // nil in a snapshot
 	space  string
 	assets string // what the keys of assets begin with
 	state  libraryState
@@ -57,7 +57,7 @@ type records struct {
 
 // openRecords returns the records of a library. tx is r in an update, and nil in a snapshot.
 func openRecords(
-	ctx context.Context, lib Library, cache *index.Cache, r storage.Reader, tx *record.Tx,
+	ctx context.Context, lib Library, cache *index.Cache, r storage.Reader, tx *keyval.Tx,
 ) (*records, error) {
 	out := newRecords(ctx, lib, r, tx)
 	terms := index.Index{Space: out.space, Cache: cache}
@@ -82,15 +82,15 @@ func openRecords(
 }
 
 // newRecords returns records without the State and the index.
-func newRecords(ctx context.Context, lib Library, r storage.Reader, tx *record.Tx) *records {
+func newRecords(ctx context.Context, lib Library, r storage.Reader, tx *keyval.Tx) *records {
 	space := spaceOf(lib)
-	return &records{ctx: ctx, lib: lib, r: r, tx: tx, space: space, assets: record.Prefix(space, assetKind)}
+	return &records{ctx: ctx, lib: lib, r: r, tx: tx, space: space, assets: keyval.Prefix(space, assetKind)}
 }
 
-func (r *records) key(kind string) string      { return record.Key(r.space, kind) }
-func (r *records) assetKey(o int64) string     { return r.assets + record.Number(o) }
-func (r *records) folderKey(id string) string  { return record.Key(r.space, folderKind, id) }
-func (r *records) fileKey(id string) string    { return record.Key(r.space, fileKind, id) }
+func (r *records) key(kind string) string      { return keyval.Key(r.space, kind) }
+func (r *records) assetKey(o int64) string     { return r.assets + keyval.Number(o) }
+func (r *records) folderKey(id string) string  { return keyval.Key(r.space, folderKind, id) }
+func (r *records) fileKey(id string) string    { return keyval.Key(r.space, fileKind, id) }
 func (r *records) feed() feed.Feed             { return feed.Feed{Space: r.space} }
 func (r *records) put(e storage.Entry) error   { return r.tx.Put(r.ctx, e) }
 func (r *records) delete(keys ...string) error { return r.tx.Delete(r.ctx, keys...) }
@@ -160,12 +160,12 @@ func (r *records) assetsWith(ordinals []int64) ([]assetRecord, error) {
 
 // decode returns the asset of an entry. The body shares memory with the value.
 func (r *records) decode(e storage.Entry) (a assetRecord, err error) {
-	ordinal, err := record.ParseNumber(e.Key[len(r.assets):])
+	ordinal, err := keyval.ParseNumber(e.Key[len(r.assets):])
 	if err != nil {
 		return a, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
 	}
 	a.Ordinal = ordinal
-	f := record.Fields{Key: e.Key, Rest: e.Value}
+	f := keyval.Fields{Key: e.Key, Rest: e.Value}
 	form := f.Uint()
 	if (form < oldestRowForm || form > rowForm) && f.Err() == nil {
 		return a, fmt.Errorf("the record %q has the form %d, want %d", e.Key, form, rowForm)
@@ -239,7 +239,7 @@ func (r *records) assetsIn(found *index.Set, at pageRange) iter.Seq2[assetRecord
 			}
 		}
 	}
-	return record.Map(record.Load(r.ctx, r.r, keys, atOnce), r.decode)
+	return keyval.Map(keyval.Load(r.ctx, r.r, keys, atOnce), r.decode)
 }
 
 // every yields all assets of a range.
@@ -253,12 +253,12 @@ func (r *records) every(at pageRange) iter.Seq2[assetRecord, error] {
 		return func(func(assetRecord, error) bool) {}
 	}
 	in.Reverse, in.Limit, in.Expect = !at.ascending, at.limit, at.limit
-	return record.Map(r.r.Scan(r.ctx, in), r.decode)
+	return keyval.Map(r.r.Scan(r.ctx, in), r.decode)
 }
 
 // folders yields every folder, including deleted ones, by id in byte order.
 func (r *records) folders() iter.Seq2[folderRecord, error] {
-	return record.Map(r.r.Scan(r.ctx, storage.Prefix(record.Prefix(r.space, folderKind))),
+	return keyval.Map(r.r.Scan(r.ctx, storage.Prefix(keyval.Prefix(r.space, folderKind))),
 		func(e storage.Entry) (folderRecord, error) {
 			var f folderRecord
 			err := readJSON(e.Key, e.Value, &f)
@@ -273,10 +273,10 @@ func libraries(ctx context.Context, db storage.Store) iter.Seq2[Library, error] 
 		var all []Library
 		err := db.View(ctx, func(r storage.Reader) error {
 			all = all[:0]
-			keys := record.Map(r.Spaces(ctx, librarySpaces), func(space string) (string, error) {
-				return record.Key(space, libraryKind), nil
+			keys := keyval.Map(r.Spaces(ctx, librarySpaces), func(space string) (string, error) {
+				return keyval.Key(space, libraryKind), nil
 			})
-			for e, err := range record.Load(ctx, r, keys, 1000) {
+			for e, err := range keyval.Load(ctx, r, keys, 1000) {
 				var l Library
 				if err == nil {
 					err = readJSON(e.Key, e.Value, &l)

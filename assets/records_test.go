@@ -12,7 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -27,7 +27,7 @@ type recordDesk struct {
 func newRecordDesk(t *testing.T) recordDesk {
 	db := memory.New()
 	t.Cleanup(func() { db.Close() })
-	d := recordDesk{&desk{t: t, Service: assets.New(db, nil)}, db, record.Space("assets", lib.Network, lib.ID)}
+	d := recordDesk{&desk{t: t, Service: assets.New(db, nil)}, db, keyval.Space("assets", lib.Network, lib.ID)}
 	folder, _ := d.folder("a", "", true)
 	for n := range 5 {
 		d.label(d.asset(fmt.Sprint(n), "some words "+fmt.Sprint("unique", n), folder),

@@ -7,7 +7,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -115,9 +115,9 @@ func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOpt
 		return err
 	}
 	space := spaceOf(lib)
-	ahead := append(feed.Feed{Space: space}.Keys(s.by.URN), record.Key(space, stateKind),
+	ahead := append(feed.Feed{Space: space}.Keys(s.by.URN), keyval.Key(space, stateKind),
 		index.Index{Space: space}.Key())
-	return record.Update(ctx, s.service.db, space, o, func(t *record.Tx) error {
+	return keyval.Update(ctx, s.service.db, space, o, func(t *keyval.Tx) error {
 		if err := t.Ahead(ctx, ahead...); err != nil {
 			return err
 		}

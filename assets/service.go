@@ -7,7 +7,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -84,14 +84,14 @@ func New(db storage.Store, opts *Options) *Service {
 	if o.Vendor == "" {
 		o.Vendor = "vitrine"
 	}
-	now := rec.Clock(db, o.Now)
+	now := keyval.Clock(db, o.Now)
 	if o.Files == nil {
 		o.Files = storeFiles{db, now}
 	}
 	limits := o.Limits.withDefaults()
 	return &Service{
 		db: db, segments: index.NewCache(segmentBytes), feeds: feed.New(db, o.KeepChanges),
-		now: now, newID: rec.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
+		now: now, newID: keyval.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
 		limits: limits, trees: newTrees(), turns: &turns{}, listed: &atomic.Int64{}, files: o.Files,
 		decoding: newDecoding(limits.Decoding),
 	}

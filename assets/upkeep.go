@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -27,7 +27,7 @@ func isFileID(id string) bool {
 // fileAt returns a file by its id, and reports whether it may be served: its asset is in no folder, or in one that is
 // not deleted. The record is nil if there is no such file.
 func (s *Service) fileAt(ctx context.Context, r storage.Reader, id string) (f *fileRecord, served bool, err error) {
-	key := record.Key(fileSpace(id), homeKind, id)
+	key := keyval.Key(fileSpace(id), homeKind, id)
 	values, err := r.Get(ctx, key)
 	if err != nil || values[0] == nil {
 		return nil, false, err
@@ -160,7 +160,7 @@ func (s *Service) sweepGone(ctx context.Context, lib Library) error {
 		var keys, names, homes []string
 		err := s.db.View(ctx, func(r storage.Reader) error {
 			keys, names, homes = nil, nil, nil
-			in := storage.Prefix(record.Prefix(space, goneKind))
+			in := storage.Prefix(keyval.Prefix(space, goneKind))
 			in.Limit = atOnce
 			for e, err := range r.Scan(ctx, in) {
 				var gone goneFile
@@ -203,7 +203,7 @@ func (s *Service) deleteHomes(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		space := fileSpace(id)
 		err := s.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
-			return t.Delete(ctx, record.Key(space, homeKind, id))
+			return t.Delete(ctx, keyval.Key(space, homeKind, id))
 		})
 		if err != nil {
 			return err
@@ -280,7 +280,7 @@ func (s *Service) recorded(ctx context.Context, name string) (has bool, err erro
 func (s *Service) indexAttachments(ctx context.Context, lib Library) error {
 	for after, done := int64(0), false; !done; {
 		space := spaceOf(lib)
-		err := record.Update(ctx, s.db, space, storage.UpdateOptions{}, func(t *record.Tx) error {
+		err := keyval.Update(ctx, s.db, space, storage.UpdateOptions{}, func(t *keyval.Tx) error {
 			in, err := openRecords(ctx, lib, s.segments, t, t)
 			if err != nil {
 				return err

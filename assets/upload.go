@@ -22,7 +22,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets/internal/media"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -209,7 +209,7 @@ func (s *Service) putHome(ctx context.Context, id string, lib Library) error {
 	}
 	space := fileSpace(id)
 	return s.db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
-		return t.Put(ctx, storage.Entry{Key: record.Key(space, homeKind, id), Value: home})
+		return t.Put(ctx, storage.Entry{Key: keyval.Key(space, homeKind, id), Value: home})
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/reviews/internal/format"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -27,7 +27,7 @@ import (
 func Maintenance() storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
-			return record.Audit(ctx, db, networkSpaces, func(r storage.Reader, space string) ([]storage.Fault, error) {
+			return keyval.Audit(ctx, db, networkSpaces, func(r storage.Reader, space string) ([]storage.Fault, error) {
 				network, err := networkOf(ctx, r, space)
 				if err != nil {
 					return nil, err
@@ -89,7 +89,7 @@ func (a *audit) run() error {
 			a.fault(a.prefix(kind), "there are %d records, and the collections have %d", n, a.want[kind])
 		}
 	}
-	unknown, err := record.Unknown(a.ctx, a.r, a.space, kinds...)
+	unknown, err := keyval.Unknown(a.ctx, a.r, a.space, kinds...)
 	a.faults = append(a.faults, unknown...)
 	return err
 }
@@ -178,7 +178,7 @@ func (a *audit) count(e storage.Entry, kinds ...string) {
 // review checks a review. head is the part of an import record before its first review.
 func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) error {
 	r, err := a.decodeReview(e)
-	if err != nil || e.Key != a.of("review/", c)+record.Part(r.ID) {
+	if err != nil || e.Key != a.of("review/", c)+keyval.Part(r.ID) {
 		a.fault(e.Key, "is damaged, or the record of review %q: %v", r.ID, err)
 		return nil
 	}
@@ -186,12 +186,12 @@ func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) er
 	if r.n < 1 || r.n >= c.Next {
 		a.fault(e.Key, "has the number %d, want one before %d", r.n, c.Next)
 	}
-	if record.Cut(r.ID) && !c.Indexed {
+	if keyval.Cut(r.ID) && !c.Indexed {
 		a.fault(e.Key, "has a long id in a collection without an index")
 	}
 	if c.Indexed {
 		a.want["time/"]++
-		if err := a.expect(a.timeEntry(c, listed{r.n, r.Time, record.Part(r.ID), r.parent}, r.ID)); err != nil {
+		if err := a.expect(a.timeEntry(c, listed{r.n, r.Time, keyval.Part(r.ID), r.parent}, r.ID)); err != nil {
 			return err
 		}
 	}
@@ -210,7 +210,7 @@ func (a *audit) review(c stored, e storage.Entry, head string, counts *tally) er
 		a.fault(e.Key, "the data is that of review %q", got.ID)
 	case got.Time != r.Time:
 		a.fault(e.Key, "the time is not that of the data")
-	case record.Part(parent) != r.parent:
+	case keyval.Part(parent) != r.parent:
 		a.fault(e.Key, "the parent is not that of the data")
 	case !bytes.Equal(got.Data, r.Data):
 		a.fault(e.Key, "the data is not in the form in which it is stored")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -324,7 +324,7 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 	}
 	gone := map[string]bool{} // in the form that list has
 	for id := range erased {
-		gone[record.Part(id)] = true
+		gone[keyval.Part(id)] = true
 	}
 	replies := slices.DeleteFunc(list, func(l listed) bool { return gone[l.id] || !gone[l.parent] })
 	if s.t == nil {

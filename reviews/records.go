@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/reviews/internal/format"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -98,7 +98,7 @@ type rows struct {
 // view calls fn with the rows of a network in one snapshot.
 func view(ctx context.Context, db storage.Store, network string, fn func(*rows) error) error {
 	return db.View(ctx, func(r storage.Reader) error {
-		return fn(&rows{ctx: ctx, space: record.Space("reviews", network), network: network, r: r})
+		return fn(&rows{ctx: ctx, space: keyval.Space("reviews", network), network: network, r: r})
 	})
 }
 
@@ -106,20 +106,20 @@ func view(ctx context.Context, db storage.Store, network string, fn func(*rows) 
 func update(
 	ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error,
 ) error {
-	space := record.Space("reviews", network)
+	space := keyval.Space("reviews", network)
 	return db.Update(ctx, space, o, func(t storage.Tx) error {
 		return fn(&rows{ctx: ctx, space: space, network: network, r: t, t: t})
 	})
 }
 
 // key and prefix return a key of the space, and a prefix of its keys.
-func (s *rows) key(kind string, parts ...string) string { return record.Key(s.space, kind, parts...) }
+func (s *rows) key(kind string, parts ...string) string { return keyval.Key(s.space, kind, parts...) }
 func (s *rows) prefix(kind string, parts ...string) string {
-	return record.Prefix(s.space, kind, parts...)
+	return keyval.Prefix(s.space, kind, parts...)
 }
 
 // of returns the prefix of the keys of a collection's reviews or times.
-func (s *rows) of(kind string, c stored) string { return s.prefix(kind, record.Number(c.Number)) }
+func (s *rows) of(kind string, c stored) string { return s.prefix(kind, keyval.Number(c.Number)) }
 
 // largeKey returns the key of the large/ record that belongs to another record.
 func (s *rows) largeKey(key string) string { return s.space + " large/" + key[len(s.space)+1:] }
@@ -133,10 +133,10 @@ func scrub(ctx context.Context, db storage.Store) error {
 
 // networkOf returns the name of the network of a space.
 func networkOf(ctx context.Context, r storage.Reader, space string) (string, error) {
-	if !record.SpaceCut(space) {
-		return record.SpaceParts(space)[1], nil
+	if !keyval.SpaceCut(space) {
+		return keyval.SpaceParts(space)[1], nil
 	}
-	values, err := r.Get(ctx, record.Key(space, "network/"))
+	values, err := r.Get(ctx, keyval.Key(space, "network/"))
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ func (s *Service) networks(ctx context.Context, empty bool) (names []string, err
 			if err != nil {
 				return err
 			}
-			first := storage.Prefix(record.Prefix(space, "order/"))
+			first := storage.Prefix(keyval.Prefix(space, "order/"))
 			first.Limit = 1
 			listed := empty
 			for _, err := range r.Scan(ctx, first) {
@@ -194,15 +194,15 @@ func (s *rows) put(key string, head, body []byte, wasLarge bool) error {
 func isLarge(e storage.Entry) bool { return len(e.Value) > 0 && e.Value[0] == 1 }
 
 // fields returns the head of a record, without a part in a large/ record.
-func fields(e storage.Entry) *record.Fields {
+func fields(e storage.Entry) *keyval.Fields {
 	if len(e.Value) > 0 {
 		e.Value = e.Value[1:]
 	}
-	return &record.Fields{Key: e.Key, Rest: e.Value}
+	return &keyval.Fields{Key: e.Key, Rest: e.Value}
 }
 
 // whole returns the head and the body of a record.
-func (s *rows) whole(e storage.Entry) (*record.Fields, error) {
+func (s *rows) whole(e storage.Entry) (*keyval.Fields, error) {
 	if isLarge(e) {
 		values, err := s.r.Get(s.ctx, s.largeKey(e.Key))
 		if err != nil {
@@ -268,10 +268,10 @@ func (s *rows) existing(key CollectionKey) (stored, error) {
 // all yields the collections in the order in which they were first put.
 func (s *rows) all() iter.Seq2[stored, error] {
 	collections := s.prefix("collection/")
-	keys := record.Map(s.r.Scan(s.ctx, storage.Prefix(s.prefix("order/"))), func(e storage.Entry) (string, error) {
+	keys := keyval.Map(s.r.Scan(s.ctx, storage.Prefix(s.prefix("order/"))), func(e storage.Entry) (string, error) {
 		return collections + string(e.Value), nil
 	})
-	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeCollection)
+	return keyval.Map(keyval.Load(s.ctx, s.r, keys, maxLoaded), s.decodeCollection)
 }
 
 // byKey yields the collections of a source, or of all sources if source is "", after a key: by source and then by id,
@@ -289,7 +289,7 @@ func (s *rows) byKey(source string, after CollectionKey, expect int) iter.Seq2[s
 		c, _ := s.decodeCollection(e)
 		return parts(c.CollectionKey)
 	}
-	return record.Map(record.Sorted(s.ctx, s.r, prefix, from, expect, whole), s.decodeCollection)
+	return keyval.Map(keyval.Sorted(s.ctx, s.r, prefix, from, expect, whole), s.decodeCollection)
 }
 
 // withID yields the collections that have an id, by source. There are few, so each is read by itself.
@@ -299,9 +299,9 @@ func (s *rows) withID(id string) iter.Seq2[stored, error] {
 		if len(e.Value) > 0 {
 			return []string{string(e.Value)}
 		}
-		return record.Parts(e.Key, prefix)
+		return keyval.Parts(e.Key, prefix)
 	}
-	return record.Map(record.Sorted(s.ctx, s.r, prefix, nil, 2, source), func(e storage.Entry) (stored, error) {
+	return keyval.Map(keyval.Sorted(s.ctx, s.r, prefix, nil, 2, source), func(e storage.Entry) (stored, error) {
 		return s.existing(CollectionKey{Source: source(e)[0], ID: id})
 	})
 }
@@ -356,9 +356,9 @@ func (s *rows) inOrder(c stored) (out []listed, err error) {
 		for j := i; j >= 0 && (met[j] == 0 || met[j] == i+1); j = at[list[j].parent] {
 			switch l := list[j]; {
 			case met[j] == i+1:
-				return nil, fmt.Errorf("stored review %q: its parents go round in a circle", record.Unescape(l.id))
+				return nil, fmt.Errorf("stored review %q: its parents go round in a circle", keyval.Unescape(l.id))
 			case l.parent != "" && at[l.parent] < 0:
-				return nil, fmt.Errorf("stored review %q: its parent is missing", record.Unescape(l.id))
+				return nil, fmt.Errorf("stored review %q: its parent is missing", keyval.Unescape(l.id))
 			}
 			met[j] = i + 1
 			out = append(out, list[j])
@@ -378,7 +378,7 @@ func (s *rows) reviews(c stored) iter.Seq2[row, error] {
 func (s *rows) byID(c stored, ids []string) iter.Seq2[row, error] {
 	list := make([]listed, len(ids))
 	for i, id := range ids {
-		list[i].id = record.Part(id)
+		list[i].id = keyval.Part(id)
 	}
 	return s.load(c, list, nil)
 }
@@ -397,7 +397,7 @@ func (s *rows) load(c stored, list []listed, err error) iter.Seq2[row, error] {
 			}
 		}
 	}
-	return record.Map(record.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
+	return keyval.Map(keyval.Load(s.ctx, s.r, keys, maxLoaded), s.decodeReview)
 }
 
 // byTime yields the reviews of a collection after a position, the latest first, and those of the same time by id. A nil
@@ -413,7 +413,7 @@ func (s *rows) latest(c stored, after *place, most int) (list []listed, err erro
 		list, err = s.list(c)
 		if after != nil {
 			list = slices.DeleteFunc(list, func(l listed) bool {
-				return latestFirst(l, listed{time: after.time, id: record.Part(after.id)}) <= 0
+				return latestFirst(l, listed{time: after.time, id: keyval.Part(after.id)}) <= 0
 			})
 		}
 		slices.SortFunc(list, latestFirst)
@@ -425,7 +425,7 @@ func (s *rows) latest(c stored, after *place, most int) (list []listed, err erro
 	}
 	prefix := s.of("time/", c)
 	whole := func(e storage.Entry) []string {
-		f, parts := fields(e), record.Parts(e.Key, prefix)
+		f, parts := fields(e), keyval.Parts(e.Key, prefix)
 		f.Uint()
 		f.Int()
 		f.Text()
@@ -434,7 +434,7 @@ func (s *rows) latest(c stored, after *place, most int) (list []listed, err erro
 		}
 		return parts
 	}
-	for e, err := range record.Sorted(s.ctx, s.r, prefix, from, most, whole) {
+	for e, err := range keyval.Sorted(s.ctx, s.r, prefix, from, most, whole) {
 		if err != nil {
 			return nil, err
 		}
@@ -452,7 +452,7 @@ func latestFirst(a, b listed) int {
 }
 
 // timePart encodes a time for a key. The highest time sorts first.
-func timePart(time int64) string { return record.Number(^time) }
+func timePart(time int64) string { return keyval.Number(^time) }
 
 // create assigns a number to a collection that is not stored yet.
 func (s *rows) create(c *stored) error {
@@ -462,7 +462,7 @@ func (s *rows) create(c *stored) error {
 		last.Reverse, last.Limit = true, 1
 		for e, err := range s.r.Scan(s.ctx, last) {
 			if err == nil {
-				s.next, err = record.ParseNumber(e.Key[len(orders):])
+				s.next, err = keyval.ParseNumber(e.Key[len(orders):])
 			}
 			if err != nil {
 				return err
@@ -473,7 +473,7 @@ func (s *rows) create(c *stored) error {
 	c.Number, c.Next = s.next, 1
 	s.next++
 	entries := s.finders(*c)
-	if record.SpaceCut(s.space) {
+	if keyval.SpaceCut(s.space) {
 		entries = append(entries, storage.Entry{Key: s.key("network/"), Value: []byte(s.network)})
 	}
 	return s.t.Put(s.ctx, entries...)
@@ -482,14 +482,14 @@ func (s *rows) create(c *stored) error {
 // finders returns the additional records by which a collection is found: order/ and with/.
 func (s *rows) finders(c stored) []storage.Entry {
 	return []storage.Entry{
-		{Key: s.key("order/", record.Number(c.Number)), Value: []byte(record.Part(c.Source) + " " + record.Part(c.ID))},
+		{Key: s.key("order/", keyval.Number(c.Number)), Value: []byte(keyval.Part(c.Source) + " " + keyval.Part(c.ID))},
 		{Key: s.key("with/", c.ID, c.Source), Value: ifCut(c.Source)},
 	}
 }
 
 // ifCut returns a part that is cut in keys, or nil for any other.
 func ifCut(part string) []byte {
-	if record.Cut(part) {
+	if keyval.Cut(part) {
 		return []byte(part)
 	}
 	return nil
@@ -502,7 +502,7 @@ func (s *rows) putCollection(c stored) error {
 		return err
 	}
 	s.changed = append(s.changed, c.CollectionKey)
-	return s.put(s.key("collection/", c.Source, c.ID), nil, append(record.AppendText(nil, head), c.fields...), c.large)
+	return s.put(s.key("collection/", c.Source, c.ID), nil, append(keyval.AppendText(nil, head), c.fields...), c.large)
 }
 
 // putReviews stores reviews of a collection; no id may occur twice. New reviews come after stored ones. The caller must
@@ -510,7 +510,7 @@ func (s *rows) putCollection(c stored) error {
 func (s *rows) putReviews(c *stored, list []row) error {
 	reviews, last, long := s.of("review/", *c), c.Next-1, false
 	for _, r := range list {
-		long = long || record.Cut(r.ID) // list cannot sort by whole ids
+		long = long || keyval.Cut(r.ID) // list cannot sort by whole ids
 		if r.n == 0 {
 			last++
 		}
@@ -525,12 +525,12 @@ func (s *rows) putReviews(c *stored, list []row) error {
 		if err != nil {
 			return fmt.Errorf("reviews: stored review %q: %w", r.ID, err)
 		}
-		l := listed{r.n, r.Time, record.Part(r.ID), record.Part(parent)}
+		l := listed{r.n, r.Time, keyval.Part(r.ID), keyval.Part(parent)}
 		if r.n == 0 {
 			l.n = c.Next
 			c.Next++
 		}
-		body := record.AppendText(make([]byte, 0, len(r.ID)+len(r.Data)+8), r.ID)
+		body := keyval.AppendText(make([]byte, 0, len(r.ID)+len(r.Data)+8), r.ID)
 		err = s.put(reviews+l.id, l.append(make([]byte, 0, 24+len(l.parent))), append(body, r.Data...), r.large)
 		if err == nil && c.Indexed && r.n > 0 && r.was != r.Time {
 			err = s.t.Delete(s.ctx, s.timeKey(*c, r.was, l.id))
@@ -547,7 +547,7 @@ func (s *rows) putReviews(c *stored, list []row) error {
 
 // append appends the common head of the records of a review.
 func (l listed) append(to []byte) []byte {
-	return record.AppendText(binary.AppendVarint(binary.AppendUvarint(to, uint64(l.n)), l.time), l.parent)
+	return keyval.AppendText(binary.AppendVarint(binary.AppendUvarint(to, uint64(l.n)), l.time), l.parent)
 }
 
 // timeEntry returns the time/ record of a review. id is the whole id if it is cut in keys, and otherwise "".
@@ -596,7 +596,7 @@ func (s *rows) deleteReviews(c stored, list []row) error {
 	reviews := s.of("review/", c)
 	var keys []string
 	for _, r := range list {
-		id := record.Part(r.ID)
+		id := keyval.Part(r.ID)
 		keys = append(keys, reviews+id, s.timeKey(c, r.was, id))
 		if r.large {
 			keys = append(keys, s.largeKey(reviews+id))

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/reviews/internal/format"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -290,7 +290,7 @@ func TestRecordsAgreeWithAModel(t *testing.T) {
 					}
 				}
 				left := 0
-				if record.SpaceCut(s.space) {
+				if keyval.SpaceCut(s.space) {
 					left = 1 // the name of the network, for its feed
 				}
 				if n, err := s.count(t.Context(), s.space+" "); n != left || err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/required"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -57,7 +57,7 @@ func New(db storage.Store, o *Options) *Service {
 		o = &Options{}
 	}
 	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: feed.New(db, o.KeepChanges),
-		now: rec.Clock(db, nil)}
+		now: keyval.Clock(db, nil)}
 	s.limits.Page = cmp.Or(s.limits.Page, 500)
 	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 4<<20)
 	return s

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -21,8 +21,8 @@ func (s *Service) putCeremony(ctx context.Context, c ceremony) (name string, err
 	secret, hash := newSecret("")
 	err = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(t storage.Tx) error {
 		// Expired ones are deleted.
-		old := storage.Range{From: record.Prefix(transient, "ceremony/"),
-			To: record.Key(transient, "ceremony/", record.Number(now))}
+		old := storage.Range{From: keyval.Prefix(transient, "ceremony/"),
+			To: keyval.Key(transient, "ceremony/", keyval.Number(now))}
 		if err := t.DeleteRange(ctx, old); err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -23,8 +23,8 @@ func Maintenance(access bool) storage.Maintenance {
 }
 
 func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
-	return record.Audit(ctx, db, space, func(r storage.Reader, space string) ([]storage.Fault, error) {
-		faults, err := record.Unknown(ctx, r, space, "person/", "gone/", "network/", "urn/", "subject/",
+	return keyval.Audit(ctx, db, space, func(r storage.Reader, space string) ([]storage.Fault, error) {
+		faults, err := keyval.Unknown(ctx, r, space, "person/", "gone/", "network/", "urn/", "subject/",
 			"admin/", "invitation/", "session/", "sessions/",
 			"key/", "secret/", "keys/", "reading/", "made/", "folder/", "indexed/")
 		if err != nil {
@@ -52,7 +52,7 @@ func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong stri
 	if !named {
 		return "", nil // the state of the feed
 	}
-	parts := record.Parts(e.Key, record.Prefix(space, kind+"/"))
+	parts := keyval.Parts(e.Key, keyval.Prefix(space, kind+"/"))
 	last := parts[len(parts)-1]
 	var want []string // records that must be there too
 	switch kind {

@@ -12,7 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -96,8 +96,8 @@ func (s *Service) listKeys(c *call, v storage.Reader) (httpapi.List, error) {
 	keys, id := c.keys(c.Context(), v, c.Text("after")), func(k *key) string { return k.ID }
 	folder := c.Text("folder")
 	if folder != "" {
-		in := newestFirst(record.Prefix(space, "folder/", folder), c.Text("after"))
-		keys = record.Map(v.Scan(c.Context(), in), func(e storage.Entry) (*key, error) {
+		in := newestFirst(keyval.Prefix(space, "folder/", folder), c.Text("after"))
+		keys = keyval.Map(v.Scan(c.Context(), in), func(e storage.Entry) (*key, error) {
 			id := e.Key[strings.LastIndexByte(e.Key, ' ')+1:]
 			k, err := read[key](c.Context(), v, keyKey(id))
 			if err == nil && k == nil {
@@ -119,11 +119,11 @@ func (s *Service) listKeys(c *call, v storage.Reader) (httpapi.List, error) {
 // only what sees looks at.
 func (a asker) keys(ctx context.Context, r storage.Reader, before string) iter.Seq2[*key, error] {
 	if a.rights.Admin {
-		return record.Map(r.Scan(ctx, newestFirst(record.Prefix(space, "key/"), before)), decoded[key])
+		return keyval.Map(r.Scan(ctx, newestFirst(keyval.Prefix(space, "key/"), before)), decoded[key])
 	}
 	var ranges []storage.Range
 	if a.session != nil {
-		ranges = append(ranges, newestFirst(record.Prefix(space, "keys/", a.session.person.ID), before))
+		ranges = append(ranges, newestFirst(keyval.Prefix(space, "keys/", a.session.person.ID), before))
 	}
 	var networks []string
 	for _, m := range a.Moderates {
@@ -131,12 +131,12 @@ func (a asker) keys(ctx context.Context, r storage.Reader, before string) iter.S
 	}
 	slices.Sort(networks)
 	for _, network := range slices.Compact(networks) {
-		ranges = append(ranges, newestFirst(record.Prefix(space, "reading/", network), before))
+		ranges = append(ranges, newestFirst(keyval.Prefix(space, "reading/", network), before))
 	}
 	if len(ranges) == 0 {
 		return func(func(*key, error) bool) {}
 	}
-	return record.Map(r.Scan(ctx, ranges...), func(e storage.Entry) (*key, error) {
+	return keyval.Map(r.Scan(ctx, ranges...), func(e storage.Entry) (*key, error) {
 		k := &key{ID: e.Key[strings.LastIndexByte(e.Key, ' ')+1:]}
 		if len(e.Value) > 0 { // of reading/
 			k.Kind, k.Reads = kindPublic, strings.Split(string(e.Value), "\n")
@@ -157,7 +157,7 @@ func newestFirst(prefix, before string) storage.Range {
 	in := storage.Prefix(prefix)
 	in.Skip, in.Reverse = len(prefix), true
 	if before != "" {
-		in.To = prefix + record.Part(before)
+		in.To = prefix + keyval.Part(before)
 	}
 	return in
 }
@@ -173,7 +173,7 @@ func (s *Service) indexKeys(ctx context.Context) error {
 			if there, err := indexed(ctx, t); err != nil || there { // somebody else was first
 				return err
 			}
-			for k, err := range record.Map(t.Scan(ctx, storage.Prefix(record.Prefix(space, "key/"))), decoded[key]) {
+			for k, err := range keyval.Map(t.Scan(ctx, storage.Prefix(keyval.Prefix(space, "key/"))), decoded[key]) {
 				if err == nil {
 					err = t.Put(ctx, k.index()...)
 				}
@@ -249,7 +249,7 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 		}
 		secret, k.Hash = newSecret(secretPrefix)
 		k.Person = c.session.person.ID
-		if err := room(ctx, t, record.Prefix(space, "keys/", k.Person), mostSecret,
+		if err := room(ctx, t, keyval.Prefix(space, "keys/", k.Person), mostSecret,
 			"you have %d secret keys, as many as one may have: revoke one first"); err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -84,21 +84,21 @@ func (a asker) people(
 		one := storage.Prefix(prefix)
 		one.Skip = len(prefix)
 		if after != "" {
-			one.From = prefix + record.Part(after) + "\x00"
+			one.From = prefix + keyval.Part(after) + "\x00"
 		}
 		ranges = append(ranges, one)
 	}
 	if a.rights.Admin {
-		in(record.Prefix(space, "person/"))
-		return record.Map(r.Scan(ctx, ranges...), decoded[person])
+		in(keyval.Prefix(space, "person/"))
+		return keyval.Map(r.Scan(ctx, ranges...), decoded[person])
 	}
 	for _, network := range networks {
-		in(record.Prefix(space, "network/", network))
+		in(keyval.Prefix(space, "network/", network))
 	}
-	keys := record.Map(r.Scan(ctx, ranges...), func(e storage.Entry) (string, error) {
+	keys := keyval.Map(r.Scan(ctx, ranges...), func(e storage.Entry) (string, error) {
 		return personKey(e.Key[strings.LastIndexByte(e.Key, ' ')+1:]), nil
 	})
-	return record.Map(record.Load(ctx, r, keys, atOnce), decoded[person])
+	return keyval.Map(keyval.Load(ctx, r, keys, atOnce), decoded[person])
 }
 
 // atOnce is how many records are read in one round trip.
@@ -155,7 +155,7 @@ func (s *Service) names(r *httpapi.Request) (httpapi.List, error) {
 				}
 			}
 		}
-		people := record.Map(record.Load(ctx, v, found, mostURNs), decoded[person])
+		people := keyval.Map(keyval.Load(ctx, v, found, mostURNs), decoded[person])
 		id := func(p *person) string { return p.ID }
 		return httpapi.NewList(r, "people", people, id, func(p *person) (*named, error) {
 			return &named{p.URN, p.Name}, nil
@@ -361,7 +361,7 @@ func notLast(ctx context.Context, t storage.Tx, p *person) error {
 	if !p.Admin || p.Disabled {
 		return nil
 	}
-	for id, err := range lastParts(ctx, t, record.Prefix(space, "admin/")) {
+	for id, err := range lastParts(ctx, t, keyval.Prefix(space, "admin/")) {
 		if err != nil {
 			return err
 		}
@@ -403,7 +403,7 @@ func (s *Service) deletePerson(c *call, t *tx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for id, err := range lastParts(ctx, t, record.Prefix(space, "keys/", p.ID)) {
+	for id, err := range lastParts(ctx, t, keyval.Prefix(space, "keys/", p.ID)) {
 		if err != nil {
 			return nil, err
 		}
@@ -492,7 +492,7 @@ func Count(ctx context.Context, db storage.Store) (people, keys int64, err error
 	err = db.View(ctx, func(r storage.Reader) error {
 		people, keys = 0, 0
 		for prefix, n := range map[string]*int64{"person/": &people, "key/": &keys} {
-			for _, err := range lastParts(ctx, r, record.Prefix(space, prefix)) {
+			for _, err := range lastParts(ctx, r, keyval.Prefix(space, prefix)) {
 				if err != nil {
 					return err
 				}
@@ -505,7 +505,7 @@ func Count(ctx context.Context, db storage.Store) (people, keys int64, err error
 }
 
 func anybody(ctx context.Context, r storage.Reader) (bool, error) {
-	for _, err := range lastParts(ctx, r, record.Prefix(space, "person/")) {
+	for _, err := range lastParts(ctx, r, keyval.Prefix(space, "person/")) {
 		return err == nil, err
 	}
 	return false, nil

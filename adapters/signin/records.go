@@ -19,7 +19,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -197,29 +197,29 @@ type link struct {
 }
 
 var (
-	baseKey    = record.Key(transient, "base/")
-	indexedKey = record.Key(space, "indexed/", "keys")
+	baseKey    = keyval.Key(transient, "base/")
+	indexedKey = keyval.Key(space, "indexed/", "keys")
 )
 
-func personKey(id string) string               { return record.Key(space, "person/", id) }
-func goneKey(id string) string                 { return record.Key(space, "gone/", id) }
-func networkKey(network, id string) string     { return record.Key(space, "network/", network, id) }
-func urnKey(urn string) string                 { return record.Key(space, "urn/", urn) }
-func subjectKey(issuer, subject string) string { return record.Key(space, "subject/", issuer, subject) }
-func adminKey(id string) string                { return record.Key(space, "admin/", id) }
-func invitationKey(hash string) string         { return record.Key(space, "invitation/", hash) }
-func sessionKey(hash string) string            { return record.Key(space, "session/", hash) }
-func sessionsKey(person, hash string) string   { return record.Key(space, "sessions/", person, hash) }
-func keyKey(id string) string                  { return record.Key(space, "key/", id) }
-func secretKey(hash string) string             { return record.Key(space, "secret/", hash) }
-func keysKey(person, id string) string         { return record.Key(space, "keys/", person, id) }
-func readingKey(network, id string) string     { return record.Key(space, "reading/", network, id) }
-func madeKey(network, id string) string        { return record.Key(space, "made/", network, id) }
-func folderKey(folder, id string) string       { return record.Key(space, "folder/", folder, id) }
-func linkKey(hash string) string               { return record.Key(transient, "link/", hash) }
-func seenKey(kind, id string) string           { return record.Key(transient, "seen/", kind, id) }
+func personKey(id string) string               { return keyval.Key(space, "person/", id) }
+func goneKey(id string) string                 { return keyval.Key(space, "gone/", id) }
+func networkKey(network, id string) string     { return keyval.Key(space, "network/", network, id) }
+func urnKey(urn string) string                 { return keyval.Key(space, "urn/", urn) }
+func subjectKey(issuer, subject string) string { return keyval.Key(space, "subject/", issuer, subject) }
+func adminKey(id string) string                { return keyval.Key(space, "admin/", id) }
+func invitationKey(hash string) string         { return keyval.Key(space, "invitation/", hash) }
+func sessionKey(hash string) string            { return keyval.Key(space, "session/", hash) }
+func sessionsKey(person, hash string) string   { return keyval.Key(space, "sessions/", person, hash) }
+func keyKey(id string) string                  { return keyval.Key(space, "key/", id) }
+func secretKey(hash string) string             { return keyval.Key(space, "secret/", hash) }
+func keysKey(person, id string) string         { return keyval.Key(space, "keys/", person, id) }
+func readingKey(network, id string) string     { return keyval.Key(space, "reading/", network, id) }
+func madeKey(network, id string) string        { return keyval.Key(space, "made/", network, id) }
+func folderKey(folder, id string) string       { return keyval.Key(space, "folder/", folder, id) }
+func linkKey(hash string) string               { return keyval.Key(transient, "link/", hash) }
+func seenKey(kind, id string) string           { return keyval.Key(transient, "seen/", kind, id) }
 func ceremonyKey(expires int64, h string) string {
-	return record.Key(transient, "ceremony/", record.Number(expires), h)
+	return keyval.Key(transient, "ceremony/", keyval.Number(expires), h)
 }
 
 // newSecret returns a prefix with 32 random bytes, and its hash.
@@ -277,8 +277,8 @@ func text(ctx context.Context, r storage.Reader, key string) (string, error) {
 
 // lastParts yields the last part of each key with a prefix.
 func lastParts(ctx context.Context, r storage.Reader, prefix string) iter.Seq2[string, error] {
-	return record.Map(r.Scan(ctx, storage.Prefix(prefix)), func(e storage.Entry) (string, error) {
-		parts := record.Parts(e.Key, prefix)
+	return keyval.Map(r.Scan(ctx, storage.Prefix(prefix)), func(e storage.Entry) (string, error) {
+		parts := keyval.Parts(e.Key, prefix)
 		return parts[len(parts)-1], nil
 	})
 }
@@ -350,7 +350,7 @@ func byURN(ctx context.Context, r storage.Reader, user string) (p *person, taken
 
 // newPerson returns a person who is not stored yet, or an error if the network has as many people as it may have.
 func (s *Service) newPerson(ctx context.Context, r storage.Reader, user string) (*person, error) {
-	err := room(ctx, r, record.Prefix(space, "network/", networkOf(user)), mostPeople,
+	err := room(ctx, r, keyval.Prefix(space, "network/", networkOf(user)), mostPeople,
 		"the network has %d people, as many as it may have: delete one first")
 	return &person{account: account{ID: newID(), URN: user, CreatedAt: s.millis()}}, err
 }
@@ -418,12 +418,12 @@ type hashed struct {
 // sessionsOf returns the sessions of a person, newest first, but any most of them if there are more; 0 is for all. A
 // sign-in leaves mostSessions, so only a store of v0.2.0 can have more.
 func sessionsOf(ctx context.Context, r storage.Reader, id string, most int) (list []hashed, err error) {
-	in := storage.Prefix(record.Prefix(space, "sessions/", id))
+	in := storage.Prefix(keyval.Prefix(space, "sessions/", id))
 	in.Limit = most
-	keys := record.Map(r.Scan(ctx, in), func(e storage.Entry) (string, error) {
+	keys := keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (string, error) {
 		return sessionKey(e.Key[strings.LastIndexByte(e.Key, ' ')+1:]), nil
 	})
-	for e, err := range record.Load(ctx, r, keys, atOnce) {
+	for e, err := range keyval.Load(ctx, r, keys, atOnce) {
 		if err != nil {
 			return nil, err
 		}
@@ -431,7 +431,7 @@ func sessionsOf(ctx context.Context, r storage.Reader, id string, most int) (lis
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, hashed{one, record.Parts(e.Key, record.Prefix(space, "session/"))[0]})
+		list = append(list, hashed{one, keyval.Parts(e.Key, keyval.Prefix(space, "session/"))[0]})
 	}
 	slices.SortFunc(list, func(a, b hashed) int { return strings.Compare(b.ID, a.ID) })
 	return list, nil

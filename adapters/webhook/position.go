@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/lease"
-	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -22,9 +22,9 @@ import (
 //	position/<name>    how far the deliveries to the endpoint of this name are: position
 const space = "webhooks"
 
-var leaseKey = record.Key(space, "lease/")
+var leaseKey = keyval.Key(space, "lease/")
 
-func positionKey(name string) string { return record.Key(space, "position/", name) }
+func positionKey(name string) string { return keyval.Key(space, "position/", name) }
 
 // Maintenance says that no archive has records of webhooks: a copy of a store must not deliver again.
 func Maintenance() storage.Maintenance {

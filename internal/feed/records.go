@@ -9,8 +9,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/lru"
-	"github.com/vitrine-go/vitrine/internal/record"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -77,10 +77,10 @@ func Kinds(space string) []string {
 	return []string{space + " feed", space + " log/", space + " name/", space + " named/"}
 }
 
-func (f Feed) stateKey() string           { return record.Key(f.Space, "feed/") }
-func (f Feed) entryKey(n int64) string    { return record.Key(f.Space, "log/", record.Number(n)) }
-func (f Feed) nameKey(name string) string { return record.Key(f.Space, "name/", name) }
-func (f Feed) namedKey(n int64) string    { return record.Key(f.Space, "named/", record.Number(n)) }
+func (f Feed) stateKey() string           { return keyval.Key(f.Space, "feed/") }
+func (f Feed) entryKey(n int64) string    { return keyval.Key(f.Space, "log/", keyval.Number(n)) }
+func (f Feed) nameKey(name string) string { return keyval.Key(f.Space, "name/", name) }
+func (f Feed) namedKey(n int64) string    { return keyval.Key(f.Space, "named/", keyval.Number(n)) }
 
 // read returns the state, and the values of more keys, in one round trip.
 func (f Feed) read(ctx context.Context, r storage.Reader, more ...string) (s feedState, values [][]byte, err error) {
@@ -128,7 +128,7 @@ const most = 256
 // Entries yields up to limit entries after a position, in their order; 0 is for all.
 func (f Feed) Entries(ctx context.Context, r storage.Reader, after Position, limit int) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for part, err := range record.Chunks(f.numbered(ctx, r, int64(after), limit), most) {
+		for part, err := range keyval.Chunks(f.numbered(ctx, r, int64(after), limit), most) {
 			if err == nil {
 				err = f.name(ctx, r, part)
 			}
@@ -183,7 +183,7 @@ func (f Feed) name(ctx context.Context, r storage.Reader, entries []numbered) er
 // learn adds a name to the cache when it is committed.
 func (f Feed) learn(r storage.Reader, name string, number int64) {
 	switch r := r.(type) {
-	case *record.Tx:
+	case *keyval.Tx:
 		r.Committed(func() { f.Names.add(name, number) })
 	case storage.Tx: // it may be rolled back
 	default:
@@ -201,7 +201,7 @@ type numbered struct {
 func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit int) iter.Seq2[numbered, error] {
 	return func(yield func(numbered, error) bool) {
 		state := storage.Range{From: f.stateKey(), To: f.stateKey() + "\x00", Expect: 1}
-		prefix := record.Prefix(f.Space, "log/")
+		prefix := keyval.Prefix(f.Space, "log/")
 		blocks := storage.Prefix(prefix)
 		blocks.From, blocks.Expect = f.entryKey(after+1), 1+min(limit, most)/16
 		var s feedState
@@ -232,7 +232,7 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 					continue
 				}
 			default:
-				last, err = record.ParseNumber(e.Key[len(prefix):])
+				last, err = keyval.ParseNumber(e.Key[len(prefix):])
 			}
 			if err != nil {
 				yield(numbered{}, err)
@@ -248,7 +248,7 @@ func (f Feed) numbered(ctx context.Context, r storage.Reader, after int64, limit
 
 // parseBlock returns the entries of a block.
 func parseBlock(block storage.Entry) (list []numbered, err error) {
-	fields := record.Fields{Key: block.Key, Rest: block.Value}
+	fields := keyval.Fields{Key: block.Key, Rest: block.Value}
 	for len(fields.Rest) > 0 {
 		e := numbered{Entry: Entry{At: int64(fields.Uint())}}
 		for count := fields.Uint(); count > 0 && fields.Err() == nil; count-- {
@@ -267,7 +267,7 @@ func appendEntry(block []byte, e Entry, numbers map[string]int64) []byte {
 	for _, name := range e.Names {
 		block = binary.AppendUvarint(block, uint64(numbers[name]))
 	}
-	return record.AppendText(block, e.Data)
+	return keyval.AppendText(block, e.Data)
 }
 
 // Keys returns the keys that Add reads for an entry with these names, so that they can be read ahead.
@@ -303,13 +303,13 @@ func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...Entry) error {
 	var puts []storage.Entry
 	for i, name := range names {
 		if known[i] != nil {
-			if numbers[name], err = record.ParseNumber(string(known[i])); err != nil {
+			if numbers[name], err = keyval.ParseNumber(string(known[i])); err != nil {
 				return err
 			}
 		} else {
 			s.Names++
 			numbers[name] = s.Names
-			puts = append(puts, storage.Entry{Key: keys[i], Value: []byte(record.Number(s.Names))},
+			puts = append(puts, storage.Entry{Key: keys[i], Value: []byte(keyval.Number(s.Names))},
 				storage.Entry{Key: f.namedKey(s.Names), Value: []byte(name)})
 		}
 		f.learn(t, name, numbers[name])

@@ -9,7 +9,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
 // MaxBody is how many bytes a body in a history has at most.
@@ -142,7 +142,7 @@ func Append(tail []byte, prev, next Version) (Change, error) {
 		p.first, p.steps = next.Number, nil
 	}
 	if !full { // otherwise the chain is complete: next begins a chain when it is no longer the latest version
-		p.steps = rec.AppendText(slices.Clip(p.steps), step)
+		p.steps = keyval.AppendText(slices.Clip(p.steps), step)
 		p.bytesLeft -= len(step)
 		p.stepsLeft--
 		change.Tail = p.encode()
@@ -153,7 +153,7 @@ func Append(tail []byte, prev, next Version) (Change, error) {
 // makeSnapshot returns the row of a whole version.
 func makeSnapshot(v Version) []byte {
 	data := binary.AppendVarint([]byte{formatSnapshot}, v.UpdatedAt)
-	data = compress(rec.AppendText(data, v.UpdatedBy), v.Body)
+	data = compress(keyval.AppendText(data, v.UpdatedBy), v.Body)
 	return binary.LittleEndian.AppendUint32(data, v.sum())
 }
 
@@ -171,7 +171,7 @@ func makeStep(prev, next Version) []byte {
 	step := append(make([]byte, 0, len(edit)+32), flags)
 	step = binary.AppendUvarint(step, uint64(next.UpdatedAt-prev.UpdatedAt))
 	if flags&flagEditor != 0 {
-		step = rec.AppendText(step, next.UpdatedBy)
+		step = keyval.AppendText(step, next.UpdatedBy)
 	}
 	return binary.LittleEndian.AppendUint32(append(step, edit...), next.sum())
 }
@@ -188,7 +188,7 @@ func parsePack(data []byte) (pack, error) {
 	if len(data) <= sumSize || data[0] != formatPack {
 		return pack{}, fmt.Errorf("%w: %.8x begins no pack of steps", ErrCorrupt, data)
 	}
-	in := rec.Fields{Rest: data[1:]}
+	in := keyval.Fields{Rest: data[1:]}
 	p := pack{int64(in.Uint()), int(in.Uint()), int(in.Uint()), in.Rest}
 	if in.Err() != nil || len(p.steps) <= sumSize || p.bytesLeft < 0 || p.stepsLeft < 0 {
 		return pack{}, fmt.Errorf("%w: a pack of steps is cut short", ErrCorrupt)

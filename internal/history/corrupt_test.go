@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
 // sample is a history with every kind of row and step.
@@ -116,7 +116,7 @@ func snapshotOf(body []byte) Row {
 func packOf(steps ...[]byte) []byte {
 	p := pack{first: 1}
 	for _, step := range steps {
-		p.steps = rec.AppendText(p.steps, append(step, 0, 0, 0, 0))
+		p.steps = keyval.AppendText(p.steps, append(step, 0, 0, 0, 0))
 	}
 	return p.encode()
 }

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
 const (
@@ -49,7 +49,7 @@ func makeEdit(old, new []byte) []byte {
 			edit = binary.AppendUvarint(edit, uint64(s.copied)<<1)
 		}
 		at, done = at+s.copied, done+s.copied
-		edit = rec.AppendText(edit, new[done:done+s.added])
+		edit = keyval.AppendText(edit, new[done:done+s.added])
 		done += s.added
 	}
 	return edit
@@ -58,7 +58,7 @@ func makeEdit(old, new []byte) []byte {
 // applyEdit returns the new text that an edit makes from old, whose memory it may use. An edit that does not fit is an
 // error.
 func applyEdit(old, edit []byte) ([]byte, error) {
-	in := rec.Fields{Rest: edit}
+	in := keyval.Fields{Rest: edit}
 	suffix := int(in.Uint())
 	if suffix < 0 || suffix > len(old) {
 		return nil, fmt.Errorf("an edit keeps the last %d of %d bytes", suffix, len(old))

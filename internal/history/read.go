@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
 // Rows are the rows of one history up to some version, newest first. Read and List stop the iteration at the snapshot
@@ -104,7 +104,7 @@ func replay(snapshot Row, packs []Row, number int64, limit, size int) (list []Ve
 		if err != nil {
 			return nil, err
 		}
-		steps := rec.Fields{Rest: p.steps}
+		steps := keyval.Fields{Rest: p.steps}
 		for len(steps.Rest) > 0 && v.Number < number {
 			if v, sum, err = follow(v, steps.Text()); err == nil {
 				err = keep()
@@ -125,7 +125,7 @@ func parseSnapshot(row Row) (v Version, sum uint32, err error) {
 	if len(row.Data) <= sumSize || row.Data[0] != formatSnapshot {
 		return v, 0, fmt.Errorf("%w: %.8x begins no snapshot", ErrCorrupt, row.Data)
 	}
-	in := rec.Fields{Rest: row.Data[1 : len(row.Data)-sumSize]}
+	in := keyval.Fields{Rest: row.Data[1 : len(row.Data)-sumSize]}
 	v = Version{Number: row.Version, UpdatedAt: in.Int(), UpdatedBy: string(in.Text())}
 	if err = in.Err(); err == nil {
 		v.Body, err = decompress(in.Rest)
@@ -143,7 +143,7 @@ func follow(v Version, step []byte) (next Version, sum uint32, err error) {
 	if len(step) <= sumSize {
 		return v, 0, fmt.Errorf("%w: the step to version %d has %d bytes", ErrCorrupt, v.Number, len(step))
 	}
-	flags, in := step[0], rec.Fields{Rest: step[1 : len(step)-sumSize]}
+	flags, in := step[0], keyval.Fields{Rest: step[1 : len(step)-sumSize]}
 	v.UpdatedAt += int64(in.Uint())
 	if flags&flagEditor != 0 {
 		v.UpdatedBy = string(in.Text())

@@ -24,7 +24,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -38,14 +38,14 @@ type Index struct {
 }
 
 // Key returns the key of the state record, so that a caller can read it together with records of its own.
-func (x Index) Key() string { return record.Key(x.Space, "index/") }
+func (x Index) Key() string { return keyval.Key(x.Space, "index/") }
 
 func (x Index) segmentKey(number int64) string {
-	return record.Key(x.Space, "new/", record.Number(number))
+	return keyval.Key(x.Space, "new/", keyval.Number(number))
 }
 
 // pages returns the prefix of the keys of pages.
-func (x Index) pages() string { return record.Prefix(x.Space, "t/") }
+func (x Index) pages() string { return keyval.Prefix(x.Space, "t/") }
 
 // place is the position of an ordinal in the posting list of a term. Places are ordered by term, then by ordinal.
 type place struct {
@@ -60,9 +60,9 @@ func (p place) before(o place) bool {
 // pageKey returns the key of a page that begins at a place. The ordinal is 0 if the page has the posting list from its
 // beginning.
 func (x Index) pageKey(p place) string {
-	key := x.pages() + record.Escape(p.term)
+	key := x.pages() + keyval.Escape(p.term)
 	if p.ordinal > 0 {
-		key += " " + record.Number(p.ordinal)
+		key += " " + keyval.Number(p.ordinal)
 	}
 	return key
 }
@@ -71,9 +71,9 @@ func (x Index) pageKey(p place) string {
 func (x Index) placeOf(key string) (p place, err error) {
 	term, number, within := strings.Cut(key[len(x.pages()):], " ")
 	if within {
-		p.ordinal, err = record.ParseNumber(number)
+		p.ordinal, err = keyval.ParseNumber(number)
 	}
-	if p.term = record.Unescape(term); err != nil {
+	if p.term = keyval.Unescape(term); err != nil {
 		err = fmt.Errorf("%w (%q: %w)", errDamaged, key, err)
 	}
 	return p, err
@@ -115,10 +115,10 @@ func (s state) encode() []byte {
 	for _, r := range s.segments {
 		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(r.number)), uint64(r.changes))
 	}
-	b = record.AppendText(b, s.at)
+	b = keyval.AppendText(b, s.at)
 	b = binary.AppendUvarint(b, uint64(s.built)<<2|flag(s.building)<<1|flag(s.folded))
 	for _, r := range s.recent {
-		b = record.AppendText(b, []byte(r))
+		b = keyval.AppendText(b, []byte(r))
 	}
 	return b
 }
@@ -131,7 +131,7 @@ func flag(is bool) uint64 {
 }
 
 func (x Index) decode(value []byte) (s state, err error) {
-	f := record.Fields{Key: x.Key(), Rest: value}
+	f := keyval.Fields{Key: x.Key(), Rest: value}
 	if form := f.Uint(); form != stateForm && f.Err() == nil {
 		return s, fmt.Errorf("the record %q is damaged, or of an earlier release: it has the form %d, want %d: "+
 			"build the index anew", x.Key(), form, stateForm)

@@ -8,8 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/lru"
-	"github.com/vitrine-go/vitrine/internal/record"
 )
 
 // change is the addition of an ordinal to a posting list that lacks it, or its removal from one that has it. So counts
@@ -116,7 +116,7 @@ func appendEntry(b, last, term, value []byte) []byte {
 	if same >= mostSame {
 		b = binary.AppendUvarint(b, uint64(same-mostSame))
 	}
-	return record.AppendText(record.AppendText(b, term[same:]), value)
+	return keyval.AppendText(keyval.AppendText(b, term[same:]), value)
 }
 
 // common returns the length of the common prefix of two terms.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -200,7 +200,7 @@ func (w *Writer) drop(ctx context.Context, all []reference) error {
 // updates. Meanwhile other updates may change the index, and reading it returns ErrBusy.
 func (x Index) Clear(ctx context.Context, t storage.Tx) error {
 	for _, kind := range []string{"new/", "t/"} {
-		if err := t.DeleteRange(ctx, storage.Prefix(record.Prefix(x.Space, kind))); err != nil {
+		if err := t.DeleteRange(ctx, storage.Prefix(keyval.Prefix(x.Space, kind))); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -221,7 +221,7 @@ func postFolders(b *testing.B, s *assets.Service) (ids []string, size int) {
 
 // indexSize returns how many bytes the keys and values of the index have, and how many entries there are.
 func indexSize(b *testing.B, db storage.Store) (bytes, entries int) {
-	space := record.Space("assets", lib.Network, lib.ID)
+	space := keyval.Space("assets", lib.Network, lib.ID)
 	err := db.View(ctx, func(r storage.Reader) error {
 		bytes, entries = 0, 0
 		for _, kind := range []string{"t/", "b/", "new/"} {

@@ -10,7 +10,7 @@ import (
 	"iter"
 	"slices"
 
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -42,7 +42,7 @@ func DigestOf(manifest []byte) string {
 
 // ComponentVersions returns the versions of a component in the order in which they were added.
 func (r Reader) ComponentVersions(ctx context.Context, name string) (list []Component, err error) {
-	for c, err := range rec.Map(r.Scan(ctx, Under(ComponentKind, name)), DecodeComponent) {
+	for c, err := range keyval.Map(r.Scan(ctx, Under(ComponentKind, name)), DecodeComponent) {
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (r Reader) Components(ctx context.Context, after string) iter.Seq2[Componen
 	if after != "" {
 		from = []string{after, "\xff"} // no version is after that
 	}
-	return rec.Map(rec.Sorted(ctx, r, rec.Prefix(Space, ComponentKind), from, 0, func(e storage.Entry) []string {
+	return keyval.Map(keyval.Sorted(ctx, r, keyval.Prefix(Space, ComponentKind), from, 0, func(e storage.Entry) []string {
 		c, _ := DecodeComponent(e)
 		return []string{c.Name, c.Version}
 	}), DecodeComponent)
@@ -123,7 +123,7 @@ func (r Reader) UsedIn(ctx context.Context, component, from string) (in storage.
 	if err != nil || numbers[0] == 0 {
 		return in, false, err
 	}
-	in = Under(UsedKind, rec.Number(numbers[0]))
+	in = Under(UsedKind, keyval.Number(numbers[0]))
 	in.From = UsedKey(numbers[0], from)
 	return in, true, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -85,7 +85,7 @@ func (t Writer) moveInLists(ctx context.Context, last Head, next *Head) (err err
 	if last.Title != next.Title {
 		before, now = append(before, wordKeys(last)...), append(now, wordKeys(*next)...)
 	}
-	added := rec.Without(now, before)
+	added := keyval.Without(now, before)
 	var components []string
 	for _, c := range next.Components {
 		if !slices.ContainsFunc(last.Components, func(u Use) bool { return u.Name == c.Name }) {
@@ -105,7 +105,7 @@ func (t Writer) moveInLists(ctx context.Context, last Head, next *Head) (err err
 	for i, key := range added {
 		puts[i].Key = key
 	}
-	if err := t.Tx.Delete(ctx, rec.Without(before, now)...); err != nil {
+	if err := t.Tx.Delete(ctx, keyval.Without(before, now)...); err != nil {
 		return err
 	}
 	return t.Tx.Put(ctx, puts...)
@@ -160,7 +160,7 @@ func VersionOrNone(n int64) vitrine.Version {
 
 // DeletedApps yields the heads of deleted apps.
 func (r Reader) DeletedApps(ctx context.Context) iter.Seq2[Head, error] {
-	return rec.Map(r.Scan(ctx, Under(DeletedKind)), func(e storage.Entry) (Head, error) {
+	return keyval.Map(r.Scan(ctx, Under(DeletedKind)), func(e storage.Entry) (Head, error) {
 		return DecodeHead(Parts(e.Key, DeletedKind)[0], e.Value)
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/vitrine-go/vitrine/internal/feed"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -14,7 +14,7 @@ import (
 const Space = "apps"
 
 // The kinds of records. A key is the space, a blank, the kind, and the parts of a name with blanks between them;
-// package internal/record defines the encoding of texts and numbers. All keys are made here, except those of the feed
+// package internal/keyval defines the encoding of texts and numbers. All keys are made here, except those of the feed
 // of changes: feed/, log/, name/ and named/, see feed.Feed.
 const (
 	// head/<app> is the head of an app: JSON, see Head. Each version replaces it.
@@ -107,44 +107,44 @@ var DerivedKinds = []string{BodyKind, LargeKind, HistoryKind, RestoredKind, TagK
 
 // Unknown returns a fault for each record that is of no kind.
 func Unknown(ctx context.Context, r storage.Reader) ([]storage.Fault, error) {
-	return rec.Unknown(ctx, r, Space, append(slices.Clone(DerivedKinds), HeadKind, DeletedKind, WasKind, ListKind,
+	return keyval.Unknown(ctx, r, Space, append(slices.Clone(DerivedKinds), HeadKind, DeletedKind, WasKind, ListKind,
 		CounterKind, ComponentKind, RulesKind, ReleaseKind, ResultKind, ExpiresKind)...)
 }
 
 // NotArchived are the prefixes of keys that archives leave out: the feed of changes, and results of writes.
 func NotArchived() []string {
-	return append(feed.Kinds(Space), rec.Prefix(Space, ResultKind), rec.Prefix(Space, ExpiresKind))
+	return append(feed.Kinds(Space), keyval.Prefix(Space, ResultKind), keyval.Prefix(Space, ExpiresKind))
 }
 
 // Key returns the key of a record of a kind.
-func Key(kind string, parts ...string) string { return rec.Key(Space, kind, parts...) }
+func Key(kind string, parts ...string) string { return keyval.Key(Space, kind, parts...) }
 
 // Under returns the range of the keys of a kind whose names begin with these parts.
 func Under(kind string, parts ...string) storage.Range {
-	return storage.Prefix(rec.Prefix(Space, kind, parts...))
+	return storage.Prefix(keyval.Prefix(Space, kind, parts...))
 }
 
 // Parts returns the parts of a key of a kind.
-func Parts(key, kind string) []string { return rec.Parts(key, rec.Prefix(Space, kind)) }
+func Parts(key, kind string) []string { return keyval.Parts(key, keyval.Prefix(Space, kind)) }
 
 func HeadKey(app string) string                { return Key(HeadKind, app) }
 func BodyKey(app string) string                { return Key(BodyKind, app) }
 func TagKey(app, name string) string           { return Key(TagKind, app, name) }
 func ComponentKey(name, version string) string { return Key(ComponentKind, name, version) }
 func ManifestKey(name, version string) string  { return Key(ManifestKind, name, version) }
-func HistoryKey(app string, v int64) string    { return Key(HistoryKind, app, rec.Number(v)) }
-func restoredKey(app string, v int64) string   { return Key(RestoredKind, app, rec.Number(v)) }
-func NoteKey(app string, v int64) string       { return Key(NoteKind, app, rec.Number(v)) }
+func HistoryKey(app string, v int64) string    { return Key(HistoryKind, app, keyval.Number(v)) }
+func restoredKey(app string, v int64) string   { return Key(RestoredKind, app, keyval.Number(v)) }
+func NoteKey(app string, v int64) string       { return Key(NoteKind, app, keyval.Number(v)) }
 func MoveKey(app, name string, n int64) string {
-	return Key(MoveKind, app, name, rec.Number(n))
+	return Key(MoveKind, app, name, keyval.Number(n))
 }
 
 // timeKey returns the key of an app in a list, by creation or by update.
 func timeKey(kind string, list int64, p Position) string {
-	return Key(kind, rec.Number(list), rec.Number(p.Time), p.ID)
+	return Key(kind, keyval.Number(list), keyval.Number(p.Time), p.ID)
 }
 
-func UsedKey(list int64, app string) string { return Key(UsedKind, rec.Number(list), app) }
+func UsedKey(list int64, app string) string { return Key(UsedKind, keyval.Number(list), app) }
 
 // keyAfter returns the smallest key after key.
 func keyAfter(key string) string { return key + "\x00" }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -44,15 +44,15 @@ func (r Reader) Positions(ctx context.Context, of List) iter.Seq2[Position, erro
 }
 
 // InList returns the range of the records of apps of a list.
-func InList(number int64) storage.Range { return Under(CreatedKind, rec.Number(number)) }
+func InList(number int64) storage.Range { return Under(CreatedKind, keyval.Number(number)) }
 
 // WithWord returns the range of the records of apps with a word in their titles that begins so.
 func WithWord(word string) storage.Range { return storage.Prefix(Key(WordKind, shortWord(word))) }
 
 // AppsIn yields the ids of the apps in a range of used/ or word/.
 func (r Reader) AppsIn(ctx context.Context, in storage.Range) iter.Seq2[string, error] {
-	return rec.Map(r.Scan(ctx, in), func(e storage.Entry) (string, error) {
-		return rec.Unescape(e.Key[strings.LastIndexByte(e.Key, ' ')+1:]), nil
+	return keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (string, error) {
+		return keyval.Unescape(e.Key[strings.LastIndexByte(e.Key, ' ')+1:]), nil
 	})
 }
 
@@ -70,7 +70,7 @@ func (w listWalk) forward(after *Position, parts ...string) iter.Seq2[Position, 
 	return w.scan(func(list string) storage.Range {
 		in := Under(w.kind, append([]string{list}, parts...)...)
 		if after != nil {
-			in.From = keyAfter(Key(w.kind, list, rec.Number(after.Time), after.ID))
+			in.From = keyAfter(Key(w.kind, list, keyval.Number(after.Time), after.ID))
 		}
 		return in
 	})
@@ -80,9 +80,9 @@ func (w listWalk) forward(after *Position, parts ...string) iter.Seq2[Position, 
 func (w listWalk) scan(rangeOf func(list string) storage.Range) iter.Seq2[Position, error] {
 	ranges := make([]storage.Range, len(w.lists))
 	for i, n := range w.lists {
-		list := rec.Number(n)
+		list := keyval.Number(n)
 		ranges[i] = rangeOf(list)
-		ranges[i].Expect, ranges[i].Skip = w.expect, len(rec.Prefix(Space, w.kind, list))
+		ranges[i].Expect, ranges[i].Skip = w.expect, len(keyval.Prefix(Space, w.kind, list))
 	}
 	return func(yield func(Position, error) bool) {
 		last, any := Position{}, false
@@ -91,7 +91,7 @@ func (w listWalk) scan(rangeOf func(list string) storage.Range) iter.Seq2[Positi
 			if err == nil {
 				name := Parts(e.Key, w.kind)
 				p.ID = name[2]
-				p.Time, err = rec.ParseNumber(name[1])
+				p.Time, err = keyval.ParseNumber(name[1])
 			}
 			if err == nil && any && p == last {
 				continue
@@ -129,7 +129,7 @@ func (w listWalk) backward(after *Position, yield func(Position, error) bool) {
 		}
 		for p, err := range w.scan(func(list string) storage.Range {
 			in := Under(w.kind, list)
-			in.To, in.Reverse = Under(w.kind, list, rec.Number(before)).From, true
+			in.To, in.Reverse = Under(w.kind, list, keyval.Number(before)).From, true
 			return in
 		}) {
 			if err != nil {
@@ -152,7 +152,7 @@ func (w listWalk) backward(after *Position, yield func(Position, error) bool) {
 		if after != nil && after.Time != before {
 			from = nil
 		}
-		for p, err := range w.forward(from, rec.Number(before)) {
+		for p, err := range w.forward(from, keyval.Number(before)) {
 			if !yield(p, err) || err != nil {
 				return
 			}

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -37,7 +37,7 @@ func (r Reader) PublishedBy(ctx context.Context, tag, after string, limit int) i
 	if after != "" {
 		in.From = keyAfter(in.From + after)
 	}
-	return rec.Map(r.Scan(ctx, in), func(e storage.Entry) (p Published, err error) {
+	return keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (p Published, err error) {
 		if err = json.Unmarshal(e.Value, &p); err != nil {
 			err = Damaged(e.Key, err)
 		}

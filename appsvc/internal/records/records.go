@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -20,7 +20,7 @@ type Snapshot interface {
 // Writer writes records in a transaction. Rows has them as the transaction sees them.
 type Writer struct {
 	Rows Reader
-	Tx   *rec.Tx
+	Tx   *keyval.Tx
 }
 
 // Value returns the value of a key, or nil if there is none.

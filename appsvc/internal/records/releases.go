@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -32,7 +32,7 @@ func (r ReleaseLists) Keys() (keys []string) {
 	if r.Number == 0 {
 		return nil
 	}
-	add := func(list, of string) { keys = append(keys, Key(ListedKind, list, of, rec.Number(r.Number))) }
+	add := func(list, of string) { keys = append(keys, Key(ListedKind, list, of, keyval.Number(r.Number))) }
 	add(allReleases, "")
 	add(releasesIn, r.State)
 	for _, app := range r.Apps {
@@ -41,7 +41,7 @@ func (r ReleaseLists) Keys() (keys []string) {
 		}
 	}
 	if r.Scheduled {
-		keys = append(keys, Key(DueKind, rec.Number(r.At), r.ID))
+		keys = append(keys, Key(DueKind, keyval.Number(r.At), r.ID))
 	}
 	return keys
 }
@@ -76,12 +76,12 @@ func (r Reader) Releases(
 	}
 	in.Reverse, in.Expect = true, expect+1
 	if before > 0 {
-		in.To = in.From + rec.Number(before)
+		in.To = in.From + keyval.Number(before)
 	}
-	ids := rec.Map(r.Scan(ctx, in), func(e storage.Entry) (string, error) {
+	ids := keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (string, error) {
 		return Key(ReleaseKind, string(e.Value)), nil
 	})
-	return rec.Load(ctx, r, ids, min(expect+1, AtOnce))
+	return keyval.Load(ctx, r, ids, min(expect+1, AtOnce))
 }
 
 // ScheduledRelease returns the id of a release that is scheduled and moves a tag of the app, or "" if there is none.
@@ -97,7 +97,7 @@ func (r Reader) ScheduledRelease(ctx context.Context, app string) (string, error
 // DueReleases returns the ids of up to limit releases whose time is at or before now.
 func (r Reader) DueReleases(ctx context.Context, now int64, limit int) (ids []string, err error) {
 	in := Under(DueKind)
-	in.To, in.Limit = Under(DueKind, rec.Number(now)).To, limit
+	in.To, in.Limit = Under(DueKind, keyval.Number(now)).To, limit
 	for e, err := range r.Scan(ctx, in) {
 		if err != nil {
 			return nil, err

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -41,14 +41,14 @@ func (r Reader) Result(ctx context.Context, by, key string) (a Result, found boo
 func (t Writer) PutResult(ctx context.Context, a Result, now int64) error {
 	var gone []string
 	in := Under(ExpiresKind)
-	in.To, in.Limit = Under(ExpiresKind, rec.Number(now)).To, mostRemoved
+	in.To, in.Limit = Under(ExpiresKind, keyval.Number(now)).To, mostRemoved
 	for e, err := range t.Tx.Scan(ctx, in) {
 		if err != nil {
 			return err
 		}
 		// After the time, the key has the same parts as the key of the result after its kind.
-		_, name, _ := strings.Cut(strings.TrimPrefix(e.Key, rec.Prefix(Space, ExpiresKind)), " ")
-		gone = append(gone, e.Key, rec.Prefix(Space, ResultKind)+name)
+		_, name, _ := strings.Cut(strings.TrimPrefix(e.Key, keyval.Prefix(Space, ExpiresKind)), " ")
+		gone = append(gone, e.Key, keyval.Prefix(Space, ResultKind)+name)
 	}
 	old, found, err := t.Rows.Result(ctx, a.By, a.Key)
 	if err != nil {
@@ -68,4 +68,4 @@ func (t Writer) PutResult(ctx context.Context, a Result, now int64) error {
 		storage.Entry{Key: expiresKey(a)})
 }
 
-func expiresKey(a Result) string { return Key(ExpiresKind, rec.Number(a.Expires), a.By, a.Key) }
+func expiresKey(a Result) string { return Key(ExpiresKind, keyval.Number(a.Expires), a.By, a.Key) }

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -65,7 +65,7 @@ func (m Move) LastKept() int64 {
 
 func DecodeMove(e storage.Entry) (m Move, err error) {
 	if err = json.Unmarshal(e.Value, &m); err == nil {
-		m.Number, err = rec.ParseNumber(Parts(e.Key, MoveKind)[2])
+		m.Number, err = keyval.ParseNumber(Parts(e.Key, MoveKind)[2])
 	}
 	if err != nil {
 		err = Damaged(e.Key, err)
@@ -81,7 +81,7 @@ func (r Reader) Moves(ctx context.Context, app, name string, before int64, limit
 	if before != 0 {
 		in.To = MoveKey(app, name, before)
 	}
-	return rec.Map(r.Scan(ctx, in), DecodeMove)
+	return keyval.Map(r.Scan(ctx, in), DecodeMove)
 }
 
 // LastMove returns the last move of a tag; its number is 0 if there is none.
@@ -118,7 +118,7 @@ func (r Reader) LastMoves(ctx context.Context, tags [][2]string) (map[[2]string]
 // MovedTags yields the names of the tags of an app that have moves, in byte order. Neither the tags nor the app need
 // exist.
 func (r Reader) MovedTags(ctx context.Context, app string) iter.Seq2[string, error] {
-	return rec.Map(r.Scan(ctx, Under(MovedKind, app)), func(e storage.Entry) (string, error) {
+	return keyval.Map(r.Scan(ctx, Under(MovedKind, app)), func(e storage.Entry) (string, error) {
 		return Parts(e.Key, MovedKind)[1], nil
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/history"
-	rec "github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -50,8 +50,8 @@ func (r Reader) Body(ctx context.Context, app string, large bool, value []byte) 
 func (r Reader) HistoryRows(ctx context.Context, id string, v int64) history.Rows {
 	in := Under(HistoryKind, id)
 	in.To, in.Reverse, in.Expect = keyAfter(HistoryKey(id, v)), true, 4
-	return rec.Map(r.Scan(ctx, in), func(e storage.Entry) (history.Row, error) {
-		n, err := rec.ParseNumber(Parts(e.Key, HistoryKind)[1])
+	return keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (history.Row, error) {
+		n, err := keyval.ParseNumber(Parts(e.Key, HistoryKind)[1])
 		return history.Row{Version: n, Data: e.Value}, err
 	})
 }
@@ -137,14 +137,14 @@ func ofVersions[T any](
 	in := Under(kind, app)
 	in.Reverse, in.Limit, in.Expect = true, limit, limit
 	if n := before.Number(); n >= 0 {
-		in.To = Key(kind, app, rec.Number(n))
+		in.To = Key(kind, app, keyval.Number(n))
 	}
 	out := map[vitrine.Version]T{}
 	for e, err := range r.Scan(ctx, in) {
 		if err != nil {
 			return nil, err
 		}
-		version, err := rec.ParseNumber(Parts(e.Key, kind)[1])
+		version, err := keyval.ParseNumber(Parts(e.Key, kind)[1])
 		if err != nil {
 			return nil, Damaged(e.Key, err)
 		}

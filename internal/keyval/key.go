@@ -1,4 +1,4 @@
-// Package record encodes and decodes keys and values for the records of the domains.
+// Package keyval encodes and decodes keys and values for the records of the domains.
 //
 // A key is the name of its space, a blank, the kind of the record with a slash, and the parts of its name with blanks
 // between them:
@@ -7,7 +7,7 @@
 //	assets/urn:vitrine:example/main post/c104
 //
 // Keys of one kind sort as the lists of their parts do: texts by their bytes, numbers by their size.
-package record
+package keyval
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package record_test
+package keyval_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -20,9 +20,9 @@ func TestNumbersSort(t *testing.T) {
 		99, 100, math.MaxInt64 - 1, math.MaxInt64}
 	var texts []string
 	for _, n := range numbers {
-		s := record.Number(n)
+		s := keyval.Number(n)
 		texts = append(texts, s)
-		if got, err := record.ParseNumber(s); got != n || err != nil {
+		if got, err := keyval.ParseNumber(s); got != n || err != nil {
 			t.Errorf("%d is %q, which is read as %d, %v", n, s, got, err)
 		}
 	}
@@ -30,7 +30,7 @@ func TestNumbersSort(t *testing.T) {
 		t.Errorf("%q do not sort as the numbers", texts)
 	}
 	for _, s := range []string{"", "a", "Z", "5", "bx", "ZZ"} {
-		if n, err := record.ParseNumber(s); err == nil {
+		if n, err := keyval.ParseNumber(s); err == nil {
 			t.Errorf("%q is read as %d", s, n)
 		}
 	}
@@ -48,20 +48,20 @@ func TestKeysSortAsTheirParts(t *testing.T) {
 	}
 	for range 20_000 {
 		a, b := []string{part(), part()}, []string{part(), part()}
-		x, y := record.Key("s", "kind/", a...), record.Key("s", "kind/", b...)
+		x, y := keyval.Key("s", "kind/", a...), keyval.Key("s", "kind/", b...)
 		if got, want := strings.Compare(x, y), slices.Compare(a, b); got != want {
 			t.Fatalf("%q and %q compare as %d, and their keys %q and %q as %d", a, b, want, x, y, got)
 		}
-		if got := record.Parts(x, record.Prefix("s", "kind/")); !slices.Equal(got, a) {
+		if got := keyval.Parts(x, keyval.Prefix("s", "kind/")); !slices.Equal(got, a) {
 			t.Fatalf("the parts of %q are %q, want %q", x, got, a)
 		}
-		if !strings.HasPrefix(x, record.Prefix("s", "kind/", a[0])) {
+		if !strings.HasPrefix(x, keyval.Prefix("s", "kind/", a[0])) {
 			t.Fatalf("%q does not begin with the prefix of %q", x, a[0])
 		}
-		space := record.Space("s", a[0], a[1])
-		if storage.SpaceOf(record.Key(space, "kind/")) != space ||
-			!slices.Equal(record.SpaceParts(space), []string{"s", a[0], a[1]}) {
-			t.Fatalf("the space of %q is %q, with the parts %q", a, space, record.SpaceParts(space))
+		space := keyval.Space("s", a[0], a[1])
+		if storage.SpaceOf(keyval.Key(space, "kind/")) != space ||
+			!slices.Equal(keyval.SpaceParts(space), []string{"s", a[0], a[1]}) {
+			t.Fatalf("the space of %q is %q, with the parts %q", a, space, keyval.SpaceParts(space))
 		}
 	}
 }
@@ -70,13 +70,13 @@ func TestLongPartsDiffer(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	keys := map[string]bool{}
 	for _, s := range []string{long, long + "y", long[:200], long[:168],
-		record.Parts(record.Key("s", "k/", long), "s k/")[0][:200]} {
-		keys[record.Key("s", "k/", s)] = true
+		keyval.Parts(keyval.Key("s", "k/", long), "s k/")[0][:200]} {
+		keys[keyval.Key("s", "k/", s)] = true
 	}
 	if len(keys) != 5 {
 		t.Errorf("5 texts have %d keys", len(keys))
 	}
-	if key := record.Key("s", "k/", strings.Repeat(" ", 1000),
+	if key := keyval.Key("s", "k/", strings.Repeat(" ", 1000),
 		strings.Repeat("\x00", 1000)); len(key) > storage.MaxKey {
 		t.Errorf("two long parts make a key of %d bytes", len(key))
 	}
@@ -92,18 +92,18 @@ func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
 		beginning := strings.Repeat("x!", 100)[:[]int{0, 3, 165, 168, 170, 199}[rng.IntN(6)]]
 		return beginning + []string{"", " ", "a", "b", "aa"}[rng.IntN(5)] + strings.Repeat("a", rng.IntN(3)*30)
 	}
-	prefix, all := record.Prefix("s", "k/"), [][]string{}
+	prefix, all := keyval.Prefix("s", "k/"), [][]string{}
 	err := db.Update(ctx, "s", storage.UpdateOptions{}, func(tx storage.Tx) error {
 		for i := range 400 {
 			parts := []string{part(), part()}
 			all = append(all, parts)
-			value := record.AppendText(record.AppendText(nil, parts[0]), parts[1])
+			value := keyval.AppendText(keyval.AppendText(nil, parts[0]), parts[1])
 			if i%20 == 0 {
 				value = append(value, make([]byte, 400<<10)...)
 			}
-			if err := tx.Put(ctx, storage.Entry{Key: record.Join(prefix, parts...), Value: value},
-				storage.Entry{Key: record.Key("s", "j/", parts...)},
-				storage.Entry{Key: record.Key("s", "l/", parts...)}); err != nil {
+			if err := tx.Put(ctx, storage.Entry{Key: keyval.Join(prefix, parts...), Value: value},
+				storage.Entry{Key: keyval.Key("s", "j/", parts...)},
+				storage.Entry{Key: keyval.Key("s", "l/", parts...)}); err != nil {
 				return err
 			}
 		}
@@ -115,7 +115,7 @@ func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
 	slices.SortFunc(all, slices.Compare)
 	all = slices.CompactFunc(all, slices.Equal)
 	whole := func(e storage.Entry) []string {
-		f := record.Fields{Key: e.Key, Rest: e.Value}
+		f := keyval.Fields{Key: e.Key, Rest: e.Value}
 		return []string{string(f.Text()), string(f.Text())}
 	}
 	for i := range 200 {
@@ -135,7 +135,7 @@ func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
 		}
 		err := db.View(ctx, func(r storage.Reader) error {
 			n := 0
-			for e, err := range record.Sorted(ctx, r, prefix, after, 0, whole) {
+			for e, err := range keyval.Sorted(ctx, r, prefix, after, 0, whole) {
 				if err != nil {
 					return err
 				}
@@ -162,9 +162,9 @@ func TestSortedIsInTheOrderOfTheWholeParts(t *testing.T) {
 }
 
 func TestFieldsOfADamagedValue(t *testing.T) {
-	value := record.AppendText(binary.AppendVarint(binary.AppendUvarint(nil, 300), -300), "text")
+	value := keyval.AppendText(binary.AppendVarint(binary.AppendUvarint(nil, 300), -300), "text")
 	for n := range len(value) + 1 {
-		f := record.Fields{Key: "s k/", Rest: value[:n]}
+		f := keyval.Fields{Key: "s k/", Rest: value[:n]}
 		a, b, text := f.Uint(), f.Int(), string(f.Text())
 		if whole := a == 300 && b == -300 && text == "text"; whole != (n == len(value)) || (f.Err() == nil) != whole {
 			t.Errorf("%d bytes: %d %d %q, %v", n, a, b, text, f.Err())

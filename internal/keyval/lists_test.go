@@ -1,11 +1,11 @@
-package record_test
+package keyval_test
 
 import (
 	"errors"
 	"fmt"
 	"testing"
 
-	"github.com/vitrine-go/vitrine/internal/record"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
 // Each slice is yielded before the value after it is asked for: who has enough then reads no more.
@@ -18,7 +18,7 @@ func TestChunks(t *testing.T) {
 	}{{0, nil, ""}, {2, nil, "01[0 1]"}, {3, nil, "01[0 1]2[2]"}, {2, failed, "01[0 1]failed"},
 		{3, failed, "01[0 1]2failed"}} {
 		got := ""
-		for part, err := range record.Chunks(func(yield func(int, error) bool) {
+		for part, err := range keyval.Chunks(func(yield func(int, error) bool) {
 			for i := range test.values {
 				if got += fmt.Sprint(i); !yield(i, nil) {
 					return
