@@ -94,7 +94,8 @@ func TestAnImportedStoreGoesOn(t *testing.T) {
 			text += fmt.Sprint(a, err)
 		}
 		for a, err := range library.AllAssets(ctx, demoLibrary, search.From(search.Following(found))) {
-			text += fmt.Sprint(a, err)
+			data, err2 := json.Marshal(a)
+			text += fmt.Sprint(string(data), err, err2)
 		}
 		return text
 	}

@@ -12,9 +12,8 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	dir := t.TempDir()
 	for command, flags := range map[string]string{
 		"serve": "-addr -db -base-path -base-url -oidc -asset-names -key-file -new-keys -access-log -demo " +
-			"-keep-changes -keep-deleted -public-cache -max-file -max-files -tls-cert -tls-key -trust-proxy -log " +
-			"-webhooks " +
-			"-webhooks-allow -protect-tags -approve -metrics-addr",
+			"-keep-changes -keep-deleted -public-cache -files -max-file -max-files -tls-cert -tls-key -trust-proxy " +
+			"-log -webhooks -webhooks-allow -protect-tags -approve -metrics-addr",
 		"token":          "-db -urn -moderates -reads -tags -roles -groups -components -ttl -key-file",
 		"reviews check":  "-json -all -rejects -max-line",
 		"reviews import": "-db -network -dry-run -json -all -rejects -max-line",
@@ -27,8 +26,8 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 
 		"feed reset": "-db",
 		"backup":     "-db",
-		"restore":    "-db",
-		"check":      "-db -rebuild",
+		"restore":    "-db -without-files",
+		"check":      "-db -rebuild -files -without-files",
 		"export":     "-db -out -with-access -without-files",
 		"invite":     "-db -base-url -name -email -urn -network -admin -moderates -reads -roles -groups -components",
 		"import":     "-db",

@@ -22,7 +22,7 @@ func writers(t *testing.T) (dir string, commands map[string][]string) {
 	if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", "good"); out.status != 0 {
 		t.Fatalf("%+v", out)
 	}
-	const table = "product_id,rating,date,name\nlamp,x,2019-04-03,Ann\nlamp,5,2019-04-03,Ben\n"
+	const table = "product_id,rating,date,name\nlamp,x,2019-04-03,Ann\nlamp,5,2019-04-03,Ben\nlamp,4,2019-04-04,Cid\n"
 	if err := os.WriteFile(filepath.Join(dir, "table"), []byte(table), 0o600); err != nil {
 		t.Fatal(err)
 	}
