@@ -2,6 +2,7 @@ package assets
 
 import (
 	"crypto/rand"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -47,7 +48,7 @@ type Service struct {
 	turns *turns // of callers with large changes
 
 	files    Files
-	decoding decoding
+	decoding *decoding
 	listed   *atomic.Int64 // when Upkeep listed the names of all bytes last, in milliseconds since the epoch
 	base     string        // see Below
 }
@@ -93,7 +94,7 @@ func New(db storage.Store, opts *Options) *Service {
 		db: db, segments: index.NewCache(segmentBytes), feeds: feed.New(db, o.KeepChanges),
 		now: now, newID: keyval.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
 		limits: limits, trees: newTrees(), turns: &turns{}, listed: &atomic.Int64{}, files: o.Files,
-		decoding: newDecoding(limits.Decoding),
+		decoding: newDecoding(limits.Decoding, runtime.GOMAXPROCS(0)),
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -55,7 +54,7 @@ func (s *Session) keep(
 	} else {
 		home <- nil
 	}
-	err = s.service.putBytes(ctx, &f, in)
+	err = s.service.putBytes(ctx, s.by.URN, &f, in)
 	if err = cmp.Or(<-home, err); err == nil {
 		var a Asset
 		a, err = update(ctx, s, lib, size{}, func(req *request) (Asset, error) {
@@ -213,8 +212,8 @@ func (s *Service) putHome(ctx context.Context, id string, lib Library) error {
 	})
 }
 
-// putBytes stores the bytes of a file, and its renditions.
-func (s *Service) putBytes(ctx context.Context, f *fileRecord, in *received) error {
+// putBytes stores the bytes of a file that the caller has sent, and its renditions.
+func (s *Service) putBytes(ctx context.Context, caller string, f *fileRecord, in *received) error {
 	if err := s.files.Put(ctx, f.Bytes, in.size, in.reader(0)); err != nil {
 		return err
 	}
@@ -229,7 +228,7 @@ func (s *Service) putBytes(ctx context.Context, f *fileRecord, in *received) err
 	defer out.close()
 	var made []rendition
 	var ends []int64
-	err = s.decoding.do(ctx, need, func() error {
+	err = s.decoding.do(ctx, caller, need, func() error {
 		return in.info.Renditions(in.reader(0), func(width int, encode func(io.Writer) error) error {
 			before := out.size
 			if err := cmp.Or(ctx.Err(), encode(out)); err != nil {
@@ -253,21 +252,31 @@ func (s *Service) putBytes(ctx context.Context, f *fileRecord, in *received) err
 	return nil
 }
 
-// decoding bounds the memory of pictures that are decoded, and how many there are at a time: one for each core.
-type decoding struct{ bytes, cores *semaphore.Weighted }
-
-func newDecoding(most int) decoding {
-	return decoding{semaphore.NewWeighted(int64(most)), semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))}
+// decoding bounds the memory of pictures that are decoded, and how many there are at a time: one for each core, and one
+// of a caller, so that somebody who sends many delays others by one.
+type decoding struct {
+	bytes, cores *semaphore.Weighted
+	turns        turns
 }
 
-// decodePatience is how long an upload waits until its picture can be decoded.
+func newDecoding(most, cores int) *decoding {
+	return &decoding{bytes: semaphore.NewWeighted(int64(most)), cores: semaphore.NewWeighted(int64(cores))}
+}
+
+// decodePatience is how long an upload waits for the pictures of other callers.
 const decodePatience = 10 * time.Second
 
-// do calls fn when there are so many bytes of memory and a core for it. It returns ErrBusy if there are none in time.
-func (d decoding) do(ctx context.Context, need int64, fn func() error) error {
+// do calls fn when the caller's other pictures are decoded, and there are so many bytes of memory and a core for it. It
+// returns ErrBusy if others leave none in time.
+func (d *decoding) do(ctx context.Context, caller string, need int64, fn func() error) error {
+	end, err := d.turns.take(ctx, caller)
+	if err != nil {
+		return err
+	}
+	defer end()
 	wait, cancel := context.WithTimeout(ctx, decodePatience)
 	defer cancel()
-	err := d.cores.Acquire(wait, 1)
+	err = d.cores.Acquire(wait, 1)
 	if err == nil {
 		defer d.cores.Release(1)
 		err = d.bytes.Acquire(wait, need)
