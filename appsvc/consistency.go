@@ -493,7 +493,8 @@ func (a *audit) checkOthers() {
 			}
 		}
 		if n != a.follow[kind] {
-			a.fault(keyval.Prefix(records.Space, kind), "there are %d entries, and %d follow from components and apps", n,
+			a.fault(keyval.Prefix(records.Space, kind), "there are %d entries, and %d follow from components and apps",
+				n,
 				a.follow[kind])
 		}
 	}

@@ -167,7 +167,7 @@ func TestListPublishedRefuses(t *testing.T) {
 
 // A page looks at 1,000 tags. The tags of a store of an older release are publisher as others are.
 func TestListPublishedOfAnOlderStore(t *testing.T) {
-	db, svc, ann := publishing(t)
+	db, _, ann := publishing(t)
 	group := func(i int) string { return fmt.Sprintf("%s:site=%t", publisher, i == 1100) }
 	var ids []string
 	for i := range 1101 {
@@ -188,7 +188,7 @@ func TestListPublishedOfAnOlderStore(t *testing.T) {
 		}
 	}
 	audit()
-	svc = appsvc.New(db, nil)
+	svc := appsvc.New(db, nil)
 	page := svc.As(vitrine.Caller{URN: publisher + ":user=page", Reads: []string{group(1100)}, TagsOnly: true,
 		Tags: []string{"live"}, PublicList: true})
 	first, err := page.ListPublished(t.Context(), appsvc.ListPublishedRequest{Tag: "live"})

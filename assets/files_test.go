@@ -456,10 +456,7 @@ func TestUploadsThatFail(t *testing.T) {
 	if a, err = d.As(moderator).Asset(ctx, lib, a.ID); err != nil {
 		t.Fatal(err)
 	}
-	kept := []assets.Asset{a}
-	for _, one := range d.search(moderator, assets.SearchRequest{}).Assets {
-		kept = append(kept, one)
-	}
+	kept := append([]assets.Asset{a}, d.search(moderator, assets.SearchRequest{}).Assets...)
 	now = now.Add(23 * time.Hour)
 	if err := d.Upkeep(ctx); err != nil {
 		t.Error(err)

@@ -51,42 +51,44 @@ func idsOf(list []assets.Asset) (out []string) {
 }
 
 var assetBehaviours = []behaviour{
-	{"a file is uploaded, edited and replaced, as it was read", func(t *testing.T, as func(httpapi.Principal) services) {
-		s, pdf := as(editor).assets, "%PDF-1.7\n"
-		in := assets.UploadRequest{Name: "a b.pdf", Title: "T", Alt: "x", Size: int64(len(pdf))}
-		a := ok(s.Upload(t.Context(), lib, in, strings.NewReader(pdf)))(t)
-		read := ok(s.Asset(t.Context(), lib, a.ID))(t)
-		if read.ETag() != a.ETag() || !strings.Contains(string(a.Body), `/x/file/`) {
-			t.Errorf("%s %s", a.Body, read.Body)
-		}
-		edit := assets.EditFileRequest{Asset: a.ID, IfMatch: a.ETag(), Title: to("U"), Focus: &assets.Focus{Y: 1}}
-		b := ok(s.EditFile(t.Context(), lib, edit))(t)
-		code := func(what string, err error, kind error, code string) {
-			t.Helper()
-			e, found := errors.AsType[*vitrine.Error](err)
-			if !errors.Is(err, kind) || !found || e.Code != code {
-				t.Errorf("%s: %v", what, err)
+	{"a file is uploaded, edited and replaced, as it was read",
+		func(t *testing.T, as func(httpapi.Principal) services) {
+			s, pdf := as(editor).assets, "%PDF-1.7\n"
+			in := assets.UploadRequest{Name: "a b.pdf", Title: "T", Alt: "x", Size: int64(len(pdf))}
+			a := ok(s.Upload(t.Context(), lib, in, strings.NewReader(pdf)))(t)
+			read := ok(s.Asset(t.Context(), lib, a.ID))(t)
+			if read.ETag() != a.ETag() || !strings.Contains(string(a.Body), `/x/file/`) {
+				t.Errorf("%s %s", a.Body, read.Body)
 			}
-		}
-		_, err := s.EditFile(t.Context(), lib, edit)
-		code("with an older ETag", err, vitrine.ErrConflict, vitrine.CodeChanged)
-		edit.IfMatch = ""
-		_, err = s.EditFile(t.Context(), lib, edit)
-		code("without an ETag", err, vitrine.ErrInvalid, vitrine.CodePrecondition)
-		replace := assets.ReplaceFileRequest{Asset: a.ID, IfMatch: b.ETag()}
-		c := ok(s.ReplaceFile(t.Context(), lib, replace, strings.NewReader(pdf+"new")))(t)
-		_, err = s.ReplaceFile(t.Context(), lib, replace, strings.NewReader(pdf))
-		code("replaced again", err, vitrine.ErrConflict, vitrine.CodeChanged)
-		in.Size = 0
-		_, err = s.Upload(t.Context(), lib, in, strings.NewReader("<html>"))
-		code("a page", err, vitrine.ErrUnprocessable, vitrine.CodeMediaType)
-		_, err = as(reader).assets.Upload(t.Context(), lib, in, strings.NewReader(pdf))
-		code("by a reader", err, vitrine.ErrForbidden, vitrine.CodeForbidden)
-		page := ok(s.Search(t.Context(), lib, assets.SearchRequest{Types: []string{"link"}, Facets: []string{"type"}}))(t)
-		if len(page.Assets) != 1 || page.Assets[0].ETag() != c.ETag() || len(page.Facets[0].Values) != 1 {
-			t.Errorf("%+v", page)
-		}
-	}},
+			edit := assets.EditFileRequest{Asset: a.ID, IfMatch: a.ETag(), Title: to("U"), Focus: &assets.Focus{Y: 1}}
+			b := ok(s.EditFile(t.Context(), lib, edit))(t)
+			code := func(what string, err error, kind error, code string) {
+				t.Helper()
+				e, found := errors.AsType[*vitrine.Error](err)
+				if !errors.Is(err, kind) || !found || e.Code != code {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			_, err := s.EditFile(t.Context(), lib, edit)
+			code("with an older ETag", err, vitrine.ErrConflict, vitrine.CodeChanged)
+			edit.IfMatch = ""
+			_, err = s.EditFile(t.Context(), lib, edit)
+			code("without an ETag", err, vitrine.ErrInvalid, vitrine.CodePrecondition)
+			replace := assets.ReplaceFileRequest{Asset: a.ID, IfMatch: b.ETag()}
+			c := ok(s.ReplaceFile(t.Context(), lib, replace, strings.NewReader(pdf+"new")))(t)
+			_, err = s.ReplaceFile(t.Context(), lib, replace, strings.NewReader(pdf))
+			code("replaced again", err, vitrine.ErrConflict, vitrine.CodeChanged)
+			in.Size = 0
+			_, err = s.Upload(t.Context(), lib, in, strings.NewReader("<html>"))
+			code("a page", err, vitrine.ErrUnprocessable, vitrine.CodeMediaType)
+			_, err = as(reader).assets.Upload(t.Context(), lib, in, strings.NewReader(pdf))
+			code("by a reader", err, vitrine.ErrForbidden, vitrine.CodeForbidden)
+			page := ok(s.Search(t.Context(), lib,
+				assets.SearchRequest{Types: []string{"link"}, Facets: []string{"type"}}))(t)
+			if len(page.Assets) != 1 || page.Assets[0].ETag() != c.ETag() || len(page.Facets[0].Values) != 1 {
+				t.Errorf("%+v", page)
+			}
+		}},
 	{"an asset is added, read and found as it was sent", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		folder := newFolder(t, s, "Winter", "")

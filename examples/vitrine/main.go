@@ -55,7 +55,8 @@ func commands() []command {
 		{"reviews import", "[FLAGS] FILE…|-", someFiles, exitUnable, importReviews,
 			"stores what is right in files of reviews, in the network default or the one named: exit 0 nothing but " +
 				"warnings, 1 errors and the rest is in, 2 could not go on"},
-		{"reviews convert", "[FLAGS] IN.csv|IN.json|- > OUT", "IN.csv or IN.json (or - for standard input)", exitUnable, convertReviews,
+		{"reviews convert", "[FLAGS] IN.csv|IN.json|- > OUT", "IN.csv or IN.json (or - for standard input)", exitUnable,
+			convertReviews,
 			"turns a table of reviews, as shops export it, into the format that import reads: exit 0 all rows, 1 " +
 				"some were rejected, 2 could not convert it"},
 		{"reviews export", "[FLAGS]", "", exitUnable, exportReviews,

@@ -131,7 +131,8 @@ func TestTheBytesOfRemovedFilesAreInNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone("replaced-", upkeep)
-	if _, err := s.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Remove: []string{b.ID}}); err != nil {
+	if _, err := s.As(moderator).ChangeAssets(ctx, lib,
+		assets.ChangeAssetsRequest{Remove: []string{b.ID}}); err != nil {
 		t.Fatal(err)
 	}
 	gone("removed-", upkeep)

@@ -59,10 +59,11 @@ func (r Reader) Components(ctx context.Context, after string) iter.Seq2[Componen
 	if after != "" {
 		from = []string{after, "\xff"} // no version is after that
 	}
-	return keyval.Map(keyval.Sorted(ctx, r, keyval.Prefix(Space, ComponentKind), from, 0, func(e storage.Entry) []string {
-		c, _ := DecodeComponent(e)
-		return []string{c.Name, c.Version}
-	}), DecodeComponent)
+	return keyval.Map(keyval.Sorted(ctx, r, keyval.Prefix(Space, ComponentKind), from, 0,
+		func(e storage.Entry) []string {
+			c, _ := DecodeComponent(e)
+			return []string{c.Name, c.Version}
+		}), DecodeComponent)
 }
 
 // AddComponent adds a version of a component, whose name and version and whose id are vacant. It sets the Number and

@@ -47,7 +47,8 @@ const svg = `<svg xmlns="http://www.w3.org/2000/svg"/>`
 // the address of a file may read it.
 func fileRows() []row {
 	of := func(method, below, body string) row {
-		return row{route: method + " " + lib + "/asset/{asset}" + below, table: rights, says: "e422 d422 v403 -404 !403",
+		return row{route: method + " " + lib + "/asset/{asset}" + below, table: rights,
+			says: "e422 d422 v403 -404 !403",
 			request: func(w *world, thing string) request {
 				return request{method: method, path: library + "/asset/" + w.assets[thing] + below, body: body}
 			}}

@@ -41,11 +41,14 @@ func TestExampleComponents(t *testing.T) {
 		}
 		if r.URL.Path == "/x/public/assets/example.test/example.test/NC3xN" && r.URL.Query().Get("key") == "pk_1" {
 			w.Header().Set("Content-Type", "application/json")
-			fmt.Fprintf(w, `{"folder":{"id":"NC3xN","label":"<b>New"},"assets":[{"text":"Dark <b>Sky","author":{"name":`+
-				`"Ann"},"attachments":[{"type":"photo","description":"<b>Sky","url":"%[1]s/x/file/1/a.png?v=1",`+
-				`"thumbnail_url":"%[1]s/x/file/1/a.png?v=1&w=320","width":700,"height":500,"file":{"name":"a.png","widths":[320,640]}},`+
-				`{"type":"link","title":"<b>PDF","url":"%[1]s/x/file/2/b.pdf"},{"type":"link","url":"javascript:x"}]},`+
-				`{"text":"Alone","author":{},"attachments":[]}]}`, "http://"+r.Host)
+			fmt.Fprintf(w,
+				`{"folder":{"id":"NC3xN","label":"<b>New"},"assets":[{"text":"Dark <b>Sky","author":{"name":`+
+					`"Ann"},"attachments":[{"type":"photo","description":"<b>Sky","url":"%[1]s/x/file/1/a.png?v=1",`+
+					`"thumbnail_url":"%[1]s/x/file/1/a.png?v=1&w=320","width":700,"height":500,`+
+					`"file":{"name":"a.png","widths":[320,640]}},`+
+					`{"type":"link","title":"<b>PDF","url":"%[1]s/x/file/2/b.pdf"},{"type":"link",`+
+					`"url":"javascript:x"}]},`+
+					`{"text":"Alone","author":{},"attachments":[]}]}`, "http://"+r.Host)
 			return
 		}
 		if r.URL.Path != "/" {

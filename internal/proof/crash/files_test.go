@@ -79,7 +79,8 @@ func filesAndKills(t *testing.T, env ...string) {
 	writers := []*fileWriter{{name: "a"}, {name: "b"}, {name: "c"}}
 	var acknowledged, served atomic.Int64
 	for kill := range kills + 1 {
-		server, err := program.StartServer(append(slices.Clone(env), "VITRINE_KEY="+signingKey), binary, "serve", "-addr",
+		server, err := program.StartServer(append(slices.Clone(env), "VITRINE_KEY="+signingKey), binary, "serve",
+			"-addr",
 			"127.0.0.1:0",
 			"-db", db)
 		if err != nil {

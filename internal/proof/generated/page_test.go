@@ -46,7 +46,8 @@ func TestTypesOfPages(t *testing.T) {
 	if block == nil {
 		t.Fatal("the guide has no JSX")
 	}
-	write(t, dir, "guide.tsx", append([]byte("import type {} from \"./vitrine.js\";\nexport const guide = () => "), block[1]...))
+	write(t, dir, "guide.tsx",
+		append([]byte("import type {} from \"./vitrine.js\";\nexport const guide = () => "), block[1]...))
 	t.Run("React, Preact and Vue", func(t *testing.T) { tool(t, tools, dir, "vue-tsc") }) // which is tsc with templates
 	t.Run("Svelte", func(t *testing.T) {
 		said, err := run(dir, filepath.Join(tools, "node_modules", ".bin", "svelte-check"))

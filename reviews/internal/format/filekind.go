@@ -37,8 +37,9 @@ func fileKind(head []byte) kind {
 				"with jq -c ."}
 		}
 	case bytes.HasPrefix(text, []byte("<?xml")), bytes.HasPrefix(text, []byte("<!")), isTagged(text):
-		return kind{message: "this is XML or HTML: open it with a spreadsheet program and save it as CSV, or make CSV " +
-			"of it with a program such as xmlstarlet; vitrine reviews convert makes the import format of that"}
+		return kind{
+			message: "this is XML or HTML: open it with a spreadsheet program and save it as CSV, or make CSV " +
+				"of it with a program such as xmlstarlet; vitrine reviews convert makes the import format of that"}
 	case isTable(text):
 		return kind{message: "this is a table, such as CSV: vitrine reviews convert makes the import format of it"}
 	}
