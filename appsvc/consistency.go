@@ -494,8 +494,7 @@ func (a *audit) checkOthers() {
 		}
 		if n != a.follow[kind] {
 			a.fault(keyval.Prefix(records.Space, kind), "there are %d entries, and %d follow from components and apps",
-				n,
-				a.follow[kind])
+				n, a.follow[kind])
 		}
 	}
 	if a.failed != nil {
