@@ -185,10 +185,10 @@ func TestPublicKeys(t *testing.T) {
 	}
 	page.want(403, "GET", "/x/public/draft?app="+app+"&key="+key, nil)
 	// A key made before there was list has none.
+	at := "people key/" + made.text("id")
+	before := everything(t, w.db)[at]
 	for name, change := range map[string]func(string) string{"made without list": func(r string) string { return r },
 		"of an older release": func(r string) string { return strings.Replace(r, `"list":false,`, "", 1) }} {
-		at := "people key/" + made.text("id")
-		before := everything(t, w.db)[at]
 		if err := w.db.Update(t.Context(), "people", storage.UpdateOptions{}, func(tx storage.Tx) error {
 			return tx.Put(t.Context(), storage.Entry{Key: at, Value: []byte(change(before))})
 		}); err != nil || !strings.Contains(before, `"list":false,`) {

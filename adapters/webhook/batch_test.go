@@ -58,11 +58,11 @@ func TestBatches(t *testing.T) {
 		batch := func(what, want string, after time.Duration) string {
 			t.Helper()
 			begun := time.Now()
-			for end := begun.Add(after + time.Minute); len(f.to.got) == 0 && time.Now().Before(end); {
+			var got []delivery
+			for end := begun.Add(after + time.Minute); len(got) == 0 && time.Now().Before(end); got = f.to.all() {
 				time.Sleep(time.Second)
+				synctest.Wait()
 			}
-			synctest.Wait()
-			got := f.to.all()
 			if len(got) != 1 || got[0].kind != "batch" || got[0].batch != want {
 				t.Fatalf("%s: %+v, want %q", what, got, want)
 			}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
@@ -72,15 +73,15 @@ func (h *house) write(method, path, key string, body any, want int, out any) {
 	}
 }
 
-// sees reads through each process. All must answer the same, with the text has. What has an ETag
-// must have another one than when it was read before, and not be sent to who knows it.
+// sees reads through each process. All must answer the same, with the text has. What has an ETag must not be sent to who
+// knows it, and must have another one than when it was read before, but for an asset: its folders do not change it.
 func (h *house) sees(who *client, path, has string) {
 	h.Helper()
 	before := h.etags[path]
 	var first []byte
 	for i := range processes {
 		known := http.Header{}
-		if before[i] != "" {
+		if before[i] != "" && !strings.Contains(path, "/asset/") {
 			known.Set("If-None-Match", before[i])
 		}
 		text, header, err := who.send(i, Request{Method: "GET", Path: path, Want: http.StatusOK}, known)
