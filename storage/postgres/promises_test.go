@@ -268,7 +268,7 @@ func TestTablesStaySmall(t *testing.T) {
 		}
 		return n
 	}
-	for range 10 {
+	write := func(updates int) {
 		var all sync.WaitGroup
 		for i := range 32 {
 			all.Go(func() {
@@ -284,6 +284,12 @@ func TestTablesStaySmall(t *testing.T) {
 			})
 		}
 		all.Wait()
+	}
+	for range 10 {
+		write(updates)
+		// A connection reports its dead rows with its first transaction after a second.
+		time.Sleep(1100 * time.Millisecond)
+		write(320)
 		const dead = "SELECT sum(n_dead_tup) FROM pg_stat_all_tables, pg_class c WHERE c.relname = 'vitrine_record' " +
 			"AND relid IN (c.oid, c.reltoastrelid)"
 		for begun := time.Now(); number(dead) > heads; time.Sleep(50 * time.Millisecond) {
