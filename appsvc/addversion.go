@@ -19,8 +19,8 @@ func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
-	// The Change is complete before the write, so that commitChange has all of it. Patch has set its Old. Restore sets Old
-	// only if there is an Options.Check, since nothing else reads it.
+	// The Change is complete before the write, so that commitChange has all of it. Patch has set its Old. Restore sets
+	// Old only if there is an Options.Check, since nothing else reads it.
 	c.AppID, c.After, c.New = next.ID, h.App, body
 	c.From, c.To = c.Before.Version, next.Version
 	if err := tx.putVersion(ctx, h, body); err != nil {

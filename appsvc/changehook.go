@@ -91,8 +91,8 @@ func (c Change) Rows(name string) storage.Tx {
 	return storage.Sub(c.tx, keyval.Prefix(records.Space, "x/"+strings.ReplaceAll(keyval.Escape(name), "/", "!o")+"/"))
 }
 
-// commitChange finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program, and
-// writes the change into the feed. It is the last step of the transaction: other writers that change the same thing
+// commitChange finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program,
+// and writes the change into the feed. It is the last step of the transaction: other writers that change the same thing
 // wait by then, so the order of the feed is the order of the commits. If it returns an error, the transaction is rolled
 // back.
 func (s *Session) commitChange(ctx context.Context, tx *writer, c Change) error {
@@ -138,8 +138,8 @@ var undecided = []error{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown, co
 	context.DeadlineExceeded}
 
 // rejectedChange is the error of a change that Options.Check rejected. errors.As finds the *Error in it; errors.Is and
-// errors.As also find the error of the check. By its type, the function missing tells an ErrNotFound of the check from one
-// of the store.
+// errors.As also find the error of the check. By its type, the function missing tells an ErrNotFound of the check from
+// one of the store.
 type rejectedChange struct {
 	as    *vitrine.Error // what the caller gets
 	cause error          // what Options.Check has returned

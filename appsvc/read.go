@@ -24,8 +24,8 @@ func (s *Session) Version(ctx context.Context, id string, v vitrine.Version) (Ap
 // versionFor returns a version of an app, if the caller may read the app, or with change may change it. Restore and
 // PutTag read the version that they need with it. Head and version come from one snapshot. The right is checked before
 // the version is looked for, so that a caller without it does not learn which versions exist. The errors come in this
-// order: those of Caller.CheckUnrestricted, ErrInvalid for the zero Version, those of the right, and ErrNotFound for a version that
-// the app does not have, with this pointer.
+// order: those of Caller.CheckUnrestricted, ErrInvalid for the zero Version, those of the right, and ErrNotFound for a
+// version that the app does not have, with this pointer.
 func (s *Session) versionFor(
 	ctx context.Context, change bool, id string, v vitrine.Version, pointer string,
 ) (app App, err error) {

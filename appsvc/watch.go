@@ -14,20 +14,20 @@ import (
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
-// If every follower read the feed after every commit, a thousand followers would leave no time for writers. So one goroutine
-// of a Service reads the new entries for all followers, and wakes those that may see one. The decision what a caller sees is
-// left to Changes, when the caller reads.
+// If every follower read the feed after every commit, a thousand followers would leave no time for writers. So one
+// goroutine of a Service reads the new entries for all followers, and wakes those that may see one. The decision what a
+// caller sees is left to Changes, when the caller reads.
 //
-// The goroutine may wake a follower needlessly, but it must wake everyone who could see an entry. So if it does not know all
-// new entries, for instance because there are too many, it wakes all followers. After an error of the store it wakes nobody,
-// and reads the same entries again.
+// The goroutine may wake a follower needlessly, but it must wake everyone who could see an entry. So if it does not
+// know all new entries, for instance because there are too many, it wakes all followers. After an error of the store it
+// wakes nobody, and reads the same entries again.
 //
-// It also saves reads: if no entry between a follower's cursor and a later position concerns the follower, next returns the
-// cursor of this position, and the follower continues there.
+// It also saves reads: if no entry between a follower's cursor and a later position concerns the follower, next returns
+// the cursor of this position, and the follower continues there.
 
 const (
-	// watchEvery is the minimum time between two reads of the feed for the watches: many commits in a short time cost one
-	// read.
+	// watchEvery is the minimum time between two reads of the feed for the watches: many commits in a short time cost
+	// one read.
 	watchEvery = 2 * time.Millisecond
 	// watchAgain is how long the watches wait after an error of the store.
 	watchAgain = 100 * time.Millisecond
@@ -45,16 +45,17 @@ type watch struct {
 
 	wake chan struct{} // closed when an entry may concern the watch; replaced by next
 	rung bool          // wake is closed
-	// No entry after from and up to until concerns the watch, so next may return until as the cursor, and the follower need
-	// not read the entries in between. until is set when the watch is woken; before that, watches.at is used instead.
+	// No entry after from and up to until concerns the watch, so next may return until as the cursor, and the follower
+	// need not read the entries in between. until is set when the watch is woken; before that, watches.at is used
+	// instead.
 	from, until feed.Position
 }
 
-// watches are the watches of a Service. They share one goroutine, which runs while there are any. An entry is not compared
-// with each watch: byKey maps the app, its owner and its groups to the watches that it may concern.
+// watches are the watches of a Service. They share one goroutine, which runs while there are any. An entry is not
+// compared with each watch: byKey maps the app, its owner and its groups to the watches that it may concern.
 //
-// mu guards all fields after it, and the fields of each watch after keys. The goroutine does not lock it while it reads the
-// store.
+// mu guards all fields after it, and the fields of each watch after keys. The goroutine does not lock it while it reads
+// the store.
 type watches struct {
 	store *store
 
@@ -69,18 +70,20 @@ type watches struct {
 	at    feed.Position      // the last entry that was read
 }
 
-// newWatches returns the watches of a Service on this store. It starts no goroutine: the first call of Service.Watch does.
+// newWatches returns the watches of a Service on this store. It starts no goroutine: the first call of Service.Watch
+// does.
 func newWatches(store *store) *watches {
 	return &watches{store: store, all: map[*watch]struct{}{}, byKey: map[string]map[*watch]struct{}{}}
 }
 
-// Watch waits for the changes that Changes would return for the caller and the request; After and Limit do not matter. It is for a
-// server: Follow waits for those who can use an iterator.
+// Watch waits for the changes that Changes would return for the caller and the request; After and Limit do not matter.
+// It is for a server: Follow waits for those who can use an iterator.
 //
-// next returns the cursor from which to continue, and a channel that is closed when the caller may see changes after the call: within
-// 10 ms after a change by this process, and within 500 ms after one by another process. It may be closed without a change. The cursor is
-// after itself or a later one; the caller could see no change in between. A follower calls next before each read, and reads from the
-// cursor. When it has reached the end of the feed, it waits for the channel:
+// next returns the cursor from which to continue, and a channel that is closed when the caller may see changes after
+// the call: within 10 ms after a change by this process, and within 500 ms after one by another process. It may be
+// closed without a change. The cursor is after itself or a later one; the caller could see no change in between. A
+// follower calls next before each read, and reads from the cursor. When it has reached the end of the feed, it waits
+// for the channel:
 //
 //	next, stop := s.Watch(by, in)
 //	defer stop()
@@ -93,8 +96,8 @@ func newWatches(store *store) *watches {
 //		}
 //	}
 //
-// Each call of next replaces the channel before it, so each follower calls Watch. stop ends the watch, whose channel is not closed any
-// more. It may be called twice, and while next is running.
+// Each call of next replaces the channel before it, so each follower calls Watch. stop ends the watch, whose channel is
+// not closed any more. It may be called twice, and while next is running.
 func (s *Service) Watch(by vitrine.Caller, in ChangesRequest) (
 	next func(after string) (from string, wake <-chan struct{}), stop func(),
 ) {
@@ -166,8 +169,8 @@ func (w *watch) close() {
 	}
 }
 
-// ring wakes the follower, unless it was woken since its last next. until is the position before the entry that may concern
-// it: no earlier entry does. The caller must have locked the mutex of the watches.
+// ring wakes the follower, unless it was woken since its last next. until is the position before the entry that may
+// concern it: no earlier entry does. The caller must have locked the mutex of the watches.
 func (w *watch) ring(until feed.Position) {
 	if !w.rung {
 		w.rung, w.until = true, until
@@ -175,8 +178,8 @@ func (w *watch) ring(until feed.Position) {
 	}
 }
 
-// run reads new entries until ctx is done. It takes the channel of the store before it reads, so that it misses nothing, and
-// pauses after each read, so that many commits in a short time cost one read.
+// run reads new entries until ctx is done. It takes the channel of the store before it reads, so that it misses
+// nothing, and pauses after each read, so that many commits in a short time cost one read.
 func (a *watches) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := a.store.changed()
@@ -202,16 +205,16 @@ type watchedEntry struct {
 	at     feed.Position
 }
 
-// advance reads the entries that were added since its last call, and wakes the followers that they may concern. In these
-// cases it does not know all of them, and wakes all followers:
+// advance reads the entries that were added since its last call, and wakes the followers that they may concern. In
+// these cases it does not know all of them, and wakes all followers:
 //
 //   - It is the first call of the goroutine.
 //   - There are more than 10,000.
 //   - Some of them were removed from the feed.
 //   - The feed has another identity than before.
 //
-// If the store returns an error, advance wakes nobody, and reads the entries in the next call. If the store was closed, it
-// wakes all followers, since no later call will succeed.
+// If the store returns an error, advance wakes nobody, and reads the entries in the next call. If the store was closed,
+// it wakes all followers, since no later call will succeed.
 func (a *watches) advance(ctx context.Context) error {
 	a.mu.Lock()
 	begun, before, last := a.begun, a.state, a.at
@@ -267,7 +270,8 @@ func (a *watches) advance(ctx context.Context) error {
 	return nil
 }
 
-// setOwners sets the owners of the apps of some entries, reading them in one trip. A change of a component has no owner.
+// setOwners sets the owners of the apps of some entries, reading them in one trip. A change of a component has no
+// owner.
 func setOwners(ctx context.Context, r *reader, entries []watchedEntry) error {
 	owners, ids := map[string]string{}, []string(nil)
 	for _, e := range entries {
@@ -287,8 +291,8 @@ func setOwners(ctx context.Context, r *reader, entries []watchedEntry) error {
 	return err
 }
 
-// wakeFor wakes the followers that an entry, the first after a.at, may concern. The readers of a group include those who
-// moderate or read the network of a site.
+// wakeFor wakes the followers that an entry, the first after a.at, may concern. The readers of a group include those
+// who moderate or read the network of a site.
 func (a *watches) wakeFor(e watchedEntry) {
 	wake := func(list map[*watch]struct{}) {
 		for w := range list {
@@ -312,9 +316,9 @@ func (a *watches) wakeFor(e watchedEntry) {
 	}
 }
 
-// concerns reports whether the watch asks for the entry and its caller could see it when it was written. It only uses the
-// owner of the app and the groups that the app had then, so it does not read the store. Changes decides what the caller
-// sees.
+// concerns reports whether the watch asks for the entry and its caller could see it when it was written. It only uses
+// the owner of the app and the groups that the app had then, so it does not read the store. Changes decides what the
+// caller sees.
 func (w *watch) concerns(e watchedEntry) bool {
 	if w.appID != "" && w.appID != e.AppID {
 		return false

@@ -244,8 +244,8 @@ func (s size) check() error {
 func (s size) heavy() bool { return s.items()+s.more > 256 || s.bytes > 1<<20 }
 
 // turns lets each caller make one heavy change, or decode one picture, at a time. A caller who sends many at once makes
-// them one after the other, so a change of somebody else waits for one of them, and not for all. The zero value is ready
-// for use.
+// them one after the other, so a change of somebody else waits for one of them, and not for all. The zero value is
+// ready for use.
 type turns struct {
 	mu    sync.Mutex
 	taken map[string]chan struct{} // the heavy changes under way, by the URN of the caller; closed at their end

@@ -48,8 +48,8 @@ type AssetNames struct {
 const filesBelow = "x/console/"
 
 // policy is the Content-Security-Policy. The page may run scripts, use styles and send requests only from and to its
-// own origin, and may make no script out of text. Images of assets come from anywhere, but only over https; video and sound come
-// from the library.
+// own origin, and may make no script out of text. Images of assets come from anywhere, but only over https; video and
+// sound come from the library.
 const policy = "default-src 'none'; frame-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"img-src 'self' https:; media-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types " +

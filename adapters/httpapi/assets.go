@@ -93,8 +93,8 @@ func (q *query) types() []string {
 }
 
 // showFolder serves GET /x/public/assets/{network}/{library}/{folder}?key=KEY: what a page shows of the assets of a
-// folder. 200 with an assets.ShownFolder, an ETag and a Cache-Control for shared caches; or 304. 400; 401 unless the key
-// is a delivery token; 403 if it does not name the folder; 404 if the folder is absent or deleted.
+// folder. 200 with an assets.ShownFolder, an ETag and a Cache-Control for shared caches; or 304. 400; 401 unless the
+// key is a delivery token; 403 if it does not name the folder; 404 if the folder is absent or deleted.
 func (a assetRoutes) showFolder(c *call) error {
 	q := &c.query
 	in := assets.ShowFolderRequest{Folder: c.param(2), Sort: q.filled("sort", "want added or createdAt"),

@@ -17,9 +17,9 @@ import (
 )
 
 // errorTable maps each kind of error to its status and code. The first row of a kind applies, unless another one of it
-// has the code of the error. An error of the handler itself has no kind, so the first row with its status applies. Codes are a part of the contract and never change;
-// README.md lists them. A row with a sentence hides the cause, which is only logged. A context that is done is 503: the
-// client has disconnected, or the server has exceeded its own limit.
+// has the code of the error. An error of the handler itself has no kind, so the first row with its status applies.
+// Codes are a part of the contract and never change; README.md lists them. A row with a sentence hides the cause, which
+// is only logged. A context that is done is 503: the client has disconnected, or the server has exceeded its own limit.
 var errorTable = []errorRow{
 	{vitrine.ErrInvalid, http.StatusBadRequest, vitrine.CodeInvalid, ""},
 	{vitrine.ErrInvalid, http.StatusPreconditionRequired, vitrine.CodePrecondition, ""},

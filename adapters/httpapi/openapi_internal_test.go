@@ -112,8 +112,13 @@ func (o describedOperation) hold(t *testing.T, name string, rt route) {
 		t.Errorf("%s: described as open: %t, is open: %t", name, open, rt.is(public))
 	}
 	narrow := strings.Contains(rt.path, "{library}") // not every id can be one
-	want := map[int]bool{rt.status: true, 401: !rt.is(public) || rt.is(shared), 400: len(rt.query) > 0 || rt.writes() ||
-		narrow, 415: rt.body.types != nil, 413: rt.body.types != nil && (!rt.body.stream || rt.body.types[0] == anyType)}
+	want := map[int]bool{
+		rt.status: true,
+		400:       len(rt.query) > 0 || rt.writes() || narrow,
+		401:       !rt.is(public) || rt.is(shared),
+		413:       rt.body.types != nil && (!rt.body.stream || rt.body.types[0] == anyType),
+		415:       rt.body.types != nil,
+	}
 	for status, known := range want {
 		if _, ok := o.Responses[strconv.Itoa(status)]; ok != known {
 			t.Errorf("%s: status %d is described: %t, is answered: %t", name, status, ok, known)

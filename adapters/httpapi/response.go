@@ -96,7 +96,8 @@ func askPage[In, Item any](
 	return page.Items, err
 }
 
-// pageOfApps makes {"apps":[…],"next"} the body of the response, unless err is set. next is null at the end of the list.
+// pageOfApps makes {"apps":[…],"next"} the body of the response, unless err is set. next is null at the end of the
+// list.
 func pageOfApps[Item any](c *call, page vitrine.Page[Item], err error) error {
 	out := struct {
 		Apps []Item  `json:"apps"`

@@ -22,8 +22,8 @@ import (
 )
 
 // The tests of this file have clients that read or send slowly or not at all, mostly in a bubble of synctest, so that a
-// test waits for no real time. Most of them have connections without buffers: the server has nothing to write to when its client does
-// not read.
+// test waits for no real time. Most of them have connections without buffers: the server has nothing to write to when
+// its client does not read.
 
 // versionsOfHTTP are the versions over which the clients ask: over HTTP/1.1 a deadline belongs to the connection, over
 // HTTP/2 to one response.

@@ -33,8 +33,8 @@ func TestTablesAreConverted(t *testing.T) {
 		len(lines) != 3 || !strings.Contains(lines[0], `"source":"shop","id":"bGFtcA=="`) ||
 		!strings.Contains(lines[0], `"created":"2019-04-25T00:00:00Z","ratings":[100]`) ||
 		lines[1] != `{"converted":1,"rejected":[{"line":4,"reason":"the rating 9 is above 5: mend it, or give `+
-			`another scale"}],"rejectedTotal":1,"skipped":0,"notes":["dates: the order was decided by 26/04/2019; give `+
-			`dates=dmy with the rejected rows"]}`+"\n" {
+			`another scale"}],"rejectedTotal":1,"skipped":0,"notes":["dates: the order was decided by `+
+			`26/04/2019; give dates=dmy with the rejected rows"]}`+"\n" {
 		t.Errorf("%v %q", r.header, r.body)
 	}
 	if got := w.as(editor, "POST", importPath, lines[0],
@@ -64,16 +64,16 @@ func TestTablesAreConverted(t *testing.T) {
 	}
 	r = w.as(editor, "POST", "/x/reviews/convert?source=shop&fill=true&mapping="+
 		url.QueryEscape(
-			`{"collection_id":"sku","rating":"stars","rating:text":{"column":"text","map":{"a\nb":1}},"created":"when",`+
-				`"author_name":["none of it","who","=x"],"skip":[{"column":"who","is":["ann"]}]}`), table,
+			`{"collection_id":"sku","rating":"stars","rating:text":{"column":"text","map":{"a\nb":1}},`+
+				`"created":"when","author_name":["none of it","who","=x"],"skip":[{"column":"who","is":["ann"]}]}`), table,
 		setType("text/csv")).want(400)
 	if !strings.Contains(r.body, `no column \"none of it\"`) {
 		t.Errorf("%s", r.body)
 	}
 	r = w.as(editor, "POST", "/x/reviews/convert?source=shop&fill=true&mapping="+
 		url.QueryEscape(
-			`{"collection_id":"sku","rating":"stars","rating:text":{"column":"text","map":{"a\nb":1}},"created":"when",`+
-				`"author_name":["text","=x"],"skip":[{"column":"who","is":["ann"]}]}`), table,
+			`{"collection_id":"sku","rating":"stars","rating:text":{"column":"text","map":{"a\nb":1}},`+
+				`"created":"when","author_name":["text","=x"],"skip":[{"column":"who","is":["ann"]}]}`), table,
 		setType("text/csv")).want(200)
 	if !strings.Contains(r.body, `"ratings":[90,90],"imported_display_name":"x"`) ||
 		!strings.Contains(r.body, `"converted":1,"rejected":[],"rejectedTotal":0,"skipped":1,"notes":["scale: 10,`) {

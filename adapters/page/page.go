@@ -27,9 +27,9 @@ const preview = "default-src 'none'; script-src 'self' http: https:; style-src '
 	"https: http: data:; font-src https: http:; " +
 	"media-src https: http:; connect-src https: http:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-// Handler serves the files: vitrine.js, vitrine-data.js, their types in vitrine.d.ts and vitrine-data.d.ts, preview.html
-// and preview.js, each below x/ of whatever path it is mounted at. All other paths are 404. The files are public, so it
-// needs no token.
+// Handler serves the files: vitrine.js, vitrine-data.js, their types in vitrine.d.ts and vitrine-data.d.ts,
+// preview.html and preview.js, each below x/ of whatever path it is mounted at. All other paths are 404. The files are
+// public, so it needs no token.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, name, _ := strings.Cut(r.URL.Path, "/"+below)

@@ -112,7 +112,8 @@ type config struct {
 }
 
 // Parse reads a configuration: a JSON array of objects with the members name, url and secret, and optionally types,
-// groups, tags, headers and wait. The error names the place of the first fault by a JSON pointer. It never repeats a secret or a URL.
+// groups, tags, headers and wait. The error names the place of the first fault by a JSON pointer. It never repeats a
+// secret or a URL.
 func Parse(text []byte) ([]Endpoint, error) {
 	if len(text) > MaxConfig {
 		return nil, fmt.Errorf("the webhooks take %d bytes: at most %d", len(text), MaxConfig)

@@ -37,8 +37,8 @@ type position struct {
 	// Key is random and makes the ids of deliveries. With it the same change has the same id at each attempt,
 	// whichever process makes it.
 	Key []byte `json:"key"`
-	// Receiver is a digest of the URL, the headers and the secrets. When it changes, Off, Failed, Rejected and Until go back to
-	// zero: they belong to the old receiver.
+	// Receiver is a digest of the URL, the headers and the secrets. When it changes, Off, Failed, Rejected and Until go
+	// back to zero: they belong to the old receiver.
 	Receiver string `json:"receiver"`
 	// Marks says how far, by the name of the feed, and Scope which feeds the endpoint gets. A feed in the scope without
 	// a mark was created later, as that of a new library, and is read from its beginning.
@@ -63,8 +63,8 @@ type mark struct {
 	Since int64 `json:"since,omitempty"`
 }
 
-// receiver returns a digest of the URL, the headers and the secrets. It is an HMAC with the secrets as keys, so it does not reveal
-// them.
+// receiver returns a digest of the URL, the headers and the secrets. It is an HMAC with the secrets as keys, so it does
+// not reveal them.
 func (e Endpoint) receiver() string {
 	sum := sha256.New()
 	for _, s := range e.Secrets {

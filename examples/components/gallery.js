@@ -60,8 +60,8 @@ export function mount(element, { config }) {
 	};
 }
 
-// address returns the address of a picture, which may be relative to this script, or null if it is no picture of the web.
-// A picture of the library is asked for in this width; one that is not so wide comes as it is.
+// address returns the address of a picture, which may be relative to this script, or null if it is no picture of the
+// web. A picture of the library is asked for in this width; one that is not so wide comes as it is.
 function address(src, main, width) {
 	try {
 		const url = new URL(src, main);

@@ -1,10 +1,11 @@
-// wall.js shows the newest assets of a folder of the library. See wall.json for its configuration. It reads them itself,
-// with the public key of the page, which must have the folder.
+// wall.js shows the newest assets of a folder of the library. See wall.json for its configuration. It reads them
+// itself, with the public key of the page, which must have the folder.
 
 const style = `
 	:host { display: block; font: 1rem/1.45 system-ui, sans-serif; overflow-wrap: anywhere }
 	h2 { margin: 0 0 .5em; font-size: 1.15em }
-	ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: .75em; margin: 0; padding: 0; list-style: none }
+	ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: .75em }
+	ul { margin: 0; padding: 0; list-style: none }
 	ul.cards { grid-template-columns: repeat(auto-fill, minmax(min(100%, 18rem), 1fr)); align-items: start }
 	.cards li { padding: .75em; border: 1px solid light-dark(#0003, #fff3); border-radius: 10px }
 	img, video { display: block; width: 100%; height: auto; border-radius: 8px }
@@ -13,7 +14,8 @@ const style = `
 	p { margin: .5em 0 0; white-space: pre-line }
 	small { display: block; margin-top: .5em; opacity: .8; font-size: .85em }
 	a { color: inherit }
-	button { margin-top: 1em; padding: .45em .9em; border: 1px solid currentcolor; border-radius: 8px; background: none; color: inherit; font: inherit; cursor: pointer }
+	button { margin-top: 1em; padding: .45em .9em; border: 1px solid currentcolor; border-radius: 8px }
+	button { background: none; color: inherit; font: inherit; cursor: pointer }
 `;
 
 // render returns the assets of the first page for a page without scripts.

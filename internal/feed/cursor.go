@@ -17,8 +17,8 @@ import (
 var (
 	// ErrForeign means that a text is not a cursor of this feed.
 	ErrForeign = fault.Invalid("after", "not a cursor of this feed of changes")
-	// ErrGone means that a cursor is of this feed, but the entries after it are no longer all kept, or the feed has another
-	// identity since.
+	// ErrGone means that a cursor is of this feed, but the entries after it are no longer all kept, or the feed has
+	// another identity since.
 	ErrGone = &vitrine.Error{Kind: vitrine.ErrGone, Code: vitrine.CodeGone, Parameter: "after",
 		Reason: "the feed does not go back to this cursor: entries after it were removed, or the feed was reset " +
 			"or copied " +

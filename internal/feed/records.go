@@ -21,8 +21,9 @@ import (
 //	name/<name>       the number of a name
 //	named/<number>    the name of a number
 //
-// Entries contain the numbers of names, since many have the same names. A number is never given to another name. New entries are stored
-// in the state, which each update writes anyway, until they fill a block: a row of a database takes more space than an entry.
+// Entries contain the numbers of names, since many have the same names. A number is never given to another name. New
+// entries are stored in the state, which each update writes anyway, until they fill a block: a row of a database takes
+// more space than an entry.
 type Feed struct {
 	Space string
 	Names *Names // a cache of all feeds in this space; nil for none

@@ -241,8 +241,8 @@ func documents(t *testing.T) (names []string) {
 	return names
 }
 
-// A document with blocks is one that a test knows: one of these, internal/proof/deploy and internal/proof/linear for the
-// deployment, or internal/proof/console for the static site.
+// A document with blocks is one that a test knows: one of these, internal/proof/deploy and internal/proof/linear for
+// the deployment, or internal/proof/console for the static site.
 func TestEveryDocumentWithCodeIsRun(t *testing.T) {
 	known := slices.Concat(guides, figures, []string{"examples/deploy/README.md", "examples/deploy/postgres/README.md",
 		"examples/site/README.md"})

@@ -57,5 +57,6 @@
 //
 // Erasing reads all b-trees of the file, of up to 256 GiB, and overwrites the free part of each page, while others read
 // and write. It reads no page that has only a part of a large value. If others change pages all the time, it reads them
-// a last time while updates wait. Then it empties the log. It waits up to a minute for Views that read from the log, and meanwhile updates wait for a quarter of each second.
+// a last time while updates wait. Then it empties the log. It waits up to a minute for Views that read from the log,
+// and meanwhile updates wait for a quarter of each second.
 package sqlite

@@ -139,9 +139,9 @@ func (e *eraser) leave(p *erasing) {
 
 // erase overwrites the free parts of all pages of b-trees, and then empties the log. Readers continue meanwhile, and
 // updates wait for eraseTogether pages, or for eraseBlock, at a time. If updates change pages meanwhile, again is true
-// and the log is not emptied, unless this was so in each of the passes before, eraseRuns of them: then this one is a single update.
-// The log cannot be emptied while a View of any process reads from it. If that lasts for eraseWait, erase returns
-// ErrBusy.
+// and the log is not emptied, unless this was so in each of the passes before, eraseRuns of them: then this one is a
+// single update. The log cannot be emptied while a View of any process reads from it. If that lasts for eraseWait,
+// erase returns ErrBusy.
 func (s *store) erase(ctx context.Context, before int) (again bool, err error) {
 	if before < eraseRuns {
 		again, err = s.erasePages(ctx)
@@ -217,9 +217,9 @@ func (c *conn) dirtyPages(ctx context.Context, each func(treePage) error) error 
 	return nil
 }
 
-// treePages yields the pages of all b-trees but that of the schema. It goes down from the roots, so it reads none of the
-// overflow pages, which have the most of large values, and no free page: SQLite overwrites these. An error is the last
-// pair.
+// treePages yields the pages of all b-trees but that of the schema. It goes down from the roots, so it reads none of
+// the overflow pages, which have the most of large values, and no free page: SQLite overwrites these. An error is the
+// last pair.
 func (c *conn) treePages(ctx context.Context) iter.Seq2[treePage, error] {
 	return func(yield func(treePage, error) bool) {
 		last, err := c.value("PRAGMA page_count")
@@ -249,8 +249,8 @@ func (c *conn) treePages(ctx context.Context) iter.Seq2[treePage, error] {
 	}
 }
 
-// appendBelow appends the numbers of the pages below an interior page: each cell begins with one, and the header has the
-// last one.
+// appendBelow appends the numbers of the pages below an interior page: each cell begins with one, and the header has
+// the last one.
 func (p treePage) appendBelow(to []int64) []int64 {
 	if len(p.data) == 0 || p.data[0] != 2 && p.data[0] != 5 {
 		return to

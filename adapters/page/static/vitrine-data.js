@@ -1,5 +1,5 @@
-// vitrine-data.js reads the published apps of a service, and renders them where there is no document: in Node.js, Deno and
-// Bun, for builds and servers. See vitrine-data.d.ts for its types.
+// vitrine-data.js reads the published apps of a service, and renders them where there is no document: in Node.js, Deno
+// and Bun, for builds and servers. See vitrine-data.d.ts for its types.
 
 const mostApps = 50; // that one request may ask for
 const attempts = 6; // of a request that the service answers with 429 or 503
@@ -69,8 +69,9 @@ async function get({ server, tag, key, fetch = globalThis.fetch }, parameters) {
 		if (response.ok) return response.json();
 		const { error, code } = await response.json().catch(() => ({})); // something between may answer without JSON
 		if (attempt === attempts || (response.status !== 429 && response.status !== 503)) {
-			const text = `${error ?? "there is no JSON in the response"} (${response.status} of ${url.origin}${url.pathname})`;
-			throw Object.assign(new Error(text), { status: response.status, code });
+			const { status } = response;
+			const text = `${error ?? "there is no JSON in the response"} (${status} of ${url.origin}${url.pathname})`;
+			throw Object.assign(new Error(text), { status, code });
 		}
 		const seconds = Number(response.headers.get("Retry-After")) || 2 ** (attempt - 1);
 		await new Promise((done) => setTimeout(done, 1000 * Math.min(seconds, longestPause)));

@@ -114,8 +114,8 @@ class Part {
 	}
 }
 
-// properties are the properties of <vitrine-app> with the attributes that each reads; it writes the first one. Templates
-// of JSX keep the name key to themselves, and pageKey becomes pagekey in HTML.
+// properties are the properties of <vitrine-app> with the attributes that each reads; it writes the first one.
+// Templates of JSX keep the name key to themselves, and pageKey becomes pagekey in HTML.
 const properties = {
 	app: ["app"],
 	tag: ["tag"],
@@ -283,8 +283,8 @@ for (const [name, attributes] of Object.entries(properties)) {
 	});
 }
 
-// Groups are the elements with the same server, tag and key. Each group asks for its apps in one request, or in several if
-// there are many.
+// Groups are the elements with the same server, tag and key. Each group asks for its apps in one request, or in several
+// if there are many.
 const groups = new Map();
 
 function leave(host) {

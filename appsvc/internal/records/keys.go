@@ -57,9 +57,9 @@ const (
 	// moved/<app> <name> is empty: there are moves of the tag. The first move adds it.
 	MovedKind = "moved/"
 
-	// published/<tag> <title> <app> is a Published, as JSON: the tag of the app points to a version with this title. The
-	// one without a name is empty once each tag has such a record; before that it is the key of the last tag/ that has
-	// got one, or absent.
+	// published/<tag> <title> <app> is a Published, as JSON: the tag of the app points to a version with this title.
+	// The one without a name is empty once each tag has such a record; before that it is the key of the last tag/ that
+	// has got one, or absent.
 	PublishedKind = "published/"
 
 	// rules/ has the rules of tags: JSON, a list of TagRule. It is absent if there are no rules.

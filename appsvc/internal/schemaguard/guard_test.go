@@ -100,7 +100,8 @@ func TestTakes(t *testing.T) {
 		"meta-schemas": `{"anyOf":[{"$ref":"http://json-schema.org/draft-07/schema#"},` +
 			`{"$ref":"https://json-schema.org/draft/2020-12/schema"},` +
 			`{"$ref":"https://json-schema.org/draft/2019-09/schema"}]}`,
-		"a part of a meta-schema":      `{"$ref":"http://json-schema.org/draft-07/schema#/definitions/nonNegativeInteger"}`,
+		"a part of a meta-schema": `{"$ref":` +
+			`"http://json-schema.org/draft-07/schema#/definitions/nonNegativeInteger"}`,
 		"a place that is no subschema": `{"components":{"a":{"type":"string"}},"$ref":"#/components/a"}`,
 		"recursion through properties": `{"properties":{"next":{"$ref":"#"}}}`,
 		"recursion through items": `{"$ref":"#/$defs/n",` +

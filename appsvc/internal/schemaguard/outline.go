@@ -126,8 +126,8 @@ func (o *outline) schema(v any, pointer string, in scope) {
 	if uri, ok := object["$schema"].(string); ok {
 		switch own, known := draftOf(uri); {
 		case !known:
-			o.reject(pointer+"/$schema", "%q is not a known draft: "+
-				"use https://json-schema.org/draft/2020-12/schema or the one of 2019-09, draft-07, draft-06 or draft-04",
+			o.reject(pointer+"/$schema", "%q is not a known draft: use https://json-schema.org/draft/2020-12/schema "+
+				"or the one of 2019-09, draft-07, draft-06 or draft-04",
 				shorten(uri))
 		case pointer == "":
 			o.draft = own

@@ -152,7 +152,8 @@ func renderInNode(t *testing.T, name string, configs []json.RawMessage, server s
 		const [file, configs, server, main] = process.argv.slice(1)
 		const { render } = await import(file)
 		const app = { id: 'a', tag: 'production', version: '1', title: 'App' }
-		const all = JSON.parse(configs).map((config) => render({ config, app, key: '0.0', server, pageKey: 'pk_1', main }))
+		const context = { app, key: '0.0', server, pageKey: 'pk_1', main }
+		const all = JSON.parse(configs).map((config) => render({ ...context, config }))
 		console.log(JSON.stringify(await Promise.all(all)))`
 	file, err := filepath.Abs(module + "/examples/components/" + name + ".js")
 	if err != nil {

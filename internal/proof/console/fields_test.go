@@ -145,8 +145,8 @@ func fieldsOfSchemas(t *testing.T, l look) {
 	p.command("Emulation.setTimezoneOverride", map[string]any{"timezoneId": "UTC"})
 	p.view("/apps/" + w.newApp("Drafts", element("new", `{}`)))
 	for _, name := range []string{"When", "Opens"} {
-		p.See(`//*[contains(@class, "field")][.//label[starts-with(., "` + name + `")]]//*[contains(@class, "count") and ` +
-			`.="UTC"]`)
+		p.See(`//*[contains(@class, "field")][.//label[starts-with(., "` + name + `")]]` +
+			`//*[contains(@class, "count") and .="UTC"]`)
 	}
 
 	p.view("/components/new")

@@ -382,7 +382,8 @@ func TestLoader(t *testing.T) {
 				blockOf(t, "adapters/page/README.md", "mjs", "localStorage") + `</script>`
 			for range 2 { // the choice is kept
 				w.open(page)
-				w.Until(`(want) => window.told + ' ' + document.body.innerText.trim() === want`, "shown,a,"+tag+" "+text)
+				w.Until(`(want) => window.told + ' ' + document.body.innerText.trim() === want`,
+					"shown,a,"+tag+" "+text)
 				page = strings.ReplaceAll(page, chance, "0."+map[string]string{"0.2": "7", "0.7": "2"}[chance])
 			}
 			w.Run(new(any), `() => (localStorage.clear(), true)`)

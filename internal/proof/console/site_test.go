@@ -127,7 +127,8 @@ func TestSite(t *testing.T) {
 	}
 	b.Open(pages.url + "/" + app + ".html")
 	b.Click(named("Read more"))
-	b.Until(`() => !document.querySelector("button") && document.querySelector("[data-key]").innerText.includes("cold")`)
+	b.Until(`() => !document.querySelector("button") &&
+		document.querySelector("[data-key]").innerText.includes("cold")`)
 	p.look(axe)
 
 	// A tag moves: the open page follows, and the webhook has the pages built again.

@@ -136,7 +136,7 @@ type fileWriter struct {
 	name string
 
 	mu      sync.Mutex
-	asset   assets.Asset // as of the last acknowledged change; without an id there is none
+	asset   assets.Asset // as of the last acknowledged change; it has no id before the first one
 	version int          // of its bytes
 	doubt   bool         // the change after it has no response
 }

@@ -73,8 +73,8 @@ func (h *house) write(method, path, key string, body any, want int, out any) {
 	}
 }
 
-// sees reads through each process. All must answer the same, with the text has. What has an ETag must not be sent to who
-// knows it, and must have another one than when it was read before, but for an asset: its folders do not change it.
+// sees reads through each process. All must answer the same, with the text has. What has an ETag must not be sent to
+// who knows it, and must have another one than when it was read before, but for an asset: its folders do not change it.
 func (h *house) sees(who *client, path, has string) {
 	h.Helper()
 	before := h.etags[path]

@@ -29,8 +29,9 @@ func check(path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	for _, m := range []storage.Maintenance{appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}, nil),
-		reviews.Maintenance()} {
+	for _, m := range []storage.Maintenance{
+		appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}, nil), reviews.Maintenance(),
+	} {
 		for fault, err := range m.Audit(ctx, db) {
 			if err == nil {
 				err = fmt.Errorf("%w: %s", errBroken, fault)

@@ -641,7 +641,10 @@ function object(place, f) {
 		place.onchange(made);
 	}
 
-	/** How a member takes files: with what is beside it. A list around the object takes several. @param {string} name */
+	/**
+	 * How a member takes files: with what is beside it. A list around the object takes several.
+	 * @param {string} name
+	 */
 	function taking(name) {
 		const several = place.several === true && holderOf(place.schema, place.root) === name;
 		return {

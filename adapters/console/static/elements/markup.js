@@ -15,7 +15,10 @@ function escaped(text) {
  * @param {HTMLTextAreaElement} input @param {string} name of the field
  */
 export function markup(input, name) {
-	/** Writes something around what is selected, and selects that again. @param {string} before @param {string} after */
+	/**
+	 * Writes something around what is selected, and selects that again.
+	 * @param {string} before @param {string} after
+	 */
 	function wrap(before, after, inside = selected()) {
 		const start = input.selectionStart;
 		input.focus();

@@ -25,8 +25,8 @@ import { label } from "./number.js";
 /**
  * One field of a form.
  * @typedef {object} Field
- * @property {"object" | "list" | "text" | "long" | "time" | "file" | "number" | "integer" | "boolean" | "options" | "const" |
- *   "choice" | "null" | "json"} kind
+ * @property {"object" | "list" | "text" | "long" | "time" | "file" | "number" | "integer" | "boolean" | "options" |
+ *   "const" | "choice" | "null" | "json"} kind
  * @property {Schema} schema the schema with its references followed, as it applies to the value
  * @property {string} [title]
  * @property {string} [description]

@@ -253,7 +253,8 @@ export function filePanel(lib, asset, onchanged) {
 			h(
 				"p",
 				{ class: "help" },
-				"Whoever has the address of the file can read it, whatever the folder's permissions are. Pages that use it show the replaced file, too.",
+				"Whoever has the address of the file can read it, whatever the folder's permissions are. ",
+				"Pages that use it show the replaced file, too.",
 			),
 		);
 	}
@@ -285,7 +286,9 @@ function focal(href, focus, onchange) {
 		const [x, y] = [focus.x, focus.y].map((n) => Math.round(100 * n));
 		dot.style.left = `${x}%`;
 		dot.style.top = `${y}%`;
-		said.textContent = `Focus: ${x} % from the left, ${y} % from the top. It stays visible where the picture is cropped. Click, or use the arrow keys, to move it.`;
+		said.textContent =
+			`Focus: ${x} % from the left, ${y} % from the top. It stays visible where the picture is cropped. ` +
+			"Click, or use the arrow keys, to move it.";
 	};
 	const later = debounce(200, tell);
 	/** @param {number} x @param {number} y */

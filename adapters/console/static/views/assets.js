@@ -370,13 +370,14 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		selected.keep();
 		fill(
 			chosen,
-			filters.map((f) =>
-				button(
-					`${["attribute", "alt"].includes(f.name) ? "" : `${(facets.find(([name]) => name === f.name)?.[1] ?? f.name).toLowerCase()}: `}${shownAs(f.name, f.value)}`,
-					() => drop(f),
-					{ class: "small", title: "Remove this filter" },
-				),
-			),
+			filters.map((f) => {
+				const facet = facets.find(([name]) => name === f.name)?.[1] ?? f.name;
+				const kind = ["attribute", "alt"].includes(f.name) ? "" : `${facet.toLowerCase()}: `;
+				return button(kind + shownAs(f.name, f.value), () => drop(f), {
+					class: "small",
+					title: "Remove this filter",
+				});
+			}),
 			chosenOf(fields).map(([which, text]) =>
 				button(
 					text,

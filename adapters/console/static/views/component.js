@@ -281,7 +281,8 @@ function kindOf(f) {
 				? ` ${stringify(s["const"])}`
 				: "";
 	const name = f.kind === "file" ? fileKind(f).noun : names[f.kind];
-	return `${name}${values}${bounds.length > 0 ? `, ${bounds.join(", ")}` : ""}${f.initial !== undefined ? `, default ${stringify(f.initial)}` : ""}`;
+	if (f.initial !== undefined) bounds.push(`default ${stringify(f.initial)}`);
+	return [name + values, ...bounds].join(", ");
 }
 
 /**

@@ -436,11 +436,13 @@ export function view({ session, api, params, signal, live, shell }) {
 	/** @param {Tag} tag */
 	function useIt(tag) {
 		const script = new URL("x/vitrine.js", api.base).href;
+		const name = tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`);
 		/** @param {string} key */
 		const lines = (key) => [
 			copyable(
 				"In a page",
-				`<script type="module" src="${script}"></script>\n<vitrine-app app="${id}" tag="${tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`)}" page-key="${key}" live></vitrine-app>`,
+				`<script type="module" src="${script}"></script>\n` +
+					`<vitrine-app app="${id}" tag="${name}" page-key="${key}" live></vitrine-app>`,
 			),
 			copyable(
 				"Address of the JSON that the page gets",
