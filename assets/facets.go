@@ -116,10 +116,8 @@ func facetOf(name string, lim Limits) (facetField, error) {
 		return facetField{name, string(kindFolder), func(r assetRecord, _ parts) []string { return r.Folders }}, nil
 	case "type":
 		return facetField{name, string(kindType), func(_ assetRecord, p parts) []string {
-			types, _, err := attachmentsOf(p.Content)
-			if err != nil || len(types) == 0 {
-				return []string{""}
-			}
+			in, _ := readContent(p.Content)
+			types, _ := in.types()
 			return types
 		}}, nil
 	case "attribute":

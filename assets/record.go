@@ -73,7 +73,7 @@ type assetRecord struct {
 	File      []byte   // a fileRecord, as JSON; nil if the asset has no file
 
 	words int  // the limit of words by which it is indexed
-	typed bool // it is also indexed by its attachments, see attachmentTerms
+	typed bool // it is also indexed by its attachments, see searchedContent.types
 }
 
 // maxOrdinal is the highest ordinal that a library may have.

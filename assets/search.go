@@ -310,10 +310,8 @@ func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) e
 			if err != nil {
 				return false, err
 			}
-			have, noAlt, err := attachmentsOf(p.Content)
-			if len(have) == 0 {
-				have = []string{""}
-			}
+			content, err := readContent(p.Content)
+			have, noAlt := content.types()
 			return (noAlt || !in.NoAlt) && (types == nil || slices.ContainsFunc(have, func(name string) bool {
 				return slices.Contains(types, name)
 			})), err
@@ -368,10 +366,11 @@ func hasPhrases(phrases []phrase, sources []int) func(assetRecord) (bool, error)
 		if err != nil {
 			return false, err
 		}
-		texts, err := searchedIn(p.Content, p.Attributes, r.typed)
+		content, err := readContent(p.Content)
 		if err != nil {
 			return false, err
 		}
+		texts := content.texts(p.Attributes, r.typed)
 		var lists [][]string
 		for _, source := range sources {
 			for _, text := range texts[source] {

@@ -229,37 +229,14 @@ var (
 // searched has the texts that SearchRequest.Query looks in, by source.
 type searched [3][]string
 
-// searchedIn returns the texts of an asset: the member content, the members displayName and username of attributedTo,
-// the titles of attachments and, if the asset is typed, their descriptions, and the values of attributes.
-func searchedIn(content []byte, attributes []Attribute, typed bool) (out searched, err error) {
-	var in struct {
-		Content      string `json:"content"`
-		AttributedTo struct {
-			DisplayName string `json:"displayName"`
-			Username    string `json:"username"`
-		} `json:"attributedTo"`
-		Attachment []attachment `json:"attachment"`
-	}
-	if err := json.Unmarshal(content, &in); err != nil {
-		return out, fmt.Errorf("content: %w", err)
-	}
-	out[inText] = []string{in.Content, in.AttributedTo.DisplayName, in.AttributedTo.Username}
-	for _, a := range in.Attachment {
-		out[inAttachments] = append(out[inAttachments], a.Title)
-		if text, ok := a.Description.(string); ok && typed {
-			out[inAttachments] = append(out[inAttachments], text)
-		}
-	}
-	for _, a := range attributes {
-		out[inAttributes] = append(out[inAttributes], a.Value)
-	}
-	return out, nil
-}
-
-// firstWords returns the first limit words of a text.
-func firstWords(text string, limit int) []string {
-	list := words(text)
-	return list[:min(limit, len(list))]
+// searchedContent has the members of a content that are searched.
+type searchedContent struct {
+	Content      string `json:"content"`
+	AttributedTo struct {
+		DisplayName string `json:"displayName"`
+		Username    string `json:"username"`
+	} `json:"attributedTo"`
+	Attachment []attachment `json:"attachment"`
 }
 
 // attachment is what a search knows of an attachment.
@@ -272,50 +249,67 @@ type attachment struct {
 // attachmentTypes are the types of attachments.
 var attachmentTypes = attachmentWords["type"]
 
-// attachmentsOf returns the different types of the attachments of a content, and whether one is a picture that has no
-// description.
-func attachmentsOf(content []byte) (types []string, noAlt bool, err error) {
-	var in struct {
-		Attachment []attachment `json:"attachment"`
+func readContent(content []byte) (in searchedContent, err error) {
+	if err = json.Unmarshal(content, &in); err != nil {
+		err = fmt.Errorf("content: %w", err)
 	}
-	if err := json.Unmarshal(content, &in); err != nil {
-		return nil, false, fmt.Errorf("content: %w", err)
-	}
+	return in, err
+}
+
+// types returns the different types of the attachments, or "" if there is no attachment, and whether one is a picture
+// that has no description. An asset has terms of them if it is typed: since v0.2.0 each asset that is stored is. Until
+// Upkeep has done so with all others of a library, searches read its assets.
+func (in searchedContent) types() (types []string, noAlt bool) {
 	for _, a := range in.Attachment {
 		types = append(types, a.Type)
 		text, _ := a.Description.(string)
 		noAlt = noAlt || a.Type == "photo" && text == ""
 	}
-	return unique(types), noAlt, nil
+	if types == nil {
+		return []string{""}, false
+	}
+	return unique(types), noAlt
 }
 
-// attachmentTerms returns the terms of the attachments of a content. An asset has them if it is typed: since v0.2.0
-// each asset that is stored is. Until Upkeep has done so with all others of a library, searches read its assets.
-func attachmentTerms(content []byte) (terms []string, err error) {
-	types, noAlt, err := attachmentsOf(content)
-	for _, name := range types {
-		terms = append(terms, term(kindType, name))
+// texts returns the texts of an asset: the member content, the members displayName and username of attributedTo, the
+// titles of attachments and, if the asset is typed, their descriptions, and the values of attributes.
+func (in searchedContent) texts(attributes []Attribute, typed bool) (out searched) {
+	out[inText] = []string{in.Content, in.AttributedTo.DisplayName, in.AttributedTo.Username}
+	for _, a := range in.Attachment {
+		out[inAttachments] = append(out[inAttachments], a.Title)
+		if text, ok := a.Description.(string); ok && typed {
+			out[inAttachments] = append(out[inAttachments], text)
+		}
 	}
-	if len(types) == 0 {
-		terms = append(terms, term(kindType, ""))
+	for _, a := range attributes {
+		out[inAttributes] = append(out[inAttributes], a.Value)
 	}
-	if noAlt {
-		terms = append(terms, string(kindNoAlt))
-	}
-	return terms, err
+	return out
+}
+
+// firstWords returns the first limit words of a text.
+func firstWords(text string, limit int) []string {
+	list := words(text)
+	return list[:min(limit, len(list))]
 }
 
 // searchable returns the terms of the words in the texts of a content and, if the asset is typed, of its attachments.
 // Only the first limit words of each text count.
 func searchable(content []byte, limit int, typed bool) (terms []string, err error) {
-	in, err := searchedIn(content, nil, typed)
-	if err == nil && typed {
-		terms, err = attachmentTerms(content)
-	}
+	in, err := readContent(content)
 	if err != nil {
 		return nil, err
 	}
-	for source, texts := range in {
+	if typed {
+		types, noAlt := in.types()
+		for _, name := range types {
+			terms = append(terms, term(kindType, name))
+		}
+		if noAlt {
+			terms = append(terms, string(kindNoAlt))
+		}
+	}
+	for source, texts := range in.texts(nil, typed) {
 		for _, text := range texts {
 			found := firstWords(text, limit)
 			for i, w := range found {
