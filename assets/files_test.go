@@ -2,6 +2,7 @@ package assets_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -606,5 +607,30 @@ func TestAnAuditOfBytesThatCannotBeRead(t *testing.T) {
 	}
 	if faults, err := audit(storage.ErrBusy); faults != 0 || !errors.Is(err, storage.ErrBusy) {
 		t.Errorf("bytes that cannot be read: %d faults, %v", faults, err)
+	}
+}
+
+// exact are Files that keep whatever they are given, as those of a program may do.
+type exact struct{ assets.Files }
+
+func (e exact) Put(ctx context.Context, name string, size int64, from io.Reader) error {
+	b, err := io.ReadAll(from)
+	if err == nil && int64(len(b)) != size {
+		err = fmt.Errorf("%s: %d bytes, want %d", name, len(b), size)
+	}
+	return cmp.Or(err, e.Files.Put(ctx, name, size, bytes.NewReader(b)))
+}
+
+func TestEachRenditionIsGivenAlone(t *testing.T) {
+	db := memory.New()
+	d := &desk{t: t, Service: assets.New(db, &assets.Options{Files: exact{assets.StoreFiles(db)}})}
+	a := d.upload(moderator, picture(t, 1300))
+	d.sound(db, a)
+	for _, width := range []int{320, 640, 1280} {
+		b, err := d.bytesOf(a, width)
+		if p, format, wrong := image.DecodeConfig(strings.NewReader(b)); err != nil || wrong != nil ||
+			format != "jpeg" || p.Width != width {
+			t.Errorf("%d: %d bytes, %s %d wide, %v, %v", width, len(b), format, p.Width, err, wrong)
+		}
 	}
 }

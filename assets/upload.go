@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/vitrine-go/vitrine"
@@ -47,15 +48,12 @@ func (s *Session) keep(
 	}
 	defer in.close()
 	f.setBytes(in)
-	home := make(chan error, 1)
+	var home errgroup.Group
 	if isNew { // at the same time, so that both may share a commit
-		id := f.ID
-		go func() { home <- s.service.putHome(ctx, id, lib) }()
-	} else {
-		home <- nil
+		home.Go(func() error { return s.service.putHome(ctx, f.ID, lib) })
 	}
 	err = s.service.putBytes(ctx, s.by.URN, &f, in)
-	if err = cmp.Or(<-home, err); err == nil {
+	if err = cmp.Or(home.Wait(), err); err == nil {
 		var a Asset
 		a, err = update(ctx, s, lib, size{}, func(req *request) (Asset, error) {
 			r, err := commit(req, f)
@@ -123,7 +121,7 @@ func (s *Service) receive(body io.Reader) (out *received, err error) {
 		}
 		defer raw.close()
 		if _, err = io.Copy(raw, in); err == nil {
-			out.info, err = media.CleanPicture(out, raw.reader(0), kind)
+			out.info, err = media.CleanPicture(out, raw.reader(), kind)
 		}
 	}
 	// An error of the body counts first, since a file that did not arrive whole looks damaged too.
@@ -177,10 +175,8 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// reader reads what was written from an offset on.
-func (s *spool) reader(from int64) *io.SectionReader {
-	return io.NewSectionReader(s.file, from, s.size-from)
-}
+// reader reads what was written.
+func (s *spool) reader() *io.SectionReader { return io.NewSectionReader(s.file, 0, s.size) }
 
 func (s *spool) close() {
 	_ = s.file.Close()
@@ -214,7 +210,7 @@ func (s *Service) putHome(ctx context.Context, id string, lib Library) error {
 
 // putBytes stores the bytes of a file that the caller has sent, and its renditions.
 func (s *Service) putBytes(ctx context.Context, caller string, f *fileRecord, in *received) error {
-	if err := s.files.Put(ctx, f.Bytes, in.size, in.reader(0)); err != nil {
+	if err := s.files.Put(ctx, f.Bytes, in.size, in.reader()); err != nil {
 		return err
 	}
 	need := in.info.Memory()
@@ -226,29 +222,29 @@ func (s *Service) putBytes(ctx context.Context, caller string, f *fileRecord, in
 		return err
 	}
 	defer out.close()
-	var made []rendition
-	var ends []int64
+	var made []rendition // the largest first
 	err = s.decoding.do(ctx, caller, need, func() error {
-		return in.info.Renditions(in.reader(0), func(width int, encode func(io.Writer) error) error {
+		return in.info.Renditions(in.reader(), func(width int, encode func(io.Writer) error) error {
 			before := out.size
 			if err := cmp.Or(ctx.Err(), encode(out)); err != nil {
 				return err
 			}
 			made = append(made, rendition{width, in.info.RenditionType().MediaType, out.size - before})
-			ends = append(ends, out.size)
 			return nil
 		})
 	})
 	if err != nil {
 		return err
 	}
-	for i, r := range made {
-		f.Renditions = append(f.Renditions, r)
-		if err := s.files.Put(ctx, f.renditionName(r.Width), r.Size, out.reader(ends[i]-r.Size)); err != nil {
+	at := int64(0)
+	for _, r := range made {
+		f.Renditions = slices.Insert(f.Renditions, 0, r)
+		in := io.NewSectionReader(out.file, at, r.Size)
+		if err := s.files.Put(ctx, f.renditionName(r.Width), r.Size, in); err != nil {
 			return err
 		}
+		at += r.Size
 	}
-	slices.SortFunc(f.Renditions, func(a, b rendition) int { return a.Width - b.Width })
 	return nil
 }
 
