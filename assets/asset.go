@@ -33,7 +33,7 @@ type Asset struct {
 	Folders   []Folder // those of its folders that the caller sees, without children and permissions
 	Body      []byte   // do not change it: others may share it
 
-	file *FileInfo // of the asset's file; nil in what a client reads
+	hasFile bool // false in what a client reads
 }
 
 // AppendJSON appends the asset as it is over HTTP: an object with the members id, library,
@@ -159,12 +159,8 @@ func (req *request) asset(r assetRecord) Asset {
 		ID: req.ids.encrypt(idKind, r.Ordinal), Library: req.lib.ID,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, Body: r.Body,
 	}
-	if f, err := r.fileOf(); err == nil && f != nil { // an audit finds one that is damaged
-		info := f.info()
-		a.file = &info
-		if req.base != "" {
-			a.Body = shownBelow(req.base, a.Body)
-		}
+	if a.hasFile = r.File != nil; a.hasFile && req.base != "" {
+		a.Body = shownBelow(req.base, a.Body)
 	}
 	for _, id := range r.Folders {
 		if n := req.tree.nodes[id]; n != nil && req.sees(n) {

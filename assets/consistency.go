@@ -327,7 +327,7 @@ func (s *Service) auditBytes(ctx context.Context, names map[string]bool) iter.Se
 		fault := func(name, wrong string) bool {
 			return yield(storage.Fault{Key: keyval.Key(fileSpace(name), objectKind, name), Wrong: wrong}, nil)
 		}
-		before := s.now().Add(-unrecorded)
+		before := s.now().Add(-uploadTime)
 		for stored, err := range s.files.List(ctx) {
 			var has bool
 			if _, known := names[stored.Name]; err == nil && !known && stored.Since.Before(before) {

@@ -61,9 +61,6 @@ type Focus struct {
 	Y float64 `json:"y"`
 }
 
-// fileWidths are the widths of renditions.
-var fileWidths = []int{320, 640, 1280, 2560}
-
 // names returns the names of all bytes of the file.
 func (f fileRecord) names() []string {
 	names := []string{f.Bytes}
@@ -125,21 +122,15 @@ type FileInfo struct {
 	Widths []int  `json:"widths"` // of the renditions of a picture
 }
 
-// info returns what an attachment shows of the file.
-func (f fileRecord) info() FileInfo {
-	out := FileInfo{f.ID, f.Name, f.Type, f.Size, f.Sum, f.Focus, []int{}}
-	for _, r := range f.Renditions {
-		out.Widths = append(out.Widths, r.Width)
-	}
-	return out
-}
-
 // head returns the content as contentHead does.
 func (f fileRecord) head() []byte {
 	address := filePath + f.ID + "/" + urlescape.Escape(f.Name) + "?v=" + f.version()
 	at := fileAttachment{Version: "1.0", Type: attachmentType(f.Type), Title: f.Name, Description: f.Alt,
 		URL: fileLink{address}, Width: f.Width, Height: f.Height,
-		File: f.info()}
+		File: FileInfo{f.ID, f.Name, f.Type, f.Size, f.Sum, f.Focus, []int{}}}
+	for _, r := range f.Renditions {
+		at.File.Widths = append(at.File.Widths, r.Width)
+	}
 	if at.Type == "photo" {
 		at.Thumbnail = &fileLink{address}
 		if len(f.Renditions) > 0 {
@@ -319,13 +310,7 @@ func (s *Session) Upload(ctx context.Context, lib Library, in UploadRequest, bod
 		}
 		return req.checkRoom(in.Size)
 	}
-	err := s.onSnapshot(ctx, lib, true, func(req *request) error {
-		if err := req.load(); err != nil {
-			return err
-		}
-		return rules(req)
-	})
-	if err != nil {
+	if err := s.allowed(ctx, lib, rules); err != nil {
 		return Asset{}, err
 	}
 	f := fileRecord{ID: newSecret(), Name: in.Name, Title: in.Title, Alt: in.Alt, By: s.by.URN, Focus: Focus{0.5, 0.5}}
@@ -433,19 +418,17 @@ func (s *Session) EditFile(ctx context.Context, lib Library, in EditFileRequest)
 
 // apply changes f as the request says.
 func (in EditFileRequest) apply(f *fileRecord, lim Limits) error {
-	for at, text := range map[string]*string{"/title": in.Title, "/alt": in.Alt} {
-		if text == nil {
+	for _, text := range []struct {
+		at       string
+		from, to *string
+	}{{"/title", in.Title, &f.Title}, {"/alt", in.Alt, &f.Alt}} {
+		if text.from == nil {
 			continue
 		}
-		if err := checkText(at, *text, lim.Text); err != nil {
+		if err := checkText(text.at, *text.from, lim.Text); err != nil {
 			return err
 		}
-	}
-	if in.Title != nil {
-		f.Title = *in.Title
-	}
-	if in.Alt != nil {
-		f.Alt = *in.Alt
+		*text.to = *text.from
 	}
 	if p := in.Focus; p != nil {
 		if !(p.X >= 0 && p.X <= 1 && p.Y >= 0 && p.Y <= 1) {
@@ -470,15 +453,13 @@ func (s *Session) ReplaceFile(ctx context.Context, lib Library, in ReplaceFileRe
 		return Asset{}, errFileSize(s.service.limits)
 	}
 	var old fileRecord
-	err := s.onSnapshot(ctx, lib, true, func(req *request) error {
-		err := req.load()
-		if err == nil {
-			var f *fileRecord
-			if _, f, err = req.fileToChange(in.Asset, in.IfMatch); err == nil {
-				old, err = *f, req.checkRoom(in.Size-f.stored())
-			}
+	err := s.allowed(ctx, lib, func(req *request) error {
+		_, f, err := req.fileToChange(in.Asset, in.IfMatch)
+		if err != nil {
+			return err
 		}
-		return err
+		old = *f
+		return req.checkRoom(in.Size - f.stored())
 	})
 	if err != nil {
 		return Asset{}, err

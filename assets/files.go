@@ -70,7 +70,7 @@ const (
 // missing.
 var FileBytes = []string{"files/* data/", "files/* object/"}
 
-// storedObject is the record of bytes in the store.
+// storedObject is the record of bytes in the store. The record of a file's home has its member, too.
 type storedObject struct {
 	Since int64 `json:"since"` // milliseconds since the epoch
 }
@@ -173,44 +173,38 @@ func (s storeFiles) Delete(ctx context.Context, names ...string) error {
 }
 
 func (s storeFiles) List(ctx context.Context) iter.Seq2[StoredFile, error] {
-	return listShards(ctx, s.db, objectKind, func(e storage.Entry, name string) (StoredFile, error) {
-		var o storedObject
-		err := readJSON(e.Key, e.Value, &o)
-		return StoredFile{name, time.UnixMilli(o.Since)}, err
-	})
+	return listStored(ctx, s.db, objectKind)
 }
 
-// listShards yields the records of a kind in all spaces of files, those of a space in a View of its own.
-func listShards[T any](
-	ctx context.Context, db storage.Store, kind string, read func(e storage.Entry, name string) (T, error),
-) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
+// listStored yields the names of the records of a kind in all spaces of files, with their times. It reads a space in a
+// View of its own.
+func listStored(ctx context.Context, db storage.Store, kind string) iter.Seq2[StoredFile, error] {
+	return func(yield func(StoredFile, error) bool) {
 		for _, shard := range fileShards {
 			prefix := keyval.Prefix(fileSpaces+string(shard), kind)
-			var all []T
+			var all []StoredFile
 			err := db.View(ctx, func(r storage.Reader) error {
 				all = nil
 				for e, err := range r.Scan(ctx, storage.Prefix(prefix)) {
+					var o storedObject
+					if err == nil {
+						err = readJSON(e.Key, e.Value, &o)
+					}
 					if err != nil {
 						return err
 					}
-					one, err := read(e, e.Key[len(prefix):])
-					if err != nil {
-						return err
-					}
-					all = append(all, one)
+					all = append(all, StoredFile{e.Key[len(prefix):], time.UnixMilli(o.Since)})
 				}
 				return nil
 			})
+			if err != nil {
+				yield(StoredFile{}, err)
+				return
+			}
 			for _, one := range all {
-				if err == nil && !yield(one, nil) {
+				if !yield(one, nil) {
 					return
 				}
-			}
-			if err != nil {
-				yield(none, err)
-				return
 			}
 		}
 	}

@@ -65,12 +65,17 @@ func (s *Session) onSnapshot(ctx context.Context, lib Library, change bool, fn f
 	if err != nil {
 		return err
 	}
-	return s.service.db.View(ctx, func(r storage.Reader) error {
-		in, err := openRecords(ctx, lib, s.service.segments, r, nil)
+	return s.service.snapshot(ctx, lib, m, change, fn)
+}
+
+// snapshot is onSnapshot for a member.
+func (s *Service) snapshot(ctx context.Context, lib Library, m member, change bool, fn func(*request) error) error {
+	return s.db.View(ctx, func(r storage.Reader) error {
+		in, err := openRecords(ctx, lib, s.segments, r, nil)
 		if err != nil {
 			return err
 		}
-		return fn(&request{Service: s.service, member: m, records: in, change: change})
+		return fn(&request{Service: s, member: m, records: in, change: change})
 	})
 }
 
@@ -171,16 +176,20 @@ func fill[In any](
 	if fill == nil {
 		return nil
 	}
-	err := s.onSnapshot(ctx, lib, true, func(req *request) error {
+	if err := s.allowed(ctx, lib, rules); err != nil {
+		return err
+	}
+	return fill(in)
+}
+
+// allowed returns the error of rules, which may be nil, for a change of the library before its body is read.
+func (s *Session) allowed(ctx context.Context, lib Library, rules func(*request) error) error {
+	return s.onSnapshot(ctx, lib, true, func(req *request) error {
 		if err := req.load(); err != nil || rules == nil {
 			return err
 		}
 		return rules(req)
 	})
-	if err != nil {
-		return err
-	}
-	return fill(in)
 }
 
 // CheckMember returns the error that every other method returns for a caller who may ask nothing about the library. It

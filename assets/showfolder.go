@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // ShowFolderRequest says which assets of a folder to show.
@@ -87,16 +87,10 @@ func (s *Session) ShowFolder(ctx context.Context, lib Library, in ShowFolderRequ
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.service.limits.SearchTime)
 	defer cancel()
-	err = s.service.db.View(ctx, func(r storage.Reader) error {
-		records, err := openRecords(ctx, lib, s.service.segments, r, nil)
-		if err != nil {
-			return err
+	err = s.service.snapshot(ctx, lib, m, false, func(req *request) (err error) {
+		if err = req.load(); err == nil {
+			out, err = req.showFolder(in)
 		}
-		req := &request{Service: s.service, member: m, records: records}
-		if err := req.load(); err != nil {
-			return err
-		}
-		out, err = req.showFolder(in)
 		return err
 	})
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Parameter == "until" {
@@ -154,6 +148,8 @@ func (a Asset) shown(root string) (out ShownAsset, err error) {
 				Thumbnail link  `json:"thumbnail_url"`
 				Width     int64 `json:"width"`
 				Height    int64 `json:"height"`
+
+				File jsontext.Value `json:"file"`
 			} `json:"attachment"`
 		} `json:"content"`
 	}
@@ -171,8 +167,11 @@ func (a Asset) shown(root string) (out ShownAsset, err error) {
 		at := ShownAttachment{Type: one.Type, Title: one.Title, URL: one.URL.Href, Thumbnail: one.Thumbnail.Href,
 			Width: one.Width, Height: one.Height}
 		at.Description, _ = one.Description.(string)
-		if a.file != nil { // it has one attachment
-			at.File, at.URL = a.file, root+at.URL
+		if a.hasFile { // else the member file means nothing
+			if err := json.Unmarshal(one.File, &at.File); err != nil {
+				return out, fmt.Errorf("stored asset: %w", err)
+			}
+			at.URL = root + at.URL
 			if at.Thumbnail != "" {
 				at.Thumbnail = root + at.Thumbnail
 			}

@@ -3,10 +3,12 @@ package assets
 import (
 	"context"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine/assets/internal/media"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
@@ -91,7 +93,7 @@ type File struct {
 // It returns ErrNotFound if there is no such file, if it has another name, and if its asset is in folders that are all
 // deleted, and ErrInvalid for another Width. The bytes can be read as long as ctx is not done.
 func (s *Service) File(ctx context.Context, in FileRequest) (File, error) {
-	if in.Width != 0 && !slices.Contains(fileWidths, in.Width) {
+	if in.Width != 0 && !slices.Contains(media.AllWidths, in.Width) {
 		return File{}, fault.Invalid("w", "want 320, 640, 1280 or 2560")
 	}
 	absent := fault.NotFound("there is no such file")
@@ -122,8 +124,8 @@ func (s *Service) File(ctx context.Context, in FileRequest) (File, error) {
 	return out, nil
 }
 
-// unrecorded is how long bytes may be without a record, as those of an upload that has not ended.
-const unrecorded = 24 * time.Hour
+// uploadTime is how long bytes may be without a record, as those of an upload that has not ended.
+const uploadTime = 24 * time.Hour
 
 // Upkeep deletes the bytes of files that were replaced or removed, and once an hour those that have had no record for a
 // day. When it returns, no file of the store has them any more. It also indexes assets that v0.2.0 has stored by their
@@ -145,7 +147,7 @@ func (s *Service) Upkeep(ctx context.Context) error {
 	if last := s.listed.Load(); now.UnixMilli()-last < time.Hour.Milliseconds() {
 		return nil
 	}
-	if err := s.sweepUnrecorded(ctx, now.Add(-unrecorded)); err != nil {
+	if err := s.sweepUnrecorded(ctx, now.Add(-uploadTime)); err != nil {
 		return err
 	}
 	s.listed.Store(now.UnixMilli())
@@ -186,7 +188,7 @@ func (s *Service) sweepGone(ctx context.Context, lib Library) error {
 		if err := s.deleteHomes(ctx, homes); err != nil {
 			return err
 		}
-		// The records of what is gone stay until the bytes are erased, so that a later call does it otherwise.
+		// The records are deleted last: if the bytes cannot be erased now, a later call tries again.
 		err = s.db.Update(ctx, fileSpaces+fileShards[:1], storage.UpdateOptions{Erase: true},
 			func(storage.Tx) error { return nil })
 		if err == nil {
@@ -214,28 +216,13 @@ func (s *Service) deleteHomes(ctx context.Context, ids []string) error {
 
 // sweepUnrecorded deletes bytes, and the homes of files, that were put before a time and have no record.
 func (s *Service) sweepUnrecorded(ctx context.Context, before time.Time) error {
-	var names, homes []string
-	for f, err := range s.files.List(ctx) {
-		if err == nil && f.Since.Before(before) {
-			var has bool
-			if has, err = s.recorded(ctx, f.Name); err == nil && !has {
-				names = append(names, f.Name)
-			}
-		}
-		if err != nil {
-			return err
-		}
+	names, err := s.unrecorded(ctx, s.files.List(ctx), before)
+	if err != nil {
+		return err
 	}
-	for id, err := range listHomes(ctx, s.db, before) {
-		if err == nil {
-			var has bool
-			if has, err = s.recorded(ctx, id); err == nil && !has {
-				homes = append(homes, id)
-			}
-		}
-		if err != nil {
-			return err
-		}
+	homes, err := s.unrecorded(ctx, listStored(ctx, s.db, homeKind), before)
+	if err != nil {
+		return err
 	}
 	if err := s.files.Delete(ctx, names...); err != nil {
 		return err
@@ -243,22 +230,23 @@ func (s *Service) sweepUnrecorded(ctx context.Context, before time.Time) error {
 	return s.deleteHomes(ctx, homes)
 }
 
-// listHomes yields the ids of the homes that were put before a time.
-func listHomes(ctx context.Context, db storage.Store, before time.Time) func(func(string, error) bool) {
-	return func(yield func(string, error) bool) {
-		for id, err := range listShards(ctx, db, homeKind, func(e storage.Entry, id string) (string, error) {
-			var home fileHome
-			err := readJSON(e.Key, e.Value, &home)
-			if home.Since >= before.UnixMilli() {
-				id = ""
-			}
-			return id, err
-		}) {
-			if (err != nil || id != "") && !yield(id, err) {
-				return
-			}
+// unrecorded returns the names of a list that were put before a time and have no record.
+func (s *Service) unrecorded(
+	ctx context.Context, list iter.Seq2[StoredFile, error], before time.Time,
+) (names []string, err error) {
+	for f, err := range list {
+		has := true
+		if err == nil && f.Since.Before(before) {
+			has, err = s.recorded(ctx, f.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !has {
+			names = append(names, f.Name)
 		}
 	}
+	return names, nil
 }
 
 // recorded reports whether the record of a file names these bytes, or whether it is there, for the id of a file.

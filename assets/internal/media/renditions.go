@@ -21,11 +21,14 @@ import (
 // jpegQuality is that of renditions.
 const jpegQuality = 80
 
-// Widths returns the widths of the picture's renditions in pixels, the smallest first: those of 320, 640, 1280 and 2560
-// that are smaller than the picture. AVIF, GIF, SVG, animations, kinds of JPEG that image/jpeg does not decode, JPEGs
-// with more than 100 scans, and pictures with a color profile of more than 1 MiB have none.
+// AllWidths are the widths in pixels that a rendition may have.
+var AllWidths = []int{320, 640, 1280, 2560}
+
+// Widths returns the widths of the picture's renditions, the smallest first: those of AllWidths that are smaller than
+// the picture. AVIF, GIF, SVG, animations, kinds of JPEG that image/jpeg does not decode, JPEGs with more than 100
+// scans, and pictures with a color profile of more than 1 MiB have none.
 func (i Info) Widths() (widths []int) {
-	for _, width := range []int{320, 640, 1280, 2560} {
+	for _, width := range AllWidths {
 		if i.decode > 0 && width < i.Width {
 			widths = append(widths, width)
 		}
