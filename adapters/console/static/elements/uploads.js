@@ -3,7 +3,7 @@
  * @module
  */
 import { ApiError } from "../api.js";
-import { button, fill, h, icon, labelled } from "../dom.js";
+import { button, fill, h, labelled } from "../dom.js";
 import { askWith, sentence } from "./dialog.js";
 
 /** @typedef {import("../api.js").Asset} Asset */
@@ -139,39 +139,22 @@ export async function target(session, anew = false) {
 
 /** @param {import("../session.js").Session} session @param {Target} [known] */
 async function ask(session, known) {
-	let folder = known?.folder;
 	const where = h(
 		"select",
-		{ onchange: () => into(undefined) },
+		{ onchange: () => into.into(undefined) },
 		session.networks.map((n) => h("option", { value: n }, n)),
 	);
 	where.value = known?.network ?? session.networks[0] ?? "";
-	const named = h("span", null);
-	const without = button("No folder", () => into(undefined), { class: "small bare" });
-	/** @param {Target["folder"]} next */
-	function into(next) {
-		folder = next;
-		fill(named, next ? [icon("folder"), " ", next.label] : "none");
-		without.hidden = !next;
-	}
-	into(folder);
-	const choose = button(
-		"Choose a folder",
-		async () => {
-			const { pickFolder } = await import("../views/folders.js");
-			const found = await pickFolder(session.api.library(where.value, where.value), "Which folder?");
-			if (found) into({ id: found.id, label: found.label });
-		},
-		{ class: "small" },
-	);
+	const { folderLine } = await import("../views/folders.js");
+	const into = folderLine(() => session.api.library(where.value, where.value), known?.folder);
 	return askWith(
 		"Where do the files go?",
 		[
 			labelled("Library", where),
-			h("div", { class: "row" }, h("span", { class: "name" }, "Folder"), named, choose, without),
+			into.node,
 			h("p", { class: "help" }, "Only moderators of a network add files to no folder."),
 		],
 		"Continue",
-		() => ({ network: where.value, folder }),
+		() => ({ network: where.value, folder: into.folder() }),
 	);
 }

@@ -14,7 +14,7 @@ import { equal, isObject, names } from "../json.js";
 import { Adding, faultOf } from "../model/adding.js";
 import { items } from "../model/jsontext.js";
 import { told } from "../model/told.js";
-import { pickFolder } from "./folders.js";
+import { folderLine } from "./folders.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../model/adding.js").Refusal} Refusal */
@@ -175,8 +175,6 @@ export function view({ session, api, params, query, signal, shell }) {
 	const [network = "", library = network] = params;
 	const lib = api.library(network, library);
 	const home = to("assets", network, library);
-	/** @type {{id: string, label: string} | undefined} the folder that assets go into */
-	let folder;
 	/** @type {Adding | undefined} what is under way */
 	let adding;
 	/** @type {{value: Value | undefined}} what the form has */
@@ -186,37 +184,13 @@ export function view({ session, api, params, query, signal, shell }) {
 	/** @type {Map<HTMLElement, object>} the check whose outcome is shown there */
 	const checks = new Map();
 
-	const named = h("span", null);
-	const without = button("No folder", () => into(undefined), { class: "small bare" });
-	/** @param {{id: string, label: string} | undefined} next */
-	function into(next) {
-		folder = next;
-		fill(named, next ? [icon("folder"), " ", next.label] : "none");
-		without.hidden = !next;
-	}
-	into(undefined);
+	const place = folderLine(() => lib);
 	const wanted = query.get("folder");
 	if (wanted)
 		lib.folders({ id: wanted }, signal).then(
-			({ folders }) => into(folders[0]),
+			({ folders }) => place.into(folders[0]),
 			() => {},
 		);
-	const place = h(
-		"div",
-		{ class: "row" },
-		h("span", { class: "name" }, "Folder"),
-		named,
-		button(
-			"Choose a folder",
-			async () => {
-				const found = await pickFolder(lib, "Which folder?");
-				if (found) into(found);
-			},
-			{ class: "small" },
-		),
-		without,
-	);
-
 	const one = byForm();
 	const pasted = byText();
 	const dropped = byFile();
@@ -225,7 +199,7 @@ export function view({ session, api, params, query, signal, shell }) {
 		"div",
 		{ class: "page designer" },
 		h("p", { class: "crumbs" }, h("a", { href: home }, "Assets")),
-		head("Add assets", place),
+		head("Add assets", place.node),
 		!session.moderates(session.networkURN(network)) &&
 			h(
 				"p",
@@ -239,12 +213,11 @@ export function view({ session, api, params, query, signal, shell }) {
 				["From a file", dropped],
 			],
 			Math.max(0, tabs.indexOf(query.get("by") ?? "form")),
-			(i) =>
-				history.replaceState(
-					null,
-					"",
-					`${to("assets", network, library, "add")}?by=${tabs[i]}${folder ? `&folder=${encodeURIComponent(folder.id)}` : ""}`,
-				),
+			(i) => {
+				const folder = place.folder();
+				const into = folder ? `&folder=${encodeURIComponent(folder.id)}` : "";
+				history.replaceState(null, "", `${to("assets", network, library, "add")}?by=${tabs[i]}${into}`);
+			},
 		).node,
 	);
 
@@ -326,6 +299,7 @@ export function view({ session, api, params, query, signal, shell }) {
 							return;
 						}
 						send.disabled = true;
+						const folder = place.folder();
 						const { added } = await lib.change({
 							add: [assetOf(now, id, folder ? [folder.id] : [], [...tags])],
 						});
@@ -478,7 +452,7 @@ export function view({ session, api, params, query, signal, shell }) {
 		if (adding) return;
 		const text = h("p", { class: "detail" });
 		const mine = (adding = new Adding((list) => lib.add(list), {
-			folder: folder?.id,
+			folder: place.folder()?.id,
 			change: () => {
 				text.textContent = `${count(mine.added, "asset")} added${mine.refused.length > 0 ? `, ${mine.refused.length.toLocaleString()} refused` : ""}.${mine.waiting ? ` ${told(mine.waiting)} It is tried again.` : ""}`;
 			},

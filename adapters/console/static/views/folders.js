@@ -408,3 +408,31 @@ export async function pickFolder(lib, title, { top } = {}) {
 	closed.abort();
 	return chosen?.f;
 }
+
+/**
+ * The folder that things go into, with buttons for another one and for none.
+ * @param {() => import("../api.js").Library} library that has the folder
+ * @param {{id: string, label: string}} [known] the folder at first
+ */
+export function folderLine(library, known) {
+	let folder = known;
+	const named = h("span", null);
+	const without = button("No folder", () => into(undefined), { class: "small bare" });
+	/** @param {{id: string, label: string} | undefined} next */
+	function into(next) {
+		folder = next && { id: next.id, label: next.label };
+		fill(named, next ? [icon("folder"), " ", next.label] : "none");
+		without.hidden = !next;
+	}
+	into(known);
+	const choose = button(
+		"Choose a folder",
+		async () => {
+			const found = await pickFolder(library(), "Which folder?");
+			if (found) into(found);
+		},
+		{ class: "small" },
+	);
+	const node = h("div", { class: "row" }, h("span", { class: "name" }, "Folder"), named, choose, without);
+	return { node, into, folder: () => folder };
+}
