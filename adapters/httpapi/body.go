@@ -132,11 +132,16 @@ func (c *call) readBody() error {
 		}
 		c.body, c.drained, c.bodyEnded = body.Bytes(), true, true
 		return nil
-	case errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded):
-		c.slow = true
-		return errorf(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
 	case over:
 		return bodyTooLarge(limit)
+	}
+	return c.incomplete(err)
+}
+
+// incomplete returns the 400 for a body whose reading ended with err.
+func (c *call) incomplete(err error) error {
+	if c.slow = errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded); c.slow {
+		return errorf(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
 	}
 	return errorf(http.StatusBadRequest, "the body did not arrive whole")
 }

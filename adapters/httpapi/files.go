@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -99,11 +99,8 @@ func (b *fileBody) Read(p []byte) (n int, err error) {
 	case err == io.EOF:
 		b.c.drained, b.c.bodyEnded = true, true
 		_ = b.c.client.control.SetReadDeadline(time.Time{})
-	case errors.Is(err, errCut) || errors.Is(err, os.ErrDeadlineExceeded):
-		b.c.slow = true
-		err = errorf(http.StatusBadRequest, "the body did not arrive whole: it came too slowly")
 	case err != nil:
-		err = errorf(http.StatusBadRequest, "the body did not arrive whole")
+		err = b.c.incomplete(err)
 	}
 	b.err = err
 	return n, err
@@ -124,14 +121,8 @@ func (b *fileBody) begin() error {
 // another parameter; 404; 416; 503 while the bytes cannot be read. A response under way is cut short when the file is
 // removed or replaced.
 func (a assetRoutes) file(c *call) error {
-	in := assets.FileRequest{ID: c.param(0), Name: c.param(1)}
-	version, width := c.query.text("v"), c.query.text("w")
-	if c.query.Has("w") {
-		var err error
-		if in.Width, err = strconv.Atoi(width); err != nil || in.Width == 0 || strconv.Itoa(in.Width) != width {
-			c.query.invalid("w", "want 320, 640, 1280 or 2560")
-		}
-	}
+	version := c.query.text("v")
+	in := assets.FileRequest{ID: c.param(0), Name: c.param(1), Width: c.query.count("w")}
 	file, err := ask(c, a.svc.File, in)
 	if err != nil {
 		return err
@@ -154,12 +145,8 @@ func (a assetRoutes) file(c *call) error {
 		cache = "public, max-age=31536000, immutable"
 	}
 	c.cacheAs([]string{cache})
-	header := c.w.Header()
-	header["Etag"] = []string{file.ETag}
-	header["Content-Type"] = []string{file.Type}
-	header["Content-Security-Policy"] = fileSecurity
-	header["Cross-Origin-Resource-Policy"] = []string{"cross-origin"}
-	header["Cache-Tag"] = []string{"file-" + file.ID}
+	header := http.Header{"Etag": {file.ETag}, "Content-Type": {file.Type}, "Content-Security-Policy": fileSecurity,
+		"Cross-Origin-Resource-Policy": {"cross-origin"}, "Cache-Tag": {"file-" + file.ID}}
 	if kind, ending, _ := strings.Cut(file.Type, "/"); !slices.Contains([]string{"image", "video", "audio"}, kind) {
 		name := file.Name
 		if !strings.EqualFold(path.Ext(name), "."+ending) {
@@ -171,11 +158,11 @@ func (a assetRoutes) file(c *call) error {
 	if strings.Contains(c.r.Header.Get("Range"), ",") {
 		delete(c.r.Header, "Range") // thousands of ranges of a byte would each read a whole chunk
 	}
-	w, from := &fileWriter{call: c}, &fileReader{ReadSeeker: file.Bytes}
+	w, from := &fileWriter{call: c, header: header}, &fileReader{ReadSeeker: file.Bytes}
 	http.ServeContent(w, c.r, "", time.Time{}, from)
 	switch {
 	case w.status == http.StatusRequestedRangeNotSatisfiable:
-		err = &httpError{status: w.status, details: details{Code: vitrine.CodeInvalid, Parameter: "Range"},
+		return &httpError{status: w.status, details: details{Code: vitrine.CodeInvalid, Parameter: "Range"},
 			Text: "header Range: the file has " + strconv.FormatInt(size, 10) + " bytes, and none of these"}
 	case from.err == nil:
 		w.begin()
@@ -186,16 +173,9 @@ func (a assetRoutes) file(c *call) error {
 		}
 		panic(http.ErrAbortHandler)
 	case errors.Is(from.err, fs.ErrNotExist):
-		err = fault.NotFound("there is no such file")
-	default:
-		err = from.err
+		return fault.NotFound("there is no such file")
 	}
-	for _, name := range []string{"Content-Type", "Content-Length", "Content-Range", "Content-Disposition",
-		"Accept-Ranges", "Cross-Origin-Resource-Policy", "Cache-Tag"} {
-		delete(header, name)
-	}
-	header["Content-Security-Policy"] = commonHeaders["Content-Security-Policy"]
-	return err
+	return from.err
 }
 
 // fileSecurity keeps a file from doing anything when a browser shows it as a page: SVG may have scripts.
@@ -220,9 +200,10 @@ func (r *fileReader) Read(p []byte) (int, error) {
 type fileWriter struct {
 	*call
 	status int
+	header http.Header
 }
 
-func (w *fileWriter) Header() http.Header { return w.w.Header() }
+func (w *fileWriter) Header() http.Header { return w.header }
 
 func (w *fileWriter) WriteHeader(status int) { w.status = status }
 
@@ -230,6 +211,7 @@ func (w *fileWriter) WriteHeader(status int) { w.status = status }
 func (w *fileWriter) begin() {
 	if !w.sent {
 		w.call.status, w.sent = w.status, true
+		maps.Copy(w.w.Header(), w.header)
 		w.w.WriteHeader(w.status)
 	}
 }

@@ -116,14 +116,17 @@ func (q *query) cursors() (since, until string) {
 	return since, q.filled("until", says)
 }
 
-// noLimit is a limit that every domain rejects.
+// noLimit is a number that every domain rejects.
 const noLimit = -1
 
-// limit returns the parameter limit. It returns 0 if the parameter is not given, and noLimit if it is not a decimal
-// number of 1 or more, so that the domain rejects it and names the numbers that it allows.
-func (q *query) limit() int {
-	s := q.text("limit")
-	if !q.Has("limit") {
+// limit returns the parameter limit.
+func (q *query) limit() int { return q.count("limit") }
+
+// count returns a parameter that is a decimal number of 1 or more. It returns 0 if the parameter is not given, and
+// noLimit for anything else, so that the domain rejects it and names the numbers that it allows.
+func (q *query) count(name string) int {
+	s := q.text(name)
+	if !q.Has(name) {
 		return 0
 	}
 	n, err := strconv.ParseUint(s, 10, 31)
