@@ -404,12 +404,7 @@ func (s *Session) EditFile(ctx context.Context, lib Library, in EditFileRequest)
 		if err := dated.checkCreated("", req.now()); err != nil {
 			return Asset{}, err
 		}
-		d, err := f.draft(nil, req.limits)
-		if err != nil {
-			return Asset{}, err
-		}
-		d.CreatedAt = in.CreatedAt
-		if r, err = req.replace(r, d, req.now().UnixMilli()); err != nil {
+		if r, err = req.putFile(r, *f, in.CreatedAt); err != nil {
 			return Asset{}, err
 		}
 		return req.asset(r), nil
@@ -469,38 +464,42 @@ func (s *Session) ReplaceFile(ctx context.Context, lib Library, in ReplaceFileRe
 		if err != nil {
 			return assetRecord{}, err
 		}
-		d, err := f.draft(nil, req.limits)
-		if err != nil {
-			return assetRecord{}, err
-		}
-		return req.replace(r, d, req.now().UnixMilli())
+		return req.putFile(r, f, nil)
 	})
 }
 
 // fileToChange returns an asset that has a file and that the caller may change, if ifMatch is its ETag.
-func (req *request) fileToChange(id, ifMatch string) (assetRecord, *fileRecord, error) {
-	r, err := req.find(id)
-	switch {
-	case err != nil:
-		return assetRecord{}, nil, err
-	case r == nil:
-		return assetRecord{}, nil, noAsset("")
-	case !req.editsAsset(req.tree, r.Folders):
-		return assetRecord{}, nil, fault.Forbidden("to change an asset needs edit on one of its folders")
+func (req *request) fileToChange(id, ifMatch string) (r assetRecord, f *fileRecord, err error) {
+	found, err := req.find(id)
+	if err == nil && found != nil {
+		r = *found
+		f, err = r.fileOf()
 	}
-	f, err := r.fileOf()
 	switch {
 	case err != nil:
-		return assetRecord{}, nil, err
+	case found == nil:
+		err = noAsset("")
+	case !req.editsAsset(req.tree, r.Folders):
+		err = fault.Forbidden("to change an asset needs edit on one of its folders")
 	case f == nil:
-		return assetRecord{}, nil, fault.NotApplicable("", "the asset has no file: change it as it was added")
+		err = fault.NotApplicable("", "the asset has no file: change it as it was added")
 	case ifMatch == "":
 		e := fault.Invalid("If-Match", "is missing: want the ETag of the asset")
 		e.Code = vitrine.CodePrecondition
-		return assetRecord{}, nil, e
-	case ifMatch != req.asset(*r).ETag():
-		return assetRecord{}, nil, fault.At("If-Match", fault.Conflict(vitrine.CodeChanged, vitrine.Version{},
+		err = e
+	case ifMatch != req.asset(r).ETag():
+		err = fault.At("If-Match", fault.Conflict(vitrine.CodeChanged, vitrine.Version{},
 			"is not the present ETag of the asset: read it again"))
 	}
-	return *r, f, nil
+	return r, f, err
+}
+
+// putFile stores f as the file of an asset that has one. createdAt is as in NewAsset.
+func (req *request) putFile(r assetRecord, f fileRecord, createdAt *time.Time) (assetRecord, error) {
+	d, err := f.draft(nil, req.limits)
+	if err != nil {
+		return assetRecord{}, err
+	}
+	d.CreatedAt = createdAt
+	return req.replace(r, d, req.now().UnixMilli())
 }

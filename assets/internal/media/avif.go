@@ -53,14 +53,11 @@ func avifMeta(r *io.SectionReader) (meta []byte, at int64, err error) {
 		if _, err := r.ReadAt(head, at); err != nil && err != io.EOF {
 			return nil, 0, err
 		}
-		header, size := int64(8), big(head[:4])
-		if size == 1 {
-			header, size = 16, big(head[8:])
-		}
+		kind, header, size := boxHead(head)
 		if size < header+4 || size > r.Size()-at {
 			break
 		}
-		if header += 4; string(head[4:8]) == "meta" && size <= maxAVIFMeta { // with a version
+		if header += 4; kind == "meta" && size <= maxAVIFMeta { // with a version
 			meta := make([]byte, size-header)
 			_, err := io.ReadFull(io.NewSectionReader(r, at+header, size-header), meta)
 			return meta, at + header, err

@@ -69,11 +69,7 @@ func (b *boxCopy) boxes(rest int64, depth int) {
 		if rest < 0 && len(head) < 8 {
 			return
 		}
-		head = b.peek(max(8, len(head)))
-		kind, header, size := string(head[4:8]), int64(8), big(head[:4])
-		if size == 1 && len(head) == 16 {
-			header, size = 16, big(head[8:])
-		}
+		kind, header, size := boxHead(b.peek(max(8, len(head))))
 		keep := slices.Contains(boxesKept, kind)
 		before, parent := boxParents[kind]
 		header += before
@@ -175,6 +171,16 @@ func (b *boxCopy) track(size int64) bool {
 	return true
 }
 
+// boxHead returns what b, of 8 bytes or more, says of the box that it begins with: its kind, and the lengths of its
+// header and of the whole box.
+func boxHead(b []byte) (kind string, header, size int64) {
+	kind, header, size = string(b[4:8]), 8, big(b[:4])
+	if size == 1 && len(b) >= 16 {
+		header, size = 16, big(b[8:16])
+	}
+	return kind, header, size
+}
+
 // box is a box in memory.
 type box struct {
 	kind string
@@ -186,18 +192,15 @@ type box struct {
 func boxesIn(b []byte) iter.Seq[box] {
 	return func(yield func(box) bool) {
 		for at := 0; at+8 <= len(b); {
-			header, size := 8, big(b[at:at+4])
-			switch {
-			case size == 0:
+			kind, header, size := boxHead(b[at:])
+			if size == 0 {
 				size = int64(len(b) - at)
-			case size == 1 && at+16 <= len(b):
-				header, size = 16, big(b[at+8:at+16])
 			}
-			if size < int64(header) {
+			if size < header {
 				return
 			}
-			end := at + int(min(size, int64(len(b)-at)))
-			if !yield(box{string(b[at+4 : at+8]), at + header, b[min(at+header, end):end]}) {
+			begin, end := at+int(header), at+int(min(size, int64(len(b)-at)))
+			if !yield(box{kind, begin, b[min(begin, end):end]}) {
 				return
 			}
 			at = end

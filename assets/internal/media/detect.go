@@ -14,6 +14,8 @@ const (
 	link  = "link"
 )
 
+const taken = "JPEG, PNG, GIF, WebP, AVIF, SVG, MP4, WebM, MP3, OGG, WAV"
+
 // The types that are taken.
 var (
 	jpegType = Type{"image/jpeg", photo, ".jpg"}
@@ -32,11 +34,9 @@ var (
 )
 
 var (
-	errNotTaken = errors.New("the file is of a kind that is not taken: want JPEG, PNG, GIF, WebP, AVIF, SVG, MP4, " +
-		"WebM, MP3, OGG, WAV or PDF")
-	errHEIC = errors.New(
-		"the file is a HEIC picture, which browsers do not show: export it as JPEG, and upload that; " +
-			"JPEG, PNG, GIF, WebP, AVIF, SVG, MP4, WebM, MP3, OGG, WAV and PDF are taken")
+	errNotTaken = errors.New("the file is of a kind that is not taken: want " + taken + " or PDF")
+	errHEIC     = errors.New("the file is a HEIC picture, which browsers do not show: export it as JPEG, and upload " +
+		"that; " + taken + " and PDF are taken")
 )
 
 // Detect returns the type of a file by its first bytes, of which it wants HeadSize, or all if the file has fewer. The

@@ -6,9 +6,7 @@
 // bounded memory. No length that a file claims is allocated before as many bytes have been seen.
 package media
 
-import (
-	"io"
-)
+import "io"
 
 // HeadSize is how many of a file's first bytes Detect looks at. A shorter file is all of its bytes.
 const HeadSize = 16 << 10
