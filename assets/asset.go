@@ -196,11 +196,7 @@ func (req *request) remove(r assetRecord) error {
 	req.wrote = true
 	req.changes.note(r.Ordinal, wasRemoved)
 	req.state.Count--
-	f, err := r.fileOf()
-	if err == nil {
-		err = req.moveFile(r.Ordinal, f, nil)
-	}
-	if err != nil {
+	if err := req.moveFile(r, nil); err != nil {
 		return err
 	}
 	return req.deleteAsset(r)

@@ -1,7 +1,6 @@
 package assets
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -229,8 +228,11 @@ func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 	if err := d.checkAttributeCount(len(p.Attributes), 0, req.limits); err != nil {
 		return assetRecord{}, err
 	}
+	if err := req.moveFile(r, d.file); err != nil {
+		return assetRecord{}, err
+	}
 	r.Body, r.File = p.body(), d.file.encode()
-	return r, cmp.Or(req.moveFile(r.Ordinal, nil, d.file), req.put(r, nil, allTerms(r, p, d.text)))
+	return r, req.put(r, nil, allTerms(r, p, d.text))
 }
 
 // replace stores the draft in place of old. If that changes nothing, it returns old, and neither
@@ -262,11 +264,7 @@ func (req *request) replace(old assetRecord, d draft, now int64) (assetRecord, e
 	if sameRecord(r, old) {
 		return old, nil
 	}
-	had, err := old.fileOf()
-	if err == nil {
-		err = req.moveFile(r.Ordinal, had, d.file)
-	}
-	if err != nil {
+	if err := req.moveFile(old, d.file); err != nil {
 		return assetRecord{}, err
 	}
 	r.UpdatedAt = max(now, old.UpdatedAt) // not earlier, even if the clock was set back

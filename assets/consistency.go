@@ -261,18 +261,18 @@ func (a *audit) checkAsset(r assetRecord) error {
 			return fmt.Errorf("the asset %d is in the folder %q, which does not exist", r.Ordinal, id)
 		}
 	}
-	if err := a.checkFile(r); err != nil {
+	f, err := r.fileOf()
+	if err == nil && f != nil {
+		err = a.checkFile(r, f)
+	}
+	if err != nil {
 		return err
 	}
-	return checkBody(r, a.limits)
+	return checkBody(r, f, a.limits)
 }
 
-// checkFile returns an error unless the record of the asset's file, if it has one, belongs to this asset alone.
-func (a *audit) checkFile(r assetRecord) error {
-	f, err := r.fileOf()
-	if err != nil || f == nil {
-		return err
-	}
+// checkFile returns an error unless the record of the asset's file belongs to this asset alone.
+func (a *audit) checkFile(r assetRecord, f *fileRecord) error {
 	a.files++
 	a.stored += f.stored()
 	if !isFileID(f.ID) || !strings.HasPrefix(f.Bytes, f.ID+"-") || len(f.Sum) != 2*sha256.Size ||
@@ -364,7 +364,7 @@ func (s *Service) auditBytes(ctx context.Context, names map[string]bool) iter.Se
 
 // checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It splits the body into
 // parts, applies the rules for new assets to them, and encodes them again.
-func checkBody(r assetRecord, lim Limits) error {
+func checkBody(r assetRecord, f *fileRecord, lim Limits) error {
 	p, err := partsOf(r.Body)
 	if err != nil {
 		return err
@@ -377,10 +377,6 @@ func checkBody(r assetRecord, lim Limits) error {
 		Generator Generator `json:"generator"`
 	}
 	if err := json.Unmarshal(p.Content, &from); err != nil {
-		return err
-	}
-	f, err := r.fileOf()
-	if err != nil {
 		return err
 	}
 	lim.Content = len(p.Content) // a limit of what is sent

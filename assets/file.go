@@ -1,6 +1,8 @@
 package assets
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -16,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/assets/internal/media"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
@@ -125,7 +128,7 @@ type FileInfo struct {
 // head returns the content as contentHead does.
 func (f fileRecord) head() []byte {
 	address := filePath + f.ID + "/" + urlescape.Escape(f.Name) + "?v=" + f.version()
-	at := fileAttachment{Version: "1.0", Type: attachmentType(f.Type), Title: f.Name, Description: f.Alt,
+	at := fileAttachment{Version: "1.0", Type: media.Type{MediaType: f.Type}.Kind(), Title: f.Name, Description: f.Alt,
 		URL: fileLink{address}, Width: f.Width, Height: f.Height,
 		File: FileInfo{f.ID, f.Name, f.Type, f.Size, f.Sum, f.Focus, []int{}}}
 	for _, r := range f.Renditions {
@@ -151,24 +154,13 @@ func (f fileRecord) head() []byte {
 // quotes of a text are escaped, so only the members href of the attachment can have these bytes.
 func shownBelow(base string, body []byte) []byte {
 	const before = `"href":"`
-	return []byte(strings.ReplaceAll(string(body), before+filePath, before+base+filePath))
-}
-
-// attachmentType returns the type of the attachment for a media type.
-func attachmentType(media string) string {
-	switch kind, _, _ := strings.Cut(media, "/"); kind {
-	case "image":
-		return "photo"
-	case "video", "audio":
-		return kind
-	}
-	return "link"
+	return bytes.ReplaceAll(body, []byte(before+filePath), []byte(before+base+filePath))
 }
 
 // draft returns what is stored of an asset with the file.
 func (f fileRecord) draft(folders []string, lim Limits) (draft, error) {
 	d := draft{NewAsset: NewAsset{ID: f.ID, Generator: Generator{filesGenerator}, Folders: unique(folders)},
-		sent: folders, unfiled: len(folders) == 0, origin: originOf(filesGenerator, f.ID), content: f.head(), file: &f}
+		origin: originOf(filesGenerator, f.ID), content: f.head(), file: &f}
 	var err error
 	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords, true)
 	return d, err
@@ -205,11 +197,12 @@ type goneFile struct {
 	Home  string   `json:"home,omitzero"` // the id of the file, if it was removed
 }
 
-// moveFile keeps the records beside an asset that change with its file: before and after are the file as it was and
-// as it is, nil for none.
-func (req *request) moveFile(ordinal int64, before, after *fileRecord) error {
-	if before != nil && after != nil && before.Bytes == after.Bytes {
-		return nil
+// moveFile keeps the records beside an asset that change with its file. r is the asset as it was, and after its file
+// from now on, nil for none.
+func (req *request) moveFile(r assetRecord, after *fileRecord) error {
+	before, err := r.fileOf()
+	if err != nil || before != nil && after != nil && before.Bytes == after.Bytes {
+		return err
 	}
 	if before != nil {
 		gone := goneFile{Names: before.names()}
@@ -234,24 +227,19 @@ func (req *request) moveFile(ordinal int64, before, after *fileRecord) error {
 	if before != nil {
 		return nil
 	}
-	return req.putJSON(req.fileKey(after.ID), ordinal)
+	return req.putJSON(req.fileKey(after.ID), r.Ordinal)
 }
 
 // checkRoom returns ErrUnprocessable if the libraries of the network would have more bytes of files than
 // Limits.Files with so many more. The counts of other libraries are as they were committed.
 func (req *request) checkRoom(more int64) error {
 	total := req.state.Files + more
-	for space, err := range req.r.Spaces(req.ctx, keyval.Space("assets", req.lib.Network)+"/") {
-		if err != nil {
-			return err
-		}
-		if space == req.space {
-			continue
-		}
+	states := keyval.Map(req.r.Spaces(req.ctx, keyval.Space("assets", req.lib.Network)+"/"),
+		func(space string) (string, error) { return keyval.Key(space, stateKind), nil })
+	for e, err := range keyval.Load(req.ctx, req.r, states, 1000) {
 		var state libraryState
-		values, err := req.r.Get(req.ctx, keyval.Key(space, stateKind))
-		if err == nil && values[0] != nil {
-			err = readJSON(space, values[0], &state)
+		if err == nil && e.Key != req.key(stateKind) {
+			err = readJSON(e.Key, e.Value, &state)
 		}
 		if err != nil {
 			return err
@@ -299,7 +287,7 @@ func (s *Session) Upload(ctx context.Context, lib Library, in UploadRequest, bod
 	if err := in.check(lim); err != nil {
 		return Asset{}, err
 	}
-	rules := func(req *request) error {
+	mayAdd := func(req *request) error {
 		for _, id := range in.Folders {
 			if _, err := req.folderToFill("folder", id); err != nil {
 				return err
@@ -308,16 +296,17 @@ func (s *Session) Upload(ctx context.Context, lib Library, in UploadRequest, bod
 		if len(in.Folders) == 0 && !req.moderator {
 			return fault.At("folder", fault.Forbidden("to add an asset to no folder is for moderators"))
 		}
-		return req.checkRoom(in.Size)
+		return nil
 	}
-	if err := s.allowed(ctx, lib, rules); err != nil {
+	err := s.allowed(ctx, lib, func(req *request) error { return cmp.Or(mayAdd(req), req.checkRoom(in.Size)) })
+	if err != nil {
 		return Asset{}, err
 	}
 	f := fileRecord{ID: newSecret(), Name: in.Name, Title: in.Title, Alt: in.Alt, By: s.by.URN, Focus: Focus{0.5, 0.5}}
 	return s.keep(ctx, lib, f, body, func(req *request, f fileRecord) (assetRecord, error) {
 		d, err := f.draft(in.Folders, req.limits)
 		if err == nil {
-			err = rules(req)
+			err = mayAdd(req)
 		}
 		if err != nil {
 			return assetRecord{}, err

@@ -112,7 +112,7 @@ func (s *Service) receive(body io.Reader) (out *received, err error) {
 			out.close()
 		}
 	}()
-	if kind.Kind != "photo" {
+	if kind.Kind() != "photo" {
 		out.info, err = media.CleanStream(out, in, kind)
 	} else {
 		var raw *spool

@@ -26,7 +26,7 @@ var boxesKept = strings.Fields(`ftyp styp pdin mdat sidx ssix prft mvhd iods tkh
 
 // tracksKept are the kinds of tracks that are played: pictures, sound, subtitles; and those of an animated AVIF. Others
 // tell of place and camera.
-var tracksKept = []string{"vide", "soun", "text", "sbtl", "subt", "clcp", "pict", "auxv"}
+var tracksKept = strings.Fields("vide soun text sbtl subt clcp pict auxv")
 
 // trackPositions are the formats of tracks that have positions: of GoPro, of Google's cameras, of Sony, of DJI.
 var trackPositions = []string{"gpmd", "camm", "rtmd", "djmd"}

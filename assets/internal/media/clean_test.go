@@ -219,7 +219,7 @@ func TestErrorsOfReadersAndWriters(t *testing.T) {
 		for n := 0; n < len(f.file); n += 1 + len(f.file)/7 {
 			r := io.NewSectionReader(brokenAt{f.file, int64(n), broken}, 0, int64(len(f.file)))
 			var err error
-			if kind.Kind == "photo" {
+			if kind.Kind() == "photo" {
 				_, err = media.CleanPicture(io.Discard, r, kind)
 			} else {
 				_, err = media.CleanStream(io.Discard,

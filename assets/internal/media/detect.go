@@ -7,30 +7,23 @@ import (
 	"strings"
 )
 
-const (
-	photo = "photo"
-	video = "video"
-	audio = "audio"
-	link  = "link"
-)
-
 const taken = "JPEG, PNG, GIF, WebP, AVIF, SVG, MP4, WebM, MP3, OGG, WAV"
 
 // The types that are taken.
 var (
-	jpegType = Type{"image/jpeg", photo, ".jpg"}
-	pngType  = Type{"image/png", photo, ".png"}
-	gifType  = Type{"image/gif", photo, ".gif"}
-	webpType = Type{"image/webp", photo, ".webp"}
-	avifType = Type{"image/avif", photo, ".avif"}
-	svgType  = Type{"image/svg+xml", photo, ".svg"}
-	mp4Type  = Type{"video/mp4", video, ".mp4"}
-	m4aType  = Type{"audio/mp4", audio, ".m4a"}
-	webmType = Type{"video/webm", video, ".webm"}
-	mp3Type  = Type{"audio/mpeg", audio, ".mp3"}
-	oggType  = Type{"audio/ogg", audio, ".ogg"}
-	wavType  = Type{"audio/wav", audio, ".wav"}
-	pdfType  = Type{"application/pdf", link, ".pdf"}
+	jpegType = Type{"image/jpeg", ".jpg"}
+	pngType  = Type{"image/png", ".png"}
+	gifType  = Type{"image/gif", ".gif"}
+	webpType = Type{"image/webp", ".webp"}
+	avifType = Type{"image/avif", ".avif"}
+	svgType  = Type{"image/svg+xml", ".svg"}
+	mp4Type  = Type{"video/mp4", ".mp4"}
+	m4aType  = Type{"audio/mp4", ".m4a"}
+	webmType = Type{"video/webm", ".webm"}
+	mp3Type  = Type{"audio/mpeg", ".mp3"}
+	oggType  = Type{"audio/ogg", ".ogg"}
+	wavType  = Type{"audio/wav", ".wav"}
+	pdfType  = Type{"application/pdf", ".pdf"}
 )
 
 var (
@@ -96,12 +89,12 @@ func detectBrands(head []byte) (Type, error) {
 		return avifType, nil
 	case major == "crx ": // a raw picture of a camera
 		return Type{}, errNotTaken
-	case image || slices.Contains([]string{"heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs"}, major):
+	case image || slices.Contains(strings.Fields("heic heix heim heis hevc hevx hevm hevs"), major):
 		return Type{}, errHEIC
 	case strings.HasPrefix(major, "M4A") || strings.HasPrefix(major, "M4B") || major == "F4A ":
 		return m4aType, nil
-	case major == "qt  " || strings.HasPrefix(major, "M4V") || has("isom", "iso2", "iso3", "iso4", "iso5", "iso6",
-		"iso7", "iso8", "iso9", "mp41", "mp42", "avc1", "dash", "mmp4", "MSNV"):
+	case major == "qt  " || strings.HasPrefix(major, "M4V") ||
+		has(strings.Fields("isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 dash mmp4 MSNV")...):
 		return mp4Type, nil
 	}
 	return Type{}, errNotTaken

@@ -69,7 +69,7 @@ func TestDetect(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "want JPEG, PNG, GIF") {
 				t.Errorf("%s: %v, %v, want an error with the list", c.name, got, err)
 			}
-		case err != nil || got.MediaType+" "+got.Kind+" "+got.Ending != c.want:
+		case err != nil || got.MediaType+" "+got.Kind()+" "+got.Ending != c.want:
 			t.Errorf("%s: %v, %v, want %s", c.name, got, err, c.want)
 		}
 	}

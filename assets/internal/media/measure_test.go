@@ -91,7 +91,7 @@ func TestMeasures(t *testing.T) {
 		if got != c.want || err != nil {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
 		}
-		if info.Kind != "photo" && info.MediaType != "video/mp4" && cleaned != c.file && info.MediaType != "audio/mp4" {
+		if info.Kind() != "photo" && info.MediaType != "video/mp4" && cleaned != c.file && info.MediaType != "audio/mp4" {
 			t.Errorf("%s: it is not as it was sent", c.name)
 		}
 	}
@@ -172,7 +172,7 @@ func TestBombs(t *testing.T) {
 		kind, began := typeOf(t, c.file), time.Now()
 		var info media.Info
 		var err error
-		if kind.Kind == "photo" {
+		if kind.Kind() == "photo" {
 			info, err = media.CleanPicture(io.Discard, section(c.file), kind)
 		} else {
 			info, err = media.CleanStream(io.Discard, strings.NewReader(c.file), kind)

@@ -6,7 +6,10 @@
 // bounded memory. No length that a file claims is allocated before as many bytes have been seen.
 package media
 
-import "io"
+import (
+	"io"
+	"strings"
+)
 
 // HeadSize is how many of a file's first bytes Detect looks at. A shorter file is all of its bytes.
 const HeadSize = 16 << 10
@@ -14,8 +17,18 @@ const HeadSize = 16 << 10
 // Type is a kind of file.
 type Type struct {
 	MediaType string // for example "image/jpeg"
-	Kind      string // "photo", "video", "audio" or "link", the type of an attachment that holds it
 	Ending    string // the usual ending of names, for example ".jpg"
+}
+
+// Kind returns the type of an attachment with the file: photo, video, audio or link.
+func (t Type) Kind() string {
+	switch kind, _, _ := strings.Cut(t.MediaType, "/"); kind {
+	case "image":
+		return "photo"
+	case "video", "audio":
+		return kind
+	}
+	return "link"
 }
 
 // Info is what a file's header says.

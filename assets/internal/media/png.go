@@ -5,17 +5,17 @@ import (
 	"hash/crc32"
 	"math"
 	"slices"
+	"strings"
 )
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
 // pngColors are the chunks that say what the numbers of a PNG mean as colors. They are copied to its renditions, too.
-var pngColors = []string{"cHRM", "gAMA", "iCCP", "sRGB", "cICP"}
+var pngColors = strings.Fields("cHRM gAMA iCCP sRGB cICP")
 
 // pngChunks are the further chunks that show a PNG: its header, palette, transparency, pixels and frames, and hints how
 // to show it.
-var pngChunks = []string{"IHDR", "PLTE", "tRNS", "IDAT", "IEND", "acTL", "fcTL", "fdAT", "sBIT", "bKGD", "pHYs", "mDCV",
-	"cLLI"}
+var pngChunks = strings.Fields("IHDR PLTE tRNS IDAT IEND acTL fcTL fdAT sBIT bKGD pHYs mDCV cLLI")
 
 // Kinds of colors, as in the header.
 const (

@@ -26,12 +26,12 @@ func copyWebM(c *copier) {
 		c.info.Width, c.info.Height = tracks[webmDisplayWidth], tracks[webmDisplayHeight]
 	}
 	if tracks[webmTrackType] > 0 && c.info.Width == 0 {
-		c.info.Type = Type{"audio/webm", audio, ".webm"}
+		c.info.Type = Type{"audio/webm", ".webm"}
 	}
 	c.rest()
 }
 
-// webmElements puts the first value of each known element in b into values. An element has an id, the length of its
+// webmElements puts the first value of each element in b that may be a number into values. An element has an id, the length of its
 // data, and the data: further elements, or a number.
 func webmElements(b []byte, values map[int]int, depth int) {
 	for depth < 5 { // the file, a segment, tracks, a track, a video
@@ -46,8 +46,7 @@ func webmElements(b []byte, values map[int]int, depth int) {
 		switch id {
 		case webmSegment, webmTracks, webmTrack, webmVideo:
 			webmElements(data, values, depth+1)
-		case webmTrackType, webmPixelWidth, webmPixelHeight, webmDisplayWidth, webmDisplayHeight, webmDisplayUnit,
-			webmAlpha:
+		default:
 			if _, ok := values[id]; !ok && len(data) <= 4 {
 				values[id] = int(big(data))
 			}
