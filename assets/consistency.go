@@ -306,7 +306,8 @@ func (a *audit) checkGone(e storage.Entry) error {
 	for _, name := range gone.Names {
 		id, _, _ := strings.Cut(name, "-")
 		if !isFileID(id) || a.names[name] || gone.Home != "" && gone.Home != id {
-			return fmt.Errorf("names the bytes %q of the file %q, which a file has, or which are none", name, gone.Home)
+			return fmt.Errorf("names the bytes %q of the removed file %q: want bytes of that file, which it has not now", name,
+				gone.Home)
 		}
 		values, err := a.r.Get(a.ctx, keyval.Key(fileSpace(id), homeKind, id))
 		if err != nil {

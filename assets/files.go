@@ -22,13 +22,13 @@ import (
 // the record that has this name. So what an interruption leaves is bytes without a record, which
 // [Service.Upkeep] deletes a day later.
 type Files interface {
-	// Put keeps what from yields, which are size bytes, under a new name. The bytes are durable when it returns nil.
+	// Put keeps the size bytes that from yields under a new name. The bytes are durable when it returns nil.
 	// After an error some of them may be kept, and List yields the name then. It returns storage.ErrFull if there is no
 	// room, and the error of from as it is.
 	Put(ctx context.Context, name string, size int64, from io.Reader) error
-	// Open returns size of the bytes with this name, from an offset on. If there is no such name, Open or the first
-	// Read returns an error that wraps fs.ErrNotExist. A Read returns an error if the bytes were deleted meanwhile, and
-	// not io.EOF.
+	// Open returns a reader of size bytes of those that Put has kept under the name, beginning at the offset. If the
+	// name has no bytes, Open or the first Read returns an error that wraps fs.ErrNotExist. If the bytes are deleted
+	// later, Read returns an error other than io.EOF.
 	Open(ctx context.Context, name string, offset, size int64) (io.ReadCloser, error)
 	// Delete deletes the bytes with these names, and ignores names without bytes.
 	Delete(ctx context.Context, names ...string) error

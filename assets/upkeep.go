@@ -128,9 +128,9 @@ func (s *Service) File(ctx context.Context, in FileRequest) (File, error) {
 const uploadTime = 24 * time.Hour
 
 // Upkeep deletes the bytes of files that were replaced or removed, and once an hour those that have had no record for a
-// day. When it returns, no file of the store has them any more. It also indexes assets that v0.2.0 has stored by their
-// attachments, in small steps. A program calls it every few seconds; several processes may do so. After an error, such
-// as ErrBusy because somebody reads from copies, a later call continues.
+// day. When it returns nil, the store on disk has none of the former any more. It also indexes assets that v0.2.0 has
+// stored by their attachments, in small steps. A program calls it every few seconds; several processes may do so. After
+// an error, such as ErrBusy because somebody reads from copies, a later call continues.
 func (s *Service) Upkeep(ctx context.Context) error {
 	for lib, err := range libraries(ctx, s.made().db) {
 		if err == nil {

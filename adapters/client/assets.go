@@ -5,7 +5,6 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
@@ -52,20 +51,12 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 			q.text(name, at.UTC().Format(time.RFC3339Nano))
 		}
 	}
-	if in.In != nil {
-		q["in"] = []string{strings.Join(in.In, ",")}
-	}
-	if in.Types != nil {
-		q["type"] = []string{strings.Join(in.Types, ",")}
-	}
+	q.list("in", in.In).list("type", in.Types).list("facets", in.Facets)
 	if in.NoAlt {
 		q.text("alt", "missing")
 	}
 	if in.Typos {
 		q.text("typos", "1")
-	}
-	if len(in.Facets) > 0 {
-		q["facets"] = []string{strings.Join(in.Facets, ",")}
 	}
 	if in.Via != nil {
 		q.text("via", strconv.FormatInt(*in.Via, 10))

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -145,11 +144,11 @@ func (a *Apps) Follow(ctx context.Context, in appsvc.ChangesRequest) iter.Seq2[a
 func changesQuery(in appsvc.ChangesRequest) values {
 	q := values{}.text("app", in.AppID).number("limit", in.Limit)
 	if in.Types != nil {
-		var names []string
-		for _, t := range in.Types {
-			names = append(names, string(t))
+		names := make([]string, len(in.Types))
+		for i, t := range in.Types {
+			names[i] = string(t)
 		}
-		q["types"] = []string{strings.Join(names, ",")}
+		q.list("types", names)
 	}
 	return q
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/fault"
@@ -55,10 +54,8 @@ func sendFile(ctx context.Context, a *Assets, r request, body io.Reader) (assets
 func (a *Assets) ShowFolder(
 	ctx context.Context, lib assets.Library, in assets.ShowFolderRequest,
 ) (assets.ShownFolder, error) {
-	q := values{}.text("sort", in.Sort).number("limit", in.Limit).text("after", in.After)
-	if in.Types != nil {
-		q["type"] = []string{strings.Join(in.Types, ",")}
-	}
-	return send[assets.ShownFolder](ctx, a.service, request{method: http.MethodGet, reads: true, keyed: true, query: q,
-		path: path("/x/public/assets/%s/%s/%s", lib.Network, lib.ID, in.Folder)}, object("assets"))
+	r := reading(path("/x/public/assets/%s/%s/%s", lib.Network, lib.ID, in.Folder), values{}.text("sort", in.Sort).
+		number("limit", in.Limit).text("after", in.After).list("type", in.Types))
+	r.keyed = true
+	return send[assets.ShownFolder](ctx, a.service, r, object("assets"))
 }

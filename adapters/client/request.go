@@ -143,6 +143,14 @@ func (v values) number(name string, value int) values {
 	return v
 }
 
+// list adds the items of a list, joined by commas, unless the list is nil.
+func (v values) list(name string, items []string) values {
+	if items != nil {
+		v[name] = []string{strings.Join(items, ",")}
+	}
+	return v
+}
+
 // flag adds true.
 func (v values) flag(name string, value bool) values {
 	if value {

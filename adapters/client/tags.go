@@ -85,8 +85,8 @@ func (a *Apps) Deliver(ctx context.Context, tag string, appIDs []string) ([]apps
 func (a *Apps) ListPublished(
 	ctx context.Context, in appsvc.ListPublishedRequest,
 ) (vitrine.Page[appsvc.Published], error) {
-	r := request{method: http.MethodGet, path: path("/x/public/%s", in.Tag),
-		query: values{}.number("limit", in.Limit).text("after", in.After), reads: true, keyed: true}
+	r := reading(path("/x/public/%s", in.Tag), values{}.number("limit", in.Limit).text("after", in.After))
+	r.keyed = true
 	return pageOfApps[appsvc.Published](ctx, a.remote, r)
 }
 

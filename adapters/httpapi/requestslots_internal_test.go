@@ -238,7 +238,7 @@ func TestErasuresAndExportsHaveSlots(t *testing.T) {
 		}{
 			{"POST", "/apps/" + app + "/erase", "", 204},
 			{"POST", library + "/folders", fmt.Sprintf(`{"delete":[%q],"purge":[%[1]q]}`, folder), 200},
-			{"DELETE", "/x/reviews?network=example.test&everything=true", "", 404}, // there are none
+			{"DELETE", "/x/reviews?network=example.test&everything=true", "", 404}, // the network has no reviews
 		} {
 			all := taken(t, h.erasures, by.URN, "", h.erasures.perCaller)
 			begun := time.Now()

@@ -66,8 +66,8 @@ const (
 // server is asked for it. The keys must be allowed to list the bucket, to get, put and delete objects, and to list and
 // abort multipart uploads.
 //
-// An error is a storage.ErrBusy if another call may succeed, since the server could not be reached. Any other one is a
-// mistake in the arguments, or says that there is no such bucket or that the keys do not open it.
+// An error is a storage.ErrBusy if the server could not be reached, so that another call may succeed. Any other error
+// says which argument is wrong, that the bucket does not exist, or that the keys may not list it.
 func Open(ctx context.Context, address string, keys Keys) (*Files, error) {
 	const want = "want s3://BUCKET?endpoint=URL&region=REGION"
 	u, err := url.Parse(address)

@@ -204,7 +204,7 @@ func TestRenditions(t *testing.T) {
 	webpLossy := riffChunk("VP8 ", vp8(700, 32))
 	for _, c := range []struct {
 		name, file string
-		kind       string // of the renditions; "" if there are none
+		kind       string // media type of the renditions; "" = the file has no renditions
 		profile    string // in each of them
 	}{
 		{"JPEG", jpegFile, "image/jpeg", ""},
