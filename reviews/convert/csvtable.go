@@ -117,9 +117,8 @@ func (m macLines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// openTable examines the beginning of a file and reads its header. Of the mapping it needs rows, if this is JSON.
-// named is the character set, or "" to guess it. It
-// returns ErrInvalid if the file is not a table.
+// openTable examines the beginning of a file and reads its header. Of the mapping it needs rows, if this is JSON. named
+// is the character set, or "" to guess it. It returns ErrInvalid if the file is not a table.
 func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 	read, charset := &counted{in: file}, "utf-8"
 	in, err := gunzip.Unpacked(bufio.NewReaderSize(read, maxLook))

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 )
 
 // maxValue is the number of bytes of JSON that are in memory together: a row, or what is below the first * of rows.
@@ -103,7 +104,7 @@ func (t *table) openJSON(in io.Reader, head []byte, rows string, given bool) err
 	j := &jsonRows{in: &jsonLines{in: in, left: maxValue}, at: map[string]int{}, late: map[string]bool{}}
 	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true))
 	for _, name := range strings.Split(rows, "/")[1:] {
-		j.path = append(j.path, unpointed.Replace(name))
+		j.path = append(j.path, jsonpointer.Unescape(name))
 	}
 	if rows != "" && rows[0] != '/' {
 		return fault.Invalid("mapping", "rows: want a JSON pointer such as /products/*/reviews")
@@ -121,8 +122,7 @@ func (t *table) openJSON(in io.Reader, head []byte, rows string, given bool) err
 		j.first = append(j.first, r)
 		for i, name := range r.names {
 			size += len(name) + len(r.texts[i])
-			_, number := lastNumber(name)
-			if _, known := j.at[name]; !known && number < 10 { // of long lists the first are enough
+			if _, known := j.at[name]; !known && largestIndex(name) < 10 { // of long lists the first are enough
 				j.at[name] = len(t.header)
 				t.header = append(t.header, name)
 			}
@@ -142,14 +142,12 @@ func (t *table) openJSON(in io.Reader, head []byte, rows string, given bool) err
 	return nil
 }
 
-// lastNumber returns the largest index of an array in the name of a column.
-func lastNumber(name string) (ok bool, most int) {
-	for part := range strings.SplitSeq(name, "/") {
-		if n, err := strconv.Atoi(part); err == nil {
-			ok, most = true, max(most, n)
-		}
+// largestIndex returns the largest index of an array in the name of a column.
+func largestIndex(name string) (most int) {
+	for token := range strings.SplitSeq(name, "/") {
+		most = max(most, jsonpointer.Index(token))
 	}
-	return ok, most
+	return most
 }
 
 // cellsOfRecord returns the cells of a row, which are valid until the next call.
@@ -159,7 +157,7 @@ func (t *table) cellsOfRecord(r record) []string {
 	for i, name := range r.names {
 		if at, known := t.json.at[name]; known {
 			t.cells[at] = r.texts[i]
-		} else if _, number := lastNumber(name); number < 10 && len(t.json.late) < 30 {
+		} else if largestIndex(name) < 10 && len(t.json.late) < 30 {
 			t.json.late[name] = true
 		}
 	}
@@ -250,7 +248,7 @@ func (j *jsonRows) stream(path []string, above []*record) error {
 		case path[0] == "*":
 			err = j.descend(v, path[1:], above, line, name)
 		default:
-			flatten(v, "/"+pointed.Replace(name), own)
+			flatten(v, "/"+jsonpointer.Escape(name), own)
 		}
 		if err != nil {
 			return err
@@ -291,7 +289,7 @@ func (j *jsonRows) descend(v jsontext.Value, path []string, above []*record, lin
 			if len(path) == 0 || path[0] == "*" || path[0] == name {
 				lists, keys = append(lists, member), append(keys, name)
 			} else {
-				flatten(member, "/"+pointed.Replace(name), own)
+				flatten(member, "/"+jsonpointer.Escape(name), own)
 			}
 		})
 		rest := path[min(len(path), 1):]
@@ -333,7 +331,7 @@ const maxNested = 16
 func flatten(v jsontext.Value, at string, to *record) {
 	switch kind := v.Kind(); {
 	case (kind == '{' || kind == '[') && strings.Count(at, "/") < maxNested:
-		each(v, func(name string, member jsontext.Value) { flatten(member, at+"/"+pointed.Replace(name), to) })
+		each(v, func(name string, member jsontext.Value) { flatten(member, at+"/"+jsonpointer.Escape(name), to) })
 	case kind == '"':
 		text, _ := jsontext.AppendUnquote(nil, v)
 		to.add(at, strings.ReplaceAll(string(text), "\x00", ""))
@@ -343,12 +341,6 @@ func flatten(v jsontext.Value, at string, to *record) {
 		to.add(at, string(v))
 	}
 }
-
-// pointed and unpointed escape a name for a JSON pointer, and take that back.
-var (
-	pointed   = strings.NewReplacer("~", "~0", "/", "~1")
-	unpointed = strings.NewReplacer("~1", "/", "~0", "~")
-)
 
 // reviewLists matches the names of lists of reviews.
 var reviewLists = regexp.MustCompile(`(?i)^(product_?)?(reviews|bewertungen|rezensionen|avis|reseñas|recensioni)$`)

@@ -44,12 +44,12 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		get("parent_id")
 	name, author, created := get("author_name"), get("author_id"), get("created")
 	for _, id := range []string{e.collection, e.id} {
-		if powered.MatchString(id) {
+		if id != "" && digit(id[0]) && powered.MatchString(id) {
 			c.powers++
 			c.power = cmp.Or(c.power, fmt.Sprintf("%q in line %d", id, e.line))
 		}
 	}
-	name, e.title = decoded(name), decoded(e.title)
+	name, e.title = html.UnescapeString(name), html.UnescapeString(e.title)
 	var faults []string
 	failIf := func(wrong bool, reason string) {
 		if wrong {
@@ -75,7 +75,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		}
 		faults = append(faults, reason)
 	}
-	out := appendJSON(append(c.json[:0], `"title":`...), decoded(get("title")))
+	out := appendJSON(append(c.json[:0], `"title":`...), html.UnescapeString(get("title")))
 	out = appendJSON(append(out, `,"body_html":`...), c.bodies.body(get("body")))
 	out = appendJSON(append(out, `,"created":`...), e.created)
 	out = append(out, `,"ratings":`...)
@@ -134,14 +134,6 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 
 // powered matches numbers in scientific notation, which spreadsheets make of long ids.
 var powered = regexp.MustCompile(`^\d([.,]\d+)?[eE]\+?\d+$`)
-
-// decoded returns a text with characters in place of the entities of HTML.
-func decoded(text string) string {
-	if strings.IndexByte(text, '&') < 0 {
-		return text
-	}
-	return html.UnescapeString(text)
-}
 
 // ratings returns the ratings of a row, or why there are none.
 func (c *conversion) ratings(cells []string, line int64) (out []int, reason string) {
@@ -334,7 +326,7 @@ type lineWriter struct {
 	out   []byte
 }
 
-// add adds the line of a collection, failIf all of its reviews are rejected.
+// add adds the line of a collection, unless all of its reviews are rejected.
 func (w *lineWriter) add(reviews []*entry) error {
 	if l := w.assemble(reviews); len(l.reviews) > 0 {
 		w.lines = append(w.lines, l)

@@ -34,8 +34,10 @@ func (v *value) read(cells []string) (text string, from *value) {
 				text += v.join + cell
 			}
 		}
-		if word, ok := v.words[strings.ToLower(text)]; ok && v.words != nil {
-			text = word
+		if v.words != nil { // most values have none, and lower case would copy each text
+			if word, ok := v.words[strings.ToLower(text)]; ok {
+				text = word
+			}
 		}
 		if text != "" {
 			return text, from
