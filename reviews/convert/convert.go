@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -103,21 +102,19 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	c := &conversion{Request: in, result: Result{Rejected: []Rejected{}}}
 	if c.Source == "" {
 		c.Source = "import"
-		c.result.Notes = append(c.result.Notes,
-			`source: "import", since none was given; give the same one with every file of a site`)
+		c.result.Notes = notes{`source: "import", since none was given; give the same one with every file of a site`}
 	}
 	if c.MaxLine == 0 {
 		c.MaxLine = 16 << 20
 	}
-	switch {
-	case in.File == nil || in.To == nil:
+	if in.File == nil || in.To == nil {
 		return c.result, fault.Invalid("", "the request needs a file to convert and a place to write to")
 	}
 	err := ctx.Err()
-	if err != nil {
-		return c.result, err
+	if err == nil {
+		c.table, err = openTable(in.File, in.Mapping, in.Charset)
 	}
-	if c.table, err = openTable(in.File, in.Mapping, in.Charset); err != nil {
+	if err != nil {
 		return c.result, err
 	}
 	defer c.close()
@@ -139,7 +136,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	}
 	c.result.Notes = append(c.result.Notes, c.setScales(c.plan, c.Scale)...)
 	c.dates = newDateReader(c.texts(c.plan.at["created"]), c.Dates)
-	c.replyDates = newDateReader(c.texts(c.plan.subpart("reply_created")), c.Dates)
+	c.replyDates = newDateReader(c.texts(c.plan.at["reply_created"]), c.Dates)
 	groups := &groups{slot: slot{in.Spools, false}, most: in.MaxSpool}
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err == nil {
@@ -155,49 +152,44 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 }
 
 // notes returns the notes of the result.
-func (c *conversion) notes() []string {
-	notes := c.table.notes(c.plan)
+func (c *conversion) notes() notes {
+	out := c.table.notes(c.plan)
 	switch d, rejected := c.dates, c.result.RejectedTotal > 0; {
 	case d.refuted != "":
-		notes = append(notes, d.refuted)
+		out.add("%s", d.refuted)
 	case d.ambiguous != "":
 		text, as := d.example()
-		notes = append(notes,
-			fmt.Sprintf("dates: %s was taken for %s; dates=dmy or dates=mdy says otherwise", text, as))
+		out.add("dates: %s was taken for %s; dates=dmy or dates=mdy says otherwise", text, as)
 	case d.order != "" && rejected:
-		notes = append(notes,
-			fmt.Sprintf("dates: the order was decided by %s; give dates=%s with the rejected rows", d.proof, d.order))
+		out.add("dates: the order was decided by %s; give dates=%s with the rejected rows", d.proof, d.order)
 	}
 	for _, s := range c.plan.skips {
 		for _, text := range slices.Sorted(maps.Keys(s.is)) {
 			if s.is[text] == 0 {
-				notes = append(notes, fmt.Sprintf("skip: no row has %q in column %q", text, c.header[s.column]))
+				out.add("skip: no row has %q in column %q", text, c.header[s.column])
 			}
 		}
 	}
 	if c.unknown > 0 {
-		notes = append(notes,
-			fmt.Sprintf("reviews with characters that %s does not have: %d: look whether it is the right "+
-				"one", c.charset, c.unknown))
+		out.add("reviews with characters that %s does not have: %d: look whether it is the right one", c.charset,
+			c.unknown)
 	}
 	if c.powers > 0 {
-		notes = append(notes, fmt.Sprintf("ids such as %s, whose digits a spreadsheet has lost: %d; export the table "+
-			"again, and do not save it with a spreadsheet", c.power, c.powers))
+		out.add("ids such as %s, whose digits a spreadsheet has lost: %d; export the table again, and do not save it "+
+			"with a spreadsheet", c.power, c.powers)
 	}
 	if c.filled > 0 {
-		notes = append(notes, fmt.Sprintf("empty ratings that became the mean of the others: %d", c.filled))
+		out.add("empty ratings that became the mean of the others: %d", c.filled)
 	}
 	if c.alike > 0 {
-		notes = append(notes,
-			fmt.Sprintf("rows that are like an earlier one: %d; all are kept, since the table has no ids: see line %s",
-				c.alike, strings.Join(c.alikeAt, ", ")))
+		out.add("rows that are like an earlier one: %d; all are kept, since the table has no ids: see line %s", c.alike,
+			strings.Join(c.alikeAt, ", "))
 	}
 	if c.foreign > 0 {
-		notes = append(notes,
-			fmt.Sprintf("line %d is not UTF-8: such cells were read as Windows-1252, so look whether their letters "+
-				"are right", c.foreign))
+		out.add("line %d is not UTF-8: such cells were read as Windows-1252, so look whether their letters are right",
+			c.foreign)
 	}
-	return notes
+	return out
 }
 
 // continued is the fault of a part of a rejected row that another part follows.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -52,11 +51,11 @@ type table struct {
 	blank   int     // the empty cells behind the last column
 	faults  []int64 // the lines of the first cells with quotes that are not doubled
 	recent  recent
-	long    int    // the parts of the row that were returned; 0 = all of it fits into one
-	first   row    // the first part of such a row
-	line    int64  // of the next line, from 1
-	foreign int64  // the line of the first row that is not UTF-8; 0 = none
-	quotes  string // a note about quotes, or ""
+	long    int   // the parts of the row that were returned; 0 = all of it fits into one
+	first   row   // the first part of such a row
+	line    int64 // of the next line, from 1
+	foreign int64 // the line of the first row that is not UTF-8; 0 = none
+	found   notes // about the form of the file
 }
 
 // row is a row of a table, or a piece of several rows. It has either cells or a fault.
@@ -183,7 +182,7 @@ func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 	}
 	look.readSample()
 	if look.quotesAreText(head, whole) {
-		t.quotes = "quotes are read as text, since no cell of this table both begins and ends with one"
+		t.found.add("quotes are read as text, since no cell of this table both begins and ends with one")
 		look = newTable(bytes.NewReader(head), t.scan.comma)
 		look.scan.text, t.scan.text = true, true
 		if err := look.readHeader(); err != nil {
@@ -193,12 +192,13 @@ func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 	}
 	if n := len(look.faults); look.extra == 0 && n > 2 && 100*n >= len(look.sample) {
 		t.scan.lazy = true
-		t.quotes = fmt.Sprintf("quotes inside of cells are not doubled in this table, as in line %d: they are read "+
-			"as text",
+		t.found.add("quotes inside of cells are not doubled in this table, as in line %d: they are read as text",
 			look.faults[0])
 	}
 	t.sample = look.sample
-	t.dump = dumped(t.sample)
+	if t.dump = dumped(t.sample); t.dump {
+		t.found.add(`this is a dump of a database: \N and NULL are empty, and \', \" and \n are read as such`)
+	}
 	if err := t.readHeader(); err != nil {
 		return nil, err
 	}

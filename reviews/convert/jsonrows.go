@@ -3,10 +3,8 @@ package convert
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -98,7 +96,7 @@ func (t *table) openJSON(in io.Reader, head []byte, rows string, given bool) err
 			return fault.Invalid("", "this is JSON in the import format: check or import it")
 		}
 		if rows != "" {
-			t.quotes = fmt.Sprintf("rows: %q, guessed; the mapping may have other rows", rows)
+			t.found.add("rows: %q, guessed; the mapping may have other rows", rows)
 		}
 	}
 	j := &jsonRows{in: &jsonLines{in: in, left: maxValue}, at: map[string]int{}, late: map[string]bool{}}
@@ -166,17 +164,17 @@ func (t *table) cellsOfRecord(r record) []string {
 
 // nextJSON does for JSON what next does.
 func (t *table) nextJSON() (row, error) {
-	j := t.json
-	var r record
+	j, r := t.json, record{}
 	if j.n < len(j.first) {
 		r = j.first[j.n]
 	} else {
 		var err error
-		var more bool
-		if r, err, more = j.pull(); err != nil {
+		more := false
+		if r, err, more = j.pull(); err == nil && !more {
+			err = io.EOF
+		}
+		if err != nil {
 			return row{}, err
-		} else if !more {
-			return row{}, io.EOF
 		}
 	}
 	j.n++
@@ -360,11 +358,10 @@ func guessRows(head []byte) string {
 			values, array = values+1, kind == '['
 		}
 		pointer := string(dec.StackPointer())
-		key := dec.StackIndex
 		if kind == '[' && dec.PeekKind() == '{' && pointer != "" {
 			parts := strings.Split(pointer, "/")
 			for i := range parts[1:] {
-				if above, _ := key(i + 1); above == '[' {
+				if above, _ := dec.StackIndex(i + 1); above == '[' {
 					parts[i+1] = "*"
 				}
 			}
@@ -375,7 +372,7 @@ func guessRows(head []byte) string {
 			}
 		}
 		if values == 1 && !array && strings.Count(pointer, "/") == 1 {
-			switch _, n := key(1); {
+			switch _, n := dec.StackIndex(1); {
 			case kind == '{' && depth == 2:
 				objects++
 			case kind != '}' && kind != ']' && depth == 1 && n%2 == 0, kind == '[' && depth == 2:
@@ -392,13 +389,4 @@ func guessRows(head []byte) string {
 		return "/*"
 	}
 	return ""
-}
-
-// lateColumns returns a note about columns that are not among those of the first rows, or "".
-func (j *jsonRows) lateColumns() string {
-	if len(j.late) == 0 {
-		return ""
-	}
-	return "columns that the first rows do not have are not used, unless the mapping names them: " +
-		quoted(slices.Sorted(maps.Keys(j.late)))
 }

@@ -103,11 +103,10 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		}
 	}
 	between, end := `,"subparts":{`, ""
-	reply := p.subpart("reply")
-	answer, _ := reply.read(cells)
+	answer := get("reply")
 	for _, s := range p.subparts {
 		value, _ := s.read(cells)
-		if reply != nil && answer == "" && s.first() < 0 && slices.Contains(replies, s.name) {
+		if p.at["reply"] != nil && answer == "" && s.first() < 0 && slices.Contains(replies, s.name) {
 			continue // nobody has answered
 		}
 		if s.name == "reply_created" {

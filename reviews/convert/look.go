@@ -48,8 +48,13 @@ func Look(file io.Reader, charset string) (Sight, error) {
 	return s, nil
 }
 
+// notes are sentences about a table.
+type notes []string
+
+func (n *notes) add(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
+
 // setScales sets the scale of each rating that has none. If scale is 0, it is guessed, and a note says so.
-func (t *table) setScales(p *plan, scale float64) (notes []string) {
+func (t *table) setScales(p *plan, scale float64) (out notes) {
 	for _, r := range p.ratings {
 		for v := r.value; v != nil; v = v.next {
 			if v.scale = cmp.Or(v.scale, scale); v.scale != 0 {
@@ -58,13 +63,12 @@ func (t *table) setScales(p *plan, scale float64) (notes []string) {
 			alone, found := *v, false
 			alone.next = nil
 			if v.scale, found = guessScale(t.texts(&alone)); found {
-				notes = append(notes, fmt.Sprintf("scale: %v, guessed from the first ratings; give another if that "+
-					"is wrong", v.scale))
+				out.add("scale: %v, guessed from the first ratings; give another if that is wrong", v.scale)
 			}
 			v.guessed = true
 		}
 	}
-	return slices.Compact(notes)
+	return slices.Compact(out)
 }
 
 // texts returns the texts of a value in the sample.
@@ -80,8 +84,10 @@ func (t *table) texts(v *value) (texts []string) {
 
 // notes returns notes about the columns: those that a plan does not use, those that may say which rows are hidden, and
 // those that look as if they were taken for something else.
-func (t *table) notes(p *plan) (notes []string) {
-	var unused, warnings []string
+func (t *table) notes(p *plan) (out notes) {
+	out = slices.Clone(t.found)
+	var unused []string
+	var warnings notes
 	for i, name := range t.header {
 		if p.used[name] || name == "" || name == lineColumn || name == reasonColumn {
 			continue
@@ -91,18 +97,12 @@ func (t *table) notes(p *plan) (notes []string) {
 		seen, most := counts(texts)
 		words := slices.ContainsFunc(seen, func(text string) bool { return hiddenWords[simpleName(text)] })
 		if words && most > 1 || len(seen) <= 12 && hides.MatchString(simpleName(name)) {
-			warnings = append(warnings, fmt.Sprintf("%q is not used, and may say which rows the shop has hidden (%s): "+
-				"all are converted, so leave those out with skip", name, quoted(seen)))
+			warnings.add("%q is not used, and may say which rows the shop has hidden (%s): all are converted, so "+
+				"leave those out with skip", name, quoted(seen))
 		}
 	}
-	if t.quotes != "" {
-		notes = append(notes, t.quotes)
-	}
-	if t.dump {
-		notes = append(notes, `this is a dump of a database: \N and NULL are empty, and \', \" and \n are read as such`)
-	}
 	if len(unused) > 0 {
-		notes = append(notes, "unused columns: "+quoted(unused))
+		out.add("unused columns: %s", quoted(unused))
 	}
 	for _, field := range []string{"created", "author_name", "body"} {
 		v := p.at[field]
@@ -110,14 +110,15 @@ func (t *table) notes(p *plan) (notes []string) {
 			continue
 		}
 		if seen, most := counts(t.texts(v)); len(t.sample) >= 20 && 2*most > len(t.sample) {
-			warnings = append(warnings, fmt.Sprintf("most rows have %s in column %q: look whether it is %s",
-				quoted(seen[:1]), t.header[v.first()], field))
+			warnings.add("most rows have %s in column %q: look whether it is %s", quoted(seen[:1]),
+				t.header[v.first()], field)
 		}
 	}
 	if t.json != nil && len(t.json.late) > 0 {
-		notes = append(notes, t.json.lateColumns())
+		out.add("columns that the first rows do not have are not used, unless the mapping names them: %s",
+			quoted(slices.Sorted(maps.Keys(t.json.late))))
 	}
-	return append(notes, warnings...)
+	return append(out, warnings...)
 }
 
 // counts returns the texts that are not empty, each once, the most frequent first, and how often that one occurs.

@@ -92,7 +92,7 @@ type skip struct {
 
 // plan is a Mapping resolved for one file.
 type plan struct {
-	at       map[string]*value // of each field but ratings and subparts
+	at       map[string]*value // of each field but ratings and subpart:<name>
 	ratings  []namedValue      // by column
 	subparts []namedValue      // by column
 	skips    []skip
@@ -128,7 +128,7 @@ func newPlan(m Mapping, t *table) (*plan, error) {
 		switch {
 		case field == "scale" || field == "dates" || field == "skip" || field == "rows":
 			if err := p.setting(field, parts[field]); err != nil {
-				return nil, err
+				return nil, inField(field, err)
 			}
 			continue
 		case field == "rating":
@@ -141,17 +141,21 @@ func newPlan(m Mapping, t *table) (*plan, error) {
 				"there is no field %q: want %s, %s<dimension>, %s<name>, skip, rows, scale or dates", field,
 				strings.Join(fields, ", "), ratingPrefix, subpartPrefix)
 		}
-		v, err := p.value(field, parts[field])
+		v, err := p.value(rates, parts[field])
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, inField(field, err)
 		case rates:
 			p.ratings = append(p.ratings, namedValue{dimension, v})
-		case part && slices.ContainsFunc(p.subparts, func(s namedValue) bool { return s.name == subpart }):
-			return nil, fault.Invalid("mapping", "%s and %s%s are the same: leave one out", subpart, subpartPrefix,
-				subpart)
 		case part:
 			p.subparts = append(p.subparts, namedValue{subpart, v})
+			if !slices.Contains(replies, subpart) {
+				break
+			}
+			if p.at[subpart] != nil {
+				return nil, fault.Invalid("mapping", "%s and %s are the same: leave one out", subpart, field)
+			}
+			p.at[subpart] = v
 		default:
 			p.at[field] = v
 		}
@@ -168,17 +172,10 @@ func newPlan(m Mapping, t *table) (*plan, error) {
 	return p, nil
 }
 
-// subpart returns the value of a subpart, or nil.
-func (p *plan) subpart(name string) *value {
-	for _, s := range p.subparts {
-		if s.name == name {
-			return s.value
-		}
-	}
-	return nil
-}
+// inField returns the error of what the mapping says of a field.
+func inField(field string, err error) error { return fault.Invalid("mapping", "%s: %s", field, err) }
 
-// setting reads a member of the mapping that is no field.
+// setting reads skip, rows, scale or dates.
 func (p *plan) setting(name string, v any) error {
 	text, _ := json.Marshal(v) // which was JSON
 	var rows []struct {
@@ -187,10 +184,10 @@ func (p *plan) setting(name string, v any) error {
 	}
 	to := map[string]any{"scale": &p.scale, "dates": &p.dates, "skip": &rows, "rows": &p.rows}
 	if err := strictjson.Decode(text, to[name]); err != nil {
-		return fault.Invalid("mapping", "%s: %s", name, err)
+		return err
 	}
 	for _, s := range rows {
-		at, err := p.column(name, s.Column)
+		at, err := p.column(s.Column)
 		if err != nil {
 			return err
 		}
@@ -215,7 +212,7 @@ func (p *plan) skipped(cells []string) (out bool) {
 }
 
 // column returns the number of the column with a name.
-func (p *plan) column(field, name string) (int, error) {
+func (p *plan) column(name string) (int, error) {
 	name = strings.TrimSpace(name)
 	at, known := p.columns[name]
 	if !known && p.json != nil && (strings.HasPrefix(name, "/") || strings.HasPrefix(name, "../")) {
@@ -228,12 +225,10 @@ func (p *plan) column(field, name string) (int, error) {
 		delete(p.json.late, name)
 	}
 	if !known {
-		return 0, fault.Invalid("mapping",
-			"%s: the file has no column %q: its columns are %s", field, name, quoted(p.header))
+		return 0, fmt.Errorf("the file has no column %q: its columns are %s", name, quoted(p.header))
 	}
 	if p.twice[name] {
-		return 0, fault.Invalid("mapping",
-			"%s: the file has two columns %q: give one of them another name", field, name)
+		return 0, fmt.Errorf("the file has two columns %q: give one of them another name", name)
 	}
 	p.used[name] = true
 	return at, nil

@@ -1,12 +1,13 @@
 package convert
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -98,9 +99,8 @@ type shape struct {
 	Scale   float64        `json:"scale"`
 }
 
-// value resolves the value of a field, which is as Mapping describes it.
-func (p *plan) value(field string, in any) (*value, error) {
-	rates := field == "rating" || strings.HasPrefix(field, ratingPrefix)
+// value resolves the value of a field, which is as Mapping describes it. rates says that this is a rating.
+func (p *plan) value(rates bool, in any) (*value, error) {
 	var s shape
 	switch in := in.(type) {
 	case string:
@@ -114,9 +114,9 @@ func (p *plan) value(field string, in any) (*value, error) {
 		for i, part := range in {
 			text, _ := part.(string)
 			if _, list := part.([]any); list || strings.HasPrefix(text, "=") && i < len(in)-1 {
-				return nil, fault.Invalid("mapping", "%s: a list has columns, and a constant may stand last", field)
+				return nil, errors.New("a list has columns, and a constant may stand last")
 			}
-			v, err := p.value(field, part)
+			v, err := p.value(rates, part)
 			if err != nil {
 				return nil, err
 			}
@@ -125,28 +125,28 @@ func (p *plan) value(field string, in any) (*value, error) {
 		if first != nil {
 			return first, nil
 		}
-		return nil, fault.Invalid("mapping", "%s: the list is empty", field)
+		return nil, errors.New("the list is empty")
 	case map[string]any:
 		text, _ := json.Marshal(in) // which was JSON
 		if err := strictjson.Decode(text, &s); err != nil {
-			return nil, fault.Invalid("mapping", "%s: %s", field, err)
+			return nil, err
 		}
 		if (s.Column == "") == (len(s.Columns) == 0) {
-			return nil, fault.Invalid("mapping", "%s: want column or columns", field)
+			return nil, errors.New("want column or columns")
 		}
 	default:
-		return nil, fault.Invalid("mapping", "%s: want the name of a column, \"=text\", a list of these, or an object "+
-			"with column or columns, join, map and scale", field)
+		return nil, errors.New("want the name of a column, \"=text\", a list of these, or an object with column or " +
+			"columns, join, map and scale")
 	}
 	if s.Columns == nil {
 		s.Columns = []string{s.Column}
 	}
 	v := &value{join: s.Join, scale: s.Scale, escaped: p.dump}
 	if s.Scale != 0 && (!rates || !validScale(s.Scale)) {
-		return nil, fault.Invalid("mapping", "%s: a scale is above 0 and at most 100, and only ratings have one", field)
+		return nil, errors.New("a scale is above 0 and at most 100, and only ratings have one")
 	}
 	for _, name := range s.Columns {
-		at, err := p.column(field, name)
+		at, err := p.column(name)
 		if err != nil {
 			return nil, err
 		}
@@ -157,14 +157,14 @@ func (p *plan) value(field string, in any) (*value, error) {
 		if n, number := to.(float64); number {
 			word, ok = strconv.FormatFloat(n, 'f', -1, 64), true
 			if rates && (n < 1 || n > 100) {
-				return nil, fault.Invalid("mapping", "%s: map: %v is no rating from 1 to 100", field, n)
+				return nil, fmt.Errorf("map: %v is no rating from 1 to 100", n)
 			}
 			if rates {
 				word += "%"
 			}
 		}
 		if !ok {
-			return nil, fault.Invalid("mapping", "%s: map: want a text or a number for %q", field, from)
+			return nil, fmt.Errorf("map: want a text or a number for %q", from)
 		}
 		if v.words == nil {
 			v.words = map[string]string{}
