@@ -225,7 +225,7 @@ func (r *reader) heads(ctx context.Context, ids []string) ([]appHead, error) {
 		if values[i] == nil {
 			continue
 		}
-		h, err := r.s.headOf(id, values[i])
+		h, err := r.s.decodeHead(id, values[i])
 		if err != nil {
 			return nil, err
 		}
@@ -247,7 +247,7 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 			return
 		}
 		for i, id := range ids {
-			h, err := r.s.headOf(id, values[2*i])
+			h, err := r.s.decodeHead(id, values[2*i])
 			var body Body
 			if err == nil {
 				body, _, err = r.Body(ctx, id, h.large, values[2*i+1])

@@ -51,7 +51,7 @@ type DeliveredElement struct {
 // configs. An app that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has
 // TagsOnly and the tag is not among its Tags. All apps are read from one snapshot.
 func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]Delivery, error) {
-	if err := s.mayReadTag(tag); err != nil {
+	if err := cmp.Or(s.by.Check(), s.mayReadTag(tag)); err != nil {
 		return nil, err
 	}
 	out := make([]Delivery, len(appIDs))
@@ -90,13 +90,12 @@ func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]D
 	return out, err
 }
 
-// mayReadTag returns an error if the caller may read apps by other tags alone.
+// mayReadTag returns ErrForbidden if the caller may read apps only by other tags.
 func (s *Session) mayReadTag(tag string) error {
-	err := s.by.Check()
-	if err == nil && s.by.TagsOnly && !slices.Contains(s.by.Tags, tag) {
-		err = fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
+	if s.by.TagsOnly && !slices.Contains(s.by.Tags, tag) {
+		return fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
 	}
-	return err
+	return nil
 }
 
 // delivery returns one app.

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
-	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // TaggedApp returns the version of an app that a tag points to. This is how apps are delivered: it is the one method
@@ -48,8 +46,8 @@ func (s *Session) tagged(
 	if h, err = readableHead(ctx, r, s.by, appID); err != nil {
 		return h, at, err
 	}
-	if s.by.TagsOnly && !slices.Contains(s.by.Tags, name) {
-		return h, at, fault.Forbidden("this caller may read apps by the tags %q, and by no other", s.by.Tags)
+	if err = s.mayReadTag(name); err != nil {
+		return h, at, err
 	}
 	if at, err = r.PointsTo(ctx, appID, name); err == nil && at.IsZero() {
 		err = noTag(appID, name)

@@ -57,7 +57,7 @@ func (s *Session) Changes(ctx context.Context, in ChangesRequest) (vitrine.Chang
 			}
 		}
 		v := viewer{r: r, by: s.by, heads: map[string]appHead{}}
-		item := func(change record, cursor func() string) (e Event, ok bool, err error) {
+		item := func(change storedChange, cursor func() string) (e Event, ok bool, err error) {
 			if in.AppID != "" && change.AppID != in.AppID {
 				return e, false, nil
 			}
@@ -84,7 +84,7 @@ type viewer struct {
 // of components. Whoever may read every app of a release sees its changes. Whoever may read an app now sees its
 // changes. Otherwise a change that removed the app from a group which the caller moderates or reads becomes AppLeft,
 // with only the id of the app and the time.
-func (v *viewer) sees(ctx context.Context, change record) (event Event, ok bool, err error) {
+func (v *viewer) sees(ctx context.Context, change storedChange) (event Event, ok bool, err error) {
 	if change.Type == ReleaseChanged {
 		rel, err := v.r.storedRelease(ctx, change.Release)
 		if err == nil {
@@ -167,7 +167,7 @@ func (s *Service) Outbox(
 		return out, err
 	}
 	err = s.store.view(ctx, func(r *reader) (err error) {
-		item := func(c record, cursor func() string) (e OutboxEvent, _ bool, err error) {
+		item := func(c storedChange, cursor func() string) (e OutboxEvent, _ bool, err error) {
 			e = OutboxEvent{Event: c.Event, Groups: c.groups, Left: c.left}
 			e.Cursor = cursor()
 			if c.Type == ReleaseChanged {
@@ -209,7 +209,7 @@ func (s *Service) outboxPages(
 
 // noteOf returns the note of the version of an entry. The feed does not contain notes, so that they are erased with the
 // app.
-func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
+func (r *reader) noteOf(ctx context.Context, change storedChange) (string, error) {
 	if !change.noted {
 		return "", nil
 	}
@@ -225,11 +225,11 @@ func (r *reader) noteOf(ctx context.Context, change record) (string, error) {
 // cursor, or if entries after the cursor were removed.
 func feedPage[T any](
 	ctx context.Context, r *reader, after string, limit int,
-	item func(change record, cursor func() string) (event T, ok bool, err error),
+	item func(change storedChange, cursor func() string) (event T, ok bool, err error),
 ) (vitrine.ChangesPage[T], error) {
 	return feed.Page(ctx, r.Reader, r.s.feed, feedName, after, limit, limit,
 		func(e feed.Entry, cursor func() string) (event T, size int, err error) {
-			change, err := readRecord(e)
+			change, err := decodeChange(e)
 			if err != nil {
 				return event, 0, err
 			}

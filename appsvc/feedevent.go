@@ -6,9 +6,9 @@ import (
 	"github.com/vitrine-go/vitrine"
 )
 
-// A change has four forms. Change, in changehook.go, is what Options.Check gets, with content. record, in
-// feedrecord.go, is what the feed stores of it. An entry of package feed is an encoded record. Event is what a caller
-// gets, with a cursor; viewer, in feed.go, decides which changes a caller sees, and as which events.
+// A change has four forms. Change, in changehook.go, is what Options.Check gets, with content. storedChange, in
+// feedrecord.go, is what the feed stores of it, encoded as an entry of package feed. Event is what a caller gets, with a
+// cursor; viewer, in feed.go, decides which changes a caller sees, and as which events.
 
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these,
 // and those that do not apply are left out:

@@ -12,11 +12,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
-// record is what the feed stores of a change. feedEntry encodes a Change as an entry, and readRecord decodes it. It has
+// storedChange is what the feed stores of a change. feedEntry encodes a Change as an entry, and decodeChange decodes it. It has
 // only ids, names and versions, and no content: whoever may read the app reads the content from there. The groups are
 // for the Service only: those that the app has left decide who gets an event of type AppLeft, and all of them decide
 // whom to wake.
-type record struct {
+type storedChange struct {
 	Event           // without its cursor
 	groups []string // of the app, after the change
 	left   []string // groups that the change took away from the app
@@ -97,9 +97,9 @@ func releaseEntry(by vitrine.Caller, rel release) feed.Entry {
 // store is damaged, or a later release has written the entry.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
 
-// readRecord decodes an entry of feedEntry. It returns errStoredEntry for anything else, including surplus data after
+// decodeChange decodes an entry of feedEntry. It returns errStoredEntry for anything else, including surplus data after
 // the last field.
-func readRecord(e feed.Entry) (r record, err error) {
+func decodeChange(e feed.Entry) (r storedChange, err error) {
 	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 4 || int(e.Data[0]) >= len(storedTypes) {
 		return r, errStoredEntry
 	}
@@ -135,7 +135,7 @@ func readRecord(e feed.Entry) (r record, err error) {
 		isApp = len(e.Names) == 1
 	}
 	if rest.Err() != nil || !isApp {
-		return record{}, errStoredEntry
+		return storedChange{}, errStoredEntry
 	}
 	return r, nil
 }

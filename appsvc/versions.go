@@ -52,8 +52,8 @@ func (s *store) keep(v keptVersion) {
 // ofLatest is used as the number of the version that was the latest one when it was put into the cache.
 const ofLatest = -1
 
-// latestKeys returns the keys of the head of an app and, unless it is probably in the cache, of the body of its latest
-// version.
+// latestKeys returns the keys that latest reads first: of the head of an app and, unless cached, of the body of its
+// latest version. cached says that the cache has a version that was the latest one; there may be a later one.
 func (r *reader) latestKeys(app string, cached bool) []string {
 	if cached {
 		return []string{r.headKey(app)}
@@ -67,11 +67,11 @@ func (r *reader) head(ctx context.Context, app string) (appHead, error) {
 	if err != nil {
 		return appHead{}, err
 	}
-	return r.s.headOf(app, stored)
+	return r.s.decodeHead(app, stored)
 }
 
-// headOf returns the head with this stored form.
-func (s *store) headOf(app string, stored []byte) (appHead, error) {
+// decodeHead returns the head of an app whose stored form is given, or ErrNotFound if that is nil.
+func (s *store) decodeHead(app string, stored []byte) (appHead, error) {
 	if v, found := s.versions.Get(versionName{app, ofLatest}); found && bytes.Equal(v.stored, stored) {
 		return v.head, nil
 	}
@@ -90,7 +90,7 @@ func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err err
 		return kept, err
 	}
 	v.stored = values[0]
-	if v.head, err = r.s.headOf(app, v.stored); err != nil {
+	if v.head, err = r.s.decodeHead(app, v.stored); err != nil {
 		return v, err
 	}
 	if len(values) == 1 { // another version is in the cache
@@ -107,7 +107,7 @@ func (r *reader) latest(ctx context.Context, app string) (v keptVersion, err err
 	return v, err
 }
 
-// version returns a version of the app with this head, or ErrNotFound if there is no such version.
+// version returns a version of an app whose head is h, or ErrNotFound if the app has no such version.
 func (r *reader) version(ctx context.Context, h appHead, v vitrine.Version) (App, error) {
 	if v == vitrine.Latest {
 		v = h.Version

@@ -201,8 +201,8 @@ func (a *watches) run(ctx context.Context) {
 
 // watchedEntry is an entry that was added to the feed.
 type watchedEntry struct {
-	record // owner is set for every app
-	at     feed.Position
+	storedChange // owner is set for every app
+	at           feed.Position
 }
 
 // advance reads the entries that were added since its last call, and wakes the followers that they may concern. In
@@ -238,11 +238,11 @@ func (a *watches) advance(ctx context.Context) error {
 			if gap = len(added) == feed.MaxWalked; gap {
 				return nil
 			}
-			change, err := readRecord(e)
+			change, err := decodeChange(e)
 			if err != nil {
 				return err
 			}
-			added = append(added, watchedEntry{record: change, at: e.Position})
+			added = append(added, watchedEntry{storedChange: change, at: e.Position})
 		}
 		return setOwners(ctx, r, added)
 	})

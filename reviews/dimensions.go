@@ -69,8 +69,8 @@ func dimensionsOf(fields []byte) (raw []byte, names []string, err error) {
 	return c.Dimensions, names, err
 }
 
-// reorder reorders the ratings of reviews. order has the old index of each rating. The length of a review does not
-// change.
+// reorder changes the order of the ratings of reviews: the rating that was at index order[i] moves to index i. The
+// length of a review stays the same.
 func reorder(reviews []format.Review, order []int) error {
 	for i := range reviews {
 		review := &reviews[i]

@@ -117,8 +117,8 @@ func ContentDigest(manifest []byte) string {
 	return DigestOf(text)
 }
 
-// UsedIn returns the range of the records of apps, from an id on, of which a version has an element of a component. ok
-// is false if there is no such app.
+// UsedIn returns the range of used/ for the apps that have used a component in any of their versions. The range begins
+// with the id from. ok is false if no app has used the component.
 func (r Reader) UsedIn(ctx context.Context, component, from string) (in storage.Range, ok bool, err error) {
 	numbers, err := r.NumbersOf(ctx, []string{ListKey(OfComponent, component, false)})
 	if err != nil || numbers[0] == 0 {

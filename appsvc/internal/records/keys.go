@@ -95,7 +95,7 @@ const (
 	OfOwner     = "owner"
 	OfGroup     = "group"
 	OfComponent = "component"
-	ofDeleted   = "deleted " // before ofOwner and ofGroup
+	ofDeleted   = "deleted " // before OfOwner and OfGroup
 )
 
 // The keys of the records that stand alone.
@@ -132,8 +132,7 @@ func BodyKey(app string) string                { return Key(BodyKind, app) }
 func TagKey(app, name string) string           { return Key(TagKind, app, name) }
 func ComponentKey(name, version string) string { return Key(ComponentKind, name, version) }
 func ManifestKey(name, version string) string  { return Key(ManifestKind, name, version) }
-func HistoryKey(app string, v int64) string    { return Key(HistoryKind, app, keyval.Number(v)) }
-func restoredKey(app string, v int64) string   { return Key(RestoredKind, app, keyval.Number(v)) }
+func historyKey(app string, v int64) string    { return Key(HistoryKind, app, keyval.Number(v)) }
 func NoteKey(app string, v int64) string       { return Key(NoteKind, app, keyval.Number(v)) }
 func MoveKey(app, name string, n int64) string {
 	return Key(MoveKind, app, name, keyval.Number(n))

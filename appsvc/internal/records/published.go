@@ -48,8 +48,8 @@ func (r Reader) PublishedBy(ctx context.Context, tag, after string, limit int) i
 // Suffix returns the key of the record without what the keys of all records of the tag begin with.
 func (p Published) Suffix() string { return p.Key()[len(Under(PublishedKind, p.Tag).From):] }
 
-// PublishedUpTo returns the key of the last tag that has a record of published/, of a store whose older tags are being
-// given theirs, "" if none has one yet. complete reports whether all tags have one.
+// PublishedUpTo reports whether all tags have a record of published/. In a store of an older release they get it in the
+// order of their keys: last is the key of the last tag that has one, or "".
 func (r Reader) PublishedUpTo(ctx context.Context) (last string, complete bool, err error) {
 	value, err := r.Value(ctx, PublishedKey)
 	return string(value), value != nil && len(value) == 0, err

@@ -123,34 +123,29 @@ func (r Reader) MovedTags(ctx context.Context, app string) iter.Seq2[string, err
 	})
 }
 
-// keepMove adds a move to the history of a tag. The first one also adds moved/.
-func (t Writer) keepMove(ctx context.Context, app, name string, m Move) error {
+// AddMove adds a move to the history of a tag, and moves the tag. from and to are what the tag publishes before and
+// after the move; they are not used where the move has no version.
+func (t Writer) AddMove(ctx context.Context, app, name string, m Move, from, to Published) error {
 	value, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	puts := []storage.Entry{{Key: MoveKey(app, name, m.Number), Value: value}}
+	puts, tag := []storage.Entry{{Key: MoveKey(app, name, m.Number), Value: value}}, TagKey(app, name)
 	if m.Number == 1 {
 		puts = append(puts, storage.Entry{Key: Key(MovedKind, app, name)})
 	}
-	return t.Tx.Put(ctx, puts...)
-}
-
-// AddMove adds a move to the history of a tag, and moves the tag. from and to are what the tag publishes before and
-// after; they do not count where the move has no version.
-func (t Writer) AddMove(ctx context.Context, app, name string, m Move, from, to Published) error {
-	if err := t.keepMove(ctx, app, name, m); err != nil {
+	var gone []string
+	if m.From >= 0 {
+		gone = append(gone, from.Key())
+	}
+	if m.To < 0 {
+		gone = append(gone, tag)
+	} else {
+		puts = append(puts, storage.Entry{Key: tag, Value: decimal(m.To)},
+			storage.Entry{Key: to.Key(), Value: to.Encode()})
+	}
+	if err := t.Tx.Delete(ctx, gone...); err != nil {
 		return err
 	}
-	if m.From >= 0 {
-		if err := t.Tx.Delete(ctx, from.Key()); err != nil {
-			return err
-		}
-	}
-	tag := TagKey(app, name)
-	if m.To < 0 {
-		return t.Tx.Delete(ctx, tag)
-	}
-	return t.Tx.Put(ctx, storage.Entry{Key: tag, Value: decimal(m.To)},
-		storage.Entry{Key: to.Key(), Value: to.Encode()})
+	return t.Tx.Put(ctx, puts...)
 }

@@ -49,7 +49,7 @@ func (r Reader) Body(ctx context.Context, app string, large bool, value []byte) 
 // HistoryRows yields the rows of an app's history, newest first, from version v on.
 func (r Reader) HistoryRows(ctx context.Context, id string, v int64) history.Rows {
 	in := Under(HistoryKind, id)
-	in.To, in.Reverse, in.Expect = keyAfter(HistoryKey(id, v)), true, 4
+	in.To, in.Reverse, in.Expect = keyAfter(historyKey(id, v)), true, 4
 	return keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (history.Row, error) {
 		n, err := keyval.ParseNumber(Parts(e.Key, HistoryKind)[1])
 		return history.Row{Version: n, Data: e.Value}, err
@@ -90,7 +90,7 @@ func (t Writer) PutVersion(
 	value := binary.BigEndian.AppendUint32(slices.Concat(inBody, change.Tail), uint32(len(change.Tail)))
 	puts = append(puts, storage.Entry{Key: BodyKey(next.ID), Value: value})
 	for _, row := range change.Rows {
-		puts = append(puts, storage.Entry{Key: HistoryKey(next.ID, row.Version), Value: row.Data})
+		puts = append(puts, storage.Entry{Key: historyKey(next.ID, row.Version), Value: row.Data})
 	}
 	if last.Large && !next.Large {
 		if err := t.Tx.Delete(ctx, Key(LargeKind, next.ID)); err != nil {
@@ -175,7 +175,7 @@ func (r Reader) Restorations(
 }
 
 func (t Writer) AddRestoration(ctx context.Context, app string, v, from vitrine.Version) error {
-	return t.Tx.Put(ctx, storage.Entry{Key: restoredKey(app, v.Number()), Value: decimal(from.Number())})
+	return t.Tx.Put(ctx, storage.Entry{Key: Key(RestoredKind, app, keyval.Number(v.Number())), Value: decimal(from.Number())})
 }
 
 func (t Writer) AddNote(ctx context.Context, app string, v vitrine.Version, note string) error {
