@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"golang.org/x/mod/semver"
 
 	"github.com/vitrine-go/vitrine"
@@ -86,20 +87,15 @@ func (s *Session) ListComponentVersions(
 
 // listed returns the component in the form of lists.
 func listed(c records.Component) Component {
-	manifest := appendString([]byte(`{"id":`), c.ID)
-	manifest = appendString(append(manifest, `,"name":`...), c.Name)
-	manifest = appendString(append(manifest, `,"version":`...), c.Version)
-	manifest = appendString(append(manifest, `,"main":`...), c.Main)
-	if c.Title != nil {
-		manifest = appendString(append(manifest, `,"title":`...), *c.Title)
-	}
-	manifest = append(manifest, `,"description":`...)
-	if c.Description == nil {
-		manifest = append(manifest, "null"...)
-	} else {
-		manifest = appendString(manifest, *c.Description)
-	}
-	return withManifest(c, append(manifest, '}'))
+	manifest, _ := json.Marshal(struct {
+		ID          string  `json:"id"`
+		Name        string  `json:"name"`
+		Version     string  `json:"version"`
+		Main        string  `json:"main"`
+		Title       *string `json:"title,omitzero"`
+		Description *string `json:"description"`
+	}{c.ID, c.Name, c.Version, c.Main, c.Title, c.Description}) // of texts
+	return withManifest(c, manifest)
 }
 
 // AllComponentVersions yields the versions of a component from in.After on, the one created last first, page by page.

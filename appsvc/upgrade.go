@@ -317,6 +317,10 @@ func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 		}
 		out.Elements = append(out.Elements, strconv.Itoa(i))
 		pointer := fmt.Sprintf("/elements/%d/config", i)
+		reject := func(err error) {
+			out.Violations = append(out.Violations,
+				vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: err.Error()})
+		}
 		if u.ops != nil {
 			node := jsontree.New(config)
 			if err := node.Patch(u.ops,
@@ -325,16 +329,14 @@ func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 				if !rejected {
 					return err
 				}
-				out.Violations = append(out.Violations,
-					vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: e.Error()})
+				reject(e)
 				continue
 			}
 			config = node.Bytes()
 		}
 		*e = draftElement{key: e.key, ref: u.ref, config: config, was: manifest}
 		if err := u.s.limits.checkWritten(*e); err != nil {
-			out.Violations = append(out.Violations,
-				vitrine.Violation{Pointer: pointer, Keyword: "patch", Message: err.Error()})
+			reject(err)
 			continue
 		}
 		for _, v := range u.schema.violations(config) {

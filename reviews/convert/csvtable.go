@@ -129,8 +129,7 @@ func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 		known, err := htmlindex.Get(named)
 		if err != nil {
 			return nil, fault.Invalid("charset",
-				"%q is not known: want a name such as utf-8, iso-8859-2, windows-1251, "+
-					"shift_jis or gbk", named)
+				"%q is not known: want a name such as utf-8, iso-8859-2, windows-1251, shift_jis or gbk", named)
 		}
 		charset = strings.ToLower(named)
 		in = bufio.NewReaderSize(transform.NewReader(in, known.NewDecoder()), maxLook)
@@ -208,7 +207,7 @@ func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 
 // close ends the reading of JSON.
 func (t *table) close() {
-	if t.json != nil && t.json.stop != nil {
+	if t.json != nil {
 		t.json.stop()
 	}
 }
@@ -278,9 +277,8 @@ func foreign(head []byte) string {
 		return "this is a spreadsheet or an archive: save the sheet as CSV, and convert that, or unpack the archive"
 	case len(text) > 1 && text[0] == '<' && (text[1] == '?' || text[1] == '!' ||
 		'a' <= text[1]|0x20 && text[1]|0x20 <= 'z'):
-		return "this is XML or HTML and no table: open it with a spreadsheet program and save it as CSV, or make " +
-			"CSV of " +
-			"it with a program such as xmlstarlet or xq"
+		return "this is XML or HTML and no table: open it with a spreadsheet program and save it as CSV, or make CSV " +
+			"of it with a program such as xmlstarlet or xq"
 	case len(text) == 0:
 		return "the file is empty: want CSV with the names of the columns in the first row"
 	case 4*bytes.Count(head, []byte{0}) > len(head):

@@ -48,17 +48,12 @@ func newDateReader(column []string, order string) *dateReader {
 			examples[found[2]] = cmp.Or(examples[found[2]], text)
 		}
 	}
-	d := &dateReader{layouts: []string{"2006-1-2", "2006/1/2", "2006.1.2", "20060102", "2 Jan 2006", "Jan 2 2006",
-		"2 Jan 06"}}
+	d := &dateReader{layouts: append([]string{"2006-1-2", "2006/1/2", "2006.1.2", "20060102"}, wordDates...)}
 	several := false
 	for _, s := range []string{"/", ".", "-"} {
-		named, layout := order, "1/2/"
-		switch {
-		case order != "":
-		case balance[s] > 0, balance[s] == 0 && s != "/":
+		named, layout := cmp.Or(order, "mdy"), "1/2/"
+		if order == "" && (balance[s] > 0 || balance[s] == 0 && s != "/") {
 			named = "dmy"
-		default:
-			named = "mdy"
 		}
 		if named == "dmy" {
 			layout = "2/1/"

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -116,17 +115,8 @@ func (g *groups) close() {
 	g.release()
 }
 
-// all yields all entries in order. An error is the last pair.
-func (g *groups) all(ctx context.Context) iter.Seq2[*entry, error] {
-	return func(yield func(*entry, error) bool) {
-		if err := g.merge(ctx, func(e *entry) bool { return yield(e, nil) }); err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-// merge yields all entries in order. It returns nil if yield has returned false.
-func (g *groups) merge(ctx context.Context, yield func(*entry) bool) error {
+// merge calls take with all entries in order, until it returns an error.
+func (g *groups) merge(ctx context.Context, take func(*entry) error) error {
 	if g.file != nil && len(g.chunk) > 0 {
 		if err := g.spill(ctx); err != nil {
 			return err
@@ -134,8 +124,8 @@ func (g *groups) merge(ctx context.Context, yield func(*entry) bool) error {
 	}
 	slices.SortFunc(g.chunk, compareEntries)
 	for _, e := range g.chunk {
-		if !yield(e) {
-			return nil
+		if err := take(e); err != nil {
+			return err
 		}
 	}
 	var sorted []*run // in the order of their next entries
@@ -152,8 +142,8 @@ func (g *groups) merge(ctx context.Context, yield func(*entry) bool) error {
 	slices.SortFunc(sorted, compareRuns)
 	for len(sorted) > 0 {
 		r := sorted[0]
-		if !yield(r.next) {
-			return nil
+		if err := take(r.next); err != nil {
+			return err
 		}
 		more, err := r.read()
 		if err != nil {

@@ -84,9 +84,10 @@ func (t *table) guess() Mapping {
 		m["rows"] = t.rows
 	}
 	for i, name := range t.header {
-		ofWorks = ofWorks || works[simpleName(name)]
-		if other, twice := simple[simpleName(name)]; !twice {
-			simple[simpleName(name)] = i
+		key := simpleName(name)
+		ofWorks = ofWorks || works[key]
+		if other, twice := simple[key]; !twice {
+			simple[key] = i
 		} else if t.header[other] == name {
 			used[i], used[other] = true, true // a mapping cannot distinguish two columns with one name
 		}

@@ -278,25 +278,25 @@ func (j *jsonRows) descend(v jsontext.Value, path []string, above []*record, lin
 			return errStopped
 		}
 	case kind == '{', kind == '[' && (len(path) == 0 || path[0] == "*"):
-		own, lists := &record{}, []jsontext.Value{}
+		own, rest := &record{}, path[min(len(path), 1):]
 		if key != "" {
 			own.add("#", key)
 		}
-		var keys []string
+		var lists []func() error // below, once all of own is known
 		each(v, func(name string, member jsontext.Value) {
-			if len(path) == 0 || path[0] == "*" || path[0] == name {
-				lists, keys = append(lists, member), append(keys, name)
-			} else {
+			if len(path) > 0 && path[0] != "*" && path[0] != name {
 				flatten(member, "/"+jsonpointer.Escape(name), own)
+				return
 			}
+			if kind == '[' || path[0] != "*" {
+				name = "" // which is a key only where * stands for it
+			}
+			lists = append(lists, func() error {
+				return j.descend(member, rest, append(slices.Clip(above), own), line, name)
+			})
 		})
-		rest := path[min(len(path), 1):]
-		for i, list := range lists {
-			key := ""
-			if kind == '{' && path[0] == "*" {
-				key = keys[i]
-			}
-			if err := j.descend(list, rest, append(slices.Clip(above), own), line, key); err != nil {
+		for _, list := range lists {
+			if err := list(); err != nil {
 				return err
 			}
 		}

@@ -194,10 +194,7 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 	defer w.large.release()
 	var same []*entry // of one collection
 	size := 0         // bytes of its line
-	for e, err := range g.all(ctx) {
-		if err != nil {
-			return err
-		}
+	err := g.merge(ctx, func(e *entry) error {
 		if e.collection == behindAll {
 			if err := w.finish(same); err != nil {
 				return err
@@ -208,10 +205,10 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 		case "":
 		case continued:
 			c.rejectText(e.json)
-			continue
+			return nil
 		default:
 			c.reject(e, e.fault)
-			continue
+			return nil
 		}
 		if len(same) > 0 && same[0].collection != e.collection {
 			if err := w.add(same); err != nil {
@@ -228,7 +225,7 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 			c.reject(e, fmt.Sprintf("the reviews of its collection would be a line of more than %d bytes: convert "+
 				"and import with a higher -max-line, or convert the rejected rows as a file of their own, and "+
 				"import both", c.MaxLine))
-			continue
+			return nil
 		}
 		if size > maxBatch {
 			if err := w.large.acquire(ctx); err != nil {
@@ -236,6 +233,10 @@ func (c *conversion) writeLines(ctx context.Context, g *groups) error {
 			}
 		}
 		same = append(same, e)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return w.finish(same)
 }

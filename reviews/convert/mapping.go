@@ -101,17 +101,17 @@ type plan struct {
 	used     map[string]bool // names of columns
 
 	*table
-	columns map[string]int
-	twice   map[string]bool
+	columns map[string]int // -1: two columns have the name
 }
 
 // newPlan looks up the columns of a mapping in a table. It returns ErrInvalid if a field is unknown, if a value has no
 // known form, and if a column is missing or occurs twice.
 func newPlan(m Mapping, t *table) (*plan, error) {
-	p := &plan{at: map[string]*value{}, used: map[string]bool{}, table: t, columns: map[string]int{},
-		twice: map[string]bool{}}
+	p := &plan{at: map[string]*value{}, used: map[string]bool{}, table: t, columns: map[string]int{}}
 	for i, name := range t.header {
-		_, p.twice[name] = p.columns[name]
+		if _, twice := p.columns[name]; twice {
+			i = -1
+		}
 		p.columns[name] = i
 	}
 	text, err := json.Marshal(map[string]any(m))
@@ -227,7 +227,7 @@ func (p *plan) column(name string) (int, error) {
 	if !known {
 		return 0, fmt.Errorf("the file has no column %q: its columns are %s", name, quoted(p.header))
 	}
-	if p.twice[name] {
+	if at < 0 {
 		return 0, fmt.Errorf("the file has two columns %q: give one of them another name", name)
 	}
 	p.used[name] = true

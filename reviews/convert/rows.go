@@ -170,8 +170,7 @@ func (t *table) headerFault(r *row) string {
 		return t.doubt(r.line, r.lines)
 	case slices.ContainsFunc(r.cells, t.lineInside):
 		return "a quote is opened in it and closed in a later line, with separators or nothing else in between: " +
-			"close " +
-			"it before"
+			"close it before"
 	case slices.ContainsFunc(r.cells, t.cellInside):
 		return "a quote is opened in it and not closed before another is opened: close the quote, or double quotes " +
 			"inside of quotes"
@@ -231,8 +230,7 @@ func (t *table) doubt(line, lines int64) string {
 			open, at, so, mend)
 	case neverOpened:
 		return fmt.Sprintf("a cell in line %d ends with a quote that was not opened, and quotes were last right in "+
-			"line %d, %s"+
-			"; open it, or double quotes inside of quotes", at, t.line-lines, so)
+			"line %d, %s; open it, or double quotes inside of quotes", at, t.line-lines, so)
 	case doublyOpen:
 		return fmt.Sprintf("a cell in line %d begins with two quotes, and quotes were last right in line %d, %s%s",
 			at, t.line-lines, so, mend)

@@ -67,15 +67,14 @@ func (t Writer) giveNumbers(ctx context.Context, lists []string) ([]int64, error
 
 // GiveNumber assigns a new number.
 func (t Writer) GiveNumber(ctx context.Context) (n int64, err error) {
-	counter := CounterKey
-	value, err := t.Rows.Value(ctx, counter)
+	value, err := t.Rows.Value(ctx, CounterKey)
 	if err == nil && value != nil {
-		n, err = ParseDecimal(counter, value)
+		n, err = ParseDecimal(CounterKey, value)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return n + 1, t.Tx.Put(ctx, storage.Entry{Key: counter, Value: decimal(n + 1)})
+	return n + 1, t.Tx.Put(ctx, storage.Entry{Key: CounterKey, Value: decimal(n + 1)})
 }
 
 // Damaged returns the error of a record that this package has not written.

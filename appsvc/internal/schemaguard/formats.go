@@ -2,6 +2,7 @@ package schemaguard
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -15,20 +16,15 @@ type Formats struct {
 	Own      map[string]func(string) error // by name; one with the name of a standard format replaces it
 }
 
-// standard has the formats that JSON Schema defines. Those that are false are never asserted. There is no warning of
-// any format in this list.
-var standard = map[string]bool{
-	"date-time": true, "date": true, "time": true, "duration": true,
-	"email": true, "hostname": true, "ipv4": true, "ipv6": true,
-	"uri": true, "uri-reference": true, "iri": true, "iri-reference": true, "uri-template": true,
-	"uuid": true, "json-pointer": true, "relative-json-pointer": true, "regex": true,
-	"idn-email": false, "idn-hostname": false,
-}
-
-// fields are the formats that a console shows as fields of their own. They are never asserted, and there is no warning
-// of them: color, which the first drafts had, too, and those of what an asset library has.
-var fields = map[string]bool{"color": true, "vitrine-picture": true, "vitrine-video": true, "vitrine-sound": true,
-	"vitrine-file": true, "vitrine-folder": true}
+// There is no warning of the formats in these two lists. standard are those of JSON Schema that can be asserted.
+// unasserted are never asserted: two of JSON Schema, and those that a console shows as fields of their own, which are
+// color, from the first drafts, and those of what an asset library has.
+var (
+	standard = strings.Fields(`date-time date time duration email hostname ipv4 ipv6 uri uri-reference iri iri-reference
+		uri-template uuid json-pointer relative-json-pointer regex`)
+	unasserted = strings.Fields(`idn-email idn-hostname color vitrine-picture vitrine-video vitrine-sound vitrine-file
+		vitrine-folder`)
+)
 
 // install registers the formats with a compiler, which then keeps them in its schemas.
 func (f Formats) install(c *jsonschema.Compiler) {
@@ -43,10 +39,10 @@ func (f Formats) install(c *jsonschema.Compiler) {
 // compiled returns the standard formats as the library checks them, by name.
 var compiled = sync.OnceValue(func() map[string]*jsonschema.Format {
 	all := map[string]*jsonschema.Format{}
-	for name, checked := range standard {
+	for _, name := range standard {
 		c := jsonschema.NewCompiler()
 		c.AssertFormat()
-		if s := (*jsonschema.Schema)(nil); checked && c.AddResource(baseURI, map[string]any{"format": name}) == nil {
+		if s := (*jsonschema.Schema)(nil); c.AddResource(baseURI, map[string]any{"format": name}) == nil {
 			if s, _ = c.Compile(baseURI); s != nil {
 				all[name] = s.Format
 			}

@@ -67,14 +67,9 @@ var newest = map[string]draft{
 var needs = map[string]string{"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
 
 // annotations are the keywords of any draft that assert nothing.
-var annotations = map[string]bool{
-	"$schema": true, "$id": true, "id": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true,
-	"$vocabulary": true,
-	"$comment":    true, "$defs": true, "definitions": true, "title": true, "description": true, "default": true,
-	"examples":   true,
-	"deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true, "contentMediaType": true,
-	"contentSchema": true,
-}
+var annotations = strings.Fields(`$schema $id id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $comment $defs
+	definitions title description default examples deprecated readOnly writeOnly contentEncoding contentMediaType
+	contentSchema`)
 
 // schema adds the warnings of one subschema.
 func (w *warner) schema(object map[string]any, pointer string, d draft) {
@@ -99,7 +94,7 @@ func (w *warner) keyword(object map[string]any, keyword string, d draft) string 
 	ref, _ := object["$ref"].(string)
 	_, needed := object[needs[keyword]]
 	switch {
-	case annotations[keyword]:
+	case slices.Contains(annotations, keyword):
 		return ""
 	case keyword == "nullable" && object[keyword] == true:
 		return `"nullable" is of OpenAPI and has no effect; list "null" in "type"`
@@ -208,7 +203,7 @@ func withoutFormats(v any, found map[string]bool) any {
 // format returns the sentence about a format that is not known, "" for any other.
 func (w *warner) format(v any) string {
 	name, ok := v.(string)
-	if _, known := standard[name]; !ok || known || fields[name] || w.formats.Own[name] != nil {
+	if !ok || slices.Contains(standard, name) || slices.Contains(unasserted, name) || w.formats.Own[name] != nil {
 		return ""
 	}
 	return fmt.Sprintf("the format %q is not known and has no effect", shorten(name))
@@ -235,7 +230,7 @@ func nearest(name string) string {
 	for _, keyword := range slices.Sorted(maps.Keys(keywords)) {
 		most := 0 // the largest distance at which name counts as this keyword
 		switch {
-		case annotations[keyword]:
+		case slices.Contains(annotations, keyword):
 			continue
 		case strings.EqualFold(name, keyword) || "$"+name == keyword:
 			return keyword
