@@ -7,8 +7,8 @@ import (
 )
 
 // A change has four forms. Change, in changehook.go, is what Options.Check gets, with content. storedChange, in
-// feedrecord.go, is what the feed stores of it, encoded as an entry of package feed. Event is what a caller gets, with a
-// cursor; viewer, in feed.go, decides which changes a caller sees, and as which events.
+// feedrecord.go, is what the feed stores of it, encoded as an entry of package feed. Event is what a caller gets, with
+// a cursor; viewer, in feed.go, decides which changes a caller sees, and as which events.
 
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these,
 // and those that do not apply are left out:

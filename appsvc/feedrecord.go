@@ -12,10 +12,10 @@ import (
 	"github.com/vitrine-go/vitrine/internal/keyval"
 )
 
-// storedChange is what the feed stores of a change. feedEntry encodes a Change as an entry, and decodeChange decodes it. It has
-// only ids, names and versions, and no content: whoever may read the app reads the content from there. The groups are
-// for the Service only: those that the app has left decide who gets an event of type AppLeft, and all of them decide
-// whom to wake.
+// storedChange is what the feed stores of a change. feedEntry encodes a Change as an entry, and decodeChange decodes
+// it. It has only ids, names and versions, and no content: whoever may read the app reads the content from there. The
+// groups are for the Service only: those that the app has left decide who gets an event of type AppLeft, and all of
+// them decide whom to wake.
 type storedChange struct {
 	Event           // without its cursor
 	groups []string // of the app, after the change

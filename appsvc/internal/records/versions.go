@@ -175,7 +175,8 @@ func (r Reader) Restorations(
 }
 
 func (t Writer) AddRestoration(ctx context.Context, app string, v, from vitrine.Version) error {
-	return t.Tx.Put(ctx, storage.Entry{Key: Key(RestoredKind, app, keyval.Number(v.Number())), Value: decimal(from.Number())})
+	key := Key(RestoredKind, app, keyval.Number(v.Number()))
+	return t.Tx.Put(ctx, storage.Entry{Key: key, Value: decimal(from.Number())})
 }
 
 func (t Writer) AddNote(ctx context.Context, app string, v vitrine.Version, note string) error {
