@@ -35,7 +35,7 @@ type mutant struct {
 
 var mutants = []mutant{
 	{"an app is for its owner", "appsvc", "mayUse", "Owner", true},
-	{"a delivery token reads its own tags", "appsvc", "Session.tagged", "TagsOnly", false},
+	{"a delivery token reads its own tags", "appsvc", "Session.mayReadTag", "TagsOnly", false},
 	{"an app is for those who read its groups", "appsvc", "mayRead", "reads", false},
 	{"an app is hidden from others", "appsvc", "authorize", "mayRead", false},
 	{"who reads does not write", "appsvc", "authorize", "mayUse", true},
