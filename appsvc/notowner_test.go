@@ -26,7 +26,7 @@ func TestACallerWithNotOwnerFindsWhatItsListsCover(t *testing.T) {
 				}
 				if err == nil {
 					_, err = w.As(maker).CreateRelease(ctx, appsvc.CreateReleaseRequest{Name: "Own",
-						Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "live", To: appsvc.PointsTo(app.Version)}}})
+						Moves: []appsvc.ReleaseMove{{AppID: app.ID, Tag: "next", To: appsvc.PointsTo(app.Version)}}})
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -46,13 +46,13 @@ var releaseStates = []ReleaseState{ReleaseOpen, ReleaseScheduled, ReleaseDone, R
 const (
 	mostMoves       = 200
 	mostReleaseNote = 4096                // characters
-	farthestRelease = 90 * 24 * time.Hour // of a schedule
+	farthestRelease = 90 * 24 * time.Hour // of a schedule, from now on, and of its end, from its time on
 )
 
 // Release is a list of moves of tags that are made together. In JSON it is
 //
-//	{"id", "version", "name", "note", "state", "at", "moves": [{"app", "tag", "from", "to"}], "by": {"urn"}, "createdAt", "updatedAt",
-//	 "approvals": [{"by": {"urn"}, "at"}], "needs", "independent", "mayApprove", "ranAt",
+//	{"id", "version", "name", "note", "state", "at", "until", "moves": [{"app", "tag", "from", "to"}], "by": {"urn"},
+//	 "createdAt", "updatedAt", "approvals": [{"by": {"urn"}, "at"}], "needs", "independent", "mayApprove", "ranAt",
 //	 "conflicts": [{"app", "tag", "pointsTo", "error", "reason"}]}
 //
 // with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move. The members
@@ -72,6 +72,11 @@ const (
 // are then; Options.Rights returns the rights that the person has then. A release that is more than a day late is not
 // run.
 //
+// A scheduled release may have an end, Until. RunDue then undoes all its moves once, as UndoRelease does, with the
+// rights that whoever has run the release has at that time. If a move cannot be undone, none is: the release stays
+// done, and its Conflicts have the reasons. CancelRelease and UndoRelease call off an end that is to come. Until it has
+// come, the apps of the release cannot be deleted. At the same time, ends come before releases that begin.
+//
 // A rule of a tag may require approvals (SetTagRules). Only a release moves such a tag, and RunRelease needs that many
 // approvals. An approval counts if its person could run the release, has neither made nor changed it, was not invited
 // or given rights by somebody who has, directly or through others, and is not a program. If the rule is Independent,
@@ -86,7 +91,8 @@ type Release struct {
 	Name      string          `json:"name"`
 	Note      string          `json:"note"`
 	State     ReleaseState    `json:"state"`
-	At        int64           `json:"at"` // when it is run; 0 = no time is set
+	At        int64           `json:"at"`    // when it is run; 0 = no time is set
+	Until     int64           `json:"until"` // when its moves are, or were, undone by the schedule; 0 = never
 	Moves     []ReleaseMove   `json:"moves"`
 	By        string          `json:"by"` // URN of the user who made it
 	CreatedAt int64           `json:"createdAt"`
@@ -95,7 +101,7 @@ type Release struct {
 	// the number of approvals that it needs, by the present rules of its tags
 	Needs     int                `json:"needs"`
 	RanAt     int64              `json:"ranAt"`     // when its moves were made; 0 = not yet
-	Conflicts []vitrine.Conflict `json:"conflicts"` // why the last attempt to run it made no move
+	Conflicts []vitrine.Conflict `json:"conflicts"` // why the last attempt to run it, or to end it, made no move
 
 	// Independent is TagRule.Independent: whether an approval of somebody who gave rights to an author does not count.
 	Independent bool `json:"independent,omitzero"`
@@ -127,10 +133,14 @@ func (r Release) MarshalJSON() ([]byte, error) {
 		members
 		By    user   `json:"by"`
 		At    *int64 `json:"at"`
+		Until *int64 `json:"until"`
 		RanAt *int64 `json:"ranAt"`
 	}{members: members(r), By: user{r.By}}
 	if r.At != 0 {
 		w.At = &r.At
+	}
+	if r.Until != 0 {
+		w.Until = &r.Until
 	}
 	if r.RanAt != 0 {
 		w.RanAt = &r.RanAt
@@ -173,19 +183,20 @@ type CreateReleaseRequest struct {
 	Note           string        // up to 4,096 characters
 	Moves          []ReleaseMove // 1 to 200, each tag of an app once
 	At             int64         // when it is run, within 90 days, in milliseconds since the epoch; 0 = no time is set
+	Until          int64         `json:",omitempty"` // when it ends: after At, within 90 days of it; 0 = never
 	IdempotencyKey string        // "" = none
 }
 
 // CreateRelease stores a release. It moves nothing.
 //
-// It returns ErrInvalid if a text, a list or a time is out of range, or if a tag is moved twice. If the caller could
-// not make some move by PutTag or DeleteTag, apart from missing approvals, it returns their error for the first such
-// move: ErrNotFound or ErrForbidden.
+// It returns ErrInvalid if a text, a list or a time is out of range, if a tag is moved twice, or if a move leads to
+// where it begins. If the caller could not make some move by PutTag or DeleteTag, apart from missing approvals, it
+// returns their error for the first such move: ErrNotFound or ErrForbidden.
 func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (Release, error) {
 	if err := s.by.CheckUnrestricted(); err != nil {
 		return Release{}, err
 	}
-	if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, 0); err != nil {
+	if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, 0, in.Until); err != nil {
 		return Release{}, err
 	}
 	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "create release", in)
@@ -207,10 +218,10 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 			return err
 		}
 		now := s.service.millis()
-		rel := release{Release: Release{ID: id, Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note, At: in.At,
+		rel := release{Release: Release{ID: id, Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note,
 			Moves: moves,
 			By:    s.by.URN, CreatedAt: now, UpdatedAt: now}, releaseRest: releaseRest{Authors: []string{s.by.URN}}}
-		rel.schedule(s.by, in.At)
+		rel.schedule(s.by, in.At, in.Until)
 		kept.ID = rel.ID
 		out, err = s.storeRelease(ctx, tx, release{}, rel)
 		return err
@@ -221,17 +232,17 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 	return out, err
 }
 
-// schedule sets the time of a release and the state that follows from it. The rights of the caller are stored for the
-// run.
-func (r *release) schedule(by vitrine.Caller, at int64) {
-	if r.At, r.State, r.Scheduler = at, ReleaseOpen, nil; at != 0 {
+// schedule sets the times of a release and the state that follows from them. The rights of the caller are stored for
+// the run.
+func (r *release) schedule(by vitrine.Caller, at, until int64) {
+	if r.At, r.Until, r.State, r.Scheduler = at, until, ReleaseOpen, nil; at != 0 {
 		r.State, r.Scheduler = ReleaseScheduled, &by
 	}
 }
 
 // checkRelease returns ErrInvalid if a limit of releases is exceeded. was is the stored time: a time equal to it may be
 // over.
-func (s *Service) checkRelease(name, note string, moves []ReleaseMove, at, was int64) error {
+func (s *Service) checkRelease(name, note string, moves []ReleaseMove, at, was, until int64) error {
 	for _, f := range []struct {
 		member, text string
 		most         int
@@ -265,11 +276,15 @@ func (s *Service) checkRelease(name, note string, moves []ReleaseMove, at, was i
 	if at != 0 && at != was && (at <= now.UnixMilli() || at > now.Add(farthestRelease).UnixMilli()) {
 		return fault.Invalid("/at", "want a time to come within 90 days, in milliseconds since 1970, or null")
 	}
+	if until != 0 && (at == 0 || until <= at || until > time.UnixMilli(at).Add(farthestRelease).UnixMilli()) {
+		return fault.Invalid("/until",
+			"want a time after at and within 90 days of it, in milliseconds since 1970, or null")
+	}
 	return nil
 }
 
 // resolve returns the moves of a request, with each absent From set to where the tag points now. It returns the errors
-// of mayMoveAll, and ErrNotFound if an app does not have a version.
+// of mayMoveAll, ErrNotFound if an app does not have a version, and ErrInvalid for a move to where it begins.
 func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []ReleaseMove) ([]ReleaseMove, error) {
 	moves := slices.Clone(in)
 	if err := r.mayMoveAll(ctx, by, moves, "/moves", false); err != nil {
@@ -292,6 +307,11 @@ func (r *reader) resolve(ctx context.Context, by vitrine.Caller, in []ReleaseMov
 			}
 			m.From = TagGuard{true, at}
 		}
+		if m.From == m.To {
+			return nil, fault.Invalid(fmt.Sprintf("/moves/%d/to", i),
+				"the tag %q of app %q would stay where it is: want another version than from, or leave the move out",
+				m.Tag, m.AppID)
+		}
 	}
 	return moves, nil
 }
@@ -303,7 +323,8 @@ type UpdateReleaseRequest struct {
 	Name    string          `json:"name"`
 	Note    string          `json:"note"`
 	Moves   []ReleaseMove   `json:"moves"`
-	At      int64           `json:"at,omitzero"` // 0 removes the time
+	At      int64           `json:"at,omitzero"`    // 0 removes the time
+	Until   int64           `json:"until,omitzero"` // when it ends; 0 = never
 }
 
 // UpdateRelease changes a release that is open or scheduled. A change of moves removes all approvals, and a change of
@@ -315,7 +336,7 @@ type UpdateReleaseRequest struct {
 // version, CodeWrongState if it was run or cancelled.
 func (s *Session) UpdateRelease(ctx context.Context, in UpdateReleaseRequest) (Release, error) {
 	return s.changeRelease(ctx, in.ID, in.Version, func(tx *writer, rel *release) error {
-		if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At); err != nil {
+		if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At, in.Until); err != nil {
 			return err
 		}
 		moves, err := tx.resolve(ctx, s.by, in.Moves)
@@ -331,27 +352,36 @@ func (s *Session) UpdateRelease(ctx context.Context, in UpdateReleaseRequest) (R
 			rel.withdraw(s.by.URN)
 		}
 		rel.Name, rel.Note, rel.Moves, rel.Conflicts = in.Name, in.Note, moves, nil
-		rel.schedule(s.by, in.At)
+		rel.schedule(s.by, in.At, in.Until)
 		return nil
 	})
 }
 
-// CancelRelease cancels a release that is open or scheduled. Like every method that takes seen, the version of the
-// release that the caller has seen, it changes no other version. It returns the errors of UpdateRelease.
+// CancelRelease cancels a release that is open or scheduled. Of one that is done it calls off the end that is to come,
+// and the release stays done. Like every method that takes seen, the version of the release that the caller has seen,
+// it changes no other version. It returns the errors of UpdateRelease.
 func (s *Session) CancelRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
 	return s.changeRelease(ctx, id, seen, func(_ *writer, rel *release) error {
-		rel.schedule(s.by, 0)
-		rel.State = ReleaseCancelled
+		switch {
+		case rel.State != ReleaseDone:
+			rel.schedule(s.by, 0, 0)
+			rel.State = ReleaseCancelled
+		case rel.due() == 0:
+			return rel.is(seen, ReleaseOpen, ReleaseScheduled)
+		}
+		rel.Until, rel.Scheduler = 0, nil
 		return nil
-	})
+	}, ReleaseDone)
 }
 
-// changeRelease changes a release that is open or scheduled, for a caller who may make all its moves.
+// changeRelease changes a release that is open, scheduled, or in a state of also, for a caller who may make all its
+// moves.
 func (s *Session) changeRelease(
-	ctx context.Context, id string, seen vitrine.Version, change func(*writer, *release) error,
+	ctx context.Context, id string, seen vitrine.Version, change func(*writer, *release) error, also ...ReleaseState,
 ) (Release, error) {
 	return update(ctx, s, func(tx *writer) (Release, error) {
-		was, err := tx.releaseToChange(ctx, s.by, id, seen, ReleaseOpen, ReleaseScheduled)
+		was, err := tx.releaseToChange(ctx, s.by, id, seen,
+			append([]ReleaseState{ReleaseOpen, ReleaseScheduled}, also...)...)
 		if err != nil {
 			return Release{}, err
 		}

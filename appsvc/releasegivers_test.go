@@ -260,7 +260,7 @@ func TestIndependentRules(t *testing.T) {
 	if err := w.SetTagRules(t.Context(), rules); err != nil {
 		t.Fatal(err)
 	}
-	both := w.release(ann, to(id, "live", 1), to(id, "production", 0))
+	both := w.release(ann, to(id, "live", 2), to(id, "production", 0))
 	if alone.Independent || !both.Independent {
 		t.Errorf("independent: %v, %v", alone.Independent, both.Independent)
 	}

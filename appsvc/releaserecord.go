@@ -22,10 +22,11 @@ type release struct {
 }
 
 type releaseRest struct {
-	Number    int64                // its position in lists
-	Authors   []string             // URNs of those who made or changed it
-	Approvers []vitrine.Caller     // those of Release.Approvals, with their rights at that time
-	Scheduler *vitrine.Caller      `json:",omitempty"` // who has set Release.At, with the rights at that time
+	Number    int64            // its position in lists
+	Authors   []string         // URNs of those who made or changed it
+	Approvers []vitrine.Caller // those of Release.Approvals, with their rights at that time
+	// who has set Release.At or, if the end is to come, who has run the release, with the rights at that time
+	Scheduler *vitrine.Caller      `json:",omitempty"`
 	Apps      map[string]ownership // the apps of its moves, as of its last change
 }
 
@@ -41,10 +42,21 @@ type ownership struct {
 	Groups []string
 }
 
+// due returns when the schedule runs the release or ends it, 0 if it does neither.
+func (r release) due() int64 {
+	switch {
+	case r.State == ReleaseScheduled:
+		return r.At
+	case r.State == ReleaseDone && r.Scheduler != nil:
+		return r.Until
+	}
+	return 0
+}
+
 // lists returns the lists that the release is in.
 func (r release) lists() records.ReleaseLists {
 	return records.ReleaseLists{ID: r.ID, Number: r.Number, State: string(r.State),
-		Apps: slices.Collect(maps.Keys(r.Apps)), Scheduled: r.State == ReleaseScheduled, At: r.At}
+		Apps: slices.Collect(maps.Keys(r.Apps)), Due: r.due(), Ends: r.State == ReleaseDone}
 }
 
 // putRelease stores a release in place of its earlier form, with the next version, and returns its entry for the feed.
@@ -145,14 +157,14 @@ func (r *reader) shown(ctx context.Context, rel release) (Release, error) {
 	return rel.Release, err
 }
 
-// scheduled returns ErrConflict with CodeWrongState if the app is in a release that is scheduled.
+// scheduled returns ErrConflict with CodeWrongState if the app is in a release that is to be run or ended at a time.
 func (r *reader) scheduled(ctx context.Context, h appHead) error {
 	id, err := r.ScheduledRelease(ctx, h.ID)
 	if err != nil || id == "" {
 		return err
 	}
 	return fault.Conflict(vitrine.CodeWrongState, h.Version,
-		"the release %q is scheduled and moves a tag of the app: cancel it first", id)
+		"the release %q moves a tag of the app at a time to come: cancel it first", id)
 }
 
 // checkReleases checks releases and the lists that contain them.
@@ -166,7 +178,7 @@ func (a *audit) checkReleases() {
 			return fmt.Errorf("has the id %q", rel.ID)
 		case !slices.Contains(releaseStates, rel.State):
 			return fmt.Errorf("there is no state %q", rel.State)
-		case len(rel.Approvals) != len(rel.Approvers) || (rel.State == ReleaseScheduled) != (rel.Scheduler != nil):
+		case len(rel.Approvals) != len(rel.Approvers) || (rel.due() != 0) != (rel.Scheduler != nil):
 			return fmt.Errorf("approvals or the schedule lack who made them")
 		}
 		if err := a.checkNumber(e.Key, rel.Number); err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/vitrine-go/vitrine/internal/feed"
 )
 
-// A run is prepared in a View, which finds the last moves of the tags and the present rights of people, and then
-// carried out in one Update. The Update checks the state and the version of the release, so only one of several
-// processes runs it.
+// A run, or the end of a release by its schedule, is prepared in a View, which finds the last moves of the tags and the
+// present rights of people, and then carried out in one Update. The Update checks the state and the version of the
+// release, so only one of several processes runs or ends it.
 
-// missedAfter is the maximum delay of a scheduled release.
+// missedAfter is the maximum delay of the schedule.
 const missedAfter = 24 * time.Hour
 
 // RunRelease makes all moves of a release that is open or scheduled, at one moment. If one of them cannot be made, none
@@ -34,7 +34,8 @@ func (s *Session) RunRelease(ctx context.Context, id string, seen vitrine.Versio
 }
 
 // UndoRelease rolls back all moves of a release that is done, in one transaction. It needs no approvals. The release is
-// cancelled then, and keeps its RanAt. It returns the errors of RunRelease; a tag that was moved since is a conflict.
+// cancelled then, keeps its RanAt, and has no Until. It returns the errors of RunRelease; a tag that was moved since is
+// a conflict.
 func (s *Session) UndoRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
 	return update(ctx, s, func(tx *writer) (Release, error) {
 		was, err := tx.releaseToChange(ctx, s.by, id, seen, ReleaseDone)
@@ -42,14 +43,15 @@ func (s *Session) UndoRelease(ctx context.Context, id string, seen vitrine.Versi
 			return Release{}, err
 		}
 		rel := was
-		rel.State = ReleaseCancelled
+		rel.State, rel.Until = ReleaseCancelled, 0
 		return s.carryOut(ctx, tx, was, rel, nil)
 	})
 }
 
-// RunDue runs the releases whose time has come, each once, whichever processes call it. A program calls it every second
-// from one loop. A release that cannot be run, or that is more than a day late, is open then, and its Conflicts have
-// the reasons. RunDue returns the error of the store or of Options.Rights; a later call retries.
+// RunDue runs the releases whose time has come, and undoes those whose end has come, each once, whichever processes
+// call it. A program calls it every second from one loop. A release that cannot be run is open then, and one that
+// cannot be undone stays done; its Conflicts have the reasons. More than a day late it is neither run nor undone, and
+// it is not run after its end. RunDue returns the error of the store or of Options.Rights; a later call retries.
 func (s *Service) RunDue(ctx context.Context) error {
 	const atOnce = 100
 	for {
@@ -71,12 +73,12 @@ func (s *Service) RunDue(ctx context.Context) error {
 	}
 }
 
-// runDue runs a release whose time has come.
+// runDue runs or ends a release whose time has come.
 func (s *Service) runDue(ctx context.Context, id string) error {
 	_, err := s.run(ctx, id, nil, func(ctx context.Context, r *reader) (release, error) {
 		rel, err := r.storedRelease(ctx, id)
-		if err == nil && (rel.State != ReleaseScheduled || rel.At > s.millis()) {
-			err = errUnchanged // another process has run it, or it was changed
+		if err == nil && (rel.due() == 0 || rel.due() > s.millis()) {
+			err = errUnchanged // another process was faster, or it was changed
 		}
 		return rel, err
 	})
@@ -86,8 +88,8 @@ func (s *Service) runDue(ctx context.Context, id string) error {
 	return ignore(err, errUnchanged)
 }
 
-// run runs the release that read returns, or returns the error of read. by is the caller who runs it, or nil to run it
-// with the rights of whoever has scheduled it.
+// run runs the release that read returns, or undoes it if it is done, or returns the error of read. by is the caller
+// who does it, or nil to do it with the rights of whoever has scheduled or run the release.
 func (s *Service) run(
 	ctx context.Context, id string, by *vitrine.Caller, read func(context.Context, *reader) (release, error),
 ) (out Release, err error) {
@@ -102,7 +104,11 @@ func (s *Service) run(
 	if err != nil {
 		return out, err
 	}
-	people, err := s.approvers(ctx, seen.Authors, seen.Approvers...)
+	ends := seen.State == ReleaseDone
+	var people []approver // an end needs none
+	if !ends {
+		people, err = s.approvers(ctx, seen.Authors, seen.Approvers...)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -122,15 +128,21 @@ func (s *Service) run(
 		if rel.Version != seen.Version {
 			return errUnchanged
 		}
+		if due && s.millis()-rel.due() >= missedAfter.Milliseconds() {
+			return missed(rel.Version, "its time was over for more than a day when a process came to it")
+		}
+		if !ends && rel.Until != 0 && s.millis() >= rel.Until {
+			return missed(rel.Version, "its end had come before it was run")
+		}
 		if due {
-			if s.millis()-rel.At >= missedAfter.Milliseconds() {
-				return conflicting(rel.Version,
-					vitrine.Conflict{Code: vitrine.ConflictMissed,
-						Reason: "its time was over for more than a day when a process came to run it"})
-			}
 			if err := scheduler.mayMoveAll(ctx, tx.reader, rel.Moves); err != nil {
 				return asConflict(rel.Version, err)
 			}
+		}
+		next := rel
+		if next.State = ReleaseCancelled; ends {
+			out, err = s.As(*by).carryOut(ctx, tx, rel, next, known)
+			return err
 		}
 		rules, err := tx.tagRules(ctx)
 		if err != nil {
@@ -151,14 +163,13 @@ func (s *Service) run(
 			}
 			return err
 		}
-		done := rel
-		done.State = ReleaseDone
-		out, err = s.As(*by).carryOut(ctx, tx, rel, done, known)
+		next.State = ReleaseDone
+		out, err = s.As(*by).carryOut(ctx, tx, rel, next, known)
 		return err
 	})
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeConflicts {
 		rejected := *e
-		if rejected.Version, err = s.As(*by).reopen(ctx, id, seen.Version, e.Conflicts); err == nil {
+		if rejected.Version, err = s.As(*by).reject(ctx, id, seen.Version, e.Conflicts); err == nil {
 			err = &rejected
 		}
 	}
@@ -173,6 +184,11 @@ func conflicting(v vitrine.Version, list ...vitrine.Conflict) error {
 	return err
 }
 
+// missed returns the error of a release that the schedule is too late for.
+func missed(v vitrine.Version, reason string) error {
+	return conflicting(v, vitrine.Conflict{Code: vitrine.ConflictMissed, Reason: reason})
+}
+
 // asConflict returns the error of a rule as a conflict of the whole release. Errors of the store are returned
 // unchanged.
 func asConflict(v vitrine.Version, err error) error {
@@ -182,9 +198,9 @@ func asConflict(v vitrine.Version, err error) error {
 	return err
 }
 
-// reopen stores why a release of this version could not be run, and returns its new version. A release that was changed
-// meanwhile stays as it is.
-func (s *Session) reopen(
+// reject stores why a release of this version could not be run or ended, and returns its new version. It has no time
+// any more then. A release that was changed meanwhile stays as it is.
+func (s *Session) reject(
 	ctx context.Context, id string, seen vitrine.Version, list []vitrine.Conflict,
 ) (v vitrine.Version, err error) {
 	err = s.service.store.update(ctx, func(tx *writer) error {
@@ -193,7 +209,9 @@ func (s *Session) reopen(
 			return err
 		}
 		rel := was
-		rel.schedule(s.by, 0)
+		if rel.Scheduler = nil; was.State != ReleaseDone {
+			rel.schedule(s.by, 0, 0)
+		}
 		rel.Conflicts = list
 		out, err := s.storeRelease(ctx, tx, was, rel)
 		v = out.Version
@@ -337,7 +355,9 @@ func (s *Session) carryOut(ctx context.Context, tx *writer, was, rel release, kn
 	}
 	rel.Scheduler, rel.Conflicts = nil, nil
 	if rel.State == ReleaseDone {
-		rel.RanAt = at
+		if rel.RanAt = at; rel.Until != 0 {
+			rel.Scheduler = &s.by
+		}
 	}
 	return s.storeRelease(ctx, tx, was, rel, entries...)
 }

@@ -138,9 +138,9 @@ var appBehaviours = []behaviour{
 			appsvc.CreateReleaseRequest{Name: "r", Moves: []appsvc.ReleaseMove{move}}))(t)
 		rel = ok(s.apps.UpdateRelease(t.Context(),
 			appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Name: "s", Moves: []appsvc.ReleaseMove{move},
-				At: time.Now().Add(time.Hour).UnixMilli()}))(t)
+				At: time.Now().Add(time.Hour).UnixMilli(), Until: time.Now().Add(2 * time.Hour).UnixMilli()}))(t)
 		if again := ok(s.apps.Release(t.Context(), rel.ID))(t); again.Name != "s" || again.Version != rel.Version ||
-			again.At != rel.At || len(again.Moves) != 1 || again.Moves[0] != rel.Moves[0] {
+			again.At != rel.At || again.Until != rel.Until || rel.Until == 0 || len(again.Moves) != 1 || again.Moves[0] != rel.Moves[0] {
 			t.Errorf("%+v, want %+v", again, rel)
 		}
 		same(t, app, ok(s.apps.TaggedAppIn(t.Context(), app.ID, "live", rel.ID))(t))

@@ -12,7 +12,7 @@ import (
 
 // CreateRelease stores a release, which moves nothing until it is run.
 func (a *Apps) CreateRelease(ctx context.Context, in appsvc.CreateReleaseRequest) (appsvc.Release, error) {
-	body := appsvc.UpdateReleaseRequest{Name: in.Name, Note: in.Note, Moves: in.Moves, At: in.At}
+	body := appsvc.UpdateReleaseRequest{Name: in.Name, Note: in.Note, Moves: in.Moves, At: in.At, Until: in.Until}
 	r := request{method: http.MethodPost, path: "/x/releases/", body: body, key: keyOr(in.IdempotencyKey)}
 	return send[appsvc.Release](ctx, a.remote, r, object("id"))
 }
@@ -54,7 +54,7 @@ func (a *Apps) RunRelease(ctx context.Context, id string, seen vitrine.Version) 
 	return a.actOnRelease(ctx, "run", id, seen)
 }
 
-// CancelRelease ends a release that was not run.
+// CancelRelease ends a release that was not run, or calls off the end that is to come of one that was.
 func (a *Apps) CancelRelease(ctx context.Context, id string, seen vitrine.Version) (appsvc.Release, error) {
 	return a.actOnRelease(ctx, "cancel", id, seen)
 }

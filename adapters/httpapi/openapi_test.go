@@ -209,7 +209,7 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	version := func(r map[string]any) string { return fmt.Sprintf(`{"version":%q}`, r["version"]) }
 	release := a.ask("POST", "/x/releases/", "", `{"name":"r",`+move+`}`)
 	a.ids["id"] = fmt.Sprint(release["id"])
-	release = a.ask("PUT", "/x/releases/{id}", "", `{"version":"0","name":"r","note":"n","at":1700000100000,`+move+`}`)
+	release = a.ask("PUT", "/x/releases/{id}", "", `{"version":"0","name":"r","note":"n","at":1700000100000,"until":1700000200000,`+move+`}`)
 	second := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=second", Moderates: []string{network}}}
 	a.as(second, "POST", "/v4/x/releases/"+a.ids["id"]+"/approve", version(release)).want(200).read(&release)
 	a.asked["POST /x/releases/{id}/approve"] = true

@@ -37,6 +37,8 @@ func TestReleasesOverHTTP(t *testing.T) {
 		`{` + move + `,"more":1}`:      "/more",
 		`{` + move + `,"at":0}`:        "/at",
 		`{` + move + `,"at":"x"}`:      "/at",
+		`{` + move + `,"until":0}`:     "/until",
+		`{` + move + `,"until":5}`:     "/until",
 		`{` + move + `,"version":"0"}`: "/version",
 		strings.Replace(`{`+move+`}`, `"to":"0"`, `"to":"x"`, 1):                 "/moves/0/to",
 		strings.Replace(`{`+move+`}`, `,"to":"0"`, ``, 1):                        "/moves/0/to",
@@ -46,7 +48,7 @@ func TestReleasesOverHTTP(t *testing.T) {
 	}
 	w.as(stranger, "POST", "/x/releases/", `{`+move+`}`).want(404, `"pointer":"/moves/0"`)
 	one := w.as(editor, "POST", "/x/releases/", `{"name":"r",`+move+`}`, header("Idempotency-Key", "k")).want(201,
-		`"needs":1`, `"from":null`, `"at":null`, `"conflicts":[]`)
+		`"needs":1`, `"from":null`, `"at":null`, `"until":null`, `"conflicts":[]`)
 	one.read(&rel)
 	if again := w.as(editor, "POST", "/x/releases/", `{"name":"r",`+move+`}`,
 		header("Idempotency-Key", "k")).want(201); again.body != one.body {

@@ -69,7 +69,8 @@ const (
 	ReleaseKind = "release/"
 	// listed/<kind> <text> <number> is the id of a release in a list; see ReleaseLists.
 	ListedKind = "listed/"
-	// due/<time> <id> is the id of a release that is scheduled.
+	// due/<time> <id> is the id of a release that is scheduled. due/<time>  <id>, with an empty part between, is that of
+	// one that is to be ended, which comes before those of its time.
 	DueKind = "due/"
 
 	// component/<name> <version> is a version of a component without its manifest: JSON, see Component.

@@ -11,12 +11,12 @@ import (
 
 // ReleaseLists says in which lists a release is. Each has a record of its own.
 type ReleaseLists struct {
-	ID        string
-	Number    int64 // its position in lists; 0 = the release is not stored, and in no list
-	State     string
-	Apps      []string // of its moves
-	Scheduled bool
-	At        int64 // when it is due, if it is scheduled
+	ID     string
+	Number int64 // its position in lists; 0 = the release is not stored, and in no list
+	State  string
+	Apps   []string // of its moves
+	Due    int64    // when the schedule runs or ends it; 0 = never
+	Ends   bool     // the schedule ends it
 }
 
 // The kinds of lists of releases, as parts of keys of ListedKind.
@@ -24,7 +24,7 @@ const (
 	allReleases   = "all"
 	releasesIn    = "state" // a state
 	releasesOf    = "app"   // an app
-	releasesDueOf = "due"   // an app, of those that are scheduled
+	releasesDueOf = "due"   // an app, of those that are due at a time
 )
 
 // Keys returns the keys of the records of the lists.
@@ -36,12 +36,15 @@ func (r ReleaseLists) Keys() (keys []string) {
 	add(allReleases, "")
 	add(releasesIn, r.State)
 	for _, app := range r.Apps {
-		if add(releasesOf, app); r.Scheduled {
+		if add(releasesOf, app); r.Due != 0 {
 			add(releasesDueOf, app)
 		}
 	}
-	if r.Scheduled {
-		keys = append(keys, Key(DueKind, keyval.Number(r.At), r.ID))
+	switch {
+	case r.Due != 0 && r.Ends:
+		keys = append(keys, Key(DueKind, keyval.Number(r.Due), "", r.ID))
+	case r.Due != 0:
+		keys = append(keys, Key(DueKind, keyval.Number(r.Due), r.ID))
 	}
 	return keys
 }
@@ -84,7 +87,7 @@ func (r Reader) Releases(
 	return keyval.Load(ctx, r, ids, min(expect+1, AtOnce))
 }
 
-// ScheduledRelease returns the id of a release that is scheduled and moves a tag of the app, or "" if there is none.
+// ScheduledRelease returns the id of a release that is due at a time and moves a tag of the app, or "" if there is none.
 func (r Reader) ScheduledRelease(ctx context.Context, app string) (string, error) {
 	in := Under(ListedKind, releasesDueOf, app)
 	in.Limit = 1
@@ -94,7 +97,8 @@ func (r Reader) ScheduledRelease(ctx context.Context, app string) (string, error
 	return "", nil
 }
 
-// DueReleases returns the ids of up to limit releases whose time is at or before now.
+// DueReleases returns the ids of up to limit releases whose time is at or before now. Of one time, those to be ended
+// come first.
 func (r Reader) DueReleases(ctx context.Context, now int64, limit int) (ids []string, err error) {
 	in := Under(DueKind)
 	in.To, in.Limit = Under(DueKind, keyval.Number(now)).To, limit

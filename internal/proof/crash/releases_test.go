@@ -16,8 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
-// Two processes serve a store, and each is killed again and again around the time of a release. Each release runs once,
-// and as a whole.
+// Two processes serve a store, and each is killed again and again around the time of a release, or of its end. Each
+// release runs once and ends once, and as a whole.
 func TestScheduledReleasesOutliveKills(t *testing.T) {
 	binary := build(t)
 	for _, store := range []struct {
@@ -72,10 +72,14 @@ func TestScheduledReleasesOutliveKills(t *testing.T) {
 					moves = append(moves, map[string]any{"app": app, "tag": fmt.Sprint("t", n), "to": "0"})
 				}
 				var release struct{ ID, State string }
-				send(1-victim, "POST", "/x/releases/",
-					map[string]any{"moves": moves, "at": time.Now().Add(600 * time.Millisecond).UnixMilli()}, 201,
-					&release)
-				time.Sleep(600*time.Millisecond + time.Duration(rand.IntN(700))*time.Millisecond)
+				body := map[string]any{"moves": moves, "at": time.Now().Add(600 * time.Millisecond).UnixMilli()}
+				want, after := "done", 600*time.Millisecond
+				if n%2 == 0 {
+					body["until"] = time.Now().Add(2600 * time.Millisecond).UnixMilli()
+					want, after = "cancelled", 2600*time.Millisecond
+				}
+				send(1-victim, "POST", "/x/releases/", body, 201, &release)
+				time.Sleep(after + time.Duration(rand.IntN(700))*time.Millisecond)
 				f.servers[victim].Kill()
 				if n%3 == 2 { // none is up for a while
 					f.servers[1-victim].Kill()
@@ -93,16 +97,22 @@ func TestScheduledReleasesOutliveKills(t *testing.T) {
 					f.servers[i] = s
 				}
 				for until := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-					if send(victim, "GET", "/x/releases/"+release.ID, nil, 200, &release); release.State == "done" {
+					if send(victim, "GET", "/x/releases/"+release.ID, nil, 200, &release); release.State == want {
 						break
 					} else if time.Now().After(until) {
 						t.Fatalf("round %d: the release is %s", n, release.State)
 					}
 				}
 				for _, app := range apps {
-					var history struct{ Moves []struct{ Release string } }
+					var history struct {
+						Moves []struct {
+							Release  string
+							Rollback bool
+						}
+					}
 					send(1-victim, "GET", fmt.Sprintf("/apps/%s/tags/t%d/history/", app, n), nil, 200, &history)
-					if len(history.Moves) != 1 || history.Moves[0].Release != release.ID {
+					if want == "done" && len(history.Moves) != 1 || history.Moves[0].Release != release.ID ||
+						want != "done" && (len(history.Moves) != 2 || !history.Moves[0].Rollback) {
 						t.Fatalf("round %d: moves %+v of the release %s", n, history.Moves, release.ID)
 					}
 				}

@@ -96,7 +96,12 @@ func (s *releaseStory) step() {
 				s.t.Fatal(err)
 			}
 		default:
-			rel, err := svc.As(by).CreateRelease(ctx, appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}})
+			in := appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{move}}
+			if s.random.IntN(2) == 0 {
+				in.At = s.clock.Load() + 2000
+				in.Until = in.At + 1 + int64(s.random.IntN(8000))
+			}
+			rel, err := svc.As(by).CreateRelease(ctx, in)
 			if err == nil {
 				s.releases = append(s.releases, rel.ID)
 				s.authors[rel.ID] = []string{by.URN}
@@ -130,6 +135,10 @@ func (s *releaseStory) step() {
 		if !changes { // the time alone
 			u.Moves = rel.Moves
 			u.At = s.clock.Load() + 2000
+			u.Until = u.At + int64(s.random.IntN(2)*3000)
+			if u.Until == u.At {
+				u.Until = 0
+			}
 		}
 		if now, err := svc.As(by).UpdateRelease(ctx, u); err == nil && !slices.Equal(now.Moves, rel.Moves) {
 			s.authors[id] = append(s.authors[id], by.URN)
@@ -151,12 +160,15 @@ func (s *releaseStory) check() (approved int) {
 		}
 		moves = append(moves, m)
 	}
-	ran := map[string]int{}
+	ran, undone := map[string]int{}, map[string]int{}
 	for _, m := range slices.Backward(moves) {
 		switch {
 		case m.Rollback:
 			if !slices.Contains(was, m.To) {
 				s.t.Errorf("rolled back to %q, where it never pointed: %q", m.To, was)
+			}
+			if undone[m.Release]++; m.Release != "" && undone[m.Release] > 1 {
+				s.t.Errorf("the release %s was undone %d times", m.Release, undone[m.Release])
 			}
 		case m.Release == "":
 			s.t.Errorf("moved by %s without a release", m.By)
@@ -329,7 +341,9 @@ func TestReleasesAreLinearizable(t *testing.T) {
 							}
 							out = tagsOf{list[0].AppVersion.Number(), list[1].AppVersion.Number()}
 						default:
-							op.from, op.at = tags(), tags()
+							for op.from = tags(); op.at[0] == op.from[0] || op.at[1] == op.from[1]; {
+								op.at = tags()
+							}
 							var moves []appsvc.ReleaseMove
 							for i, app := range apps {
 								moves = append(moves,
@@ -365,7 +379,7 @@ func TestReleasesAreLinearizable(t *testing.T) {
 }
 
 // However many processes ask for what is due, whose clocks differ and jump, each release runs once and moves all its
-// tags.
+// tags, and each that has an end is undone once.
 func TestDueReleasesRunOnce(t *testing.T) {
 	by := vitrine.Caller{URN: releaseNetwork + ":user=a", Moderates: []string{releaseNetwork}}
 	onEachStore(t, func(t *testing.T, stores []storage.Store) {
@@ -393,14 +407,17 @@ func TestDueReleasesRunOnce(t *testing.T) {
 				moves = append(moves,
 					appsvc.ReleaseMove{AppID: app, Tag: fmt.Sprint("t", n), To: appsvc.PointsTo(vitrine.NewVersion(0))})
 			}
-			rel, err := services[0].As(by).CreateRelease(ctx,
-				appsvc.CreateReleaseRequest{Moves: moves, At: clock.Load() + int64(1000+500*n)})
+			in := appsvc.CreateReleaseRequest{Moves: moves, At: clock.Load() + int64(1000+500*n)}
+			if n%2 == 1 {
+				in.Until = in.At + int64(1+1500*(n%4))
+			}
+			rel, err := services[0].As(by).CreateRelease(ctx, in)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ids = append(ids, rel.ID)
 		}
-		for range 40 {
+		for range 120 { // no end comes in the step in which its release begins
 			clock.Add(int64(rand.IntN(1500)) - 500)
 			var all sync.WaitGroup
 			for _, svc := range append(services, services...) {
@@ -417,13 +434,18 @@ func TestDueReleasesRunOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, id := range ids {
-			if rel, err := services[0].As(by).Release(ctx, id); err != nil || rel.State != appsvc.ReleaseDone {
+			state, most := appsvc.ReleaseDone, 1
+			if n%2 == 1 {
+				state, most = appsvc.ReleaseCancelled, 2
+			}
+			if rel, err := services[0].As(by).Release(ctx, id); err != nil || rel.State != state || rel.RanAt == 0 {
 				t.Errorf("%+v, %v", rel, err)
 			}
 			for _, app := range apps {
 				page, err := services[0].As(by).ListTagMoves(ctx,
 					appsvc.ListTagMovesRequest{AppID: app, Name: fmt.Sprint("t", n)})
-				if err != nil || len(page.Items) != 1 || page.Items[0].Release != id {
+				if err != nil || len(page.Items) != most || page.Items[0].Release != id ||
+					page.Items[0].Rollback != (most == 2) {
 					t.Errorf("moves %+v, %v", page.Items, err)
 				}
 			}
