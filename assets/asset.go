@@ -170,9 +170,10 @@ func (req *request) asset(r assetRecord) Asset {
 	return a
 }
 
-// put stores an asset. before and after are sorted: the terms that it loses and the terms that it gets. before is empty
-// for a new asset. put returns ErrInvalid if the request would add more than Limits.Terms to the index.
-func (req *request) put(r assetRecord, before, after []string) error {
+// put stores an asset in place of old, the zero assetRecord for a new one. before and after are sorted: the terms by
+// newRules that it loses and those that it gets. put returns ErrInvalid if the request would add more than Limits.Terms
+// to the index.
+func (req *request) put(old, r assetRecord, before, after []string) error {
 	for _, t := range after {
 		switch t[0] {
 		case kindOrigin, kindCreated, kindDays, kindType, kindNoAlt: // each asset has few
@@ -188,7 +189,7 @@ func (req *request) put(r assetRecord, before, after []string) error {
 	}
 	req.wrote = true
 	req.changes.note(r.Ordinal, wasChanged)
-	return req.putAsset(r, before, after)
+	return req.putAsset(old, r, before, after)
 }
 
 // remove deletes the asset from the library for good.

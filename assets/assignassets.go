@@ -89,9 +89,9 @@ func (req *request) putInto(r assetRecord, folder string) (int, error) {
 
 // refile stores an asset in other folders.
 func (req *request) refile(r assetRecord, folders []string) error {
-	before := folderTerms(r.Folders)
+	old := r
 	r.Folders = folders
-	return req.put(r, before, folderTerms(folders))
+	return req.put(old, r, folderTerms(old.Folders), folderTerms(folders))
 }
 
 // The statuses of ItemStatus.

@@ -139,8 +139,9 @@ func (req *request) changeAttributes(r assetRecord, c attributeChange) (assetRec
 	if slices.Equal(old, p.Attributes) {
 		return assetRecord{}, statusOK, nil
 	}
+	before := r
 	r.Body = p.body()
-	return r, statusOK, req.put(r, attributeTerms(old), attributeTerms(p.Attributes))
+	return r, statusOK, req.put(before, r, attributeTerms(old, newRules), attributeTerms(p.Attributes, newRules))
 }
 
 // attributeChange is a ChangeAttributesRequest, prepared once for all of its assets. The time for an

@@ -222,7 +222,7 @@ func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 	req.state.Count++
 	req.state.At = now
 	r := assetRecord{Ordinal: req.state.Last, Origin: d.origin, CreatedAt: d.createdAt(now), UpdatedAt: now,
-		Folders: d.Folders, words: req.limits.SearchedWords, typed: true}
+		Folders: d.Folders, words: req.limits.SearchedWords}
 	var p parts
 	d.applyTo(&p, r.CreatedAt)
 	if err := d.checkAttributeCount(len(p.Attributes), 0, req.limits); err != nil {
@@ -232,7 +232,7 @@ func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 		return assetRecord{}, err
 	}
 	r.Body, r.File = p.body(), d.file.encode()
-	return r, req.put(r, nil, allTerms(r, p, d.text))
+	return r, req.put(assetRecord{}, r, nil, allTerms(r, p, d.text, newRules))
 }
 
 // replace stores the draft in place of old. If that changes nothing, it returns old, and neither
@@ -268,12 +268,12 @@ func (req *request) replace(old assetRecord, d draft, now int64) (assetRecord, e
 		return assetRecord{}, err
 	}
 	r.UpdatedAt = max(now, old.UpdatedAt) // not earlier, even if the clock was set back
-	before, err := termsOf(old)
+	before, err := termsOf(old, newRules)
 	if err != nil {
 		return assetRecord{}, err
 	}
-	r.words, r.typed = req.limits.SearchedWords, true
-	return r, req.put(r, before, allTerms(r, p, d.text))
+	r.words = req.limits.SearchedWords
+	return r, req.put(old, r, before, allTerms(r, p, d.text, newRules))
 }
 
 // conflict returns the pointer to the first mention of the asset in the request that names a folder

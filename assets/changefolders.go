@@ -447,7 +447,7 @@ func (s *Session) eraseRemoved(ctx context.Context, lib Library) error {
 	for _, begin := range []bool{false, true} { // end the fold that is under way, then fold everything
 		for more := true; more; begin = false {
 			err := s.updateAs(ctx, lib, storage.UpdateOptions{Large: true}, func(req *request) (err error) {
-				more, err = req.writer.FoldSome(ctx, begin)
+				more, err = req.foldSome(begin)
 				return err
 			})
 			if err != nil {
@@ -456,7 +456,24 @@ func (s *Session) eraseRemoved(ctx context.Context, lib Library) error {
 		}
 	}
 	return s.updateAs(ctx, lib, storage.UpdateOptions{Large: true, Erase: true}, func(req *request) error {
-		_, err := req.writer.FoldSome(ctx, false)
+		if req.left {
+			if _, err := req.indexBy(oldRules, nil).Drop(ctx, req.tx, 0); err != nil {
+				return err
+			}
+		}
+		_, err := req.foldSome(false)
 		return err
 	})
+}
+
+// foldSome continues the folds of the indices; see index.Writer.FoldSome.
+func (req *request) foldSome(begin bool) (more bool, err error) {
+	for _, w := range req.writers {
+		some, err := w.FoldSome(req.ctx, begin)
+		if err != nil {
+			return false, err
+		}
+		more = more || some
+	}
+	return more, nil
 }

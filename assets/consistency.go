@@ -32,12 +32,14 @@ import (
 //   - each folder is well-formed, its parent exists, and no folder is below itself or too deep;
 //   - each asset is well-formed, and in folders that exist;
 //   - no two assets have the same generator and foreign id;
-//   - the index has the terms that follow from the assets, and no others;
+//   - the index has the terms that follow from the assets, and no others, and so has one that is being built beside it,
+//     as far as it is built;
 //   - each file belongs to one asset and has its bytes, and the State has the sum of their sizes. There are no bytes
 //     that have had no record for a day.
 //
-// Rebuild makes the indices anew from the assets. Meanwhile libraries can be changed, but a search in the library that
-// is being rebuilt, and adding assets to it, returns ErrBusy. Archives leave out the feeds.
+// Rebuild drops the indices, and builds them from the assets by the rules of now. Meanwhile libraries can be changed,
+// but a search in the library that is being rebuilt, and adding assets to it, returns ErrBusy. Archives leave out the
+// feeds.
 func Maintenance(limits Limits, files Files) storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
@@ -99,8 +101,11 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	if a.records, err = openRecords(ctx, lib, index.NewCache(segmentBytes), r, nil); err != nil {
 		return err
 	}
-	unknown, err := keyval.Unknown(a.ctx, a.r, a.space, libraryKind, stateKind, assetKind, folderKind, fileKind,
-		goneKind, "index/", "new/", "t/")
+	kinds := []string{libraryKind, stateKind, assetKind, folderKind, fileKind, goneKind}
+	for rules := range newRules + 1 {
+		kinds = append(kinds, a.indexBy(rules, nil).Kinds()...)
+	}
+	unknown, err := keyval.Unknown(a.ctx, a.r, a.space, kinds...)
 	if err != nil {
 		return err
 	}
@@ -156,17 +161,23 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 	if a.count != a.state.Count {
 		a.fault(a.key(stateKind), fmt.Errorf("the State counts %d assets, and there are %d", a.state.Count, a.count))
 	}
-	faults, err := a.index.Audit(a.ctx, a.indexed)
-	if err != nil {
+	wrong, err := a.checkIndex(a.index)
+	if err == nil && a.next != nil {
+		_, err = a.checkIndex(a.next)
+	}
+	if err != nil || wrong {
 		return err
 	}
-	for _, fault := range faults {
-		a.fault(a.index.Key(), errors.New(fault))
-	}
-	if len(faults) > 0 {
-		return nil
-	}
 	return a.checkOrigins()
+}
+
+// checkIndex reports whether something is wrong with an index.
+func (a *audit) checkIndex(in *index.Reader) (wrong bool, err error) {
+	faults, err := in.Audit(a.ctx, func(yield func(index.Entry, error) bool) { a.indexed(in.Rules, yield) })
+	for _, fault := range faults {
+		a.fault(in.Key(), errors.New(fault))
+	}
+	return len(faults) > 0, err
 }
 
 // checkState returns an error if no library can have this name or State.
@@ -247,8 +258,6 @@ func (a *audit) checkAsset(r assetRecord) error {
 		return fmt.Errorf("the asset %d comes after the asset %d", r.Ordinal, a.last.Ordinal)
 	case r.Ordinal > a.state.Last:
 		return fmt.Errorf("the asset %d is above the highest ordinal, %d", r.Ordinal, a.state.Last)
-	case a.state.Typed && !r.typed:
-		return errors.New("is not indexed by its attachments, and the State says that all assets are")
 	case !isTime(r.CreatedAt) || !isTime(r.UpdatedAt):
 		return errors.New("createdAt or updatedAt is in no year from 1 to 9999")
 	case len(r.Folders) > a.limits.AssetFolders:
@@ -306,7 +315,8 @@ func (a *audit) checkGone(e storage.Entry) error {
 	for _, name := range gone.Names {
 		id, _, _ := strings.Cut(name, "-")
 		if !isFileID(id) || a.names[name] || gone.Home != "" && gone.Home != id {
-			return fmt.Errorf("names the bytes %q of the removed file %q: want bytes of that file, which it has not now", name,
+			return fmt.Errorf(
+				"names the bytes %q of the removed file %q: want bytes of that file, which it has not now", name,
 				gone.Home)
 		}
 		values, err := a.r.Get(a.ctx, keyval.Key(fileSpace(id), homeKind, id))
@@ -422,15 +432,15 @@ func (a *audit) checkOrigins() error {
 	return cmp.Or(failed, err)
 }
 
-// indexed yields the entries that the index must have. It skips assets whose terms cannot be computed, which have a
+// indexed yields the entries that an index must have. It skips assets whose terms cannot be computed, which have a
 // fault already.
-func (a *audit) indexed(yield func(index.Entry, error) bool) {
+func (a *audit) indexed(rules int, yield func(index.Entry, error) bool) {
 	for r, err := range a.assetsIn(nil, pageRange{ascending: true}) {
 		if err != nil {
 			yield(index.Entry{}, err)
 			return
 		}
-		e, err := indexEntry(r)
+		e, err := indexEntry(r, rules)
 		if err != nil {
 			continue
 		}
@@ -441,8 +451,8 @@ func (a *audit) indexed(yield func(index.Entry, error) bool) {
 }
 
 // indexEntry returns the entry that the index must have for an asset.
-func indexEntry(a assetRecord) (index.Entry, error) {
-	terms, err := termsOf(a)
+func indexEntry(a assetRecord, rules int) (index.Entry, error) {
+	terms, err := termsOf(a, rules)
 	if err != nil {
 		err = fmt.Errorf("asset %d: %w", a.Ordinal, err)
 	}
@@ -462,34 +472,31 @@ func rebuild(ctx context.Context, db storage.Store) error {
 	return nil
 }
 
+// rebuildIndex drops the indices of a library, and builds the one by newRules.
 func rebuildIndex(ctx context.Context, db storage.Store, lib Library) error {
-	terms := index.Index{Space: spaceOf(lib), Cache: index.NewCache(segmentBytes)}
-	large := storage.UpdateOptions{Large: true}
-	err := keyval.Update(ctx, db, terms.Space, large, func(t *keyval.Tx) error { return terms.Clear(ctx, t) })
-	for end := false; err == nil && !end; {
-		err = keyval.Update(ctx, db, terms.Space, large, func(t *keyval.Tx) error {
-			r, err := openRecords(ctx, lib, terms.Cache, t, t)
-			if err != nil {
-				return err
+	space := spaceOf(lib)
+	err := keyval.Update(ctx, db, space, storage.UpdateOptions{Large: true}, func(t *keyval.Tx) error {
+		r := newRecords(ctx, lib, t, t)
+		values, err := t.Get(ctx, r.key(stateKind))
+		if err == nil && values[0] != nil {
+			if err = readJSON(r.key(stateKind), values[0], &r.state); err == nil {
+				r.state.Rules = newRules
+				err = r.putState(r.state, false)
 			}
-			last, building := r.writer.Built()
-			if end = !building; end { // another process has finished it
-				return nil
+		}
+		for rules := range newRules + 1 {
+			if err == nil {
+				_, err = r.indexBy(rules, nil).Drop(ctx, t, 0)
 			}
-			var entries []index.Entry
-			for e, err := range keyval.Map(r.assetsIn(nil,
-				pageRange{after: position{ordinal: last}, ascending: true, limit: atOnce}), indexEntry) {
-				if err != nil {
-					return err
-				}
-				entries = append(entries, e)
-			}
-			end = len(entries) == 0
-			if err := r.writer.Build(ctx, entries, end); err != nil {
-				return err
-			}
-			return r.writer.Finish(ctx)
-		})
+		}
+		if err != nil {
+			return err
+		}
+		return r.indexBy(newRules, nil).Begin(ctx, t)
+	})
+	b := builder{db: db, lib: lib, cache: index.NewCache(segmentBytes)}
+	for more := true; more && err == nil; {
+		more, err = b.step(ctx)
 	}
 	return err
 }

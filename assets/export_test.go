@@ -53,36 +53,52 @@ func Distance(a, b []rune) int {
 	return d[len(a)][len(b)]
 }
 
-// Untype stores the assets of a library as v0.2.0 did: they are not indexed by their attachments.
-func Untype(ctx context.Context, db storage.Store, lib Library) error {
+// Outdate stores the index of a library as v0.2.0 did.
+func Outdate(ctx context.Context, db storage.Store, lib Library) error {
 	return keyval.Update(ctx, db, spaceOf(lib), storage.UpdateOptions{}, func(t *keyval.Tx) error {
 		in, err := openRecords(ctx, lib, index.NewCache(segmentBytes), t, t)
 		if err != nil {
 			return err
 		}
-		for r, err := range in.assetsIn(nil, pageRange{ascending: true}) {
-			if err != nil {
-				return err
-			}
-			before, err := termsOf(r)
-			if err != nil {
-				return err
-			}
-			r.typed = false
-			after, err := termsOf(r)
-			if err == nil {
-				err = in.putAsset(r, before, after)
-			}
-			if err != nil {
-				return err
-			}
+		now := in.indexBy(newRules, nil)
+		if _, err := now.Drop(ctx, t, 0); err != nil {
+			return err
 		}
-		in.state.Typed = false
+		w, err := in.indexBy(oldRules, in.index.Cache).Writer(t, nil)
+		if err != nil {
+			return err
+		}
+		for a, err := range in.assetsIn(nil, pageRange{ascending: true}) {
+			if err != nil {
+				return err
+			}
+			terms, err := termsOf(a, oldRules)
+			if err != nil {
+				return err
+			}
+			w.Change(a.Ordinal, nil, terms)
+		}
+		in.state.Rules = oldRules
 		if err := in.putState(in.state, false); err != nil {
 			return err
 		}
-		return in.writer.Finish(ctx)
+		if err := w.Finish(ctx); err != nil {
+			return err
+		}
+		return t.Delete(ctx, now.Key())
 	})
+}
+
+// BuildStep makes a step of building the index of a library.
+func BuildStep(ctx context.Context, db storage.Store, lib Library) (more bool, err error) {
+	return builder{db, lib, index.NewCache(segmentBytes)}.step(ctx)
+}
+
+// SmallSteps makes the steps of building an index small for a test.
+func SmallSteps(t *testing.T) {
+	assets, drops := stepAssets, stepDrops
+	t.Cleanup(func() { stepAssets, stepDrops = assets, drops })
+	stepAssets, stepDrops = 7, 3
 }
 
 // StoreFiles returns the Files in a store.

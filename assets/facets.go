@@ -172,7 +172,7 @@ var fewAssets = 100
 func (req *request) facets(fields facetFields, found *index.Set) ([]Facet, error) {
 	out := fields.empty()
 	var few []map[string]int64
-	untyped := !req.state.Typed && slices.ContainsFunc(fields, func(f facetField) bool { return f.name == "type" })
+	untyped := req.old && slices.ContainsFunc(fields, func(f facetField) bool { return f.name == "type" })
 	if found != nil && found.Count() <= fewAssets || untyped {
 		var err error
 		if few, err = req.valuesOf(fields, found); err != nil {

@@ -162,7 +162,7 @@ func (f fileRecord) draft(folders []string, lim Limits) (draft, error) {
 	d := draft{NewAsset: NewAsset{ID: f.ID, Generator: Generator{filesGenerator}, Folders: unique(folders)},
 		origin: originOf(filesGenerator, f.ID), content: f.head(), file: &f}
 	var err error
-	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords, true)
+	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords, newRules)
 	return d, err
 }
 

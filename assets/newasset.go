@@ -84,7 +84,7 @@ func (in NewAsset) draft(at string, lim Limits) (draft, error) {
 		return d, err
 	}
 	// without published, which nobody searches
-	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords, true)
+	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords, newRules)
 	return d, err
 }
 

@@ -72,8 +72,7 @@ type assetRecord struct {
 	Body      []byte   // as Asset.Body
 	File      []byte   // a fileRecord, as JSON; nil if the asset has no file
 
-	words int  // the limit of words by which it is indexed
-	typed bool // it is also indexed by its attachments, see searchedContent.types
+	words int // the limit of words by which it is indexed
 }
 
 // maxOrdinal is the highest ordinal that a library may have.
@@ -90,27 +89,21 @@ type Attribute struct {
 	Value string `json:"value"`
 }
 
-// rowForm is the first byte of a stored asset. Earlier forms have no file and are not typed, and oldestRowForm has the
-// number of terms before the body.
-const rowForm, oldRowForm, oldestRowForm = 3, 2, 1
+// rowForm is the first byte of a stored asset. Earlier forms have no file, and oldestRowForm has the number of terms
+// before the body.
+const rowForm, oldestRowForm = 3, 1
 
 // encodeAsset returns the stored form of an asset: rowForm, the origin, createdAt, the time from then to the last
 // change, the number of its folders and their ids, the limit of words by which it is indexed, the record of its file,
-// empty if it has none, and the body. What is not typed has oldRowForm, without the file.
+// empty if it has none, and the body.
 func encodeAsset(r assetRecord) []byte {
-	b := append(make([]byte, 0, 64+len(r.File)+len(r.Body)), oldRowForm)
-	if r.typed {
-		b[0] = rowForm
-	}
+	b := append(make([]byte, 0, 64+len(r.File)+len(r.Body)), rowForm)
 	b = keyval.AppendText(b, r.Origin[:])
 	b = binary.AppendVarint(binary.AppendVarint(b, r.CreatedAt), r.UpdatedAt-r.CreatedAt)
 	b = binary.AppendUvarint(b, uint64(len(r.Folders)))
 	for _, id := range r.Folders {
 		b = keyval.AppendText(b, id)
 	}
-	b = binary.AppendUvarint(b, uint64(r.words))
-	if r.typed {
-		b = keyval.AppendText(b, r.File)
-	}
+	b = keyval.AppendText(binary.AppendUvarint(b, uint64(r.words)), r.File)
 	return append(b, r.Body...)
 }

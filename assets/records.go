@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -24,7 +25,8 @@ import (
 //	folder/<id>      a folder, as JSON
 //	file/<id>        the ordinal of the asset that has the file, as JSON
 //	gone/<name>      bytes that no file has any more, see goneFile
-//	index, new/, t/  the index of the terms of the assets: package index
+//	index, new/, t/  the index of the terms of the assets by oldRules: package index
+//	index1, …        the one by newRules
 //	feed, log/, …    the feed of changes: feed.Feed
 const (
 	libraryKind = "library/"
@@ -51,8 +53,29 @@ type records struct {
 	space  string
 	assets string // what the keys of assets begin with
 	state  libraryState
-	index  *index.Reader
-	writer *index.Writer // nil in a snapshot
+	old    bool          // searches read the index by oldRules, as long as the other one is not complete
+	left   bool          // the index by oldRules is not dropped yet, and nothing reads it any more
+	index  *index.Reader // the one that searches read
+	next   *index.Reader // the one that replaces it, while that is built; else nil
+	// both, in an update
+	writers []*index.Writer
+}
+
+// The rules by which assets have terms: those of v0.2.0, and those of now. A change of the rules of now that is
+// released needs a number of its own. Then Upkeep builds the indices by it.
+const oldRules, newRules = 0, 1
+
+// rules returns the number of the rules of the index that searches read.
+func (r *records) rules() int {
+	if r.old {
+		return oldRules
+	}
+	return newRules
+}
+
+// indexBy returns the index of the library by these rules.
+func (r *records) indexBy(rules int, cache *index.Cache) index.Index {
+	return index.Index{Space: r.space, Rules: rules, Cache: cache}
 }
 
 // openRecords returns the records of a library. tx is r in an update, and nil in a snapshot.
@@ -60,8 +83,8 @@ func openRecords(
 	ctx context.Context, lib Library, cache *index.Cache, r storage.Reader, tx *keyval.Tx,
 ) (*records, error) {
 	out := newRecords(ctx, lib, r, tx)
-	terms := index.Index{Space: out.space, Cache: cache}
-	values, err := r.Get(ctx, out.key(stateKind), terms.Key())
+	kinds := []index.Index{out.indexBy(oldRules, cache), out.indexBy(newRules, cache)}
+	values, err := r.Get(ctx, out.key(stateKind), kinds[oldRules].Key(), kinds[newRules].Key())
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +93,39 @@ func openRecords(
 			return nil, err
 		}
 	}
-	if tx == nil {
-		out.index, err = terms.Reader(r, values[1])
-		return out, err
+	values = values[1:]
+	if wasWritten(out.state) {
+		out.old = out.state.Rules != newRules
+		out.left = !out.old && !bytes.Equal(values[oldRules], index.Dropped)
 	}
-	if out.writer, err = terms.Writer(tx, values[1]); err != nil {
+	if out.index, err = out.open(kinds[out.rules()], values[out.rules()]); err == nil && out.old &&
+		values[newRules] != nil {
+		out.next, err = out.open(kinds[newRules], values[newRules])
+	}
+	return out, err
+}
+
+// open opens an index, in an update for writing too. value is the value of its key.
+func (r *records) open(in index.Index, value []byte) (*index.Reader, error) {
+	if r.tx == nil {
+		return in.Reader(r.r, value)
+	}
+	w, err := in.Writer(r.tx, value)
+	if err != nil {
 		return nil, err
 	}
-	out.index = &out.writer.Reader
-	return out, nil
+	r.writers = append(r.writers, w)
+	return &w.Reader, nil
+}
+
+// finish stores the changes of the indices. It must be the last call of an update.
+func (r *records) finish() error {
+	for _, w := range r.writers {
+		if err := w.Finish(r.ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newRecords returns records without the State and the index.
@@ -110,30 +157,54 @@ func readJSON(key string, value []byte, out any) error {
 	return nil
 }
 
-// putState stores the State. first creates the library, so that Libraries yields it.
+// putState stores the State. first creates the library, so that Libraries yields it. It also marks the index by
+// oldRules as dropped, so that v0.2.0 does not begin one.
 func (r *records) putState(s libraryState, first bool) error {
 	if first {
-		if err := r.putJSON(r.key(libraryKind), r.lib); err != nil {
+		err := r.putJSON(r.key(libraryKind), r.lib)
+		if err == nil {
+			err = r.put(storage.Entry{Key: r.indexBy(oldRules, nil).Key(), Value: index.Dropped})
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return r.putJSON(r.key(stateKind), s)
 }
 
-// putAsset stores an asset. before and after are sorted: the terms that it loses and the terms that it gets.
-func (r *records) putAsset(a assetRecord, before, after []string) error {
-	r.writer.Change(a.Ordinal, before, after)
+// putAsset stores an asset in place of old, the zero assetRecord for a new one. before and after are sorted: the terms
+// by newRules that it loses and those that it gets.
+func (r *records) putAsset(old, a assetRecord, before, after []string) error {
+	if !r.old {
+		r.writers[0].Change(a.Ordinal, before, after)
+	} else if err := r.changeTerms(a.Ordinal, old, a); err != nil {
+		return err
+	}
 	return r.put(storage.Entry{Key: r.assetKey(a.Ordinal), Value: encodeAsset(a)})
 }
 
 // deleteAsset removes an asset.
 func (r *records) deleteAsset(a assetRecord) error {
-	terms, err := termsOf(a)
-	if err != nil {
+	if err := r.changeTerms(a.Ordinal, a, assetRecord{}); err != nil {
 		return err
 	}
-	r.writer.Change(a.Ordinal, terms, nil)
 	return r.delete(r.assetKey(a.Ordinal))
+}
+
+// changeTerms changes the terms of an asset from those of old to those of new. The zero assetRecord has none.
+func (r *records) changeTerms(ordinal int64, old, new assetRecord) error {
+	for _, w := range r.writers {
+		before, err := termsOf(old, w.Rules)
+		if err != nil {
+			return err
+		}
+		after, err := termsOf(new, w.Rules)
+		if err != nil {
+			return err
+		}
+		w.Change(ordinal, before, after)
+	}
+	return nil
 }
 
 // assetsWith returns the assets with these ordinals, and the zero assetRecord for each ordinal that has none.
@@ -181,7 +252,6 @@ func (r *records) decode(e storage.Entry) (a assetRecord, err error) {
 	case oldestRowForm:
 		f.Uint()
 	case rowForm:
-		a.typed = true
 		if a.File = f.Text(); len(a.File) == 0 {
 			a.File = nil
 		}

@@ -121,7 +121,7 @@ func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOpt
 	}
 	space := spaceOf(lib)
 	ahead := append(feed.Feed{Space: space}.Keys(s.by.URN), keyval.Key(space, stateKind),
-		index.Index{Space: space}.Key())
+		index.Index{Space: space, Rules: oldRules}.Key(), index.Index{Space: space, Rules: newRules}.Key())
 	return keyval.Update(ctx, s.service.db, space, o, func(t *keyval.Tx) error {
 		if err := t.Ahead(ctx, ahead...); err != nil {
 			return err
@@ -143,7 +143,7 @@ func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOpt
 		if err := req.addToFeed(); err != nil {
 			return err
 		}
-		return req.writer.Finish(ctx)
+		return req.finish()
 	})
 }
 
@@ -160,7 +160,7 @@ func (req *request) load() (err error) {
 				return err
 			}
 			// stored with the State if the request writes anything
-			req.state.Key, req.state.Typed = newKey(random), true
+			req.state.Key, req.state.Rules = newKey(random), newRules
 		}
 	}
 	req.ids = newIDCipher(req.state.Key)

@@ -108,7 +108,7 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	}
 	// 3. What is found.
 	found, err := req.found(q)
-	if err == nil && found == nil && !req.state.Typed && (in.types() != nil || in.NoAlt) {
+	if err == nil && found == nil && req.old && (in.types() != nil || in.NoAlt) {
 		// all
 		found, err = req.index.Find(req.ctx, index.Query{Spans: [][]index.Span{{index.Prefix(string(kindOrigin))}}})
 	}
@@ -175,7 +175,7 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 	for _, tag := range in.Tags {
 		all = append(all, []string{term(kindTag, tag)})
 	}
-	if req.state.Typed { // else narrow reads the assets
+	if !req.old { // else narrow reads the assets
 		if types := in.types(); types != nil {
 			var terms []string
 			for _, name := range types {
@@ -304,7 +304,7 @@ func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) e
 			return err
 		}
 	}
-	if types := in.types(); !req.state.Typed && (types != nil || in.NoAlt) {
+	if types := in.types(); req.old && (types != nil || in.NoAlt) {
 		if err := req.keep(found, func(r assetRecord) (bool, error) {
 			p, err := partsOf(r.Body)
 			if err != nil {
@@ -329,7 +329,7 @@ func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) e
 		}
 		if !p.isCertain(sources) {
 			out.And(found)
-			if err := req.keep(out, hasPhrases([]phrase{p}, sources)); err != nil {
+			if err := req.keep(out, req.hasPhrases([]phrase{p}, sources)); err != nil {
 				return err
 			}
 		}
@@ -339,7 +339,7 @@ func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) e
 	if len(unsure) == 0 {
 		return nil
 	}
-	return req.keep(found, hasPhrases(unsure, sources))
+	return req.keep(found, req.hasPhrases(unsure, sources))
 }
 
 // keep removes the assets for which is returns false from a set.
@@ -360,7 +360,7 @@ func (req *request) keep(found *index.Set, is func(assetRecord) (bool, error)) e
 }
 
 // hasPhrases returns a function that reports whether an asset contains all phrases.
-func hasPhrases(phrases []phrase, sources []int) func(assetRecord) (bool, error) {
+func (req *request) hasPhrases(phrases []phrase, sources []int) func(assetRecord) (bool, error) {
 	return func(r assetRecord) (bool, error) {
 		p, err := partsOf(r.Body)
 		if err != nil {
@@ -370,7 +370,7 @@ func hasPhrases(phrases []phrase, sources []int) func(assetRecord) (bool, error)
 		if err != nil {
 			return false, err
 		}
-		texts := content.texts(p.Attributes, r.typed)
+		texts := content.texts(p.Attributes, req.rules())
 		var lists [][]string
 		for _, source := range sources {
 			for _, text := range texts[source] {

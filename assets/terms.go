@@ -35,7 +35,7 @@ import (
 //	m                    it has a picture without a description
 //	o…                   a part of its origin; the record has the whole of it
 //
-// Stores have these terms on disk. A release that changes their form must rebuild the indices; see Maintenance.
+// Stores have these terms on disk; see oldRules.
 const (
 	kindWord      = 'w'
 	kindFolder    = 'f'
@@ -129,7 +129,7 @@ func folderTerms(folders []string) (terms []string) {
 }
 
 // attributeTerms returns the terms of attributes and of the words in their values, sorted and each once.
-func attributeTerms(attributes []Attribute) (terms []string) {
+func attributeTerms(attributes []Attribute, rules int) (terms []string) {
 	for _, a := range attributes {
 		terms = append(terms, attributeTerm(a), term(kindKey, a.Key))
 		for _, w := range words(a.Value) {
@@ -184,9 +184,9 @@ func originTerm(o origin) string {
 
 // allTerms returns the terms of an asset with these parts, sorted and unique. text has the terms of its text, computed
 // by the draft before the transaction.
-func allTerms(r assetRecord, p parts, text []string) []string {
+func allTerms(r assetRecord, p parts, text []string, rules int) []string {
 	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), daysTerm(r.CreatedAt),
-		term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes))
+		term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes, rules))
 	for _, tag := range p.Tags {
 		terms = append(terms, term(kindTag, tag))
 	}
@@ -200,17 +200,21 @@ func allTerms(r assetRecord, p parts, text []string) []string {
 	return slices.Compact(terms)
 }
 
-// termsOf returns the terms of a stored asset. It returns an error if the body is malformed.
-func termsOf(r assetRecord) ([]string, error) {
+// termsOf returns the terms of a stored asset, none for the zero assetRecord. It returns an error if the body is
+// malformed.
+func termsOf(r assetRecord, rules int) ([]string, error) {
+	if r.Ordinal == 0 {
+		return nil, nil
+	}
 	p, err := partsOf(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	text, err := searchable(p.Content, r.words, r.typed)
+	text, err := searchable(p.Content, r.words, rules)
 	if err != nil {
 		return nil, err
 	}
-	return allTerms(r, p, text), nil
+	return allTerms(r, p, text, rules), nil
 }
 
 // The sources are where SearchRequest.Query looks, see SearchRequest.In. The word terms of a source begin with a
@@ -257,8 +261,7 @@ func readContent(content []byte) (in searchedContent, err error) {
 }
 
 // types returns the different types of the attachments, or "" if there is no attachment, and whether one is a picture
-// that has no description. An asset has terms of them if it is typed: since v0.2.0 each asset that is stored is. Until
-// Upkeep has done so with all others of a library, searches read its assets.
+// that has no description. By oldRules an asset has no terms of them, and searches read the assets.
 func (in searchedContent) types() (types []string, noAlt bool) {
 	for _, a := range in.Attachment {
 		types = append(types, a.Type)
@@ -272,12 +275,12 @@ func (in searchedContent) types() (types []string, noAlt bool) {
 }
 
 // texts returns the texts of an asset: the member content, the members displayName and username of attributedTo, the
-// titles of attachments and, if the asset is typed, their descriptions, and the values of attributes.
-func (in searchedContent) texts(attributes []Attribute, typed bool) (out searched) {
+// titles of attachments and, by newRules, their descriptions, and the values of attributes.
+func (in searchedContent) texts(attributes []Attribute, rules int) (out searched) {
 	out[inText] = []string{in.Content, in.AttributedTo.DisplayName, in.AttributedTo.Username}
 	for _, a := range in.Attachment {
 		out[inAttachments] = append(out[inAttachments], a.Title)
-		if text, ok := a.Description.(string); ok && typed {
+		if text, ok := a.Description.(string); ok && rules == newRules {
 			out[inAttachments] = append(out[inAttachments], text)
 		}
 	}
@@ -293,14 +296,14 @@ func firstWords(text string, limit int) []string {
 	return list[:min(limit, len(list))]
 }
 
-// searchable returns the terms of the words in the texts of a content and, if the asset is typed, of its attachments.
-// Only the first limit words of each text count.
-func searchable(content []byte, limit int, typed bool) (terms []string, err error) {
+// searchable returns the terms of the words in the texts of a content and, by newRules, of the types of its
+// attachments. Only the first limit words of each text count.
+func searchable(content []byte, limit, rules int) (terms []string, err error) {
 	in, err := readContent(content)
 	if err != nil {
 		return nil, err
 	}
-	if typed {
+	if rules == newRules {
 		types, noAlt := in.types()
 		for _, name := range types {
 			terms = append(terms, term(kindType, name))
@@ -309,7 +312,7 @@ func searchable(content []byte, limit int, typed bool) (terms []string, err erro
 			terms = append(terms, string(kindNoAlt))
 		}
 	}
-	for source, texts := range in.texts(nil, typed) {
+	for source, texts := range in.texts(nil, rules) {
 		for _, text := range texts {
 			found := firstWords(text, limit)
 			for i, w := range found {

@@ -78,7 +78,7 @@ func TestSearchByTypes(t *testing.T) {
 	if n := d.total(moderator, assets.SearchRequest{Query: "ships", In: []string{"attachments"}}); n != 37 {
 		t.Errorf("%d are found by a description", n)
 	}
-	if err := assets.Untype(ctx, db, lib); err != nil {
+	if err := assets.Outdate(ctx, db, lib); err != nil {
 		t.Fatal(err)
 	}
 	d.Service = assets.New(db, nil)

@@ -128,20 +128,23 @@ func (s *Service) File(ctx context.Context, in FileRequest) (File, error) {
 const uploadTime = 24 * time.Hour
 
 // Upkeep deletes the bytes of files that were replaced or removed, and once an hour those that have had no record for a
-// day. When it returns nil, the store on disk has none of the former any more. It also indexes assets that v0.2.0 has
-// stored by their attachments, in small steps. A program calls it every few seconds; several processes may do so. After
-// an error, such as ErrBusy because somebody reads from copies, a later call continues.
+// day. When it returns nil, the store on disk has none of the former any more. It also builds the search indices of a
+// store of v0.2.0 by the rules of now, in small steps beside other changes, for up to a minute. A later call continues.
+// Until such an index is complete, searches read the old one.
+//
+// A program calls it every few seconds; several processes may do so. After an error, such as ErrBusy because somebody
+// reads from copies, a later call continues.
 func (s *Service) Upkeep(ctx context.Context) error {
 	for lib, err := range libraries(ctx, s.made().db) {
 		if err == nil {
 			err = s.sweepGone(ctx, lib)
 		}
-		if err == nil {
-			err = s.indexAttachments(ctx, lib)
-		}
 		if err != nil {
 			return err
 		}
+	}
+	if err := s.buildIndices(ctx); err != nil {
+		return err
 	}
 	now := s.now()
 	if last := s.listed.Load(); now.UnixMilli()-last < time.Hour.Milliseconds() {
@@ -261,56 +264,4 @@ func (s *Service) recorded(ctx context.Context, name string) (has bool, err erro
 		return err
 	})
 	return has, err
-}
-
-// indexAttachments makes every asset of a library typed, in an update for some of them at a time. The feed says nothing
-// of it.
-func (s *Service) indexAttachments(ctx context.Context, lib Library) error {
-	for after, done := int64(0), false; !done; {
-		space := spaceOf(lib)
-		err := keyval.Update(ctx, s.db, space, storage.UpdateOptions{}, func(t *keyval.Tx) error {
-			in, err := openRecords(ctx, lib, s.segments, t, t)
-			if err != nil {
-				return err
-			}
-			if done = in.state.Typed || !wasWritten(in.state); done {
-				return nil
-			}
-			last, n := after, 0
-			for r, err := range in.assetsIn(nil,
-				pageRange{after: position{ordinal: after}, ascending: true, limit: atOnce}) {
-				if err != nil {
-					return err
-				}
-				n, last = n+1, r.Ordinal
-				if r.typed {
-					continue
-				}
-				before, err := termsOf(r)
-				if err != nil {
-					return err
-				}
-				r.typed = true
-				terms, err := termsOf(r)
-				if err == nil {
-					err = in.putAsset(r, before, terms)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			if done = n < atOnce; done {
-				in.state.Typed = true
-				if err := in.putState(in.state, false); err != nil {
-					return err
-				}
-			}
-			t.Committed(func() { after = last })
-			return in.writer.Finish(ctx)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -65,7 +65,7 @@ func (r slowReader) Scan(ctx context.Context, ranges ...storage.Range) iter.Seq2
 			if err = pause(ctx, r.s.folders); err == nil && read <= r.s.failing {
 				err = errRead
 			}
-		case strings.HasPrefix(kind, "t/"):
+		case strings.HasPrefix(kind, "t1/"):
 			err = pause(ctx, r.s.index)
 		}
 		if err != nil {

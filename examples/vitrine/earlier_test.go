@@ -287,6 +287,16 @@ func (s *earlierServer) goesOn(e earlier, imported bool) {
 	s.signsIn(e)
 }
 
+// finds returns the responses to the searches of the recording.
+func (s *earlierServer) finds(e earlier) (all string) {
+	for _, r := range e.answers {
+		if strings.Contains(r.Get, "query=") {
+			all += s.send(r.By, "GET", r.Get, "").Body.String() + "\n"
+		}
+	}
+	return all
+}
+
 // signsIn signs the administrator in with the passkey that was made at a server of v0.2.0.
 func (s *earlierServer) signsIn(e earlier) {
 	s.t.Helper()
@@ -327,7 +337,7 @@ func TestAStoreOfAnEarlierRelease(t *testing.T) {
 		"to Postgres": func(t *testing.T) string { return cluster.Schema(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, db, imported := t.TempDir(), db(t), name != "opened"
+			dir, db, imported, found := t.TempDir(), db(t), name != "opened", ""
 			for name, text := range map[string][]byte{"opened.db": file, "archive": archive} {
 				if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 					t.Fatal(err)
@@ -349,7 +359,19 @@ func TestAStoreOfAnEarlierRelease(t *testing.T) {
 				served := serveEarlier(t, s, e)
 				served.answersAsBefore(e, imported)
 				served.goesOn(e, imported)
+				found = served.finds(e)
 				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			check()
+			err = inStore(context.Background(), db, func(s storage.Store) error {
+				err := assets.New(s, nil).Upkeep(context.Background())
+				if now := serveEarlier(t, s, e).finds(e); now != found {
+					t.Errorf("with a new index the searches find\n%s\nand before\n%s", now, found)
+				}
+				return err
 			})
 			if err != nil {
 				t.Error(err)

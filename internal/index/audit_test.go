@@ -153,7 +153,12 @@ func TestAuditFindsWhatIsWrong(t *testing.T) {
 // rebuild builds the index anew, and changes something meanwhile.
 func (l *library) rebuild() {
 	l.t.Helper()
-	l.raw(func(t storage.Tx) error { return l.Clear(ctx, t) })
+	l.raw(func(t storage.Tx) error {
+		if _, err := l.Drop(ctx, t, 0); err != nil {
+			return err
+		}
+		return l.Begin(ctx, t)
+	})
 	for round, done := 0, false; !done; round++ {
 		l.update(func(w *index.Writer) error {
 			last, building := w.Built()

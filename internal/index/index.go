@@ -7,6 +7,9 @@
 //	t/<term>            a page: the posting lists of this term and of terms after it
 //	t/<term> <ordinal>  a page that begins within the posting list of this term, at this ordinal
 //
+// A domain that changes which terms its records have builds another index of the same space, with other Rules, beside
+// the one that is searched. Its kinds of keys end in the number of the rules: index1, new1, t1.
+//
 // The terms of an update are spread over the whole index, so an update does not write pages. A small update adds its
 // changes to the state. When the state has too many, they become a segment. Segments are merged as their number grows.
 // When they have about 500,000 changes together, later updates fold them into the pages, in slices of a few
@@ -22,6 +25,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/keyval"
@@ -34,18 +38,30 @@ const MaxTerm = 256
 // Index is the index of a space.
 type Index struct {
 	Space string
+	Rules int    // the number of the domain's rules by which records have terms, from 0 on
 	Cache *Cache // keeps segments
 }
 
+// kind returns the kind of the keys of this index that are called name.
+func (x Index) kind(name string) string {
+	if x.Rules > 0 {
+		name += strconv.Itoa(x.Rules)
+	}
+	return name + "/"
+}
+
+// Kinds returns the kinds of the keys of an index.
+func (x Index) Kinds() []string { return []string{x.kind("t"), x.kind("new"), x.kind("index")} }
+
 // Key returns the key of the state record, so that a caller can read it together with records of its own.
-func (x Index) Key() string { return keyval.Key(x.Space, "index/") }
+func (x Index) Key() string { return keyval.Key(x.Space, x.kind("index")) }
 
 func (x Index) segmentKey(number int64) string {
-	return keyval.Key(x.Space, "new/", keyval.Number(number))
+	return keyval.Key(x.Space, x.kind("new"), keyval.Number(number))
 }
 
 // pages returns the prefix of the keys of pages.
-func (x Index) pages() string { return keyval.Prefix(x.Space, "t/") }
+func (x Index) pages() string { return keyval.Prefix(x.Space, x.kind("t")) }
 
 // place is the position of an ordinal in the posting list of a term. Places are ordered by term, then by ordinal.
 type place struct {
@@ -103,9 +119,9 @@ type reference struct {
 	changes int
 }
 
-// stateForm is the first byte of a stored state. It changes when the format of pages or segments or the terms of a
-// domain change.
-const stateForm = 2
+// stateForm is the first byte of a stored state. It changes when the format of pages or segments changes. The form of
+// v0.2.0 has the same format. v0.2.0 rejects any other, so it cannot change one of two indices and not the other.
+const stateForm, firstForm = 3, 2
 
 func (s state) encode() []byte {
 	b := []byte{stateForm}
@@ -132,7 +148,7 @@ func flag(is bool) uint64 {
 
 func (x Index) decode(value []byte) (s state, err error) {
 	f := keyval.Fields{Key: x.Key(), Rest: value}
-	if form := f.Uint(); form != stateForm && f.Err() == nil {
+	if form := f.Uint(); form != stateForm && form != firstForm && f.Err() == nil {
 		return s, fmt.Errorf("the record %q is damaged, or of an earlier release: it has the form %d, want %d: "+
 			"build the index anew", x.Key(), form, stateForm)
 	}
@@ -173,6 +189,9 @@ func (x Index) Reader(r storage.Reader, value []byte) (*Reader, error) {
 	out.state, err = x.decode(value)
 	return out, err
 }
+
+// Built returns the last ordinal that Build has added. ok is false if the index is not being built.
+func (r *Reader) Built() (last int64, ok bool) { return r.state.built, r.state.building }
 
 // load reads the segments. It returns ErrBusy while the index is being rebuilt.
 func (r *Reader) load(ctx context.Context) error {

@@ -196,19 +196,37 @@ func (w *Writer) drop(ctx context.Context, all []reference) error {
 	return w.tx.Delete(ctx, keys...)
 }
 
-// Clear begins to rebuild the index: it deletes all of it, whatever its state. The caller then calls Build in further
-// updates. Meanwhile other updates may change the index, and reading it returns ErrBusy.
-func (x Index) Clear(ctx context.Context, t storage.Tx) error {
-	for _, kind := range []string{"new/", "t/"} {
-		if err := t.DeleteRange(ctx, storage.Prefix(keyval.Prefix(x.Space, kind))); err != nil {
-			return err
-		}
-	}
+// Begin begins to build the index, of which there is nothing yet. The caller then calls Build in further updates.
+// Meanwhile other updates may change the index, and reading it returns ErrBusy.
+func (x Index) Begin(ctx context.Context, t storage.Tx) error {
 	return t.Put(ctx, storage.Entry{Key: x.Key(), Value: state{building: true}.encode()})
 }
 
-// Built returns the last ordinal that Build has added. ok is false if the index is not being rebuilt.
-func (w *Writer) Built() (last int64, ok bool) { return w.state.built, w.state.building }
+// Drop deletes the index, whatever its state, or as many as limit entries of it if limit is above 0. It reports whether
+// there are more. What remains is a state without terms.
+func (x Index) Drop(ctx context.Context, t storage.Tx, limit int) (more bool, err error) {
+	for _, kind := range x.Kinds()[:2] {
+		in := storage.Prefix(keyval.Prefix(x.Space, kind))
+		if in.Limit = limit; limit > 0 {
+			var keys []string
+			for e, err := range t.Scan(ctx, in) {
+				if err != nil {
+					return false, err
+				}
+				keys = append(keys, e.Key)
+			}
+			if len(keys) > 0 {
+				return true, t.Delete(ctx, keys...)
+			}
+		} else if err := t.DeleteRange(ctx, in); err != nil {
+			return false, err
+		}
+	}
+	return false, t.Put(ctx, storage.Entry{Key: x.Key(), Value: Dropped})
+}
+
+// Dropped is the value of the key of an index that has no terms.
+var Dropped = state{}.encode()
 
 // Build adds the terms of the next ordinals, in ascending order, starting after Built. The caller calls Finish
 // afterwards. end is true with the last ordinals: the index is complete then.

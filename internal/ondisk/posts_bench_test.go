@@ -224,7 +224,7 @@ func indexSize(b *testing.B, db storage.Store) (bytes, entries int) {
 	space := keyval.Space("assets", lib.Network, lib.ID)
 	err := db.View(ctx, func(r storage.Reader) error {
 		bytes, entries = 0, 0
-		for _, kind := range []string{"t/", "b/", "new/"} {
+		for _, kind := range []string{"t1/", "new1/"} {
 			for e, err := range r.Scan(ctx, storage.Prefix(space+" "+kind)) {
 				if err != nil {
 					return err
