@@ -20,6 +20,8 @@ require (
 	github.com/minio/minio-go/v7 v7.4.1 // adapters/s3files: a client of S3
 	github.com/prometheus/client_golang v1.25.0 // examples/vitrine: metrics
 	github.com/qri-io/jsonschema v0.2.1 // adapters/qrischema: another JSON Schema engine
+	github.com/riverqueue/river v0.51.2 // internal/proof/jobs: a job queue in the transaction of a change
+	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.2 // internal/proof/jobs: its driver for pgx
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // appsvc: JSON Schema, the engine that passes the public suite
 	github.com/schollz/progressbar/v3 v3.19.1 // examples/vitrine: a progress bar on a terminal
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // tests: receivers verify webhooks with it
@@ -63,10 +65,17 @@ require (
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/qri-io/jsonpointer v0.1.1 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/riverqueue/river/riverdriver v0.51.2 // indirect
+	github.com/riverqueue/river/rivershared v0.51.2 // indirect
+	github.com/riverqueue/river/rivertype v0.51.2 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/rs/xid v1.6.0 // indirect
 	github.com/ryszard/goskiplist v0.0.0-20150312221310-2dfbae5fcf46 // indirect
 	github.com/tdewolff/parse/v2 v2.8.20 // indirect
+	github.com/tidwall/gjson v1.20.0 // indirect
+	github.com/tidwall/match v1.2.0 // indirect
+	github.com/tidwall/pretty v1.2.1 // indirect
+	github.com/tidwall/sjson v1.2.5 // indirect
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect

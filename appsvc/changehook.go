@@ -1,15 +1,11 @@
 package appsvc
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"slices"
-	"strings"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
-	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/internal/rule"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -88,8 +84,13 @@ type Change struct {
 //		}
 //	})
 func (c Change) Rows(name string) storage.Tx {
-	return storage.Sub(c.tx, keyval.Prefix(records.Space, "x/"+strings.ReplaceAll(keyval.Escape(name), "/", "!o")+"/"))
+	return rule.Rows(c.tx, records.Space, name)
 }
+
+// Tx returns the transaction of the change, for tables of the program's own: the functions SQL of storage/sqlite and
+// storage/postgres give the SQL of it. Use it until Options.Check returns. The records of the domain in it are not part
+// of the API.
+func (c Change) Tx() storage.Tx { return c.tx }
 
 // commitChange finishes a change that passed all other rules: it asks Options.Check, the rule of the embedding program,
 // and writes the change into the feed. It is the last step of the transaction: other writers that change the same thing
@@ -114,67 +115,6 @@ func (s *Session) allowed(ctx context.Context, tx *writer, c Change) error {
 	if s.service.check == nil {
 		return nil
 	}
-	c.tx = tx.tx
-	return asRejection(s.service.check(ctx, s.by, c))
-}
-
-type checkKind struct {
-	kind error
-	code string
-}
-
-// checkKinds are the kinds that an error of Options.Check may have. If the error wraps one of them and no *Error, it
-// becomes an *Error with the code beside the kind. Any other error without an *Error becomes ErrForbidden, except those
-// in undecided and those of the store.
-var checkKinds = []checkKind{
-	{vitrine.ErrInvalid, vitrine.CodeRule}, {vitrine.ErrForbidden, vitrine.CodeRule},
-	{vitrine.ErrNotFound, vitrine.CodeNotFound}, {vitrine.ErrConflict, vitrine.CodeRule},
-	{vitrine.ErrTooLarge, vitrine.CodeTooLarge}, {vitrine.ErrUnprocessable, vitrine.CodeRule},
-}
-
-// undecided are the errors by which Options.Check says that it could not decide. They are returned unchanged, so a
-// caller retries as it does when the store is busy.
-var undecided = []error{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown, context.Canceled,
-	context.DeadlineExceeded}
-
-// rejectedChange is the error of a change that Options.Check rejected. errors.As finds the *Error in it; errors.Is and
-// errors.As also find the error of the check. By its type, the function missing tells an ErrNotFound of the check from
-// one of the store.
-type rejectedChange struct {
-	as    *vitrine.Error // what the caller gets
-	cause error          // what Options.Check has returned
-}
-
-// Error returns the sentence of the *Error.
-func (r *rejectedChange) Error() string { return r.as.Error() }
-
-// Unwrap returns the *Error and the error of the check.
-func (r *rejectedChange) Unwrap() []error { return []error{r.as, r.cause} }
-
-// asRejection returns an error of Options.Check as an error of this package. The first rule that fits applies:
-//
-//   - nil, and an error that wraps one of undecided, is returned unchanged.
-//   - An error that wraps an *Error with a Kind becomes this *Error. It gets the code of the Kind if it has none.
-//   - An error that wraps one of checkKinds becomes an *Error of this kind.
-//   - An error that wraps a *storage.SubError is returned unchanged: the store has failed, and not the rule.
-//   - Any other error becomes an *Error of the kind ErrForbidden.
-func asRejection(err error) error {
-	is := func(target error) bool { return errors.Is(err, target) }
-	if err == nil || slices.ContainsFunc(undecided, is) {
-		return err
-	}
-	kind, code := vitrine.ErrForbidden, vitrine.CodeRule
-	known := slices.IndexFunc(checkKinds, func(k checkKind) bool { return is(k.kind) })
-	if known >= 0 {
-		kind, code = checkKinds[known].kind, checkKinds[known].code
-	}
-	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind != nil {
-		own := *e
-		own.Code = cmp.Or(e.Code, code)
-		return &rejectedChange{&own, err}
-	}
-	if _, failed := errors.AsType[*storage.SubError](err); failed && known < 0 {
-		return err
-	}
-	return &rejectedChange{&vitrine.Error{Kind: kind, Code: code, Reason: err.Error()}, err}
+	c.tx = tx.tx.Unwrap() // which keeps nothing that the rule may undo
+	return rule.Rejection(s.service.check(ctx, s.by, c))
 }

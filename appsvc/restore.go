@@ -6,6 +6,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/rule"
 )
 
 // RestoreRequest names the version of an app whose content to store again.
@@ -102,7 +103,7 @@ func (s *Session) Restore(ctx context.Context, in RestoreRequest) (App, error) {
 // missing adds the JSON pointer of the member of the request that names the app to an ErrNotFound that names no
 // version. Other errors are returned unchanged, including an ErrNotFound of Options.Check.
 func missing(app string, err error) error {
-	if _, rejected := errors.AsType[*rejectedChange](err); rejected {
+	if _, rejected := errors.AsType[*rule.Rejected](err); rejected {
 		return err
 	}
 	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind == vitrine.ErrNotFound && e.Pointer == "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/rule"
 )
 
 // An upgrade gives the elements of apps another version of their component. Each app is one transaction. After an
@@ -271,7 +272,7 @@ func (u *upgrade) version(ctx context.Context, head appHead, body Body) (out Upg
 	}
 	e, rejected := errors.AsType[*vitrine.Error](err)
 	_, replaced := errors.AsType[componentChanged](err)
-	_, checked := errors.AsType[*rejectedChange](err)
+	_, checked := errors.AsType[*rule.Rejected](err)
 	switch {
 	case err == nil, errors.Is(err, errDryRun):
 		return out, nil

@@ -152,6 +152,8 @@ type tx struct {
 	space string
 }
 
+func (t *tx) Unwrap() Tx { return t.inner }
+
 func (t *tx) Put(ctx context.Context, entries ...Entry) error {
 	if err := t.usable(ctx); err != nil {
 		return err

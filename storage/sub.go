@@ -10,6 +10,20 @@ import (
 // yields nothing. Errors are *SubError.
 func Sub(t Tx, prefix string) Tx { return sub{t, prefix} }
 
+// Unwrap returns the Tx of the driver that t leads to: Checked, Sub and others put a Tx around it, which has a method
+// Unwrap. It is for functions of drivers, such as SQL of package sqlite.
+func Unwrap(t Tx) Tx {
+	for {
+		outer, ok := t.(interface{ Unwrap() Tx })
+		if !ok {
+			return t
+		}
+		t = outer.Unwrap()
+	}
+}
+
+func (s sub) Unwrap() Tx { return s.t }
+
 // SubError is an error of the Tx below a Sub. Whoever hands out a Sub can tell by it that the store has failed, and not
 // the function.
 type SubError struct{ Err error }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"strings"
 
 	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
@@ -69,6 +70,7 @@ func exportStore(f *flag.FlagSet) action {
 			return err
 		}
 		var n, people, keys int64
+		var own []string
 		err := readStore(ctx, *db, func(s storage.Store) (err error) {
 			err = p.writeOut(*out, func(to io.Writer) (err error) {
 				without := notArchived(*access)
@@ -78,6 +80,11 @@ func exportStore(f *flag.FlagSet) action {
 				n, err = archive.Export(ctx, s, to, without)
 				return err
 			})
+			if made, ok := s.(interface {
+				OwnTables(context.Context) ([]string, error)
+			}); ok && err == nil {
+				own, err = made.OwnTables(ctx)
+			}
 			if err == nil && !*access {
 				people, keys, err = signin.Count(ctx, s)
 			}
@@ -89,6 +96,10 @@ func exportStore(f *flag.FlagSet) action {
 		fmt.Fprintf(p.stderr, "exported %s\n", count(n, "entry"))
 		if people+keys > 0 {
 			fmt.Fprintf(p.stderr, "without people (%d) and keys (%d): see -with-access\n", people, keys)
+		}
+		if len(own) > 0 {
+			fmt.Fprintf(p.stderr, "without the tables that another program has in the store: %s\n",
+				strings.Join(own, ", "))
 		}
 		return nil
 	}

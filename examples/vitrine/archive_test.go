@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,6 +48,49 @@ func demoArchive(t *testing.T) (dir, archive string) {
 		t.Fatal(err)
 	}
 	return dir, out.stdout
+}
+
+// Tables of another program are in no archive, which export says. check and backup take the store as it is.
+func TestTablesOfAnotherProgram(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "v.db")
+	db, err := sqlite.Open(path, &sqlite.Options{Migrate: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "CREATE TABLE page (slug TEXT); CREATE TABLE job (id INTEGER PRIMARY KEY)")
+		return err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(t.Context(), "own", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		own, err := sqlite.SQL(tx)
+		if err == nil {
+			_, err = own.ExecContext(t.Context(), "INSERT INTO page VALUES ('winter')")
+		}
+		return err
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out := run(t, dir, nil, "export", "-db", "v.db")
+	if out.status != 0 || !strings.HasSuffix(out.stderr,
+		"without the tables that another program has in the store: job, page\n") ||
+		strings.Contains(out.stdout, "winter") {
+		t.Errorf("export: %+v", out)
+	}
+	if out := run(t, dir, nil, "check", "-db", "v.db"); out.status != 0 {
+		t.Errorf("check: %+v", out)
+	}
+	if out := run(t, dir, nil, "backup", "-db", "v.db", "copy.db"); out.status != 0 {
+		t.Errorf("backup: %+v", out)
+	}
+	copied, err := sqlite.Open(filepath.Join(dir, "copy.db"), &sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer copied.Close()
+	if names, err := copied.OwnTables(t.Context()); err != nil || !slices.Equal(names, []string{"job", "page"}) {
+		t.Errorf("the copy has %q, %v", names, err)
+	}
 }
 
 func TestAnArchiveBecomesAStore(t *testing.T) {

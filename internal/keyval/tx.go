@@ -95,6 +95,9 @@ func Update(ctx context.Context, s storage.Store, space string, o storage.Update
 // added to a shared cache.
 func (t *Tx) Committed(fn func()) { t.committed = append(t.committed, fn) }
 
+// Unwrap returns the Tx of the store.
+func (t *Tx) Unwrap() storage.Tx { return t.tx }
+
 // Put, Delete and DeleteRange write to the store, and drop what they change from the values that were read ahead.
 func (t *Tx) Put(ctx context.Context, entries ...storage.Entry) error {
 	for _, e := range entries {

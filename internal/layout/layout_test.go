@@ -69,7 +69,7 @@ var table = []row{
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
 	{"storage/memory", "storage/. github.com/tidwall/btree", "storage/storetest", noHTTP},
-	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest storage/memory",
+	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest storage/memory internal/proof",
 		noHTTP},
 	{"storage/postgres", "storage/. github.com/jackc/pgx/v5",
 		domains + " storage/storetest internal/cluster storage/memory adapters/httpapi", "net/http"},

@@ -31,6 +31,7 @@ type store struct {
 	pooled   bool
 	keepPool bool              // closing the store leaves the pool open
 	tables   *strings.Replacer // see sql
+	schema   string            // with the pool of the program: where the tables are; else ""
 	// The names and values of the settings that each transaction makes behind a pooler.
 	names, values []string
 	// builder is the name of the Build that is filling the store, "" for a store that is complete.
@@ -65,6 +66,11 @@ type Options struct {
 	// Schema is where New puts the tables, and creates it if it is absent; "" = vitrine. Open takes the schema of the
 	// address.
 	Schema string
+	// Migrate, if it is not nil, makes and changes tables of the program's own, which SQL then uses. Open and New call
+	// it in a transaction, each time, and one process at a time: let it look in a table of its own what is to be done.
+	// Names are those of the search path: of the address, and of the pool that New takes. Open and New return its error,
+	// and one if it takes or changes a name that begins with vitrine_.
+	Migrate func(ctx context.Context, tx pgx.Tx) error
 }
 
 // orDefault returns a copy of the options with defaults in place of zero values. o may be nil.
@@ -87,7 +93,10 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 	o := opts.orDefault()
 	s, err := connect(ctx, address, o)
 	if err == nil {
-		if err = s.create(ctx, o.Existing); err != nil {
+		if err = s.create(ctx, o.Existing); err == nil {
+			err = s.migrate(ctx, o.Migrate)
+		}
+		if err != nil {
 			s.pool.Close()
 		}
 	}
@@ -99,7 +108,7 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 
 // New opens the store in the database of a pool that the program has, with its tracer and its limit of connections. It
 // creates the tables in Options.Schema if they do not exist; the program may have tables of its own in other schemas.
-// Of the options it uses Busy, Existing and Schema. Closing the store leaves the pool open. Its errors are those of
+// Of the options it uses Busy, Existing, Schema and Migrate. Closing the store leaves the pool open. Its errors are those of
 // Open. New panics if the pool is nil.
 //
 // Each transaction makes its settings itself, and leaves the connections as they were. A transaction of the program
@@ -113,8 +122,8 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 	s.pool, s.keepPool, s.pooled = pool, true, true
 	all, schema := settings(o.Busy), cmp.Or(o.Schema, "vitrine")
 	name := pgx.Identifier{schema}.Sanitize()
-	all["search_path"] = name
 	s.names, s.values = lists(all)
+	s.schema = name
 	s.tables = strings.NewReplacer("vitrine_record", name+".vitrine_record", "vitrine_space", name+".vitrine_space",
 		"vitrine_format", name+".vitrine_format")
 	release := 0
@@ -135,6 +144,9 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 	}
 	if err == nil {
 		err = s.create(ctx, o.Existing)
+	}
+	if err == nil {
+		err = s.migrate(ctx, o.Migrate)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
@@ -257,8 +269,21 @@ func (db *DB) Stats() Stats {
 
 var errNewer = errors.New("the store was changed by a newer release, which is needed to write it")
 
-// inTx runs fn in a transaction that is neither a View nor an update, and commits it if fn returns nil.
+// inTx runs fn in a transaction that is neither a View nor an update, and commits it if fn returns nil. Names without a
+// schema are those of the store.
 func (s *store) inTx(ctx context.Context, fn func(pgx.Tx) error) error {
+	return s.transact(ctx, func(tx pgx.Tx) error {
+		if s.schema != "" {
+			if _, err := tx.Exec(ctx, "SELECT set_config('search_path', $1, true)", s.schema); err != nil {
+				return err
+			}
+		}
+		return fn(tx)
+	})
+}
+
+// transact is inTx with the search path of the program.
+func (s *store) transact(ctx context.Context, fn func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		for _, st := range s.opening("")[1:] {
 			if _, err := tx.Exec(ctx, st.sql, st.args...); err != nil {

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // A group runs updates of a space in one transaction. It calls their functions one after the other; each sees the
@@ -50,6 +52,7 @@ func (g *group) run(se *session, members []*member) error {
 				c.failed = errAlone
 				return errAlone
 			}
+			t.sql = func() (pgx.Tx, error) { return nil, t.full(context.Background()) }
 			m.result = m.call(t)
 			switch {
 			case m.result == errGone:

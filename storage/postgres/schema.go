@@ -95,12 +95,13 @@ func (s *store) find(ctx context.Context) (f format, err error) {
 // find is look for a transaction that creates or drops tables. It takes a lock so that other such transactions wait; a
 // standby rejects that.
 func find(ctx context.Context, tx pgx.Tx) (f format, err error) {
-	if _, err := tx.Exec(ctx,
-		"SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(7669874531026945)"); err != nil {
+	if _, err := tx.Exec(ctx, lockSchema); err != nil {
 		return f, err
 	}
 	return look(ctx, tx)
 }
+
+const lockSchema = "SELECT set_config('lock_timeout', '0', true), pg_advisory_xact_lock(7669874531026945)"
 
 // look returns the format of the store in the first schema of the search path. It returns ErrAbsent if the schema has
 // no tables, and an error that says what is wrong if it has others.

@@ -88,6 +88,7 @@ type tx struct {
 	reader
 	full func(context.Context) error // called when own has become large; empties own or returns an error
 	most int                         // bytes
+	sql  func() (pgx.Tx, error)      // see SQL
 }
 
 // Spaces sends the writes to the server, and reads from it.
@@ -126,9 +127,12 @@ func (t *tx) Delete(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-func (t *tx) DeleteRange(_ context.Context, r storage.Range) error {
+func (t *tx) DeleteRange(ctx context.Context, r storage.Range) error {
 	if r.From < r.To {
 		t.own.deleteRange(storage.Range{From: r.From, To: r.To})
+	}
+	if t.own.size > t.most {
+		return t.full(ctx)
 	}
 	return nil
 }
@@ -287,16 +291,23 @@ func (s *store) attempt(space string, members []*member, sent func()) error {
 // they are large.
 func (s *store) single(se *session, m *member, written *overlay) error {
 	t := &tx{reader: reader{se, written}, most: flushBytes}
+	sql := &ownSQL{se: se, m: m}
 	t.full = func(ctx context.Context) error {
 		if written.empty() {
 			return nil
+		}
+		if sql.tx != nil && sql.tx.Conn().PgConn().TxStatus() == 'I' {
+			return errEnded
 		}
 		writes, wait := written.statements(), s.responseWait+time.Duration(written.size)*4*time.Microsecond
 		*written = *newOverlay()
 		se.dirty = true
 		return se.within(ctx, wait, writes...)
 	}
-	if m.result = m.call(t); m.result != nil {
+	t.sql = func() (pgx.Tx, error) { return sql.begin(t) }
+	m.result = m.call(t)
+	sql.end()
+	if m.result != nil {
 		*written, se.dirty = *newOverlay(), false
 	}
 	if err := se.result(m.result); m.result == nil || repeatable(err) {

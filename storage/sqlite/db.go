@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,6 +50,13 @@ type Options struct {
 	// disk may be read-only, and other processes may use the store, as far as this one is allowed to read their log.
 	// Open and View return ErrUnreadable where commits would be missed.
 	ReadOnly bool
+	// If Existing is true and there is no file, Open returns an error that wraps fs.ErrNotExist instead of building one.
+	Existing bool
+	// Migrate, if it is not nil, makes and changes tables of the program's own, which SQL then uses. Open calls it in a
+	// transaction, each time and also for a new file: let it look in a table of its own what is to be done. Foreign keys
+	// are checked when it returns. Open returns its error, and one if it takes or changes a name of the store: entry,
+	// large, kv, or one that begins with vitrine_. A store that is opened with ReadOnly has no migration.
+	Migrate func(ctx context.Context, tx *sql.Tx) error
 }
 
 // Open opens the store in the file at path, and builds it if there is no file. It returns an error that says
@@ -76,7 +84,7 @@ func open(path string, o Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !o.ReadOnly {
+	if !o.ReadOnly && !o.Existing {
 		if err := putWhole(path, makeEmpty); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("build %s: %w", path, err)
 		}
@@ -88,8 +96,17 @@ func open(path string, o Options) (*store, error) {
 		}
 		s, err := inspectAndStart(path, before, o)
 		after, statErr := os.Stat(path)
-		if err != nil || statErr == nil && os.SameFile(before, after) {
-			return s, err
+		if err != nil {
+			return nil, err
+		}
+		if statErr == nil && os.SameFile(before, after) {
+			if o.Migrate == nil || o.ReadOnly {
+				return s, nil
+			}
+			if err := migrate(path, busyPragma(o.Busy), o.Migrate); err != nil {
+				return nil, errors.Join(fmt.Errorf("migrate %s: %w", path, err), s.Close())
+			}
+			return s, nil
 		}
 		// Restore has replaced the file while this process waited for its lock. No store that is open can be replaced.
 		if err := s.Close(); err != nil {
@@ -133,7 +150,7 @@ func start(path string, busy time.Duration) (_ *store, err error) {
 	wait := busyPragma(busy)
 	// With secure_delete, SQLite overwrites with zeros what an update deletes or replaces.
 	c, err := dial(path, "mode=rw", wait, "synchronous=FULL", "fullfsync=1", "checkpoint_fullfsync=1",
-		"secure_delete=ON", "trusted_schema=0",
+		"secure_delete=ON", "trusted_schema=0", "foreign_keys=ON",
 		"temp_store=MEMORY", "cache_size=-16384", fmt.Sprintf("journal_size_limit=%d", logKept), "wal_autocheckpoint=0")
 	if err != nil {
 		return nil, err
@@ -187,7 +204,11 @@ func (s *store) Update(ctx context.Context, space string, o storage.UpdateOption
 	if s.reading {
 		return errReading
 	}
-	err := s.writer.update(ctx, space, o.Large, func(t *tx) error { return fn(t) })
+	call := func(t *tx) error { return t.call(fn) }
+	err := s.writer.update(ctx, space, o.Large, call)
+	if err == errAlone {
+		err = s.writer.update(ctx, space, true, call)
+	}
 	if err == nil && o.Erase {
 		err = s.eraser.wait(ctx)
 	}

@@ -15,8 +15,8 @@
 //
 //	sqlite3 vitrine.db "SELECT key, value FROM kv WHERE key GLOB 'apps tag/*'"
 //
-// The tables below it are not part of the API. A store needs a file of its own: a later format may add tables with
-// common names. A program opens the store at a path of its own, and attaches it to a connection for queries over both:
+// The tables below it are not part of the API. A program has tables of its own beside them, which [Options].Migrate
+// makes and [SQL] writes, or attaches the store to a connection to a file of its own:
 //
 //	ATTACH 'file:vitrine.db?mode=ro' AS vitrine
 //

@@ -60,6 +60,10 @@ type tx struct {
 	own   pending
 	first bool // it is the first update of the transaction
 	saved bool // there is a savepoint
+
+	sql        *ownSQL // what SQL has returned; each write is executed at once then, for the program's savepoints
+	needsAlone bool    // SQL was called, and the update is not the first of the transaction
+	ended      bool    // the function has returned
 }
 
 func (t *tx) Get(ctx context.Context, keys ...string) ([][]byte, error) {
@@ -90,7 +94,7 @@ func (t *tx) Put(_ context.Context, entries ...storage.Entry) error {
 		if e.Value == nil {
 			e.Value = []byte{}
 		}
-		if t.own.put(e.Key, e.Value); t.own.size > mostPending {
+		if t.own.put(e.Key, e.Value); t.own.size > mostPending || t.sql != nil {
 			if err := t.direct(); err != nil {
 				return err
 			}
@@ -102,6 +106,9 @@ func (t *tx) Put(_ context.Context, entries ...storage.Entry) error {
 func (t *tx) Delete(_ context.Context, keys ...string) error {
 	for _, key := range keys {
 		t.own.put(key, nil)
+	}
+	if t.sql != nil {
+		return t.direct()
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*
 		defer func() {
 			b.run++
 			b.lost = w.settle(t, space, err)
-			w.leave(alone)
+			w.leave(alone || t.sql != nil)
 		}()
 		err = fn(t)
 	}()
