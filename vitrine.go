@@ -231,6 +231,9 @@ type Error struct {
 	// Violations are the values in a config that break its schema, 100 at most. Their pointers are relative to the
 	// config, to which Pointer points.
 	Violations []Violation `json:"violations,omitempty"`
+	// Problems are all that is wrong in the items of a request that adds and removes assets, 100 at most. The other
+	// fields say it of the first one.
+	Problems []Problem `json:"problems,omitempty"`
 	// Version is the latest version of the app or the release, for CodeStaleVersion, CodeTestFailed, CodeMoved and
 	// CodeWrongState.
 	Version Version `json:"version,omitzero"`
@@ -273,6 +276,13 @@ func (v Violation) String() string {
 		return v.Message
 	}
 	return v.Pointer + ": " + v.Message
+}
+
+// Problem is what is wrong in one item of a request.
+type Problem struct {
+	Item    int    `json:"item"`    // place of the item in its list, from 0
+	Pointer string `json:"pointer"` // JSON pointer (RFC 6901) into the request, such as /add/2/content/lang
+	Message string `json:"message"` // what is wrong there, in words
 }
 
 // Conflict says why a release cannot make one of its moves. Its JSON is {"app", "tag", "pointsTo", "error", "reason"};

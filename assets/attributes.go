@@ -1,7 +1,6 @@
 package assets
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -78,10 +77,12 @@ func (s *Session) ChangeAttributes(
 	if err := fill(ctx, s, lib, &in, in.Fill, nil); err != nil {
 		return ChangedAttributes{}, err
 	}
-	err := cmp.Or(checkAttributes("/add", in.Add, s.service.limits), checkAttributes("/set", in.Set, s.service.limits),
-		checkAttributes("/remove", in.Remove, s.service.limits))
-	if err != nil {
-		return ChangedAttributes{}, err
+	var all fault.List
+	checkAttributes("/add", in.Add, s.service.limits, &all)
+	checkAttributes("/set", in.Set, s.service.limits, &all)
+	checkAttributes("/remove", in.Remove, s.service.limits, &all)
+	if len(all) > 0 {
+		return ChangedAttributes{}, all[0]
 	}
 	// All that depends on the request alone is done before the transaction, while nobody waits.
 	ready := in.prepare()
@@ -108,20 +109,19 @@ func (s *Session) ChangeAttributes(
 	})
 }
 
-// checkAttributes returns ErrInvalid unless the list has at most Limits.Attributes and each can be
+// checkAttributes adds ErrInvalid to all unless the list has at most Limits.Attributes and each can be
 // an attribute: its key is a name, and its value a text that may be empty. at is the pointer to the
 // list.
-func checkAttributes(at string, list []Attribute, lim Limits) error {
+func checkAttributes(at string, list []Attribute, lim Limits, all *fault.List) {
 	if n := len(list); n > lim.Attributes {
-		return fault.Invalid(at, "has %d attributes, at most %d are allowed", n, lim.Attributes)
+		_ = all.Add(fault.Invalid(at, "has %d attributes, at most %d are allowed", n, lim.Attributes))
+		return
 	}
 	for i, a := range list {
 		at := fmt.Sprintf("%s/%d", at, i)
-		if err := cmp.Or(checkName(at+"/key", a.Key, lim.Name), checkText(at+"/value", a.Value, lim.Text)); err != nil {
-			return err
-		}
+		_ = all.Add(checkName(at+"/key", a.Key, lim.Name))
+		_ = all.Add(checkText(at+"/value", a.Value, lim.Text))
 	}
-	return nil
 }
 
 // changeAttributes changes the attributes of an asset, and stores it if that changed anything. It returns the asset as

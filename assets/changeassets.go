@@ -1,7 +1,9 @@
 package assets
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,6 +20,8 @@ type ChangeAssetsRequest struct {
 	// Fill, if it is not nil, sets the other fields once the caller is known to have the rights that do not depend on
 	// them: a server reads the body of a request in it. Its error is returned as it is.
 	Fill func(*ChangeAssetsRequest) error `json:"-"`
+
+	faults jsonFaults // of Remove, in the text that it was read from
 }
 
 // ChangedAssets is the result of a ChangeAssetsRequest.
@@ -46,6 +50,8 @@ type ChangedAssets struct {
 //   - ErrTooLarge if a content is longer than Limits.Content;
 //   - ErrInvalid if an item is malformed, the request has more than Limits.Items, the response would
 //     be longer than Limits.ResponseBytes, or the assets have more terms than Limits.Terms.
+//
+// The error is that of the first item with a fault. Its Problems are those of all items, 100 at most.
 func (s *Session) ChangeAssets(
 	ctx context.Context, lib Library, in ChangeAssetsRequest,
 ) (ChangedAssets, error) {
@@ -60,54 +66,74 @@ func (s *Session) ChangeAssets(
 	if err := sent.check(); err != nil {
 		return ChangedAssets{}, err
 	}
+	var all fault.List
+	for _, e := range in.faults {
+		_ = all.Add(e)
+	}
 	drafts := make([]draft, len(in.Add))
 	for i, a := range in.Add {
-		if err := ctx.Err(); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			drafts[i], err = a.draft(fmt.Sprintf("/add/%d", i), s.service.limits, s.service.now(), &all)
+		}
+		if err != nil {
 			return ChangedAssets{}, err
 		}
-		at := fmt.Sprintf("/add/%d", i)
-		if a.Generator.ID == filesGenerator {
-			return ChangedAssets{}, fault.At(at+"/generator/id",
-				fault.Forbidden("the generator %q is for assets with a file, which only an upload adds",
-					filesGenerator))
-		}
-		var err error
-		if drafts[i], err = a.draft(at, s.service.limits); err != nil {
-			return ChangedAssets{}, err
-		}
-		if err := a.checkCreated(drafts[i].at, s.service.now()); err != nil {
-			return ChangedAssets{}, err
+		if all.Full() {
+			return ChangedAssets{}, all.Err()
 		}
 		sent.bytes += len(a.Content)
 		sent.more += len(a.Attributes)
 	}
+	if len(all) > 0 { // what the caller may not do is told, too
+		err := s.allowed(ctx, lib, func(req *request) error {
+			for i, id := range in.Remove {
+				if _, err := req.toRemove(i, id, &all); err != nil {
+					return err
+				}
+			}
+			return req.eachDraft(drafts, &all, func(draft, assetRecord) error { return nil })
+		})
+		return ChangedAssets{}, cmp.Or(err, all.Err())
+	}
 	return update(ctx, s, lib, sent, func(req *request) (out ChangedAssets, err error) {
-		if out.Removed, err = req.removeAssets(in.Remove); err == nil {
-			out.Added, err = req.addAssets(drafts)
+		var all fault.List
+		if out.Removed, err = req.removeAssets(in.Remove, &all); err == nil {
+			out.Added, err = req.addAssets(drafts, &all)
+		}
+		if _, limit := errors.AsType[*vitrine.Error](err); (limit || err == nil) && len(all) > 0 {
+			err = all.Err()
 		}
 		return out, err
 	})
 }
 
+// toRemove returns the i-th asset to remove, or nil if the caller does not see it, or may not change it. The latter is
+// a fault.
+func (req *request) toRemove(i int, id string, all *fault.List) (*assetRecord, error) {
+	r, err := req.find(id)
+	if err != nil || r == nil || req.editsAsset(req.tree, r.Folders) {
+		return r, err
+	}
+	return nil, all.Add(fault.At(fmt.Sprintf("/remove/%d", i),
+		fault.Forbidden("to remove an asset needs edit on one of its folders")))
+}
+
 // removeAssets deletes the assets with these ids and returns the ids of those that it has deleted.
 // An id of an asset that the caller does not see is left out; an asset that the caller sees and may
-// not change is ErrForbidden.
-func (req *request) removeAssets(ids []string) ([]string, error) {
+// not change is ErrForbidden, a fault.
+func (req *request) removeAssets(ids []string, all *fault.List) ([]string, error) {
 	removed := []string{}
 	for i, id := range ids {
 		if err := req.readAhead(ids, i); err != nil {
 			return nil, err
 		}
-		r, err := req.find(id)
+		r, err := req.toRemove(i, id, all)
 		if err != nil {
 			return nil, err
 		}
 		if r == nil {
 			continue
-		}
-		if !req.editsAsset(req.tree, r.Folders) {
-			return nil, fault.At(fmt.Sprintf("/remove/%d", i),
-				fault.Forbidden("to remove an asset needs edit on one of its folders"))
 		}
 		if err := req.remove(*r); err != nil {
 			return nil, err
@@ -118,19 +144,31 @@ func (req *request) removeAssets(ids []string) ([]string, error) {
 }
 
 // addAssets stores the drafts and returns their assets, each once, in the order of their first
-// mention.
-func (req *request) addAssets(drafts []draft) ([]Asset, error) {
-	for _, d := range drafts {
-		if err := req.checkFolders(d); err != nil {
-			return nil, err
-		}
-	}
+// mention. A draft with a fault is not stored.
+func (req *request) addAssets(drafts []draft, all *fault.List) ([]Asset, error) {
 	// The times of adding never decrease along the ordinals, even if the clock was set back.
 	now := max(req.now().UnixMilli(), req.state.At)
+	added, size := []Asset{}, 0
+	return added, req.eachDraft(drafts, all, func(d draft, old assetRecord) error {
+		r, err := req.add(d, old, now)
+		if err != nil {
+			return err
+		}
+		a := req.asset(r)
+		added, size = append(added, a), size+a.size()
+		return req.checkResponse(len(added), size)
+	})
+}
+
+// eachDraft calls fn with each asset of the drafts that has no fault and that the caller may add, and with what is
+// stored of it. It adds other faults to all, also those that fn returns.
+func (req *request) eachDraft(drafts []draft, all *fault.List, fn func(d draft, old assetRecord) error) error {
+	if err := req.checkFolders(drafts, all); err != nil {
+		return err
+	}
 	// The folders of the drafts were checked before this, since collapse loses which item of the
 	// request has which folder.
 	drafts = collapse(drafts)
-	added, size := []Asset{}, 0
 	// All are looked up before the first one is added, since a search sorts the changes of the index that the request
 	// has made so far.
 	parts := slices.Collect(slices.Chunk(drafts, atOnce))
@@ -142,78 +180,99 @@ func (req *request) addAssets(drafts []draft) ([]Asset, error) {
 		}
 		var err error
 		if found[i], err = req.assetsFrom(origins); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for i, part := range parts {
 		old, err := req.byOrigin(found[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, d := range part {
-			if err := req.ctx.Err(); err != nil {
-				return nil, err
+			if err := req.ctx.Err(); err != nil || all.Full() {
+				return err
 			}
-			r, err := req.add(d, old[d.origin], now)
-			if err != nil {
-				return nil, err
+			if d.faulty {
+				continue
 			}
-			a := req.asset(r)
-			added, size = append(added, a), size+a.size()
-			if err := req.checkResponse(len(added), size); err != nil {
-				return nil, err
+			err := req.mayAdd(d, old[d.origin])
+			if err == nil {
+				err = fn(d, old[d.origin])
 			}
-		}
-	}
-	return added, nil
-}
-
-// checkFolders returns an error unless the caller sees each folder that the draft names and has
-// edit on it. It does so for every mention of an asset, before any of them is stored.
-func (req *request) checkFolders(d draft) error {
-	known := make(map[string]bool, len(d.Folders))
-	for i, id := range d.sent {
-		if known[id] {
-			continue
-		}
-		known[id] = true
-		at := fmt.Sprintf("%s/folders/%d", d.at, i)
-		if _, err := req.folderToFill(at, id); err != nil {
-			return err
+			if err = all.Add(err); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// add stores the draft. old is the asset with the same origin, which the draft changes, or the zero
-// assetRecord if there is none, and the draft becomes a new asset. now is the time of the request, in
-// milliseconds since the epoch.
+// checkFolders adds a fault for each folder that a draft names and that the caller does not see, or may not change. It
+// does so for every mention of an asset, before any of them is stored.
+func (req *request) checkFolders(drafts []draft, all *fault.List) error {
+	for n := range drafts {
+		d, before := &drafts[n], len(*all)
+		known := make(map[string]bool, len(d.Folders))
+		for i, id := range d.sent {
+			if known[id] {
+				continue
+			}
+			known[id] = true
+			_, err := req.folderToFill(fmt.Sprintf("%s/folders/%d", d.at, i), id)
+			if err := all.Add(err); err != nil {
+				return err
+			}
+		}
+		d.faulty = d.faulty || len(*all) > before
+	}
+	return req.ctx.Err()
+}
+
+// mayAdd returns an error unless the caller may add the draft. old is the asset with the same origin, which the draft
+// changes, or the zero assetRecord if there is none.
 //
 // A caller who may not add the asset at all gets the same error whether it is there or not. Only one
 // who may add it, to a folder that it names, learns that the library has an asset that it may not
 // change.
-func (req *request) add(d draft, old assetRecord, now int64) (assetRecord, error) {
+func (req *request) mayAdd(d draft, old assetRecord) error {
 	isNew := old.Ordinal == 0
+	edits := !isNew && req.editsAsset(req.tree, old.Folders)
 	switch {
-	case !isNew && req.editsAsset(req.tree, old.Folders):
-		return req.replace(old, d, now)
+	case edits:
 	case d.unfiled && !req.moderator:
-		return assetRecord{}, fault.At(d.at, fault.Forbidden(
+		return fault.At(d.at, fault.Forbidden(
 			"to add an asset to no folder is for moderators, and to change one that is there needs edit on one of its "+
 				"folders"))
 	case !isNew:
-		return assetRecord{}, fault.At(d.at, fault.Forbidden(
+		return fault.At(d.at, fault.Forbidden(
 			"the asset is there already, and to change it needs edit on one of its folders"))
+	}
+	at := req.conflict(d, old.Folders)
+	switch {
+	case at == "":
+		return nil
+	case isNew:
+		return fault.At(at, fault.Conflict(vitrine.CodeMoved, vitrine.Version{},
+			"an earlier item puts the same asset into other folders: name all of its folders in one item"))
+	}
+	id := req.ids.encrypt(idKind, old.Ordinal)
+	conflict := fault.Conflict(vitrine.CodeMoved, vitrine.Version{},
+		"the asset %s is in other folders already: name them too, or none that it is not in", id)
+	conflict.ID = id
+	return fault.At(at, conflict)
+}
+
+// add stores the draft, which the caller may add; old is as in mayAdd. now is the time of the request, in milliseconds
+// since the epoch.
+func (req *request) add(d draft, old assetRecord, now int64) (assetRecord, error) {
+	if old.Ordinal > 0 {
+		return req.replace(old, d, now)
 	}
 	return req.addNew(d, now)
 }
 
 // addNew stores the draft as a new asset, with the next ordinal of the library.
 func (req *request) addNew(d draft, now int64) (assetRecord, error) {
-	if at := req.conflict(d, nil); at != "" {
-		return assetRecord{}, fault.At(at, fault.Conflict(vitrine.CodeMoved, vitrine.Version{},
-			"an earlier item puts the same asset into other folders: name all of its folders in one item"))
-	}
 	if err := d.checkFolderCount(len(d.Folders), 0, req.limits); err != nil {
 		return assetRecord{}, err
 	}
@@ -238,13 +297,6 @@ func (req *request) addNew(d draft, now int64) (assetRecord, error) {
 // replace stores the draft in place of old. If that changes nothing, it returns old, and neither
 // the time of the last change nor the feed of changes says that anything was written.
 func (req *request) replace(old assetRecord, d draft, now int64) (assetRecord, error) {
-	if at := req.conflict(d, old.Folders); at != "" {
-		id := req.ids.encrypt(idKind, old.Ordinal)
-		conflict := fault.Conflict(vitrine.CodeMoved, vitrine.Version{},
-			"the asset %s is in other folders already: name them too, or none that it is not in", id)
-		conflict.ID = id
-		return assetRecord{}, fault.At(at, conflict)
-	}
 	// What the draft has replaces what is stored, and its folders and attributes are added.
 	p, err := partsOf(old.Body)
 	if err != nil {

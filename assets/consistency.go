@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/keyval"
@@ -380,9 +381,8 @@ func checkBody(r assetRecord, f *fileRecord, lim Limits) error {
 	if err != nil {
 		return err
 	}
-	if err := checkAttributes("/attributes", p.Attributes, lim); err != nil {
-		return err
-	}
+	var all fault.List
+	checkAttributes("/attributes", p.Attributes, lim, &all)
 	var from struct { // the content says which asset it is
 		ID        string    `json:"id"`
 		Generator Generator `json:"generator"`
@@ -394,12 +394,12 @@ func checkBody(r assetRecord, f *fileRecord, lim Limits) error {
 	var d draft
 	if f == nil {
 		d, err = NewAsset{ID: from.ID, Generator: from.Generator, Content: []byte(p.Content),
-			SafeTags: p.Tags}.draft("",
-			lim)
-	} else if err = checkTags("", p.Tags, lim); err == nil { // the content follows from the file
+			SafeTags: p.Tags, stored: true}.draft("", lim, time.Time{}, &all)
+	} else { // the content follows from the file
+		checkTags("/safe_tags", p.Tags, lim, &all)
 		d, err = f.draft(nil, lim)
 	}
-	if err != nil {
+	if err = cmp.Or(all.Err(), err); err != nil {
 		return err
 	}
 	p.Attributes = unique(p.Attributes)

@@ -1,9 +1,11 @@
 package assets
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,7 +18,7 @@ import (
 )
 
 // shapes are the shapes of the content of an asset and of the objects in it, by name. A shape has the rule of each
-// member, see checkValue. Members without a rule are stored unchecked, since services send many more.
+// member, see contentCheck. Members without a rule are stored unchecked, since services send many more.
 var shapes = map[string]map[string]string{
 	"content": {
 		"id": "anything", "generator": "anything", "published": "anything", // replaced when the content is stored
@@ -33,101 +35,157 @@ var shapes = map[string]map[string]string{
 		"title": "text", "html": "text", "provider_name": "text", "author_name": "text",
 		"link": "link", "url": "link", "thumbnail_url": "link", "author_url": "link",
 		"provider_url": "url or link", // services send both
-		"height":       "integer", "width": "integer", "thumbnail_height": "integer", "thumbnail_width": "integer",
+		"height":       "size", "width": "size", "thumbnail_height": "size", "thumbnail_width": "size",
 	},
 }
 
-// attachmentWords are the allowed values of required members of an attachment.
-var attachmentWords = map[string][]string{"version": {"1.0"}, "type": {"photo", "video", "link", "rich", "audio"}}
+// contentCheck checks a content, collects what is wrong with it, and puts it into the form in which it is stored. Of
+// what other services write for nothing, and for numbers and words, it takes this much, and changes it:
+//
+//	"" or null for an address or an object   it is left out, and so is an object that has nothing else
+//	"640" for a size                         640
+//	the version 1.0 as a number, or missing  "1.0"
+//	another type than one of oEmbed          link
+//	a type in capitals                       in small letters
+type contentCheck struct {
+	all    *fault.List
+	stored bool // it is stored already: null stays
+}
 
-// checkValue checks a JSON value against a rule, which may be the name of a shape. It returns ErrInvalid at the pointer
-// at if the value breaks the rule. Optional members may be null.
-func checkValue(rule string, value jsontext.Value, at string) error {
+// fail notes that a value is wrong.
+func (c contentCheck) fail(at, format string, args ...any) {
+	_ = c.all.Add(fault.Invalid(at, format, args...))
+}
+
+// isOne matches the numbers that are 1.
+var isOne = regexp.MustCompile(`^1(\.0+)?([eE][+-]?0+)?$`)
+
+// value checks a compact JSON value against a rule, which may be the name of a shape, and returns it as it is stored;
+// nil means that its member is left out. at is the pointer to it. Optional members may be null.
+func (c contentCheck) value(rule string, value jsontext.Value, at string) jsontext.Value {
 	kind := value.Kind()
-	allowed, isWord := attachmentWords[rule]
-	if kind == 'n' && !isWord {
+	if rule == "url or link" {
+		if rule = "url"; kind == '{' {
+			rule = "link"
+		} else if kind != '"' && kind != 'n' {
+			c.fail(at, "want a string or an object")
+			return value
+		}
+	}
+	if _, object := shapes[rule]; (object || rule == "url") && (kind == 'n' && !c.stored || string(value) == `""`) {
 		return nil
 	}
-	if rule == "url or link" {
-		switch kind {
-		case '"':
-			rule = "url"
-		case '{':
-			rule = "link"
-		default:
-			return fault.Invalid(at, "want a string or an object")
-		}
+	if kind == 'n' && rule != "version" && rule != "type" {
+		return value
 	}
 	var s string
 	if kind == '"' {
 		if err := json.Unmarshal(value, &s); err != nil {
-			return fault.Invalid(at, "%s", err)
+			c.fail(at, "%s", err)
+		}
+	}
+	switch rule {
+	case "anything":
+	case "version":
+		if kind == '0' && isOne.Match(value) {
+			return jsontext.Value(oEmbed)
+		}
+		if kind != '"' || s != "1.0" {
+			c.fail(at, `want "1.0"`)
+		}
+	case "type":
+		if kind != '"' {
+			c.fail(at, `want one of "%s"`, strings.Join(attachmentTypes, `", "`))
+		}
+		if s = strings.ToLower(s); !slices.Contains(attachmentTypes, s) {
+			s = "link"
+		}
+		return strictjson.AppendString(nil, s)
+	case "text", "url":
+		if kind != '"' {
+			c.fail(at, "want a string")
+		} else if rule == "url" {
+			if err := checkURL(s); err != nil {
+				c.fail(at, "%s", err)
+			}
+		}
+	case "size", "integer": // without a fraction and without an exponent
+		if digits := strings.TrimLeft(s, "0"); rule == "size" && s != "" && strings.Trim(s, "0123456789") == "" {
+			return jsontext.Value(cmp.Or(digits, "0"))
+		}
+		if kind != '0' || strings.ContainsAny(string(value), ".eE") {
+			c.fail(at, "want an integer")
+		}
+	case "attachments":
+		return c.attachments(value, at)
+	default:
+		return c.object(rule, value, at)
+	}
+	return value
+}
+
+// oEmbed is the version of the attachments.
+const oEmbed = `"1.0"`
+
+// attachments checks a list of attachments.
+func (c contentCheck) attachments(value jsontext.Value, at string) jsontext.Value {
+	var items []jsontext.Value
+	if value.Kind() != '[' || json.Unmarshal(value, &items) != nil {
+		c.fail(at, "want an array")
+		return value
+	}
+	out := jsontext.Value("[")
+	for i, item := range items {
+		if item = c.value("attachment", item, fmt.Sprintf("%s/%d", at, i)); item != nil {
+			out = append(appendComma(out, len(out)-1), item...)
+		}
+	}
+	return append(out, ']')
+}
+
+// object checks an object against a shape, and returns it as it is stored. A value that is no object is a fault, and so
+// is a member whose name differs from one of the shape only in case: some decoders would take it for that one.
+func (c contentCheck) object(shape string, value jsontext.Value, at string) jsontext.Value {
+	rules := shapes[shape]
+	members, err := strictjson.Members(value)
+	if err != nil {
+		_ = c.all.Add(fault.Malformed(strictjson.Within(at, err)))
+		return value
+	}
+	out, have, changed := jsontext.Value("{"), map[string]bool{}, false
+	add := func(name string, value []byte) {
+		out = strictjson.AppendString(appendComma(out, len(out)-1), name)
+		out = append(append(out, ':'), value...)
+	}
+	for _, m := range members {
+		have[m.Name] = true
+		rule, known := rules[m.Name]
+		if !known {
+			for name := range rules {
+				if strings.EqualFold(m.Name, name) {
+					c.fail(at+"/"+m.Name, "this member is written %q", name)
+				}
+			}
+		} else {
+			stored := c.value(rule, m.Value, at+"/"+m.Name)
+			changed = changed || !bytes.Equal(stored, m.Value)
+			m.Value = stored
+		}
+		if m.Value != nil && rule != "anything" {
+			add(m.Name, m.Value)
 		}
 	}
 	switch {
-	case rule == "anything":
-	case isWord:
-		if kind != '"' || !slices.Contains(allowed, s) {
-			return fault.Invalid(at, `want "%s"`, strings.Join(allowed, `" or "`))
-		}
-	case rule == "text" || rule == "url":
-		if kind != '"' {
-			return fault.Invalid(at, "want a string")
-		}
-		if rule == "url" {
-			if err := checkURL(s); err != nil {
-				return fault.Invalid(at, "%s", err)
-			}
-		}
-	case rule == "integer": // without a fraction and without an exponent
-		if kind != '0' || strings.ContainsAny(string(value), ".eE") {
-			return fault.Invalid(at, "want an integer")
-		}
-	case rule == "attachments":
-		var items []jsontext.Value
-		if kind != '[' || json.Unmarshal(value, &items) != nil {
-			return fault.Invalid(at, "want an array")
-		}
-		for i, item := range items {
-			at := fmt.Sprintf("%s/%d", at, i)
-			if item.Kind() != '{' {
-				return fault.Invalid(at, "want an object")
-			}
-			if _, err := checkObject("attachment", item, at); err != nil {
-				return err
-			}
-		}
-	default:
-		_, err := checkObject(rule, value, at)
-		return err
+	case shape != "attachment" && shape != "content" && len(out) == 1 && len(members) > 0:
+		return nil // no member has anything
+	case shape == "attachment" && !have["type"]:
+		c.fail(at+"/type", `member "type" is missing`)
+	case shape == "attachment" && !have["version"]:
+		add("version", []byte(oEmbed))
+	case shape != "content" && !changed:
+		return value
 	}
-	return nil
-}
-
-// checkObject checks an object against a shape, and returns its members. It returns ErrInvalid if the value is not an
-// object, if a name is repeated, or if a member's name differs from one of the shape only in case: some decoders would
-// take it for that one.
-func checkObject(shape string, value jsontext.Value, at string) ([]strictjson.Member, error) {
-	rules := shapes[shape]
-	members, err := strictjson.Members(value, slices.Collect(maps.Keys(rules))...)
-	if err != nil {
-		return nil, fault.Malformed(strictjson.Within(at, err))
-	}
-	for _, m := range members {
-		if rule, known := rules[m.Name]; known {
-			if err := checkValue(rule, m.Value, at+"/"+m.Name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if shape == "attachment" {
-		for _, name := range []string{"version", "type"} {
-			if !slices.ContainsFunc(members, func(m strictjson.Member) bool { return m.Name == name }) {
-				return nil, fault.Invalid(at+"/"+name, "member %q is missing", name)
-			}
-		}
-	}
-	return members, nil
+	return append(out, '}')
 }
 
 // checkContentSize returns ErrInvalid if there is no content, and ErrTooLarge if the content as it
@@ -142,40 +200,38 @@ func checkContentSize(sent []byte, at string, lim Limits) error {
 	return nil
 }
 
-// contentHead checks a content and returns it as it is stored, without its end: a compact object
-// that begins with the id and the generator of the asset, goes on with the other members as they
-// were sent, and lacks the last member, published, and the closing brace. finishContent adds these
-// when createdAt is known. at is the pointer to the content.
+// contentHead checks a content and returns it as it is stored, without its end: a compact object that begins with the
+// id and the generator of the asset, goes on with the other members, see contentCheck, and lacks the last member,
+// published, and the closing brace. finishContent adds these when createdAt is known. at is the pointer to the content.
+// What is wrong with it is added to all.
 //
 //	{"id":"17","generator":{"id":"g"},"content":"Hello"
-func contentHead(sent []byte, foreignID, generator, at string) ([]byte, error) {
+func contentHead(in NewAsset, at string, all *fault.List) []byte {
 	// Only strict JSON is stored, so that every client reads the same in it: no duplicate names, no
 	// invalid UTF-8, no U+0000.
-	if err := strictjson.Check(sent, strictjson.MaxDepth); err != nil {
-		return nil, fault.Malformed(strictjson.Within(at, err))
+	if err := strictjson.Check(in.Content, strictjson.MaxDepth); err != nil {
+		_ = all.Add(fault.Malformed(strictjson.Within(at, err)))
+		return nil
 	}
-	value := slices.Clone(jsontext.Value(sent))
+	value := slices.Clone(jsontext.Value(in.Content))
 	if err := value.Compact(); err != nil {
-		return nil, fault.Invalid(at, "%s", err)
+		_ = all.Add(fault.Invalid(at, "%s", err))
+		return nil
 	}
-	members, err := checkObject("content", value, at)
-	if err != nil {
-		return nil, err
-	}
-	// The bytes of the other members are copied as they were sent, so numbers keep their digits and
+	before := len(*all)
+	// The bytes of members without a rule are copied as they were sent, so numbers keep their digits and
 	// strings their escapes.
-	head := append(make([]byte, 0, len(value)+len(foreignID)+len(generator)+64), `{"id":`...)
-	head = strictjson.AppendString(head, foreignID)
-	head = strictjson.AppendString(append(head, `,"generator":{"id":`...), generator)
-	head = append(head, '}')
-	for _, m := range members {
-		if m.Name == "id" || m.Name == "generator" || m.Name == "published" {
-			continue
-		}
-		head = strictjson.AppendString(append(head, ','), m.Name)
-		head = append(append(head, ':'), m.Value...)
+	if value = (contentCheck{all, in.stored}).object("content", value, at); len(*all) > before {
+		return nil
 	}
-	return head, nil
+	head := append(make([]byte, 0, len(value)+len(in.ID)+len(in.Generator.ID)+64), `{"id":`...)
+	head = strictjson.AppendString(head, in.ID)
+	head = strictjson.AppendString(append(head, `,"generator":{"id":`...), in.Generator.ID)
+	head = append(head, '}')
+	if members := value[1 : len(value)-1]; len(members) > 0 {
+		head = append(append(head, ','), members...)
+	}
+	return head
 }
 
 // finishContent returns the content that begins with head, from contentHead, and ends with the

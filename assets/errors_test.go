@@ -62,6 +62,9 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 				Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
 	} {
 		e, ok := errors.AsType[*vitrine.Error](c.err)
+		if strings.HasPrefix(c.want.Pointer, "/add/0") {
+			c.want.Problems = []vitrine.Problem{{Pointer: c.want.Pointer, Message: c.want.Reason}}
+		}
 		if !ok || !reflect.DeepEqual(*e, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.what, e, c.want)
 			continue

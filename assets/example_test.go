@@ -88,7 +88,7 @@ func ExampleSession_Search() {
 	// generator [{blog.example 2}]
 }
 
-// A form that adds an asset shows the complaint at its field.
+// A form that adds an asset shows each complaint at its field.
 func ExampleError() {
 	svc := assets.New(memory.New(), nil)
 	lib := assets.Library{Network: "example.test", ID: "example.test"}
@@ -97,17 +97,18 @@ func ExampleError() {
 
 	_, err := library.ChangeAssets(context.Background(), lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
 		{ID: "1", Generator: assets.Generator{ID: "blog.example"},
-			Content: []byte(`{"attachment":[{"version":"1.0","type":"song"}]}`)},
+			Content: []byte(`{"lang":5,"attachment":[{"type":"photo","url":{"href":"snow.jpg"}}]}`)},
 	}})
 	if e, ok := errors.AsType[*vitrine.Error](err); ok {
 		fmt.Println(e.Code)
-		fmt.Println(e.Pointer)
-		fmt.Println(e.Reason)
+		for _, p := range e.Problems {
+			fmt.Println(p.Pointer, p.Message)
+		}
 	}
 	// Output:
 	// invalid
-	// /add/0/content/attachment/0/type
-	// want "photo" or "video" or "link" or "rich" or "audio"
+	// /add/0/content/lang want a string
+	// /add/0/content/attachment/0/url/href want an absolute http or https URL
 }
 
 // The iterators ask for the next page when it is needed.

@@ -1,7 +1,6 @@
 package assets
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -33,6 +32,9 @@ type NewAsset struct {
 	CreatedAt *time.Time `json:"createdAt,omitempty"` // a zero time is one
 	// Attributes are added to those that the asset has.
 	Attributes []Attribute `json:"attributes,omitzero"`
+
+	faults jsonFaults // of the text that it was read from
+	stored bool       // the content was read from the store: it may have null where an earlier release has kept it
 }
 
 // Generator is the service that a content originates from, such as a social network.
@@ -52,6 +54,7 @@ type draft struct {
 	content  []byte      // as it is stored, except for its end, which needs createdAt; see contentHead
 	text     []string    // terms of its text
 	file     *fileRecord // nil for an asset without a file
+	faulty   bool        // a fault of it is known, so it is not stored
 }
 
 // mention is one item of a request that adds an asset, with the folders that it names. A request
@@ -61,50 +64,58 @@ type mention struct {
 	folders []string
 }
 
-// draft checks and prepares the asset. at is the pointer to it in the request. It returns
-// ErrTooLarge if the content is longer than Limits.Content, and ErrInvalid if anything else is
-// malformed or breaks a limit. Whether the folders exist is checked in the transaction.
-func (in NewAsset) draft(at string, lim Limits) (draft, error) {
+// draft checks and prepares the asset. at is the pointer to it in the request. Its faults are added to all: ErrTooLarge
+// if the content is longer than Limits.Content, ErrForbidden if only an upload may add it, and ErrInvalid if anything
+// else is malformed or breaks a limit. Whether the folders exist is checked in the transaction.
+func (in NewAsset) draft(at string, lim Limits, now time.Time, all *fault.List) (draft, error) {
 	d := draft{NewAsset: in, at: at, unfiled: len(in.Folders) == 0, origin: originOf(in.Generator.ID, in.ID)}
 	d.SafeTags = unique(in.SafeTags)
 	d.sent, d.Folders = in.Folders, unique(in.Folders)
 	d.mentions = []mention{{at, d.Folders}}
-	err := cmp.Or(
-		checkName(at+"/id", in.ID, lim.Text),
-		checkName(at+"/generator/id", in.Generator.ID, lim.Name),
-		checkAttributes(at+"/attributes", in.Attributes, lim),
-		checkTags(at+"/safe_tags", in.SafeTags, lim),
-		checkContentSize(in.Content, at+"/content", lim))
-	if err != nil {
-		return d, err
+	before := len(*all)
+	for _, e := range in.faults {
+		_ = all.Add(fault.At(at, e))
 	}
+	if in.Generator.ID == filesGenerator {
+		_ = all.Add(fault.At(at+"/generator/id", fault.Forbidden(
+			"the generator %q is for assets with a file, which only an upload adds", filesGenerator)))
+	}
+	_ = all.Add(checkName(at+"/id", in.ID, lim.Text))
+	_ = all.Add(checkName(at+"/generator/id", in.Generator.ID, lim.Name))
+	checkAttributes(at+"/attributes", in.Attributes, lim, all)
+	checkTags(at+"/safe_tags", in.SafeTags, lim, all)
 	// The content is checked and put into the form in which it is stored, and its texts are split
 	// into words.
-	if d.content, err = contentHead(in.Content, in.ID, in.Generator.ID, at+"/content"); err != nil {
-		return d, err
+	if err := checkContentSize(in.Content, at+"/content", lim); err != nil {
+		_ = all.Add(err)
+	} else {
+		d.content = contentHead(in, at+"/content", all)
+	}
+	_ = all.Add(in.checkCreated(at, now))
+	if d.faulty = len(*all) > before; d.faulty {
+		return d, nil
 	}
 	// without published, which nobody searches
+	var err error
 	d.text, err = searchable(append(slices.Clip(d.content), '}'), lim.SearchedWords, newRules)
 	return d, err
 }
 
-// checkTags returns ErrInvalid unless an asset may have these tags: at most Limits.Tags names
-// without commas. at is the pointer to the list.
-func checkTags(at string, tags []string, lim Limits) error {
+// checkTags adds ErrInvalid to all unless an asset may have these tags: at most Limits.Tags names without commas. at is
+// the pointer to the list.
+func checkTags(at string, tags []string, lim Limits, all *fault.List) {
 	if len(tags) > lim.Tags {
-		return fault.Invalid(at, "has %d tags, at most %d are allowed", len(tags), lim.Tags)
+		_ = all.Add(fault.Invalid(at, "has %d tags, at most %d are allowed", len(tags), lim.Tags))
+		return
 	}
 	for i, tag := range tags {
 		at := fmt.Sprintf("%s/%d", at, i)
-		if err := checkName(at, tag, lim.Name); err != nil {
-			return err
-		}
+		_ = all.Add(checkName(at, tag, lim.Name))
 		if strings.Contains(tag, ",") {
-			return fault.Invalid(at,
-				"must not have a comma: a search takes it for the end of a tag, and would never find this one")
+			_ = all.Add(fault.Invalid(at,
+				"must not have a comma: a search takes it for the end of a tag, and would never find this one"))
 		}
 	}
-	return nil
 }
 
 // collapse joins the drafts of the same asset into one, at the place of the first, with the same
@@ -131,7 +142,7 @@ func collapse(drafts []draft) []draft {
 // content is that of next. Tags, via, rights and createdAt are those of next if it has them. The folders and
 // the attributes are those of both, possibly with repeats.
 func (d draft) then(next draft) draft {
-	d.content, d.text = next.content, next.text
+	d.content, d.text, d.faulty = next.content, next.text, d.faulty || next.faulty
 	d.Folders, d.mentions = append(d.Folders, next.Folders...), append(d.mentions, next.mentions...)
 	if next.SafeTags != nil {
 		d.SafeTags = next.SafeTags

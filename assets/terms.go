@@ -251,7 +251,7 @@ type attachment struct {
 }
 
 // attachmentTypes are the types of attachments.
-var attachmentTypes = attachmentWords["type"]
+var attachmentTypes = []string{"photo", "video", "link", "rich", "audio"}
 
 func readContent(content []byte) (in searchedContent, err error) {
 	if err = json.Unmarshal(content, &in); err != nil {

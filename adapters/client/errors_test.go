@@ -105,6 +105,9 @@ func TestErrorsAreTheSameNearAndFar(t *testing.T) {
 		name string
 		call func(context.Context, services) error
 	}{
+		{"several assets with faults",
+			add(assets.NewAsset{Content: []byte(`{"lang":1}`)}, post("1", "x"), post("", "x"),
+				post("2", "x", "none"))},
 		{"a violation",
 			create(appsvc.CreateAppRequest{Title: "x", Groups: []string{network},
 				Elements: []appsvc.NewElement{{Component: poll, Config: []byte(`{"question":1,"more":2}`)}}})},

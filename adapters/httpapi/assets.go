@@ -122,7 +122,12 @@ const noFolder = "\x00"
 // {"added":[Asset], "removed":[id]}. 400; 403 for a folder or an asset that the caller may not change; 404 for an
 // unknown folder; 409 if an asset that is added again is in other folders than the request assumes; 413.
 func (a assetRoutes) changeAssets(c *call) error {
-	in := assets.ChangeAssetsRequest{Fill: fill[assets.ChangeAssetsRequest](c, assetsBody...)}
+	in := assets.ChangeAssetsRequest{Fill: func(in *assets.ChangeAssetsRequest) error {
+		if err := c.readBody(); err != nil {
+			return err
+		}
+		return in.UnmarshalJSON(c.body) // and not decode, which returns the first fault alone
+	}}
 	return c.json(ask(c, inLibrary(a, c, a.as(c).ChangeAssets), in))
 }
 
@@ -265,11 +270,6 @@ var (
 	}
 	attributeMembers = []member{{"key", needed, nil}, {"value", needed, nil}}
 
-	assetsBody = []member{{"add", list, []member{
-		{"id", needed, nil}, {"generator", needed, []member{{"id", needed, nil}}}, {"via", optional, nil},
-		{"rights", optional, nil},
-		{"createdAt", optional, nil}, {"attributes", list, attributeMembers},
-	}}}
 	foldersBody = []member{
 		{"create", list, []member{
 			{"label", needed, nil}, {"path", filled, nil}, {"inherit", optional, nil},

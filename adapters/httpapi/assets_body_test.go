@@ -5,6 +5,32 @@ import (
 	"testing"
 )
 
+func TestAllThatIsWrongWithAssetsIsAnsweredAtOnce(t *testing.T) {
+	w := newAssetWorld(t)
+	w.as(editor, "POST", library+"/assets", `{"add":[
+		{"id":"1","generator":{"id":"g"},"content":{
+			"attachment":[{"version":1.0,"type":"album","url":"","width":"640"}],
+			"attributedTo":{"icon":null,"url":{"href":""}}},"createdAt":"2014-05-01t12:00:00+0000"}]}`).want(200,
+		`"attachment":[{"version":"1.0","type":"link","width":640}],"published":"2014-05-01T12:00:00.000Z"`)
+	w.as(editor, "POST", library+"/assets", `{"add":[
+		{"id":"2","generator":{"id":"g"},"content":{"lang":5},"more":1},
+		{"id":"3","generator":{"id":"g"},"content":{}},
+		{"id":"4","generator":{"id":"g"},"content":{"x":"\ud83d"},"folders":["none"]}]}`).want(400,
+		`"pointer":"/add/0/more"`,
+		`"problems":[{"item":0,"pointer":"/add/0/more","message":"unknown member \"more\""},`,
+		`{"item":0,"pointer":"/add/0/content/lang","message":"want a string"},{"item":2,"pointer":"/add/2/content/x"`,
+		`{"item":2,"pointer":"/add/2/folders/0","message":"there is no such folder"}]`)
+	long := strings.Repeat("x", 5000)
+	if answer := w.as(editor, "POST", library+"/assets",
+		`{"add":[{"`+long+`":1},{"content":{"id":1},"id":"`+long+`"}]}`); len(
+		answer.want(400).body) > 6000 {
+		t.Errorf("the answer has %d bytes", len(answer.body))
+	}
+	if _, total := w.as(editor, "GET", library+"/assets", "").want(200).found(); total != 1 {
+		t.Errorf("%d assets", total)
+	}
+}
+
 func TestMembersThatAreMissingOrNullAreNamed(t *testing.T) {
 	w := newAssetWorld(t)
 	f := w.mustFolder(`{"label":"f"}`)
@@ -40,8 +66,8 @@ func TestMembersThatAreMissingOrNullAreNamed(t *testing.T) {
 		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"}}]}`, `/add/0/content: member \"content\" is missing`},
 		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":null}]}`,
 			"/add/0/content: want an object, have null"},
-		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{"attachment":[{"type":"link"}]}}]}`,
-			`/add/0/content/attachment/0/version: member \"version\" is missing`},
+		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{"attachment":[{"version":"1.0"}]}}]}`,
+			`/add/0/content/attachment/0/type: member \"type\" is missing`},
 		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"folders":null}]}`,
 			"/add/0/folders: null is not allowed"},
 		{"/assets", `{"add":[{"id":"1","generator":{"id":"g"},"content":{},"safe_tags":null}]}`,

@@ -205,6 +205,13 @@ func (r httpError) json() []byte {
 	if len(r.Pointer) > maxSentence {
 		r.Pointer = ""
 	}
+	r.Problems = slices.Clone(r.Problems) // the error may be shared
+	for i := range r.Problems {
+		p := &r.Problems[i]
+		if p.Message = truncated(p.Message); len(p.Pointer) > maxSentence {
+			p.Pointer = ""
+		}
+	}
 	out, _ := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // nothing in an httpError can make it fail
 	return out
 }

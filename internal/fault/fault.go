@@ -1,4 +1,5 @@
-// Package fault makes the errors of the domains and the adapters: the kind, the code and the place of each are set here.
+// Package fault makes the errors of the domains and the adapters: the kind, the code and the place of each are set
+// here.
 //
 // The argument at is the place: a JSON pointer into the body of the request, which begins with a slash, or the name of
 // what is a query parameter or a header over HTTP. It is "" for the request as a whole. The arguments format and args
@@ -8,9 +9,11 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -36,6 +39,46 @@ func At(at string, err error) error {
 		return moved(at, *e)
 	}
 	return err
+}
+
+// List has the faults of the items of a request, so that its sender learns all of them at once.
+type List []*vitrine.Error
+
+// maxList is the maximum number of faults in a List.
+const maxList = 100
+
+// Add keeps a fault that has a pointer, and returns nil. It returns all other errors: they end the request. A fault at
+// a value that has one already, or inside of it, is left out.
+func (l *List) Add(err error) error {
+	e, ok := errors.AsType[*vitrine.Error](err)
+	if !ok || e.Pointer == "" {
+		return err
+	}
+	known := slices.ContainsFunc(*l, func(old *vitrine.Error) bool {
+		return e.Pointer == old.Pointer || strings.HasPrefix(e.Pointer, old.Pointer+"/")
+	})
+	if !known && !l.Full() {
+		*l = append(*l, e)
+	}
+	return nil
+}
+
+// Full reports whether the list has as many faults as it keeps.
+func (l List) Full() bool { return len(l) == maxList }
+
+// Err returns the first fault, with all of them as its Problems, or nil if there are none. A pointer begins with the
+// name of a list and the place of the item: /add/2.
+func (l List) Err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	all := *l[0]
+	for _, e := range l {
+		item, _, _ := strings.Cut(e.Pointer[strings.IndexByte(e.Pointer[1:], '/')+2:], "/")
+		all.Problems = append(all.Problems,
+			vitrine.Problem{Item: jsonpointer.Index(item), Pointer: e.Pointer, Message: e.Reason})
+	}
+	return &all
 }
 
 // Invalid is the error of a value that is malformed or breaks a limit.

@@ -98,6 +98,11 @@ func Decode(data []byte, v any) error {
 	if err := Check(data, MaxDepth); err != nil {
 		return err
 	}
+	return Unmarshal(data, v)
+}
+
+// Unmarshal is Decode for data that Check has accepted.
+func Unmarshal(data []byte, v any) error {
 	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(true),
 		json.WithUnmarshalers(json.JoinUnmarshalers(noNull, times))); err != nil {
 		return describe(err)
@@ -141,10 +146,11 @@ type Member struct {
 	Value []byte
 }
 
-// Members returns the members of the object in data in their order. Their values are parts of data, which Check must
-// have accepted. A name that differs only in case from one of known is an *Error.
+// Members returns the members of the object in data in their order. Their values are parts of data. Check must have
+// accepted it, or checks each value by itself. A name that differs only in case from one of known is an *Error.
 func Members(data []byte, known ...string) ([]Member, error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)) // Check has found none
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), // Check has found none
+		jsontext.AllowInvalidUTF8(true))
 	if tok, err := dec.ReadToken(); err != nil {
 		return nil, describe(err)
 	} else if tok.Kind() != '{' {
