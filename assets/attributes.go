@@ -43,7 +43,7 @@ func (s *Session) Attributes(ctx context.Context, lib Library, key string) ([]At
 			return nil, err
 		}
 		out, size := []Attribute{}, 0
-		err = req.countValues(attributeField(key), found, nil, func(value string, _ int64) error {
+		err = req.eachExactly(key, found, func(value string) error {
 			const envelope = 20
 			if size += envelope + len(key) + len(value); size > s.service.limits.ResponseBytes {
 				return fault.Invalid("key", "its values take more than %d bytes", s.service.limits.ResponseBytes)
@@ -53,6 +53,26 @@ func (s *Session) Attributes(ctx context.Context, lib Library, key string) ([]At
 		})
 		slices.SortFunc(out, func(a, b Attribute) int { return strings.Compare(a.Value, b.Value) })
 		return out, err
+	})
+}
+
+// eachExactly calls fn with each value that found assets have for a key in this spelling, and returns the error of fn.
+func (req *request) eachExactly(key string, found *index.Set, fn func(value string) error) error {
+	f := attributeField(key, req.rules())
+	known := map[string]string{}
+	return req.eachValue(f.prefix, found, nil, func(group []index.TermCount, _ int64) error {
+		value, _ := f.split(group[0].Term)
+		wanted := spelled(f.prefix+value, folded(key, f.rules).spelling)
+		if !slices.ContainsFunc(group, func(c index.TermCount) bool { return c.Term == wanted }) {
+			return nil
+		}
+		if strings.HasPrefix(value, longMark) {
+			var err error
+			if value, err = req.lookUp(f, wanted, known); err != nil {
+				return err
+			}
+		}
+		return fn(value)
 	})
 }
 

@@ -199,7 +199,7 @@ func TestMembersOfAnAssetHaveLimits(t *testing.T) {
 		"/add/0/id":           func(a *assets.NewAsset) { a.ID = strings.Repeat("é", 1025) },
 		"/add/0/generator/id": func(a *assets.NewAsset) { a.Generator.ID = strings.Repeat("é", 129) },
 		"/add/0/safe_tags":    func(a *assets.NewAsset) { a.SafeTags = tags },
-		"/add/0/safe_tags/1":  func(a *assets.NewAsset) { a.SafeTags = []string{"a", "b,c"} },
+		"/add/0/safe_tags/1":  func(a *assets.NewAsset) { a.SafeTags = []string{"a", "b\tc"} },
 	} {
 		in := good
 		change(&in)

@@ -76,10 +76,10 @@
 //		Facets: []string{"generator", "attribute:campaign"},
 //	})
 //
-// A facet has the 20 most frequent values of a field among all assets that the search finds, on
-// whatever page, each with its exact count. It is computed from the same index: the assets that
-// have a term are intersected with those that the search finds. So it counts only assets that the
-// caller sees. The facet of folders leaves out those that the caller does not see.
+// A facet has the most frequent values of a field, 20 unless the search asks for more, among all assets that the search
+// finds, on whatever page, each with its exact count. It is computed from the same index: the assets that have a term
+// are intersected with those that the search finds. So it counts only assets that the caller sees. The facet of folders
+// leaves out those that the caller does not see.
 //
 //   - Words are folded, in assets and in searches: case does not matter, and neither do diacritics of Latin, Greek and
 //     Cyrillic letters, marks of Arabic and points of Hebrew ones, ligatures, and the compatible forms of Unicode, such
@@ -108,8 +108,10 @@
 //     cursor keeps the sort of its search, so the next request need not name it again; naming another one is
 //     [vitrine.ErrInvalid].
 //   - ForeignID finds an asset by its identity: the id of the content in the service that Generator names.
-//   - An attribute whose key has a colon cannot be searched for, and no facet has a key with a comma: these are
-//     separators.
+//   - Tags and keys of attributes are folded, too: Snow finds snow, and a facet counts both together, in the spelling
+//     that most of the found assets have. Session.Attributes and ChangeAttributes compare them exactly.
+//   - An author is compared as a whole, folded. A language includes the more special ones, as en includes en-GB, and a
+//     host those below it, as example.com includes www.example.com.
 //   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
 //     keys of attributes.
 //   - A search that takes longer than Limits.SearchTime, by default two seconds, is [vitrine.ErrBusy].
@@ -199,11 +201,11 @@
 //
 //   - The members via, rights and attributes are in an asset's JSON only if the asset has any.
 //   - Optional members of content may be null.
-//   - A tag has no comma, since a search over HTTP takes tags joined by commas.
 //   - Labels, tags, generator ids, attribute keys and library ids have 1 to 128 characters, foreign
 //     ids 1 to 1,024, attribute values 0 to 1,024, subjects of permissions 1 to 512.
-//   - A search has up to 512 bytes of text in 16 words, 16 tags, 16 attributes and 8 facets. A list
-//     of folders has up to 100 ids and 100 paths.
+//   - A search has up to 512 bytes of text in 16 words, three lists of up to 16 tags, 16 attributes, 16 generators to
+//     leave out, and 8 facets of up to 1,000 values. A list of folders has up to 100 ids and 100 paths. An asset is
+//     found by the first 1,000 hosts that it has links to.
 //   - An asset has up to 100 tags and 1,000 attributes and is in up to 1,000 folders. A list of
 //     attributes to add, set or remove has up to 1,000. A folder has up to 1,000 permissions of its
 //     own, and all folders of a library together 100,000; more is [vitrine.ErrTooLarge].

@@ -15,9 +15,10 @@ import (
 	"github.com/vitrine-go/vitrine/internal/top"
 )
 
-// Facet has the most frequent values of a field among all assets that a search finds, on whatever
-// page, at most 20. The most frequent is the first. Values that are equally frequent are in byte
-// order.
+// Facet has the most frequent values of a field among all assets that a search finds, on whatever page, at most
+// SearchRequest.FacetLimit. The most frequent is the first. Values that are equally frequent are in byte order. Tags
+// and keys of attributes that are equal when they are folded, such as Snow and snow, are one value, in the spelling
+// that most of the found assets have.
 type Facet struct {
 	Name   string // as in SearchRequest.Facets
 	Values []FacetValue
@@ -30,7 +31,7 @@ type FacetValue struct {
 	Count int64  `json:"count"`
 }
 
-// facetSize is the number of values that a facet has at most.
+// facetSize is the number of values that a facet has at most, if the request does not say it.
 const facetSize = 20
 
 // compare is negative if v comes before o in a facet: it has more assets, or as many and is less in
@@ -71,19 +72,22 @@ func readFacets(text []byte) (facets []Facet, err error) {
 // facetField is a field whose values a search counts. Each value of the field has a term in the
 // index, so counting values is counting the terms that begin with a prefix of the field.
 type facetField struct {
-	name   string
-	prefix string                            // what its terms begin with; see valueTerm
-	values func(assetRecord, parts) []string // all values of an asset, each once
+	name    string
+	prefix  string                                // what its terms begin with; see fieldValue
+	values  func(assetRecord, parts) []fieldValue // all values of an asset, each once
+	spelled bool                                  // the terms may have spellings
+	folds   bool                                  // what is shown is a spelling
+	rules   int                                   // of its terms
 }
 
 type facetFields []facetField
 
 // facetsOf returns the fields with these names, each once. It returns ErrInvalid if a name is not
-// known, or if the key in attribute:<key> is malformed or has a comma.
-func facetsOf(names []string, lim Limits) (facetFields, error) {
+// known, or if the key in attribute:<key> is malformed.
+func facetsOf(names []string, lim Limits, rules int) (facetFields, error) {
 	var out facetFields
 	for _, name := range unique(names) {
-		f, err := facetOf(name, lim)
+		f, err := facetOf(name, lim, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -93,40 +97,55 @@ func facetsOf(names []string, lim Limits) (facetFields, error) {
 }
 
 // facetOf returns the field with this name, as SearchRequest.Facets has it.
-func facetOf(name string, lim Limits) (facetField, error) {
+func facetOf(name string, lim Limits, rules int) (facetField, error) {
+	plain := func(kind rune, values func(assetRecord, parts) []string) facetField {
+		return facetField{name: name, prefix: string(kind),
+			values: func(r assetRecord, p parts) (out []fieldValue) {
+				for _, value := range values(r, p) {
+					out = append(out, fieldValue{value: value, shown: value})
+				}
+				return out
+			}}
+	}
 	integer := func(n *int64) []string {
 		if n == nil {
 			return nil
 		}
 		return []string{strconv.FormatInt(*n, 10)}
 	}
+	names := func(kind rune, names func(parts) []string) facetField {
+		return facetField{name: name, prefix: string(kind), spelled: true, folds: true, rules: rules,
+			values: func(_ assetRecord, p parts) (out []fieldValue) {
+				for _, name := range names(p) {
+					out = append(out, folded(name, rules))
+				}
+				return unique(out)
+			}}
+	}
 	switch name {
 	case "generator":
-		return facetField{name, string(kindGenerator), func(_ assetRecord, p parts) []string {
-			return []string{p.generator}
-		}}, nil
-	case "tags":
-		return facetField{name, string(kindTag), func(_ assetRecord, p parts) []string { return p.Tags }}, nil
+		return plain(kindGenerator, func(_ assetRecord, p parts) []string { return []string{p.generator} }), nil
 	case "via":
-		return facetField{name, string(kindVia), func(_ assetRecord, p parts) []string { return integer(p.Via) }}, nil
+		return plain(kindVia, func(_ assetRecord, p parts) []string { return integer(p.Via) }), nil
 	case "rights":
-		return facetField{name, string(kindRights), func(_ assetRecord, p parts) []string { return integer(p.Rights) }},
-			nil
+		return plain(kindRights, func(_ assetRecord, p parts) []string { return integer(p.Rights) }), nil
 	case "folder":
-		return facetField{name, string(kindFolder), func(r assetRecord, _ parts) []string { return r.Folders }}, nil
+		return plain(kindFolder, func(r assetRecord, _ parts) []string { return r.Folders }), nil
 	case "type":
-		return facetField{name, string(kindType), func(_ assetRecord, p parts) []string {
+		return plain(kindType, func(_ assetRecord, p parts) []string {
 			in, _ := readContent(p.Content)
 			types, _ := in.types()
 			return types
-		}}, nil
+		}), nil
+	case "tags":
+		return names(kindTag, func(p parts) []string { return p.Tags }), nil
 	case "attribute":
-		return facetField{name, string(kindKey), func(_ assetRecord, p parts) (keys []string) {
+		return names(kindKey, func(p parts) (keys []string) {
 			for _, a := range p.Attributes {
 				keys = append(keys, a.Key)
 			}
-			return unique(keys)
-		}}, nil
+			return keys
+		}), nil
 	}
 	key, found := strings.CutPrefix(name, "attribute:")
 	switch {
@@ -135,23 +154,21 @@ func facetOf(name string, lim Limits) (facetField, error) {
 			"%q is not known: want generator, tags, via, rights, folder, type, attribute or attribute:<key>", name)
 	case key == "":
 		return facetField{}, fault.Invalid("facets", "attribute: has an empty key")
-	case strings.Contains(key, ","):
-		return facetField{}, fault.Invalid("facets",
-			"the key of an attribute must not have a comma here, where it separates facets")
 	}
-	return attributeField(key), checkName("facets", key, lim.Name)
+	return attributeField(key, rules), checkName("facets", key, lim.Name)
 }
 
-// attributeField returns the field of the attributes with this key.
-func attributeField(key string) facetField {
-	return facetField{"attribute:" + key, attributePrefix(key), func(_ assetRecord, p parts) (values []string) {
-		for _, a := range p.Attributes {
-			if a.Key == key {
-				values = append(values, a.Value)
+// attributeField returns the field of the attributes with this key, in whatever spelling.
+func attributeField(key string, rules int) facetField {
+	return facetField{name: "attribute:" + key, prefix: attributePrefix(key, rules), spelled: true, rules: rules,
+		values: func(_ assetRecord, p parts) (values []fieldValue) {
+			for _, a := range p.Attributes {
+				if foldName(a.Key, rules) == foldName(key, rules) {
+					values = append(values, attributeValue(a, rules))
+				}
 			}
-		}
-		return values
-	}}
+			return values
+		}}
 }
 
 // empty returns the facets of a search that finds nothing. It returns nil if the search asks for no
@@ -169,9 +186,9 @@ var fewAssets = 100
 // facets counts the values of the fields in the assets that a search has found. A nil found contains all assets. The
 // facet folder leaves out folders that the caller does not see, since an asset that the caller sees may also be in
 // hidden folders.
-func (req *request) facets(fields facetFields, found *index.Set) ([]Facet, error) {
+func (req *request) facets(fields facetFields, found *index.Set, limit int) ([]Facet, error) {
 	out := fields.empty()
-	var few []map[string]int64
+	var few []map[string]facetCount
 	untyped := req.old && slices.ContainsFunc(fields, func(f facetField) bool { return f.name == "type" })
 	if found != nil && found.Count() <= fewAssets || untyped {
 		var err error
@@ -180,23 +197,22 @@ func (req *request) facets(fields facetFields, found *index.Set) ([]Facet, error
 		}
 	}
 	for i, f := range fields {
-		values := top.New(facetSize, FacetValue.compare)
-		add := func(value string, count int64) error {
+		values := top.New(limit, FacetValue.compare)
+		add := func(value string, count int64) {
 			if f.name == "type" && value == "" {
 				value = "none"
 			}
 			if n := req.tree.nodes[value]; f.name != "folder" || n != nil && req.sees(n) {
 				values.Add(FacetValue{value, count})
 			}
-			return nil
 		}
 		if few == nil {
 			if err := req.countValues(f, found, values, add); err != nil {
 				return nil, err
 			}
 		} else {
-			for value, count := range few[i] {
-				_ = add(value, count)
+			for _, c := range few[i] {
+				add(c.shown(), c.assets)
 			}
 		}
 		out[i].Values = values.Items()
@@ -204,11 +220,28 @@ func (req *request) facets(fields facetFields, found *index.Set) ([]Facet, error
 	return out, nil
 }
 
+// facetCount is how many assets have a value, and how many of them have it in which spelling, by the terms of these.
+type facetCount struct {
+	assets    int64
+	spellings map[string]*FacetValue
+}
+
+// shown returns the most frequent spelling, of several the one whose term is the first.
+func (c facetCount) shown() string {
+	most := ""
+	for term, s := range c.spellings {
+		if best := c.spellings[most]; best == nil || s.Count > best.Count || s.Count == best.Count && term < most {
+			most = term
+		}
+	}
+	return c.spellings[most].Value
+}
+
 // valuesOf counts the values of fields in the found assets by reading them. It is used when there are few.
-func (req *request) valuesOf(fields facetFields, found *index.Set) ([]map[string]int64, error) {
-	counts := make([]map[string]int64, len(fields))
+func (req *request) valuesOf(fields facetFields, found *index.Set) ([]map[string]facetCount, error) {
+	counts := make([]map[string]facetCount, len(fields))
 	for i := range counts {
-		counts[i] = map[string]int64{}
+		counts[i] = map[string]facetCount{}
 	}
 	for r, err := range req.assetsIn(found, pageRange{}) {
 		var p parts
@@ -219,8 +252,22 @@ func (req *request) valuesOf(fields facetFields, found *index.Set) ([]map[string
 			return nil, err
 		}
 		for i, f := range fields {
-			for _, value := range f.values(r, p) {
-				counts[i][value]++
+			had := map[string]bool{} // values of this asset
+			for _, v := range f.values(r, p) {
+				c := counts[i][v.value]
+				if c.spellings == nil {
+					c.spellings = map[string]*FacetValue{}
+				}
+				if !had[v.value] {
+					had[v.value] = true
+					c.assets++
+				}
+				term := f.term(v)
+				if c.spellings[term] == nil {
+					c.spellings[term] = &FacetValue{Value: v.shown}
+				}
+				c.spellings[term].Count++
+				counts[i][v.value] = c
 			}
 		}
 	}
@@ -230,40 +277,78 @@ func (req *request) valuesOf(fields facetFields, found *index.Set) ([]map[string
 // mostKnown is the maximum number of long values that countValues keeps.
 const mostKnown = 20_000
 
-// countValues calls fn with each value of a field and the number of found assets that have it, and returns the error of
-// fn. If most is not nil, it skips values that are too rare to enter most.
+// countValues calls fn with each value of a field and the number of found assets that have it. It skips values that are
+// too rare to enter most.
 func (req *request) countValues(
-	f facetField, found *index.Set, most *top.List[FacetValue], fn func(value string, count int64) error,
+	f facetField, found *index.Set, most *top.List[FacetValue], fn func(value string, count int64),
 ) error {
 	var last FacetValue // the last one of a full list
 	full := false
-	var least func() int64
-	if most != nil {
-		least = func() int64 {
-			last, full = most.Last()
-			return last.Count // 0 while the list is not full
-		}
+	least := func() int64 {
+		last, full = most.Last()
+		return last.Count // 0 while the list is not full
 	}
-	known := map[string]string{} // long values, by their terms
-	var err error
-	counted := req.index.CountTerms(req.ctx, found, f.prefix, least, func(term string, n int64) bool {
-		value, long := strings.CutPrefix(term[len(f.prefix):], longMark)
-		if long {
-			head := value[:len(value)-valueDigest]
-			if full && (FacetValue{head, n}).compare(last) > 0 {
-				return true
+	known := map[string]string{} // values that their terms do not have, by these terms
+	return req.eachValue(f.prefix, found, least, func(group []index.TermCount, n int64) error {
+		// of several the first one, as in facetCount.shown
+		first := slices.MaxFunc(group, func(a, b index.TermCount) int { return cmp.Compare(a.Count, b.Count) })
+		value, spelling := f.split(first.Term)
+		shown := value
+		if f.folds && spelling != "" {
+			shown = spelling
+		}
+		if strings.HasPrefix(shown, longMark) {
+			// Of spellings that are too long for their terms, equally frequent ones are in the order of their folded
+			// forms.
+			head, least := value, last
+			if rest, long := strings.CutPrefix(value, longMark); long {
+				head = rest[:len(rest)-valueDigest]
 			}
-			value, err = req.lookUp(f, term, known)
+			if f.folds {
+				least.Value = fold(least.Value)
+			}
+			if full && (FacetValue{head, n}).compare(least) > 0 {
+				return nil
+			}
+			var err error
+			if shown, err = req.lookUp(f, first.Term, known); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = fn(value, n)
-		}
-		return err == nil
+		fn(shown, n)
+		return nil
 	})
+}
+
+// term returns the term of a value of the field.
+func (f facetField) term(v fieldValue) string {
+	if f.spelled {
+		return v.term(f.prefix, f.rules)
+	}
+	return valueTerm(f.prefix, v.value)
+}
+
+// split returns the value of a field, as it is compared, and the spelling in a term. Either begins with longMark if the
+// term has only a digest of it.
+func (f facetField) split(term string) (value, spelling string) {
+	value, spelling, _ = strings.Cut(term[len(f.prefix):], spellingMark)
+	return value, spelling
+}
+
+// eachValue calls fn with the terms of each value of a field that found assets have, and with the number of these
+// assets. It returns the error of fn. It may skip values with fewer assets than least returns.
+func (req *request) eachValue(
+	prefix string, found *index.Set, least func() int64, fn func(group []index.TermCount, n int64) error,
+) (err error) {
+	counted := req.index.CountTerms(req.ctx, found, prefix, spellingMark, least,
+		func(group []index.TermCount, n int64) bool {
+			err = fn(group, n)
+			return err == nil
+		})
 	return cmp.Or(err, counted)
 }
 
-// lookUp returns the value of a field for a term. If known does not have it, lookUp reads an asset with the term and
+// lookUp returns what a field shows for a term. If known does not have it, lookUp reads an asset with the term and
 // adds all values of that asset to known, by their terms.
 func (req *request) lookUp(f facetField, term string, known map[string]string) (string, error) {
 	if value, ok := known[term]; ok {
@@ -284,8 +369,8 @@ func (req *request) lookUp(f facetField, term string, known map[string]string) (
 		if err != nil {
 			return "", err
 		}
-		for _, value := range f.values(r, p) {
-			known[valueTerm(f.prefix, value)] = value
+		for _, v := range f.values(r, p) {
+			known[f.term(v)] = v.shown
 		}
 	}
 	value, ok := known[term]

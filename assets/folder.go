@@ -110,9 +110,9 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 	return in
 }
 
-// ListFolders returns a page of the folders that the caller sees, with the ids of their children.
-// They are ordered by label, folded as words of assets are, and then by id. With in.Deleted it lists deleted
-// folders instead: those that were deleted themselves and that the caller may manage.
+// ListFolders returns a page of the folders that the caller sees, with the ids of their children. They are ordered by
+// label, by letters whatever their case and numbers by value, and then by id. With in.Deleted it lists deleted folders
+// instead: those that were deleted themselves and that the caller may manage.
 //
 // The path or the id of a folder that the caller does not see finds nothing, and is no error.
 // ListFolders returns ErrInvalid if After or Before is not the id of a folder that the caller may
@@ -203,7 +203,7 @@ func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, e
 	for n := range req.tree.all {
 		switch {
 		case paths != nil && !parents[n.parent], in.IDs != nil &&
-			!slices.Contains(in.IDs, n.ID), !strings.Contains(n.order, label),
+			!slices.Contains(in.IDs, n.ID), !strings.Contains(n.folded, label),
 			// the rights are checked last, since that takes longest
 			after != nil && compareNodes(n, after) <= 0, !req.lists(in, n):
 		case before != nil && compareNodes(n, before) >= 0:

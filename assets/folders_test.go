@@ -397,3 +397,49 @@ func TestFoldersInACircleAreAnError(t *testing.T) {
 		t.Errorf("error %v, want one that tells the circle", err)
 	}
 }
+
+// Folders are in the order in which a person looks for them, and a walk by either cursor keeps to it.
+func TestTheOrderOfFolders(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	labels := []string{"2", "010", "10", "1.9", "1.10", "A", "a", "Ä", "A 2", "a 10", "Äpfel", "Apfel", "b", "É", "z",
+		"ø", "Я", "б", "日本", "🙂"}
+	for _, label := range labels {
+		d.folder(label, "", true)
+	}
+	var all, back []string
+	for f, err := range d.As(member).AllFolders(ctx, lib, assets.ListFoldersRequest{Limit: 3}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f.Label)
+	}
+	before := ""
+	for {
+		page, err := d.As(member).ListFolders(ctx, lib, assets.ListFoldersRequest{Limit: 3, Before: before})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before == "" { // the last folder
+			page, err = d.As(member).ListFolders(ctx, lib, assets.ListFoldersRequest{Label: all[len(all)-1]})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(page.Items) == 0 {
+			break
+		}
+		for i := range page.Items {
+			back = append(back, page.Items[len(page.Items)-1-i].Label)
+		}
+		before = page.Items[0].ID
+	}
+	if slices.Reverse(back); !slices.Equal(all, back) {
+		t.Errorf("forwards %q, backwards %q", all, back)
+	}
+	// Equal labels are in the order of their ids.
+	want := "1.9 1.10 2 10 010 A a Ä A 2 a 10 Apfel Äpfel b É ø z б Я 日本 🙂"
+	got := strings.NewReplacer("a A", "A a", "010 10", "10 010").Replace(strings.Join(all, " "))
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

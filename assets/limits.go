@@ -66,9 +66,10 @@ type Limits struct {
 
 	Query            int // bytes of the text of a search; 512
 	Words            int // words of the text of a search; 16
-	SearchTags       int // tags that a search asks for; 16
+	SearchTags       int // tags that a search asks for, in each of its lists; 16
 	SearchAttributes int // attributes that a search asks for; 16
 	Facets           int // facets that a search asks for; 8
+	FacetValues      int // values of a facet that a search asks for; 1,000
 	// SearchTime is how long a search may take, without the time for reading the folders of the
 	// library after a change; one that takes longer is ErrBusy; 2 s.
 	SearchTime time.Duration
@@ -84,7 +85,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.Attributes, 1000}, {&l.AssetFolders, 1000}, {&l.Content, 256 << 10},
 		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.Terms, 200_000},
 		{&l.PageBytes, 4 << 20}, {&l.ResponseBytes, 16 << 20},
-		{&l.SearchTags, 16}, {&l.SearchAttributes, 16}, {&l.Facets, 8}, {&l.IDs, 100},
+		{&l.SearchTags, 16}, {&l.SearchAttributes, 16}, {&l.Facets, 8}, {&l.FacetValues, 1000}, {&l.IDs, 100},
 		{&l.Items, 1000}, {&l.AssetIDs, 5000}, {&l.SearchedWords, 20_000}, {&l.Folders, 10_000},
 		{&l.AllPermissions, 100_000}, {&l.File, 64 << 20}, {&l.Decoding, 256 << 20},
 	} {

@@ -35,6 +35,7 @@ type modelAsset struct {
 	id, generator, foreign string
 	texts                  map[string][][]string // the words of each, by where it is: text or attachments
 	tags                   map[string]bool
+	author, lang, host     string
 	via                    int64 // 0 = none
 	folders                map[string]bool
 	attributes             map[assets.Attribute]bool
@@ -226,7 +227,7 @@ func (m *modelService) search(by modelCaller, s modelSearch) (found []*modelAsse
 
 // isIn reports whether the asset is where s looks.
 func (a *modelAsset) isIn(m *modelService, by modelCaller, s assets.SearchRequest) bool {
-	if s.Folder != "" && !a.folders[s.Folder] {
+	if s.Folder != "" && !a.folders[s.Folder] || s.Filed != "" && (s.Filed == "any") != (len(a.folders) > 0) {
 		return false
 	}
 	if s.FolderTree == "" {
@@ -262,51 +263,95 @@ func (a *modelAsset) has(s modelSearch) bool {
 	for _, p := range s.withoutPrefixes {
 		ok = ok && !anyWord(texts, func(word string) bool { return strings.HasPrefix(word, p) })
 	}
-	for _, tag := range s.Tags {
-		ok = ok && a.tags[tag]
+	tagged := func(tag string) bool {
+		for have := range a.tags {
+			if plain(have) == plain(tag) {
+				return true
+			}
+		}
+		return false
 	}
+	for _, tag := range s.Tags {
+		ok = ok && tagged(tag)
+	}
+	ok = ok && (s.TagsAny == nil || slices.ContainsFunc(s.TagsAny, tagged)) && !slices.ContainsFunc(s.NotTags, tagged)
+	ok = ok && !slices.Contains(s.NotGenerators, a.generator)
+	ok = ok && (s.Author == "" || plain(s.Author) == plain(a.author))
+	ok = ok && (s.Lang == "" || strings.HasPrefix(strings.ToLower(a.lang)+"-", strings.ToLower(s.Lang)+"-"))
+	ok = ok && (s.Link == "" || a.host == s.Link || strings.HasSuffix(a.host, "."+s.Link))
 	for _, want := range s.Attributes {
 		one := false
+		key, value, any := strings.Cut(want, ":")
 		for have := range a.attributes {
-			one = one || want == have.Key || want == have.Key+":"+have.Value
+			one = one || plain(have.Key) == plain(key) && (!any || value == have.Value)
 		}
 		ok = ok && one
 	}
 	return ok
 }
 
+// plain is a name as it is compared with others.
+func plain(name string) string {
+	return strings.NewReplacer("é", "e", "ö", "o").Replace(strings.ToLower(name))
+}
+
 // facet counts what the found assets have in a field.
 func (m *modelService) facet(by modelCaller, name string, found []*modelAsset) []assets.FacetValue {
-	counts := map[string]int64{}
+	counts, shown := map[string]int64{}, map[string]map[string]int64{}
 	for _, a := range found {
+		had := map[string]bool{}
+		count := func(value, spelling string) {
+			if shown[value] == nil {
+				shown[value] = map[string]int64{}
+			}
+			had[value] = true
+			shown[value][spelling]++
+		}
+		same := func(value string) { count(value, value) }
 		switch name {
 		case "generator":
-			counts[a.generator]++
+			same(a.generator)
 		case "via":
 			if a.via != 0 {
-				counts[fmt.Sprint(a.via)]++
+				same(fmt.Sprint(a.via))
 			}
 		case "tags":
 			for tag := range a.tags {
-				counts[tag]++
+				count(plain(tag), tag)
+			}
+		case "attribute":
+			keys := map[string]bool{}
+			for at := range a.attributes {
+				keys[at.Key] = true
+			}
+			for key := range keys {
+				count(plain(key), key)
 			}
 		case "folder":
 			for id := range a.folders {
 				if m.sees(by, m.folders[id]) {
-					counts[id]++
+					same(id)
 				}
 			}
 		default:
 			for at := range a.attributes {
-				if "attribute:"+at.Key == name {
-					counts[at.Value]++
+				if "attribute:"+plain(at.Key) == plain(name) {
+					same(at.Value)
 				}
 			}
+		}
+		for value := range had {
+			counts[value]++
 		}
 	}
 	var list []assets.FacetValue
 	for value, n := range counts {
-		list = append(list, assets.FacetValue{Value: value, Count: n})
+		spellings := slices.SortedFunc(maps.Keys(shown[value]), func(a, b string) int {
+			other := func(s string) int { return min(1, strings.Compare(s, value)*strings.Compare(s, value)) }
+			return cmp.Or(cmp.Compare(shown[value][b], shown[value][a]), cmp.Compare(other(a), other(b)),
+				strings.Compare(a, b))
+		})
+		list = append(list, assets.FacetValue{Value: spellings[0], Count: n})
 	}
 	slices.SortFunc(list, func(a, b assets.FacetValue) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Value, b.Value))

@@ -234,6 +234,23 @@ func (h *history) search() (s modelSearch) {
 	if h.IntN(4) == 0 {
 		s.Tags = h.some(2, h.tag)
 	}
+	if h.IntN(8) == 0 {
+		s.TagsAny = append(h.some(2, h.tag), h.tag())
+	}
+	if h.IntN(8) == 0 {
+		s.NotTags = h.some(2, h.tag)
+	}
+	if h.IntN(8) == 0 {
+		s.NotGenerators = []string{"G.example"}
+	}
+	for _, f := range []struct {
+		field *string
+		from  []string
+	}{{&s.Author, authors}, {&s.Lang, tongues}, {&s.Link, hosts}, {&s.Filed, []string{"none", "any"}}} {
+		if h.IntN(8) == 0 {
+			*f.field = pick(h.randomData, f.from)
+		}
+	}
 	if h.IntN(4) == 0 {
 		a := h.attribute()
 		s.Attributes = append(s.Attributes, a.Key+":"+a.Value)
@@ -249,7 +266,8 @@ func (h *history) search() (s modelSearch) {
 	}
 	s.Facets = h.some(4, func() string {
 		return pick(h.randomData,
-			[]string{"generator", "tags", "via", "rights", "folder", "attribute:k", "attribute:K", "attribute:many",
+			[]string{"generator", "tags", "via", "rights", "folder", "attribute", "attribute:k", "attribute:K",
+				"attribute:many",
 				"attribute:none"})
 	})
 	return s

@@ -56,6 +56,12 @@ var foundWords = map[string][]string{ // each word as it is written
 	"celebrating": {"celebrating"}, "clebratign": {"clebratign"}, "🙂": {"🙂"}, "coeur": {"cœur"},
 }
 
+var (
+	authors = []string{"Ann", "ann", "Böb", longValue}
+	tongues = []string{"en", "en-GB", "eng", "de"}
+	hosts   = []string{"a.example", "b.a.example", "ba.example"}
+)
+
 // longWord begins words, and longValue attributes, that are longer than a term of the index.
 var longWord, longValue = strings.Repeat("ก", 200), strings.Repeat("v", 300)
 
@@ -352,11 +358,13 @@ func (h *history) add(by modelCaller) {
 		a.texts[where] = append(a.texts[where], words)
 		return written
 	}
+	a.author, a.lang = pick(h.randomData, authors), pick(h.randomData, tongues)
+	a.host = pick(h.randomData, hosts)
 	in.Content, _ = json.Marshal(map[string]any{
-		"content": text("text", 5), "extra": 1.5,
-		"attributedTo": map[string]string{"username": text("text", 2), "displayName": text("text", 2)},
+		"content": text("text", 5), "extra": 1.5, "lang": a.lang,
+		"attributedTo": map[string]string{"username": text("text", 2), "displayName": text("text", 2), "id": a.author},
 		"attachment": []any{map[string]string{"version": "1.0", "type": "photo", "title": text("attachments", 3)},
-			map[string]string{"version": "1.0", "type": "link"}},
+			map[string]any{"version": "1.0", "type": "link", "url": map[string]string{"href": "https://" + a.host}}},
 	})
 	if h.IntN(2) == 0 {
 		in.SafeTags = h.some(2, h.tag)
@@ -416,7 +424,7 @@ func (h *history) add(by modelCaller) {
 	if a.id != old.id {
 		h.t.Fatalf("a repeat of %s has the id %s", old.id, a.id)
 	}
-	old.texts = a.texts
+	old.texts, old.author, old.lang, old.host = a.texts, a.author, a.lang, a.host
 	maps.Copy(old.folders, a.folders)
 	maps.Copy(old.attributes, a.attributes)
 	if in.CreatedAt != nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/fault"
@@ -101,20 +100,15 @@ func (in NewAsset) draft(at string, lim Limits, now time.Time, all *fault.List) 
 	return d, err
 }
 
-// checkTags adds ErrInvalid to all unless an asset may have these tags: at most Limits.Tags names without commas. at is
-// the pointer to the list.
+// checkTags adds ErrInvalid to all unless an asset may have these tags: at most Limits.Tags names. at is the pointer to
+// the list.
 func checkTags(at string, tags []string, lim Limits, all *fault.List) {
 	if len(tags) > lim.Tags {
 		_ = all.Add(fault.Invalid(at, "has %d tags, at most %d are allowed", len(tags), lim.Tags))
 		return
 	}
 	for i, tag := range tags {
-		at := fmt.Sprintf("%s/%d", at, i)
-		_ = all.Add(checkName(at, tag, lim.Name))
-		if strings.Contains(tag, ",") {
-			_ = all.Add(fault.Invalid(at,
-				"must not have a comma: a search takes it for the end of a tag, and would never find this one"))
-		}
+		_ = all.Add(checkName(fmt.Sprintf("%s/%d", at, i), tag, lim.Name))
 	}
 }
 

@@ -90,7 +90,7 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	var facets facetFields
 	if len(in.Facets) > 0 {
 		var err error
-		if facets, err = facetsOf(in.Facets, req.limits); err != nil {
+		if facets, err = facetsOf(in.Facets, req.limits, req.rules()); err != nil {
 			return SearchPage{}, err
 		}
 	}
@@ -108,9 +108,14 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	}
 	// 3. What is found.
 	found, err := req.found(q)
-	if err == nil && found == nil && req.old && (in.types() != nil || in.NoAlt) {
+	without := in.without(req.rules())
+	content := in.ofContent()
+	if err == nil && found == nil && (without != nil || content != nil && req.old) {
 		// all
-		found, err = req.index.Find(req.ctx, index.Query{Spans: [][]index.Span{{index.Prefix(string(kindOrigin))}}})
+		found, err = req.index.Find(req.ctx, index.Query{Spans: [][]index.Span{{index.Prefix(string(kindDays))}}})
+	}
+	if err == nil && without != nil {
+		err = req.exclude(found, without)
 	}
 	if err == nil {
 		err = req.narrow(found, in, text)
@@ -128,7 +133,7 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 		page.Total = int64(found.Count())
 	}
 	if len(facets) > 0 {
-		page.Facets, err = req.facets(facets, found)
+		page.Facets, err = req.facets(facets, found, cmp.Or(in.FacetLimit, facetSize))
 	}
 	return page, err
 }
@@ -156,7 +161,6 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 	for _, p := range text.must {
 		p.ask(&q, in.sources(), in.Typos)
 	}
-	all := q.All
 	// The other fields. An asset must satisfy each of them.
 	for _, text := range in.Attributes {
 		f, err := parseAttributeFilter(text)
@@ -166,27 +170,18 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 		if err != nil {
 			return q, err
 		}
-		if f.value == nil {
-			all = append(all, []string{term(kindKey, f.key)})
-		} else {
-			all = append(all, []string{attributeTerm(Attribute{Key: f.key, Value: *f.value})})
-		}
+		q.Spans = append(q.Spans, []index.Span{f.span(req.rules())})
 	}
 	for _, tag := range in.Tags {
-		all = append(all, []string{term(kindTag, tag)})
+		q.Spans = append(q.Spans, tagSpans(req.rules(), tag))
+	}
+	if len(in.TagsAny) > 0 {
+		q.Spans = append(q.Spans, tagSpans(req.rules(), in.TagsAny...))
 	}
 	if !req.old { // else narrow reads the assets
-		if types := in.types(); types != nil {
-			var terms []string
-			for _, name := range types {
-				terms = append(terms, term(kindType, name))
-			}
-			all = append(all, terms)
-		}
-		if in.NoAlt {
-			all = append(all, []string{string(kindNoAlt)})
-		}
+		q.Spans = append(q.Spans, in.ofContent()...)
 	}
+	all := q.All
 	if in.ForeignID != "" {
 		all = append(all, []string{originTerm(originOf(in.Generator, in.ForeignID))})
 	} else if in.Generator != "" {
@@ -216,22 +211,58 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 		}
 		all = append(all, req.seenInTree(n))
 	}
-	if in.Folder == "" && in.FolderTree == "" {
-		all = append(all, req.visible(req.tree)...)
+	visible := req.visible(req.tree)
+	switch in.Filed {
+	case "none":
+		visible = [][]string{{notInAFolder}}
+	case "any":
+		if visible == nil { // no term of a folder is as short as that of no folder
+			q.Spans = append(q.Spans, []index.Span{{From: notInAFolder + "\x00", To: notInAFolder + "\xff"}})
+		} else {
+			visible[0] = visible[0][1:] // without notInAFolder
+		}
+	}
+	if in.Folder == "" && in.FolderTree == "" || in.Filed == "none" {
+		all = append(all, visible...)
 	}
 	q.All = all
 	return q, nil
+}
+
+// tagSpans returns the terms of tags in all spellings.
+func tagSpans(rules int, tags ...string) (spans []index.Span) {
+	for _, tag := range tags {
+		spans = append(spans, folded(tag, rules).span(string(kindTag), rules))
+	}
+	return spans
+}
+
+// span returns the terms of the attributes that a filter asks for.
+func (f attributeFilter) span(rules int) index.Span {
+	if f.value == nil {
+		return folded(f.key, rules).span(string(kindKey), rules)
+	}
+	return attributeValue(Attribute{f.key, *f.value}, rules).span(attributePrefix(f.key, rules), rules)
+}
+
+// exclude removes the assets that have a term of the spans from a set.
+func (req *request) exclude(found *index.Set, spans []index.Span) error {
+	out, err := req.index.Find(req.ctx, index.Query{Spans: [][]index.Span{spans}})
+	if err == nil {
+		found.Minus(out)
+	}
+	return err
 }
 
 // unambiguous returns ErrInvalid if the key of a filter may be a longer one, which an asset has that the caller sees.
 func (req *request) unambiguous(f attributeFilter) error {
 	longer := f.longer(req.limits)
 	seen := func(filters ...attributeFilter) (bool, error) {
-		var keys []string
+		var keys []index.Span
 		for _, f := range filters {
-			keys = append(keys, term(kindKey, f.key))
+			keys = append(keys, attributeFilter{key: f.key}.span(req.rules()))
 		}
-		found, err := req.found(index.Query{All: append([][]string{keys}, req.visible(req.tree)...)})
+		found, err := req.found(index.Query{All: req.visible(req.tree), Spans: [][]index.Span{keys}})
 		return err == nil && found.Count() > 0, err
 	}
 	if len(longer) == 0 {
@@ -304,17 +335,14 @@ func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) e
 			return err
 		}
 	}
-	if types := in.types(); req.old && (types != nil || in.NoAlt) {
+	if spans := in.ofContent(); req.old && spans != nil {
 		if err := req.keep(found, func(r assetRecord) (bool, error) {
 			p, err := partsOf(r.Body)
 			if err != nil {
 				return false, err
 			}
 			content, err := readContent(p.Content)
-			have, noAlt := content.types()
-			return (noAlt || !in.NoAlt) && (types == nil || slices.ContainsFunc(have, func(name string) bool {
-				return slices.Contains(types, name)
-			})), err
+			return hasTerms(content.terms(), spans), err
 		}); err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func TestTheBoundsOfASearch(t *testing.T) {
 		"an unknown facet":              {assets.SearchRequest{Facets: []string{"tag"}}, false},
 		"an empty facet":                {assets.SearchRequest{Facets: []string{""}}, false},
 		"a facet without a key":         {assets.SearchRequest{Facets: []string{"attribute:"}}, false},
-		"a facet of a key with a comma": {assets.SearchRequest{Facets: []string{"attribute:a,b"}}, false},
+		"a facet of a key with a comma": {assets.SearchRequest{Facets: []string{"attribute:a,b"}}, true},
 		"a key of 128": {assets.SearchRequest{Attributes: []string{long[:128]},
 			Facets: []string{"attribute:" + long[:128]}}, true},
 		"a key of 129":                     {assets.SearchRequest{Attributes: []string{long[:129]}}, false},
@@ -129,7 +129,8 @@ func TestAttributesFilter(t *testing.T) {
 		want  int64
 	}{
 		{[]string{"color:red"}, 1}, {[]string{"color"}, 2}, {[]string{"colors"}, 1}, {[]string{"size:"}, 1},
-		{[]string{"color:"}, 0}, {[]string{"Color"}, 0},
+		{[]string{"color:"}, 0}, {[]string{"Color"}, 2},
+		{[]string{"COLOR:red"}, 1}, {[]string{"color:Red"}, 0},
 		{[]string{"color", "size"}, 1}, {[]string{"color:red", "color:blue"}, 0},
 		{[]string{"color:blue", "color:" + long + "1"}, 1},
 		{[]string{"color:" + long + "2"}, 0}, {[]string{"colo"}, 0}, {[]string{"a=b:c"}, 1}, {[]string{"a:b=c"}, 0},

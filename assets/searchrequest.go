@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
@@ -28,14 +29,31 @@ type SearchRequest struct {
 	// words with * have no typos.
 	Typos bool
 
+	// Filed is none for assets that are in no folder, or any for those that are in one; "" = both
+	Filed string
+
 	Folder     string // id of a folder that the asset must be in; "" = any
 	FolderTree string // id of a folder: the asset must be in it, or in one below it that the caller sees; "" = any
 
-	Generator string   // id of the service that the asset comes from; "" = any
-	ForeignID string   // id of the content in that service, which Generator names; "" = any
-	Via       *int64   // how the asset was added; nil = any
-	Rights    *int64   // status of the rights request; nil = any
-	Tags      []string // the asset must have all of them
+	Generator string // id of the service that the asset comes from; "" = any
+	ForeignID string // id of the content in that service, which Generator names; "" = any
+	Via       *int64 // how the asset was added; nil = any
+	Rights    *int64 // status of the rights request; nil = any
+
+	// Tags and keys of attributes are compared as words are: Snow is snow.
+	Tags    []string // the asset must have all of them
+	TagsAny []string // the asset must have one of them; nil = any or none
+	NotTags []string // the asset must have none of them
+	// NotGenerators are ids of services that the asset must not come from.
+	NotGenerators []string
+
+	// Author is the id, the username or the display name of the author, compared as words are; "" = any
+	Author string
+	// Lang is the language that the content names. A general one, such as en, includes en-GB; "" = any
+	Lang string
+	// Link is a host, such as example.com, to which the asset has a link, or to one below it such as www.example.com:
+	// in its text or as an attachment; "" = any
+	Link string
 	// Types are types of attachments: none, any, photo, video, audio, link or rich. The asset must have an attachment
 	// of one of them, or none if that is among them. nil = all.
 	Types []string
@@ -53,7 +71,8 @@ type SearchRequest struct {
 
 	// Facets names the fields whose values are to be counted: generator, tags, via, rights, folder, type,
 	// attribute (its values are the keys of attributes), or attribute:<key>.
-	Facets []string
+	Facets     []string
+	FacetLimit int // values of a facet; 0 = 20
 
 	Limit int    // assets of a page; 0 = 50, or Limits.Page if that is lower
 	Since string // Next of another SearchPage: only newer assets, oldest first
@@ -116,8 +135,17 @@ func (in SearchRequest) check(lim Limits) error {
 		return fault.Invalid("since", "leads to newer assets, oldest first, against order desc")
 	case in.Until != "" && in.Order == ascending:
 		return fault.Invalid("until", "leads to older assets, newest first, against order asc")
-	case len(in.Tags) > lim.SearchTags:
-		return fault.Invalid("tags", "has %d tags, at most %d are allowed", len(in.Tags), lim.SearchTags)
+	case in.Filed != "" && in.Filed != "none" && in.Filed != "any":
+		return fault.Invalid("filed", "want none or any")
+	case in.TagsAny != nil && len(in.TagsAny) == 0:
+		return fault.Invalid("tagsAny", "is empty: want tags")
+	case in.FacetLimit < 0 || in.FacetLimit > lim.FacetValues:
+		return fault.Invalid("facetLimit", "want 1 to %d", lim.FacetValues)
+	case in.Link != "" && canonicalHost(in.Link) == "":
+		return fault.Invalid("link", "%q is not a host: want one such as example.com", in.Link)
+	case len(in.NotGenerators) > lim.SearchTags:
+		return fault.Invalid("notGenerator", "is given %d times, at most %d are allowed", len(in.NotGenerators),
+			lim.SearchTags)
 	case len(in.Attributes) > lim.SearchAttributes:
 		return fault.Invalid("attribute",
 			"is given %d times, at most %d are allowed", len(in.Attributes), lim.SearchAttributes)
@@ -144,8 +172,21 @@ func (in SearchRequest) check(lim Limits) error {
 	if in.Types != nil && len(in.Types) == 0 {
 		return fault.Invalid("type", "is empty: want none, any, %s", strings.Join(attachmentTypes, ", "))
 	}
-	for _, tag := range in.Tags {
-		if err := checkText("tags", tag, lim.Name); err != nil {
+	for _, f := range []struct {
+		name string
+		tags []string
+	}{{"tags", in.Tags}, {"tagsAny", in.TagsAny}, {"notTags", in.NotTags}} {
+		if n := len(f.tags); n > lim.SearchTags {
+			return fault.Invalid(f.name, "has %d tags, at most %d are allowed", n, lim.SearchTags)
+		}
+		for _, tag := range f.tags {
+			if err := checkText(f.name, tag, lim.Name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range in.NotGenerators {
+		if err := checkText("notGenerator", id, lim.Name); err != nil {
 			return err
 		}
 	}
@@ -159,7 +200,58 @@ func (in SearchRequest) check(lim Limits) error {
 			return fault.Invalid(field, "is in the year %d, want one from 1 to 9999", year)
 		}
 	}
-	return cmp.Or(checkText("foreignId", in.ForeignID, lim.Text), checkText("generator", in.Generator, lim.Name))
+	return cmp.Or(checkText("foreignId", in.ForeignID, lim.Text), checkText("generator", in.Generator, lim.Name),
+		checkText("author", in.Author, lim.Text), checkText("lang", in.Lang, lim.Name))
+}
+
+// ofContent returns the conditions on searchedContent.terms: an asset must have a term in each of these lists of spans.
+func (in SearchRequest) ofContent() (all [][]index.Span) {
+	if types := in.types(); types != nil {
+		var spans []index.Span
+		for _, name := range types {
+			spans = append(spans, only(term(kindType, name)))
+		}
+		all = append(all, spans)
+	}
+	if in.NoAlt {
+		all = append(all, []index.Span{only(string(kindNoAlt))})
+	}
+	if in.Author != "" {
+		all = append(all, []index.Span{only(authorTerm(in.Author))})
+	}
+	if in.Lang != "" {
+		all = append(all, under(languageTerm(in.Lang), "-"))
+	}
+	if in.Link != "" {
+		all = append(all, under(hostTerm(canonicalHost(in.Link)), "."))
+	}
+	return all
+}
+
+// under returns the spans of a term, and of those that begin with it and a separator.
+func under(term, separator string) []index.Span {
+	return []index.Span{only(term), index.Prefix(term + separator)}
+}
+
+// hasTerms reports whether there is a term in each of these lists of spans.
+func hasTerms(terms []string, all [][]index.Span) bool {
+	for _, spans := range all {
+		if !slices.ContainsFunc(spans, func(in index.Span) bool {
+			return slices.ContainsFunc(terms, func(t string) bool { return in.From <= t && t < in.To })
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// without returns the terms that an asset must not have; nil = there are none.
+func (in SearchRequest) without(rules int) []index.Span {
+	spans := tagSpans(rules, in.NotTags...)
+	for _, id := range in.NotGenerators {
+		spans = append(spans, only(term(kindGenerator, id)))
+	}
+	return spans
 }
 
 // types returns the types of attachments that an asset must have one of, with "" for none; nil = all.

@@ -1,12 +1,14 @@
 package assets
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -19,15 +21,19 @@ import (
 // the value:
 //
 //	wlaunch              the word "launch" is in its text or in its author's names
-//	w\x02launch          it has an attachment with the word in its title; with \x03, an attribute with the word in its value
+//	w\x02launch          it has an attachment with the word in its title; with \x03, an attribute with it in its value
 //	qin the              the words "in" and "the" are adjacent in its text or in a name of its author
 //	f12                  it is in folder 12
 //	f                    it is in no folder
 //	ginstagram           it comes from the service "instagram"
 //	v3, r1               its via is 3, its rights are 1
 //	tapproved            it has the tag "approved"
+//	tsnow\x00\x00Snow    it has the tag "Snow", which is folded to "snow"
 //	p<digest>red         it has an attribute with the value red, and a key with this digest
-//	kcolor               it has an attribute with the key color
+//	kcolor               it has an attribute with the key color; with a mark and a spelling as tags have them
+//	uann                 its author has this id, username or display name, folded
+//	len-gb               it is in this language
+//	hcom.example         it has a link to this host, with its labels in reverse
 //	c…                   its createdAt: see createdTerm
 //	d…                   the days of that: see daysTerm
 //	aphoto               it has an attachment of this type
@@ -51,6 +57,9 @@ const (
 	kindOrigin    = 'o'
 	kindType      = 'a'
 	kindNoAlt     = 'm'
+	kindAuthor    = 'u'
+	kindLanguage  = 'l'
+	kindHost      = 'h'
 )
 
 // A term has at most index.MaxTerm bytes. The term of a longer value has its beginning, longMark, which no value
@@ -60,6 +69,10 @@ const (
 	keyDigest   = 24  // characters of the digest of an attribute's key
 	valueDigest = 32  // characters of the digest of a value
 	valueHead   = 160 // bytes at most of the beginning of a value
+
+	spellingMark = "\x00\x00" // before a spelling; longMark is followed by other characters
+	// longest is the length of the longest term to which a spelling can be added, as its digest if it is long
+	longest = index.MaxTerm - len(spellingMark) - len(longMark) - valueDigest
 )
 
 // term returns the term of a value of a kind.
@@ -67,12 +80,78 @@ func term(kind rune, value string) string { return valueTerm(string(kind), value
 
 // valueTerm returns the term of a value after a prefix. The term of a value that is too long has the beginning of the
 // value, by which a facet sorts it, and a digest, which identifies it.
-func valueTerm(prefix, value string) string {
-	if len(prefix)+len(value) <= index.MaxTerm {
+func valueTerm(prefix, value string) string { return shortTerm(prefix, value, index.MaxTerm) }
+
+// shortTerm is valueTerm with another maximum length.
+func shortTerm(prefix, value string, most int) string {
+	if len(prefix)+len(value) <= most {
 		return prefix + value
 	}
 	return prefix + longMark + cutAt(value, valueHead) + digest(value, valueDigest)
 }
+
+// fieldValue is a value of a field as searches compare it, folded or with a folded key. All spellings of a value have
+// adjacent terms, so a search for the value is one for a span, and a facet counts them together. By oldRules nothing is
+// folded.
+type fieldValue struct {
+	value    string // equal for all spellings
+	spelling string // "" if it is that of value
+	shown    string // in a facet
+}
+
+// foldName folds a tag or the key of an attribute. A name of characters that folding removes stays as it is.
+func foldName(name string, rules int) string {
+	if rules == oldRules {
+		return name
+	}
+	return cmp.Or(fold(name), name)
+}
+
+// folded returns the value of a tag or of the key of an attribute.
+func folded(name string, rules int) fieldValue {
+	v := fieldValue{value: foldName(name, rules), shown: name}
+	if v.value != name {
+		v.spelling = name
+	}
+	return v
+}
+
+// attributeValue returns the value of an attribute in the field of its key, whose spelling counts.
+func attributeValue(a Attribute, rules int) fieldValue {
+	return fieldValue{a.Value, folded(a.Key, rules).spelling, a.Value}
+}
+
+// group returns the term of the value in its plain spelling, with which the terms of all spellings begin.
+func (v fieldValue) group(prefix string, rules int) string {
+	if rules == oldRules {
+		return valueTerm(prefix, v.value)
+	}
+	return shortTerm(prefix, v.value, longest)
+}
+
+func (v fieldValue) term(prefix string, rules int) string {
+	return spelled(v.group(prefix, rules), v.spelling)
+}
+
+// spelled returns the term of a spelling after the term of its group.
+func spelled(group, spelling string) string {
+	switch {
+	case spelling == "":
+		return group
+	case len(group)+len(spellingMark)+len(spelling) > index.MaxTerm:
+		spelling = longMark + digest(spelling, valueDigest)
+	}
+	return group + spellingMark + spelling
+}
+
+// span returns the terms of all spellings of the value.
+func (v fieldValue) span(prefix string, rules int) index.Span {
+	group := v.group(prefix, rules)
+	return index.Span{From: group, To: group + spellingMark + "\xff"}
+}
+
+// only returns the span of a term.
+func only(term string) index.Span { return index.Span{From: term, To: term + "\x00"} }
 
 // digestEncoding is base32 in lower case.
 var digestEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567")
@@ -87,11 +166,10 @@ func digest(s string, size int) string {
 // integerTerm returns the term of an integer, which is in decimal.
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
-// attributeTerm returns the term of an attribute.
-func attributeTerm(a Attribute) string { return valueTerm(attributePrefix(a.Key), a.Value) }
-
-// attributePrefix returns the prefix of the terms of the attributes with a key.
-func attributePrefix(key string) string { return string(kindAttribute) + digest(key, keyDigest) }
+// attributePrefix returns the prefix of the terms of the attributes with a key, in whatever spelling.
+func attributePrefix(key string, rules int) string {
+	return string(kindAttribute) + digest(foldName(key, rules), keyDigest)
+}
 
 // cutAt returns the beginning of s: as many whole characters as fit into size bytes.
 func cutAt(s string, size int) string {
@@ -128,10 +206,12 @@ func folderTerms(folders []string) (terms []string) {
 	return terms
 }
 
-// attributeTerms returns the terms of attributes and of the words in their values, sorted and each once.
+// attributeTerms returns the terms of the attributes of an asset, and of the words in their values, sorted and each
+// once.
 func attributeTerms(attributes []Attribute, rules int) (terms []string) {
 	for _, a := range attributes {
-		terms = append(terms, attributeTerm(a), term(kindKey, a.Key))
+		terms = append(terms, attributeValue(a, rules).term(attributePrefix(a.Key, rules), rules),
+			folded(a.Key, rules).term(string(kindKey), rules))
 		for _, w := range words(a.Value) {
 			terms = append(terms, wordTerm(inAttributes, w))
 		}
@@ -188,7 +268,7 @@ func allTerms(r assetRecord, p parts, text []string, rules int) []string {
 	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), daysTerm(r.CreatedAt),
 		term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes, rules))
 	for _, tag := range p.Tags {
-		terms = append(terms, term(kindTag, tag))
+		terms = append(terms, folded(tag, rules).term(string(kindTag), rules))
 	}
 	if p.Via != nil {
 		terms = append(terms, integerTerm(kindVia, *p.Via))
@@ -236,7 +316,9 @@ type searched [3][]string
 // searchedContent has the members of a content that are searched.
 type searchedContent struct {
 	Content      string `json:"content"`
+	Lang         string `json:"lang"`
 	AttributedTo struct {
+		ID          string `json:"id"`
 		DisplayName string `json:"displayName"`
 		Username    string `json:"username"`
 	} `json:"attributedTo"`
@@ -248,6 +330,14 @@ type attachment struct {
 	Type        string `json:"type"`
 	Title       string `json:"title"`
 	Description any    `json:"description"` // of any type, as all members that the package does not know
+	URL         link   `json:"url"`
+	Link        link   `json:"link"`
+	Provider    any    `json:"provider_url"` // a string, or an object as those before
+}
+
+// link is a URL in a content.
+type link struct {
+	Href string `json:"href"`
 }
 
 // attachmentTypes are the types of attachments.
@@ -272,6 +362,37 @@ func (in searchedContent) types() (types []string, noAlt bool) {
 		return []string{""}, false
 	}
 	return unique(types), noAlt
+}
+
+// terms returns the terms that a content has by newRules alone, beside those of its texts.
+func (in searchedContent) terms() (terms []string) {
+	types, noAlt := in.types()
+	for _, name := range types {
+		terms = append(terms, term(kindType, name))
+	}
+	if noAlt {
+		terms = append(terms, string(kindNoAlt))
+	}
+	for _, name := range []string{in.AttributedTo.ID, in.AttributedTo.DisplayName, in.AttributedTo.Username} {
+		if name != "" {
+			terms = append(terms, authorTerm(name))
+		}
+	}
+	if in.Lang != "" {
+		terms = append(terms, languageTerm(in.Lang))
+	}
+	for _, host := range in.hosts() {
+		terms = append(terms, hostTerm(host))
+	}
+	return terms
+}
+
+// authorTerm returns the term of an id or a name of an author.
+func authorTerm(name string) string { return term(kindAuthor, foldName(name, newRules)) }
+
+// languageTerm returns the term of a language. That of a more general one is its beginning, up to a hyphen.
+func languageTerm(lang string) string {
+	return term(kindLanguage, strings.ReplaceAll(strings.ToLower(lang), "_", "-"))
 }
 
 // texts returns the texts of an asset: the member content, the members displayName and username of attributedTo, the
@@ -304,13 +425,7 @@ func searchable(content []byte, limit, rules int) (terms []string, err error) {
 		return nil, err
 	}
 	if rules == newRules {
-		types, noAlt := in.types()
-		for _, name := range types {
-			terms = append(terms, term(kindType, name))
-		}
-		if noAlt {
-			terms = append(terms, string(kindNoAlt))
-		}
+		terms = in.terms()
 	}
 	for source, texts := range in.texts(nil, rules) {
 		for _, text := range texts {

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
 	"github.com/vitrine-go/vitrine/internal/lru"
 )
 
@@ -50,14 +53,38 @@ type tree struct {
 // in a tree that was read. In a clone they are in no order.
 type node struct {
 	folderRecord
-	order    string // the folded label, by which folders are sorted
+	folded   string // the label
+	order    string // what folders are sorted by; see labelOrder
 	parent   *node  // nil = top level
 	children []*node
 }
 
-// compareNodes is the order of folders: by label whatever its case, then by id.
+// compareNodes is the order of folders: by label, then by id.
 func compareNodes(a, b *node) int {
 	return cmp.Or(strings.Compare(a.order, b.order), strings.Compare(a.ID, b.ID))
+}
+
+// labels has what labelOrder works with, for one goroutine each.
+var labels = sync.Pool{New: func() any {
+	return &labelKeys{Collator: collate.New(language.Und, collate.IgnoreCase, collate.Numeric)}
+}}
+
+type labelKeys struct {
+	*collate.Collator
+	buffer collate.Buffer
+}
+
+// labelOrder returns a text that sorts as labels do: by letters, whatever their case, and numbers by value.
+func labelOrder(label string) string {
+	keys := labels.Get().(*labelKeys)
+	defer labels.Put(keys)
+	keys.buffer.Reset()
+	return string(keys.KeyFromString(&keys.buffer, label))
+}
+
+// newNode returns the node of a folder, which is not linked.
+func newNode(f folderRecord) *node {
+	return &node{folderRecord: f, folded: fold(f.Label), order: labelOrder(f.Label)}
 }
 
 // newTree links folders to a tree. It returns an error if the parent of a folder does not exist or
@@ -68,7 +95,7 @@ func newTree(folders iter.Seq2[folderRecord, error]) (*tree, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.nodes[f.ID] = &node{folderRecord: f, order: fold(f.Label)}
+		t.nodes[f.ID] = newNode(f)
 		t.permissions += len(f.Permissions)
 		if f.Deleted {
 			t.deleted++
@@ -115,7 +142,7 @@ func (t *tree) checkCycles() error {
 func (t *tree) clone() *tree {
 	c := &tree{nodes: make(map[string]*node, len(t.nodes)), deleted: t.deleted, permissions: t.permissions}
 	for id, n := range t.nodes {
-		c.nodes[id] = &node{folderRecord: n.folderRecord, order: n.order}
+		c.nodes[id] = &node{folderRecord: n.folderRecord, folded: n.folded, order: n.order}
 	}
 	for _, n := range c.nodes {
 		c.attach(n)
@@ -164,7 +191,7 @@ func (t *tree) put(f folderRecord) *node {
 		list := t.siblings(n)
 		*list = slices.DeleteFunc(*list, func(o *node) bool { return o == n })
 	}
-	n.folderRecord, n.order = f, fold(f.Label)
+	n.folderRecord, n.folded, n.order = f, fold(f.Label), labelOrder(f.Label)
 	if reparented {
 		t.attach(n)
 	}

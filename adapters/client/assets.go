@@ -5,11 +5,13 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/paging"
+	"github.com/vitrine-go/vitrine/internal/strictjson"
 )
 
 // Assets is the asset manager of a server. Its methods are those of *assets.Session, with the same errors; their
@@ -42,16 +44,16 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 		in.Generator).
 		number("limit", in.Limit).text("since", in.Since).text("until", in.Until).text("sort", in.Sort).text("order",
 		in.Order).text("foreignId", in.ForeignID)
-	for _, tag := range in.Tags {
-		q.text("tags", tag)
-	}
-	q["attribute"] = in.Attributes
+	q.text("filed", in.Filed).text("author", in.Author).text("lang", in.Lang).text("link", in.Link)
+	q["tags"], q["tagsAny"], q["notTags"] = quoted(in.Tags), quoted(in.TagsAny), quoted(in.NotTags)
+	q["attribute"], q["notGenerator"] = in.Attributes, in.NotGenerators
+	q.number("facetLimit", in.FacetLimit)
 	for name, at := range map[string]time.Time{"from": in.CreatedFrom, "to": in.CreatedBefore} {
 		if !at.IsZero() {
 			q.text(name, at.UTC().Format(time.RFC3339Nano))
 		}
 	}
-	q.list("in", in.In).list("type", in.Types).list("facets", in.Facets)
+	q.list("in", in.In).list("type", in.Types).list("facets", quoted(in.Facets))
 	if in.NoAlt {
 		q.text("alt", "missing")
 	}
@@ -65,6 +67,17 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 		q.text("rights", strconv.FormatInt(*in.Rights, 10))
 	}
 	return get[assets.SearchPage](ctx, a.remote, libraryPath(lib, "/assets"), q, object("assets"))
+}
+
+// quoted returns items as lists have them: those with a comma, or a quote at the beginning, as JSON strings.
+func quoted(list []string) (out []string) {
+	for _, item := range list {
+		if strings.Contains(item, ",") || strings.HasPrefix(item, `"`) {
+			item = string(strictjson.AppendString(nil, item))
+		}
+		out = append(out, item)
+	}
+	return out
 }
 
 // AllAssets yields what a search finds, from the page that the request asks for on. It yields every asset once, also

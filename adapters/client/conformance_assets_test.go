@@ -214,6 +214,39 @@ var assetBehaviours = []behaviour{
 				}
 			}
 		}},
+	{"a search takes tags with commas, what must not be there, authors, languages and links",
+		func(t *testing.T, as func(httpapi.Principal) services) {
+			s := as(editor)
+			one, two := post("1", "first snow"), post("2", "snow")
+			one.SafeTags, two.SafeTags = []string{"Rock, Paper", "x"}, []string{`"quoted"`, "X"}
+			one.Content = []byte(`{"content":"http://www.example.com","lang":"en-GB","attributedTo":{"id":"Ann"}}`)
+			two.Folders = []string{newFolder(t, s, "f", "").ID}
+			list := add(t, s, one, two)
+			for _, c := range []struct {
+				in   assets.SearchRequest
+				want string
+			}{
+				{assets.SearchRequest{Tags: []string{"rock, paper", "x"}}, list[0].ID},
+				{assets.SearchRequest{Tags: []string{`"quoted"`}}, list[1].ID},
+				{assets.SearchRequest{TagsAny: []string{"a,b", "ROCK, PAPER"}}, list[0].ID},
+				{assets.SearchRequest{NotTags: []string{"rock, paper"}}, list[1].ID},
+				{assets.SearchRequest{NotGenerators: []string{"g", two.Generator.ID}}, ""},
+				{assets.SearchRequest{Filed: "none"}, list[0].ID}, {assets.SearchRequest{Filed: "any"}, list[1].ID},
+				{assets.SearchRequest{Author: "ann"}, list[0].ID}, {assets.SearchRequest{Lang: "en"}, list[0].ID},
+				{assets.SearchRequest{Link: "example.com"}, list[0].ID},
+			} {
+				got := strings.Join(idsOf(ok(s.assets.Search(t.Context(), lib, c.in))(t).Assets), " ")
+				if got != c.want {
+					t.Errorf("%+v finds %s, want %s", c.in, got, c.want)
+				}
+			}
+			page := ok(s.assets.Search(t.Context(), lib,
+				assets.SearchRequest{Facets: []string{"attribute:a,b", "tags"}, FacetLimit: 1}))(t)
+			if len(page.Facets) != 2 || page.Facets[0].Name != "attribute:a,b" ||
+				!slices.Equal(page.Facets[1].Values, []assets.FacetValue{{Value: "x", Count: 2}}) {
+				t.Errorf("facets: %v", page.Facets)
+			}
+		}},
 	{"adding again replaces the content, and what is not given stays",
 		func(t *testing.T, as func(httpapi.Principal) services) {
 			s := as(editor)

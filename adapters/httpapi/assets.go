@@ -53,7 +53,13 @@ func (a assetRoutes) search(c *call) error {
 	in := assets.SearchRequest{Query: q.text("query"), Folder: q.folder("folder"), FolderTree: q.folder("folderTree"),
 		Generator: q.filled("generator", "is empty: want the id of a service"),
 		Order:     q.filled("order", "want asc or desc"), Sort: q.filled("sort", "want added or createdAt"),
-		ForeignID: q.filled("foreignId", "is empty: want the id in the service that generator names")}
+		ForeignID: q.filled("foreignId", "is empty: want the id in the service that generator names"),
+		Filed:     q.filled("filed", "want none or any"),
+		Author:    q.filled("author", "is empty: want an id or a name"),
+		Lang:      q.filled("lang", "is empty: want a language, such as en"),
+		Link:      q.filled("link", "is empty: want a host, such as example.com"),
+		TagsAny:   q.names("tagsAny"), NotTags: q.names("notTags"), NotGenerators: q.Values["notGenerator"],
+		FacetLimit: q.count("facetLimit")}
 	in.Since, in.Until = q.cursors()
 	in.Via, in.Rights = q.integer("via"), q.integer("rights")
 	in.CreatedFrom, in.CreatedBefore = q.time("from"), q.time("to")
@@ -77,9 +83,9 @@ func (a assetRoutes) search(c *call) error {
 		q.invalid("alt", "%q is not known: want missing", alt)
 	}
 	if facets := q.text("facets"); q.Has("facets") {
-		in.Facets = strings.Split(facets, ",")
+		in.Facets = q.items("facets", facets)
 	}
-	in.Attributes, in.Tags, in.Limit = q.Values["attribute"], q.list("tags"), q.limit()
+	in.Attributes, in.Tags, in.Limit = q.Values["attribute"], q.names("tags"), q.limit()
 	return c.json(ask(c, inLibrary(a, c, a.as(c).Search), in))
 }
 

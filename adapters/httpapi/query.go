@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/isotime"
@@ -194,6 +196,47 @@ func (q query) list(name string) []string {
 	var out []string
 	for _, value := range q.Values[name] {
 		for item := range strings.SplitSeq(value, ",") {
+			if item != "" {
+				out = append(out, item)
+			}
+		}
+	}
+	return out
+}
+
+// items returns the items of a value of a parameter, which are joined by commas. An item that begins with a quote is a
+// JSON string, which may have commas.
+func (q *query) items(name, value string) (out []string) {
+	for more := true; more; {
+		item := ""
+		if strings.HasPrefix(value, `"`) {
+			d := jsontext.NewDecoder(strings.NewReader(value))
+			token, err := d.ReadToken()
+			if err != nil {
+				q.invalid(name, `has an item that begins with a quote and is no JSON string: want "a, b"`)
+				return nil
+			}
+			if item, value = token.String(), value[d.InputOffset():]; value != "" && value[0] != ',' {
+				q.invalid(name, "has %q behind a quoted item: want a comma", value)
+				return nil
+			}
+			value, more = strings.CutPrefix(value, ",")
+		} else {
+			item, value, more = strings.Cut(value, ",")
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// names returns the items of a parameter that may be repeated, nil when it is not given. Empty items are left out.
+func (q *query) names(name string) (out []string) {
+	if !q.Has(name) {
+		return nil
+	}
+	out = []string{}
+	for _, value := range q.Values[name] {
+		for _, item := range q.items(name, value) {
 			if item != "" {
 				out = append(out, item)
 			}

@@ -84,7 +84,9 @@ func (h *handler) routes() []route {
 		a := assetRoutes{h.Assets}
 		all = append(all, authorized(a.authorize,
 			get(lib+"/assets", a.search, slash, "query", "in", "typos", "folder", "folderTree", "generator",
-				"foreignId", "via", "rights", "tags", "type", "alt", "attribute",
+				"foreignId", "via", "rights", "tags", "tagsAny", "notTags", "notGenerator", "filed", "author", "lang",
+				"link",
+				"type", "alt", "attribute", "facetLimit",
 				"from", "to", "facets", "limit", "since", "until", "sort", "order"),
 			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody),
 			get(lib+"/asset/{asset}", a.asset, lenient),

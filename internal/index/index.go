@@ -453,11 +453,18 @@ func (r *Reader) Each(ctx context.Context, s *Set, in Span, back bool, fn func(t
 	return nil
 }
 
-// CountTerms calls fn, in ascending order, with each term that begins with prefix and with the number of ordinals of s
-// that have it, if that is above 0. It ends when fn returns false. A nil s contains all ordinals. It may skip terms
-// whose count is below the present result of least. A nil least skips none.
+// TermCount is how many ordinals have a term.
+type TermCount struct {
+	Term  string
+	Count int64
+}
+
+// CountTerms calls fn, in ascending order, with the terms that begin with prefix and that ordinals of s have. Terms
+// that are the same up to mark are a group: fn gets them together, with their counts and with the number of ordinals
+// that have one of them. It ends when fn returns false. A nil s contains all ordinals. It may skip groups with fewer
+// ordinals than the present result of least. A nil least skips none. group is valid until fn returns.
 func (r *Reader) CountTerms(
-	ctx context.Context, s *Set, prefix string, least func() int64, fn func(term string, n int64) bool,
+	ctx context.Context, s *Set, prefix, mark string, least func() int64, fn func(group []TermCount, n int64) bool,
 ) error {
 	if err := r.load(ctx); err != nil {
 		return err
@@ -465,20 +472,70 @@ func (r *Reader) CountTerms(
 	if s != nil && len(s.at) == 0 {
 		return nil
 	}
-	return r.walk(ctx, Prefix(prefix), func(term string, parts, changes [][]byte) bool {
+	type list struct {
+		term           string
+		parts, changes [][]byte
+	}
+	var lists []list // of the present group
+	head := ""       // what its terms begin with
+	var group []TermCount
+	end := func() bool {
 		most := int64(0)
-		for _, v := range changes {
-			most += int64(len(v)) // each change takes at least one byte
+		for _, l := range lists {
+			for _, v := range l.changes {
+				most += int64(len(v)) // each change takes at least one byte
+			}
+			for _, v := range l.parts {
+				most += mostOf(v)
+			}
 		}
-		for _, v := range parts {
-			most += mostOf(v)
-		}
-		if least != nil && most < least() {
+		if len(lists) == 0 || least != nil && most < least() {
 			return true
 		}
-		n := s.count(parts, changes)
-		return n == 0 || fn(term, n)
+		n := int64(0)
+		group = group[:0]
+		for _, l := range lists {
+			if n = s.count(l.parts, l.changes); n > 0 {
+				group = append(group, TermCount{l.term, n})
+			}
+		}
+		switch len(group) {
+		case 0:
+			return true
+		case 1:
+			n = group[0].Count
+		default:
+			all := &Set{}
+			for _, l := range lists {
+				all.addList(l.parts, l.changes)
+			}
+			if s != nil {
+				all.And(s)
+			}
+			n = int64(all.Count())
+		}
+		return fn(group, n)
+	}
+	more := true
+	err := r.walk(ctx, Prefix(prefix), func(term string, parts, changes [][]byte) bool {
+		rest, same := strings.CutPrefix(term, head)
+		if len(lists) == 0 || !same || rest != "" && !strings.HasPrefix(rest, mark) {
+			more = end()
+			lists = lists[:0]
+			value, _, _ := strings.Cut(term[len(prefix):], mark)
+			head = prefix + value
+		}
+		var had [][]byte // to be used again
+		if n := len(lists); n < cap(lists) {
+			had = lists[:n+1][n].changes[:0]
+		}
+		lists = append(lists, list{term, parts, append(had, changes...)})
+		return more
 	})
+	if err == nil && more {
+		end()
+	}
+	return err
 }
 
 // walk calls fn for each term of a span with the parts of its posting list and with its changes in segments, until fn

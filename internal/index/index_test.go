@@ -113,16 +113,26 @@ func (m model) find(q index.Query) (out []int64) {
 	return out
 }
 
-func (m model) counts(among []int64, prefix string) map[string]int64 {
-	counts := map[string]int64{}
+// mark separates the terms of a group.
+const mark = "\x01"
+
+// counts returns how many ordinals have each term with a prefix, and each group of these terms.
+func (m model) counts(among []int64, prefix string) (terms, groups map[string]int64) {
+	terms, groups = map[string]int64{}, map[string]int64{}
 	for _, ordinal := range among {
+		had := map[string]bool{}
 		for _, term := range m[ordinal] {
-			if strings.HasPrefix(term, prefix) {
-				counts[term]++
+			if rest, ok := strings.CutPrefix(term, prefix); ok {
+				terms[term]++
+				group, _, _ := strings.Cut(rest, mark)
+				had[group] = true
 			}
 		}
+		for group := range had {
+			groups[group]++
+		}
 	}
-	return counts
+	return terms, groups
 }
 
 // check compares the answers to a query.
@@ -139,36 +149,41 @@ func (l *library) check(r *index.Reader, q index.Query, prefix string) error {
 	if len(q.All)+len(q.Spans) == 0 {
 		set, among = nil, slices.Collect(maps.Keys(l.model))
 	}
-	got, last := map[string]int64{}, ""
-	err = r.CountTerms(ctx, set, prefix, nil, func(term string, n int64) bool {
-		if len(got) > 0 && term <= last {
-			err = fmt.Errorf("%q follows %q", term, last)
+	terms, groups := l.model.counts(among, prefix)
+	for _, least := range []int64{0, 1, 2, 5, 100} {
+		atLeast := func() int64 { return least }
+		if least == 0 {
+			atLeast = nil
 		}
-		got[term], last = n, term
-		return true
-	})
-	if counts := l.model.counts(among, prefix); !maps.Equal(got, counts) {
-		return fmt.Errorf("%v: counts of %q are %v, want %v", q, prefix, got, counts)
-	}
-	for _, least := range []int64{1, 2, 5, 100} {
-		more := r.CountTerms(ctx, set, prefix, func() int64 { return least }, func(term string, n int64) bool {
-			if got[term] != n {
-				err = fmt.Errorf("%v: %d have %q, want %d", q, n, term, got[term])
+		left, last := maps.Clone(groups), ""
+		more := r.CountTerms(ctx, set, prefix, mark, atLeast, func(group []index.TermCount, n int64) bool {
+			head, _, _ := strings.Cut(group[0].Term[len(prefix):], mark)
+			for _, c := range group {
+				name, _, _ := strings.Cut(c.Term[len(prefix):], mark)
+				if len(left) < len(groups) && c.Term <= last || name != head || c.Count != terms[c.Term] {
+					err = fmt.Errorf("%v: %q follows %q in the group %q: %d, want %d", q, c.Term, last, head, c.Count,
+						terms[c.Term])
+				}
+				last = c.Term
 			}
-			delete(got, term)
+			if left[head] != n {
+				err = fmt.Errorf("%v: %d have %q, want %d", q, n, head, left[head])
+			}
+			delete(left, head)
 			return true
 		})
-		for term, n := range got {
+		for head, n := range left {
 			if n >= least {
-				err = fmt.Errorf("%v: %q, which %d have, is left out where %d are enough", q, term, n, least)
+				err = fmt.Errorf("%v: %q, which %d have, is left out where %d are enough", q, head, n, least)
 			}
 		}
-		got, err = l.model.counts(among, prefix), errors.Join(err, more)
+		err = errors.Join(err, more)
 	}
 	return err
 }
 
-var alphabet = []string{"", "a", "b", "ab", "a b", "a!", "a\x01", "é", "aa", "b ", "語", strings.Repeat("x", 256),
+var alphabet = []string{"", "a", "b", "ab", "a b", "a!", "a\x01", "a\x01b", "a\x01c", "\x01d", "é", "aa", "b ", "語",
+	strings.Repeat("x", 256),
 	strings.Repeat(" ", 256)}
 
 func randomTerm(rng *rand.Rand) string {
@@ -344,7 +359,8 @@ func TestLongLists(t *testing.T) {
 		check()
 		remove(0, 20_000)
 		l.view(func(r *index.Reader) error {
-			return r.CountTerms(ctx, nil, "", nil, func(string, int64) bool { t.Error("a term is left"); return false })
+			return r.CountTerms(ctx, nil, "", mark, nil,
+				func([]index.TermCount, int64) bool { t.Error("a term is left"); return false })
 		})
 	}
 }

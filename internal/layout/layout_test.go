@@ -56,8 +56,8 @@ var table = []row{
 	// It gets bytes and gives bytes.
 	{"assets/internal/media", "internal/fault golang.org/x/image", "", noHTTP},
 	{"assets/filestest", "assets", "", ""},
-	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid golang.org/x/net/html " +
-		"golang.org/x/text golang.org/x/sync", "storage/memory", noHTTP},
+	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid " +
+		"golang.org/x/net/html golang.org/x/net/idna golang.org/x/text golang.org/x/sync", "storage/memory", noHTTP},
 	// What turns tables into the import format is apart, so that whoever only imports does not link it.
 	{"reviews/convert", "reviews internal github.com/go-json-experiment/json golang.org/x/net/html golang.org/x/text",
 		"", noHTTP},
