@@ -134,7 +134,7 @@ func TestAllFaultsOfARequestAreToldAtOnce(t *testing.T) {
 		{"id":"3","generator":{"id":"g"},"content":{"x":"\ud800"},"folders":["a",null]},
 		null,
 		{"id":"5","generator":{"id":"g"},"content":{"Lang":"","attributedTo":{"url":5}},
-			"attributes":[{"key":"","value":""},{"key":"k"}],"safe_tags":["a,b",""],"createdAt":"soon"},
+			"attributes":[{"key":"","value":""},{"key":"k"}],"safe_tags":["a\tb",""],"createdAt":"soon"},
 		{"id":"6","generator":{"id":"g"},"content":{},"folders":["` + hidden + `","none","` + closed + `"]},
 		{"id":"7","generator":{"id":"files"},"content":{},"createdAt":"9999-01-01T00:00:00+0000"}]}`
 	var in assets.ChangeAssetsRequest
