@@ -71,6 +71,11 @@ type Caller struct {
 	// approve a release.
 	Key string
 
+	// Agent is the name of an API key for an assistant that works for a person, and empty for everybody else. An agent
+	// has Key too. It reads what its rights let it read, writes versions, proposes releases and adds assets; it calls
+	// no other method of a Session, so it publishes and deletes nothing. Histories, feeds and releases have the name.
+	Agent string
+
 	// NotOwner leaves the caller only the rights in its lists: apps that the user owns and permissions that are granted
 	// to the user by name count for nothing. The caller still belongs to the network of the user. It suits an API key
 	// that may do less than its maker.
@@ -92,8 +97,7 @@ type Caller struct {
 }
 
 // Check returns ErrInvalid for a Caller with a malformed URN or a text that is not UTF-8 or has U+0000, and for one
-// that has Tags without TagsOnly: it looks restricted, and would have all its other rights. Every method of a Service
-// begins with it.
+// that has Tags without TagsOnly, since it looks restricted and would have all its other rights, or Agent without Key.
 func (c Caller) Check() error {
 	reason := ""
 	if err := urn.CheckUser(c.URN); err != nil {
@@ -104,13 +108,16 @@ func (c Caller) Check() error {
 			reason = "a right of the caller: " + err.Error()
 		}
 	}
-	for _, text := range slices.Concat(c.Roles, c.Groups, c.Tags) {
+	for _, text := range slices.Concat(c.Roles, c.Groups, c.Tags, []string{c.Agent}) {
 		if reason == "" && (!utf8.ValidString(text) || strings.ContainsRune(text, 0)) {
-			reason = fmt.Sprintf("the caller: the role, group or tag %q is not valid UTF-8 or has U+0000", text)
+			reason = fmt.Sprintf("the caller: the role, group, tag or agent %q is not valid UTF-8 or has U+0000", text)
 		}
 	}
 	if reason == "" && len(c.Tags) > 0 && !c.TagsOnly {
 		reason = "the caller has Tags without TagsOnly: want both or none"
+	}
+	if reason == "" && c.Agent != "" && c.Key == "" {
+		reason = "the caller has Agent without Key: want both or Key alone"
 	}
 	if reason == "" {
 		return nil
@@ -118,10 +125,38 @@ func (c Caller) Check() error {
 	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: reason}
 }
 
-// CheckUnrestricted returns the error of Check, and ErrForbidden for a Caller with TagsOnly. Every method but TaggedApp
-// begins with it.
-func (c Caller) CheckUnrestricted() error {
-	if err := c.Check(); err != nil {
+// agentMay are the methods of Sessions that an agent may call, all of them: a method that is not in this list is
+// refused.
+var agentMay = strings.Fields(`
+	appsvc.Changes appsvc.Component appsvc.ComponentVersion appsvc.Deliver appsvc.Diff
+	appsvc.ListApps appsvc.ListComponents appsvc.ListComponentVersions appsvc.ListHistory appsvc.ListPublished
+	appsvc.ListReleases appsvc.ListTagMoves appsvc.ListTags appsvc.ListVersions appsvc.Release appsvc.Tag
+	appsvc.TaggedApp appsvc.TaggedAppIn appsvc.TagsNamed appsvc.Version
+	appsvc.CreateApp appsvc.Patch appsvc.Restore appsvc.CreateRelease appsvc.UpdateRelease
+
+	assets.Asset assets.Attributes assets.Changes assets.CheckMember assets.Explain assets.Folder assets.ListFolders
+	assets.Permissions assets.Search assets.ShowFolder
+	assets.ChangeAssets assets.Upload
+
+	reviews.Changes reviews.Export reviews.ListCollections reviews.ListReviews reviews.Network reviews.Show`)
+
+// CheckMethod returns the error of Check, and ErrForbidden for an agent unless it may call the method of a Session with
+// this name, such as appsvc.Patch. Every method of a Session begins with it or with CheckUnrestricted. The name ""
+// stands for what no agent may do.
+func (c Caller) CheckMethod(name string) error {
+	err := c.Check()
+	if err == nil && c.Agent != "" && !slices.Contains(agentMay, name) {
+		err = &Error{Kind: ErrForbidden, Code: CodeForbidden,
+			Reason: "this is the key of an agent, which reads, writes versions of apps, proposes releases without a " +
+				"time, " +
+				"and adds assets: ask a person for anything else"}
+	}
+	return err
+}
+
+// CheckUnrestricted returns the error of CheckMethod, and ErrForbidden for a Caller with TagsOnly.
+func (c Caller) CheckUnrestricted(method string) error {
+	if err := c.CheckMethod(method); err != nil {
 		return err
 	}
 	if c.TagsOnly {

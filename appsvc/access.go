@@ -73,7 +73,7 @@ func mayCreateIn(c vitrine.Caller, at string, groups, had []string) error {
 // mayManageComponents is the rule for creating, deleting and checking components. The right is one over the whole
 // store.
 func mayManageComponents(c vitrine.Caller, operation string) error {
-	if err := c.CheckUnrestricted(); err != nil {
+	if err := c.CheckUnrestricted(""); err != nil {
 		return err
 	}
 	if !c.Components {

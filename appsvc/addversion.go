@@ -45,6 +45,6 @@ func (s *Session) nextVersion(h appHead) App {
 	a := h.described()
 	a.Version = a.Version.Next()
 	a.UpdatedAt = max(s.service.millis(), h.UpdatedAt)
-	a.UpdatedBy = s.by.URN
+	a.UpdatedBy, a.agent = s.by.URN, s.by.Agent
 	return a
 }

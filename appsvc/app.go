@@ -49,12 +49,14 @@ type App struct {
 	DeletedAt int64  // milliseconds since the epoch
 	DeletedBy string // URN of the user
 	ErasesAt  int64  // when EraseDeleted will erase the app, in milliseconds since the epoch; 0 = never
+
+	agent string // that made this version; "" = none
 }
 
 // described returns only what the service sets of an app: a description of its versions.
 func (a App) described() App {
 	return App{ID: a.ID, Version: a.Version, Owner: a.Owner, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
-		UpdatedBy: a.UpdatedBy}
+		UpdatedBy: a.UpdatedBy, agent: a.agent}
 }
 
 // with returns the described version with its content, a stored body.

@@ -214,6 +214,7 @@ func withID(manifest []byte, id string) (Component, error) {
 // otherwise the one created last. Every caller without TagsOnly may read it. It returns ErrNotFound if there is no
 // component of this name.
 func (s *Session) Component(ctx context.Context, name string) (Component, error) {
+	s = s.calls("Component")
 	return view(ctx, s, func(r *reader) (Component, error) {
 		// The latest version is known without manifests, so only its manifest is read.
 		list, err := r.ComponentVersions(ctx, name)
@@ -242,6 +243,7 @@ type ListComponentsRequest struct {
 // nil; Component returns it. A request cannot limit the number of components: a page ends before the component that
 // would bring its JSON above Limits.PageBytes. Every caller without TagsOnly may read components.
 func (s *Session) ListComponents(ctx context.Context, in ListComponentsRequest) (vitrine.Page[Component], error) {
+	s = s.calls("ListComponents")
 	return list(ctx, s, 0, 0, func(r *reader, _ int) (vitrine.Page[Component], error) {
 		return fill(s.service, 0, r.latestComponents(ctx, in.After), Component.size, func(last Component) string {
 			return last.Name

@@ -55,6 +55,7 @@ type ListComponentVersionsRequest struct {
 func (s *Session) ListComponentVersions(
 	ctx context.Context, in ListComponentVersionsRequest,
 ) (vitrine.Page[Component], error) {
+	s = s.calls("ListComponentVersions")
 	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Component], err error) {
 		versions, err := r.ComponentVersions(ctx, in.Name)
 		if err == nil && len(versions) == 0 {
@@ -110,6 +111,7 @@ func (s *Session) AllComponentVersions(
 // and an id and a description even if the request had none: a random id, and null. Every caller without TagsOnly may
 // read it. It returns ErrNotFound if there is no such version.
 func (s *Session) ComponentVersion(ctx context.Context, name, version string) (Component, error) {
+	s = s.calls("ComponentVersion")
 	return view(ctx, s, func(r *reader) (Component, error) {
 		key := records.ComponentKey(name, version)
 		values, err := r.Get(ctx, key, records.ManifestKey(name, version))

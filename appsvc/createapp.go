@@ -37,7 +37,8 @@ type NewElement struct {
 //   - ErrConflict if a component was replaced meanwhile;
 //   - ErrTooLarge if the app with the manifests of its components has more than Limits.AppBytes, by default 16 MiB.
 func (s *Session) CreateApp(ctx context.Context, in CreateAppRequest) (App, error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	s = s.calls("CreateApp")
+	if err := s.check(); err != nil {
 		return App{}, err
 	}
 	d := draft{title: in.Title, groups: in.Groups}
@@ -71,7 +72,7 @@ func (s *Session) CreateApp(ctx context.Context, in CreateAppRequest) (App, erro
 		}
 		now := s.service.millis()
 		first := App{ID: id, Version: vitrine.NewVersion(0), Owner: s.by.URN, CreatedAt: now, UpdatedAt: now,
-			UpdatedBy: s.by.URN}
+			UpdatedBy: s.by.URN, agent: s.by.Agent}
 		return s.addVersion(ctx, tx, Change{Type: AppCreated}, first, d, s.service.limits.AppBytes)
 	})
 }

@@ -21,7 +21,7 @@ import (
 // read it or Options.Check rejects the change, and ErrConflict with CodeWrongState if the app has a protected tag, or is
 // in a release that is to run or to end at a time.
 func (s *Session) DeleteApp(ctx context.Context, id string) error {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	return s.service.store.update(ctx, func(tx *writer) error {
@@ -105,7 +105,7 @@ func (s *Session) UndeleteApp(ctx context.Context, id string) (App, error) {
 // It returns ErrNotFound and ErrConflict as UndeleteApp does, ErrForbidden if the caller does not moderate every group,
 // and ErrBusy if the app is erased but readers of a file keep copies of it in the log, which the next erasure removes.
 func (s *Session) EraseApp(ctx context.Context, id string) error {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	err := s.erase(ctx, id, func(tx *writer) (appHead, error) {

@@ -51,7 +51,7 @@ type DeliveredElement struct {
 // configs. An app that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has
 // TagsOnly and the tag is not among its Tags. All apps are read from one snapshot.
 func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]Delivery, error) {
-	if err := cmp.Or(s.by.Check(), s.mayReadTag(tag)); err != nil {
+	if err := cmp.Or(s.by.CheckMethod("appsvc.Deliver"), s.mayReadTag(tag)); err != nil {
 		return nil, err
 	}
 	out := make([]Delivery, len(appIDs))

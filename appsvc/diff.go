@@ -53,7 +53,8 @@ const diffSteps = 800_000_000
 // Diff returns ErrNotFound if there is no such app or version, and ErrInvalid for the zero Version. Patch may reject
 // the patch; HistoryEntry lists the cases under "History".
 func (s *Session) Diff(ctx context.Context, id string, from, to vitrine.Version) (Diff, error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	s = s.calls("Diff")
+	if err := s.check(); err != nil {
 		return Diff{}, err
 	}
 	if from.IsZero() || to.IsZero() {

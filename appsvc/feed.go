@@ -45,6 +45,7 @@ type ChangesRequest struct {
 // asks for the cursor of vitrine.Now first, and then reads all apps again. A page reads at most 10,000 entries, so it
 // may be empty although More is true.
 func (s *Session) Changes(ctx context.Context, in ChangesRequest) (vitrine.ChangesPage[Event], error) {
+	s = s.calls("Changes")
 	wanted := typesOf(in.Types)
 	return view(ctx, s, func(r *reader) (none vitrine.ChangesPage[Event], err error) {
 		limit, err := paging.Limit(in.Limit, 100, s.service.limits.Page)

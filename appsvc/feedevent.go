@@ -13,8 +13,8 @@ import (
 // Event is an entry of the feed of changes. Which fields are set depends on the type. In JSON the members are these,
 // and those that do not apply are left out:
 //
-//	{"cursor", "type", "at", "by": {"urn"}, "app", "version", "note", "tag", "from", "to", "rollback", "release", "state",
-//	 "component": {"name", "version"}}
+//	{"cursor", "type", "at", "by": {"urn"}, "agent", "app", "version", "note", "tag", "from", "to", "rollback",
+//	 "release", "state", "component": {"name", "version"}}
 //
 // # Feed of changes
 //
@@ -39,7 +39,9 @@ type Event struct {
 	Cursor string     `json:"cursor,omitzero"`
 	Type   ChangeType `json:"type"`
 	At     int64      `json:"at"` // milliseconds since the epoch
-	By     string     `json:"by"` // URN of the caller who made the change; "" for AppLeft, AppDeleted and AppErased
+	// URN of the caller who made the change; "" for AppLeft, AppDeleted and AppErased
+	By    string `json:"by"`
+	Agent string `json:"agent,omitzero"` // the name of the caller's API key, if it is an agent's
 
 	AppID string `json:"app,omitzero"` // of changes of apps and tags
 	// the new one, of AppCreated, AppUpdated and AppRestored; the latest one, of AppUndeleted

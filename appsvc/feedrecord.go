@@ -10,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // storedChange is what the feed stores of a change. feedEntry encodes a Change as an entry, and decodeChange decodes
@@ -48,7 +49,7 @@ func typesOf(asked []ChangeType) []ChangeType {
 //	of components:    the length of the name, the name and the version; no version for ComponentDeleted
 //	of releases:      the length of the state, the state and the id
 //
-// Its Names, which are stored once each, are the URN of the caller and, of apps and tags, the id of the app, its
+// Its Names, which are stored once each, are the caller (urn.Author) and, of apps and tags, the id of the app, its
 // groups, and the groups that it left, if there are any.
 
 // groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
@@ -56,7 +57,8 @@ const groupsSeparator = "\n"
 
 // feedEntry returns the entry of a change that this caller made.
 func feedEntry(by vitrine.Caller, c Change) feed.Entry {
-	e := feed.Entry{At: c.At, Names: []string{by.URN}, Data: []byte{byte(slices.Index(storedTypes, c.Type))}}
+	e := feed.Entry{At: c.At, Names: []string{urn.Author(by.URN, by.Agent)},
+		Data: []byte{byte(slices.Index(storedTypes, c.Type))}}
 	switch c.Type {
 	case ComponentCreated, ComponentDeleted:
 		e.Data = append(keyval.AppendText(e.Data, c.Component.Name), c.Component.Version...)
@@ -90,7 +92,7 @@ func feedEntry(by vitrine.Caller, c Change) feed.Entry {
 // releaseEntry returns the entry of a release that this caller has changed.
 func releaseEntry(by vitrine.Caller, rel release) feed.Entry {
 	data := keyval.AppendText([]byte{byte(slices.Index(storedTypes, ReleaseChanged))}, string(rel.State))
-	return feed.Entry{At: rel.UpdatedAt, Names: []string{by.URN}, Data: append(data, rel.ID...)}
+	return feed.Entry{At: rel.UpdatedAt, Names: []string{urn.Author(by.URN, by.Agent)}, Data: append(data, rel.ID...)}
 }
 
 // errStoredEntry is the error of an entry in the store that this release has not written. It is an internal error: the
@@ -103,7 +105,8 @@ func decodeChange(e feed.Entry) (r storedChange, err error) {
 	if len(e.Data) == 0 || len(e.Names) == 0 || len(e.Names) > 4 || int(e.Data[0]) >= len(storedTypes) {
 		return r, errStoredEntry
 	}
-	r.At, r.By, r.Type = e.At, e.Names[0], storedTypes[e.Data[0]]
+	r.At, r.Type = e.At, storedTypes[e.Data[0]]
+	r.By, r.Agent = urn.Split(e.Names[0])
 	if len(e.Names) > 2 {
 		r.AppID, r.groups = e.Names[1], strings.Split(e.Names[2], groupsSeparator)
 	}

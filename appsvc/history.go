@@ -51,6 +51,8 @@ type HistoryEntry struct {
 	Version   vitrine.Version `json:"version"`
 	UpdatedAt int64           `json:"updatedAt"` // milliseconds since the epoch
 	UpdatedBy string          `json:"updatedBy"` // URN of the user who made the version
+	// the name of the user's API key, if an agent made the version; "" = none
+	Agent string `json:"agent,omitzero"`
 	// the version whose content Restore stored again; the zero Version = made by a patch, or version 0
 	RestoredFrom vitrine.Version `json:"restoredFrom"`
 	Note         string          `json:"note,omitzero"` // "" = none
@@ -81,8 +83,8 @@ const (
 	historyPages = 16
 )
 
-// MarshalJSON writes {"version":…,"updatedAt":…,"updatedBy":{"urn":…},"restoredFrom":…,"note":…,"tags":[…],
-// "changes":[…],"changesTruncated":…}; a zero RestoredFrom is null, and an empty note is left out.
+// MarshalJSON writes {"version":…,"updatedAt":…,"updatedBy":{"urn":…},"agent":…,"restoredFrom":…,"note":…,"tags":[…],
+// "changes":[…],"changesTruncated":…}; a zero RestoredFrom is null, and an empty agent or note is left out.
 func (e HistoryEntry) MarshalJSON() ([]byte, error) {
 	type members HistoryEntry
 	return json.Marshal(struct {
@@ -126,6 +128,7 @@ func (in ListHistoryRequest) Below() (vitrine.Version, error) {
 // It returns ErrNotFound if there is no such app, and ErrInvalid if Limit is out of range or After is not a cursor of
 // this list.
 func (s *Session) ListHistory(ctx context.Context, in ListHistoryRequest) (vitrine.Page[HistoryEntry], error) {
+	s = s.calls("ListHistory")
 	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[HistoryEntry], err error) {
 		before, err := in.Below()
 		if err == nil {
@@ -192,7 +195,7 @@ func (s *Session) historyPage(
 			return vitrine.Page[HistoryEntry]{}, err
 		}
 		page.Items = append(page.Items, HistoryEntry{
-			Version: app.Version, UpdatedAt: app.UpdatedAt, UpdatedBy: app.UpdatedBy,
+			Version: app.Version, UpdatedAt: app.UpdatedAt, UpdatedBy: app.UpdatedBy, Agent: app.agent,
 			RestoredFrom: restored[app.Version], Note: notes[app.Version], Tags: tags[app.Version],
 		})
 	}

@@ -81,6 +81,7 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 // than 16 words or more characters than a title, if UsingVersion has no UsingComponent, or if After is not a cursor of
 // this list in this order.
 func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Page[App], error) {
+	s = s.calls("ListApps")
 	return list(ctx, s, in.Limit, 100, func(r *reader, limit int) (page vitrine.Page[App], err error) {
 		q, none, err := in.query(s.by, s.service.limits)
 		if err != nil || none {

@@ -39,6 +39,7 @@ func (in ListVersionsRequest) Below() (vitrine.Version, error) {
 //
 // It returns ErrNotFound as App does, and ErrInvalid if Limit is out of range or After is not a cursor of this list.
 func (s *Session) ListVersions(ctx context.Context, in ListVersionsRequest) (vitrine.Page[App], error) {
+	s = s.calls("ListVersions")
 	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[App], err error) {
 		before, err := in.Below()
 		if err == nil {

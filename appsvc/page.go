@@ -10,7 +10,7 @@ import (
 
 // view returns the result of read on one snapshot, for a caller whose rights are not limited to tags.
 func view[T any](ctx context.Context, s *Session, read func(*reader) (T, error)) (out T, err error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return out, err
 	}
 	err = s.service.store.view(ctx, func(r *reader) (err error) {
@@ -25,7 +25,7 @@ func view[T any](ctx context.Context, s *Session, read func(*reader) (T, error))
 
 // update returns the result of change in one transaction, for a caller whose rights are not limited to tags.
 func update[T any](ctx context.Context, s *Session, change func(*writer) (T, error)) (out T, err error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return out, err
 	}
 	err = s.service.store.update(ctx, func(tx *writer) (err error) {
@@ -43,7 +43,7 @@ func update[T any](ctx context.Context, s *Session, change func(*writer) (T, err
 func list[T any](
 	ctx context.Context, s *Session, asked, otherwise int, read func(r *reader, limit int) (vitrine.Page[T], error),
 ) (page vitrine.Page[T], err error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return page, err
 	}
 	limit, err := paging.Limit(asked, otherwise, s.service.limits.Page)

@@ -60,7 +60,8 @@ const patchFactor = 4
 //   - ErrForbidden if the caller may only read the app, if it may not change the groups as the patch does, or if
 //     Options.Check rejects the change.
 func (s *Session) Patch(ctx context.Context, id string, patch io.Reader) (App, error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	s = s.calls("Patch")
+	if err := s.check(); err != nil {
 		return App{}, err
 	}
 	last, err := s.readLatest(ctx, id)
@@ -132,7 +133,7 @@ func (s *Session) Patch(ctx context.Context, id string, patch io.Reader) (App, e
 //  6. Options.Check allows the change; otherwise its error.
 func (s *Session) storePatch(ctx context.Context, tx *writer, head appHead, d draft, note string) (App, error) {
 	used := d.used()
-	if err := tx.readAhead(ctx, head.ID, s.by.URN, used); err != nil {
+	if err := tx.readAhead(ctx, head.ID, s.author(), used); err != nil {
 		return App{}, err
 	}
 	last, err := tx.latest(ctx, head.ID)

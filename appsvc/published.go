@@ -47,7 +47,7 @@ const (
 // list.
 func (s *Session) ListPublished(ctx context.Context, in ListPublishedRequest) (vitrine.Page[Published], error) {
 	var page vitrine.Page[Published]
-	if err := cmp.Or(s.by.Check(), s.mayReadTag(in.Tag)); err != nil {
+	if err := cmp.Or(s.by.CheckMethod("appsvc.ListPublished"), s.mayReadTag(in.Tag)); err != nil {
 		return page, err
 	}
 	if s.by.TagsOnly && !s.by.PublicList {

@@ -18,6 +18,7 @@ func (s *Session) App(ctx context.Context, id string) (App, error) {
 // read any of them: whoever may not read the app now may not read its past either. It returns ErrNotFound if the app
 // has no such version, and ErrInvalid for the zero Version.
 func (s *Session) Version(ctx context.Context, id string, v vitrine.Version) (App, error) {
+	s = s.calls("Version")
 	return s.versionFor(ctx, false, id, v, "")
 }
 
@@ -29,7 +30,7 @@ func (s *Session) Version(ctx context.Context, id string, v vitrine.Version) (Ap
 func (s *Session) versionFor(
 	ctx context.Context, change bool, id string, v vitrine.Version, pointer string,
 ) (app App, err error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return App{}, err
 	}
 	if v.IsZero() {

@@ -52,11 +52,11 @@ const (
 // Release is a list of moves of tags that are made together. In JSON it is
 //
 //	{"id", "version", "name", "note", "state", "at", "until", "moves": [{"app", "tag", "from", "to"}], "by": {"urn"},
-//	 "createdAt", "updatedAt", "approvals": [{"by": {"urn"}, "at"}], "needs", "independent", "mayApprove", "ranAt",
+//	 "agent", "createdAt", "updatedAt", "approvals": [{"by": {"urn"}, "at"}], "needs", "independent", "mayApprove", "ranAt",
 //	 "conflicts": [{"app", "tag", "pointsTo", "error", "reason"}]}
 //
 // with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move. The members
-// independent and mayApprove are there only if they are true.
+// independent and mayApprove are there only if they are true, and agent only if an agent made the release.
 //
 // # Releases
 //
@@ -94,7 +94,8 @@ type Release struct {
 	At        int64           `json:"at"`    // when it is run; 0 = no time is set
 	Until     int64           `json:"until"` // when its moves are, or were, undone by the schedule; 0 = never
 	Moves     []ReleaseMove   `json:"moves"`
-	By        string          `json:"by"` // URN of the user who made it
+	By        string          `json:"by"`             // URN of the user who made it
+	Agent     string          `json:"agent,omitzero"` // the name of the user's API key, if an agent made it; "" = none
 	CreatedAt int64           `json:"createdAt"`
 	UpdatedAt int64           `json:"updatedAt"`
 	Approvals []Approval      `json:"approvals"`
@@ -193,7 +194,11 @@ type CreateReleaseRequest struct {
 // where it begins. If the caller could not make some move by PutTag or DeleteTag, apart from missing approvals, it
 // returns their error for the first such move: ErrNotFound or ErrForbidden.
 func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (Release, error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	s = s.calls("CreateRelease")
+	if err := s.check(); err != nil {
+		return Release{}, err
+	}
+	if err := s.mayChange(nil, in.At|in.Until); err != nil {
 		return Release{}, err
 	}
 	if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, 0, in.Until); err != nil {
@@ -219,8 +224,8 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 		}
 		now := s.service.millis()
 		rel := release{Release: Release{ID: id, Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note,
-			Moves: moves,
-			By:    s.by.URN, CreatedAt: now, UpdatedAt: now}, releaseRest: releaseRest{Authors: []string{s.by.URN}}}
+			Moves: moves, By: s.by.URN, Agent: s.by.Agent, CreatedAt: now, UpdatedAt: now},
+			releaseRest: releaseRest{Authors: []string{s.by.URN}, Key: s.by.Key}}
 		rel.schedule(s.by, in.At, in.Until)
 		kept.ID = rel.ID
 		out, err = s.storeRelease(ctx, tx, release{}, rel)
@@ -230,6 +235,15 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 		return s.Release(ctx, kept.ID)
 	}
 	return out, err
+}
+
+// mayChange returns ErrForbidden for an agent that sets a time, or changes a release that its key has not made or that
+// has a time. rel is nil for a new one.
+func (s *Session) mayChange(rel *release, at int64) error {
+	if at != 0 || rel != nil && (rel.At != 0 || rel.Key != s.by.Key) {
+		return s.by.CheckMethod("")
+	}
+	return nil
 }
 
 // schedule sets the times of a release and the state that follows from them. The rights of the caller are stored for
@@ -335,7 +349,14 @@ type UpdateReleaseRequest struct {
 // ErrNotFound unless the caller may read every app of the release, and ErrConflict: CodeStaleVersion if it has another
 // version, CodeWrongState if it was run or cancelled.
 func (s *Session) UpdateRelease(ctx context.Context, in UpdateReleaseRequest) (Release, error) {
+	s = s.calls("UpdateRelease")
+	if err := s.mayChange(nil, in.At|in.Until); err != nil {
+		return Release{}, err
+	}
 	return s.changeRelease(ctx, in.ID, in.Version, func(tx *writer, rel *release) error {
+		if err := s.mayChange(rel, 0); err != nil {
+			return err
+		}
 		if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At, in.Until); err != nil {
 			return err
 		}
@@ -447,6 +468,7 @@ func (s *Session) storeRelease(
 
 // Release returns a release. It returns ErrNotFound unless the caller may read every app of it.
 func (s *Session) Release(ctx context.Context, id string) (Release, error) {
+	s = s.calls("Release")
 	var rel release
 	approves := false // whether the caller could, as far as the release itself tells
 	out, err := view(ctx, s, func(r *reader) (out Release, err error) {
@@ -492,6 +514,7 @@ const maxScanned = 1000
 // releases, so it may be empty although Next is set. It returns ErrInvalid if State is unknown, if Limit is out of
 // range, or if After is not a cursor of this list.
 func (s *Session) ListReleases(ctx context.Context, in ListReleasesRequest) (vitrine.Page[Release], error) {
+	s = s.calls("ListReleases")
 	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[Release], err error) {
 		if in.State != "" && !slices.Contains(releaseStates, in.State) {
 			return page, fault.Invalid("state", "there is no state %q: want one of %q", in.State, releaseStates)

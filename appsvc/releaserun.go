@@ -25,7 +25,7 @@ const missedAfter = 24 * time.Hour
 // Otherwise it returns the errors of UpdateRelease, and ErrConflict with CodeNeedsApproval if fewer approvals than
 // needed count. See TagRule.Independent for which count together.
 func (s *Session) RunRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return Release{}, err
 	}
 	return s.service.run(ctx, id, &s.by, func(ctx context.Context, r *reader) (release, error) {
@@ -316,7 +316,7 @@ func (r *reader) plan(
 // rel in place of was. If one of them cannot be made, it returns ErrConflict with CodeConflicts, and the transaction
 // must be rolled back.
 func (s *Session) carryOut(ctx context.Context, tx *writer, was, rel release, known lastMoves) (Release, error) {
-	ahead := tx.s.feed.Keys(s.by.URN)
+	ahead := tx.s.feed.Keys(s.author())
 	for _, m := range rel.Moves {
 		ahead = append(ahead, records.HeadKey(m.AppID), records.TagKey(m.AppID, m.Tag), known.next(m.AppID, m.Tag))
 		ahead = append(ahead, tx.s.feed.Keys(m.AppID)[1:]...)
@@ -369,6 +369,7 @@ func (s *Session) carryOut(ctx context.Context, tx *writer, was, rel release, kn
 // It returns ErrNotFound as TaggedApp and Release do, and ErrConflict if the release is cancelled (CodeWrongState), or
 // if some move could not be made (CodeConflicts). Approvals are not checked.
 func (s *Session) TaggedAppIn(ctx context.Context, appID, name, releaseID string) (App, error) {
+	s = s.calls("TaggedAppIn")
 	return view(ctx, s, func(r *reader) (app App, err error) {
 		h, err := readableHead(ctx, r, s.by, appID)
 		if err != nil {

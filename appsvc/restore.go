@@ -33,7 +33,8 @@ type RestoreRequest struct {
 //   - ErrInvalid for the zero Version, a note that is too long, or a malformed idempotency key;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Session) Restore(ctx context.Context, in RestoreRequest) (App, error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	s = s.calls("Restore")
+	if err := s.check(); err != nil {
 		return App{}, err
 	}
 	if err := checkNote("/note", in.Note); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // Session is a Service for one caller: it has the methods that act for a caller, and each checks what this caller may
@@ -82,7 +83,8 @@ import (
 type Session struct {
 	service *Service
 	by      vitrine.Caller
-	within  int // bytes; 0 = any number
+	within  int    // bytes; 0 = any number
+	method  string // that was called, if an agent may call it; see calls
 }
 
 // As returns a Session for this caller.
@@ -91,7 +93,28 @@ func (s *Service) As(by vitrine.Caller) *Session { return &Session{service: s.ma
 // Within returns a Session whose calls return a *MemoryError when they would take more than about this many bytes of
 // memory for the content of a large app, before they read or change more. A page of a list takes Limits.PageBytes at
 // most, whatever its Session is. A server bounds with it what its requests take together.
-func (s *Session) Within(bytes int) *Session { return &Session{s.service, s.by, bytes} }
+func (s *Session) Within(bytes int) *Session {
+	within := *s
+	within.within = bytes
+	return &within
+}
+
+// calls returns the Session for the rest of its method with this name. Methods that an agent may call begin with it. In
+// all others check returns ErrForbidden for an agent.
+func (s *Session) calls(method string) *Session {
+	if s.by.Agent == "" { // saves others the copy
+		return s
+	}
+	named := *s
+	named.method = method
+	return &named
+}
+
+// check returns the error of Caller.CheckUnrestricted for the method that was called.
+func (s *Session) check() error { return s.by.CheckUnrestricted("appsvc." + s.method) }
+
+// author is the caller as versions and the feed have it: see urn.Author.
+func (s *Session) author() string { return urn.Author(s.by.URN, s.by.Agent) }
 
 // MemoryError is the error of a call that would take more memory than its Session may. The call has changed nothing.
 type MemoryError struct {

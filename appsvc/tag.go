@@ -77,6 +77,7 @@ type ListTagsRequest struct {
 // tags that point to the same version both have it. It returns ErrNotFound as App does, and ErrInvalid if Limit is out
 // of range.
 func (s *Session) ListTags(ctx context.Context, in ListTagsRequest) (vitrine.Page[Tag], error) {
+	s = s.calls("ListTags")
 	return list(ctx, s, in.Limit, 0, func(r *reader, limit int) (page vitrine.Page[Tag], err error) {
 		h, err := readableHead(ctx, r, s.by, in.AppID)
 		if err != nil {
@@ -137,6 +138,7 @@ type TagRequest struct {
 
 // Tag returns one tag of an app. It returns ErrNotFound as App does, or if the app has no tag of this name.
 func (s *Session) Tag(ctx context.Context, in TagRequest) (Tag, error) {
+	s = s.calls("Tag")
 	return view(ctx, s, func(r *reader) (out Tag, err error) {
 		if err := r.Ahead(ctx, records.HeadKey(in.AppID), records.TagKey(in.AppID, in.Name),
 			records.RulesKey); err != nil {
@@ -205,7 +207,7 @@ type keptTag struct {
 //     if the name is new and the app has had tags of Limits.TagNames names, by default 10,000;
 //   - ErrUnprocessable with CodeKeyReused if the idempotency key was used for another request.
 func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return Tag{}, err
 	}
 	if !tagName.MatchString(in.Name) {
@@ -428,7 +430,7 @@ type DeleteTagRequest struct {
 //     group of the app, or if Options.Check rejects the change; with CodeNeedsRelease if the tag needs approvals;
 //   - ErrUnprocessable if the idempotency key was used for another request.
 func (s *Session) DeleteTag(ctx context.Context, in DeleteTagRequest) error {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	write, err := newIdempotentWrite(s.by, in.IdempotencyKey, "delete tag", []string{in.AppID, in.Name})

@@ -67,6 +67,7 @@ type ListTagMovesRequest struct {
 // It returns ErrNotFound as App does, or if the app never had a tag of this name, and ErrInvalid if Limit is out of
 // range or After is not a cursor of this history. A page is bounded by Limit alone, and not by bytes.
 func (s *Session) ListTagMoves(ctx context.Context, in ListTagMovesRequest) (vitrine.Page[TagMove], error) {
+	s = s.calls("ListTagMoves")
 	return list(ctx, s, in.Limit, 50, func(r *reader, limit int) (page vitrine.Page[TagMove], err error) {
 		if _, err := readableHead(ctx, r, s.by, in.AppID); err != nil {
 			return page, err

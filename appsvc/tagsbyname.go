@@ -14,7 +14,8 @@ import (
 // without such a tag and apps that the caller may not read, so it tells nothing about these. It returns ErrInvalid
 // unless there are 1 to Limits.AppIDs ids, by default 100, and ErrNotFound if no tag can have the name.
 func (s *Session) TagsNamed(ctx context.Context, name string, appIDs []string) ([]Tag, error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	s = s.calls("TagsNamed")
+	if err := s.check(); err != nil {
 		return nil, err
 	}
 	if len(appIDs) == 0 || len(appIDs) > s.service.limits.AppIDs {

@@ -69,7 +69,7 @@ const (
 func (s *Session) Upgrade(
 	ctx context.Context, in UpgradeRequest,
 ) (out vitrine.Page[UpgradedApp], err error) {
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return out, err
 	}
 	u := upgrade{s: s.service, by: s.by, in: in, ref: ComponentRef{in.Name, in.To}}

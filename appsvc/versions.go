@@ -12,6 +12,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/history"
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 func noApp(id string) error { return fmt.Errorf("%w: app %q", vitrine.ErrNotFound, id) }
@@ -29,15 +30,17 @@ type keptVersion struct {
 // headOf returns a stored head in the form of this package, and record does the reverse.
 func headOf(h records.Head) appHead {
 	a := App{ID: h.ID, Version: vitrine.NewVersion(h.Version), Owner: h.Owner, CreatedAt: h.CreatedAt,
-		UpdatedAt: h.UpdatedAt, UpdatedBy: h.UpdatedBy, Title: h.Title, Groups: h.Groups,
+		UpdatedAt: h.UpdatedAt, Title: h.Title, Groups: h.Groups,
 		Components: namesOf(h.Components), DeletedAt: h.DeletedAt, DeletedBy: h.DeletedBy}
+	a.UpdatedBy, a.agent = urn.Split(h.UpdatedBy)
 	return appHead{a, h.Components, h.Lists, h.Large}
 }
 
 func (h appHead) record() records.Head {
 	return records.Head{ID: h.ID, Version: h.Version.Number(), Title: h.Title, CreatedAt: h.CreatedAt,
-		UpdatedAt: h.UpdatedAt, UpdatedBy: h.UpdatedBy, Owner: h.Owner, Groups: h.Groups, Components: h.uses,
-		Lists: h.lists, Large: h.large, DeletedAt: h.DeletedAt, DeletedBy: h.DeletedBy}
+		UpdatedAt: h.UpdatedAt, UpdatedBy: urn.Author(h.UpdatedBy, h.agent), Owner: h.Owner, Groups: h.Groups,
+		Components: h.uses,
+		Lists:      h.lists, Large: h.large, DeletedAt: h.DeletedAt, DeletedBy: h.DeletedBy}
 }
 
 // keep puts a version into the cache, where it never changes. It also stores the latest version there under a name of
@@ -136,7 +139,8 @@ func (r *reader) version(ctx context.Context, h appHead, v vitrine.Version) (App
 // older returns an older version of the app with this head.
 func (h appHead) older(v history.Version) App {
 	a := h.App.with(v.Body)
-	a.Version, a.UpdatedAt, a.UpdatedBy = vitrine.NewVersion(v.Number), v.UpdatedAt, v.UpdatedBy
+	a.Version, a.UpdatedAt = vitrine.NewVersion(v.Number), v.UpdatedAt
+	a.UpdatedBy, a.agent = urn.Split(v.UpdatedBy)
 	return a
 }
 

@@ -50,9 +50,9 @@ const userSegment = ":user="
 // network.
 //
 // It returns ErrInvalid if one of the caller's URNs is malformed, and ErrForbidden if the caller
-// does not belong to the network or has TagsOnly set.
-func memberOf(by vitrine.Caller, networkURN string) (member, error) {
-	if err := by.CheckUnrestricted(); err != nil {
+// does not belong to the network, has TagsOnly set, or is an agent that may not call the method.
+func memberOf(by vitrine.Caller, method, networkURN string) (member, error) {
+	if err := by.CheckUnrestricted("assets." + method); err != nil {
 		return member{}, err
 	}
 	m := member{Caller: by, network: networkURN, best: map[*node]*Permission{}}

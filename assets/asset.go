@@ -111,6 +111,7 @@ func (a *Asset) UnmarshalJSON(text []byte) error {
 // Asset returns one asset. It returns ErrNotFound if no asset has this id or the caller may not see
 // it. A moderator may also read an asset whose folders are all deleted, which no search finds.
 func (s *Session) Asset(ctx context.Context, lib Library, id string) (Asset, error) {
+	s = s.calls("Asset")
 	return view(ctx, s, lib, func(req *request) (Asset, error) {
 		r, err := req.find(id)
 		if err == nil && r == nil {

@@ -34,6 +34,7 @@ type ChangedAttributes struct {
 // Assets that the caller does not see do not count. It returns ErrInvalid if the key is empty or
 // malformed, or if its values take more than Limits.ResponseBytes.
 func (s *Session) Attributes(ctx context.Context, lib Library, key string) ([]Attribute, error) {
+	s = s.calls("Attributes")
 	return view(ctx, s, lib, func(req *request) ([]Attribute, error) {
 		if err := checkName("key", key, s.service.limits.Name); err != nil {
 			return nil, err

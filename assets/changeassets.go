@@ -55,12 +55,18 @@ type ChangedAssets struct {
 func (s *Session) ChangeAssets(
 	ctx context.Context, lib Library, in ChangeAssetsRequest,
 ) (ChangedAssets, error) {
+	s = s.calls("ChangeAssets")
 	// A caller without any right gets that error, whatever the request has.
 	if _, err := s.authorize(lib); err != nil {
 		return ChangedAssets{}, err
 	}
 	if err := fill(ctx, s, lib, &in, in.Fill, nil); err != nil {
 		return ChangedAssets{}, err
+	}
+	if len(in.Remove) > 0 {
+		if err := s.by.CheckMethod(""); err != nil {
+			return ChangedAssets{}, err
+		}
 	}
 	sent := size{lists: []listSize{{"/add", len(in.Add)}, {"/remove", len(in.Remove)}}, limit: s.service.limits.Items}
 	if err := sent.check(); err != nil {
@@ -237,6 +243,9 @@ func (req *request) checkFolders(drafts []draft, all *fault.List) error {
 func (req *request) mayAdd(d draft, old assetRecord) error {
 	isNew := old.Ordinal == 0
 	edits := !isNew && req.editsAsset(req.tree, old.Folders)
+	if !isNew && req.Agent != "" {
+		return fault.At(d.at, req.CheckMethod(""))
+	}
 	switch {
 	case edits:
 	case d.unfiled && !req.moderator:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // EventType is the type of every Event.
@@ -27,6 +28,7 @@ type Event struct {
 	Cursor  string   // goes into vitrine.ChangesRequest.After, to read on after this entry
 	At      int64    // milliseconds since the epoch
 	By      string   // URN of the caller
+	Agent   string   // the name of the caller's API key, if it is an agent's; in JSON only then
 	Added   []string // ids of assets that were added
 	Changed []string // ids of assets whose content, folders, tags, via, rights or attributes were changed
 	Removed []string // ids of assets that were removed
@@ -44,6 +46,7 @@ type eventText struct {
 	By     struct {
 		URN string `json:"urn"`
 	} `json:"by"`
+	Agent   string   `json:"agent,omitempty"`
 	Added   []string `json:"added"`
 	Changed []string `json:"changed"`
 	Removed []string `json:"removed"`
@@ -53,7 +56,7 @@ type eventText struct {
 
 // MarshalJSON writes the event as it is over HTTP. An empty Cursor is left out.
 func (e Event) MarshalJSON() ([]byte, error) {
-	t := eventText{Cursor: e.Cursor, Type: EventType, At: string(appendTime(nil, e.At)), Added: e.Added,
+	t := eventText{Cursor: e.Cursor, Type: EventType, At: string(appendTime(nil, e.At)), Agent: e.Agent, Added: e.Added,
 		Changed: e.Changed, Removed: e.Removed, Folders: e.Folders, Files: e.Files}
 	t.By.URN = e.By
 	return json.Marshal(t)
@@ -69,7 +72,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		return err
 	}
-	*e = Event{Cursor: t.Cursor, At: at.UnixMilli(), By: t.By.URN, Added: t.Added, Changed: t.Changed,
+	*e = Event{Cursor: t.Cursor, At: at.UnixMilli(), By: t.By.URN, Agent: t.Agent, Added: t.Added, Changed: t.Changed,
 		Removed: t.Removed, Folders: t.Folders, Files: t.Files}
 	return nil
 }
@@ -110,7 +113,7 @@ func (c *changeSet) note(ordinal int64, what byte) {
 	}
 }
 
-// entry returns the changes as they are stored, at this time and by the caller with this URN. Most
+// entry returns the changes as they are stored, at this time and by this caller, as urn.Author has it. Most
 // requests change neighbouring assets, so an ordinal takes about one byte. All numbers are unsigned
 // varints, as in package encoding/binary. Three lists of ordinals, of the added, changed and
 // removed assets, are followed by the ids of folders and then by those of files up to the end:
@@ -157,7 +160,8 @@ func readChanges(e feed.Entry, ids idCipher) (Event, error) {
 	if len(e.Names) != 1 {
 		return Event{}, errStoredEntry
 	}
-	out := Event{At: e.At, By: e.Names[0], Folders: []string{}}
+	out := Event{At: e.At, Folders: []string{}}
+	out.By, out.Agent = urn.Split(e.Names[0])
 	f, ok := keyval.Fields{Rest: e.Data}, true
 	for _, list := range []*[]string{&out.Added, &out.Changed, &out.Removed} {
 		*list = []string{}

@@ -71,6 +71,7 @@ const (
 // is given and the caller is no moderator; and ErrInvalid if not exactly one of Asset and Folder is
 // given, if the user is malformed or not of the network, or if in.About has too many roles or groups.
 func (s *Session) Explain(ctx context.Context, lib Library, in ExplainRequest) (Explanation, error) {
+	s = s.calls("Explain")
 	return view(ctx, s, lib, func(req *request) (out Explanation, err error) {
 		if (in.Asset == "") == (in.Folder == "") {
 			return out, fault.Invalid("asset", "want exactly one of asset and folder")

@@ -9,6 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/paging"
+	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -29,6 +30,7 @@ import (
 func (s *Session) Changes(
 	ctx context.Context, lib Library, in vitrine.ChangesRequest,
 ) (vitrine.ChangesPage[Event], error) {
+	s = s.calls("Changes")
 	return view(ctx, s, lib, func(req *request) (vitrine.ChangesPage[Event], error) {
 		if !req.moderator {
 			return vitrine.ChangesPage[Event]{},
@@ -122,7 +124,7 @@ func (req *request) addToFeed() error {
 	if len(req.changes.assets)+len(req.changes.folders) == 0 {
 		return nil
 	}
-	// The entry has the URN of the caller, and the time of this service's clock.
+	// The entry has the caller, and the time of this service's clock.
 	now := req.now().UnixMilli()
-	return req.feeds.Add(req.ctx, req.tx, req.feed(), now, req.changes.entry(req.URN, now))
+	return req.feeds.Add(req.ctx, req.tx, req.feed(), now, req.changes.entry(urn.Author(req.URN, req.Agent), now))
 }

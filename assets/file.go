@@ -280,6 +280,7 @@ type UploadRequest struct {
 //
 // An error of body is returned as it is.
 func (s *Session) Upload(ctx context.Context, lib Library, in UploadRequest, body io.Reader) (Asset, error) {
+	s = s.calls("Upload")
 	lim := s.service.limits
 	if _, err := s.authorize(lib); err != nil {
 		return Asset{}, err

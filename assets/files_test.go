@@ -275,6 +275,48 @@ func TestWhoMayUpload(t *testing.T) {
 	}
 }
 
+// An agent adds assets and files where its person may, and changes and removes none. The feed has its name.
+func TestAgentsAddAssets(t *testing.T) {
+	d := newDesk(t, assets.Limits{})
+	folder, _ := d.folder("f", "", true, grants...)
+	agent := writer
+	agent.Agent, agent.Key = "Draft writer", "vt_12345678"
+	there := d.asset("1", "x", folder)
+	for _, test := range []struct {
+		add    []assets.NewAsset
+		remove []string
+		want   string
+	}{
+		{[]assets.NewAsset{newAsset("2", "y", folder)}, nil, "ok"},
+		{[]assets.NewAsset{newAsset("3", "y", folder)}, []string{there}, "forbidden"},
+		{[]assets.NewAsset{newAsset("3", "y", folder), newAsset("1", "z", folder)}, nil, "forbidden"},
+		{[]assets.NewAsset{newAsset("1", "x", folder)}, nil, "forbidden"},
+		{[]assets.NewAsset{newAsset("3", "y")}, nil, "forbidden"},
+		{nil, []string{"none"}, "forbidden"},
+	} {
+		_, err := d.As(agent).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Add: test.add, Remove: test.remove})
+		d.want(fmt.Sprint(test.add, test.remove), err, test.want)
+	}
+	file := d.upload(agent, pdf(9), folder)
+	_, err := d.As(agent).EditFile(ctx, lib, assets.EditFileRequest{Asset: file.ID, IfMatch: file.ETag()})
+	d.want("its own file", err, "forbidden")
+	changes, err := d.As(moderator).Changes(ctx, lib, vitrine.ChangesRequest{})
+	if err != nil || d.total(moderator, assets.SearchRequest{}) != 3 {
+		t.Fatal(err)
+	}
+	names := ""
+	for _, e := range changes.Changes {
+		text, _ := json.Marshal(e)
+		names += e.By[len(network):] + "/" + e.Agent + " "
+		if strings.Contains(string(text), `"agent":"Draft writer"`) != (e.Agent != "") {
+			t.Errorf("%s", text)
+		}
+	}
+	if want := ":user=mod/ :user=mod/ :user=writer/Draft writer :user=writer/Draft writer "; names != want {
+		t.Errorf("the feed is by %s, want %s", names, want)
+	}
+}
+
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

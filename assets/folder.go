@@ -37,6 +37,7 @@ type Folder struct {
 // it also when it is deleted or below a deleted one, since they may restore it. Folder returns
 // ErrNotFound if the caller may not read the folder.
 func (s *Session) Folder(ctx context.Context, lib Library, id string) (Folder, error) {
+	s = s.calls("Folder")
 	return view(ctx, s, lib, func(req *request) (Folder, error) {
 		n, err := req.folderToRead("", id)
 		if err != nil {
@@ -118,6 +119,7 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 // ListFolders returns ErrInvalid if After or Before is not the id of a folder that the caller may
 // read, if both are given, if Limit is out of range, or if IDs or Paths has more than Limits.IDs.
 func (s *Session) ListFolders(ctx context.Context, lib Library, in ListFoldersRequest) (vitrine.Page[Folder], error) {
+	s = s.calls("ListFolders")
 	return view(ctx, s, lib, func(req *request) (vitrine.Page[Folder], error) { return req.folders(in) })
 }
 

@@ -204,6 +204,7 @@ type ChangePermissionsRequest struct {
 // It returns ErrNotFound if the caller may not read the folder (see Folder), and ErrForbidden if
 // the caller may not manage it.
 func (s *Session) Permissions(ctx context.Context, lib Library, folder string) ([]Permission, error) {
+	s = s.calls("Permissions")
 	return view(ctx, s, lib, func(req *request) ([]Permission, error) {
 		n, err := req.folderToRead("", folder)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -120,7 +121,7 @@ func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOpt
 		return err
 	}
 	space := spaceOf(lib)
-	ahead := append(feed.Feed{Space: space}.Keys(s.by.URN), keyval.Key(space, stateKind),
+	ahead := append(feed.Feed{Space: space}.Keys(urn.Author(s.by.URN, s.by.Agent)), keyval.Key(space, stateKind),
 		index.Index{Space: space, Rules: oldRules}.Key(), index.Index{Space: space, Rules: newRules}.Key())
 	return keyval.Update(ctx, s.service.db, space, o, func(t *keyval.Tx) error {
 		if err := t.Ahead(ctx, ahead...); err != nil {
@@ -199,6 +200,7 @@ func (s *Session) allowed(ctx context.Context, lib Library, rules func(*request)
 // It returns ErrInvalid if the caller has a malformed URN or the id of the library is malformed, and ErrForbidden if
 // the caller does not belong to the network or has TagsOnly set, or if the network's name cannot be one.
 func (s *Session) CheckMember(lib Library) error {
+	s = s.calls("CheckMember")
 	_, err := s.authorize(lib)
 	return err
 }
@@ -206,7 +208,7 @@ func (s *Session) CheckMember(lib Library) error {
 // authorize makes the checks of CheckMember, and returns the caller as a member of the library's network.
 func (s *Session) authorize(lib Library) (member, error) {
 	network := s.service.NetworkURN(lib)
-	m, err := memberOf(s.by, network)
+	m, err := memberOf(s.by, s.method, network)
 	if err != nil {
 		return member{}, err
 	}

@@ -32,6 +32,7 @@ import (
 // Limits.SearchTime. Reading the folders of the library, which many searches may wait for after a
 // folder was changed, does not count.
 func (s *Session) Search(ctx context.Context, lib Library, in SearchRequest) (SearchPage, error) {
+	s = s.calls("Search")
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	clock := time.AfterFunc(s.service.limits.SearchTime, cancel)

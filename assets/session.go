@@ -11,8 +11,20 @@ import "github.com/vitrine-go/vitrine"
 type Session struct {
 	service *Service
 	by      vitrine.Caller
+	method  string // that was called, if an agent may call it; see calls
 }
 
 // As returns a Session for this caller. The caller's rights are looked up in each call, so a Session never grants a
 // right that was revoked meanwhile, except those that the Caller itself states, such as Moderates and Roles.
-func (s *Service) As(by vitrine.Caller) *Session { return &Session{s.made(), by} }
+func (s *Service) As(by vitrine.Caller) *Session { return &Session{service: s.made(), by: by} }
+
+// calls returns the Session for the rest of its method with this name. Methods that an agent may call begin with it. In
+// all others authorize returns ErrForbidden for an agent.
+func (s *Session) calls(method string) *Session {
+	if s.by.Agent == "" { // saves others the copy
+		return s
+	}
+	named := *s
+	named.method = method
+	return &named
+}

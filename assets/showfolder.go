@@ -72,10 +72,11 @@ type ShownAttachment struct {
 // It returns ErrForbidden for any other caller with TagsOnly, ErrNotFound if the folder is absent, deleted or not
 // visible, and ErrInvalid if a field is malformed.
 func (s *Session) ShowFolder(ctx context.Context, lib Library, in ShowFolderRequest) (out ShownFolder, err error) {
+	s = s.calls("ShowFolder")
 	var m member
 	if !s.by.TagsOnly {
 		m, err = s.authorize(lib)
-	} else if err = s.by.Check(); err == nil {
+	} else if err = s.by.CheckMethod("assets.ShowFolder"); err == nil {
 		if !slices.Contains(s.by.PublicFolders, lib.Network+"/"+lib.ID+"/"+in.Folder) {
 			return out, fault.Forbidden("the caller may not show this folder")
 		}

@@ -17,14 +17,17 @@ import (
 // the network is not enough. It returns ErrInvalid if the network is not a name, if the caller is malformed, or if the
 // request must name a network, because the caller moderates several or is an operator. For an operator, only the name
 // of the network is checked.
-func (s *Session) Network(named string) (string, error) {
+func (s *Session) Network(named string) (string, error) { return s.calls("Network").network(named) }
+
+// network is Network for the method that was called.
+func (s *Session) network(named string) (string, error) {
 	if named != "" {
 		return named, s.mayUse(named)
 	}
 	if s.by.Operator {
 		return "", fault.Invalid("network", "an operator moderates every network, so the request must name one of them")
 	}
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return "", err
 	}
 	var networks []string
@@ -56,7 +59,7 @@ func (s *Session) mayUse(network string) error {
 	if s.by.Operator {
 		return nil
 	}
-	if err := s.by.CheckUnrestricted(); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	whole := s.service.NetworkURN(network)

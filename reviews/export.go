@@ -24,7 +24,8 @@ import (
 // if the store loses the snapshot, for example because the connection to its server breaks. It also returns the errors
 // of the store, of ctx and of w. After an error, w may have a part of the file, which may end inside a line.
 func (s *Session) Export(ctx context.Context, network string, w io.Writer) error {
-	network, err := s.Network(network)
+	s = s.calls("Export")
+	network, err := s.network(network)
 	if err != nil {
 		return err
 	}

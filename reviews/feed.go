@@ -135,7 +135,8 @@ type ChangesRequest struct {
 // feed has another identity, as in a copy of the store. A follower that gets ErrGone asks with vitrine.Now for a
 // cursor, reads all that it needs, and goes on from the cursor.
 func (s *Session) Changes(ctx context.Context, in ChangesRequest) (out vitrine.ChangesPage[Event], err error) {
-	network, err := s.Network(in.Network)
+	s = s.calls("Changes")
+	network, err := s.network(in.Network)
 	if err != nil {
 		return out, err
 	}

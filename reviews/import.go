@@ -54,7 +54,7 @@ const maxExamined = 16
 // returns the error of reading the file, of the store or of ctx. Problems go into the report: if every line of the file
 // is rejected, Import returns nil. With an error the report says what was done before it, and that stays stored.
 func (s *Session) Import(ctx context.Context, in ImportRequest) (Report, error) {
-	network, err := s.Network(in.Network)
+	network, err := s.network(in.Network)
 	if err == nil && in.File == nil {
 		err = fault.Invalid("", "the request has no file to import")
 	}

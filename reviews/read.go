@@ -61,7 +61,8 @@ type ListReviewsRequest struct {
 func (s *Session) ListCollections(
 	ctx context.Context, in ListCollectionsRequest,
 ) (out vitrine.Page[CollectionRecord], err error) {
-	network, err := s.Network(in.Network)
+	s = s.calls("ListCollections")
+	network, err := s.network(in.Network)
 	if err != nil {
 		return out, err
 	}
@@ -105,7 +106,8 @@ func (s *Session) AllCollections(ctx context.Context, in ListCollectionsRequest)
 // the network as a whole or is an operator. It returns ErrInvalid if the request leaves Source out and several sources
 // have the id, if Limit is out of range, or if After is not a cursor of the reviews of this collection.
 func (s *Session) ListReviews(ctx context.Context, in ListReviewsRequest) (out vitrine.Page[ReviewRecord], err error) {
-	network, err := s.Network(in.Network)
+	s = s.calls("ListReviews")
+	network, err := s.network(in.Network)
 	if err != nil {
 		return out, err
 	}

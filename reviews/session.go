@@ -8,7 +8,22 @@ import "github.com/vitrine-go/vitrine"
 type Session struct {
 	service *Service
 	by      vitrine.Caller
+	method  string // that was called, if an agent may call it; see calls
 }
 
 // As returns a Session of the caller. It checks nothing: each method of the Session does.
-func (s *Service) As(by vitrine.Caller) *Session { return &Session{s.made(), by} }
+func (s *Service) As(by vitrine.Caller) *Session { return &Session{service: s.made(), by: by} }
+
+// calls returns the Session for the rest of its method with this name. Methods that an agent may call begin with it. In
+// all others check returns ErrForbidden for an agent.
+func (s *Session) calls(method string) *Session {
+	if s.by.Agent == "" { // saves others the copy
+		return s
+	}
+	named := *s
+	named.method = method
+	return &named
+}
+
+// check returns the error of Caller.CheckUnrestricted for the method that was called.
+func (s *Session) check() error { return s.by.CheckUnrestricted("reviews." + s.method) }

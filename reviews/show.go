@@ -42,10 +42,11 @@ type ShownReview struct {
 // the request leaves Source out and several sources have the id, if Limit is out of range, or if After is not a cursor
 // of the reviews of this collection.
 func (s *Session) Show(ctx context.Context, in ListReviewsRequest) (out Shown, err error) {
+	s = s.calls("Show")
 	if !s.by.TagsOnly {
 		err = s.mayUse(in.Network)
 	} else if err = checkNetwork(in.Network); err == nil {
-		err = s.by.Check()
+		err = s.by.CheckMethod("reviews.Show")
 		if err == nil && (!s.by.PublicReviews || !slices.Contains(s.by.Reads, s.service.NetworkURN(in.Network))) {
 			err = fault.Forbidden("the caller may not show the reviews of the network %s", in.Network)
 		}

@@ -99,6 +99,7 @@ type Me struct {
 	Groups     []string  `json:"groups"`     // URNs of groups
 	Components bool      `json:"components"` // may create and delete components
 	Owner      bool      `json:"owner"`      // apps of the user, and permissions that name the user, count
+	Agent      string    `json:"agent"`      // the name of the API key, if it is an agent's
 	Expires    time.Time `json:"-"`          // when the token expires; zero = unknown
 }
 

@@ -257,8 +257,9 @@ type wireCaller struct {
 	Roles      []string `json:"roles"`
 	Groups     []string `json:"groups"`
 	Components bool     `json:"components"`
-	Owner      bool     `json:"owner"`   // apps of the user, and permissions that name the user, count
-	Expires    *int64   `json:"expires"` // milliseconds since the epoch; null = unknown
+	Owner      bool     `json:"owner"`           // apps of the user, and permissions that name the user, count
+	Agent      string   `json:"agent,omitempty"` // the name of the API key, if it is an agent's
+	Expires    *int64   `json:"expires"`         // milliseconds since the epoch; null = unknown
 	// Absent names the domains that this service leaves out: "apps", "assets" or "reviews".
 	Absent []string `json:"absent,omitempty"`
 }
@@ -268,7 +269,7 @@ type wireCaller struct {
 func me(c *call) error {
 	out := wireCaller{URN: c.by.URN, Moderates: c.by.Moderates, Reads: c.by.Reads, Tags: c.by.Tags, Roles: c.by.Roles,
 		Groups:     c.by.Groups,
-		Components: c.by.Components, Owner: c.by.Owns(c.by.URN)}
+		Components: c.by.Components, Owner: c.by.Owns(c.by.URN), Agent: c.by.Agent}
 	if !c.by.Expires.IsZero() {
 		at := c.by.Expires.UnixMilli()
 		out.Expires = &at

@@ -70,7 +70,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 //     cannot tell who asks.
 //  3. A path that does not exist is 404, and a method that it does not have is 405.
 //  4. A write that another site may have made up is 403.
-//  5. A delivery token is 403, except where it may read.
+//  5. A delivery token is 403, except where it may read, and so is a write that no agent may make.
 //  6. The endpoint checks the rights that depend on the path and the parameters alone (authorize).
 //  7. The query, the idempotency key and the headers of the body are checked: 400 and 415.
 //  8. The endpoint checks the rights that need no body, then reads the body, or lets its domain read it: 413.
@@ -117,6 +117,12 @@ func (h *handler) serve(c *call) error {
 	// the handler itself, such as GET /x/me.
 	if c.by.TagsOnly && !rt.is(byTag|public) {
 		return errTagsOnly
+	}
+	// The domains refuse agents too. Here that is done before the body is read, and at the endpoints of Extras.
+	if c.by.Agent != "" && rt.writes() && !rt.is(agents) {
+		if err := c.by.CheckMethod(""); err != nil {
+			return err
+		}
 	}
 	if rt.authorize != nil {
 		if err := rt.authorize(c); err != nil {

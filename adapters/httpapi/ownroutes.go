@@ -12,8 +12,8 @@ type callerKey struct{}
 
 // Known returns a middleware for routes of the program's own. It authenticates the caller with c.Authenticate as the
 // handler does: with the same 401 and 503, and with the same 403 for a request that a page of another site may have
-// made up. A caller with TagsOnly is 403. CallerOf returns the caller. Of c it uses Authenticate, Challenge,
-// TrustedOrigins, Log, Limits.Token and Streams.
+// made up. A caller with TagsOnly is 403, and so is a write of an agent. CallerOf returns the caller. Of c it uses
+// Authenticate, Challenge, TrustedOrigins, Log, Limits.Token and Streams.
 //
 //	known, err := httpapi.Known(config)
 //	mux.Handle("GET /orders", known(orders))
@@ -46,6 +46,9 @@ func (h *handler) identify(w http.ResponseWriter, r *http.Request) (by Principal
 	}
 	if err == nil && c.by.TagsOnly {
 		err = errTagsOnly
+	}
+	if err == nil && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		err = c.by.CheckMethod("")
 	}
 	if err != nil {
 		c.fail(err)

@@ -32,9 +32,9 @@ func (h *handler) routes() []route {
 		all = append(all,
 			get("/apps/", a.list, slash|lenient, "view", "sort", "q", "group", "owner", "usingComponent",
 				"usingVersion", "deleted", "limit", "after"),
-			write("POST", "/apps/", 201, a.create, slash|keyed, jsonBody),
+			write("POST", "/apps/", 201, a.create, slash|keyed|agents, jsonBody),
 			get("/apps/{id}", a.latest, lenient, "withDefaults"),
-			write("PATCH", "/apps/{id}", 200, a.patch, 0, patchBody),
+			write("PATCH", "/apps/{id}", 200, a.patch, agents, patchBody),
 
 			write("DELETE", "/apps/{id}", 204, a.delete, 0, noBody),
 			write("POST", "/apps/{id}/undelete", 200, a.undelete, 0, noBody),
@@ -45,7 +45,7 @@ func (h *handler) routes() []route {
 			get("/apps/{id}/versions/{version}", a.version, lenient, "withDefaults"),
 			get("/apps/{id}/versions/{from}/diff/{to}", a.diff, 0),
 			get("/apps/{id}/history/", a.history, slash, "limit", "before"),
-			write("POST", "/apps/versions/restore", 201, a.restore, keyed, jsonBody),
+			write("POST", "/apps/versions/restore", 201, a.restore, keyed|agents, jsonBody),
 
 			get("/apps/{id}/tags/", a.tags, slash|lenient, "embedApps", "limit", "after"),
 			get("/apps/{id}/tags/{tag}", a.tag, lenient, "embedApps"),
@@ -65,9 +65,9 @@ func (h *handler) routes() []route {
 			get("/components/{name}/versions/{version}", a.componentVersion, 0),
 
 			get("/x/releases/", a.releases, slash, "state", "app", "limit", "after"),
-			write("POST", "/x/releases/", 201, a.createRelease, slash|keyed, jsonBody),
+			write("POST", "/x/releases/", 201, a.createRelease, slash|keyed|agents, jsonBody),
 			get("/x/releases/{id}", a.release, 0),
-			write("PUT", "/x/releases/{id}", 200, a.updateRelease, 0, jsonBody),
+			write("PUT", "/x/releases/{id}", 200, a.updateRelease, agents, jsonBody),
 			a.releaseAction("/x/releases/{id}/approve", (*appsvc.Session).ApproveRelease),
 			a.releaseAction("/x/releases/{id}/run", (*appsvc.Session).RunRelease),
 			a.releaseAction("/x/releases/{id}/cancel", (*appsvc.Session).CancelRelease),
@@ -88,11 +88,11 @@ func (h *handler) routes() []route {
 				"link",
 				"type", "alt", "attribute", "facetLimit",
 				"from", "to", "facets", "limit", "since", "until", "sort", "order"),
-			write("POST", lib+"/assets", 200, a.changeAssets, slash, jsonBody),
+			write("POST", lib+"/assets", 200, a.changeAssets, slash|agents, jsonBody),
 			get(lib+"/asset/{asset}", a.asset, lenient),
 			write("PATCH", lib+"/asset/{asset}", 200, a.editFile, 0, mergeBody),
 			write("PUT", lib+"/asset/{asset}/file", 200, a.replaceFile, 0, anyBody),
-			write("POST", lib+"/files", 200, a.upload, slash, anyBody, "name", "folder", "alt", "title"),
+			write("POST", lib+"/files", 200, a.upload, slash|agents, anyBody, "name", "folder", "alt", "title"),
 			get(lib+"/folders", a.folders, slash, "id", "path", "label", "deleted", "limit", "since", "until"),
 			write("POST", lib+"/folders", 200, a.changeFolders, slash, jsonBody),
 			get(lib+"/folder/{folder}", a.folder, lenient),
@@ -159,6 +159,7 @@ const (
 	byTag  // allows delivery tokens
 	keyed  // takes an Idempotency-Key
 	shared // shared caches may keep its responses
+	agents // an agent may call it though it writes
 )
 
 func get(path string, call func(*call) error, f flags, query ...string) route {

@@ -169,6 +169,9 @@ func (s *Service) loadKey(ctx context.Context, r storage.Reader, hash string) (*
 		}
 		i.principal.Caller = k.Rights.both(p.Rights.caller(p.URN)).caller(p.URN)
 		i.principal.NotOwner = !k.owner()
+		if k.Agent {
+			i.principal.Agent = k.Name
+		}
 	} else {
 		i.principal.Caller = vitrine.Caller{URN: k.user(), Reads: k.Reads, TagsOnly: true, Tags: k.Tags,
 			PublicReviews: k.Reviews, PublicList: k.List, PublicFolders: k.Folders}

@@ -313,6 +313,8 @@ func (k *key) check() error {
 			"there are %d folders: want at most %d", len(k.Folders), mostKeyTags)
 	case k.List && len(k.Tags) == 0:
 		return fault.Invalid("/list", "a key lists what its tags publish: want the kind public and tags, or false")
+	case k.Kind == kindPublic && k.Agent:
+		return fault.Invalid("/agent", "an agent works for a person: want the kind secret, or false")
 	case k.Kind == kindPublic && k.Owner != nil && *k.Owner:
 		return fault.Invalid("/owner",
 			"a public key belongs to its network and owns nothing: want the kind secret, or false")

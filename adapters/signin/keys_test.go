@@ -123,6 +123,30 @@ func TestKeysWithAndWithoutOwner(t *testing.T) {
 	narrow.want(204, "DELETE", app, nil)
 }
 
+// A key of an agent speaks with its name, and does what agents do.
+func TestKeysOfAgents(t *testing.T) {
+	w := newWorld(t, localBase)
+	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
+	made := ann.want(201, "POST", "/x/keys/",
+		object{"name": "Draft writer", "kind": "secret", "moderates": []string{network}, "agent": true})
+	agent := w.withToken(made.text("key"))
+	if me := agent.want(200, "GET", "/x/me", nil); me.text("agent") != "Draft writer" || made.text("agent") != "true" {
+		t.Errorf("%s %s", me.body, made.body)
+	}
+	app := "/apps/" + agent.want(201, "POST", "/apps/",
+		object{"title": "a", "groups": []string{network + ":site=1"}}).text("id")
+	if h := ann.want(200, "GET", app+"/history/", nil); !strings.Contains(string(h.body), `"agent":"Draft writer"`) {
+		t.Errorf("%s", h.body)
+	}
+	agent.want(403, "PUT", app+"/tags/live", object{"latest": true})
+	agent.want(403, "POST", "/x/people/", object{"name": "Ben"})
+	agent.want(403, "POST", "/x/keys/", object{"name": "k", "kind": "secret"})
+	ann.want(201, "PUT", app+"/tags/live", object{"latest": true})
+	if key := ann.want(201, "POST", "/x/keys/", object{"name": "k", "kind": "secret"}); key.text("agent") != "false" {
+		t.Errorf("%s", key.body)
+	}
+}
+
 func TestWhatKeysMayNotBe(t *testing.T) {
 	w := newWorld(t, localBase)
 	ann := w.invited("Ann", signin.Rights{Moderates: []string{network}})
@@ -158,6 +182,8 @@ func TestWhatKeysMayNotBe(t *testing.T) {
 		"a secret one that lists": {object{"name": "k", "kind": "secret", "list": true}, 400},
 		"that lists by no tag": {object{"name": "k", "kind": "public", "reads": []string{network}, "reviews": true,
 			"list": true}, 400},
+		"a public agent": {object{"name": "k", "kind": "public", "reads": []string{network}, "tags": []string{"live"},
+			"agent": true}, 400},
 		"of an administrator's kind": {object{"name": "k", "kind": "secret", "admin": true}, 400},
 	} {
 		if got := ann.send("POST", "/x/keys/", c.body); got.status != c.status {

@@ -166,6 +166,7 @@ type chosen struct {
 	// Owner gives a secret key also what its maker has by name. A record without it is of a key made before there was
 	// the choice, when every secret key had that.
 	Owner   *bool    `json:"owner"`
+	Agent   bool     `json:"agent"` // of a secret key: see vitrine.Caller; false in records from before
 	Tags    []string `json:"tags"`
 	Reviews bool     `json:"reviews"`
 	List    bool     `json:"list"` // may list what its tags publish; false in records from before

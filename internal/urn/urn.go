@@ -14,6 +14,21 @@ import (
 // MaxLen is the longest URN accepted, in bytes.
 const MaxLen = 512
 
+// Author returns a user as histories and feeds keep it: the URN and, for what an agent has written in the name of the
+// user, the name of the agent in a second line. Split is the inverse.
+func Author(user, agent string) string {
+	if agent == "" {
+		return user
+	}
+	return user + "\n" + agent
+}
+
+// Split returns the URN and the name in a text that Author has returned.
+func Split(author string) (user, agent string) {
+	user, agent, _ = strings.Cut(author, "\n")
+	return user, agent
+}
+
 // CheckGroup returns an error unless s is the URN of a network or a site.
 func CheckGroup(s string) error { return check(s, "site=") }
 

@@ -20,8 +20,8 @@ import { parse, stringify } from "./json.js";
  *   diff: Operation[], tags: string[]}} Upgraded an app that gets another version of a component
  */
 /**
- * @typedef {{version: string, updatedAt: number, updatedBy: Party | null, restoredFrom: string | null, note?: string,
- *   tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a
+ * @typedef {{version: string, updatedAt: number, updatedBy: Party | null, agent?: string, restoredFrom: string | null,
+ *   note?: string, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a
  * history
  */
 /** @typedef {Schemas["Tag"]} Tag */
@@ -67,8 +67,8 @@ import { parse, stringify } from "./json.js";
  */
 /**
  * @typedef {Omit<Rights, "admin"> & {id: string, name: string, kind: "secret" | "public", prefix: string,
- *   owner: boolean, tags: string[], reviews: boolean, list: boolean, expires: number | null, createdAt: number,
- *   by: Party, lastUsedAt: number | null, key?: string}} Key
+ *   owner: boolean, agent: boolean, tags: string[], reviews: boolean, list: boolean, expires: number | null,
+ *   createdAt: number, by: Party, lastUsedAt: number | null, key?: string}} Key
  */
 
 /** What the service, or the way to it, has said no with. */

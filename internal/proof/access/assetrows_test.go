@@ -342,7 +342,7 @@ var assigns = func() table {
 
 // rulesNetwork reports whether the caller moderates the network of the library.
 func (c caller) rulesNetwork() bool {
-	return slices.Contains([]string{"network", "vendor", "session"}, c.name)
+	return c.name == "vendor" || slices.Contains([]string{c.name, c.like}, "network")
 }
 
 // takesOut takes assets out of grant. Only moderators may take an asset out of its last folder.

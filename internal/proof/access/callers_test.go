@@ -106,6 +106,11 @@ var callers = []caller{
 		Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=owner"}}},
 	{name: "editing key with owner", like: "editor", key: true,
 		Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=editor"}}},
+	// An agent reads what other keys do, and writes by the endpoints of a list.
+	{name: "agent of site 1", like: "site 1", key: true, Principal: agent(vitrine.Caller{URN: network + ":user=owner",
+		Moderates: []string{network + ":site=1"}})},
+	{name: "agent of the network", like: "network", key: true, Principal: agent(vitrine.Caller{
+		URN: network + ":user=owner", Moderates: []string{network}})},
 	{name: "session", like: "network", session: true,
 		Principal: httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=all", Moderates: []string{network}}}},
 }
@@ -113,6 +118,11 @@ var callers = []caller{
 func narrow(c vitrine.Caller) httpapi.Principal {
 	c.NotOwner = true
 	return httpapi.Principal{Caller: c}
+}
+
+func agent(c vitrine.Caller) httpapi.Principal {
+	c.Agent = "an agent"
+	return narrow(c)
 }
 
 // contains reports whether each segment of the outer URN is the segment of the inner one at the same place.

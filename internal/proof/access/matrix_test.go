@@ -43,6 +43,9 @@ func (rw row) want(c caller, thing string) int {
 		}
 		return 403
 	}
+	if c.Agent != "" && !rw.open && !rw.agents(c, thing) {
+		return 403
+	}
 	if c.session && rw.session > 0 {
 		return rw.session
 	}
@@ -64,6 +67,21 @@ func (rw row) want(c caller, thing string) int {
 		}
 	}
 	panic(fmt.Sprintf("%s, %s: no status for %q", rw.route, rw.what, char))
+}
+
+// agents reports whether the row is about what agents may do: they read, add and propose.
+func (rw row) agents(c caller, thing string) bool {
+	switch method, _, _ := strings.Cut(rw.route, " "); {
+	case method == "GET":
+		return true
+	case rw.route == "PUT /x/releases/{id}", rw.what == "add elsewhere": // neither the release nor the asset is theirs
+		return rw.table.at(c, thing) == '-'
+	case strings.HasSuffix(rw.route, "/{library}/assets"):
+		absent := strings.Contains(rw.what, "a library that is not") && c.like != "network" // 404 for others, too
+		return absent || !strings.Contains(rw.what, "remove") && rw.what != "add again"
+	}
+	return slices.Contains([]string{"POST /apps/", "PATCH /apps/{id}", "POST /apps/versions/restore",
+		"POST /x/releases/"}, rw.route) || strings.HasSuffix(rw.route, "/files")
 }
 
 // isAboutApp reports whether the thing is an app that is there.

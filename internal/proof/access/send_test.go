@@ -149,9 +149,10 @@ func (w *world) key(c caller) string {
 		everything.Moderates, everything.Components = allNetworks, true
 		var made struct{ Key string }
 		w.post(w.signIn(c, everything), "/x/keys/",
-			map[string]any{"name": c.name, "kind": "secret", "owner": !c.NotOwner, "components": true,
-				"moderates": allNetworks,
-				"reads":     append([]string{}, c.Reads...), "roles": append([]string{}, c.Roles...),
+			map[string]any{"name": c.name, "kind": "secret", "owner": !c.NotOwner, "agent": c.Agent != "",
+				"components": true,
+				"moderates":  allNetworks,
+				"reads":      append([]string{}, c.Reads...), "roles": append([]string{}, c.Roles...),
 				"groups": append([]string{}, c.Groups...)}, &made)
 		w.keys[key] = made.Key
 		w.rights = ""

@@ -47,6 +47,12 @@ var mutants = []mutant{
 	{"the feed is for those who read the app", "appsvc", "viewer.sees", "mayRead", true},
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
 
+	{"an agent calls the methods of its list", ".", "Caller.CheckMethod", "agentMay", false},
+	{"an agent writes by the endpoints of its list", "adapters/httpapi", "handler.serve", "agents", false},
+	{"an agent sets no time and changes its own releases", "appsvc", "Session.mayChange", "at rel", false},
+	{"an agent replaces no asset", "assets", "request.mayAdd", "Agent", false},
+	{"a key of an agent is one", "adapters/signin", "Service.loadKey", "Agent", false},
+
 	{"a patch tests the version", "appsvc", "parsedPatch.checkVersion", "current", false},
 	{"a patch is of the latest version", "appsvc", "Session.storePatch", "last head Version", false},
 	{"a patch changes groups as its caller may", "appsvc", "Session.storePatch", "mayRegroup", false},

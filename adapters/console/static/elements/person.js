@@ -22,6 +22,14 @@ export function person(urn) {
 	return node;
 }
 
+/**
+ * Who has written something: somebody, or the key of an agent in the name of somebody.
+ * @param {string | undefined} urn @param {string} [agent] the name of the key
+ */
+export function author(urn, agent) {
+	return agent ? [h("span", { class: "tag" }, "agent ", h("bdi", null, agent)), " for ", person(urn)] : person(urn);
+}
+
 /** @param {HTMLElement} node */
 function tell(node) {
 	const urn = node.dataset["person"] ?? "";

@@ -22,7 +22,7 @@ import {
 import { appNav } from "../elements/apphead.js";
 import { askWith, closeAround, confirm, noteField, show, toast, trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
-import { person } from "../elements/person.js";
+import { author, person } from "../elements/person.js";
 import { propose, whatChanges } from "../elements/release.js";
 import { showVersion } from "../elements/preview.js";
 import { moderated } from "../elements/rights.js";
@@ -308,7 +308,7 @@ export function view({ session, api, params, signal, live, shell }) {
 					{ class: "what" },
 					h("span", { class: "strong" }, `Version ${e.version}`),
 					" ",
-					person(e.updatedBy?.urn),
+					author(e.updatedBy?.urn, e.agent),
 					" ",
 					said.words([e]),
 					" ",

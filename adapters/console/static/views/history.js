@@ -9,7 +9,7 @@ import { appNav } from "../elements/apphead.js";
 import { askWith, noteField, sentence, toast, trouble } from "../elements/dialog.js";
 import { compared } from "../elements/diff.js";
 import { Pages } from "../elements/pages.js";
-import { person } from "../elements/person.js";
+import { author } from "../elements/person.js";
 import { showVersion } from "../elements/preview.js";
 import { Said } from "../elements/said.js";
 import { time } from "../elements/time.js";
@@ -199,7 +199,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			h(
 				"span",
 				{ class: "what" },
-				person(last.updatedBy?.urn),
+				author(last.updatedBy?.urn, last.agent),
 				" ",
 				said.words(group),
 				" ",
@@ -333,6 +333,7 @@ export function folded(entries) {
 			!alone(last) &&
 			!alone(e) &&
 			last.updatedBy?.urn === e.updatedBy?.urn &&
+			last.agent === e.agent &&
 			last.updatedAt - e.updatedAt < together
 		)
 			group.push(e);

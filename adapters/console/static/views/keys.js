@@ -111,7 +111,11 @@ export function view({ session, api, signal, shell }) {
 
 	/** @param {Key} k */
 	function secretly(k) {
-		return [rightsOf(k), k.owner && h("div", null, "and what ", person(k.by.urn), " owns")].flat();
+		return [
+			k.agent && h("div", null, "for an agent"),
+			rightsOf(k),
+			k.owner && h("div", null, "and what ", person(k.by.urn), " owns"),
+		].flat();
 	}
 
 	async function createSecret() {
@@ -123,12 +127,22 @@ export function view({ session, api, signal, shell }) {
 		);
 		const rights = rightsForm(session, none(), { admin: false });
 		const owner = h("input", { type: "checkbox" });
+		const agent = h("input", { type: "checkbox" });
 		const made = await askWith(
 			"New secret key",
 			[
 				labelled("Name", name, "Such as the program that uses it, and where it runs."),
 				labelled("Good for", term),
 				help("It can do at most what you can do yourself, and less as soon as you can do less."),
+				h(
+					"div",
+					{ class: "field" },
+					h("div", { class: "boxes" }, h("label", null, agent, "For an agent, such as an assistant")),
+					help(
+						"It then reads, writes versions that nobody sees yet, adds assets, and proposes releases. It never",
+						" publishes, schedules, approves or deletes. You cannot approve what it proposes: somebody else does.",
+					),
+				),
 				rights.node,
 				h(
 					"div",
@@ -147,7 +161,7 @@ export function view({ session, api, signal, shell }) {
 				return api.account(
 					"POST",
 					"keys/",
-					{ name: name.value, kind: "secret", expires, owner: owner.checked, ...given },
+					{ name: name.value, kind: "secret", expires, owner: owner.checked, agent: agent.checked, ...given },
 					"id",
 				);
 			},

@@ -6,7 +6,7 @@ import { to } from "../address.js";
 import { ApiError } from "../api.js";
 import { button, count, detail, fill, flag, h, icon, labelled, reconcile } from "../dom.js";
 import { askWith, confirm, sentence, toast } from "../elements/dialog.js";
-import { group, person } from "../elements/person.js";
+import { author, group, person } from "../elements/person.js";
 import { showVersion } from "../elements/preview.js";
 import { leads, whatChanges } from "../elements/release.js";
 import { moment, time } from "../elements/time.js";
@@ -98,7 +98,7 @@ export function view({ session, api, params, signal, live, shell }) {
 		fill(
 			facts,
 			r.note && h("p", null, r.note),
-			h("p", { class: "detail" }, "Made by ", person(r.by.urn), " ", time(r.createdAt), "."),
+			h("p", { class: "detail" }, "Made by ", author(r.by.urn, r.agent), " ", time(r.createdAt), "."),
 			r.at !== null && r.state === "scheduled" && h("p", null, "It runs at ", moment(r.at), "."),
 			r.ranAt !== null && h("p", null, "Its tags were moved ", time(r.ranAt), "."),
 			r.approvals.length > 0 &&
@@ -186,6 +186,7 @@ export function view({ session, api, params, signal, live, shell }) {
 	/** Why the person cannot approve the release, as far as the page knows. @param {Release} r */
 	function cannot(r) {
 		const me = session.me?.urn;
+		if (r.by.urn === me && r.agent) return "An agent has made it with your key, so somebody else approves it.";
 		if (r.by.urn === me) return "You have made it, so somebody else approves it.";
 		if (r.approvals.some((a) => a.by.urn === me)) return "You have approved it.";
 		if (!groups().every((g) => session.moderates(g))) return "You do not moderate all of these.";

@@ -6,7 +6,7 @@ import { to } from "../address.js";
 import { button, count, fill, h, head, rowTable } from "../dom.js";
 import { trouble } from "../elements/dialog.js";
 import { Pages } from "../elements/pages.js";
-import { person } from "../elements/person.js";
+import { author } from "../elements/person.js";
 import { choose } from "../elements/release.js";
 import { time } from "../elements/time.js";
 import { stateOf } from "./release.js";
@@ -58,7 +58,7 @@ export function view({ session, api, query, signal, live, shell }) {
 						),
 						h("td", null, stateOf(r)),
 						h("td", null, count(r.moves.length, "move")),
-						h("td", null, person(r.by.urn)),
+						h("td", null, author(r.by.urn, r.agent)),
 						h(
 							"td",
 							null,
