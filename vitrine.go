@@ -41,6 +41,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/vitrine-go/vitrine/internal/agent"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -125,27 +126,12 @@ func (c Caller) Check() error {
 	return &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: reason}
 }
 
-// agentMay are the methods of Sessions that an agent may call, all of them: a method that is not in this list is
-// refused.
-var agentMay = strings.Fields(`
-	appsvc.Changes appsvc.Component appsvc.ComponentVersion appsvc.Deliver appsvc.Diff
-	appsvc.ListApps appsvc.ListComponents appsvc.ListComponentVersions appsvc.ListHistory appsvc.ListPublished
-	appsvc.ListReleases appsvc.ListTagMoves appsvc.ListTags appsvc.ListVersions appsvc.Release appsvc.Tag
-	appsvc.TaggedApp appsvc.TaggedAppIn appsvc.TagsNamed appsvc.Version
-	appsvc.CreateApp appsvc.Patch appsvc.Restore appsvc.CreateRelease appsvc.UpdateRelease
-
-	assets.Asset assets.Attributes assets.Changes assets.CheckMember assets.Explain assets.Folder assets.ListFolders
-	assets.Permissions assets.Search assets.ShowFolder
-	assets.ChangeAssets assets.Upload
-
-	reviews.Changes reviews.Export reviews.ListCollections reviews.ListReviews reviews.Network reviews.Show`)
-
 // CheckMethod returns the error of Check, and ErrForbidden for an agent unless it may call the method of a Session with
 // this name, such as appsvc.Patch. Every method of a Session begins with it or with CheckUnrestricted. The name ""
 // stands for what no agent may do.
 func (c Caller) CheckMethod(name string) error {
 	err := c.Check()
-	if err == nil && c.Agent != "" && !slices.Contains(agentMay, name) {
+	if err == nil && c.Agent != "" && !agent.May(name) {
 		err = &Error{Kind: ErrForbidden, Code: CodeForbidden,
 			Reason: "this is the key of an agent, which reads, writes versions of apps, proposes releases without a " +
 				"time, " +

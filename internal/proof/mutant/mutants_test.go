@@ -47,7 +47,7 @@ var mutants = []mutant{
 	{"the feed is for those who read the app", "appsvc", "viewer.sees", "mayRead", true},
 	{"a network contains what begins with its URN", "internal/urn", "Contains", "found", true},
 
-	{"an agent calls the methods of its list", ".", "Caller.CheckMethod", "agentMay", false},
+	{"an agent calls the methods of its list", "internal/agent", "May", "one method", true},
 	{"an agent writes by the endpoints of its list", "adapters/httpapi", "handler.serve", "agents", false},
 	{"an agent sets no time and changes its own releases", "appsvc", "Session.mayChange", "at rel", false},
 	{"an agent replaces no asset", "assets", "request.mayAdd", "Agent", false},

@@ -1,4 +1,4 @@
-package vitrine_test
+package agent_test
 
 import (
 	"errors"
