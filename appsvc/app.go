@@ -27,6 +27,8 @@ import (
 //
 //	"components": [name], "tags": [{"name", "appVersion"}], "deletedAt", "deletedBy": {"urn"}, "erasesAt"
 //
+// In a list that searches content, each app has a last member "found": [{"element", "pointer", "text"}].
+//
 // An App is a value: it does not change when the app gets another version. Copies of it share the Groups and the Body.
 type App struct {
 	// The service sets these; a patch cannot change them.
@@ -49,6 +51,10 @@ type App struct {
 	DeletedAt int64  // milliseconds since the epoch
 	DeletedBy string // URN of the user
 	ErasesAt  int64  // when EraseDeleted will erase the app, in milliseconds since the epoch; 0 = never
+
+	// Found are the first three texts in which a search in content has found all words: [] if they are in the title
+	// alone, and nil in all other lists.
+	Found []Found
 
 	agent string // that made this version; "" = none
 }
@@ -152,10 +158,10 @@ func (a App) head() (appHead, error) {
 // is copied, not decoded, so that a read decodes and encodes nothing.
 func (a App) AppendJSON(dst []byte) []byte {
 	if a.Body == nil {
-		return a.appendSummary(dst)
+		return a.appendFound(a.appendSummary(dst))
 	}
 	dst = slices.Grow(dst, 256+len(a.Body))
-	return append(a.appendBegin(dst), a.Body[1:]...)
+	return a.appendFound(append(a.appendBegin(dst), a.Body[1:]...))
 }
 
 // appendBegin appends what the service sets, from the opening brace to the comma after the last member. The owner is
@@ -190,6 +196,7 @@ func (a *App) UnmarshalJSON(text []byte) error {
 		CreatedAt int64           `json:"createdAt"`
 		UpdatedAt int64           `json:"updatedAt"`
 		UpdatedBy user            `json:"updatedBy"` // null, as the owner, if the caller may not know it
+		Found     []Found         `json:"found"`
 		summaryText
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -200,7 +207,7 @@ func (a *App) UnmarshalJSON(text []byte) error {
 	}
 	*a = App{ID: in.ID, Version: in.Version, Owner: in.Owner.URN, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt,
 		UpdatedBy: in.UpdatedBy.URN,
-		Title:     in.Title, Groups: in.Groups}
+		Title:     in.Title, Groups: in.Groups, Found: in.Found}
 	// The body has the members of a stored one in their order, whatever their order in the text is.
 	members := jsontree.New(compact(text))
 	if members.Get("elements") == nil && members.Get("components") != nil {

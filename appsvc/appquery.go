@@ -23,6 +23,7 @@ type appQuery struct {
 	group     string            // contains one of the groups of the app; "" = any
 	owner     string            // "" = any
 	words     []string          // each of them must begin a word of the title
+	content   bool              // or of a text in the body
 	sort      Sort              // one of the four
 	after     *records.Position // only apps after this position; nil = from the start
 	limit     int               // the number of apps that the caller needs

@@ -30,9 +30,12 @@ var sorts = []Sort{CreatedAscending, CreatedDescending, UpdatedAscending, Update
 // ListAppsRequest asks for apps, each as its latest version. The zero value asks for the first page of all apps that
 // the caller may read, the one created last first. An app must satisfy all conditions.
 type ListAppsRequest struct {
-	Summary        bool   // without the bodies of apps, so that the list is small and quick; see [App]
-	Sort           Sort   // "" = CreatedDescending
-	Query          string // each word of it begins a word of the title, without regard to case and diacritics; "" = any
+	Summary bool   // without the bodies of apps, so that the list is small and quick; see [App]
+	Sort    Sort   // "" = CreatedDescending
+	Query   string // each word of it begins a word of the title, without regard to case and diacritics; "" = any
+	// In says where Query looks: title, content (all strings of the configs), or both; nil = title. With content, all
+	// words are in one text, Sort must be "", and the apps with the newest versions come first.
+	In             []string
 	Group          string // URN of a network or site that contains one of the app's groups; "" = any
 	Owner          string // URN of the user who created the app; "" = any
 	UsingComponent string // name of a component that powers an element; "" = any
@@ -47,9 +50,18 @@ const mostQueryWords = 16
 
 // query returns the query of the request. none is true if it cannot find anything.
 func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, none bool, err error) {
-	q = appQuery{by: by, deleted: in.Deleted, component: ComponentRef{in.UsingComponent, in.UsingVersion},
-		group: in.Group, owner: in.Owner,
-		sort: cmp.Or(in.Sort, CreatedDescending), words: records.TitleWords(in.Query)}
+	content, err := in.inContent()
+	if err != nil {
+		return q, false, err
+	}
+	sort := cmp.Or(in.Sort, CreatedDescending)
+	if content {
+		sort = UpdatedDescending
+	}
+	q = appQuery{by: by, deleted: in.Deleted, content: content,
+		component: ComponentRef{in.UsingComponent, in.UsingVersion},
+		group:     in.Group, owner: in.Owner,
+		sort: sort, words: records.TitleWords(in.Query)}
 	switch {
 	case !slices.Contains(sorts, q.sort):
 		err = fault.Invalid("sort", "%q: want createdAt, -createdAt, updatedAt or -updatedAt", in.Sort)
@@ -77,9 +89,12 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 // The cursor is a position in the order. So an app that is created or changed between two pages appears only if it
 // comes after this position: with UpdatedAscending a change moves an app to the end, where it appears again.
 //
-// It returns ErrInvalid if Sort is unknown, if Limit is out of range, if Group is no URN of a group, if Query has more
-// than 16 words or more characters than a title, if UsingVersion has no UsingComponent, or if After is not a cursor of
-// this list in this order.
+// A search in content reads all apps that satisfy the other conditions, until the page is full or a second is over. So
+// its page may be empty although Next is set. Each of its apps has Found.
+//
+// It returns ErrInvalid if Sort is unknown or beside a search in content, if In is unknown or has no Query, if Limit is
+// out of range, if Group is no URN of a group, if Query has more than 16 words or more characters than a title, if
+// UsingVersion has no UsingComponent, or if After is not a cursor of this list in this order.
 func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Page[App], error) {
 	s = s.calls("ListApps")
 	return list(ctx, s, in.Limit, 100, func(r *reader, limit int) (page vitrine.Page[App], err error) {
@@ -88,6 +103,9 @@ func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Pag
 			return page, err
 		}
 		r.deleted = q.deleted
+		if q.content {
+			return s.searchContent(ctx, r, q, in, limit)
+		}
 		q.limit = limit + 1 // one more than the page shows whether there are more
 		size, read := min(records.AtOnce, q.limit), r.whole
 		if in.Summary {
@@ -117,10 +135,14 @@ func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Pag
 
 // size is the approximate size of an app in a page, in bytes.
 func (a App) size() int {
-	if a.Body != nil {
-		return 200 + len(a.UpdatedBy) + len(a.Body)
+	n := 0
+	for _, f := range a.Found {
+		n += 60 + len(f.Element) + len(f.Pointer) + len(f.Text)
 	}
-	n := 400 + len(a.Title)
+	if a.Body != nil {
+		return n + 200 + len(a.UpdatedBy) + len(a.Body)
+	}
+	n += 400 + len(a.Title)
 	for _, list := range [][]string{a.Groups, a.Components} {
 		for _, text := range list {
 			n += len(text) + 3
@@ -135,5 +157,5 @@ func (a App) size() int {
 // AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is the size of a page. The
 // first error is the last pair.
 func (s *Session) AllApps(ctx context.Context, in ListAppsRequest) iter.Seq2[App, error] {
-	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListApps(ctx, in) })
+	return sparse(&in.After, func() (vitrine.Page[App], error) { return s.ListApps(ctx, in) })
 }

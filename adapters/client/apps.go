@@ -10,6 +10,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // Apps is the app service of a server. Its methods are those of appsvc.Session, with the same errors;
@@ -22,16 +23,19 @@ func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine
 	if in.Summary {
 		view = "summary"
 	}
-	q := values{}.text("view", view).text("sort", string(in.Sort)).text("q", in.Query).text("group",
-		in.Group).text("owner", in.Owner).
-		text("usingComponent", in.UsingComponent).text("usingVersion", in.UsingVersion).flag("deleted",
+	q := values{}.text("view", view).text("sort", string(in.Sort)).text("q", in.Query).list("in", in.In).
+		text("group", in.Group).text("owner", in.Owner).text("usingComponent", in.UsingComponent).text("usingVersion", in.UsingVersion).flag("deleted",
 		in.Deleted).number("limit", in.Limit).text("after", in.After)
 	return list[appsvc.App](ctx, a.remote, "/apps/", q, "apps", "after")
 }
 
 // AllApps walks through the pages from in.After on.
 func (a *Apps) AllApps(ctx context.Context, in appsvc.ListAppsRequest) iter.Seq2[appsvc.App, error] {
-	return all(ctx, in, a.ListApps, func(in *appsvc.ListAppsRequest) *string { return &in.After })
+	return paging.Sparse(in.After, func(after string) ([]appsvc.App, string, error) {
+		in.After = after
+		page, err := a.ListApps(ctx, in)
+		return page.Items, page.Next, err
+	})
 }
 
 // Edit patches the latest version of an app, and tries again after a conflict; see appsvc.EditApp.

@@ -130,6 +130,16 @@ var appBehaviours = []behaviour{
 			_, err := s.apps.UndeleteApp(t.Context(), app.ID)
 			wantError(t, "undeleted too late", err, vitrine.ErrNotFound)
 		}},
+	{"content is searched", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		newApp(t, s, "needle", site)
+		in := appsvc.ListAppsRequest{Query: "needle", In: []string{"title", "content"}, Summary: true}
+		for _, app := range ok(s.apps.ListApps(t.Context(), in))(t).Items {
+			if app.Title != "needle" || app.Found == nil || len(app.Found) > 0 {
+				t.Errorf("%+v", app)
+			}
+		}
+	}},
 	{"releases move tags together, and are undone", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "first", site)

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"slices"
+
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
@@ -16,6 +18,14 @@ type appRoutes struct{ svc *appsvc.Service }
 // as returns a Session for the caller of the request.
 func (a appRoutes) as(c *call) *appsvc.Session { return a.svc.As(c.by.Caller).Within(c.within) }
 
+// searches takes a slot for a search in content.
+func (a appRoutes) searches(c *call) error {
+	if !slices.Contains(c.query.list("in"), "content") {
+		return nil
+	}
+	return c.acquireSlot(c.h.searches, "")
+}
+
 // list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
 // Link to the next page if there is one. 400 for a value that a parameter cannot have.
 func (a appRoutes) list(c *call) error {
@@ -28,7 +38,10 @@ func (a appRoutes) list(c *call) error {
 		Sort:    appsvc.Sort(c.query.filled("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")),
 		Query:   c.query.text("q"), Group: c.query.text("group"), Owner: c.query.text("owner"),
 		UsingComponent: c.query.text("usingComponent"), UsingVersion: c.query.text("usingVersion"),
-		Deleted: c.query.flag("deleted"), After: c.query.cursor("after"), Limit: c.query.limit(),
+		In: c.query.list("in"), Deleted: c.query.flag("deleted"), After: c.query.cursor("after"), Limit: c.query.limit(),
+	}
+	if c.query.Has("in") && in.In == nil {
+		in.In = []string{} // which the domain rejects
 	}
 	return c.apps(askPage(c, a.as(c).ListApps, in, "after"))
 }

@@ -118,6 +118,7 @@ func New(c Config) (http.Handler, error) {
 	h.reads = newSlots("reads", http.StatusServiceUnavailable, readsAtATime(), readsOfCaller(), 0)
 	h.erasures = newSlots("erasures", http.StatusServiceUnavailable, mostErasures, mostErasures/2, 0)
 	h.exports = newSlots("exports", http.StatusServiceUnavailable, l.Exports, l.ExportsOfCaller, 0)
+	h.searches = newSlots("searches in content", http.StatusServiceUnavailable, mostSearches, mostSearches/4, 0)
 	h.streams = newSlots("event streams", http.StatusTooManyRequests, l.Streams, l.StreamsOfCaller, 0)
 	routes := h.routes()
 	h.router = newRouter(c.BasePath, c.AssetPrefix, routes)

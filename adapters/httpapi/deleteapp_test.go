@@ -73,6 +73,35 @@ func TestASummaryHasNoElements(t *testing.T) {
 	}
 }
 
+func TestSearchInContentOverHTTP(t *testing.T) {
+	w := newWorld(t)
+	w.newComponent("poll", "1.0.0")
+	for _, title := range []string{"Tea", "Cocoa"} {
+		w.as(editor, "POST", "/apps/", fmt.Sprintf(`{"title":%q,"groups":[%q],"elements":[{"component":{"name":"poll",`+
+			`"version":"1.0.0"},"config":{"q":{"lang:en":"Cocoa or <tea>?"}}}]}`, title, network)).want(201)
+	}
+	for _, view := range []string{"", "&view=summary"} {
+		r := w.as(editor, "GET", "/apps/?q=tea+co&limit=1&in=content"+view, "").want(200,
+			`"found":[{"element":"0.0","pointer":"/q/lang:en","text":"Cocoa or <tea>?"}]}]}`)
+		next := strings.TrimPrefix(nextOf(r.header.Get("Link")), w.url)
+		rest := w.as(editor, "GET", next, "").want(200)
+		if both := r.body + rest.body; !strings.Contains(both, `"title":"Tea"`) ||
+			!strings.Contains(both, `"title":"Cocoa"`) {
+			t.Error(both)
+		}
+		if link := rest.header.Get("Link"); link != "" {
+			w.as(editor, "GET", strings.TrimPrefix(nextOf(link), w.url), "").want(200, `{"apps":[]}`)
+		}
+	}
+	w.as(editor, "GET", "/apps/?q=tea&in=title,content", "").want(200, `"title":"Tea"`, `"title":"Cocoa"`)
+	w.as(editor, "GET", "/apps/?q=absent&in=title,content", "").want(200, `{"apps":[]}`)
+	w.as(stranger, "GET", "/apps/?q=tea&in=content", "").want(200, `{"apps":[]}`)
+	for query, parameter := range map[string]string{"q=a&in=content&sort=-updatedAt": "sort", "in=content": "in",
+		"q=a&in=": "in", "q=a&in=body": "in"} {
+		w.as(editor, "GET", "/apps/?"+query, "").want(http.StatusBadRequest, `"parameter":"`+parameter+`"`)
+	}
+}
+
 func TestAVersionHasANote(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("x", network)

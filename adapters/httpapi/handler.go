@@ -39,7 +39,7 @@ type handler struct {
 	crossOrigin *http.CrossOriginProtection
 
 	// The limits that requests share:
-	large, uploads, exports, erasures, streams, reads *slots
+	large, uploads, exports, erasures, streams, searches, reads *slots
 
 	calls      sync.Pool // of *call
 	deliveries *lru.Cache[deliveryKey, cachedDelivery]

@@ -189,6 +189,7 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ids["id"] = a.ids["other"]
 	a.ask("GET", "/apps/",
 		"?view=summary&q=x&usingComponent=c&usingVersion=1&group=urn:vitrine:example.test&owner="+editor.URN, "")
+	a.ask("GET", "/apps/", "?q=x&in=title,content", "")
 	a.ask("PUT", "/apps/{id}/tags/{tag}", "?embedApps=true", `{"appVersion":"0"}`)
 	a.ask("GET", "/apps/{id}/tags/", "?embedApps=true&limit=1&after=a", "")
 	a.ask("GET", "/apps/{id}/tags/{tag}", "?embedApps=false", "")

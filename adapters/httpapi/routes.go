@@ -29,9 +29,10 @@ func (h *handler) routes() []route {
 	}
 	if h.Apps != nil {
 		a := appRoutes{h.Apps}
+		all = append(all, authorized(a.searches,
+			get("/apps/", a.list, slash|lenient, "view", "sort", "q", "in", "group", "owner", "usingComponent",
+				"usingVersion", "deleted", "limit", "after"))...)
 		all = append(all,
-			get("/apps/", a.list, slash|lenient, "view", "sort", "q", "group", "owner", "usingComponent",
-				"usingVersion", "deleted", "limit", "after"),
 			write("POST", "/apps/", 201, a.create, slash|keyed|agents, jsonBody),
 			get("/apps/{id}", a.latest, lenient, "withDefaults"),
 			write("PATCH", "/apps/{id}", 200, a.patch, agents, patchBody),

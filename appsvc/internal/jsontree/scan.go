@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
 )
 
 // The functions of this file split a text without decoding it, several times as fast as a tokenizer that must check
@@ -160,6 +161,35 @@ func Text(data []byte) (text string, ok bool) {
 		return string(data[1 : len(data)-1]), true
 	}
 	return text, json.Unmarshal(data, &text) == nil
+}
+
+// Texts yields the decoded strings in a compact JSON value, without the names of members. They may share the bytes of
+// data.
+func Texts(data []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for {
+			begin := bytes.IndexByte(data, '"')
+			if begin < 0 {
+				return
+			}
+			length := stringLength(data[begin:])
+			if length == 0 {
+				return
+			}
+			quoted := data[begin : begin+length]
+			if data = data[begin+length:]; len(data) > 0 && data[0] == ':' {
+				continue
+			}
+			text := quoted[1 : length-1]
+			if bytes.IndexByte(text, '\\') >= 0 {
+				decoded, _ := Text(quoted)
+				text = []byte(decoded)
+			}
+			if !yield(text) {
+				return
+			}
+		}
+	}
 }
 
 // isName reports whether a JSON string stands for name.
