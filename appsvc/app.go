@@ -20,6 +20,9 @@ import (
 //
 //	{"id", "version", "createdAt", "updatedAt", "updatedBy": {"urn"}, "title", "owner": {"urn"}, "groups", "elements"}
 //
+// An app with texts that Session.In has answered in one language has "lang", "fallbacks" and "languages" before the
+// title.
+//
 // To read the elements in Go, call Body.Content. To write JSON, call AppendJSON, which copies the stored bytes.
 //
 // A list with ListAppsRequest.Summary has apps without a Body. In JSON they have other members in place of the
@@ -56,7 +59,13 @@ type App struct {
 	// alone, and nil in all other lists.
 	Found []Found
 
-	agent string // that made this version; "" = none
+	// An app with texts, as Session.In has answered it, has these.
+	Lang      string   // the language of the answer
+	Fallbacks int      // how many texts were answered in another language, since they do not have that one
+	Languages []string // the languages of the texts, in the order of the store's
+
+	reading *reading // nil = the texts are as they are stored
+	agent   string   // that made this version; "" = none
 }
 
 // described returns only what the service sets of an app: a description of its versions.
@@ -176,11 +185,21 @@ func (a App) appendBegin(dst []byte) []byte {
 	dst = append(dst, `,"updatedAt":`...)
 	dst = strconv.AppendInt(dst, a.UpdatedAt, 10)
 	if a.UpdatedBy == "" {
-		return append(dst, `,"updatedBy":null,`...)
+		dst = append(dst, `,"updatedBy":null`...)
+	} else {
+		dst = append(dst, `,"updatedBy":{"urn":`...)
+		dst = append(appendString(dst, a.UpdatedBy), '}')
 	}
-	dst = append(dst, `,"updatedBy":{"urn":`...)
-	dst = appendString(dst, a.UpdatedBy)
-	return append(dst, `},`...)
+	return append(appendLanguages(dst, a.Lang, a.Fallbacks, a.Languages), ',')
+}
+
+// appendLanguages appends the members that say in which language the texts of an app are answered, if it has texts.
+func appendLanguages(dst []byte, lang string, fallbacks int, languages []string) []byte {
+	if len(languages) == 0 {
+		return dst
+	}
+	dst = append(appendString(append(dst, `,"lang":`...), lang), `,"fallbacks":`...)
+	return appendStrings(append(strconv.AppendInt(dst, int64(fallbacks), 10), `,"languages":`...), languages)
 }
 
 // MarshalJSON returns the same bytes as AppendJSON.
@@ -197,6 +216,9 @@ func (a *App) UnmarshalJSON(text []byte) error {
 		UpdatedAt int64           `json:"updatedAt"`
 		UpdatedBy user            `json:"updatedBy"` // null, as the owner, if the caller may not know it
 		Found     []Found         `json:"found"`
+		Lang      string          `json:"lang"`
+		Fallbacks int             `json:"fallbacks"`
+		Languages []string        `json:"languages"`
 		summaryText
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -207,7 +229,8 @@ func (a *App) UnmarshalJSON(text []byte) error {
 	}
 	*a = App{ID: in.ID, Version: in.Version, Owner: in.Owner.URN, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt,
 		UpdatedBy: in.UpdatedBy.URN,
-		Title:     in.Title, Groups: in.Groups, Found: in.Found}
+		Title:     in.Title, Groups: in.Groups, Found: in.Found, Lang: in.Lang, Fallbacks: in.Fallbacks,
+		Languages: in.Languages}
 	// The body has the members of a stored one in their order, whatever their order in the text is.
 	members := jsontree.New(compact(text))
 	if members.Get("elements") == nil && members.Get("components") != nil {

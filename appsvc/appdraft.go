@@ -26,6 +26,9 @@ type draft struct {
 	title    string
 	groups   []string
 	elements []draftElement
+
+	// the rule of languages for which the texts of the written elements were validated; nil if they have none
+	languages *languages
 }
 
 // draftElement is an element of a draft: either a kept one or a written one.

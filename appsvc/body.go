@@ -52,7 +52,7 @@ func storedDraft(head []byte, elements [][]byte) (d draft, err error) {
 	if !isText || !areTexts {
 		return draft{}, errors.New("stored body: no title or no groups")
 	}
-	d = draft{title, groups, make([]draftElement, len(elements))}
+	d = draft{title: title, groups: groups, elements: make([]draftElement, len(elements))}
 	for i, raw := range elements {
 		key, kept, ok := cutHead(raw, i)
 		if !ok {

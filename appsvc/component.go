@@ -157,7 +157,7 @@ func (s *Session) CreateComponent(ctx context.Context, in CreateComponentRequest
 	}
 	var sent sentComponent
 	prepare := func() (err error) {
-		sent, err = s.service.parseManifest(text)
+		sent, err = s.service.parseManifest(ctx, text)
 		return err
 	}
 	var c Component
@@ -176,7 +176,7 @@ func (s *Session) CreateComponent(ctx context.Context, in CreateComponentRequest
 		return s.commitChange(ctx, tx, Change{Type: ComponentCreated, Component: c})
 	})
 	if err == nil && repeated { // the key identifies this manifest
-		return s.service.remade(text, made.ID)
+		return s.service.remade(ctx, text, made.ID)
 	}
 	return c, err
 }
@@ -188,14 +188,14 @@ type componentID struct{ ID string }
 // remade returns the component that CreateComponent made from a manifest in an earlier call, with the id that it got
 // then. The manifest was checked then, and the idempotency key identifies it, so the result is the same even if the
 // component was deleted since.
-func (s *Service) remade(manifest []byte, id string) (Component, error) {
+func (s *Service) remade(ctx context.Context, manifest []byte, id string) (Component, error) {
 	c, err := withID(manifest, id)
 	if err != nil {
 		return Component{}, err
 	}
 	schema, err := c.ConfigSchema()
 	if err == nil {
-		c.Warnings, err = s.schemas.warnings(schema)
+		c.Warnings, err = s.warnings(ctx, schema)
 	}
 	return c, err
 }

@@ -102,7 +102,7 @@ func (s *Session) CheckComponent(ctx context.Context, in CheckComponentRequest) 
 			return ComponentCheck{}, err
 		}
 	}
-	c, err := s.service.parseManifest(in.Manifest)
+	c, err := s.service.parseManifest(ctx, in.Manifest)
 	if err != nil {
 		return ComponentCheck{}, err
 	}
@@ -127,9 +127,14 @@ func (s *Session) CheckComponent(ctx context.Context, in CheckComponentRequest) 
 		if _, err := r.vacant(ctx, c); err != nil {
 			return err
 		}
-		k := &checker{ctx: ctx, r: r, name: c.Name, schema: compiled, from: from, until: s.service.now().Add(checkTime),
-			now:  s.service.now,
-			room: paging.NewRoom(maxBroken, s.service.limits.PageBytes), out: &out}
+		rule, err := r.languages(ctx)
+		if err != nil {
+			return err
+		}
+		k := &checker{ctx: ctx, r: r, name: c.Name, schema: compiled, rule: rule, from: from,
+			until: s.service.now().Add(checkTime),
+			now:   s.service.now,
+			room:  paging.NewRoom(maxBroken, s.service.limits.PageBytes), out: &out}
 		for user, err := range r.users(ctx, c.Name, from.app, s.by) {
 			if err != nil {
 				return err
@@ -163,6 +168,7 @@ type checker struct {
 	r      *reader
 	name   string // of the component
 	schema *compiledSchema
+	rule   languages
 	from   checkPosition    // the end of the previous page
 	until  time.Time        // when this page ends
 	now    func() time.Time // the clock
@@ -246,7 +252,7 @@ func (k *checker) version(in BrokenElement, body Body, first int) (full bool, er
 		if k.overtime() {
 			return true, nil
 		}
-		if in.Violations = k.schema.violations(config); len(in.Violations) > 0 {
+		if in.Violations = k.schema.violations(k.rule, config); len(in.Violations) > 0 {
 			in.Element = strconv.Itoa(i)
 			if !k.room.Takes(in.size()) {
 				return true, nil
@@ -274,8 +280,8 @@ func (b BrokenElement) size() int {
 // violations returns the violations for which a write would reject a stored config. A config that cannot be validated
 // has one violation for the whole config, with the error as its Message. Its Keyword is "cost" if validating would take
 // too long, and otherwise "", as when the engine returns an error.
-func (c *compiledSchema) violations(config []byte) []vitrine.Violation {
-	err := c.validateWithin(new(schemaguard.Usage), config)
+func (c *compiledSchema) violations(rule languages, config []byte) []vitrine.Violation {
+	err := c.validateWithin(new(schemaguard.Usage), rule, config)
 	if err == nil {
 		return nil
 	}

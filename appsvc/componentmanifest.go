@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -46,9 +47,9 @@ type sentComponent struct {
 //   - checkName checks name, version and id, validMain checks main, and package schemaguard checks configSchema.
 //
 // Without an id the component gets a random one. parseManifest returns ErrTooLarge if there are too many bytes, and
-// ErrInvalid, with the pointer of the member, if another rule is broken. It does not read the store: whether the id, or
-// the name and version, are taken is checked when the component is added.
-func (s *Service) parseManifest(data []byte) (sentComponent, error) {
+// ErrInvalid, with the pointer of the member, if another rule is broken. Of the store it reads the languages alone:
+// whether the id, or the name and version, are taken is checked when the component is added.
+func (s *Service) parseManifest(ctx context.Context, data []byte) (sentComponent, error) {
 	var none sentComponent
 	if len(data) > s.limits.ManifestBytes {
 		return none, tooMuch("manifest", s.limits.ManifestBytes)
@@ -95,7 +96,7 @@ func (s *Service) parseManifest(data []byte) (sentComponent, error) {
 		return none, fault.Invalid("/configSchema", "%s", err)
 	}
 	c := m.component(extra)
-	c.Warnings, err = s.schemas.warnings(m.configSchema)
+	c.Warnings, err = s.warnings(ctx, m.configSchema)
 	return sentComponent{c, named}, err
 }
 

@@ -59,13 +59,36 @@ func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft,
 	if err != nil {
 		return draft{}, err
 	}
-	return s.validateDraftWith(manifests, at, d)
+	return s.validateDraftWith(ctx, manifests, at, d)
+}
+
+// readLanguages reads the rule of languages if a written element may have a text. It returns nil otherwise, since most
+// drafts have none.
+func (s *Service) readLanguages(ctx context.Context, d draft) (rule *languages, err error) {
+	if !slices.ContainsFunc(d.elements, func(e draftElement) bool { return e.written() && mayHaveTexts(e.config) }) {
+		return nil, nil
+	}
+	err = s.store.view(ctx, func(r *reader) error {
+		read, err := r.languages(ctx)
+		rule = &read
+		return err
+	})
+	return rule, err
 }
 
 // validateDraftWith is validateDraft for components whose manifests were read before. All configs of the draft share
-// one budget. The result has elements of its own: those of d stay as they are, so that the caller can call it again
-// with other components.
-func (s *Service) validateDraftWith(manifests map[ComponentRef][]byte, at string, d draft) (_ draft, err error) {
+// one budget, in all their languages. The result has elements of its own: those of d stay as they are, so that the
+// caller can call it again with other components.
+func (s *Service) validateDraftWith(
+	ctx context.Context, manifests map[ComponentRef][]byte, at string, d draft,
+) (_ draft, err error) {
+	if d.languages, err = s.readLanguages(ctx, d); err != nil {
+		return draft{}, err
+	}
+	var rule languages
+	if d.languages != nil {
+		rule = *d.languages
+	}
 	d.elements = slices.Clone(d.elements)
 	schemas := map[ComponentRef]*compiledSchema{}
 	var usage schemaguard.Usage
@@ -85,7 +108,7 @@ func (s *Service) validateDraftWith(manifests map[ComponentRef][]byte, at string
 			}
 			usage.Compiled(schemas[e.ref].guard)
 		}
-		if err := schemas[e.ref].validateWithin(&usage, e.config); err != nil {
+		if err := schemas[e.ref].validateWithin(&usage, rule, e.config); err != nil {
 			return draft{}, fault.At(fmt.Sprintf("%s/elements/%d/config", at, i), nonconforming(e.ref, err))
 		}
 		e.config = compact(e.config)
@@ -108,8 +131,8 @@ func nonconforming(ref ComponentRef, err error) error {
 }
 
 // componentChanged is the error of a write whose configs were validated against a component that was deleted or
-// replaced since. It wraps the *Error that the caller gets. Patch finds it by its type: if it had taken the component
-// from the app, it reads it and does the work once more.
+// replaced since, or for languages that were changed. It wraps the *Error that the caller gets. Patch finds it by its
+// type: if it had taken the component from the app, it reads it and does the work once more.
 type componentChanged struct{ error }
 
 // Unwrap returns the *Error.
@@ -143,10 +166,20 @@ func (d draft) knownManifests() (manifests map[ComponentRef][]byte, ok bool) {
 	return manifests, true
 }
 
-// checkUnchanged returns a componentChanged if one of the components is not the same any more: with ErrUnprocessable if
-// it was deleted, and with ErrConflict, CodeStaleVersion and current, the latest version of the app, if it was
-// replaced.
-func (t *writer) checkUnchanged(ctx context.Context, used map[ComponentRef]string, current vitrine.Version) error {
+// checkUnchanged returns a componentChanged if one of the components that a draft was validated against is not the same
+// any more: with ErrUnprocessable if it was deleted, and with ErrConflict, CodeStaleVersion and current, the latest
+// version of the app, if it was replaced. It does the same if the languages of a draft with texts were changed.
+func (t *writer) checkUnchanged(
+	ctx context.Context, d draft, used map[ComponentRef]string, current vitrine.Version,
+) error {
+	if d.languages != nil {
+		if rule, err := t.languages(ctx); err != nil {
+			return err
+		} else if rule.Number != d.languages.Number {
+			return componentChanged{fault.Conflict(vitrine.CodeStaleVersion, current,
+				"the languages of the service were changed meanwhile: try again")}
+		}
+	}
 	for ref, digest := range used {
 		key := records.ComponentKey(ref.Name, ref.Version)
 		value, err := t.Value(ctx, key)

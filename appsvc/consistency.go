@@ -28,6 +28,7 @@ import (
 //   - tags point to versions, where their last moves lead, and each move begins where the previous one ends; lists of
 //     what a tag publishes have them;
 //   - releases are in their lists, and have the fields that their states require;
+//   - the languages are in canonical form, and those of latest and tagged versions are known;
 //   - the index entries are those that follow from the other records, and each list of apps has a unique number.
 //
 // It keeps the number of each list and component and a digest of each manifest in memory. Archives leave out the feed
@@ -62,6 +63,7 @@ type audit struct {
 	failed error // of the store; nothing is read after it
 
 	manifests map[[sha256.Size]byte]bool // digests of manifests in elements that were checked
+	languages languages                  // the rule of languages
 	lists     map[int64]string           // keys of lists and components by their numbers
 	highest   int64                      // the highest valid number of a list or component
 	follow    map[string]int             // the number of records of each kind that follow from components and apps
@@ -132,6 +134,14 @@ func (a *audit) checkNumbers() {
 	_, complete, err := a.PublishedUpTo(a.ctx)
 	if a.complete = complete; err != nil {
 		a.failed = err
+	}
+	if a.languages, err = a.reader.languages(a.ctx); err == nil {
+		list, wrong := ParseLanguages(a.languages.List)
+		if wrong != nil || !slices.Equal(list, a.languages.List) || a.languages.Number < 0 {
+			a.fault(records.LanguagesKey, "the languages are none that a service stores: %q", a.languages.List)
+		}
+	} else {
+		a.fault(records.LanguagesKey, "%v", err)
 	}
 	a.each(records.ListKind, 2, "", func(_ []string, e storage.Entry) error {
 		n, err := records.ParseDecimal(e.Key, e.Value)
@@ -266,6 +276,7 @@ func (a *audit) checkVersions(h appHead) (used map[string]bool, err error) {
 			})) {
 		return nil, errors.New("title, groups or components are not those of the body")
 	}
+	a.checkSpoken(h.ID, "", body)
 	switch {
 	case next.Version != vitrine.NewVersion(0):
 		return nil, fmt.Errorf("version %d is missing", next.Version.Number()-1)
@@ -273,6 +284,22 @@ func (a *audit) checkVersions(h appHead) (used map[string]bool, err error) {
 		return nil, errors.New("version 0 is older than the app")
 	}
 	return used, nil
+}
+
+// checkSpoken checks the records of spoken/ that follow from a version.
+func (a *audit) checkSpoken(app, tag string, body Body) {
+	keys, err := spokenKeys(app, tag, body)
+	if err != nil {
+		return // checkBody has said what is wrong
+	}
+	for i, value := range a.get(keys...) {
+		switch {
+		case len(value) > 0 || value == nil && a.languages.Complete:
+			a.fault(keys[i], "is missing, or has a value")
+		case value != nil:
+			a.follow[records.SpokenKind]++
+		}
+	}
 }
 
 // storedDepth is the maximum depth of a stored body: a manifest is inside an element of a list.
@@ -437,7 +464,8 @@ func (a *audit) checkTags(h appHead) {
 		if at[tag] < 0 || at[tag] > latest || a.failed != nil {
 			continue
 		}
-		p, err := a.publishes(a.ctx, h, tag, vitrine.NewVersion(at[tag]), last[tag].At)
+		p, body, err := a.publishes(a.ctx, h, tag, vitrine.NewVersion(at[tag]), last[tag].At)
+		a.checkSpoken(h.ID, tag, body)
 		switch value := a.get(p.Key())[0]; {
 		case err != nil:
 			a.failed = err

@@ -63,7 +63,7 @@ func (s *Session) CreateApp(ctx context.Context, in CreateAppRequest) (App, erro
 	}
 	return s.service.writeVersion(ctx, write, prepare, func(tx *writer) (App, error) {
 		// The zero Version: a conflict has no version of an app to name, since there is no app yet.
-		if err := tx.checkUnchanged(ctx, d.used(), vitrine.Version{}); err != nil {
+		if err := tx.checkUnchanged(ctx, d, d.used(), vitrine.Version{}); err != nil {
 			return App{}, err
 		}
 		id, err := s.service.newID()

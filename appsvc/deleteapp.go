@@ -169,12 +169,23 @@ func (s *Session) erase(ctx context.Context, id string, may func(*writer) (appHe
 		if err != nil {
 			return err
 		}
+		last, err := tx.ofDeleted().latest(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.speaks(ctx, id, "", last.Body, nil); err != nil {
+			return err
+		}
 		var published []records.Published
 		tags, err := tx.tagsOf(ctx, []appHead{head})
 		for _, tag := range tags[id] {
 			var p records.Published
+			var body Body
 			if err == nil {
-				p, err = tx.ofDeleted().publishes(ctx, head, tag.Name, tag.AppVersion, 0)
+				p, body, err = tx.ofDeleted().publishes(ctx, head, tag.Name, tag.AppVersion, 0)
+			}
+			if err == nil {
+				err = tx.speaks(ctx, id, tag.Name, body, nil)
 			}
 			published = append(published, p)
 		}

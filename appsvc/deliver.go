@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,9 +26,13 @@ type Delivery struct {
 	Title   string          `json:"title"`
 	// PublishedAt is when the tag was moved to the version, and UpdatedAt when the version was made, in milliseconds
 	// since the epoch.
-	PublishedAt int64              `json:"publishedAt"`
-	UpdatedAt   int64              `json:"updatedAt"`
-	Elements    []DeliveredElement `json:"elements"`
+	PublishedAt int64 `json:"publishedAt"`
+	UpdatedAt   int64 `json:"updatedAt"`
+	// as of an App; only set for an app with texts
+	Lang      string             `json:"lang,omitzero"`
+	Fallbacks int                `json:"fallbacks,omitzero"`
+	Languages []string           `json:"languages,omitzero"`
+	Elements  []DeliveredElement `json:"elements"`
 
 	// Err is the reason why the app cannot be shown; then only ID is set. It wraps ErrNotFound if the app or the tag
 	// does not exist or the caller may not read it, always with the same sentence; ErrUnprocessable with CodeCost if
@@ -48,10 +53,11 @@ type DeliveredElement struct {
 }
 
 // Deliver returns the versions of apps to which a tag points, in the order of appIDs, with the defaults of their
-// configs. An app that cannot be read has an error of its own. Deliver itself returns ErrForbidden if the caller has
+// configs, and with texts in the language of Session.In or in the base. An app that cannot be read has an error of its
+// own. Deliver itself returns ErrForbidden if the caller has
 // TagsOnly and the tag is not among its Tags. All apps are read from one snapshot.
 func (s *Session) Deliver(ctx context.Context, tag string, appIDs []string) ([]Delivery, error) {
-	if err := cmp.Or(s.by.CheckMethod("appsvc.Deliver"), s.mayReadTag(tag)); err != nil {
+	if err := cmp.Or(s.by.CheckMethod("appsvc.Deliver"), s.checkLanguage(), s.mayReadTag(tag)); err != nil {
 		return nil, err
 	}
 	out := make([]Delivery, len(appIDs))
@@ -108,9 +114,27 @@ func (s *Session) delivery(ctx context.Context, r *reader, id, tag string) (d De
 	if err != nil {
 		return d, err
 	}
-	name := versionName{id, app.Version.Number()}
+	name := deliveryName{versionName{id, app.Version.Number()}, ""}
+	if mayHaveTexts(app.Body) {
+		if err := r.Ahead(ctx, records.LanguagesKey); err != nil { // once for all apps
+			return d, err
+		}
+		rule, err := r.languages(ctx)
+		if err != nil {
+			return d, err
+		}
+		if len(rule.List) > 0 {
+			app.reading = rule.reading(s.lang)
+			name.reading = fmt.Sprint(rule.Number, app.reading.order)
+		}
+	}
 	d, found := s.service.store.deliveries.Get(name)
 	if !found || d.UpdatedAt != app.UpdatedAt {
+		if app.reading != nil {
+			if app, err = app.in(app.reading); err != nil {
+				return d, err
+			}
+		}
 		if d, err = deliveryOf(ctx, app); err != nil {
 			return d, err
 		}
@@ -140,7 +164,8 @@ func deliveryOf(ctx context.Context, app App) (Delivery, error) {
 		} `json:"elements"`
 	}
 	err = json.Unmarshal(app.Body, &in)
-	d := Delivery{ID: app.ID, Version: app.Version, Title: in.Title, UpdatedAt: app.UpdatedAt}
+	d := Delivery{ID: app.ID, Version: app.Version, Title: in.Title, UpdatedAt: app.UpdatedAt,
+		Lang: app.Lang, Fallbacks: app.Fallbacks, Languages: app.Languages}
 	for _, e := range in.Elements {
 		d.Elements = append(d.Elements,
 			DeliveredElement{e.Key, e.Component.Name, e.Component.Version, e.Component.Main,
@@ -149,10 +174,11 @@ func deliveryOf(ctx context.Context, app App) (Delivery, error) {
 	return d, err
 }
 
-// AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "publishedAt", "updatedAt",
-// "elements": [{"key", "name", "version", "main", "headless", "config"}]}, or {"id", "error", "code"}. headless is only
-// written if it is true. root is the scheme and the host, such as https://host.example, of scripts whose address is a
-// path, and of files of the asset library: strings of a config that begin with base, the base path, and /x/file/.
+// AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "publishedAt", "updatedAt", "lang",
+// "fallbacks", "languages", "elements": [{"key", "name", "version", "main", "headless", "config"}]}, or {"id", "error",
+// "code"}. lang, fallbacks and languages are only written for an app with texts, and headless if it is true. root is
+// the scheme and the host, such as https://host.example, of scripts whose address is a path, and of files of the asset
+// library: strings of a config that begin with base, the base path, and /x/file/.
 func (d Delivery) AppendJSON(dst []byte, root, base string) []byte {
 	dst = appendString(append(dst, `{"id":`...), d.ID)
 	if e, ok := errors.AsType[*vitrine.Error](d.Err); ok {
@@ -164,7 +190,7 @@ func (d Delivery) AppendJSON(dst []byte, root, base string) []byte {
 	dst = append(appendString(append(dst, `,"title":`...), d.Title), `,"publishedAt":`...)
 	dst = strconv.AppendInt(dst, d.PublishedAt, 10)
 	dst = strconv.AppendInt(append(dst, `,"updatedAt":`...), d.UpdatedAt, 10)
-	dst = append(dst, `,"elements":[`...)
+	dst = append(appendLanguages(dst, d.Lang, d.Fallbacks, d.Languages), `,"elements":[`...)
 	for i, e := range d.Elements {
 		if i > 0 {
 			dst = append(dst, ',')

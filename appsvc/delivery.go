@@ -15,7 +15,7 @@ import (
 // ErrForbidden for a tag that is not among its Tags. Tag and version come from one snapshot, so a move of the tag is
 // seen as a whole or not at all. TaggedApp returns ErrNotFound as App does, or if the app has no tag of this name.
 func (s *Session) TaggedApp(ctx context.Context, appID, name string) (app App, err error) {
-	if err := s.by.CheckMethod("appsvc.TaggedApp"); err != nil {
+	if err := cmp.Or(s.by.CheckMethod("appsvc.TaggedApp"), s.checkLanguage()); err != nil {
 		return App{}, err
 	}
 	err = s.service.store.view(ctx, func(r *reader) error {
@@ -26,7 +26,11 @@ func (s *Session) TaggedApp(ctx context.Context, appID, name string) (app App, e
 		if err == nil {
 			app, err = r.version(ctx, h, at)
 		}
-		return cmp.Or(err, s.mayTake(len(app.Body)))
+		if err := cmp.Or(err, s.mayTake(len(app.Body))); err != nil {
+			return err
+		}
+		app, err = s.answered(ctx, r, app)
+		return err
 	})
 	if err != nil {
 		return App{}, err

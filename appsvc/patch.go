@@ -108,7 +108,7 @@ func (s *Session) Patch(ctx context.Context, id string, patch io.Reader) (App, e
 	// If the elements had these components before, their copied manifests are used. The transaction checks that they
 	// are still valid.
 	if manifests, ok := content.knownManifests(); ok {
-		if valid, err := s.service.validateDraftWith(manifests, appPath, content); err == nil {
+		if valid, err := s.service.validateDraftWith(ctx, manifests, appPath, content); err == nil {
 			next, err := store(valid)
 			if _, changed := errors.AsType[componentChanged](err); !changed {
 				return next, err
@@ -146,7 +146,7 @@ func (s *Session) storePatch(ctx context.Context, tx *writer, head appHead, d dr
 	if err := s.mayRegroup(ctx, tx.reader, appPath+"/groups", last.head, d.groups); err != nil {
 		return App{}, err
 	}
-	if err := tx.checkUnchanged(ctx, used, last.Version); err != nil {
+	if err := tx.checkUnchanged(ctx, d, used, last.Version); err != nil {
 		return App{}, err
 	}
 	change := Change{Type: AppUpdated, Before: last.head.App, Old: last.Body, Note: note}

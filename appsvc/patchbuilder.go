@@ -246,7 +246,7 @@ type Patcher interface {
 // Edit reads an app, lets fn build a patch, and stores the result. It retries if somebody else has changed the app
 // meanwhile; see EditApp.
 func (s *Session) Edit(ctx context.Context, id string, fn func(App, *PatchBuilder) error) (App, error) {
-	return EditApp(ctx, s, id, fn)
+	return EditApp(ctx, s.In(""), id, fn)
 }
 
 const (

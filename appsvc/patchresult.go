@@ -72,7 +72,7 @@ func resultDraft(before, after *jsontree.Node, old draft, elements [][]byte) (dr
 	if list.Kind() != '[' {
 		return draft{}, fault.NotApplicable(elementsPath, "must be an array")
 	}
-	d := draft{title, groups, make([]draftElement, list.Len())}
+	d := draft{title: title, groups: groups, elements: make([]draftElement, list.Len())}
 	for i := range d.elements {
 		if i < len(elements) && list.At(i).Untouched(elements[i]) {
 			d.elements[i] = old.elements[i]

@@ -107,13 +107,23 @@ func (s *Session) AllPublished(ctx context.Context, in ListPublishedRequest) ite
 }
 
 // publishes returns the record of a tag that was moved at this time, 0 if that is not known, to a version of the app
-// with this head.
+// with this head, and the body of the version.
 func (r *reader) publishes(
 	ctx context.Context, h appHead, tag string, v vitrine.Version, at int64,
-) (records.Published, error) {
+) (records.Published, Body, error) {
 	app, err := r.version(ctx, h, v)
 	return records.Published{ID: h.ID, Title: app.Title, Version: v, Tag: tag,
-		PublishedAt: cmp.Or(at, app.UpdatedAt), UpdatedAt: app.UpdatedAt}, err
+		PublishedAt: cmp.Or(at, app.UpdatedAt), UpdatedAt: app.UpdatedAt}, app.Body, err
+}
+
+// anyHead returns the head of an app, deleted or not, and a reader of its versions.
+func (r *reader) anyHead(ctx context.Context, app string) (of *reader, h appHead, err error) {
+	of = r
+	if h, err = of.head(ctx, app); errors.Is(err, vitrine.ErrNotFound) {
+		of = r.ofDeleted()
+		h, err = of.head(ctx, app)
+	}
+	return of, h, err
 }
 
 // completePublished makes the records of what tags publish for the tags that a release without them has stored, once.
@@ -154,12 +164,7 @@ func (t *writer) morePublished(ctx context.Context, last string) error {
 			if err != nil {
 				return err
 			}
-			of := t.reader
-			h, err := of.head(ctx, app)
-			if errors.Is(err, vitrine.ErrNotFound) {
-				of = t.ofDeleted()
-				h, err = of.head(ctx, app)
-			}
+			of, h, err := t.anyHead(ctx, app)
 			if err != nil {
 				return err
 			}
@@ -167,7 +172,7 @@ func (t *writer) morePublished(ctx context.Context, last string) error {
 			if err != nil {
 				return err
 			}
-			p, err := of.publishes(ctx, h, tag, at, moved.At)
+			p, _, err := of.publishes(ctx, h, tag, at, moved.At)
 			if err != nil {
 				return err
 			}

@@ -36,19 +36,29 @@ func (s *Session) versionFor(
 	if v.IsZero() {
 		return App{}, errNoVersion()
 	}
+	if err := s.checkLanguage(); err != nil {
+		return App{}, err
+	}
 	err = s.service.store.view(ctx, func(r *reader) error {
 		if v == vitrine.Latest {
 			last, err := r.latest(ctx, id)
+			if err = authorize(s.by, last.head, err, change); err != nil {
+				return err
+			}
 			app = last.App
-			return authorize(s.by, last.head, err, change)
+		} else {
+			h, err := r.head(ctx, id)
+			if err = authorize(s.by, h, err, change); err != nil {
+				return err
+			}
+			if app, err = r.version(ctx, h, v); err != nil {
+				return fault.At(pointer, err)
+			}
 		}
-		h, err := r.head(ctx, id)
-		if err = authorize(s.by, h, err, change); err != nil {
-			return err
+		if change {
+			return nil
 		}
-		if app, err = r.version(ctx, h, v); err != nil {
-			err = fault.At(pointer, err)
-		}
+		app, err = s.answered(ctx, r, app)
 		return err
 	})
 	if err != nil {

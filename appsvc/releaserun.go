@@ -370,6 +370,9 @@ func (s *Session) carryOut(ctx context.Context, tx *writer, was, rel release, kn
 // if some move could not be made (CodeConflicts). Approvals are not checked.
 func (s *Session) TaggedAppIn(ctx context.Context, appID, name, releaseID string) (App, error) {
 	s = s.calls("TaggedAppIn")
+	if err := s.checkLanguage(); err != nil {
+		return App{}, err
+	}
 	return view(ctx, s, func(r *reader) (app App, err error) {
 		h, err := readableHead(ctx, r, s.by, appID)
 		if err != nil {
@@ -401,6 +404,9 @@ func (s *Session) TaggedAppIn(ctx context.Context, appID, name, releaseID string
 		if at.IsZero() {
 			return app, noTag(appID, name)
 		}
-		return r.version(ctx, h, at)
+		if app, err = r.version(ctx, h, at); err == nil {
+			app, err = s.answered(ctx, r, app)
+		}
+		return app, err
 	})
 }

@@ -105,23 +105,46 @@ func (s *schemas) get(schema []byte) (*compiledSchema, error) {
 	return c, err
 }
 
-// validateWithin returns violations if config breaks the schema, and schemaguard.ErrCostly if validating it exceeds the
-// limits. usage counts for all configs of a request. Any other error means that an engine could not decide; the config
-// is rejected then too.
-func (c *compiledSchema) validateWithin(usage *schemaguard.Usage, config []byte) (err error) {
+// validateWithin returns violations if config breaks the schema, in one of the languages that it names or in the base,
+// and schemaguard.ErrCostly if validating it exceeds the limits. usage counts for all configs of a request. Any other
+// error means that an engine could not decide; the config is rejected then too.
+func (c *compiledSchema) validateWithin(usage *schemaguard.Usage, rule languages, config []byte) (err error) {
 	defer rescue("validating the config", &err)
 	decoded, err := decodeJSON(config)
 	if err != nil {
 		return fmt.Errorf("the config is not JSON: %w", err)
 	}
-	found, err := c.guard.Validate(usage, "", decoded)
-	if err == nil && c.other != nil {
-		found, err = c.other.Validate(config)
+	if len(rule.List) > 0 && mayHaveTexts(config) {
+		return c.validateTexts(usage, rule, decoded)
 	}
-	if err != nil || len(found) == 0 {
+	found, err := c.judge(usage, decoded, config)
+	if err != nil {
 		return err
 	}
-	return violations(found[:min(len(found), maxViolations)])
+	return violations(found).orNil()
+}
+
+// orNil returns the first violations as an error, nil if there are none.
+func (v violations) orNil() error {
+	if len(v) == 0 {
+		return nil
+	}
+	return v[:min(len(v), maxViolations)]
+}
+
+// judge returns the violations of a decoded config without texts. config is its JSON, or nil if it has to be made.
+func (c *compiledSchema) judge(
+	usage *schemaguard.Usage, decoded any, config []byte,
+) (found []vitrine.Violation, err error) {
+	if found, err = c.guard.Validate(usage, "", decoded); err != nil || c.other == nil {
+		return found, err
+	}
+	if config == nil {
+		if config, err = json.Marshal(decoded); err != nil {
+			return nil, err
+		}
+	}
+	return c.other.Validate(config)
 }
 
 // compile checks schema with the guard, and compiles it with another engine if there is one.

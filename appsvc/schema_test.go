@@ -522,7 +522,7 @@ func (s *schemas) validate(schema, config []byte) error {
 	if err != nil {
 		return err
 	}
-	return compiled.validateWithin(new(schemaguard.Usage), config)
+	return compiled.validateWithin(new(schemaguard.Usage), languages{}, config)
 }
 
 // check returns an error if a configSchema is not accepted.

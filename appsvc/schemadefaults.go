@@ -52,6 +52,8 @@ const (
 //   - A default in anyOf, oneOf, if or not does not count, since it belongs to one of several alternatives.
 //   - A $ref is followed within the document. The keywords beside it count in every draft.
 //
+// In an app that Session.In has answered in a language, the texts among the defaults are answered in it too.
+//
 // The members of the creator come first, in their order, and then those that were added, in the order of the schema.
 // Numbers and strings keep their text. White space between values is dropped.
 //
@@ -59,33 +61,24 @@ const (
 // defaults count, no $ref is followed, and no object is made up. WithDefaults returns ErrUnprocessable with CodeCost if
 // the response with the app over HTTP would have more than 16 MiB, or if completing all configs would take too long.
 func (a App) WithDefaults(ctx context.Context) (App, error) {
-	// The elements come last in the body. What comes before them is copied, and they are written anew.
-	begin := len(a.Body) - len(jsontree.Lookup(a.Body, "elements"))
-	draft, err := a.Body.draft()
-	if err != nil {
-		return App{}, err
-	}
-	with := defaulter{compile: compiledDefaults, work: maxDefaultWork, bytes: maxDefaultBytes - len(a.Body)}
-	for i := range draft.elements {
-		e := &draft.elements[i]
-		manifest, config, err := e.split()
-		if err != nil {
-			return App{}, err
-		}
+	with := defaulter{compile: compiledDefaults, work: maxDefaultWork, bytes: maxDefaultBytes - len(a.Body),
+		reading: a.reading.again()}
+	a, err := a.rewrite(with.reading, func(manifest, config []byte) ([]byte, error) {
 		schema, err := Component{Manifest: manifest}.ConfigSchema()
 		if err != nil {
-			return App{}, err
+			return nil, err
 		}
 		with.use(schema)
-		e.kept, e.manifest = nil, manifest
-		if e.config = with.merged(config); e.config == nil {
-			return App{}, errTooMuchDefault()
+		if config = with.merged(config); config == nil {
+			return nil, errTooMuchDefault()
 		}
+		return with.reading.resolve(config), nil
+	})
+	if err == nil && a.checkSize(maxDefaultBytes) != nil {
+		err = errTooMuchDefault()
 	}
-	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:begin]...)
-	a.Body = append(appendElements(out, draft.elements), '}')
-	if a.checkSize(maxDefaultBytes) != nil {
-		return App{}, errTooMuchDefault()
+	if err != nil {
+		return App{}, err
 	}
 	return a, nil
 }
@@ -151,6 +144,7 @@ func (p place) str(name string) string {
 // stop, and merged reports it at the end. A search through a list counts as one step for every 16 of its items.
 type defaulter struct {
 	compile func(schema []byte) (*schemaguard.Schema, error)
+	reading *reading // the language of defaults that are texts; nil = they are objects
 
 	schema []byte              // the configSchema of the present config
 	root   place               // the same, in which references are resolved
@@ -177,7 +171,7 @@ func (d *defaulter) use(schema []byte) {
 func (d *defaulter) compiled() *schemaguard.Schema {
 	if !d.asked {
 		d.asked = true
-		if guard, err := d.compile(d.schema); err == nil {
+		if guard, err := d.compile(d.reading.again().resolve(d.schema)); err == nil {
 			d.guard = guard
 		}
 	}
@@ -244,7 +238,7 @@ func (d *defaulter) complete(value *jsontree.Node, schemas []place) {
 		return
 	}
 	kind := value.Kind()
-	if kind != '{' && kind != '[' {
+	if kind != '{' && kind != '[' || d.reading.isText(value) {
 		return
 	}
 	schemas = d.together(schemas)
@@ -340,7 +334,7 @@ func (d *defaulter) added(schemas []place) (added jsontree.Node, ok bool) {
 
 // conforms reports whether a value conforms to schemas.
 func (d *defaulter) conforms(value *jsontree.Node, schemas []place) bool {
-	text := value.Bytes()
+	text := d.reading.again().resolve(value.Bytes())
 	d.work -= len(text) / 16
 	decoded, err := decodeJSON(text)
 	if err != nil || d.work < 0 || d.compiled() == nil {

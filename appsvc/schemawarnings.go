@@ -1,5 +1,12 @@
 package appsvc
 
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
 // SchemaWarning names something in a configSchema that has no effect, or another one than its author may think.
 // CreateComponent and CheckComponent warn of these:
 //
@@ -18,6 +25,39 @@ package appsvc
 type SchemaWarning struct {
 	Pointer string `json:"pointer"` // JSON pointer (RFC 6901) into the schema
 	Message string `json:"message"` // what has no effect, why, and where it is known what would
+}
+
+// warnings returns the warnings of a schema. One with texts, whose strings stand in for them as defaults, has those of
+// the base and of each language that it names.
+func (s *Service) warnings(ctx context.Context, schema []byte) (all []SchemaWarning, err error) {
+	var rule languages
+	if mayHaveTexts(schema) {
+		err = s.store.view(ctx, func(r *reader) error {
+			rule, err = r.languages(ctx)
+			return err
+		})
+	}
+	if err != nil || len(rule.List) == 0 {
+		return s.schemas.warnings(schema)
+	}
+	base := rule.reading("")
+	schema = compact(schema)
+	base.resolve(schema)
+	for i, lang := range rule.List {
+		if i > 0 && !base.found[lang] {
+			continue
+		}
+		found, err := s.schemas.warnings(rule.reading(lang).resolve(schema))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	slices.SortFunc(all, func(a, b SchemaWarning) int {
+		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Message, b.Message))
+	})
+	all = slices.Compact(all)
+	return all[:min(len(all), maxViolations)], nil
 }
 
 // warnings returns the warnings of a schema, in the order of their pointers, at most 100. It returns an error for a

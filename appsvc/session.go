@@ -1,9 +1,11 @@
 package appsvc
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -80,11 +82,29 @@ import (
 //
 // Patch needs no key, because its test of the version lets it happen only once. After a lost response, repeat PutTag
 // with its key: a repeat with a guard and without the key gets CodeMoved if the first call has moved the tag.
+//
+// # Languages
+//
+// A program may give a store languages by SetLanguages, the first of which is the base. From then on, a string in a
+// config may be a text in several of them: an object with at least one member, whose names are all lang: and a
+// language, and whose values are all strings, such as {"lang:en": "Tea", "lang:de": "Tee"}. Without languages, such an
+// object is an object like any other. Versions, patches and differences have texts as they are stored.
+//
+// A text that is written may only have languages of the store, in canonical form; Restore alone copies what there is. A
+// config must conform to its schema in the base and in each language that it has, with the string of that language in
+// place of each text. The pointer of a violation in a text names the member, such as /title/lang:de. All of this takes
+// from one budget of time.
+//
+// [Session.In] answers versions in one language. Deliver always does, in the base unless In names another one. A text
+// is answered in the language that was asked for or, by the lookup of RFC 4647, in a wider one, from de-AT to de; then
+// in the base, and then in the first other language of the store that it has. Texts among the defaults of a schema are
+// answered in the same way.
 type Session struct {
 	service *Service
 	by      vitrine.Caller
 	within  int    // bytes; 0 = any number
 	method  string // that was called, if an agent may call it; see calls
+	lang    string // see In
 }
 
 // As returns a Session for this caller.
@@ -94,9 +114,9 @@ func (s *Service) As(by vitrine.Caller) *Session { return &Session{service: s.ma
 // memory for the content of a large app, before they read or change more. A page of a list takes Limits.PageBytes at
 // most, whatever its Session is. A server bounds with it what its requests take together.
 func (s *Session) Within(bytes int) *Session {
-	within := *s
-	within.within = bytes
-	return &within
+	other := *s
+	other.within = bytes
+	return &other
 }
 
 // calls returns the Session for the rest of its method with this name. Methods that an agent may call begin with it. In
@@ -115,6 +135,39 @@ func (s *Session) check() error { return s.by.CheckUnrestricted("appsvc." + s.me
 
 // author is the caller as versions and the feed have it: see urn.Author.
 func (s *Session) author() string { return urn.Author(s.by.URN, s.by.Agent) }
+
+// In returns a Session whose App, Version, TaggedApp, TaggedAppIn and Deliver answer texts in a language, a tag of BCP
+// 47 such as de-AT, or return ErrInvalid with the Parameter lang if it is malformed. The language need not be one of
+// the store. With "" these answer texts as they are stored, but for Deliver. No other method depends on it: Edit
+// patches what is stored. What it answers is for display, and no patch is made for it.
+func (s *Session) In(lang string) *Session {
+	other := *s
+	other.lang = lang
+	return &other
+}
+
+// checkLanguage returns ErrInvalid if In was called with what is no language.
+func (s *Session) checkLanguage() error {
+	if s.lang == "" || wellFormed(s.lang) {
+		return nil
+	}
+	return fault.Invalid("lang", "%q is no language: want a tag of BCP 47, such as de or de-AT", s.lang)
+}
+
+// answered returns an app in the language of In.
+func (s *Session) answered(ctx context.Context, r *reader, app App) (App, error) {
+	if s.lang == "" {
+		return app, nil
+	}
+	rule, err := r.languages(ctx)
+	if err == nil {
+		err = s.mayTake(2 * len(app.Body))
+	}
+	if err != nil {
+		return App{}, err
+	}
+	return app.in(rule.reading(s.lang))
+}
 
 // MemoryError is the error of a call that would take more memory than its Session may. The call has changed nothing.
 type MemoryError struct {

@@ -29,7 +29,7 @@ type store struct {
 	feeds      *feed.Feeds
 	feed       feed.Feed
 	versions   *lru.Cache[versionName, keptVersion]
-	deliveries *lru.Cache[versionName, Delivery]
+	deliveries *lru.Cache[deliveryName, Delivery]
 	complete   atomic.Bool // every tag has a record of published/
 }
 
@@ -39,13 +39,19 @@ type versionName struct {
 	number int64
 }
 
+// deliveryName names a version as pages get it. reading is "" or says how its texts are answered.
+type deliveryName struct {
+	versionName
+	reading string
+}
+
 // newStore returns the records of a store. keepChanges is how long it keeps entries of the feed.
 func newStore(db storage.Store, keepChanges time.Duration) *store {
 	return &store{
 		db: db, feeds: feed.New(db, keepChanges),
 		feed:       feed.Feed{Space: records.Space, Names: feed.NewNames(nameCacheSize)},
 		versions:   lru.New[versionName, keptVersion](versionCacheSize),
-		deliveries: lru.New[versionName, Delivery](deliveryCacheSize),
+		deliveries: lru.New[deliveryName, Delivery](deliveryCacheSize),
 	}
 }
 

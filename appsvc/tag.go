@@ -308,7 +308,7 @@ func (s *Session) PutTag(ctx context.Context, in PutTagRequest) (Tag, error) {
 		return out, nil
 	}
 	if repeated { // the version of the first call, even if the tag has moved since
-		if app, err = s.Version(ctx, in.AppID, out.AppVersion); err == nil {
+		if app, err = s.In("").Version(ctx, in.AppID, out.AppVersion); err == nil {
 			err = s.mayTake(len(app.Body))
 		}
 	}
@@ -355,12 +355,16 @@ func (s *Session) placeTag(
 	m.Number, m.At, m.By = last.Number+1, max(m.At, last.At), s.by.URN
 	c.At = m.At
 	var from, to records.Published
+	var was, is Body
 	var err error
 	if m.From >= 0 {
-		from, err = tx.publishes(ctx, h, name, c.From, 0)
+		from, was, err = tx.publishes(ctx, h, name, c.From, 0)
 	}
 	if err == nil && m.To >= 0 {
-		to, err = tx.publishes(ctx, h, name, c.To, m.At)
+		to, is, err = tx.publishes(ctx, h, name, c.To, m.At)
+	}
+	if err == nil {
+		err = tx.speaks(ctx, h.ID, name, was, is)
 	}
 	if err != nil {
 		return c, err

@@ -172,11 +172,15 @@ type upgrade struct {
 
 	manifest []byte // of ref
 	schema   *compiledSchema
+	rule     languages
 }
 
 // prepare reads the component.
 func (u *upgrade) prepare(ctx context.Context) error {
 	err := u.s.store.view(ctx, func(r *reader) (err error) {
+		if u.rule, err = r.languages(ctx); err != nil {
+			return err
+		}
 		if u.manifest, err = r.Value(ctx, records.ManifestKey(u.ref.Name, u.ref.Version)); err != nil ||
 			u.manifest != nil {
 			return err
@@ -263,7 +267,7 @@ func (u *upgrade) version(ctx context.Context, head appHead, body Body) (out Upg
 	if len(out.Violations) > 0 {
 		return out, nil
 	}
-	valid, err := u.s.validateDraftWith(map[ComponentRef][]byte{u.ref: u.manifest}, "", next)
+	valid, err := u.s.validateDraftWith(ctx, map[ComponentRef][]byte{u.ref: u.manifest}, "", next)
 	if err == nil {
 		err = u.finish(&out, old, valid, u.s.As(u.by).nextVersion(head))
 	}
@@ -340,7 +344,7 @@ func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 			reject(err)
 			continue
 		}
-		for _, v := range u.schema.violations(config) {
+		for _, v := range u.schema.violations(u.rule, config) {
 			v.Pointer = pointer + v.Pointer
 			out.Violations = append(out.Violations, v)
 		}

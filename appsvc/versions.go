@@ -200,6 +200,9 @@ func (t *writer) putVersion(ctx context.Context, next appHead, body Body) error 
 	h, body := next.record(), slices.Clone(body)
 	stored, tail, err := t.PutVersion(ctx, last.head.record(), last.Body, last.tail, &h, body)
 	if err == nil {
+		err = t.speaks(ctx, next.ID, "", last.Body, body)
+	}
+	if err == nil {
 		next.lists, next.large = h.Lists, h.Large
 		t.tx.Committed(func() {
 			t.s.keep(keptVersion{App: next.whole(body), head: next, stored: stored, tail: tail})

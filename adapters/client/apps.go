@@ -15,7 +15,18 @@ import (
 
 // Apps is the app service of a server. Its methods are those of appsvc.Session, with the same errors;
 // their comments say only what is different.
-type Apps struct{ remote }
+type Apps struct {
+	remote
+	lang string // see In
+}
+
+// In returns Apps that ask for texts in a language, as appsvc.Session.In.
+func (a *Apps) In(lang string) *Apps { return &Apps{a.remote, lang} }
+
+// Languages returns the languages of the store, the base first; none if there is no rule.
+func (a *Apps) Languages(ctx context.Context) ([]string, error) {
+	return get[[]string](ctx, a.remote, "/x/languages", nil, value("languages"))
+}
 
 // ListApps returns a page of the apps that the caller may use.
 func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine.Page[appsvc.App], error) {
@@ -42,7 +53,7 @@ func (a *Apps) AllApps(ctx context.Context, in appsvc.ListAppsRequest) iter.Seq2
 func (a *Apps) Edit(
 	ctx context.Context, id string, fn func(appsvc.App, *appsvc.PatchBuilder) error,
 ) (appsvc.App, error) {
-	return appsvc.EditApp(ctx, a, id, fn)
+	return appsvc.EditApp(ctx, a.In(""), id, fn)
 }
 
 // CreateApp stores a new app, and then reads it. When only the reading fails, the app has its ID.
@@ -52,7 +63,7 @@ func (a *Apps) CreateApp(ctx context.Context, in appsvc.CreateAppRequest) (appsv
 	if err != nil {
 		return appsvc.App{}, err
 	}
-	created, err := a.Version(ctx, id, vitrine.NewVersion(0))
+	created, err := a.In("").Version(ctx, id, vitrine.NewVersion(0))
 	if err != nil {
 		created.ID = id
 	}
@@ -82,7 +93,7 @@ func (a *Apps) TaggedApp(ctx context.Context, appID, name string) (appsvc.App, e
 
 // cached reads a version of an app, which has an ETag.
 func (a *Apps) cached(ctx context.Context, path string) (appsvc.App, error) {
-	r := reading(path, nil)
+	r := reading(path, values{}.text("lang", a.lang))
 	r.cached = true
 	return a.app(ctx, r)
 }

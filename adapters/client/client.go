@@ -76,7 +76,8 @@ func New(c Config) (*Client, error) {
 	at := func(u *url.URL) remote {
 		return remote{c, strings.TrimRight(u.String(), "/"), strings.TrimRight(u.EscapedPath(), "/"), cache}
 	}
-	return &Client{Apps: &Apps{at(base)}, Assets: &Assets{at(manager), at(base)}, Reviews: &Reviews{at(base)}}, nil
+	return &Client{Apps: &Apps{remote: at(base)}, Assets: &Assets{at(manager), at(base)}, Reviews: &Reviews{at(base)}},
+		nil
 }
 
 // address parses a URL of the configuration.

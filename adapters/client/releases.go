@@ -72,5 +72,6 @@ func (a *Apps) actOnRelease(ctx context.Context, action, id string, seen vitrine
 
 // TaggedAppIn returns what TaggedApp would return if a release had run.
 func (a *Apps) TaggedAppIn(ctx context.Context, appID, name, releaseID string) (appsvc.App, error) {
-	return a.app(ctx, reading(path("/apps/%s/tagged/%s", appID, name), values{}.text("release", releaseID)))
+	return a.app(ctx,
+		reading(path("/apps/%s/tagged/%s", appID, name), values{}.text("release", releaseID).text("lang", a.lang)))
 }

@@ -66,6 +66,14 @@ func path(format string, ids ...string) string {
 	return fmt.Sprintf(format, escaped...)
 }
 
+// target returns the path with the query.
+func (r request) target() string {
+	if len(r.query) == 0 {
+		return r.path
+	}
+	return r.path + "?" + url.Values(r.query).Encode()
+}
+
 // http returns the request as net/http sends it, to the service at the address base.
 func (r request) http(ctx context.Context, base string) (*http.Request, error) {
 	if r.path == "" {
@@ -74,10 +82,7 @@ func (r request) http(ctx context.Context, base string) (*http.Request, error) {
 	if !visible(r.key) {
 		return nil, fault.Invalid("Idempotency-Key", "an idempotency key has 1 to 255 visible ASCII characters")
 	}
-	address := base + r.path
-	if len(r.query) > 0 {
-		address += "?" + url.Values(r.query).Encode()
-	}
+	address := base + r.target()
 	var body io.Reader
 	switch text, encoded := r.body.([]byte); {
 	case r.stream != nil:

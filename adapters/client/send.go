@@ -26,7 +26,7 @@ type remote struct {
 	config Config
 	base   string // the address, without a slash at its end
 	prefix string // the path of base
-	// cache has the responses that were used last, by their paths. The client sends each request again with
+	// cache has the responses that were used last, by their addresses. The client sends each request again with
 	// If-None-Match, so that the service decides each time who may read it.
 	cache *lru.Cache[string, cachedResponse]
 }
@@ -82,7 +82,7 @@ func (s remote) call(ctx context.Context, r request, t target, out any) (http.He
 func (s remote) once(ctx context.Context, r request, t target, out any) (http.Header, error) {
 	var cached cachedResponse
 	if r.cached {
-		cached, _ = s.cache.Get(r.path)
+		cached, _ = s.cache.Get(r.target())
 		r.etag = cached.etag
 	}
 	in, err := s.roundTrip(ctx, r)
@@ -101,10 +101,10 @@ func (s remote) once(ctx context.Context, r request, t target, out any) (http.He
 	if err != nil {
 		return nil, err
 	}
-	if size := len(r.path) + len(body) + overhead; in.StatusCode == http.StatusNotModified {
+	if size := len(r.target()) + len(body) + overhead; in.StatusCode == http.StatusNotModified {
 		body = cached.body
 	} else if etag := in.Header.Get("ETag"); r.cached && etag != "" && size <= s.config.CacheBytes {
-		s.cache.Put(r.path, cachedResponse{etag, body}, size)
+		s.cache.Put(r.target(), cachedResponse{etag, body}, size)
 	}
 	if r.into != nil {
 		err = fmt.Errorf("its status is %d and its type %q, not 200 and %q", in.StatusCode, mediaType(in), exportType)

@@ -68,7 +68,7 @@ func (a *Apps) tag(ctx context.Context, r request, appID, name string, mayRemove
 // Deliver returns the versions of apps to which a tag points, as pages get them. It needs a token with tags, and takes
 // at most 50 apps. Scripts have their whole address.
 func (a *Apps) Deliver(ctx context.Context, tag string, appIDs []string) ([]appsvc.Delivery, error) {
-	r := reading(path("/x/public/%s", tag), values{"app": appIDs})
+	r := reading(path("/x/public/%s", tag), values{"app": appIDs}.text("lang", a.lang))
 	r.keyed = true
 	list, err := send[[]delivery](ctx, a.remote, r, value("apps"))
 	out := make([]appsvc.Delivery, len(list))

@@ -74,6 +74,7 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.TagsNamed": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.TagsNamed(ctx, "t", []string{"a"}))
 	},
+	"Apps.Languages":      func(ctx context.Context, c *client.Client) error { return second(c.Apps.Languages(ctx)) },
 	"Apps.ListComponents": ofApps((*client.Apps).ListComponents, appsvc.ListComponentsRequest{}),
 	"Apps.ListComponentVersions": ofApps((*client.Apps).ListComponentVersions,
 		appsvc.ListComponentVersionsRequest{Name: "c"}),

@@ -35,7 +35,8 @@ var theAgent = vitrine.Caller{URN: agentNetwork + ":user=lea", Moderates: []stri
 // callsAllowed are the methods that an agent may call, by domain. Whatever else a Session has is refused.
 var callsAllowed = map[string][]string{
 	"appsvc": strings.Fields(`App Version ListVersions AllVersions ListApps AllApps ListHistory AllHistory Diff Edit
-		Tag ListTags AllTags TagsNamed ListTagMoves AllTagMoves TaggedApp TaggedAppIn Deliver ListPublished AllPublished
+		Tag ListTags AllTags TagsNamed ListTagMoves AllTagMoves TaggedApp TaggedAppIn Deliver ListPublished
+		AllPublished Languages
 		Component ListComponents AllComponents ComponentVersion ListComponentVersions AllComponentVersions
 		Release ListReleases AllReleases Changes Follow
 		CreateApp Patch Restore CreateRelease UpdateRelease`),

@@ -26,6 +26,20 @@ func (a appRoutes) searches(c *call) error {
 	return c.acquireSlot(c.h.searches, "")
 }
 
+// in is as for an endpoint that has the parameter lang.
+func (a appRoutes) in(c *call) *appsvc.Session {
+	return a.as(c).In(c.query.filled(langParameter, "want a language, such as de or de-AT"))
+}
+
+// langParameter names the language in which texts are answered.
+const langParameter = "lang"
+
+// languages serves GET /x/languages: 200 with {"languages": [tag]}, the base first; none if there is no rule.
+func (a appRoutes) languages(c *call) error {
+	list, err := a.as(c).Languages(c.r.Context())
+	return c.member("languages", append([]string{}, list...), err)
+}
+
 // list serves GET /apps/: the apps that the caller may use, each as its latest version. 200 with {"apps":[App]} and a
 // Link to the next page if there is one. 400 for a value that a parameter cannot have.
 func (a appRoutes) list(c *call) error {
@@ -65,7 +79,9 @@ func (a appRoutes) create(c *call) error {
 // latest serves GET /apps/{id}: the latest version of an app. 200 with {"apps":[App]} and an ETag, or 304. 404 for an
 // app that is absent or that the caller may not see. 422 if withDefaults makes the response larger than 16 MiB.
 func (a appRoutes) latest(c *call) error {
-	return c.version(revalidate, func() (appsvc.App, error) { return a.as(c).App(c.r.Context(), c.param(0)) })
+	return c.version(revalidate, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
+		return s.App(c.r.Context(), c.param(0))
+	})
 }
 
 // delete serves DELETE /apps/{id}: the app is absent until undelete. 204. 403 for a caller who may only read it; 404;

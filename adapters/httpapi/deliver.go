@@ -68,6 +68,7 @@ func authorizeKey(c *call) error {
 // cannot be read, or that does not fit into 4 MiB, is {"id","error","code"}. Without app it lists what the tag
 // publishes, with limit and after: {"apps":[…],"next"}. 401 unless the key is a delivery token; 403 if it does not name
 // the tag, or may not list. A response is cached for half a second, until an app changes or the key has other rights.
+// lang is the language of texts, in place of the base.
 func (a appRoutes) deliver(c *call) error {
 	ids := c.query.Values["app"]
 	if len(ids) > mostDelivered {
@@ -78,6 +79,13 @@ func (a appRoutes) deliver(c *call) error {
 		if len(ids) > 0 && c.query.Has(name) {
 			return fault.Invalid(name, "want it without app, for a list of what the tag publishes")
 		}
+	}
+	if len(ids) == 0 && c.query.Has(langParameter) {
+		return fault.Invalid(langParameter, "want it with app: a list of what the tag publishes has no texts")
+	}
+	as := a.in(c)
+	if c.query.err != nil {
+		return c.query.err
 	}
 	for i, id := range ids {
 		if id == "" || slices.Contains(ids[:i], id) {
@@ -98,7 +106,7 @@ func (a appRoutes) deliver(c *call) error {
 			}
 			d.body = slices.Clone(c.out)
 		} else {
-			list, err := a.as(c).Deliver(c.r.Context(), key.tag, ids)
+			list, err := as.Deliver(c.r.Context(), key.tag, ids)
 			if err != nil {
 				return err
 			}

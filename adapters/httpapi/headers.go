@@ -50,7 +50,7 @@ func (c *call) preflight() {
 
 // What a client may keep of a response, and for how long:
 //
-//	one version of an app, by its number   a year, without asking again: a version never changes
+//	one version of an app, by its number   a year, without asking again: a version never changes; not with lang
 //	cors.html                              a day, also in shared caches
 //	deliveries to pages                    as Config.PublicCache says, also in shared caches
 //	errors below x/public/ and x/file/     not at all
@@ -88,9 +88,10 @@ func (c *call) cacheAs(value []string) {
 }
 
 // etagOf returns the ETag of a version of an app before compression. It is strong: equal ETags mean equal bytes. So it
-// says whether owner, editor and groups are left out, as for a delivery token, and whether defaults are filled in. It
-// has the time of the update, since after a restored backup a version number may be used again for other contents. The
-// letter at its end is the version of the JSON's form.
+// says whether owner, editor and groups are left out, as for a delivery token, whether defaults are filled in, and in
+// which language and by which rule of languages texts are answered. It has the time of the update, since after a
+// restored backup a version number may be used again for other contents. The letter at its end is the version of the
+// JSON's form.
 func etagOf(app appsvc.App, tagged, defaults bool) string {
 	var room [64]byte
 	etag := strconv.AppendInt(append(room[:0], '"'), app.Version.Number(), 10)
@@ -100,6 +101,9 @@ func etagOf(app appsvc.App, tagged, defaults bool) string {
 	}
 	if defaults {
 		etag = append(etag, "-defaults"...)
+	}
+	if in := app.Variant(); in != "" {
+		etag = append(append(etag, '-'), in...)
 	}
 	return string(append(etag, `-b"`...))
 }

@@ -169,7 +169,7 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 		`{"title":"x","groups":["urn:vitrine:example.test"],"elements":[{"component":{"name":"c","version":"1"},`+
 			`"config":{"a":1e400}}]}`)["id"])
 	a.ask("GET", "/apps/", "?usingComponent=c&sort=updatedAt&limit=1", "")
-	a.ask("GET", "/apps/{id}", "?withDefaults=true", "")
+	a.ask("GET", "/apps/{id}", "?withDefaults=true&lang=de", "")
 	a.ask("PATCH", "/apps/{id}", "",
 		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"copy","from":"/apps/0/elements/0",`+
 			`"path":"/apps/0/elements/-"}]`)
@@ -283,6 +283,7 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("GET", library+"/changes", "?limit=10", "")
 
 	a.ask("GET", "/x/me", "", "")
+	a.ask("GET", "/x/languages", "", "")
 
 	described := w.told.Document.Operations()
 	for _, operation := range described {

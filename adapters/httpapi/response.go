@@ -152,16 +152,22 @@ func appendApps(dst []byte, apps []appsvc.App) []byte {
 }
 
 // version serves a read of one version of an app, with an ETag; send makes it a 304 if the client has that version
-// already. cache is the Cache-Control of the response. With the parameter withDefaults, the configs are completed with
-// the defaults of their schemas, which may make the response as large as 16 MiB.
-func (c *call) version(cache []string, read func() (appsvc.App, error)) error {
+// already. cache is the Cache-Control of the response; in a language it is not immutable, since languages change. With
+// the parameter withDefaults, the configs are completed with the defaults of their schemas, which may make the response
+// as large as 16 MiB.
+func (c *call) version(
+	cache []string, as *appsvc.Session, read func(*appsvc.Session) (appsvc.App, error),
+) error {
 	defaults := c.query.flag("withDefaults")
 	if c.query.err != nil {
 		return c.query.err
 	}
-	app, err := read()
+	app, err := read(as)
 	if err != nil {
 		return err
+	}
+	if app.Variant() != "" && &cache[0] == &immutable[0] {
+		cache = revalidate
 	}
 	header := c.w.Header()
 	header["Etag"] = []string{etagOf(app, c.by.TagsOnly, defaults)}

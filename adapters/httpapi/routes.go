@@ -34,7 +34,7 @@ func (h *handler) routes() []route {
 				"usingVersion", "deleted", "limit", "after"))...)
 		all = append(all,
 			write("POST", "/apps/", 201, a.create, slash|keyed|agents, jsonBody),
-			get("/apps/{id}", a.latest, lenient, "withDefaults"),
+			get("/apps/{id}", a.latest, lenient, "withDefaults", langParameter),
 			write("PATCH", "/apps/{id}", 200, a.patch, agents, patchBody),
 
 			write("DELETE", "/apps/{id}", 204, a.delete, 0, noBody),
@@ -43,7 +43,7 @@ func (h *handler) routes() []route {
 
 			get("/apps/versions/", a.versionsOfQuery, slash|lenient, "appId", "id", "limit", "before"),
 			get("/apps/{id}/versions/", a.versionsOfPath, slash, "limit", "before"),
-			get("/apps/{id}/versions/{version}", a.version, lenient, "withDefaults"),
+			get("/apps/{id}/versions/{version}", a.version, lenient, "withDefaults", langParameter),
 			get("/apps/{id}/versions/{from}/diff/{to}", a.diff, 0),
 			get("/apps/{id}/history/", a.history, slash, "limit", "before"),
 			write("POST", "/apps/versions/restore", 201, a.restore, keyed|agents, jsonBody),
@@ -53,7 +53,7 @@ func (h *handler) routes() []route {
 			write("PUT", "/apps/{id}/tags/{tag}", 201, a.putTag, keyed, jsonBody, "embedApps"),
 			write("DELETE", "/apps/{id}/tags/{tag}", 204, a.deleteTag, keyed, noBody, "embedApps"),
 			get("/apps/{id}/tags/{tag}/history/", a.tagMoves, slash, "limit", "before"),
-			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults", "release"),
+			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults", "release", langParameter),
 			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
 
 			get("/components/", a.components, slash|lenient, "after"),
@@ -74,11 +74,13 @@ func (h *handler) routes() []route {
 			a.releaseAction("/x/releases/{id}/cancel", (*appsvc.Session).CancelRelease),
 			a.releaseAction("/x/releases/{id}/undo", (*appsvc.Session).UndoRelease),
 
+			get("/x/languages", a.languages, byTag),
 			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"),
 		)
 		all = append(all,
 			authorized(authorizeKey,
-				get(publicPath+"{tag}", a.deliver, public|shared, "app", "limit", "after", keyParameter))...)
+				get(publicPath+"{tag}", a.deliver, public|shared, "app", "limit", "after", langParameter,
+					keyParameter))...)
 	}
 	if h.Assets != nil {
 		const lib = assetPrefix + "/{network}/assetLibrary/{library}"

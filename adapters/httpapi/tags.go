@@ -122,12 +122,12 @@ func (a appRoutes) tagged(c *call) error {
 		if c.by.TagsOnly {
 			return errTagsOnly
 		}
-		return c.version(noStore, func() (appsvc.App, error) {
-			return a.as(c).TaggedAppIn(c.r.Context(), c.param(0), c.param(1), release)
+		return c.version(noStore, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
+			return s.TaggedAppIn(c.r.Context(), c.param(0), c.param(1), release)
 		})
 	}
-	return c.version(revalidate, func() (appsvc.App, error) {
-		return a.as(c).TaggedApp(c.r.Context(), c.param(0), c.param(1))
+	return c.version(revalidate, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
+		return s.TaggedApp(c.r.Context(), c.param(0), c.param(1))
 	})
 }
 

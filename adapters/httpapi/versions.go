@@ -38,12 +38,14 @@ func (a appRoutes) versions(c *call, id string) error {
 }
 
 // version serves GET /apps/{id}/versions/{version}: one version of an app, which never changes. 200 with
-// {"apps":[App]}, an ETag, and Cache-Control that lets a client keep it for a year; or 304. 404 for an app that is
-// absent or not visible, for a version that the app does not have, and for text that is no version. 422 if withDefaults
-// makes it larger than 16 MiB.
+// {"apps":[App]}, an ETag, and Cache-Control that lets a client keep it for a year, unless lang is given; or 304. 404
+// for an app that is absent or not visible, for a version that the app does not have, and for text that is no version.
+// 422 if withDefaults makes it larger than 16 MiB.
 func (a appRoutes) version(c *call) error {
 	v := c.pathVersion(1)
-	return c.version(immutable, func() (appsvc.App, error) { return a.as(c).Version(c.r.Context(), c.param(0), v) })
+	return c.version(immutable, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
+		return s.Version(c.r.Context(), c.param(0), v)
+	})
 }
 
 // restoreBody is the body of restore. The app is named by appId or id, and the version by appVersion or version, or by

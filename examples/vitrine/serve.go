@@ -32,6 +32,7 @@ type serveFlags struct {
 	tlsCert, tlsKey, trustProxy    string
 	webhooks, webhooksAllow        string
 	protectTags, approve, oidc     string
+	languages                      string
 	assetNames, logForm, files     string
 	demo, accessLog, newKeys       bool
 	keepChanges, keepDeleted       lifetime
@@ -66,6 +67,11 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 			"moves this tag; production=1:independent: and none of them gave rights to who made it or to another of "+
 			"them; whoever may make people can be two of them; kept in the store; -protect-tags without it takes "+
 			"them away")
+	f.StringVar(&o.languages, "languages", "",
+		"`languages` in which texts of apps may be written, separated by commas, such as en,de,fr; the first one "+
+			"stands "+
+			"in for what is not translated; kept in the store until the flag changes them; those that latest or tagged "+
+			"versions have cannot be left out; none takes all away")
 	o.keepChanges, o.keepDeleted = lifetime(30*24*time.Hour), lifetime(30*24*time.Hour)
 	f.Var(&o.keepDeleted, "keep-deleted", "`duration` after which deleted apps are erased, such as 12h or 30d")
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")
@@ -126,6 +132,9 @@ func (s *server) check(ctx context.Context) (err error) {
 		return usageError{err}
 	}
 	if s.rules, err = tagRules(s.protectTags, s.approve); err != nil {
+		return err
+	}
+	if s.inLanguages, err = parseLanguages(s.languages); err != nil {
 		return err
 	}
 	if s.provider, err = s.program.provider(s.oidc); err != nil {

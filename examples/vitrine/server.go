@@ -37,16 +37,17 @@ type server struct {
 	stops []func() // what close calls, in the order of opening
 
 	// What check has read.
-	log       *slog.Logger
-	proxies   proxies
-	allow     []netip.Prefix // networks that webhooks may post to
-	endpoints []webhook.Endpoint
-	rules     []appsvc.TagRule               // nil = those of the store
-	cert      *certificate                   // nil without TLS
-	provider  *signin.Provider               // nil without -oidc
-	names     console.AssetNames             // of the numbers of assets
-	bytes     assets.Files                   // of files; nil = in the store
-	tokens    atomic.Pointer[httpapi.Tokens] // nil if the keys are beside the store, until it is open
+	log         *slog.Logger
+	proxies     proxies
+	allow       []netip.Prefix // networks that webhooks may post to
+	endpoints   []webhook.Endpoint
+	rules       []appsvc.TagRule               // nil = those of the store
+	inLanguages []string                       // of -languages; nil = those of the store
+	cert        *certificate                   // nil without TLS
+	provider    *signin.Provider               // nil without -oidc
+	names       console.AssetNames             // of the numbers of assets
+	bytes       assets.Files                   // of files; nil = in the store
+	tokens      atomic.Pointer[httpapi.Tokens] // nil if the keys are beside the store, until it is open
 
 	// What the other steps have opened.
 	listener, scraped net.Listener // for clients, and for Prometheus; scraped is nil without -metrics-addr
@@ -176,6 +177,9 @@ func (s *server) openHandler(ctx context.Context) error {
 	}
 	s.figures.ofHandler(api, s.streams)
 	if err := setTagRules(ctx, services.Apps, s.rules, s.log); err != nil {
+		return err
+	}
+	if err := setLanguages(ctx, services.Apps, s.inLanguages, s.log); err != nil {
 		return err
 	}
 	// A request comes first to the headers of trusted proxies, then to the sample site, the console, and the files of

@@ -200,6 +200,8 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 		{"serve", "-db", "memory:", "-protect-tags", "production, staging"},
 		{"serve", "-db", "memory:", "-protect-tags", ","},
 		{"serve", "-db", "memory:", "-protect-tags", "a,none"},
+		{"serve", "-db", "memory:", "-languages", "en,en"},
+		{"serve", "-db", "memory:", "-languages", "none,en"},
 		{"serve", "-db", "memory:", "-protect-tags", "none", "-approve", "a=1"},
 		{"serve", "-db", "memory:", "-approve", "a"}, {"serve", "-db", "memory:", "-approve", "a=0"},
 		{"serve", "-db", "memory:", "-approve", "a=1,a=2"},

@@ -5,7 +5,7 @@ import "strings"
 
 // may are the methods of Sessions that an agent may call, all of them.
 var may = strings.Fields(`
-	appsvc.Changes appsvc.Component appsvc.ComponentVersion appsvc.Deliver appsvc.Diff
+	appsvc.Changes appsvc.Component appsvc.ComponentVersion appsvc.Deliver appsvc.Diff appsvc.Languages
 	appsvc.ListApps appsvc.ListComponents appsvc.ListComponentVersions appsvc.ListHistory appsvc.ListPublished
 	appsvc.ListReleases appsvc.ListTagMoves appsvc.ListTags appsvc.ListVersions appsvc.Release appsvc.Tag
 	appsvc.TaggedApp appsvc.TaggedAppIn appsvc.TagsNamed appsvc.Version

@@ -158,6 +158,16 @@ func VersionOrNone(n int64) vitrine.Version {
 	return vitrine.NewVersion(n)
 }
 
+// AppsAfter yields the ids of up to limit apps, deleted ones too, after this one. "" means the beginning.
+func (r Reader) AppsAfter(ctx context.Context, app string, limit int) iter.Seq2[string, error] {
+	in := Under(BodyKind)
+	in.Limit, in.Expect = limit, limit
+	if app != "" {
+		in.From = keyAfter(BodyKey(app))
+	}
+	return keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (string, error) { return Parts(e.Key, BodyKind)[0], nil })
+}
+
 // DeletedApps yields the heads of deleted apps.
 func (r Reader) DeletedApps(ctx context.Context) iter.Seq2[Head, error] {
 	return keyval.Map(r.Scan(ctx, Under(DeletedKind)), func(e storage.Entry) (Head, error) {

@@ -65,6 +65,13 @@ const (
 	// rules/ has the rules of tags: JSON, a list of TagRule. It is absent if there are no rules.
 	RulesKind = "rules/"
 
+	// languages/ has the rule of languages: JSON, see languages of package appsvc. It is absent in a store that never
+	// had one.
+	LanguagesKind = "languages/"
+	// spoken/<language> <app> is empty: the latest version of the app has a text in this language. spoken/<language>
+	// <app> <tag> is the same for the version that a tag points to. Deleted apps keep theirs.
+	SpokenKind = "spoken/"
+
 	// release/<id> is a release: JSON, see storedRelease of package appsvc. Each change replaces it.
 	ReleaseKind = "release/"
 	// listed/<kind> <text> <number> is the id of a release in a list; see ReleaseLists.
@@ -100,16 +107,17 @@ const (
 )
 
 // The keys of the records that stand alone.
-var CounterKey, RulesKey, PublishedKey = Key(CounterKind), Key(RulesKind), Key(PublishedKind)
+var CounterKey, RulesKey, PublishedKey, LanguagesKey = Key(CounterKind), Key(RulesKind), Key(PublishedKind),
+	Key(LanguagesKind)
 
 // DerivedKinds are the kinds of records that follow from others: from heads, components, releases and moves of tags.
 var DerivedKinds = []string{BodyKind, LargeKind, HistoryKind, RestoredKind, TagKind, MoveKind, MovedKind, ManifestKind,
-	IDKind, CreatedKind, UpdatedKind, UsedKind, WordKind, NoteKind, PublishedKind, ListedKind, DueKind}
+	IDKind, CreatedKind, UpdatedKind, UsedKind, WordKind, NoteKind, PublishedKind, SpokenKind, ListedKind, DueKind}
 
 // Unknown returns a fault for each record that is of no kind.
 func Unknown(ctx context.Context, r storage.Reader) ([]storage.Fault, error) {
 	return keyval.Unknown(ctx, r, Space, append(slices.Clone(DerivedKinds), HeadKind, DeletedKind, WasKind, ListKind,
-		CounterKind, ComponentKind, RulesKind, ReleaseKind, ResultKind, ExpiresKind)...)
+		CounterKind, ComponentKind, RulesKind, LanguagesKind, ReleaseKind, ResultKind, ExpiresKind)...)
 }
 
 // NotArchived are the prefixes of keys that archives leave out: the feed of changes, and results of writes.
@@ -145,6 +153,14 @@ func timeKey(kind string, list int64, p Position) string {
 }
 
 func UsedKey(list int64, app string) string { return Key(UsedKind, keyval.Number(list), app) }
+
+// SpokenKey returns the key of a language of a version: of the latest one if tag is "".
+func SpokenKey(lang, app, tag string) string {
+	if tag == "" {
+		return Key(SpokenKind, lang, app)
+	}
+	return Key(SpokenKind, lang, app, tag)
+}
 
 // keyAfter returns the smallest key after key.
 func keyAfter(key string) string { return key + "\x00" }

@@ -139,6 +139,9 @@ type Usage struct {
 // was in a cache.
 func (u *Usage) Compiled(s *Schema) { u.steps += compileSteps * len(s.places) }
 
+// Visited adds the steps of a walk through so many values of a config.
+func (u *Usage) Visited(values int) { u.steps += values / 8 }
+
 // Validate returns the violations of a config, at most 100 in the order of their pointers, or those of a value in it
 // that the subschema at a JSON pointer applies to. No subschema accepts everything. value is decoded, with numbers as
 // json.Number. The error is ErrCostly if validation exceeds the limit of one config, or that of the request.

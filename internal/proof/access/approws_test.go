@@ -21,6 +21,9 @@ func otherRows() []row {
 			return get("/openapi.json")
 		}},
 		meRow(),
+		{route: "GET /x/languages", says: "200", known: true, request: func(*world, string) request {
+			return get("/x/languages")
+		}},
 	}
 }
 

@@ -22,6 +22,7 @@ type row struct {
 	says    string
 	request func(w *world, thing string) request
 	open    bool // needs no token
+	known   bool // any token will do, one with tags too
 	people  bool // is about people: secret keys are 403
 	// the status for who has signed in, if it is another than for a token with the same rights
 	session int
@@ -37,7 +38,7 @@ func (rw row) want(c caller, thing string) int {
 	if !c.known() && !rw.open {
 		return 401
 	}
-	if c.TagsOnly && !rw.open && !rw.delivers(c, thing) {
+	if c.TagsOnly && !rw.open && !rw.known && !rw.delivers(c, thing) {
 		if rw.isTagged() && !c.seesToRead(thing) {
 			return 404
 		}
