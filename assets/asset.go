@@ -190,6 +190,9 @@ func (req *request) put(old, r assetRecord, before, after []string) error {
 	}
 	req.wrote = true
 	req.changes.note(r.Ordinal, wasChanged)
+	if req.rule != nil {
+		req.changes.keep(old, r)
+	}
 	return req.putAsset(old, r, before, after)
 }
 
@@ -197,6 +200,9 @@ func (req *request) put(old, r assetRecord, before, after []string) error {
 func (req *request) remove(r assetRecord) error {
 	req.wrote = true
 	req.changes.note(r.Ordinal, wasRemoved)
+	if req.rule != nil {
+		req.changes.keep(r, assetRecord{})
+	}
 	req.state.Count--
 	if err := req.moveFile(r, nil); err != nil {
 		return err

@@ -94,6 +94,8 @@ type changeSet struct {
 	assets  map[int64]byte // what became of an asset, by its ordinal: added, changed or removed
 	folders []string       // ids
 	files   []string       // ids of files whose bytes were replaced or removed
+
+	before, after map[int64]assetRecord // the changed assets, by their ordinals; only with Options.Check
 }
 
 const (

@@ -138,6 +138,9 @@ func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOpt
 		if err := fn(req); err != nil || !req.wrote && !req.creates {
 			return err // nothing to commit, and no entry for the feed
 		}
+		if err := req.checkRule(); err != nil {
+			return err
+		}
 		if err := req.putState(req.state, req.first); err != nil {
 			return err
 		}

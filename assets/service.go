@@ -1,11 +1,13 @@
 package assets
 
 import (
+	"context"
 	"crypto/rand"
 	"runtime"
 	"sync/atomic"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/keyval"
@@ -43,6 +45,7 @@ type Service struct {
 	newID    func() (string, error)
 	vendor   string
 	limits   Limits
+	rule     func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
 
 	trees *trees
 	turns *turns // of callers with large changes
@@ -68,6 +71,12 @@ type Options struct {
 	// entries that a Service writes is one of it. So a library that nobody changes keeps its entries.
 	KeepChanges time.Duration
 
+	// Check, if it is not nil, is a rule of the program. It is asked, in the transaction, about each folder and each
+	// asset that a request of a caller changes, when all other rules allow the request. If it returns an error for one
+	// of them, nothing of the request is done. The error becomes an *Error as that of appsvc.Options.Check does. It may
+	// be called again for the same change, and calls no method of a Service.
+	Check func(ctx context.Context, by vitrine.Caller, c Change) error
+
 	// Files keeps the bytes of files; nil = the store does. A program that gives it changes it never: the bytes are
 	// found by their names alone.
 	Files Files
@@ -91,7 +100,7 @@ func New(db storage.Store, opts *Options) *Service {
 	}
 	limits := o.Limits.withDefaults()
 	return &Service{
-		db: db, segments: index.NewCache(segmentBytes), feeds: feed.New(db, o.KeepChanges),
+		db: db, rule: o.Check, segments: index.NewCache(segmentBytes), feeds: feed.New(db, o.KeepChanges),
 		now: now, newID: keyval.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
 		limits: limits, trees: newTrees(), turns: &turns{}, listed: &atomic.Int64{}, files: o.Files,
 		decoding: newDecoding(limits.Decoding, runtime.GOMAXPROCS(0)),

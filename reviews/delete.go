@@ -237,6 +237,9 @@ func (e *eraser) erase(found []target) (err error) {
 			if errors.Is(err, vitrine.ErrNotFound) {
 				continue
 			}
+			if err == nil {
+				_, err = s.noted(c)
+			}
 			switch {
 			case err != nil:
 			case t.ids != nil:
@@ -290,6 +293,9 @@ func (e *eraser) reviews(s *rows, c stored, ids []string, done *Deleted) error {
 		if parents[review.ID], err = parentOf(review.Data); err != nil {
 			return err
 		}
+		if s.changes != nil {
+			review.old = review.Data
+		}
 		review.Data = nil
 		erased = append(erased, review)
 	}
@@ -336,6 +342,7 @@ func (e *eraser) reparent(s *rows, c stored, erased map[string]string) (count in
 		}
 		parent, err := parentOf(review.Data)
 		var text jsontext.Value // nil for none
+		review.old = review.Data
 		if parent = staying(erased, review.ID, parent); err == nil && parent != "" {
 			text, err = jsontext.AppendQuote(nil, parent)
 		}

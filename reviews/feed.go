@@ -103,12 +103,18 @@ func (s *Session) change(
 	ctx context.Context, network string, o storage.UpdateOptions, fn func(*rows) (Event, error),
 ) error {
 	return update(ctx, s.service.db, network, o, func(r *rows) error {
+		if s.service.check != nil {
+			r.changes = map[CollectionKey]*Change{}
+		}
 		e, err := fn(r)
 		if err != nil || len(r.changed) == 0 {
 			return err
 		}
 		e.At, e.By, e.Network = s.service.now().UnixMilli(), s.by.URN, network
 		e.name(r.changed)
+		if err := s.checkRule(r, e); err != nil {
+			return err
+		}
 		data, err := json.Marshal(e)
 		if err != nil {
 			return err

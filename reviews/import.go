@@ -222,6 +222,10 @@ func merge(s *rows, queue []format.Result) (done Counts, err error) {
 		in.Mismatch.Message = ""
 		key := CollectionKey{in.Source, in.ID}
 		now, known := found[key]
+		now.CollectionKey = key
+		if _, err := s.noted(now); err != nil {
+			return done, err
+		}
 		if known {
 			mismatch, err := toStoredOrder(in, now)
 			if err != nil {
@@ -256,7 +260,7 @@ func merge(s *rows, queue []format.Result) (done Counts, err error) {
 		case !same:
 			done.CollectionsUpdated++
 		}
-		now.CollectionKey, now.fields = key, in.Fields
+		now.fields = in.Fields
 		now.Tally.size(in.Dims) // for a collection that is new, or has no reviews
 		put, err := compare(s, in, &now, &done)
 		if err != nil {
@@ -304,7 +308,7 @@ func compare(s *rows, in *format.Incoming, c *stored, done *Counts) (put []row, 
 					return nil, err
 				}
 			}
-			was.Review = put[n].Review
+			was.old, was.Review = was.Data, put[n].Review
 			put[n] = was
 		}
 	}

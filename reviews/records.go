@@ -76,6 +76,7 @@ type row struct {
 	was    int64  // the time that is stored
 	parent string // the id of the stored parent as it is in keys; "" if there is none
 	large  bool   // most of what is stored is in a large/ record
+	old    []byte // the stored text; only with Options.Check
 }
 
 // listed is the part of a review that lists need. The ids are in the form of keys.
@@ -90,15 +91,18 @@ type rows struct {
 	network string
 	space   string
 	r       storage.Reader
-	t       storage.Tx      // nil in a View
-	next    int64           // the number of the next collection; 0: not known
-	changed []CollectionKey // the collections that this transaction has put or deleted
+	t       storage.Tx                // nil in a View
+	next    int64                     // the number of the next collection; 0: not known
+	changed []CollectionKey           // the collections that this transaction has put or deleted
+	changes map[CollectionKey]*Change // for Options.Check; nil without
 }
+
+func spaceOf(network string) string { return keyval.Space("reviews", network) }
 
 // view calls fn with the rows of a network in one snapshot.
 func view(ctx context.Context, db storage.Store, network string, fn func(*rows) error) error {
 	return db.View(ctx, func(r storage.Reader) error {
-		return fn(&rows{ctx: ctx, space: keyval.Space("reviews", network), network: network, r: r})
+		return fn(&rows{ctx: ctx, space: spaceOf(network), network: network, r: r})
 	})
 }
 
@@ -106,7 +110,7 @@ func view(ctx context.Context, db storage.Store, network string, fn func(*rows) 
 func update(
 	ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error,
 ) error {
-	space := keyval.Space("reviews", network)
+	space := spaceOf(network)
 	return db.Update(ctx, space, o, func(t storage.Tx) error {
 		return fn(&rows{ctx: ctx, space: space, network: network, r: t, t: t})
 	})
@@ -502,6 +506,13 @@ func (s *rows) putCollection(c stored) error {
 		return err
 	}
 	s.changed = append(s.changed, c.CollectionKey)
+	if change := s.changes[c.CollectionKey]; change != nil {
+		after, err := newCollectionRecord(c)
+		if err != nil {
+			return err
+		}
+		change.After = &after
+	}
 	return s.put(s.key("collection/", c.Source, c.ID), nil, append(keyval.AppendText(nil, head), c.fields...), c.large)
 }
 
@@ -537,6 +548,9 @@ func (s *rows) putReviews(c *stored, list []row) error {
 		}
 		if err == nil && c.Indexed {
 			err = s.t.Put(s.ctx, s.timeEntry(*c, l, r.ID))
+		}
+		if err == nil {
+			err = s.noteReview(*c, r.old, r.Data)
 		}
 		if err != nil {
 			return err
@@ -596,6 +610,9 @@ func (s *rows) deleteReviews(c stored, list []row) error {
 	reviews := s.of("review/", c)
 	var keys []string
 	for _, r := range list {
+		if err := s.noteReview(c, r.old, nil); err != nil {
+			return err
+		}
 		id := keyval.Part(r.ID)
 		keys = append(keys, reviews+id, s.timeKey(c, r.was, id))
 		if r.large {

@@ -2,8 +2,10 @@ package reviews
 
 import (
 	"cmp"
+	"context"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/required"
@@ -27,7 +29,9 @@ type Service struct {
 	vendor string
 	limits Limits
 	feeds  *feed.Feeds
-	now    func() time.Time // of the feed, and of imports whose options name no clock
+	// of the feed, and of imports whose options name no clock
+	now   func() time.Time
+	check func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
 }
 
 // Options are the options of New. The zero value works.
@@ -38,6 +42,12 @@ type Options struct {
 	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. Old entries of a
 	// network are removed in small steps by later changes of the same network.
 	KeepChanges time.Duration
+
+	// Check, if it is not nil, is a rule of the program. It is asked, in the transaction, about each collection that
+	// Import or Delete changes, when all other rules allow the change. If it returns an error for one of them, nothing
+	// of the transaction is done, and Import or Delete ends with it. The error becomes an *Error as that of
+	// appsvc.Options.Check does. It may be called again for the same change, and calls no method of a Service.
+	Check func(ctx context.Context, by vitrine.Caller, c Change) error
 }
 
 // Limits bound the pages of lists and the lines of imports. Zero means the default, which is the number at the end of
@@ -57,7 +67,7 @@ func New(db storage.Store, o *Options) *Service {
 		o = &Options{}
 	}
 	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: feed.New(db, o.KeepChanges),
-		now: keyval.Clock(db, nil)}
+		now: keyval.Clock(db, nil), check: o.Check}
 	s.limits.Page = cmp.Or(s.limits.Page, 500)
 	s.limits.PageBytes = cmp.Or(s.limits.PageBytes, 4<<20)
 	return s
