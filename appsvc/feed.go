@@ -187,6 +187,12 @@ func (s *Service) Outbox(
 	return out, err
 }
 
+// Feed returns the outbox for vitrine.Follow.
+func (s *Service) Feed() vitrine.Feed[OutboxEvent] {
+	return vitrine.Feed[OutboxEvent]{Read: s.Outbox, Changed: s.Changed,
+		Cursor: func(e OutboxEvent) string { return e.Cursor }}
+}
+
 // AllOutbox yields the changes of all apps from in.After up to the end of the feed. The first error is the last pair.
 // Like Outbox, it is for a program that acts for the operator.
 func (s *Service) AllOutbox(ctx context.Context, in vitrine.ChangesRequest) iter.Seq2[OutboxEvent, error] {

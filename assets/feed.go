@@ -58,6 +58,14 @@ func (s *Session) Follow(ctx context.Context, lib Library, in vitrine.ChangesReq
 // and then wait, so that no change between reading and waiting is missed.
 func (s *Service) Changed() <-chan struct{} { return s.made().db.Changed(librarySpaces) }
 
+// Feed returns the outbox of a library for vitrine.Follow.
+func (s *Service) Feed(lib Library) vitrine.Feed[Event] {
+	read := func(ctx context.Context, in vitrine.ChangesRequest) (vitrine.ChangesPage[Event], error) {
+		return s.Outbox(ctx, lib, in)
+	}
+	return vitrine.Feed[Event]{Read: read, Changed: s.Changed, Cursor: func(e Event) string { return e.Cursor }}
+}
+
 // AllOutbox yields the entries of a library's feed from in.After up to its end. An error is the last pair. Like Outbox,
 // it is for a program that acts for the operator of the store.
 func (s *Service) AllOutbox(ctx context.Context, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {

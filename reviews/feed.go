@@ -146,16 +146,23 @@ func (s *Session) Changes(ctx context.Context, in ChangesRequest) (out vitrine.C
 	if err != nil {
 		return out, err
 	}
-	limit, err := paging.Limit(in.Limit, 100, s.service.limits.Page)
+	return s.service.Outbox(ctx, network, vitrine.ChangesRequest{After: in.After, Limit: in.Limit})
+}
+
+// Outbox is Changes for a program of the operator, such as adapters/webhook: it asks for no rights.
+func (s *Service) Outbox(
+	ctx context.Context, network string, in vitrine.ChangesRequest,
+) (out vitrine.ChangesPage[Event], err error) {
+	limit, err := paging.Limit(in.Limit, 100, s.made().limits.Page)
 	if err == nil {
-		err = s.service.feeds.Identify(ctx)
+		err = s.feeds.Identify(ctx)
 	}
 	if err != nil {
 		return out, err
 	}
-	err = view(ctx, s.service.db, network, func(r *rows) error {
+	err = view(ctx, s.db, network, func(r *rows) error {
 		out, err = feed.Page(ctx, r.r, feed.Feed{Space: r.space}, fmt.Sprintf("reviews %q", network), in.After,
-			limit, s.service.limits.PageBytes,
+			limit, s.limits.PageBytes,
 			func(stored feed.Entry, cursor func() string) (e Event, size int, err error) {
 				err = json.Unmarshal(stored.Data, &e)
 				e.Cursor = cursor()
@@ -164,6 +171,14 @@ func (s *Session) Changes(ctx context.Context, in ChangesRequest) (out vitrine.C
 		return err
 	})
 	return out, err
+}
+
+// Feed returns the outbox of a network for vitrine.Follow.
+func (s *Service) Feed(network string) vitrine.Feed[Event] {
+	read := func(ctx context.Context, in vitrine.ChangesRequest) (vitrine.ChangesPage[Event], error) {
+		return s.Outbox(ctx, network, in)
+	}
+	return vitrine.Feed[Event]{Read: read, Changed: s.Changed, Cursor: func(e Event) string { return e.Cursor }}
 }
 
 // Follow yields the entries of the feed as Changes returns them, and waits for more. It ends with an error as its last

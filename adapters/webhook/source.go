@@ -212,8 +212,7 @@ func (s reviewSource) feeds(ctx context.Context, e Endpoint) (out []feed, err er
 
 // read reads the feed of a network.
 func (s reviewSource) read(ctx context.Context, network, after string) (page, error) {
-	read, err := s.reviews.As(vitrine.Caller{Operator: true}).Changes(ctx,
-		reviews.ChangesRequest{Network: network, After: after})
+	read, err := s.reviews.Outbox(ctx, network, vitrine.ChangesRequest{After: after})
 	return pageOf(read, err, func(event reviews.Event) (c change, err error) {
 		c = change{Cursor: event.Cursor, Type: reviews.EventType, At: time.UnixMilli(event.At),
 			Groups: []string{s.reviews.NetworkURN(network)}}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"log"
 	"net/http"
@@ -53,36 +52,22 @@ func newProgram(db storage.Store) *program {
 	}
 }
 
-// uniqueTitles is a rule of the program: titles are unique. It keeps a row for each title, in the transaction of the
-// change. It may run again for one change, so it has no other effects. It does not return ErrConflict, which callers
-// take for a stale version.
+// uniqueTitles is a rule of the program: titles are unique. vitrine.Unique keeps a row for each title, in the
+// transaction of the change. The rule may run again for one change, so it has no other effects.
 func uniqueTitles(ctx context.Context, _ vitrine.Caller, c appsvc.Change) error {
 	if c.Before.Title == c.After.Title || c.Type == appsvc.AppErased { // the row went when the app was deleted
 		return nil
 	}
-	rows := c.Rows("titles")
-	if c.After.Title != "" {
-		key := titleKey(c.After.Title)
-		taken, err := rows.Get(ctx, key)
-		if err != nil {
-			return err
-		}
-		if taken[0] != nil && string(taken[0]) != c.AppID {
-			return &vitrine.Error{Kind: vitrine.ErrUnprocessable,
-				Reason: fmt.Sprintf("another app has the title %q", c.After.Title)}
-		}
-		if err := rows.Put(ctx, storage.Entry{Key: key, Value: []byte(c.AppID)}); err != nil {
-			return err
-		}
-	}
-	if c.Before.Title == "" {
-		return nil
-	}
-	return rows.Delete(ctx, titleKey(c.Before.Title))
+	return vitrine.Unique(ctx, c.Rows("titles"), c.AppID, titles(c.Before), titles(c.After))
 }
 
-// titleKey returns the key of a title's row. A title may have more bytes than a key.
-func titleKey(title string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(title))) }
+// titles returns the title of an app; an app that does not exist has none.
+func titles(app appsvc.App) []string {
+	if app.Title == "" {
+		return nil
+	}
+	return []string{app.Title}
+}
 
 // fill creates sample data: an app, a post in a folder, and a review.
 func (p *program) fill(ctx context.Context) error {

@@ -44,7 +44,7 @@ const (
 
 var table = []row{
 	// The words that all share know no domain. Everything but the contract of storage may use them.
-	{module, "internal/agent internal/urn storage/.", "", noHTTP},
+	{module, "internal/agent internal/lease internal/urn storage/.", "", noHTTP},
 
 	// What is kept of apps, and how, knows no rule of them.
 	{"appsvc/internal/records", "internal storage/. github.com/go-json-experiment/json golang.org/x/text", "",
@@ -96,7 +96,7 @@ var table = []row{
 	{"internal/webfile", "internal/drain internal/negotiate github.com/tdewolff/minify/v2", "", ""},
 	{"internal/mounts", "", domains + " storage adapters github.com/go-chi/chi/v5", ""},
 	{"internal/agent", "", module + "/.", noHTTP},
-	// Webhooks deliver under a lease, and so will others; the words that all share may use it one day.
+	// Webhooks deliver under a lease, and followers follow under one.
 	{"internal/lease", "storage/.", "storage/memory internal/proof", noHTTP + " " + module},
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress",
