@@ -23,7 +23,7 @@ func checkStore(f *flag.FlagSet) action {
 		if *bare && *address != "" {
 			return usageError{errors.New("-files looks for the bytes of files, and -without-files does not: give one")}
 		}
-		files, err := p.openFiles(ctx, *address)
+		files, err := p.openFiles(ctx, "-files", *address)
 		if err != nil {
 			return err
 		}

@@ -26,21 +26,21 @@ func withoutFilesFlag(f *flag.FlagSet) *bool {
 	return f.Bool("without-files", false, "do not look for the bytes of files, which a bucket has (serve -files)")
 }
 
-// openFiles returns the Files at the address that -files gives, or nil for "": the store has the bytes then.
-func (p *program) openFiles(ctx context.Context, address string) (assets.Files, error) {
+// openFiles returns the Files at the address that a flag gives, or nil for "": the store has the bytes then.
+func (p *program) openFiles(ctx context.Context, flag, address string) (assets.Files, error) {
 	if address == "" {
 		return nil, nil
 	}
 	keys := s3files.Keys{ID: p.getenv(bucketKey), Secret: p.getenv(bucketSecret), Session: p.getenv(bucketSession)}
 	if keys.ID == "" || keys.Secret == "" {
-		return nil, usageError{errors.New("-files: " + bucketKey + " and " + bucketSecret + " must be set: they are " +
+		return nil, usageError{errors.New(flag + ": " + bucketKey + " and " + bucketSecret + " must be set: they are " +
 			"the keys of the bucket")}
 	}
 	files, err := s3files.Open(ctx, address, keys)
 	if err == nil {
 		return files, nil
 	}
-	err = fmt.Errorf("-files: %w", err)
+	err = fmt.Errorf("%s: %w", flag, err)
 	if !errors.Is(err, storage.ErrBusy) && ctx.Err() == nil { // another start would find the same bucket
 		err = exitError{err, exitUsage}
 	}

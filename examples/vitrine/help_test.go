@@ -24,6 +24,9 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"reviews rules":       "",
 		"reviews schema":      "",
 
+		"assets import": "-db -network -library -dry-run -json -all -rejects -files -bucket",
+		"assets export": "-db -network -library -out -files -bucket",
+
 		"feed reset": "-db",
 		"backup":     "-db",
 		"restore":    "-db -without-files",

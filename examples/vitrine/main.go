@@ -71,6 +71,12 @@ func commands() []command {
 			"prints the rules of the format, each with an example of what is wrong and of what is right"},
 		{"reviews schema", "", "", exitUnable, printSchema,
 			"prints a JSON Schema of one line of the format"},
+		{"assets import", "[FLAGS] FILE…|DIR…|-", "FILE or DIR (or - for standard input)…", exitUnable, importAssets,
+			"adds assets to a library: of files of JSON, as HTTP takes them or assets export writes them, and " +
+				"pictures and other files, also of whole directories, which become folders: exit 0 all is in, 1 " +
+				"errors and the rest is in, 2 could not go on; what is there already is not added again"},
+		{"assets export", "[FLAGS]", "", exitUnable, exportAssets,
+			"writes the assets of a library, one a line, in the form that assets import reads"},
 		{"backup", "[FLAGS] OUT", "OUT", exitFailed, backup,
 			"copies a store, which others may be using, without its key"},
 		{"restore", "-db STORE COPY", "COPY", exitFailed, restore,

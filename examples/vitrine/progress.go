@@ -8,8 +8,6 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
-
-	"github.com/vitrine-go/vitrine/reviews"
 )
 
 // progress is a progress bar on a terminal. If standard error is no terminal, it does nothing.
@@ -30,14 +28,13 @@ func newProgress(w io.Writer, size int64) *progress {
 	return &progress{bar, time.Now()}
 }
 
-// show moves the bar.
-func (p *progress) show(bytes int64, counts reviews.Counts) {
+// show moves the bar. thing says what was read n times so far.
+func (p *progress) show(bytes, n int64, thing string, problems int64) {
 	if p.bar == nil {
 		return
 	}
-	rate := float64(counts.Reviews) / max(time.Since(p.begin).Seconds(), 0.001)
-	problems := count(counts.Errors+counts.Warnings, "problem")
-	p.bar.Describe(fmt.Sprintf("%s, %.0f/s, %s", count(counts.Reviews, "review"), rate, problems))
+	rate := float64(n) / max(time.Since(p.begin).Seconds(), 0.001)
+	p.bar.Describe(fmt.Sprintf("%s, %.0f/s, %s", count(n, thing), rate, count(problems, "problem")))
 	_ = p.bar.Set64(bytes) // the work continues even if the bar cannot be drawn
 }
 

@@ -76,7 +76,7 @@ func readers(t *testing.T, dir string) []reader {
 
 // reading are the commands that change nothing. % is a name for a new file.
 var reading = [][]string{
-	{"check"}, {"export"}, {"backup", "%"}, {"reviews", "export"}, {"reviews", "collections"},
+	{"check"}, {"export"}, {"backup", "%"}, {"reviews", "export"}, {"reviews", "collections"}, {"assets", "export"},
 }
 
 // Commands that change nothing read a store that they may not write, whether it was closed, its process was killed, or
@@ -97,6 +97,11 @@ func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
 		}
 		s := start(t, dir, nil, "-db", "v.db")
 		if out := run(t, dir, nil, "reviews", "import", "-db", "v.db", filepath.Join(good, "good")); out.status != 0 {
+			t.Fatalf("%+v", out)
+		}
+		post := write(t, map[string]string{"post": newPost("1", "}")})
+		out := run(t, dir, nil, "assets", "import", "-db", "v.db", filepath.Join(post, "post"))
+		if out.status != 0 {
 			t.Fatalf("%+v", out)
 		}
 		// The server writes the secret of the feeds soon after it has begun. Then the store stays as it is.
@@ -129,7 +134,7 @@ func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
 		t.Helper()
 		for _, command := range reading {
 			name := command[0]
-			if name == "reviews" {
+			if name == "reviews" || name == "assets" {
 				name += " " + command[1]
 			}
 			copied := filepath.Join(elsewhere, strings.ReplaceAll(t.Name()+what+r.name, "/", " "))

@@ -297,8 +297,8 @@ func TestAnImportThatStopsSaysWhatIsIn(t *testing.T) {
 	dir := reviewFiles(t)
 	var out strings.Builder
 	f := newFindings(&out, shownFlags{asJSON: new(bool), all: new(bool)})
-	if err := f.end(reviews.Counts{Lines: 7, Collections: 4, CollectionsCreated: 2, CollectionsRejected: 1,
-		Reviews: 600, ReviewsCreated: 100, ReviewsUnchanged: 20, ReviewsRejected: 30}, stopped); err != nil {
+	if err := f.reviewsOutcome(reviews.Counts{Lines: 7, Collections: 4, CollectionsCreated: 2, CollectionsRejected: 1,
+		Reviews: 600, ReviewsCreated: 100, ReviewsUnchanged: 20, ReviewsRejected: 30}, stopped, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := "stopped: 7 lines, 4 collections (2 created, 1 rejected), 600 reviews; 100 created, 0 updated, 20 " +

@@ -9,11 +9,10 @@ import (
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
-// shownFlags are the flags of check and import that choose how files are read and problems are shown.
+// shownFlags are the flags of commands that check or import files. They choose how problems are shown and kept.
 type shownFlags struct {
 	asJSON, all *bool
 	rejects     *string
-	maxLine     *int
 }
 
 // maxLineFlag adds the flag -max-line to f. It returns the maximum length of a line in MiB.
@@ -36,22 +35,21 @@ func newShownFlags(f *flag.FlagSet) shownFlags {
 		asJSON:  f.Bool("json", false, "print each problem as a line of JSON, and the counts as the last line"),
 		all:     f.Bool("all", false, "print every problem, in the order of the file"),
 		rejects: f.String("rejects", "", rejectsUsage),
-		maxLine: maxLineFlag(f),
 	}
 }
 
 // checkReviews is the command reviews check: it reports the problems in files of reviews. It needs no store.
 func checkReviews(f *flag.FlagSet) action {
-	shown := newShownFlags(f)
+	shown, maxLine := newShownFlags(f), maxLineFlag(f)
 	return func(ctx context.Context, p *program) (err error) {
-		in, err := openInputs(ctx, p, f.Args(), shown)
+		in, err := openInputs(ctx, p, f.Args(), shown, false)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, in.close()) }()
 		out := newFindings(p.stdout, shown)
-		counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
-			options := in.options(shown)
+		counts, err := in.each(ctx, out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
+			options := in.options(*maxLine)
 			checker := reviews.Check(in, &options)
 			for found, err := range checker.Problems() {
 				if err != nil {
@@ -62,6 +60,6 @@ func checkReviews(f *flag.FlagSet) action {
 			return checker.Report(), nil
 		})
 		counts.DryRun = true
-		return out.outcome(counts, "checked", err)
+		return out.reviewsOutcome(counts, "checked", err)
 	}
 }

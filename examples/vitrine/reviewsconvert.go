@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/strictjson"
-	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/reviews/convert"
 )
 
@@ -90,10 +89,11 @@ func convertReviews(f *flag.FlagSet) action {
 				return usageError{fmt.Errorf("-mapping %s: %w", *mapping, err)}
 			}
 		}
-		in, err := openInput(ctx, p, f.Arg(0))
+		all, err := openInputs(ctx, p, f.Args(), shownFlags{rejects: new(string)}, false)
 		if err != nil {
 			return err
 		}
+		in := all.list[0]
 		defer in.close()
 		if *guess {
 			sight, err := convert.Look(in, *charset)
@@ -135,7 +135,7 @@ func convertReviews(f *flag.FlagSet) action {
 			return usageError{fmt.Errorf("-out names %s, which is read: name another file", *written)}
 		}
 		request.File = in
-		request.Progress = func(n int64) { in.bar.show(n, reviews.Counts{}) }
+		request.Progress = func(n int64) { in.bar.show(n, 0, "review", 0) }
 		kinds := map[string]*rejection{}
 		request.OnReject = func(r convert.Rejected) {
 			kind := values.ReplaceAllString(r.Reason, "0")

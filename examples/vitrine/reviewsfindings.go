@@ -23,12 +23,22 @@ type findings struct {
 	groups map[string]*group
 }
 
+// finding is a problem. Those that break the same rule are shown together.
+type finding struct {
+	rule     string
+	severity reviews.Severity
+	where    string
+	message  string
+	value    string // what is wrong, or ""
+	json     any    // the line of -json
+}
+
 // group has the problems that break the same rule.
 type group struct {
 	rule     string
 	severity reviews.Severity
 	count    int64
-	first    []reviews.Problem
+	first    []finding
 }
 
 // lastLine is the last line of -json: the report without its problems, which are the lines above.
@@ -54,45 +64,45 @@ func newFindings(w io.Writer, shown shownFlags) *findings {
 }
 
 // add shows a problem, or keeps it for end.
-func (f *findings) add(p reviews.Problem) {
+func (f *findings) add(p finding) {
 	if f.asJSON != nil {
-		_ = f.asJSON.Encode(p) // an error of the writer stays, and end returns it
+		_ = f.asJSON.Encode(p.json) // an error of the writer stays, and end returns it
 		return
 	}
-	g := f.groups[p.Rule]
+	g := f.groups[p.rule]
 	if g == nil {
-		g = &group{rule: p.Rule, severity: p.Severity}
-		f.groups[p.Rule] = g
+		g = &group{rule: p.rule, severity: p.severity}
+		f.groups[p.rule] = g
 	}
 	g.count++
 	switch {
 	case f.all:
-		fmt.Fprintln(f.out, printable(p.String()))
+		line := fmt.Sprintf("%s: %s: %s (%s)", p.where, p.severity, p.message, p.rule)
+		if p.value != "" {
+			line += ": " + p.value
+		}
+		fmt.Fprintln(f.out, printable(line))
 	case g.count <= shownOfGroup:
 		g.first = append(g.first, p)
 	}
 }
 
-// outcome shows the counts and returns the error with which the command ends: err, an error of the output, or
-// exitFailed if a record had an error. done is a word for what was done with the files.
-func (f *findings) outcome(c reviews.Counts, done string, err error) error {
-	if err != nil {
-		done = stopped
-	}
-	writing := f.end(c, done)
-	if err == nil {
+// outcome shows the problems and counts, and returns the error with which the command ends: err, an error of the
+// output, or exitFailed if there were errors. last is the last line of -json, and summary that for people.
+func (f *findings) outcome(errors int64, last any, summary func() string, err error) error {
+	if writing := f.end(last, summary); err == nil {
 		err = writing
 	}
-	if err == nil && c.Errors > 0 {
+	if err == nil && errors > 0 {
 		return exitError{nil, exitFailed}
 	}
 	return err
 }
 
-// end shows the groups and the counts.
-func (f *findings) end(r reviews.Counts, done string) error {
+// end writes what is left.
+func (f *findings) end(last any, summary func() string) error {
 	if f.asJSON != nil {
-		_ = f.asJSON.Encode(lastLine{Counts: r})
+		_ = f.asJSON.Encode(last)
 		return f.out.Flush()
 	}
 	order := func(a, b *group) int {
@@ -101,16 +111,30 @@ func (f *findings) end(r reviews.Counts, done string) error {
 	for _, g := range slices.SortedFunc(maps.Values(f.groups), order) {
 		fmt.Fprintf(f.out, "%s: %s\n", g.rule, count(g.count, string(g.severity)))
 		for _, p := range g.first {
-			fmt.Fprintf(f.out, "  %s: %s\n", printable(p.Where()), printable(p.Message))
-			if p.Value != "" {
-				fmt.Fprintf(f.out, "    %s\n", printable(p.Value))
+			fmt.Fprintf(f.out, "  %s: %s\n", printable(p.where), printable(p.message))
+			if p.value != "" {
+				fmt.Fprintf(f.out, "    %s\n", printable(p.value))
 			}
 		}
 		if more := g.count - int64(len(g.first)); more > 0 && !f.all {
 			fmt.Fprintf(f.out, "  and %d more: -all prints every problem\n", more)
 		}
 	}
-	fmt.Fprintf(f.out, "%s: %s%s, %s%s, %s; ", done, count(r.Lines, "line"), f.odd(r, done),
+	fmt.Fprintln(f.out, summary())
+	return f.out.Flush()
+}
+
+// reviewsOutcome is outcome for files of reviews. done is a word for what was done with them.
+func (f *findings) reviewsOutcome(c reviews.Counts, done string, err error) error {
+	if err != nil {
+		done = stopped
+	}
+	return f.outcome(c.Errors, lastLine{Counts: c}, func() string { return f.reviewsSummary(c, done) }, err)
+}
+
+// reviewsSummary returns the counts as a line.
+func (f *findings) reviewsSummary(r reviews.Counts, done string) string {
+	out := fmt.Sprintf("%s: %s%s, %s%s, %s; ", done, count(r.Lines, "line"), f.odd(r, done),
 		count(r.Collections, "collection"), brackets([]fate{
 			{r.CollectionsCreated, "created"},
 			{r.CollectionsUpdated, "updated"},
@@ -119,15 +143,14 @@ func (f *findings) end(r reviews.Counts, done string) error {
 	stored := r.ReviewsCreated + r.ReviewsUpdated + r.ReviewsUnchanged
 	inPart := done == stopped && !r.DryRun
 	if stored > 0 || inPart {
-		fmt.Fprintf(f.out, "%d created, %d updated, %d unchanged, ", r.ReviewsCreated, r.ReviewsUpdated,
+		out += fmt.Sprintf("%d created, %d updated, %d unchanged, ", r.ReviewsCreated, r.ReviewsUpdated,
 			r.ReviewsUnchanged)
 	}
 	if inPart {
-		fmt.Fprintf(f.out, "%d read and not stored, ", r.Reviews-stored-r.ReviewsRejected)
+		out += fmt.Sprintf("%d read and not stored, ", r.Reviews-stored-r.ReviewsRejected)
 	}
-	fmt.Fprintf(f.out, "%d rejected; %s, %s\n", r.ReviewsRejected, count(r.Errors, "error"),
+	return out + fmt.Sprintf("%d rejected; %s, %s", r.ReviewsRejected, count(r.Errors, "error"),
 		count(r.Warnings, "warning"))
-	return f.out.Flush()
 }
 
 // odd says in brackets how many lines are blank and how many cannot be read. It returns "" for files that were not read

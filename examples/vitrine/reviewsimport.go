@@ -16,6 +16,7 @@ import (
 func importReviews(f *flag.FlagSet) action {
 	db, dryRun, shown := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing"),
 		newShownFlags(f)
+	maxLine := maxLineFlag(f)
 	network := f.String("network", "default", "`name` of the network that the reviews belong to")
 	return func(ctx context.Context, p *program) (err error) {
 		if err := urn.CheckNetwork(*network); err != nil {
@@ -27,7 +28,7 @@ func importReviews(f *flag.FlagSet) action {
 		if err := checkOutput(*db, "-rejects", *shown.rejects); err != nil {
 			return err
 		}
-		in, err := openInputs(ctx, p, f.Args(), shown)
+		in, err := openInputs(ctx, p, f.Args(), shown, false)
 		if err != nil {
 			return err
 		}
@@ -45,12 +46,16 @@ func importReviews(f *flag.FlagSet) action {
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 		out, svc := newFindings(p.stdout, shown), reviews.New(s, nil)
-		if _, err := chooseNetwork(ctx, p, svc, *network); err != nil {
+		names, err := svc.Networks(ctx)
+		if err == nil {
+			_, err = chooseNetwork(p, names, "reviews", *network)
+		}
+		if err != nil {
 			return err
 		}
-		counts, err := in.each(out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
+		counts, err := in.each(ctx, out, func(in *input, problem func(reviews.Problem)) (reviews.Report, error) {
 			return svc.As(operator).Import(context.WithoutCancel(ctx), reviews.ImportRequest{
-				Network: *network, File: in, DryRun: *dryRun, Problem: problem, ReadOptions: in.options(shown),
+				Network: *network, File: in, DryRun: *dryRun, Problem: problem, ReadOptions: in.options(*maxLine),
 			})
 		})
 		counts.DryRun = *dryRun
@@ -61,6 +66,6 @@ func importReviews(f *flag.FlagSet) action {
 		if err != nil && !*dryRun {
 			err = fmt.Errorf("%w; what came before is imported, and importing all of it again is safe", err)
 		}
-		return out.outcome(counts, done, err)
+		return out.reviewsOutcome(counts, done, err)
 	}
 }

@@ -34,8 +34,10 @@ const rejectsUsage = "write the lines that have an error to `FILE`, as they are,
 
 // openInputs opens each of names ("-" is standard input), and the file for rejects unless that is "". A file for
 // rejects is emptied only when all inputs are open, and must not be one of them. Reading from an input ends when ctx
-// does, see untilDone.
-func openInputs(ctx context.Context, p *program, names []string, shown shownFlags) (_ *inputs, err error) {
+// does, see untilDone. Directories are for commands that take them.
+func openInputs(
+	ctx context.Context, p *program, names []string, shown shownFlags, directories bool,
+) (_ *inputs, err error) {
 	rejects := *shown.rejects
 	all := &inputs{program: p}
 	defer func() {
@@ -52,6 +54,14 @@ func openInputs(ctx context.Context, p *program, names []string, shown shownFlag
 			}
 		}
 		in, err := openInput(ctx, p, name)
+		if err == nil && in.info != nil && in.info.IsDir() && !directories {
+			in.close()
+			what := name
+			if name == "-" {
+				what = "standard input"
+			}
+			err = fmt.Errorf("%s is a directory: want a file", what)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -62,11 +72,6 @@ func openInputs(ctx context.Context, p *program, names []string, shown shownFlag
 	}
 	if rejects == "" {
 		return all, nil
-	}
-	for _, in := range all.list {
-		if err := in.makeReadable(ctx); err != nil {
-			return nil, err
-		}
 	}
 	all.rejects, err = createRejects(p, rejects)
 	return all, err
@@ -109,13 +114,13 @@ func (r *rejectsFile) Close() error {
 
 // openInput opens FILE, or standard input for "-".
 func openInput(ctx context.Context, p *program, name string) (_ *input, err error) {
-	in, what := &input{Reader: untilDone{ctx, p.stdin}, name: name}, "standard input"
+	in := &input{Reader: untilDone{ctx, p.stdin}, name: name}
 	file, _ := p.stdin.(*os.File)
 	if name != "-" {
 		if file, err = os.Open(name); err != nil {
 			return nil, err
 		}
-		in.Reader, in.file, what = untilDone{ctx, file}, file, name
+		in.Reader, in.file = untilDone{ctx, file}, file
 	}
 	size := int64(-1)
 	if file != nil {
@@ -123,9 +128,6 @@ func openInput(ctx context.Context, p *program, name string) (_ *input, err erro
 	}
 	switch {
 	case in.info == nil:
-	case in.info.IsDir():
-		_ = file.Close() // nothing was written
-		return nil, fmt.Errorf("%s is a directory: want a file", what)
 	case in.file != nil && in.info.Mode().IsRegular():
 		size = in.info.Size()
 		in.again = io.NewSectionReader(file, 0, 1<<62)
@@ -188,14 +190,20 @@ func (a *inputs) close() (err error) {
 // problem to out, and copies its line to the rejects. each returns the sum of the counts of all reports. The first
 // error ends it, and is returned with the name of the input.
 func (a *inputs) each(
-	out *findings, read func(in *input, problem func(reviews.Problem)) (reviews.Report, error),
+	ctx context.Context, out *findings, read func(in *input, problem func(reviews.Problem)) (reviews.Report, error),
 ) (total reviews.Counts, err error) {
 	for _, in := range a.list {
+		if a.rejects != nil {
+			if err := in.makeReadable(ctx); err != nil {
+				return total, err
+			}
+		}
 		tell := func(p reviews.Problem) {
 			if len(a.list) > 1 {
 				p.File = in.name
 			}
-			out.add(p)
+			out.add(finding{rule: p.Rule, severity: p.Severity, where: p.Where(), message: p.Message, value: p.Value,
+				json: p})
 		}
 		var rejects *reviews.Rejects
 		if a.rejects != nil {
@@ -222,8 +230,10 @@ func (a *inputs) each(
 }
 
 // options returns the options of package reviews for the input.
-func (in *input) options(shown shownFlags) reviews.ReadOptions {
-	return reviews.ReadOptions{Progress: in.bar.show, MaxLine: *shown.maxLine << 20}
+func (in *input) options(maxLine int) reviews.ReadOptions {
+	return reviews.ReadOptions{MaxLine: maxLine << 20, Progress: func(bytes int64, c reviews.Counts) {
+		in.bar.show(bytes, c.Reviews, "review", c.Errors+c.Warnings)
+	}}
 }
 
 // untilDone is a reader whose reads fail once its context has ended. A read that waits for input at that moment is not

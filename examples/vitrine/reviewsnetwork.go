@@ -21,7 +21,11 @@ func inNetwork(
 	}
 	return readStore(ctx, db, func(s storage.Store) error {
 		svc := reviews.New(s, nil)
-		network, err := chooseNetwork(ctx, p, svc, named)
+		names, err := svc.Networks(ctx)
+		network := ""
+		if err == nil {
+			network, err = chooseNetwork(p, names, "reviews", named)
+		}
 		if err != nil || network == "" {
 			return err
 		}
@@ -29,25 +33,22 @@ func inNetwork(
 	})
 }
 
-// chooseNetwork returns the network that a command reads: named or, if that is "", the only network of the store. It
-// returns "" if the store has no reviews, and a usageError if it has several networks and named is "". If named has no
-// reviews, it says so on standard error, since the name may be misspelt.
-func chooseNetwork(ctx context.Context, p *program, svc *reviews.Service, named string) (string, error) {
-	names, err := svc.Networks(ctx)
-	if err != nil {
-		return "", err
-	}
+// chooseNetwork returns the network that a command reads: named or, if that is "", the only network of the store. names
+// are those of the networks that have the things, such as reviews. chooseNetwork returns "" if there is none, and a
+// usageError if there are several and named is "". If named has none of the things, it says so on standard error, since
+// the name may be misspelt.
+func chooseNetwork(p *program, names []string, things, named string) (string, error) {
 	switch {
 	case named == "" && len(names) > 1:
-		return "", usageError{fmt.Errorf("the store has reviews of %d networks: name one with -network: %s", len(names),
-			listed(names))}
+		return "", usageError{fmt.Errorf("the store has %s of %d networks: name one with -network: %s", things,
+			len(names), listed(names))}
 	case named == "" && len(names) == 0:
 		return "", nil
 	case named == "":
 		return names[0], nil
 	}
 	if len(names) > 0 && !slices.Contains(names, named) {
-		p.complain(fmt.Errorf("the network %s has no reviews; the store has those of %s", named, listed(names)))
+		p.complain(fmt.Errorf("the network %s has no %s; the store has those of %s", named, things, listed(names)))
 	}
 	return named, nil
 }

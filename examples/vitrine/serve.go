@@ -149,7 +149,7 @@ func (s *server) check(ctx context.Context) (err error) {
 	if s.demo && s.files != "" {
 		return usageError{errors.New("-files: the sample data of -demo have their files in the store")}
 	}
-	if s.bytes, err = s.openFiles(ctx, s.files); err != nil {
+	if s.bytes, err = s.openFiles(ctx, "-files", s.files); err != nil {
 		return err
 	}
 	if err = checkDB(s.db); err != nil || s.keyIsBeside(s.db, s.keyFile) {

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// write writes files, by their names, into a new directory.
+func write(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// picture returns a PNG of this size.
+func picture(width, height int) string {
+	var out bytes.Buffer
+	_ = png.Encode(&out, image.NewGray(image.Rect(0, 0, width, height)))
+	return out.String()
+}
+
+// newPost returns a post in JSON.
+func newPost(id, more string) string {
+	return `{"id":"` + id + `","generator":{"id":"blog"},"content":{"content":"Post ` + id + `"` + more + `}`
+}
+
+func TestAssetsAreImportedOnceWhateverTheirFileIsLike(t *testing.T) {
+	good := []string{
+		newPost("1",
+			`},"folders":["/Blog~1News/2024","/Blog~1News"],"safe_tags":["a"],"via":1,"attributes":[{"key":"k",`+
+				`"value":"v"}]`),
+		newPost("2", `,"attachment":[{"type":"photo","url":""}]},"createdAt":"2014-05-01T12:00:00+0000"`),
+	}
+	bad := []string{newPost("3", `,"lang":5},"more":1`), newPost("4", `},"folders":["none"]`), `[]`,
+		`{"id":"5","generator":{"id":"files"},"content":{}}`}
+	lines := append(append([]string{}, good...), bad...)
+	array := "[" + strings.Join(lines, ",\n") + "]"
+	dir := write(t, map[string]string{
+		"lines": "\ufeff" + strings.Join(lines, "\n\n") + "\r\n\n{\"id\":\n",
+		"array": array, "request": `{"remove":["x"],"add":` + array + `}`,
+		"objects": strings.ReplaceAll(strings.Join(lines, "\n"), "{\"id", "{\n\"id"),
+		"cut":     "[" + good[0] + ",\n" + good[1],
+		"empty":   "", "spaces": " \n\n", "text": "no JSON",
+	})
+	for _, file := range []string{"lines", "array", "request", "objects"} {
+		assets, errors, folders := 6, 5, 2
+		if file == "lines" {
+			assets, errors = 7, 6
+		}
+		counts := func(done string, created, unchanged, folders int) string {
+			made := fmt.Sprintf("%d folders", folders)
+			return fmt.Sprintf("%s: %d assets; %d created, 0 updated, %d unchanged, %d rejected; %s created; %d "+
+				"errors\n",
+				done, assets, created, unchanged, assets-2, made, errors)
+		}
+		db := file + ".db"
+		for _, c := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"-dry-run"}, counts("compared, nothing stored", 2, 0, folders)},
+			{[]string{"-rejects", "rejected"}, counts("imported into the new store "+db, 2, 0, folders)},
+			{[]string{"-dry-run"}, counts("compared, nothing stored", 0, 2, 0)},
+			{nil, counts("imported", 0, 2, 0)},
+		} {
+			out := run(t, dir, nil,
+				append([]string{"assets", "import", "-network", "n.test", "-db", db, file}, c.args...)...)
+			if out.status != 1 || !strings.HasSuffix(out.stdout, c.want) ||
+				!strings.Contains(out.stdout, "/content/lang: want a string") {
+				t.Errorf("%s %v: %+v, want %s", file, c.args, out, c.want)
+			}
+			if said := strings.Contains(out.stderr, "was not removed"); said != (file == "request") {
+				t.Errorf("%s: %s", file, out.stderr)
+			}
+		}
+		rejected, err := os.ReadFile(filepath.Join(dir, "rejected"))
+		want := strings.Join(bad, "\n") + "\n"
+		if file == "lines" {
+			want += "{\"id\":\n"
+		}
+		if string(rejected) != want || err != nil {
+			t.Errorf("%s: rejected %s (%v)", file, rejected, err)
+		}
+		_ = os.Remove(filepath.Join(dir, "rejected"))
+		// Mended, the rejected lines go in, and what is there is updated where it differs.
+		mended := newPost("1", ` again"`) + "\n" + newPost("4", `}`) + "\n"
+		mended = strings.Replace(mended, `Post 1" again`, `Post 1 again`, 1)
+		mended = strings.Replace(mended, `again"}`, `again"}}`, 1)
+		if err := os.WriteFile(filepath.Join(dir, "mended"), []byte(mended), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"-dry-run", "-json"}, {"-json"}} {
+			out := run(t, dir, nil,
+				append([]string{"assets", "import", "-network", "n.test", "-db", db, "mended"}, args...)...)
+			if out.status != 0 || !strings.Contains(out.stdout, `"assets":2,"created":1,"updated":1,"unchanged":0,`) {
+				t.Errorf("%s, mended: %+v", file, out)
+			}
+		}
+	}
+	for file, want := range map[string]string{"cut": "behind asset 2 is no JSON", "none": "no such file"} {
+		out := run(t, dir, nil, "assets", "import", "-db", "v.db", "-network", "n.test", file)
+		if out.status != 2 || !strings.Contains(out.stderr, want) {
+			t.Errorf("%s: %+v", file, out)
+		}
+	}
+	if out := run(t, dir, nil, "assets", "import", "-db", "v.db", "text"); out.status != 1 ||
+		!strings.Contains(out.stdout, "want JPEG") {
+		t.Errorf("%+v", out)
+	}
+	for _, file := range []string{"empty", "spaces"} {
+		if out := run(t, dir, nil, "assets", "import", "-db", "v.db", file); out.status != 0 {
+			t.Errorf("%s: %+v", file, out)
+		}
+	}
+	for _, args := range [][]string{{"import"}, {"export", "x"}, {"import", "-network", "a:b", "lines"}, {"spam"},
+		{"import", "-rejects", "lines", "lines"}, {"import", "-db", "memory:", "lines"}, {"export", "-db", "none.db"},
+		{"export", "-db", "array.db", "-library", "none"}, {"import", "-", "-"},
+		{"export", "-bucket", "x", "-db", "v.db"}} {
+		if out := run(t, dir, nil, append([]string{"assets"}, args...)...); out.status != 2 || out.stderr == "" {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+}
+
+func TestPicturesOfADirectoryAndWhatIsExported(t *testing.T) {
+	dir := write(t, map[string]string{
+		"pics/a.png": picture(500, 300), "pics/Winter/a.png": picture(500, 300),
+		"pics/Winter/Ski/b & c.png": picture(4, 4),
+		"pics/Winter/notes.txt":     "text", "pics/.DS_Store": "x", "pics/.git/x.png": picture(1, 1),
+		"posts": newPost("1", `,"x":"\u003c"},"folders":["/Winter"],"rights":2`) + "\n" +
+			newPost("2", `},"createdAt":"1999-12-31"`),
+		"one.png": picture(7, 7),
+	})
+	vitrine := func(args ...string) outcome {
+		t.Helper()
+		return run(t, dir, nil, append([]string{"assets"}, args...)...)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-dry-run"},
+			"compared, nothing stored: 4 assets; 3 created, 0 updated, 0 unchanged, 1 rejected; 2 folders"},
+		{nil, "imported into the new store v.db: 4 assets; 3 created, 0 updated, 0 unchanged, 1 rejected; 2 folders"},
+		{[]string{"-dry-run"},
+			"compared, nothing stored: 4 assets; 0 created, 0 updated, 3 unchanged, 1 rejected; 0 folders"},
+		{nil, "imported: 4 assets; 0 created, 0 updated, 3 unchanged, 1 rejected; 0 folders"},
+	} {
+		out := vitrine(append([]string{"import", "-db", "v.db", "-network", "n.test", "pics"}, c.args...)...)
+		if out.status != 1 || !strings.Contains(out.stdout, c.want) || !strings.Contains(out.stdout, "notes.txt: ") ||
+			!strings.Contains(out.stderr, "2 entries in directories left out") {
+			t.Errorf("%v: %+v, want %s", c.args, out, c.want)
+		}
+	}
+	if out := vitrine("import", "-db", "v.db", "-network", "n.test", "posts", "one.png", "one.png"); out.status != 0 ||
+		!strings.Contains(out.stdout, "4 assets; 3 created, 0 updated, 1 unchanged") {
+		t.Errorf("%+v", out)
+	}
+	if out := vitrine("export", "-db", "v.db"); out.status != 0 || strings.Count(out.stdout, "\n") != 2 ||
+		!strings.Contains(out.stderr, "4 assets left out, since they have files") {
+		t.Errorf("%+v", out)
+	}
+	if out := vitrine("export", "-db", "v.db", "-files", "bytes", "-out", "all"); out.status != 0 || out.stderr != "" {
+		t.Fatalf("%+v", out)
+	}
+	// Another store has the same afterwards, but for what is made anew for each file.
+	if out := vitrine("import", "-db", "w.db", "-network", "n.test", "all"); out.status != 1 ||
+		!strings.Contains(out.stdout, "2 created, 0 updated, 0 unchanged, 4 rejected") {
+		t.Errorf("%+v", out)
+	}
+	for _, created := range []string{"4 created, 0 updated, 2 unchanged", "0 created, 0 updated, 6 unchanged"} {
+		if out := vitrine("import", "-db", "w.db", "-network", "n.test", "-files", "bytes", "all"); out.status != 0 ||
+			!strings.Contains(out.stdout, created) {
+			t.Errorf("%+v, want %s", out, created)
+		}
+	}
+	made := regexp.MustCompile(`[0-9a-f]{32}`)
+	sorted := func(text string) map[string]int {
+		lines := map[string]int{}
+		for line := range strings.Lines(made.ReplaceAllString(text, "ID")) {
+			lines[line]++
+		}
+		return lines
+	}
+	first, err := os.ReadFile(filepath.Join(dir, "all"))
+	second := vitrine("export", "-db", "w.db", "-files", "again")
+	if have, want := sorted(second.stdout), sorted(string(first)); err != nil || fmt.Sprint(have) != fmt.Sprint(want) ||
+		len(want) != 6 {
+		t.Errorf("%v\n%v", have, want)
+	}
+	if out := run(t, dir, nil, "check", "-db", "w.db"); out.status != 0 {
+		t.Errorf("%+v", out)
+	}
+	// The environment of a server whose files are in a bucket is no directory, and needs its keys.
+	if out := run(t, dir, []string{"VITRINE_FILES=s3://b"}, "assets", "export", "-db", "v.db"); out.status != 2 ||
+		!strings.Contains(out.stderr, "-bucket: AWS_ACCESS_KEY_ID") {
+		t.Errorf("%+v", out)
+	}
+	hostile := `{"id":"x","generator":{"id":"files"},"content":{"attachment":[{"file":{"id":"..","name":"posts"}}]}}`
+	if err := os.WriteFile(filepath.Join(dir, "hostile"), []byte(hostile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := vitrine("import", "-db", "w.db", "-network", "n.test", "-files", "bytes", "hostile"); out.status != 1 ||
+		!strings.Contains(out.stdout, "is no name of a file") {
+		t.Errorf("%+v", out)
+	}
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/storage/memory"
+)
+
+// openBucket opens the bucket of -bucket. The environment may be that of serve, whose -files is the bucket; dir is the
+// directory that -files names here.
+func (p *program) openBucket(ctx context.Context, dir, bucket *string) (assets.Files, error) {
+	const scheme = "s3://"
+	if serves := p.getenv(variable("files")); strings.HasPrefix(serves, scheme) {
+		*bucket = cmp.Or(*bucket, serves)
+		if *dir == serves {
+			*dir = ""
+		}
+	}
+	if strings.HasPrefix(*dir, scheme) {
+		return nil, usageError{errors.New("-files: want a directory; -bucket is for the bucket")}
+	}
+	return p.openFiles(ctx, "-bucket", *bucket)
+}
+
+// nowhere are Files that keep nothing.
+type nowhere struct{ assets.Files }
+
+func (nowhere) Put(_ context.Context, _ string, _ int64, from io.Reader) error {
+	_, err := io.Copy(io.Discard, from)
+	return err
+}
+
+// noRenditions are limits by which no picture is decoded.
+var noRenditions = assets.Limits{Decoding: 1}
+
+func (nowhere) Delete(context.Context, ...string) error { return nil }
+
+// fileKey is what a file is known by: its folder, name and bytes. folder is "" for a file in no folder.
+func fileKey(folder string, f assets.FileInfo) string { return folder + "/" + f.Name + "/" + f.SHA256 }
+
+// fileOf returns what an asset shows of its file, or nil if it has none.
+func fileOf(a assets.Asset) *assets.FileInfo {
+	var body struct{ Content assetContent }
+	if json.Unmarshal(a.Body, &body) != nil || body.Content.Generator.ID != filesGenerator ||
+		len(body.Content.Attachment) == 0 {
+		return nil
+	}
+	return body.Content.Attachment[0].File
+}
+
+// knowFiles reads which files the library has.
+func (i *assetImport) knowFiles(ctx context.Context) error {
+	if i.files != nil {
+		return nil
+	}
+	i.files = map[string]string{}
+	for a, err := range i.to.AllAssets(ctx, i.to.lib, assets.SearchRequest{Generator: filesGenerator, Limit: 500}) {
+		if errors.Is(err, vitrine.ErrNotFound) {
+			return nil // there is no library yet
+		}
+		if err != nil {
+			return err
+		}
+		if f := fileOf(a); f != nil {
+			for _, folder := range a.Folders {
+				i.files[fileKey(folder.ID, *f)] = a.ID
+			}
+			if len(a.Folders) == 0 {
+				i.files[fileKey("", *f)] = a.ID
+			}
+		}
+	}
+	return nil
+}
+
+// addFile adds a picture or another file to a folder, whose path is "" for none.
+func (i *assetImport) addFile(ctx context.Context, path, folder string, size int64, body io.Reader) error {
+	i.counts.Assets++
+	in := assets.UploadRequest{Name: filepath.Base(path), Size: size}
+	if folder != "" {
+		in.Folders = []string{folder}
+	}
+	_, reason, err := i.upload(ctx, in, body)
+	if reason != "" {
+		i.counts.Rejected++
+		i.fail(problemOfAsset{path, "", "", reason})
+	}
+	return err
+}
+
+// upload adds a file, unless the library has it already, and returns its asset, or the reason why it is refused. The
+// folders of in may be paths, which become ids.
+func (i *assetImport) upload(
+	ctx context.Context, in assets.UploadRequest, body io.Reader,
+) (a assets.Asset, reason string, err error) {
+	refused := func(err error) (assets.Asset, string, error) {
+		if e, ok := errors.AsType[*vitrine.Error](err); ok && !errors.Is(err, vitrine.ErrBusy) {
+			return assets.Asset{}, e.Error(), nil
+		}
+		return assets.Asset{}, "", err
+	}
+	// Its bytes are known once they are cleaned as an upload does it, so it is uploaded to nowhere first.
+	spool, err := os.CreateTemp("", "vitrine-import-*")
+	if err != nil {
+		return a, "", err
+	}
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	trial := openLibrary(memory.New(), i.to.lib, &assets.Options{Files: nowhere{}, Limits: noRenditions})
+	looked, err := trial.Upload(ctx, trial.lib, assets.UploadRequest{Name: in.Name, Title: in.Title, Alt: in.Alt,
+		Size: in.Size}, io.TeeReader(body, spool))
+	if err != nil {
+		return refused(err)
+	}
+	if err := i.knowFiles(ctx); err != nil {
+		return a, "", err
+	}
+	if reason, err := i.resolve(ctx, in.Folders); err != nil || reason != "" {
+		return a, reason, err
+	}
+	key := fileKey(append(in.Folders, "")[0], *fileOf(looked))
+	if id := i.files[key]; id != "" {
+		i.counts.Unchanged++
+		a, err = i.to.Asset(ctx, i.to.lib, id)
+		return a, "", err
+	}
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return a, "", err
+	}
+	if a, err = i.to.Upload(ctx, i.to.lib, in, spool); err != nil {
+		return refused(err)
+	}
+	i.files[key] = a.ID
+	i.counts.Created++
+	return a, "", nil
+}
+
+// addExported adds an asset with a file that export has written, whose bytes are in the directory of -files.
+func (i *assetImport) addExported(ctx context.Context, in newAsset) error {
+	var content assetContent
+	var focus struct {
+		Attachment []struct {
+			File struct{ Focus *assets.Focus } `json:"file"`
+		} `json:"attachment"`
+	}
+	if json.Unmarshal(in.Content, &content) != nil || len(content.Attachment) == 0 ||
+		content.Attachment[0].File == nil ||
+		json.Unmarshal(in.Content, &focus) != nil {
+		return i.refuse(in, "an asset of the generator files has an attachment with a file, as export writes it")
+	}
+	if i.dir == "" {
+		return i.refuse(in, "it has a file: -files DIR says where its bytes are, as export -files has written them")
+	}
+	f := content.Attachment[0].File
+	name, err := filePath(i.dir, f.ID, f.Name)
+	var file *os.File
+	if err == nil {
+		file, err = os.Open(name)
+	}
+	if err != nil {
+		return i.refuse(in, err.Error())
+	}
+	defer file.Close()
+	text, _ := content.Content.(string)
+	alt, _ := content.Attachment[0].Description.(string)
+	title := html.UnescapeString(text)
+	a, reason, err := i.upload(ctx, assets.UploadRequest{Name: f.Name, Folders: in.Folders, Title: title, Alt: alt,
+		Size: f.Size}, file)
+	if reason != "" {
+		return i.refuse(in, reason)
+	}
+	if err != nil {
+		return err
+	}
+	// What an upload cannot say follows; if it is interrupted, the next import does it.
+	before := a.ETag()
+	a, err = i.to.EditFile(ctx, i.to.lib, assets.EditFileRequest{Asset: a.ID, IfMatch: before, Title: &title, Alt: &alt,
+		Focus: focus.Attachment[0].File.Focus, CreatedAt: in.CreatedAt})
+	if err == nil && len(in.Attributes) > 0 {
+		_, err = i.to.ChangeAttributes(ctx, i.to.lib,
+			assets.ChangeAttributesRequest{Assets: []string{a.ID}, Add: in.Attributes})
+	}
+	for _, folder := range in.Folders {
+		if err == nil {
+			_, err = i.to.AssignAssets(ctx, i.to.lib,
+				assets.AssignAssetsRequest{Folder: folder, Assign: []string{a.ID}})
+		}
+	}
+	if e, ok := errors.AsType[*vitrine.Error](err); ok && !errors.Is(err, vitrine.ErrBusy) {
+		i.fail(problemOfAsset{i.name, in.where, e.Pointer, e.Reason})
+		return nil
+	}
+	return err
+}
+
+// filePath is where the bytes of a file are below the directory of -files.
+func filePath(dir, id, name string) (string, error) {
+	if !filepath.IsLocal(filepath.Join(id, name)) || filepath.Base(id) != id || filepath.Base(name) != name {
+		return "", fmt.Errorf("%q of %q is no name of a file", name, id)
+	}
+	return filepath.Join(dir, id, name), nil
+}

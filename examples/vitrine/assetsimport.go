@@ -1,0 +1,491 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/jsonpointer"
+	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/internal/urn"
+	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
+)
+
+// importAssets is the command assets import: it adds the assets of files to one library. With -dry-run it does so in a
+// copy of the library. Repeating an import adds nothing: a post is known by its generator and id, a
+// file by its folder, name and bytes.
+func importAssets(f *flag.FlagSet) action {
+	db, dryRun := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing")
+	shown := newShownFlags(f)
+	network := f.String("network", "default", "`name` of the network that the assets belong to")
+	library := f.String("library", "", libraryUsage)
+	files := f.String("files", "", "`DIR` with the bytes of files, as export -files has written it")
+	bucket := f.String("bucket", "", bucketUsage)
+	return func(ctx context.Context, p *program) (err error) {
+		if err := urn.CheckNetwork(*network); err != nil {
+			return usageError{fmt.Errorf("-network: %w", err)}
+		}
+		if err := checkReached(*db); err != nil {
+			return err
+		}
+		if err := checkOutput(*db, "-rejects", *shown.rejects); err != nil {
+			return err
+		}
+		in, err := openInputs(ctx, p, f.Args(), shown, true)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, in.close()) }()
+		keep, err := p.openBucket(ctx, files, bucket)
+		if err != nil {
+			return err
+		}
+		open, done := p.openToFill, "imported"
+		if absent(*db) {
+			done = "imported into the new store " + printable(*db)
+		}
+		if *dryRun {
+			open, done = openToCompare, "compared, nothing stored"
+		}
+		s, err := open(ctx, *db)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		names, err := assetNetworks(ctx, s)
+		if err == nil {
+			_, err = chooseNetwork(p, names, "assets", *network)
+		}
+		if err != nil {
+			return err
+		}
+		options := &assets.Options{Files: keep}
+		if *dryRun {
+			dir, err := os.MkdirTemp("", "vitrine-import-*")
+			if err != nil {
+				return err
+			}
+			defer os.RemoveAll(dir)
+			if s, err = copyLibraries(ctx, s, *network, filepath.Join(dir, "copy.db")); err != nil {
+				return err
+			}
+			defer s.Close()
+			options = &assets.Options{Files: nowhere{}, Limits: noRenditions}
+		}
+		i := &assetImport{to: openLibrary(s, assets.Library{Network: *network, ID: *library}, options), in: in,
+			dir: *files,
+			out: newFindings(p.stdout, shown), folders: map[string]string{}}
+		i.counts.DryRun = *dryRun
+		for _, file := range in.list {
+			i.name, i.bar, i.done = file.name, file.bar, 0
+			// What was begun is ended, and interrupting stops the reading.
+			if err = i.readInput(context.WithoutCancel(ctx), ctx, file); err != nil {
+				err = fmt.Errorf("%s: %w", file.name, err)
+				break
+			}
+		}
+		if i.dotted > 0 {
+			p.complain(fmt.Errorf("%s in directories left out: links, and names that begin with a dot",
+				count(i.dotted, "entry")))
+		}
+		if i.removes {
+			p.complain(errors.New("what requests remove was not removed: an import only adds"))
+		}
+		if i.counts.Folders > 0 && !*dryRun {
+			p.complain(fmt.Errorf("%s made: every member of the network may see what is in folders at the top level, "+
+				"and below them, until they get permissions", count(i.counts.Folders, "folder")))
+		}
+		switch {
+		case err == nil:
+		case *dryRun:
+			done = stopped
+		default:
+			done, err = stopped,
+				fmt.Errorf("%w; what came before is imported, and importing all of it again is safe", err)
+		}
+		return i.out.outcome(i.counts.Errors, i.counts, func() string { return done + ": " + i.counts.summary() }, err)
+	}
+}
+
+// assetCounts are the counts of an import, the last line of -json.
+type assetCounts struct {
+	DryRun    bool  `json:"dryRun"`
+	Assets    int64 `json:"assets"` // that were read; the next four are what became of them
+	Created   int64 `json:"created"`
+	Updated   int64 `json:"updated"`
+	Unchanged int64 `json:"unchanged"`
+	Rejected  int64 `json:"rejected"`
+	Folders   int64 `json:"folders"` // that were created
+	Errors    int64 `json:"errors"`
+}
+
+func (c assetCounts) summary() string {
+	return fmt.Sprintf("%s; %d created, %d updated, %d unchanged, %d rejected; %s created; %s",
+		count(c.Assets, "asset"),
+		c.Created, c.Updated, c.Unchanged, c.Rejected, count(c.Folders, "folder"), count(c.Errors, "error"))
+}
+
+// assetImport is the state of an import.
+type assetImport struct {
+	to     assetLibrary
+	in     *inputs
+	dir    string // of -files
+	out    *findings
+	counts assetCounts
+
+	name string // of the input
+	bar  *progress
+	done int64 // bytes of the input
+
+	folders map[string]string // ids, by paths of labels
+	batch   []newAsset
+	size    int
+	files   map[string]string // ids of assets, by fileKey; nil before the first file
+	dotted  int64
+	removes bool
+}
+
+// newAsset is an asset that waits to be added, with its text and place in the input.
+type newAsset struct {
+	assets.NewAsset
+	text  []byte
+	where string
+}
+
+// maxBatch is how many assets, and how many bytes of them, are added at once: so few that others do not wait long.
+const (
+	maxBatch      = 200
+	maxBatchBytes = 512 << 10
+)
+
+// problemOfAsset is a line of -json.
+type problemOfAsset struct {
+	File    string `json:"file,omitzero"`
+	Where   string `json:"where,omitzero"` // such as line 7; "" for a picture or another file
+	Pointer string `json:"pointer"`        // JSON pointer into the asset
+	Message string `json:"message"`
+}
+
+// places matches what differs in the pointers of problems of one kind.
+var places = regexp.MustCompile(`/\d+`)
+
+// fail reports a problem.
+func (i *assetImport) fail(p problemOfAsset) {
+	i.counts.Errors++
+	kind := cmp.Or(places.ReplaceAllString(p.Pointer, "/*"), "asset")
+	if p.Where == "" {
+		kind = "file"
+	} else if len(i.in.list) == 1 {
+		p.File = ""
+	}
+	where := strings.Join(slices.DeleteFunc([]string{p.File, p.Where, p.Pointer}, func(s string) bool {
+		return s == ""
+	}), ", ")
+	i.out.add(finding{rule: kind, severity: reviews.SeverityError, where: where, message: p.Message, json: p})
+}
+
+// reject counts an asset that is not added, and keeps its text.
+func (i *assetImport) reject(a newAsset) error {
+	i.counts.Rejected++
+	if i.in.rejects == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	if bytes.IndexByte(a.text, '\n') < 0 || json.Compact(&text, a.text) != nil {
+		text.Reset()
+		text.Write(a.text)
+	}
+	_, err := i.in.rejects.Write(append(text.Bytes(), '\n'))
+	return err
+}
+
+// refuse rejects an asset with one problem.
+func (i *assetImport) refuse(a newAsset, message string) error {
+	i.fail(problemOfAsset{i.name, a.where, "", message})
+	return i.reject(a)
+}
+
+// readInput imports a file or a directory. reading ends when the command is interrupted.
+func (i *assetImport) readInput(ctx, reading context.Context, in *input) error {
+	if in.info != nil && in.info.IsDir() {
+		return i.readDirectory(ctx, reading, in.name)
+	}
+	r, err := openAssets(in)
+	if err == errNoJSON && in.file != nil && in.info.Mode().IsRegular() {
+		if _, err := in.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		return i.addFile(ctx, in.name, "", in.info.Size(), untilDone{reading, in.file})
+	}
+	if err != nil {
+		return err
+	}
+	for {
+		text, err := r.next()
+		if i.removes = i.removes || r.removes; err != nil {
+			if failed := i.flush(ctx); failed != nil || err == io.EOF {
+				return failed
+			}
+			return err
+		}
+		i.counts.Assets++
+		i.done += int64(len(text))
+		i.bar.show(i.done, i.counts.Assets, "asset", i.counts.Errors)
+		a := newAsset{text: text, where: r.where()}
+		_ = a.UnmarshalJSON(text) // adding it tells what is wrong
+		if err := i.add(ctx, a); err != nil {
+			return err
+		}
+	}
+}
+
+// add adds an asset, at the latest when flush is called.
+func (i *assetImport) add(ctx context.Context, a newAsset) error {
+	if a.Generator.ID == filesGenerator {
+		if err := i.flush(ctx); err != nil {
+			return err
+		}
+		return i.addExported(ctx, a)
+	}
+	if reason, err := i.resolve(ctx, a.Folders); err != nil {
+		return err
+	} else if reason != "" {
+		return i.refuse(a, reason)
+	}
+	i.batch, i.size = append(i.batch, a), i.size+len(a.text)
+	if len(i.batch) < maxBatch && i.size < maxBatchBytes {
+		return nil
+	}
+	return i.flush(ctx)
+}
+
+// resolve replaces the paths of folders by their ids, and creates those that are missing. It returns why it cannot.
+func (i *assetImport) resolve(ctx context.Context, folders []string) (reason string, err error) {
+	for n, path := range folders {
+		if !strings.HasPrefix(path, "/") || path == "/" {
+			continue // an id
+		}
+		key, above := "", "/"
+		for _, token := range strings.Split(path[1:], "/") {
+			key += "/" + token
+			if i.folders[key] == "" {
+				i.folders[key], err = i.folderAt(ctx, above, jsonpointer.Unescape(token))
+			}
+			if e, ok := errors.AsType[*vitrine.Error](err); ok && !errors.Is(err, vitrine.ErrBusy) {
+				return fmt.Sprintf("the folder %q: %s", key, e.Reason), nil
+			}
+			if err != nil {
+				return "", err
+			}
+			folders[n] = i.folders[key]
+			above = strings.TrimSuffix(above, "/") + "/" + folders[n]
+		}
+	}
+	return "", nil
+}
+
+// folderAt returns the id of the folder with a label below the folder with a path of ids. It creates it if there is
+// none.
+func (i *assetImport) folderAt(ctx context.Context, above, label string) (id string, err error) {
+	for f, err := range i.to.AllFolders(ctx, i.to.lib, assets.ListFoldersRequest{Paths: []string{above}}) {
+		switch {
+		case errors.Is(err, vitrine.ErrNotFound): // there is no library yet
+		case err != nil:
+			return "", err
+		case f.Label != label:
+		case id != "":
+			return "", &vitrine.Error{Kind: vitrine.ErrInvalid, Code: vitrine.CodeInvalid,
+				Reason: "there are two of this label: give the id of one in place of the path"}
+		default:
+			id = f.ID
+		}
+	}
+	if id != "" {
+		return id, nil
+	}
+	out, err := i.to.ChangeFolders(ctx, i.to.lib,
+		assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: label, Path: above}}})
+	if err != nil {
+		return "", err
+	}
+	i.counts.Folders++
+	return out.Folders[0].ID, nil
+}
+
+// flush adds the assets that wait.
+func (i *assetImport) flush(ctx context.Context) error {
+	batch := i.batch
+	i.batch, i.size = nil, 0
+	before := make([]string, len(batch)) // ETags of those that are there
+	for n, a := range batch {
+		in := assets.SearchRequest{Generator: a.Generator.ID, ForeignID: a.ID, Limit: 1}
+		if in.Generator == "" || in.ForeignID == "" {
+			continue
+		}
+		// Adding it says what is wrong, or creates the library.
+		page, err := i.to.Search(ctx, i.to.lib, in)
+		if err != nil && !errors.Is(err, vitrine.ErrInvalid) && !errors.Is(err, vitrine.ErrNotFound) {
+			return err
+		}
+		for _, found := range page.Assets {
+			before[n] = found.ETag()
+		}
+	}
+	return i.change(ctx, batch, before)
+}
+
+// change adds a batch, without the assets that have a problem. before has the ETags of those that are there.
+func (i *assetImport) change(ctx context.Context, batch []newAsset, before []string) error {
+	for len(batch) > 0 {
+		var request assets.ChangeAssetsRequest
+		for _, a := range batch {
+			request.Add = append(request.Add, a.NewAsset)
+		}
+		out, err := i.to.ChangeAssets(ctx, i.to.lib, request)
+		e, ok := errors.AsType[*vitrine.Error](err)
+		switch {
+		case err == nil:
+			i.count(batch, before, out.Added)
+			return nil
+		case !ok || errors.Is(err, vitrine.ErrBusy):
+			return err
+		case len(e.Problems) > 0:
+			wrong := map[int]bool{}
+			for _, p := range e.Problems {
+				wrong[p.Item] = true
+				i.fail(problemOfAsset{i.name, batch[p.Item].where,
+					strings.TrimPrefix(p.Pointer, fmt.Sprintf("/add/%d", p.Item)), p.Message})
+			}
+			var restBatch []newAsset
+			var restBefore []string
+			for n, a := range batch {
+				if !wrong[n] {
+					restBatch, restBefore = append(restBatch, a), append(restBefore, before[n])
+				} else if err := i.reject(a); err != nil {
+					return err
+				}
+			}
+			batch, before = restBatch, restBefore
+		case len(batch) == 1:
+			return i.refuse(batch[0], e.Reason)
+		default: // together they are too much
+			half := len(batch) / 2
+			if err := i.change(ctx, batch[:half], before[:half]); err != nil {
+				return err
+			}
+			batch, before = batch[half:], before[half:]
+		}
+	}
+	return nil
+}
+
+// count counts what became of a batch.
+func (i *assetImport) count(batch []newAsset, before []string, added []assets.Asset) {
+	type identity struct{ generator, id string }
+	first := map[identity]bool{}
+	for n, a := range batch {
+		of := identity{a.Generator.ID, a.ID}
+		switch again := first[of]; {
+		case again:
+			i.counts.Updated++ // by a later item
+		case before[n] == "":
+			i.counts.Created++
+		case before[n] == added[len(first)].ETag():
+			i.counts.Unchanged++
+		default:
+			i.counts.Updated++
+		}
+		first[of] = true
+	}
+}
+
+// copyLibraries copies the libraries of a network into a new SQLite store, for a dry run.
+func copyLibraries(ctx context.Context, from storage.Store, network, name string) (storage.Store, error) {
+	to, err := openStore(ctx, name, func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return to, from.View(ctx, func(r storage.Reader) error {
+		for space, err := range r.Spaces(ctx, keyval.Space("assets", network)+"/") {
+			var part []storage.Entry
+			put := func(more ...storage.Entry) error {
+				if part = append(part, more...); len(more) > 0 && len(part) < 1000 {
+					return nil
+				}
+				defer func() { part = nil }()
+				return to.Update(ctx, space, storage.UpdateOptions{Large: true},
+					func(t storage.Tx) error { return t.Put(ctx, part...) })
+			}
+			for e, failed := range r.Scan(ctx, storage.Prefix(space+" ")) {
+				if err = cmp.Or(err, failed); err == nil {
+					err = put(e)
+				}
+			}
+			if err = cmp.Or(err, put()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readDirectory imports the files of a directory. Those of its subdirectories go into folders of the same names.
+func (i *assetImport) readDirectory(ctx, reading context.Context, root string) error {
+	return filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case reading.Err() != nil:
+			return errors.New("interrupted")
+		case name == root:
+			return nil
+		case strings.HasPrefix(entry.Name(), ".") || !entry.IsDir() && !entry.Type().IsRegular():
+			i.dotted++
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return nil
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		folder := ""
+		if rel != "." {
+			for _, label := range strings.Split(filepath.ToSlash(rel), "/") {
+				folder += "/" + jsonpointer.Escape(label)
+			}
+		}
+		if err := i.addFile(ctx, name, folder, info.Size(), file); err != nil {
+			return err
+		}
+		i.done += info.Size()
+		i.bar.show(i.done, i.counts.Assets, "file", i.counts.Errors)
+		return nil
+	})
+}
