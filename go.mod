@@ -12,12 +12,14 @@ require (
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // JSON tokens: no duplicate names, no bad UTF-8, offsets and pointers
 	github.com/go-webauthn/webauthn v0.18.0 // adapters/signin: passkeys
 	github.com/golang-jwt/jwt/v5 v5.3.1 // adapters/httpapi: signed tokens, with no further dependency
+	github.com/google/jsonschema-go v0.4.3 // adapters/mcp: schemas of tools
 	github.com/google/uuid v1.6.0 // ids of apps and components
 	github.com/jackc/pgx/v5 v5.12.0 // storage/postgres: PostgreSQL
 	github.com/johannesboyne/gofakes3 v1.2.0 // tests of adapters/s3files: a server of S3
 	github.com/julienschmidt/httprouter v1.3.0 // adapters/httpapi: paths with a double slash, which http.ServeMux redirects
 	github.com/klauspost/compress v1.20.3 // internal/history: zstd; adapters/httpapi: gzip at twice the speed of the standard library's
 	github.com/minio/minio-go/v7 v7.4.1 // adapters/s3files: a client of S3
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // adapters/mcp: the Model Context Protocol
 	github.com/prometheus/client_golang v1.25.0 // examples/vitrine: metrics
 	github.com/qri-io/jsonschema v0.2.1 // adapters/qrischema: another JSON Schema engine
 	github.com/riverqueue/river v0.51.2 // internal/proof/jobs: a job queue in the transaction of a change
@@ -88,4 +90,11 @@ require (
 	gopkg.in/ini.v1 v1.67.3 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.12.1 // indirect
+)
+
+require (
+	github.com/segmentio/asm v1.1.3 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	golang.org/x/time v0.15.0 // indirect
 )

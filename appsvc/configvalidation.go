@@ -17,6 +17,18 @@ import (
 // the components in a View (readComponents), validate (validateDraftWith), and check in the transaction that the
 // components are still the same (writer.checkUnchanged).
 
+// CheckConfig returns the error that CreateApp would return for an element with this component and config, and nil if
+// they fit: ErrInvalid, or ErrUnprocessable with CodeUnknownComponent, CodeSchema or CodeCost. Its Pointer begins with
+// /elements/0. Components are for everybody, so it takes no caller.
+func (s *Service) CheckConfig(ctx context.Context, e NewElement) error {
+	d := draft{title: "-", elements: []draftElement{{ref: e.Component, config: e.Config}}}
+	if err := s.made().limits.checkWritten(d.elements[0]); err != nil {
+		return fault.At("/elements/0", err)
+	}
+	_, err := s.validateDraft(ctx, "", d)
+	return err
+}
+
 // readComponents reads the manifests of the components of the written elements, in one trip. It returns
 // ErrUnprocessable with CodeUnknownComponent, and with the pointer of the element, if one does not exist. It opens no
 // View if no element is written.

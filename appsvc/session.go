@@ -119,6 +119,16 @@ func (s *Session) Within(bytes int) *Session {
 	return &other
 }
 
+// Trying returns a Session whose calls change nothing: they check everything, return what they would have made, and are
+// rolled back.
+func (s *Session) Trying() *Session {
+	tried := *s
+	service := *s.service
+	service.store = service.store.trying()
+	tried.service = &service
+	return &tried
+}
+
 // calls returns the Session for the rest of its method with this name. Methods that an agent may call begin with it. In
 // all others check returns ErrForbidden for an agent.
 func (s *Session) calls(method string) *Session {

@@ -82,6 +82,26 @@ func (s *store) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*
 	})
 }
 
+// trying returns the store, with updates that are rolled back.
+func (s *store) trying() *store {
+	return &store{db: rolledBack{s.db}, feeds: s.feeds, feed: s.feed, versions: s.versions, deliveries: s.deliveries}
+}
+
+// rolledBack is a store whose updates are rolled back once they would succeed.
+type rolledBack struct{ storage.Store }
+
+// Update calls fn, perhaps several times.
+func (s rolledBack) Update(
+	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
+	return ignore(s.Store.Update(ctx, space, o, func(t storage.Tx) error {
+		if err := fn(t); err != nil {
+			return err
+		}
+		return errDryRun
+	}), errDryRun)
+}
+
 // changed returns a channel that is closed when there may be new records.
 func (s *store) changed() <-chan struct{} { return s.db.Changed(records.Space) }
 

@@ -188,6 +188,9 @@ func (c *call) setError(r *httpError) {
 	switch r.status {
 	case http.StatusUnauthorized:
 		header["Www-Authenticate"] = []string{c.h.Challenge}
+		if len(c.routes) > 0 && c.routes[0].is(rpc) {
+			header["Www-Authenticate"] = []string{"Bearer"}
+		}
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		header["Retry-After"] = []string{"1"}
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -30,6 +31,11 @@ type Extra struct {
 	Public bool
 	JSON   bool     // it takes a body of application/json
 	Query  []string // parameters it knows; a List also knows limit and after
+	// RPC endpoints are for programs, and Serve calls many methods of Sessions, by what the body says. Agents may call
+	// one, since the Sessions know what an agent may. The response may be made by Respond, a 401 asks for a Bearer, no
+	// page of another site may call it, and it takes a slot of the reads while Serve is at work. If Serve returns an
+	// *appsvc.MemoryError it is called again when there is memory, with a higher Within.
+	RPC bool
 	// Serve returns the value whose JSON is the body, of at most 4 MiB; nil for an empty body. An error is one of
 	// package vitrine, or wraps ErrUnauthenticated (401) or ErrTooMany (429).
 	Serve func(*Request) (any, error)
@@ -157,9 +163,28 @@ func (r *Request) Redirect(address string) {
 }
 
 // Page makes a page for people the response.
-func (r *Request) Page(status int, html []byte) {
-	r.Header["Content-Type"] = []string{"text/html; charset=utf-8"}
-	r.call.status, r.call.out = status, append(r.call.out[:0], html...)
+func (r *Request) Page(status int, html []byte) { r.Respond(status, "text/html; charset=utf-8", html) }
+
+// Respond makes some bytes of a media type the response. Serve returns nil then.
+func (r *Request) Respond(status int, mediaType string, body []byte) {
+	if len(body) > 0 {
+		r.Header["Content-Type"] = []string{mediaType}
+	}
+	r.call.status, r.call.out = status, append(r.call.out[:0], body...)
+}
+
+// Within returns how many bytes of memory a call of a Session may take: see appsvc.Session.Within.
+func (r *Request) Within() int { return r.call.within }
+
+// ErrorJSON returns the body that an error would have as the response, for an endpoint that has errors within its
+// responses. A cause that it hides is logged.
+func (r *Request) ErrorJSON(err error) []byte {
+	e, hidden := httpErrorOf(err)
+	if hidden {
+		r.call.log(e.Text, err)
+	}
+	e.Code = cmp.Or(e.Code, codeOf(e.status))
+	return e.json()
 }
 
 // route returns the endpoint as the handler has its own.
@@ -175,6 +200,9 @@ func (e Extra) route() route {
 	}
 	if e.JSON {
 		out.body = jsonBody
+	}
+	if e.RPC {
+		out.flags |= rpc | agents
 	}
 	out.call = func(c *call) error {
 		c.w.Header()["Vary"] = varyCaller

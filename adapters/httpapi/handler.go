@@ -106,7 +106,7 @@ func (h *handler) serve(c *call) error {
 	c.route = rt
 	// A browser may have added the identity to a request that another site made up. Reads are allowed: a page of
 	// another site may cause one, and cannot see the response, since no response allows credentials.
-	if c.ambient || rt.is(public) && rt.writes() {
+	if c.ambient || rt.is(rpc) || rt.is(public) && rt.writes() {
 		if err := h.crossOrigin.Check(c.r); err != nil {
 			c.reason = err.Error()
 			return errCrossOrigin

@@ -163,6 +163,7 @@ const (
 	keyed  // takes an Idempotency-Key
 	shared // shared caches may keep its responses
 	agents // an agent may call it though it writes
+	rpc    // programs alone call it, and it calls many methods: see Extra.RPC
 )
 
 func get(path string, call func(*call) error, f flags, query ...string) route {

@@ -268,9 +268,9 @@ func readsAtATime() int { return max(16, 4*runtime.GOMAXPROCS(0)) }
 // them a read of another caller would wait longer for a processor than for its slot.
 func readsOfCaller() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
-// takeTurn takes the slot of a read, if the request is one.
+// takeTurn takes the slot of a read, if the request is one or may be.
 func (c *call) takeTurn() error {
-	if c.route.writes() || c.route.path == healthPath {
+	if c.route.writes() && !c.route.is(rpc) || c.route.path == healthPath {
 		return nil
 	}
 	c.turn = slot{all: c.h.reads, caller: c.counted()}

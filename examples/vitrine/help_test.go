@@ -12,7 +12,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	dir := t.TempDir()
 	for command, flags := range map[string]string{
 		"serve": "-addr -db -base-path -base-url -oidc -asset-names -key-file -new-keys -access-log -demo " +
-			"-keep-changes -keep-deleted -public-cache -files -max-file -max-files -tls-cert -tls-key -trust-proxy " +
+			"-keep-changes -keep-deleted -public-cache -mcp -files -max-file -max-files -tls-cert -tls-key -trust-proxy " +
 			"-log -webhooks -webhooks-allow -protect-tags -approve -languages -metrics-addr",
 		"token":          "-db -urn -moderates -reads -tags -roles -groups -components -ttl -key-file",
 		"reviews check":  "-json -all -rejects -max-line",

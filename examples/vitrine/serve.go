@@ -34,7 +34,7 @@ type serveFlags struct {
 	protectTags, approve, oidc     string
 	languages                      string
 	assetNames, logForm, files     string
-	demo, accessLog, newKeys       bool
+	demo, accessLog, newKeys, mcp  bool
 	keepChanges, keepDeleted       lifetime
 	publicCache                    time.Duration
 	maxFile, maxFiles              byteCount
@@ -81,6 +81,8 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.files, "files", "", filesUsage)
 	f.DurationVar(&o.publicCache, "public-cache", 30*time.Second,
 		"`duration` that shared caches keep what pages get, such as 30s; 0 has them ask each time")
+	f.BoolVar(&o.mcp, "mcp", true,
+		"let assistants with the key of an agent work by the Model Context Protocol, at x/mcp")
 	f.Var(&o.metricsAddr, "metrics-addr",
 		"`address` at which Prometheus reads GET /metrics, without a token; choose one that clients cannot reach")
 	f.BoolVar(&o.accessLog, "access-log", false, "log every request to standard error")

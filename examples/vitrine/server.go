@@ -20,6 +20,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/console"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/adapters/mcp"
 	"github.com/vitrine-go/vitrine/adapters/page"
 	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
@@ -165,9 +166,13 @@ func (s *server) openHandler(ctx context.Context) error {
 	if s.metricsAddr != "" {
 		observer = s.figures.before(observer)
 	}
+	extras := s.people.Endpoints()
+	if s.mcp {
+		extras = append(extras, mcp.Endpoint(services.Apps, services.Assets))
+	}
 	api, err := httpapi.New(httpapi.Config{
 		Apps: services.Apps, Assets: services.Assets, Reviews: services.Reviews,
-		Authenticate: s.people.Authenticate, Extras: s.people.Endpoints(), BasePath: s.basePath, BaseURL: s.baseURL,
+		Authenticate: s.people.Authenticate, Extras: extras, BasePath: s.basePath, BaseURL: s.baseURL,
 		Ready: ready(s.store), Log: s.log,
 		PublicCache: s.publicCache, Streams: s.streams, Observer: observer,
 		Limits: httpapi.Limits{Memory: min(memoryAim, debug.SetMemoryLimit(-1)) / 2},
