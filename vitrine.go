@@ -73,8 +73,9 @@ type Caller struct {
 	Key string
 
 	// Agent is the name of an API key for an assistant that works for a person, and empty for everybody else. An agent
-	// has Key too. It reads what its rights let it read, writes versions, proposes releases and adds assets; it calls
-	// no other method of a Session, so it publishes and deletes nothing. Histories, feeds and releases have the name.
+	// has Key too. It reads what its rights let it read, writes versions, proposes releases, comments and adds assets; it
+	// calls no other method of a Session, so it publishes and deletes nothing. Histories, feeds, releases and comments
+	// have the name.
 	Agent string
 
 	// NotOwner leaves the caller only the rights in its lists: apps that the user owns and permissions that are granted
@@ -134,8 +135,7 @@ func (c Caller) CheckMethod(name string) error {
 	if err == nil && c.Agent != "" && !agent.May(name) {
 		err = &Error{Kind: ErrForbidden, Code: CodeForbidden,
 			Reason: "this is the key of an agent, which reads, writes versions of apps, proposes releases without a " +
-				"time, " +
-				"and adds assets: ask a person for anything else"}
+				"time, comments and adds assets: ask a person for anything else"}
 	}
 	return err
 }

@@ -28,7 +28,7 @@ import (
 // A list with ListAppsRequest.Summary has apps without a Body. In JSON they have other members in place of the
 // elements:
 //
-//	"components": [name], "tags": [{"name", "appVersion"}], "deletedAt", "deletedBy": {"urn"}, "erasesAt"
+//	"components": [name], "tags": [{"name", "appVersion"}], "openComments", "deletedAt", "deletedBy": {"urn"}, "erasesAt"
 //
 // In a list that searches content, each app has a last member "found": [{"element", "pointer", "text"}].
 //
@@ -46,9 +46,10 @@ type App struct {
 	Groups []string // as in Body; none as a caller with TagsOnly reads it
 	Body   Body     // nil in a summary, and in a Change, which has it beside the App
 
-	// An App without a Body has these. Only a summary has Tags.
-	Components []string // names of the components that power elements, sorted, each once
-	Tags       []Tag    // by name
+	// An App without a Body has these. Only a summary has Tags and OpenComments.
+	Components   []string // names of the components that power elements, sorted, each once
+	Tags         []Tag    // by name
+	OpenComments int      // comments that are not resolved
 
 	// A deleted app without a Body has these.
 	DeletedAt int64  // milliseconds since the epoch

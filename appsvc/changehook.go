@@ -32,6 +32,10 @@ const (
 	// ReleaseChanged is the type of an Event for every change of a release. No Change has this type: the tags that a
 	// release moves have Changes of their own.
 	ReleaseChanged ChangeType = "release"
+
+	// AppCommented is the type of an Event for every change of a comment and its replies, also for its removal. No
+	// Change has this type.
+	AppCommented ChangeType = "app.commented"
 )
 
 // Change describes a write to Options.Check before it is committed. Its slices belong to the service and

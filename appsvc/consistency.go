@@ -29,6 +29,7 @@ import (
 //     what a tag publishes have them;
 //   - releases are in their lists, and have the fields that their states require;
 //   - the languages are in canonical form, and those of latest and tagged versions are known;
+//   - comments are within their limits, are counted, and are about versions that the app has;
 //   - the index entries are those that follow from the other records, and each list of apps has a unique number.
 //
 // It keeps the number of each list and component and a digest of each manifest in memory. Archives leave out the feed
@@ -230,6 +231,7 @@ func (a *audit) checkApps(kind string) {
 		}
 		a.checkHistory(h)
 		a.checkTags(h)
+		a.checkComments(h)
 		return a.checkEntries(stored, used)
 	})
 }

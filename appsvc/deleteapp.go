@@ -18,8 +18,8 @@ import (
 // restores it unchanged. The caller must own it or moderate one of its groups.
 //
 // It returns ErrNotFound if there is no such app or the caller may not read it, ErrForbidden if the caller may only
-// read it or Options.Check rejects the change, and ErrConflict with CodeWrongState if the app has a protected tag, or is
-// in a release that is to run or to end at a time.
+// read it or Options.Check rejects the change, and ErrConflict with CodeWrongState if the app has a protected tag, or
+// is in a release that is to run or to end at a time.
 func (s *Session) DeleteApp(ctx context.Context, id string) error {
 	if err := s.check(); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func tell(t *testing.T, e appsvc.Event) string {
 		t.Fatal(err)
 	}
 	var again appsvc.Event
-	if err := json.Unmarshal(text, &again); err != nil || again != e {
+	if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again, e) {
 		t.Errorf("%s comes back as %+v, %v", text, again, err)
 	}
 	e.Cursor, e.At = "", 0

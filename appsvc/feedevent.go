@@ -14,7 +14,7 @@ import (
 // and those that do not apply are left out:
 //
 //	{"cursor", "type", "at", "by": {"urn"}, "agent", "app", "version", "note", "tag", "from", "to", "rollback",
-//	 "release", "state", "component": {"name", "version"}}
+//	 "release", "state", "component": {"name", "version"}, "comment", "mentions": [URN]}
 //
 // # Feed of changes
 //
@@ -61,6 +61,9 @@ type Event struct {
 
 	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
 	Component ComponentRef `json:"component,omitzero"`
+
+	Comment  string   `json:"comment,omitzero"`  // id of the comment of AppCommented
+	Mentions []string `json:"mentions,omitzero"` // of AppCommented: whom the change mentions for the first time
 }
 
 // user is a user in JSON.

@@ -27,7 +27,7 @@ type storedChange struct {
 
 // storedTypes are the types of changes, by their number in a stored entry. A number is never reused for another type.
 var storedTypes = []ChangeType{AppCreated, AppUpdated, AppRestored, TagSet, TagDeleted, ComponentCreated,
-	ComponentDeleted, AppDeleted, AppUndeleted, AppErased, ReleaseChanged}
+	ComponentDeleted, AppDeleted, AppUndeleted, AppErased, ReleaseChanged, AppCommented}
 
 // allTypes are the types that a request can ask for.
 var allTypes = append(slices.Clone(storedTypes), AppLeft)
@@ -48,9 +48,10 @@ func typesOf(asked []ChangeType) []ChangeType {
 //	                  release, then a line with r or - and the id of the release
 //	of components:    the length of the name, the name and the version; no version for ComponentDeleted
 //	of releases:      the length of the state, the state and the id
+//	of comments:      the length of the id, the id, and the URNs of mentions, with line feeds between them
 //
-// Its Names, which are stored once each, are the caller (urn.Author) and, of apps and tags, the id of the app, its
-// groups, and the groups that it left, if there are any.
+// Its Names, which are stored once each, are the caller (urn.Author) and, of apps, tags and comments, the id of the
+// app, its groups, and the groups that it left, if there are any.
 
 // groupsSeparator stands between the groups in one of the entry's names. No URN contains it.
 const groupsSeparator = "\n"
@@ -95,6 +96,13 @@ func releaseEntry(by vitrine.Caller, rel release) feed.Entry {
 	return feed.Entry{At: rel.UpdatedAt, Names: []string{urn.Author(by.URN, by.Agent)}, Data: append(data, rel.ID...)}
 }
 
+// commentEntry returns the entry of a comment of an app that this caller has changed.
+func commentEntry(by vitrine.Caller, at int64, h appHead, id string, mentions []string) feed.Entry {
+	data := keyval.AppendText([]byte{byte(slices.Index(storedTypes, AppCommented))}, id)
+	return feed.Entry{At: at, Names: []string{urn.Author(by.URN, by.Agent), h.ID, strings.Join(h.Groups, groupsSeparator)},
+		Data: append(data, strings.Join(mentions, "\n")...)}
+}
+
 // errStoredEntry is the error of an entry in the store that this release has not written. It is an internal error: the
 // store is damaged, or a later release has written the entry.
 var errStoredEntry = errors.New("stored entry of the feed: not one that a service wrote")
@@ -136,6 +144,11 @@ func decodeChange(e feed.Entry) (r storedChange, err error) {
 		r.State = ReleaseState(rest.Text())
 		r.Release = string(rest.Rest)
 		isApp = len(e.Names) == 1
+	case AppCommented:
+		r.Comment, r.Mentions = string(rest.Text()), []string{}
+		if len(rest.Rest) > 0 {
+			r.Mentions = strings.Split(string(rest.Rest), "\n")
+		}
 	}
 	if rest.Err() != nil || !isApp {
 		return storedChange{}, errStoredEntry

@@ -7,18 +7,20 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 )
 
 // summaryText is the JSON of an app without a body, after the members that appendBegin writes.
 type summaryText struct {
-	Title      string       `json:"title"`
-	Owner      user         `json:"owner"`
-	Groups     []string     `json:"groups"`
-	Components []string     `json:"components"`
-	Tags       []tagPointer `json:"tags"`
-	DeletedAt  int64        `json:"deletedAt,omitzero"`
-	DeletedBy  user         `json:"deletedBy,omitzero"`
-	ErasesAt   int64        `json:"erasesAt,omitzero"`
+	Title        string       `json:"title"`
+	Owner        user         `json:"owner"`
+	Groups       []string     `json:"groups"`
+	Components   []string     `json:"components"`
+	Tags         []tagPointer `json:"tags"`
+	OpenComments int          `json:"openComments,omitzero"`
+	DeletedAt    int64        `json:"deletedAt,omitzero"`
+	DeletedBy    user         `json:"deletedBy,omitzero"`
+	ErasesAt     int64        `json:"erasesAt,omitzero"`
 }
 
 // tagPointer is a tag of a summary.
@@ -30,7 +32,7 @@ type tagPointer struct {
 // appendSummary appends the JSON of an app without a body.
 func (a App) appendSummary(dst []byte) []byte {
 	t := summaryText{Title: a.Title, Owner: user{a.Owner}, Groups: a.Groups, Components: a.Components,
-		DeletedAt: a.DeletedAt, DeletedBy: user{a.DeletedBy}, ErasesAt: a.ErasesAt}
+		OpenComments: a.OpenComments, DeletedAt: a.DeletedAt, DeletedBy: user{a.DeletedBy}, ErasesAt: a.ErasesAt}
 	for _, tag := range a.Tags {
 		t.Tags = append(t.Tags, tagPointer{tag.Name, tag.AppVersion})
 	}
@@ -41,12 +43,14 @@ func (a App) appendSummary(dst []byte) []byte {
 // readSummary sets what an app without a body has besides.
 func (a *App) readSummary(t summaryText) {
 	a.Components, a.DeletedAt, a.DeletedBy, a.ErasesAt = t.Components, t.DeletedAt, t.DeletedBy.URN, t.ErasesAt
+	a.OpenComments = t.OpenComments
 	for _, tag := range t.Tags {
 		a.Tags = append(a.Tags, Tag{AppID: a.ID, Name: tag.Name, AppVersion: tag.AppVersion})
 	}
 }
 
-// summaries yields apps without their bodies. It reads all heads in one trip, and all tags in another.
+// summaries yields apps without their bodies. It reads all heads in one trip, and all tags and counts of comments in
+// two others.
 func (s *Service) summaries(ctx context.Context, r *reader, ids []string) iter.Seq2[App, error] {
 	return func(yield func(App, error) bool) {
 		heads, err := r.heads(ctx, ids)
@@ -54,17 +58,27 @@ func (s *Service) summaries(ctx context.Context, r *reader, ids []string) iter.S
 		if err == nil {
 			tags, err = r.tagsOf(ctx, heads)
 		}
+		counts := make([]string, len(heads))
+		for i, h := range heads {
+			counts[i] = records.TalkKey(h.ID)
+		}
+		var talks [][]byte
+		if err == nil && len(counts) > 0 {
+			talks, err = r.Get(ctx, counts...)
+		}
 		if err != nil {
 			yield(App{}, err)
 			return
 		}
-		for _, h := range heads {
+		for i, h := range heads {
 			app := h.App
 			app.Tags = tags[h.ID]
+			talk, err := records.DecodeTalk(h.ID, talks[i])
+			app.OpenComments = talk.Open
 			if h.DeletedAt != 0 && s.keepDeleted > 0 {
 				app.ErasesAt = h.DeletedAt + s.keepDeleted.Milliseconds()
 			}
-			if !yield(app, nil) {
+			if !yield(app, err) || err != nil {
 				return
 			}
 		}

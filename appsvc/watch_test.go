@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -227,7 +228,7 @@ func TestFollowersThatAreWokenSeldomMissNothing(t *testing.T) {
 			want, more, f.in.After = append(want, page.Changes...), page.More, page.Next
 		}
 		end := slices.IndexFunc(want, func(e appsvc.Event) bool { return e.Tag == last && e.Type == appsvc.TagDeleted })
-		if !slices.Equal(f.got, want[:end]) {
+		if !reflect.DeepEqual(f.got, want[:end]) {
 			t.Errorf("follower %d met %d changes, want %d", i, len(f.got), end)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -150,7 +151,8 @@ var appBehaviours = []behaviour{
 			appsvc.UpdateReleaseRequest{ID: rel.ID, Version: rel.Version, Name: "s", Moves: []appsvc.ReleaseMove{move},
 				At: time.Now().Add(time.Hour).UnixMilli(), Until: time.Now().Add(2 * time.Hour).UnixMilli()}))(t)
 		if again := ok(s.apps.Release(t.Context(), rel.ID))(t); again.Name != "s" || again.Version != rel.Version ||
-			again.At != rel.At || again.Until != rel.Until || rel.Until == 0 || len(again.Moves) != 1 || again.Moves[0] != rel.Moves[0] {
+			again.At != rel.At || again.Until != rel.Until || rel.Until == 0 || len(again.Moves) != 1 ||
+			again.Moves[0] != rel.Moves[0] {
 			t.Errorf("%+v, want %+v", again, rel)
 		}
 		same(t, app, ok(s.apps.TaggedAppIn(t.Context(), app.ID, "live", rel.ID))(t))
@@ -182,6 +184,45 @@ var appBehaviours = []behaviour{
 		if done.State != appsvc.ReleaseDone || undone.State != appsvc.ReleaseCancelled {
 			t.Errorf("%+v, %+v", done, undone)
 		}
+	}},
+	{"comments are made, answered, resolved and removed", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		app := newApp(t, s, "first", site)
+		of := appsvc.CreateCommentRequest{AppID: app.ID, Element: "0.0", Pointer: "/question", Text: "<i>Tea</i>?"}
+		c := ok(s.apps.CreateComment(t.Context(), of))(t)
+		reply := ok(s.apps.ReplyToComment(t.Context(),
+			appsvc.ReplyRequest{AppID: app.ID, Comment: c.ID, Text: "yes"}))(t)
+		if c.Element != of.Element || c.Pointer != of.Pointer || c.Text != of.Text || c.By != editor.URN ||
+			c.Version != app.Version || reply.Text != "yes" || reply.By != editor.URN {
+			t.Errorf("%+v, %+v", c, reply)
+		}
+		text, yes := "Coffee?", true
+		ok(s.apps.UpdateComment(t.Context(), appsvc.UpdateCommentRequest{AppID: app.ID, ID: c.ID, Text: &text}))(t)
+		c = ok(s.apps.UpdateComment(t.Context(),
+			appsvc.UpdateCommentRequest{AppID: app.ID, ID: c.ID, Resolved: &yes}))(t)
+		ok(s.apps.CreateComment(t.Context(), appsvc.CreateCommentRequest{AppID: app.ID, Text: "another"}))(t)
+		all := ok(s.apps.ListComments(t.Context(), appsvc.ListCommentsRequest{AppID: app.ID}))(t).Items
+		if len(all) != 2 || !reflect.DeepEqual(all[1], c) || c.ResolvedBy != editor.URN || len(c.Replies) != 1 {
+			t.Errorf("%+v, want %+v", all, c)
+		}
+		for c, err := range s.apps.AllComments(t.Context(),
+			appsvc.ListCommentsRequest{AppID: app.ID, Open: true, Limit: 1}) {
+			if must(t, err); c.Text != "another" {
+				t.Errorf("open: %+v", c)
+			}
+		}
+		if list := ok(s.apps.ListApps(t.Context(),
+			appsvc.ListAppsRequest{Summary: true}))(t); list.Items[0].OpenComments != 1 {
+			t.Errorf("%+v", list)
+		}
+		for _, name := range []string{network + ":user=nobody", "x"} {
+			of.Mentions = []string{name}
+			_, err := s.apps.CreateComment(t.Context(), of)
+			wantError(t, name, err,
+				map[bool]error{true: vitrine.ErrInvalid, false: vitrine.ErrUnprocessable}[name == "x"])
+		}
+		must(t, s.apps.DeleteComment(t.Context(), app.ID, c.ID))
+		wantError(t, "removed twice", s.apps.DeleteComment(t.Context(), app.ID, c.ID), vitrine.ErrNotFound)
 	}},
 	{"the history says what changed, and a diff brings it back",
 		func(t *testing.T, as func(httpapi.Principal) services) {

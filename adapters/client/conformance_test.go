@@ -21,6 +21,12 @@ import (
 // What the behaviours need of a service, embedded or remote. A service is bound to its caller.
 type (
 	appService interface {
+		ListComments(ctx context.Context, in appsvc.ListCommentsRequest) (vitrine.Page[appsvc.Comment], error)
+		AllComments(ctx context.Context, in appsvc.ListCommentsRequest) iter.Seq2[appsvc.Comment, error]
+		CreateComment(ctx context.Context, in appsvc.CreateCommentRequest) (appsvc.Comment, error)
+		UpdateComment(ctx context.Context, in appsvc.UpdateCommentRequest) (appsvc.Comment, error)
+		DeleteComment(ctx context.Context, appID, id string) error
+		ReplyToComment(ctx context.Context, in appsvc.ReplyRequest) (appsvc.Reply, error)
 		AllBrokenElements(ctx context.Context, in appsvc.CheckComponentRequest) iter.Seq2[appsvc.BrokenElement, error]
 		AllTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) iter.Seq2[appsvc.TagMove, error]
 		CheckComponent(ctx context.Context, in appsvc.CheckComponentRequest) (appsvc.ComponentCheck, error)

@@ -71,6 +71,13 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.UndoRelease": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.UndoRelease(ctx, "r", v0))
 	},
+	"Apps.ListComments":   ofApps((*client.Apps).ListComments, appsvc.ListCommentsRequest{AppID: "a"}),
+	"Apps.CreateComment":  ofApps((*client.Apps).CreateComment, appsvc.CreateCommentRequest{AppID: "a"}),
+	"Apps.UpdateComment":  ofApps((*client.Apps).UpdateComment, appsvc.UpdateCommentRequest{AppID: "a", ID: "1"}),
+	"Apps.ReplyToComment": ofApps((*client.Apps).ReplyToComment, appsvc.ReplyRequest{AppID: "a", Comment: "1"}),
+	"Apps.DeleteComment": func(ctx context.Context, c *client.Client) error {
+		return c.Apps.DeleteComment(ctx, "a", "1")
+	},
 	"Apps.TagsNamed": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.TagsNamed(ctx, "t", []string{"a"}))
 	},

@@ -39,7 +39,8 @@ var callsAllowed = map[string][]string{
 		AllPublished Languages
 		Component ListComponents AllComponents ComponentVersion ListComponentVersions AllComponentVersions
 		Release ListReleases AllReleases Changes Follow
-		CreateApp Patch Restore CreateRelease UpdateRelease`),
+		ListComments AllComments
+		CreateApp Patch Restore CreateRelease UpdateRelease CreateComment ReplyToComment`),
 	"assets": strings.Fields(`Asset AllAssets Search Attributes Folder ListFolders AllFolders Permissions Explain
 		ShowFolder CheckMember Changes Follow
 		ChangeAssets Upload`),
@@ -144,7 +145,8 @@ func agentServer(t *testing.T) (h http.Handler, extras []httpapi.Extra) {
 
 // writesAllowed are the endpoints by which an agent may write.
 var writesAllowed = []string{"POST /apps", "PATCH /apps/{id}", "POST /apps/versions/restore", "POST /x/releases",
-	"PUT /x/releases/{id}", "POST " + agentLibrary + "/assets", "POST " + agentLibrary + "/files"}
+	"PUT /x/releases/{id}", "POST " + agentLibrary + "/assets", "POST " + agentLibrary + "/files",
+	"POST /apps/{id}/comments", "POST /apps/{id}/comments/{comment}/replies"}
 
 var pathParameter = regexp.MustCompile(`\{[a-z]+\}`)
 

@@ -190,6 +190,15 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("GET", "/apps/",
 		"?view=summary&q=x&usingComponent=c&usingVersion=1&group=urn:vitrine:example.test&owner="+editor.URN, "")
 	a.ask("GET", "/apps/", "?q=x&in=title,content", "")
+	a.ids["comment"] = fmt.Sprint(a.ask("POST", "/apps/{id}/comments/", "",
+		`{"text":"x","element":"0.0","pointer":"/a","version":"0","mentions":[]}`)["id"])
+	a.ask("POST", "/apps/{id}/comments/", "", `{"text":"y","element":null,"pointer":null}`)
+	a.ask("POST", "/apps/{id}/comments/{comment}/replies", "", `{"text":"z"}`)
+	a.ask("PATCH", "/apps/{id}/comments/{comment}", "", `{"resolved":true}`)
+	a.ask("PATCH", "/apps/{id}/comments/{comment}", "", `{"text":"w","mentions":[]}`)
+	a.ask("GET", "/apps/{id}/comments/", "?open=false&limit=1", "")
+	a.ask("GET", "/apps/", "?view=summary", "")
+	a.ask("DELETE", "/apps/{id}/comments/{comment}", "", "")
 	a.ask("PUT", "/apps/{id}/tags/{tag}", "?embedApps=true", `{"appVersion":"0"}`)
 	a.ask("GET", "/apps/{id}/tags/", "?embedApps=true&limit=1&after=a", "")
 	a.ask("GET", "/apps/{id}/tags/{tag}", "?embedApps=false", "")

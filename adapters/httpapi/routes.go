@@ -56,6 +56,12 @@ func (h *handler) routes() []route {
 			get("/apps/{id}/tagged/{tag}", a.tagged, lenient|byTag, "withDefaults", "release", langParameter),
 			get("/tags/{name}", a.tagsNamed, lenient, "appId"),
 
+			get("/apps/{id}/comments/", a.comments, slash, "open", "limit", "after"),
+			write("POST", "/apps/{id}/comments/", 201, a.createComment, slash|agents, jsonBody),
+			write("PATCH", "/apps/{id}/comments/{comment}", 200, a.updateComment, 0, jsonBody),
+			write("DELETE", "/apps/{id}/comments/{comment}", 204, a.deleteComment, 0, noBody),
+			write("POST", "/apps/{id}/comments/{comment}/replies", 201, a.reply, slash|agents, jsonBody),
+
 			get("/components/", a.components, slash|lenient, "after"),
 			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody),
 			get("/components/{name}", a.component, lenient),

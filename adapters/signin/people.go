@@ -357,7 +357,7 @@ func (p *person) gains(now *person) bool {
 }
 
 // notLast returns an error if p is an administrator, and there is no other one who can sign in.
-func notLast(ctx context.Context, t storage.Tx, p *person) error {
+func notLast(ctx context.Context, t storage.Reader, p *person) error {
 	if !p.Admin || p.Disabled {
 		return nil
 	}
@@ -390,7 +390,42 @@ func lockOut(ctx context.Context, t *tx, p *person) error {
 	return err
 }
 
-// deletePerson serves DELETE /x/people/{id}. The URN stays taken, and who gave the person rights stays known.
+// deletePersonWith serves DELETE /x/people/{id}; with comments=true what the person has written is erased, too. That is
+// done before the person is deleted, so that who gets an error can try again, and once more after it, since the person
+// may have written something meanwhile.
+func (s *Service) deletePersonWith(r *httpapi.Request) (any, error) {
+	comments, user := r.Flag("comments"), ""
+	switch {
+	case r.Wrong():
+		return nil, nil
+	case comments && s.Erase == nil:
+		return nil, fault.Invalid("comments", "there is nothing that could be erased with a person here")
+	case !comments:
+		return s.writes(s.deletePerson)(r)
+	}
+	_, err := reads(s, func(c *call, v storage.Reader) (any, error) {
+		p, err := c.managed(v)
+		if err == nil {
+			err = notLast(c.Context(), v, p)
+		}
+		if err == nil {
+			user = p.URN
+		}
+		return nil, err
+	})(r)
+	if err == nil {
+		err = s.Erase(r.Context(), user)
+	}
+	if err == nil {
+		_, err = s.writes(s.deletePerson)(r)
+	}
+	if err == nil {
+		err = s.Erase(r.Context(), user)
+	}
+	return nil, err
+}
+
+// deletePerson deletes a person. The URN stays taken, and who gave the person rights stays known.
 func (s *Service) deletePerson(c *call, t *tx) (any, error) {
 	ctx := c.Context()
 	p, err := c.managed(t)

@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/signin"
 )
 
@@ -336,4 +338,44 @@ func randomSteps(t *testing.T, seed uint64) (allowed int) {
 		t.Errorf("%v %v", fault, err)
 	}
 	return allowed
+}
+
+// What a person has written is erased before and after the person is deleted, and only for who may delete them.
+func TestAPersonIsDeletedWithComments(t *testing.T) {
+	var erased []string
+	var failed error
+	w := newWorld(t, "https://host.example", func(o *signin.Options) {
+		o.Erase = func(_ context.Context, user string) error {
+			erased = append(erased, user)
+			return failed
+		}
+	})
+	admin := w.invited("Ann", signin.Rights{Admin: true})
+	ben := w.invited("Ben", signin.Rights{Moderates: []string{network + ":site=1"}})
+	cat := w.invited("Cat", signin.Rights{})
+	one := "/x/people/" + cat.id()
+	user, path := admin.want(200, "GET", one, nil).text("urn"), one+"?comments="
+	ben.want(404, "DELETE", path+"true", nil)
+	cat.want(403, "DELETE", path+"true", nil)
+	admin.want(409, "DELETE", "/x/people/"+admin.id()+"?comments=true", nil)
+	admin.want(400, "DELETE", path+"yes", nil)
+	if erased != nil {
+		t.Errorf("erased for who may not: %q", erased)
+	}
+	failed = vitrine.ErrBusy
+	admin.want(503, "DELETE", path+"true", nil)
+	admin.want(200, "GET", one, nil)
+	failed = nil
+	admin.want(204, "DELETE", path+"true", nil)
+	admin.want(404, "GET", one, nil)
+	if !slices.Equal(erased, []string{user, user, user}) {
+		t.Errorf("erased %q, want three times %s", erased, user)
+	}
+	admin.want(204, "DELETE", "/x/people/"+ben.id()+"?comments=false", nil)
+	if len(erased) != 3 {
+		t.Errorf("erased %q", erased)
+	}
+	none := newWorld(t, "https://host.example")
+	admin = none.invited("Ann", signin.Rights{Admin: true})
+	admin.want(400, "DELETE", "/x/people/"+admin.id()+"?comments=true", nil)
 }

@@ -69,6 +69,9 @@ type Options struct {
 	// Manages returns nil if a caller may manage a folder of an asset library, and so may let public keys show it. nil
 	// = no key shows folders.
 	Manages func(ctx context.Context, by vitrine.Caller, network, library, folder string) error
+	// Erase removes what a person has written elsewhere, such as comments. DELETE /x/people/{id}?comments=true calls
+	// it. nil = that parameter is 400.
+	Erase func(ctx context.Context, user string) error
 	// Log gets a line "access" for who signed in or failed to, was invited or changed, and for keys. nil means
 	// slog.Default().
 	Log *slog.Logger
@@ -243,6 +246,8 @@ func (s *Service) Endpoints() []httpapi.Extra {
 	}
 	revoke := remove("/x/keys/{id}", s.revokeKey)
 	revoke.Query = []string{"folder"}
+	deletion := remove("/x/people/{id}", s.deletePersonWith)
+	deletion.Query = []string{"comments"}
 	return []httpapi.Extra{
 		public(get("/x/signin", s.status)),
 		public(post("/x/signin/invitation", 200, s.limited(s.lookAtInvitation))),
@@ -264,7 +269,7 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		post("/x/people/", 201, s.writes(s.createPerson)),
 		get("/x/people/{id}", reads(s, s.getPerson)),
 		patch("/x/people/{id}", s.writes(s.changePerson)),
-		remove("/x/people/{id}", s.writes(s.deletePerson)),
+		deletion,
 		post("/x/people/{id}/invite", 201, s.writes(s.invitePerson)),
 		list("/x/keys/", s.keys, "folder"),
 		post("/x/keys/", 201, s.newKey),

@@ -126,6 +126,7 @@ func (s *server) openAccess(ctx context.Context) (err error) {
 			_, err := s.services.Assets.As(by).Permissions(ctx, assets.Library{Network: network, ID: library}, folder)
 			return err
 		},
+		Erase: func(ctx context.Context, user string) error { return s.services.Apps.EraseComments(ctx, user) },
 		Otherwise: func(r *http.Request) (httpapi.Principal, error) { return s.tokens.Load().Authenticate(r) }})
 	if err != nil {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}

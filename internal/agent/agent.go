@@ -6,10 +6,12 @@ import "strings"
 // may are the methods of Sessions that an agent may call, all of them.
 var may = strings.Fields(`
 	appsvc.Changes appsvc.Component appsvc.ComponentVersion appsvc.Deliver appsvc.Diff appsvc.Languages
-	appsvc.ListApps appsvc.ListComponents appsvc.ListComponentVersions appsvc.ListHistory appsvc.ListPublished
+	appsvc.ListApps appsvc.ListComments appsvc.ListComponents appsvc.ListComponentVersions appsvc.ListHistory
+	appsvc.ListPublished
 	appsvc.ListReleases appsvc.ListTagMoves appsvc.ListTags appsvc.ListVersions appsvc.Release appsvc.Tag
 	appsvc.TaggedApp appsvc.TaggedAppIn appsvc.TagsNamed appsvc.Version
 	appsvc.CreateApp appsvc.Patch appsvc.Restore appsvc.CreateRelease appsvc.UpdateRelease
+	appsvc.CreateComment appsvc.ReplyToComment
 
 	assets.Asset assets.Attributes assets.Changes assets.CheckMember assets.Explain assets.Folder assets.ListFolders
 	assets.Permissions assets.Search assets.ShowFolder

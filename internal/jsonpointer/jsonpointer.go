@@ -36,6 +36,20 @@ func Unescape(token string) string {
 	return unescape.Replace(token)
 }
 
+// Valid reports whether s is a JSON pointer: tokens, each behind a slash, with no escapes but ~0 and ~1.
+func Valid(s string) bool {
+	for rest := s; ; {
+		_, behind, found := strings.Cut(rest, "~")
+		if !found {
+			return s == "" || s[0] == '/'
+		}
+		if behind == "" || behind[0] != '0' && behind[0] != '1' {
+			return false
+		}
+		rest = behind
+	}
+}
+
 // Lookup returns the value at a pointer in a decoded document, and false if there is none.
 func Lookup(v any, pointer string) (any, bool) {
 	for _, token := range strings.Split(pointer, "/")[1:] {

@@ -103,28 +103,14 @@ func (w wireOp) wrong() (member, reason string) {
 		return "op", fmt.Sprintf("unknown operation %q: want add, remove, replace, move, copy or test", w.Op)
 	case w.Path == nil:
 		return "path", "missing"
-	case !isPointer(*w.Path):
+	case !jsonpointer.Valid(*w.Path):
 		return "path", fmt.Sprintf("%q is no JSON pointer", *w.Path)
 	case need == "value" && w.Value == nil, need == "from" && w.From == nil:
 		return need, fmt.Sprintf("missing: %s needs one", w.Op)
-	case need == "from" && !isPointer(*w.From):
+	case need == "from" && !jsonpointer.Valid(*w.From):
 		return "from", fmt.Sprintf("%q is no JSON pointer", *w.From)
 	}
 	return "", ""
-}
-
-// isPointer reports whether s is a JSON pointer: tokens, each behind a slash, with no escapes but ~0 and ~1.
-func isPointer(s string) bool {
-	for rest := s; ; {
-		_, behind, found := strings.Cut(rest, "~")
-		if !found {
-			return s == "" || s[0] == '/'
-		}
-		if behind == "" || behind[0] != '0' && behind[0] != '1' {
-			return false
-		}
-		rest = behind
-	}
 }
 
 // Limits limit the work of Patch.
@@ -158,7 +144,7 @@ func (n *Node) Patch(ops []Op, limits Limits) error {
 
 // Has reports whether there is a value at a pointer.
 func (n *Node) Has(pointer string) bool {
-	if !isPointer(pointer) {
+	if !jsonpointer.Valid(pointer) {
 		return false
 	}
 	_, err := (&patching{root: n}).find(pointer)

@@ -12,6 +12,7 @@
 //	published.go   lists of what a tag publishes
 //	components.go  components
 //	releases.go    the lists of releases
+//	comments.go    comments with their replies, and their lists
 //	results.go     results of idempotent writes
 //
 // An index record is written in the function that writes what it leads to.

@@ -76,9 +76,21 @@ const (
 	ReleaseKind = "release/"
 	// listed/<kind> <text> <number> is the id of a release in a list; see ReleaseLists.
 	ListedKind = "listed/"
-	// due/<time> <id> is the id of a release that is scheduled. due/<time>  <id>, with an empty part between, is that of
+	// due/<time> <id> is the id of a release that is scheduled. due/<time> <id>, with an empty part between, is that of
 	// one that is to be ended, which comes before those of its time.
 	DueKind = "due/"
+
+	// comment/<app> <number> is a comment with its replies: JSON, see Comment.
+	CommentKind = "comment/"
+	// talk/<app> counts the comments of an app: JSON, see Talk. It is absent if the app never had one.
+	TalkKind = "talk/"
+	// open/<app> <number> is the URN of who has made a comment that is not resolved.
+	OpenKind = "open/"
+	// mentioned/<user> <time> <app> <number> is empty: an open comment mentions the user since then.
+	MentionedKind = "mentioned/"
+	// commented/<app> <user> is the URN of a user who has made a comment or a reply in the app, which may have been
+	// removed, and commenter/<user> <app> is empty beside it.
+	CommentedKind, CommenterKind = "commented/", "commenter/"
 
 	// component/<name> <version> is a version of a component without its manifest: JSON, see Component.
 	ComponentKind = "component/"
@@ -112,7 +124,8 @@ var CounterKey, RulesKey, PublishedKey, LanguagesKey = Key(CounterKind), Key(Rul
 
 // DerivedKinds are the kinds of records that follow from others: from heads, components, releases and moves of tags.
 var DerivedKinds = []string{BodyKind, LargeKind, HistoryKind, RestoredKind, TagKind, MoveKind, MovedKind, ManifestKind,
-	IDKind, CreatedKind, UpdatedKind, UsedKind, WordKind, NoteKind, PublishedKind, SpokenKind, ListedKind, DueKind}
+	IDKind, CreatedKind, UpdatedKind, UsedKind, WordKind, NoteKind, PublishedKind, SpokenKind, ListedKind, DueKind,
+	CommentKind, TalkKind, OpenKind, MentionedKind, CommentedKind, CommenterKind}
 
 // Unknown returns a fault for each record that is of no kind.
 func Unknown(ctx context.Context, r storage.Reader) ([]storage.Fault, error) {

@@ -87,7 +87,8 @@ func (r Reader) Releases(
 	return keyval.Load(ctx, r, ids, min(expect+1, AtOnce))
 }
 
-// ScheduledRelease returns the id of a release that is due at a time and moves a tag of the app, or "" if there is none.
+// ScheduledRelease returns the id of a release that is due at a time and moves a tag of the app, or "" if there is
+// none.
 func (r Reader) ScheduledRelease(ctx context.Context, app string) (string, error) {
 	in := Under(ListedKind, releasesDueOf, app)
 	in.Limit = 1

@@ -125,7 +125,7 @@ func (t Writer) Erase(ctx context.Context, h Head, published []Published) error 
 			return err
 		}
 	}
-	return nil
+	return t.eraseComments(ctx, h.ID)
 }
 
 // ofVersions returns the values of up to limit records of a kind for versions below before, decoded by value. A version

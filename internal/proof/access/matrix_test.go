@@ -24,6 +24,7 @@ type row struct {
 	open    bool // needs no token
 	known   bool // any token will do, one with tags too
 	people  bool // is about people: secret keys are 403
+	talk    bool // a person who may read an app may do it, and a key that may only read it may not
 	// the status for who has signed in, if it is another than for a token with the same rights
 	session int
 	after   func(w *world, thing string)                    // takes back what a request with success has changed
@@ -55,7 +56,7 @@ func (rw row) want(c caller, thing string) int {
 		char = strings.ReplaceAll(string(rw.table.at(c, thing)), ".", "-")
 	}
 	if rw.isAboutApp(thing) && c.seesToRead(thing) {
-		if !strings.HasPrefix(rw.route, "GET") {
+		if !strings.HasPrefix(rw.route, "GET") && (!rw.talk || c.key) {
 			return 403
 		}
 		char = "+"
@@ -70,10 +71,10 @@ func (rw row) want(c caller, thing string) int {
 	panic(fmt.Sprintf("%s, %s: no status for %q", rw.route, rw.what, char))
 }
 
-// agents reports whether the row is about what agents may do: they read, add and propose.
+// agents reports whether the row is about what agents may do: they read, add, propose and comment.
 func (rw row) agents(c caller, thing string) bool {
 	switch method, _, _ := strings.Cut(rw.route, " "); {
-	case method == "GET":
+	case method == "GET", rw.talk && method == "POST":
 		return true
 	case rw.route == "PUT /x/releases/{id}", rw.what == "add elsewhere": // neither the release nor the asset is theirs
 		return rw.table.at(c, thing) == '-'
@@ -130,7 +131,9 @@ func (rw row) run(t *testing.T, n *cells, keys bool) {
 			if testing.Short() && i%6 != n.rows%6 {
 				continue // another sixth of the callers for each row
 			}
-			want := rw.want(c, thing)
+			asked := c
+			asked.key = c.key || keys && !c.session
+			want := rw.want(asked, thing)
 			if (keys || c.key) && rw.people && c.known() && !c.session {
 				want = 403
 			}
@@ -201,7 +204,8 @@ func (rw row) form(t *testing.T, w *world, c caller, thing string, r reply) {
 
 // rows are all rows.
 func rows() []row {
-	return slices.Concat(otherRows(), reviewRows(), appRows(), deletionRows(), releaseRows(), folderRows(), assetRows(),
+	return slices.Concat(otherRows(), reviewRows(), appRows(), deletionRows(), commentRows(), releaseRows(),
+		folderRows(), assetRows(),
 		libraryRows(), peopleRows())
 }
 

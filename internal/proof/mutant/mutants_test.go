@@ -52,6 +52,11 @@ var mutants = []mutant{
 	{"an agent sets no time and changes its own releases", "appsvc", "Session.mayChange", "at rel", false},
 	{"an agent replaces no asset", "assets", "request.mayAdd", "Agent", false},
 	{"a key of an agent is one", "adapters/signin", "Service.loadKey", "Agent", false},
+	{"a key that reads does not comment", "appsvc", "commentableHead", "Key", false},
+	{"a comment is resolved by who may change the app", "appsvc", "Session.UpdateComment", "mayUse", false},
+	{"a comment is removed by its author", "appsvc", "Session.DeleteComment", "Owns", false},
+	{"who is mentioned may read the app", "appsvc", "Session.changeComment", "mayRead", false},
+	{"who is mentioned is of one's network", "appsvc", "Session.colleagues", "networkOf", false},
 
 	{"a patch tests the version", "appsvc", "parsedPatch.checkVersion", "current", false},
 	{"a patch is of the latest version", "appsvc", "Session.storePatch", "last head Version", false},
