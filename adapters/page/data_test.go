@@ -40,6 +40,9 @@ func TestDataInNode(t *testing.T) {
 					`{"key": "0.0", "name": "poll", "main": "https://c.example/p.js", "config": {"q": "<\"&>"}}, ` +
 					`{"key": "0.1", "name": "views", "headless": true, "main": "x", "config": {}}, ` +
 					`{"key": "0.2", "name": "map", "main": "x", "config": {}}]}`
+				if lang := q.Get("lang"); lang != "" {
+					app = strings.Replace(app, `"title"`, `"lang": "`+lang+`", "title"`, 1)
+				}
 				if id == "gone" {
 					app = `{"id": %q, "error": "it is gone", "code": "not_found"}`
 				}
@@ -60,11 +63,12 @@ func TestDataInNode(t *testing.T) {
 	var got struct {
 		Listed, Apps, Asked         []string
 		HTML, Refused, Broken, Gone string
+		German                      string
 	}
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(got.Listed, []string{"a", "b", "c"}) || requests["/v4/x/public/pro&mo"] != 5 {
+	if !reflect.DeepEqual(got.Listed, []string{"a", "b", "c"}) || requests["/v4/x/public/pro&mo"] != 6 {
 		t.Errorf("listed %q in %v", got.Listed, requests)
 	}
 	if n := len(got.Apps); n != 53 || got.Apps[50] != "app50" || got.Apps[51] != "app0" ||
@@ -75,6 +79,9 @@ func TestDataInNode(t *testing.T) {
 		`<div data-key="0.0" data-component="poll"><p><"&>,T,0.0,` + s.URL + `/v4,https://c.example/p.js</p></div>` +
 		`<div data-key="0.2" data-component="map"></div></vitrine-app>`; got.HTML != want {
 		t.Errorf("%s, want %s", got.HTML, want)
+	}
+	if !strings.Contains(got.German, ` data-version="7" data-lang="de-AT">`) {
+		t.Error(got.German)
 	}
 	if want := "this key has other tags (403 of " + s.URL + "/v4/x/public/no),403,forbidden"; got.Refused != want ||
 		!reflect.DeepEqual(got.Asked, []string{"?app=a&key=k+y"}) {

@@ -43,8 +43,13 @@ export interface ServiceError extends Error {
  */
 export function listApps(source: Source & { limit?: number }): AsyncGenerator<AppInfo, void, undefined>;
 
-/** Returns apps as pages get them, in the order of their ids. */
-export function getApps(source: Source & { apps: readonly string[] }): Promise<(PublishedApp | MissingApp)[]>;
+/**
+ * Returns apps as pages get them, in the order of their ids. `lang` is a language tag such as `de-AT`: texts are in this
+ * language as far as they have it. Without it they are in the base of the service.
+ */
+export function getApps(
+	source: Source & { apps: readonly string[]; lang?: string | undefined },
+): Promise<(PublishedApp | MissingApp)[]>;
 
 /**
  * Returns the HTML of an app: a `<vitrine-app>` whose elements have what the modules of their components, by name,

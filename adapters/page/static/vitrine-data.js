@@ -15,12 +15,13 @@ export async function* listApps({ limit = 500, ...options }) {
 	} while (after);
 }
 
-/** Returns apps in the order of their ids, as pages get them. */
-export async function getApps({ apps, ...options }) {
+/** Returns apps in the order of their ids, as pages get them, with texts in a language or in the base. */
+export async function getApps({ apps, lang, ...options }) {
 	const ids = [...new Set(apps)];
 	const found = new Map();
 	for (let i = 0; i < ids.length; i += mostApps) {
 		const some = ids.slice(i, i + mostApps).map((id) => ["app", id]);
+		if (lang) some.push(["lang", lang]);
 		for (const app of (await get(options, some)).apps) found.set(app.id, app);
 	}
 	const { server, key } = options;
@@ -52,6 +53,7 @@ export async function renderApp({ elements, server, key: pageKey, error, ...app 
 			return `<div${attributes({ "data-key": key, "data-component": name })}>${html}</div>`;
 		});
 	const own = { app: app.id, tag: app.tag, "page-key": pageKey, server, "data-version": app.version };
+	if (app.lang) own["data-lang"] = app.lang;
 	return `<vitrine-app${attributes(own)}>${(await Promise.all(parts)).join("")}</vitrine-app>`;
 }
 

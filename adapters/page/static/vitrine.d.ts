@@ -51,6 +51,13 @@ export interface AppInfo {
 	/** When the tag was moved to this version, and when the version was made: milliseconds since 1970. */
 	publishedAt: number;
 	updatedAt: number;
+	/**
+	 * Of an app with texts in several languages: that of these texts, how many of them are in another one because they
+	 * lack it, and the languages that there are.
+	 */
+	lang?: string;
+	fallbacks?: number;
+	languages?: string[];
 }
 
 /** What mount returns. Both functions may be left out. */
@@ -74,11 +81,14 @@ export interface VitrineError {
 }
 
 /** The detail of the event `vitrine-shown`, which bubbles: once an app and page, when its elements are mounted. */
-export interface VitrineShown extends Pick<AppInfo, "tag" | "version"> {
+export interface VitrineShown extends Pick<AppInfo, "tag" | "version" | "lang"> {
 	app: string;
 }
 
-/** The element `<vitrine-app app tag page-key live server>`. Each property is the attribute. */
+/**
+ * The element `<vitrine-app app tag page-key live server lang>`. Each property is the attribute. `lang`, or that of the
+ * nearest element around, is the language of an app that has several.
+ */
 export class VitrineApp extends HTMLElement {
 	/** The id of the app. */
 	app: string | null;

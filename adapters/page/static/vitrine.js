@@ -2,7 +2,7 @@
 //
 //   <vitrine-app app="ID" tag="production" page-key="KEY" live="10"></vitrine-app>
 //
-// All elements with the same server, tag and key ask in one request for their apps. Each element of an app is mounted
+// All elements with the same server, tag, key and language ask in one request for their apps. Each element of an app is mounted
 // into a <div> of its own, by the module that its component names as main (see vitrine.d.ts). See the README of
 // adapters/page for everything else.
 
@@ -11,6 +11,7 @@ const mostApps = 50; // that one request may ask for
 const patience = 10_000; // milliseconds that a module may take to load before its element counts as failed
 const inOrder = 1000; // milliseconds that the elements of an app wait for the modules of those before them
 const longestPause = 300_000; // milliseconds between two requests after many errors
+const languageTag = /^([a-z]{2,8}|[ix]-[a-z\d]{1,8})(-[a-z\d]{1,8}){0,8}$/i; // as the service takes it
 
 // Part is one element of an app on the page.
 class Part {
@@ -127,7 +128,7 @@ const properties = {
 const seen = new Set(); // the ids of the apps that the page has shown
 
 class Host extends HTMLElement {
-	static observedAttributes = Object.values(properties).flat();
+	static observedAttributes = [...Object.values(properties).flat(), "lang"];
 	parts = new Map(); // by app and key
 
 	constructor() {
@@ -147,6 +148,12 @@ class Host extends HTMLElement {
 		return live === false ? 0 : live === true ? 10 : Math.max(1, live);
 	}
 
+	// the language of the page here, "" if it names none
+	get language() {
+		const lang = (this.closest("[lang]") ?? document.documentElement).getAttribute("lang");
+		return languageTag.test(lang ?? "") ? lang : "";
+	}
+
 	get template() {
 		return this.querySelector(":scope > template[slot=error]") ?? this.kept;
 	}
@@ -163,7 +170,8 @@ class Host extends HTMLElement {
 			this.show({ elements: [] });
 		});
 	}
-	attributeChangedCallback() {
+	attributeChangedCallback(name) {
+		if (name !== "lang") this.translated = false;
 		if (this.isConnected) join(this);
 	}
 
@@ -213,8 +221,9 @@ class Host extends HTMLElement {
 			elements = [];
 		}
 		const before = this.parts;
-		// What a server has rendered of this version is taken over.
-		const found = before.size || this.dataset.version !== String(info.version) ? [] : [...this.children];
+		// What a server has rendered of this version in this language is taken over.
+		const { version, lang } = this.dataset;
+		const found = before.size || version !== String(info.version) || lang !== info.lang ? [] : [...this.children];
 		this.parts = new Map();
 		const fresh = [];
 		for (const element of elements) {
@@ -242,7 +251,7 @@ class Host extends HTMLElement {
 		}
 		if (seen.has(info.id) || error || !this.isConnected) return;
 		seen.add(info.id);
-		const detail = { app: info.id, tag: info.tag, version: info.version };
+		const detail = { app: info.id, tag: info.tag, version: info.version, lang: info.lang };
 		this.dispatchEvent(new CustomEvent("vitrine-shown", { bubbles: true, detail }));
 	}
 
@@ -283,7 +292,8 @@ for (const [name, attributes] of Object.entries(properties)) {
 	});
 }
 
-// Groups are the elements with the same server, tag and key. Each group asks for its apps in one request, or in several
+// Groups are the elements with the same server, tag, key and language, which is "" for apps that are not known to have
+// texts in several. Each group asks for its apps in one request, or in several
 // if there are many.
 const groups = new Map();
 
@@ -304,8 +314,9 @@ function join(host) {
 		);
 		return;
 	}
-	const name = JSON.stringify([server, tag, pageKey]);
-	if (!groups.has(name)) groups.set(name, new Group(server || ownServer, tag, pageKey));
+	const lang = host.translated ? host.language : "";
+	const name = JSON.stringify([server, tag, pageKey, lang]);
+	if (!groups.has(name)) groups.set(name, new Group(server || ownServer, tag, pageKey, lang));
 	const group = (host.group = groups.get(name));
 	host.fresh = true;
 	group.hosts.add(host);
@@ -316,8 +327,8 @@ class Group {
 	hosts = new Set();
 	errors = 0;
 
-	constructor(server, tag, key) {
-		Object.assign(this, { server, tag, key });
+	constructor(server, tag, key, lang) {
+		Object.assign(this, { server, tag, key, lang });
 	}
 
 	// soon asks in so many milliseconds, unless it asks earlier.
@@ -356,7 +367,12 @@ class Group {
 					continue;
 				}
 				host.fresh = false;
-				host.show(value.find((app) => app.id === id));
+				const app = value.find((app) => app.id === id);
+				const { language } = host;
+				if (app.languages && language !== this.lang && (this.lang || language !== app.lang)) {
+					host.translated = true;
+					join(host);
+				} else host.show(app);
 			}
 		}
 		this.errors = failed ? this.errors + 1 : 0;
@@ -375,6 +391,7 @@ class Group {
 		const url = new URL(this.server.replace(/\/*$/, path), document.baseURI);
 		for (const id of ids) url.searchParams.append("app", id);
 		url.searchParams.set("key", this.key);
+		if (this.lang) url.searchParams.set("lang", this.lang);
 		const answer = await fetch(url, { credentials: "omit", signal: AbortSignal.timeout(30_000) }); // the browser's cache sends the ETag
 		if (answer.ok) return (await answer.json()).apps;
 		const { error, code } = await answer.json().catch(() => ({})); // something between may answer without JSON

@@ -7,6 +7,7 @@ for await (const app of listApps({ ...source, limit: 2 })) listed.push(app.id);
 
 const ids = Array.from({ length: 51 }, (_, i) => `app${i}`);
 const apps = await getApps({ ...source, apps: [...ids, "app0", "gone"] });
+const german = await getApps({ ...source, apps: ["app0"], lang: "de-AT" });
 
 const poll = { render: ({ config, app, key, server, main }) => `<p>${[config.q, app.title, key, server, main]}</p>` };
 const html = await renderApp(JSON.parse(JSON.stringify(apps[0])), { poll, map: { mount() {} } });
@@ -22,6 +23,7 @@ console.log(
 		listed,
 		apps: apps.map(({ id, error }) => error ?? id),
 		html,
+		german: await renderApp(german[0], {}),
 		refused,
 		asked: asked.map((url) => new URL(url).search),
 		broken: await said(renderApp(apps[1], { poll: broken })),

@@ -34,6 +34,9 @@ type deliveredApp struct {
 	Elements []deliveredElement `json:"elements"`
 	Error    string             `json:"error,omitempty"`
 	Code     string             `json:"code,omitempty"`
+
+	Lang      string   `json:"lang,omitempty"`
+	Languages []string `json:"languages,omitempty"`
 }
 
 // pages has a service that delivers what a test puts into apps, and a site of another origin.
@@ -42,7 +45,7 @@ type pages struct {
 	service, site *httptest.Server
 
 	mu     sync.Mutex
-	apps   map[string]deliveredApp // by tag and id
+	apps   map[string]deliveredApp // by tag and id, and by a language too
 	asked  []url.Values            // of each delivery
 	others atomic.Int32            // deliveries that another server, below /other, was asked for
 	status int                     // that deliveries get instead; 0 for none
@@ -144,7 +147,10 @@ func (w *pages) deliver(a http.ResponseWriter, r *http.Request) {
 		Apps []deliveredApp `json:"apps"`
 	}{}
 	for _, id := range r.URL.Query()["app"] {
-		found, ok := w.apps[r.PathValue("tag")+" "+id]
+		found, ok := w.apps[r.PathValue("tag")+" "+id+" "+r.URL.Query().Get("lang")]
+		if !ok {
+			found, ok = w.apps[r.PathValue("tag")+" "+id]
+		}
 		if !ok {
 			found = deliveredApp{ID: id, Error: "there is no such app", Code: "not_found"}
 		}
