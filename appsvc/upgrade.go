@@ -7,18 +7,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
-	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/rule"
 )
 
-// An upgrade gives the elements of apps another version of their component. Each app is one transaction. After an
-// upgrade that has ended early, it is simply repeated: apps that have the version already are skipped.
+// An upgrade gives the elements of apps another version of their component; see rewrite. After an upgrade that has
+// ended early, it is simply repeated: apps that have the version already are skipped.
 
 // UpgradeRequest names a version of a component that the apps with this component will get.
 type UpgradeRequest struct {
@@ -31,12 +28,12 @@ type UpgradeRequest struct {
 	DryRun bool            `json:"-"`              // stores nothing, and returns what would be done
 }
 
-// UpgradedApp is an app with elements that get the version.
+// UpgradedApp is an app that Upgrade or Replace changes.
 type UpgradedApp struct {
 	App      string          `json:"app"` // its id
 	Title    string          `json:"title"`
 	Version  vitrine.Version `json:"version"`  // the new one; with Violations the latest one, which stays
-	Elements []string        `json:"elements"` // ids of the elements
+	Elements []string        `json:"elements"` // ids of the elements that are changed
 	// Violations say why the app was not changed: what the schema rejects, and why else a patch of the app would be
 	// rejected, with the keyword patch, cost, size or refused. Their pointers lead into the app, such as
 	// /elements/2/config/size.
@@ -46,13 +43,6 @@ type UpgradedApp struct {
 	// names of the tags that point to a version before Version: a release can move them
 	Tags []string `json:"tags"`
 }
-
-// The limits of one page of Upgrade; Limits.PageBytes of bodies and results is another.
-const (
-	upgradedApps = 100
-	upgradeTime  = time.Second // by the clock of Options.Now
-	upgradeSteps = 1_000_000   // of the difference of one app, about 2 ms
-)
 
 // Upgrade gives all matching elements of each app that the caller may change another version of their component, and
 // applies a patch to each of their configs. Each app is validated and stored as Patch does it, as one new version of
@@ -72,7 +62,7 @@ func (s *Session) Upgrade(
 	if err := s.check(); err != nil {
 		return out, err
 	}
-	u := upgrade{s: s.service, by: s.by, in: in, ref: ComponentRef{in.Name, in.To}}
+	u := upgrade{s: s.service, in: in, ref: ComponentRef{in.Name, in.To}}
 	if len(in.Patch) > s.service.limits.PatchBytes {
 		return out, fault.At("/patch",
 			tooMuch("patch", s.service.limits.PatchBytes))
@@ -85,87 +75,23 @@ func (s *Session) Upgrade(
 	if in.To == "" {
 		return out, fault.Invalid("/to", "missing: want a version of the component")
 	}
-	list := "upgrade " + in.Name + "\n" + in.To
-	from := ""
-	if in.After != "" {
-		_, text, ok := parseCursor(list, in.After)
-		if from = text; !ok || text == "" {
-			return out, fault.Invalid("/after", "not a cursor of this upgrade")
-		}
+	w := rewrite{s: s, list: "upgrade " + in.Name + "\n" + in.To, dryRun: in.DryRun, ends: true,
+		apps: appQuery{component: ComponentRef{Name: in.Name}}, change: u.change,
+		validate: func(ctx context.Context, d draft) (draft, error) {
+			return s.service.validateDraftWith(ctx, map[ComponentRef][]byte{u.ref: u.manifest}, "", d)
+		}}
+	if err := w.from(in.After); err != nil {
+		return out, err
 	}
 	if err := u.prepare(ctx); err != nil {
 		return out, err
 	}
-	until, size := s.service.now().Add(upgradeTime), 0
-	for {
-		users, more, err := u.users(ctx, from, upgradedApps-len(out.Items), size)
-		if err != nil {
-			return vitrine.Page[UpgradedApp]{}, err
-		}
-		done, err := u.apps(ctx, users)
-		if err != nil {
-			return vitrine.Page[UpgradedApp]{}, err
-		}
-		for _, app := range done {
-			out.Items, size = append(out.Items, app), size+app.size()
-		}
-		if !more {
-			return out, nil
-		}
-		if len(users) > 0 {
-			from = users[len(users)-1].ID
-		}
-		if len(out.Items) >= upgradedApps || len(users) == 0 || !s.service.now().Before(until) {
-			out.Next = cursor(list, 0, from)
-			return out, nil
-		}
-	}
-}
-
-// users returns up to limit apps that use the component, with ids after from, and whether there are more. The apps are
-// then processed concurrently, so that their transactions share commits. size is the size of the page so far. The page
-// has no room for an app whose body would bring it above Limits.PageBytes: what the page says of an app is known only
-// when the app has been upgraded, and is seldom larger than its body.
-func (u *upgrade) users(
-	ctx context.Context, from string, limit, size int,
-) (users []componentUser, more bool, err error) {
-	err = u.s.store.view(ctx, func(r *reader) error {
-		users, more = nil, false
-		bytes := size
-		for user, err := range r.users(ctx, u.in.Name, from, u.by) {
-			if err != nil {
-				return err
-			}
-			if user.ID == from {
-				continue
-			}
-			if more = len(users) == min(limit, records.AtOnce) || bytes > 0 &&
-				bytes+len(user.body) > u.s.limits.PageBytes; more {
-				return nil
-			}
-			users, bytes = append(users, user), bytes+len(user.body)
-		}
-		return nil
-	})
-	return users, more, err
-}
-
-// size is the approximate size of an app in a page, in bytes.
-func (a UpgradedApp) size() int {
-	n := 300 + len(a.Title) + len(a.Diff) + 10*len(a.Elements)
-	for _, v := range a.Violations {
-		n += 60 + len(v.Pointer) + len(v.Message)
-	}
-	for _, tag := range a.Tags {
-		n += len(tag) + 3
-	}
-	return n
+	return w.page(ctx)
 }
 
 // upgrade is one call of Upgrade.
 type upgrade struct {
 	s   *Service
-	by  vitrine.Caller
 	in  UpgradeRequest
 	ref ComponentRef
 	ops []jsontree.Op
@@ -206,104 +132,6 @@ func (u *upgrade) prepare(ctx context.Context) error {
 	}
 	return nil
 }
-
-// apps upgrades some apps concurrently. It leaves out apps without matching elements and apps that the caller may not
-// change.
-func (u *upgrade) apps(ctx context.Context, users []componentUser) (out []UpgradedApp, err error) {
-	done, errs := make([]UpgradedApp, len(users)), make([]error, len(users))
-	var all sync.WaitGroup
-	for i, user := range users {
-		if mayUse(u.by, user.appHead) && slices.Contains(user.Components, u.ref.Name) {
-			all.Go(func() { done[i], errs[i] = u.app(ctx, user) })
-		}
-	}
-	all.Wait()
-	return slices.DeleteFunc(done, func(a UpgradedApp) bool { return a.App == "" }), errors.Join(errs...)
-}
-
-// errDryRun rolls back the writes of a dry run.
-var errDryRun = errors.New("a dry run")
-
-// app upgrades an app. If somebody else changes it meanwhile, app starts again. The result has no App if there is
-// nothing to do.
-func (u *upgrade) app(ctx context.Context, user componentUser) (out UpgradedApp, err error) {
-	for range 10 {
-		out, err = u.version(ctx, user.appHead, user.body)
-		if errors.Is(err, errVersionChanged) {
-			last, err := u.s.As(u.by).readLatest(ctx, user.ID)
-			if user.appHead, user.body = last.head, last.Body; err != nil {
-				return UpgradedApp{}, ignore(ignore(err, vitrine.ErrNotFound), vitrine.ErrForbidden)
-			}
-			continue
-		}
-		for _, tag := range user.tags {
-			if tag.AppVersion.Compare(out.Version) < 0 {
-				out.Tags = append(out.Tags, tag.Name)
-			}
-		}
-		return out, err
-	}
-	out.reject(user.Version, "", "refused", "it was changed again and again meanwhile: try again")
-	return out, nil
-}
-
-// errVersionChanged means that an app has got another version meanwhile.
-var errVersionChanged = errors.New("the app has another version")
-
-// version adds the next version of an app with this head and body. It returns errVersionChanged if this is not the
-// latest version any more.
-func (u *upgrade) version(ctx context.Context, head appHead, body Body) (out UpgradedApp, err error) {
-	old, err := body.draft()
-	if err != nil {
-		return out, err
-	}
-	out = UpgradedApp{App: head.ID, Title: old.title, Version: head.Version, Elements: []string{},
-		Violations: []vitrine.Violation{}, Diff: json.RawMessage("[]"), Tags: []string{}}
-	next := old
-	next.elements = slices.Clone(old.elements)
-	if err := u.change(&out, next.elements); err != nil || len(out.Elements) == 0 {
-		return UpgradedApp{}, err
-	}
-	if len(out.Violations) > 0 {
-		return out, nil
-	}
-	valid, err := u.s.validateDraftWith(ctx, map[ComponentRef][]byte{u.ref: u.manifest}, "", next)
-	if err == nil {
-		err = u.finish(&out, old, valid, u.s.As(u.by).nextVersion(head))
-	}
-	if err == nil && (!u.in.DryRun || u.s.check != nil) {
-		err = u.store(ctx, head, valid)
-	}
-	e, rejected := errors.AsType[*vitrine.Error](err)
-	_, replaced := errors.AsType[componentChanged](err)
-	_, checked := errors.AsType[*rule.Rejected](err)
-	switch {
-	case err == nil, errors.Is(err, errDryRun):
-		return out, nil
-	case replaced || !rejected:
-		return UpgradedApp{}, err
-	case checked:
-		out.reject(head.Version, e.Pointer, "refused", e.Reason)
-	case e.Code == vitrine.CodeStaleVersion:
-		return out, errVersionChanged
-	case e.Kind == vitrine.ErrNotFound || e.Kind == vitrine.ErrForbidden:
-		return UpgradedApp{}, nil
-	case e.Kind == vitrine.ErrTooLarge:
-		out.reject(head.Version, "", "size", e.Reason)
-	default:
-		out.reject(head.Version, e.Pointer, e.Code, e.Reason)
-	}
-	return out, nil
-}
-
-// reject records why the app is not changed.
-func (a *UpgradedApp) reject(latest vitrine.Version, pointer, keyword, reason string) {
-	a.Version, a.Diff = latest, json.RawMessage("[]")
-	a.Violations = append(a.Violations, vitrine.Violation{Pointer: pointer, Keyword: keyword, Message: reason})
-}
-
-// mostViolations is the maximum number of Violations of an app.
-const mostViolations = 100
 
 // change gives the matching elements the component and their new configs. It records their ids and the violations of
 // their configs.
@@ -349,38 +177,5 @@ func (u *upgrade) change(out *UpgradedApp, elements []draftElement) error {
 			out.Violations = append(out.Violations, v)
 		}
 	}
-	out.Violations = out.Violations[:min(len(out.Violations), mostViolations)]
 	return nil
-}
-
-// finish records the next version of an app, with this content, and the difference from the previous one.
-func (u *upgrade) finish(out *UpgradedApp, old, next draft, of App) error {
-	next.elements = slices.Clone(next.elements)
-	next.giveKeys(of.Version)
-	body := next.body(of.Owner)
-	if err := of.with(body).checkSize(u.s.limits.DocumentBytes); err != nil {
-		return err
-	}
-	stored, err := body.draft()
-	if err != nil {
-		return err
-	}
-	ops, err := u.s.limits.diff(old, stored, &jsontree.Differ{Steps: upgradeSteps})
-	if err != nil {
-		return err
-	}
-	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, out.Version.String())}
-	out.Version, out.Diff = of.Version, appendPatch(nil, append([]jsontree.Op{test}, ops...))
-	return nil
-}
-
-// store stores the next version of an app as Patch does. A dry run rolls it back with errDryRun.
-func (u *upgrade) store(ctx context.Context, head appHead, d draft) error {
-	return u.s.store.update(ctx, func(tx *writer) error {
-		_, err := u.s.As(u.by).storePatch(ctx, tx, head, d, "")
-		if err == nil && u.in.DryRun {
-			err = errDryRun
-		}
-		return err
-	})
 }

@@ -76,6 +76,13 @@ func (a *Apps) Upgrade(ctx context.Context, in appsvc.UpgradeRequest) (vitrine.P
 	return pageOfApps[appsvc.UpgradedApp](ctx, a.remote, r)
 }
 
+// Replace replaces a text in the apps that the caller may change.
+func (a *Apps) Replace(ctx context.Context, in appsvc.ReplaceRequest) (vitrine.Page[appsvc.UpgradedApp], error) {
+	r := request{method: http.MethodPost, path: "/x/replace", query: values{}.flag("dryRun", in.DryRun), body: in,
+		reads: in.DryRun}
+	return pageOfApps[appsvc.UpgradedApp](ctx, a.remote, r)
+}
+
 // pageOfApps returns the page that has the cursor of the next one in its body.
 func pageOfApps[Item any](ctx context.Context, s remote, r request) (vitrine.Page[Item], error) {
 	out, err := send[struct {

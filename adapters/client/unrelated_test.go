@@ -94,6 +94,7 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.CheckComponent": ofApps((*client.Apps).CheckComponent,
 		appsvc.CheckComponentRequest{Name: "c", Manifest: []byte(`{}`)}),
 	"Apps.Upgrade": ofApps((*client.Apps).Upgrade, appsvc.UpgradeRequest{Name: "c", To: "2"}),
+	"Apps.Replace": ofApps((*client.Apps).Replace, appsvc.ReplaceRequest{Find: "xx"}),
 	"Apps.DeleteTag": func(ctx context.Context, c *client.Client) error {
 		return c.Apps.DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: "a", Name: "t"})
 	},

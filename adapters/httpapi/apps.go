@@ -52,7 +52,8 @@ func (a appRoutes) list(c *call) error {
 		Sort:    appsvc.Sort(c.query.filled("sort", "want createdAt, -createdAt, updatedAt or -updatedAt")),
 		Query:   c.query.text("q"), Group: c.query.text("group"), Owner: c.query.text("owner"),
 		UsingComponent: c.query.text("usingComponent"), UsingVersion: c.query.text("usingVersion"),
-		In: c.query.list("in"), Deleted: c.query.flag("deleted"), After: c.query.cursor("after"), Limit: c.query.limit(),
+		In: c.query.list("in"), Deleted: c.query.flag("deleted"), After: c.query.cursor("after"),
+		Limit: c.query.limit(),
 	}
 	if c.query.Has("in") && in.In == nil {
 		in.In = []string{} // which the domain rejects

@@ -78,6 +78,24 @@ func (a appRoutes) upgrade(c *call) error {
 	return pageOfApps(c, page, err)
 }
 
+// replace serves POST /x/replace with {"find", "replace", "group", "component", "after"}: it replaces a text in the
+// apps that the caller may change; with dryRun=true it only reports the effect. 200 as for upgrade. 400.
+func (a appRoutes) replace(c *call) error {
+	var body struct {
+		appsvc.ReplaceRequest
+		After *string `json:"after"` // null is the first page
+	}
+	if err := c.decode(&body); err != nil {
+		return err
+	}
+	in := body.ReplaceRequest
+	if in.DryRun = c.query.flag("dryRun"); body.After != nil {
+		in.After = *body.After
+	}
+	page, err := ask(c, a.as(c).Replace, in)
+	return pageOfApps(c, page, err)
+}
+
 // component serves GET /components/{name}: the latest version of a component. Any valid token will do, since pages that
 // show an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has
 // it.

@@ -219,7 +219,8 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	version := func(r map[string]any) string { return fmt.Sprintf(`{"version":%q}`, r["version"]) }
 	release := a.ask("POST", "/x/releases/", "", `{"name":"r",`+move+`}`)
 	a.ids["id"] = fmt.Sprint(release["id"])
-	release = a.ask("PUT", "/x/releases/{id}", "", `{"version":"0","name":"r","note":"n","at":1700000100000,"until":1700000200000,`+move+`}`)
+	release = a.ask("PUT", "/x/releases/{id}", "",
+		`{"version":"0","name":"r","note":"n","at":1700000100000,"until":1700000200000,`+move+`}`)
 	second := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=second", Moderates: []string{network}}}
 	a.as(second, "POST", "/v4/x/releases/"+a.ids["id"]+"/approve", version(release)).want(200).read(&release)
 	a.asked["POST /x/releases/{id}/approve"] = true
@@ -241,6 +242,9 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("POST", "/components/", "",
 		`{"name":"c","version":"2","main":"/x.js","configSchema":{"required":["absent"]}}`)
 	a.ask("POST", "/components/{name}/upgrade", "?dryRun=true", `{"to":"2"}`)
+	a.ask("POST", "/x/replace", "?dryRun=true",
+		`{"find":"xx","replace":"y","group":"urn:vitrine:example.test","component":"c",`+
+			`"after":null}`)
 	a.ask("POST", "/components/{name}/upgrade", "",
 		`{"from":["1"],"to":"2","patch":[{"op":"add","path":"/absent","value":1}]}`)
 	a.ask("DELETE", "/components/{name}", "", "")

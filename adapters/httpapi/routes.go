@@ -81,6 +81,8 @@ func (h *handler) routes() []route {
 			a.releaseAction("/x/releases/{id}/undo", (*appsvc.Session).UndoRelease),
 
 			get("/x/languages", a.languages, byTag),
+			write("POST", "/x/replace", 200, a.replace, 0, jsonBody, "dryRun"),
+
 			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"),
 		)
 		all = append(all,

@@ -401,7 +401,8 @@ func (c *call) erases() error {
 	return c.slot.acquire(c.r.Context(), 1, erasePatience)
 }
 
-// mostSearches is how many searches in content may be under way, so that most of the slots of reads are left for others.
+// mostSearches is how many searches in content may be under way, so that most of the slots of reads are left for
+// others.
 const mostSearches = 8
 
 // uses returns how much memory the request uses with so many bytes of work or response.

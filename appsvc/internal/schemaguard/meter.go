@@ -40,6 +40,7 @@ type meter struct {
 	deciding bool          // formats decide between alternatives: see oneOf
 
 	schemas     []*jsonschema.Schema        // those of the schema, in the order of their places
+	fixed       map[*jsonschema.Schema]bool // those that have enum or const
 	own         map[*jsonschema.Schema]bool // the same; others are of meta-schemas
 	numbers     bool                        // some look into numbers
 	unevaluated bool                        // some have unevaluatedItems or unevaluatedProperties
@@ -113,7 +114,7 @@ func size(v any) (n int) {
 // install makes the meter charge for all subschemas. It rejects a schema in which a subschema is applied to the value
 // that it applies to already. names has the formats of the subschemas.
 func (m *meter) install(places map[string]*jsonschema.Schema, names map[string]string, formats Formats) error {
-	m.own = map[*jsonschema.Schema]bool{}
+	m.own, m.fixed = map[*jsonschema.Schema]bool{}, map[*jsonschema.Schema]bool{}
 	for _, pointer := range slices.Sorted(maps.Keys(places)) {
 		m.schemas = append(m.schemas, places[pointer])
 		m.own[places[pointer]] = true
@@ -156,6 +157,21 @@ func inPlace(s *jsonschema.Schema) (out []*jsonschema.Schema) {
 	return slices.DeleteFunc(out, func(s *jsonschema.Schema) bool { return s == nil })
 }
 
+// dynamic returns the subschemas that a dynamic reference of s may lead to besides: all that have its anchor.
+func (m *meter) dynamic(s *jsonschema.Schema) (out []*jsonschema.Schema) {
+	r, d := s.RecursiveRef, s.DynamicRef
+	if r == nil && d == nil {
+		return nil
+	}
+	for _, other := range m.schemas {
+		if r != nil && r.RecursiveAnchor && other.RecursiveAnchor ||
+			d != nil && d.Anchor != "" && d.Anchor == d.Ref.DynamicAnchor && d.Anchor == other.DynamicAnchor {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
 // chain returns how many subschemas in a row apply to one value from s on. It rejects a cycle, and a chain that is too
 // long. A dynamic reference may lead to every subschema with its anchor. chains has the known results, and 0 for the
 // subschemas that lead to s.
@@ -168,17 +184,8 @@ func (m *meter) chain(s *jsonschema.Schema, chains map[*jsonschema.Schema]int) (
 		return n, nil
 	}
 	chains[s] = 0
-	next := inPlace(s)
-	if r, d := s.RecursiveRef, s.DynamicRef; r != nil || d != nil {
-		for _, other := range m.schemas {
-			if r != nil && r.RecursiveAnchor && other.RecursiveAnchor ||
-				d != nil && d.Anchor != "" && d.Anchor == d.Ref.DynamicAnchor && d.Anchor == other.DynamicAnchor {
-				next = append(next, other)
-			}
-		}
-	}
 	longest := 1
-	for _, sub := range next {
+	for _, sub := range append(inPlace(s), m.dynamic(s)...) {
 		if !m.own[sub] {
 			continue // meta-schemas are known to end
 		}
@@ -207,6 +214,7 @@ func (m *meter) hook(s *jsonschema.Schema, own *jsonschema.Format, asserted bool
 	steps := m.stepsOf(s)
 	constant, enum := s.Const, s.Enum
 	s.Const, s.Enum = nil, nil
+	m.fixed[s] = constant != nil || enum != nil
 	var values []any
 	if constant != nil {
 		values = append(values, *constant)

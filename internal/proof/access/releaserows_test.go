@@ -100,6 +100,15 @@ func releaseRows() []row {
 				w.t.Errorf("%s holds the release of %q: %t, want %t", r.what, thing, has, want)
 			}
 		}},
+		row{route: "POST /x/replace", table: changeable, says: "+200 -200",
+			request: func(*world, string) request {
+				return post("/x/replace?dryRun=true", `{"find":"XX","replace":"yy"}`)
+			},
+			check: func(w *world, c caller, thing string, r reply) {
+				if has, want := strings.Contains(r.body, w.apps[thing]), changeable.at(c, thing) == '+'; has != want {
+					w.t.Errorf("%s would change %q: %t, want %t", r.what, thing, has, want)
+				}
+			}},
 		row{route: "POST /components/{name}/upgrade", table: changeable, says: "+200 -200",
 			request: func(w *world, _ string) request {
 				w.send(builder,

@@ -223,7 +223,7 @@ func (w *world) buildApp(i int) {
 	a := appsOf[i]
 	by := as(network + ":user=" + a.owner)
 	r := w.must(by, "POST", "/apps/", fmt.Sprintf(`{"title":%q,"groups":%s,"elements":[
-		{"component":{"name":"used","version":"1.0.0"},"config":{}},{"component":{"name":"dropped","version":"1.0.0"},"config":{}}]}`,
+		{"component":{"name":"used","version":"1.0.0"},"config":{"t":"XX"}},{"component":{"name":"dropped","version":"1.0.0"},"config":{}}]}`,
 		"app "+a.name, text(a.versions[0])), 201)
 	var out struct{ ID string }
 	r.read(&out)
