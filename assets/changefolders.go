@@ -43,9 +43,15 @@ type FolderChange struct {
 	Label *string `json:"label,omitzero"`
 	// Path moves the folder, with all that is below, into the folder with this full path. The top
 	// level is "/"; "" is ErrInvalid.
+	//
+	// A folder that moves out of one from which it inherits permissions keeps them: they are added to its own, and it
+	// inherits no more, whatever Inherit says. So moving a folder makes it visible to nobody, unless Open is true.
 	Path    *string `json:"path,omitzero"`
 	Inherit *bool   `json:"inherit,omitzero"`
-	Deleted *bool   `json:"deleted,omitzero"` // true deletes the folder, false restores it
+	// Open lets a folder that moves have the permissions of its new place instead of those of the old one. It is for
+	// moderators, and goes with Path.
+	Open    bool  `json:"open,omitzero"`
+	Deleted *bool `json:"deleted,omitzero"` // true deletes the folder, false restores it
 }
 
 // ChangedFolders is the result of a ChangeFoldersRequest.
@@ -215,18 +221,69 @@ func (req *request) updateFolder(at string, in FolderChange) (*node, error) {
 		}
 		f.Label = *in.Label
 	}
+	if in.Open && in.Path == nil {
+		return nil, fault.Invalid(at+"/open", "goes with path: it is about a folder that moves")
+	}
+	if in.Inherit != nil {
+		f.Inherit = *in.Inherit
+	}
 	if in.Path != nil {
 		if f.Parent, err = req.moveTo(at+"/path", n, *in.Path); err != nil {
 			return nil, err
 		}
-	}
-	if in.Inherit != nil {
-		f.Inherit = *in.Inherit
+		if in.Open && !req.moderator {
+			return nil, fault.At(at+"/open", fault.Forbidden("to open a folder by moving it is for moderators"))
+		}
+		if f.Parent != n.Parent && n.Inherit && f.Inherit && !in.Open {
+			if err := req.keepClosed(at+"/path", n, &f); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if in.Deleted != nil {
 		f.Deleted = *in.Deleted
 	}
 	return req.stageFolder(f), nil
+}
+
+// keepClosed gives f, a folder that moves from where n is, the permissions that n inherits, if one of the folders that
+// close n does not close it in its new place.
+func (req *request) keepClosed(at string, n *node, f *folderRecord) error {
+	closing := n.parent.closing()
+	there := req.tree.nodes[f.Parent].closing()
+	if !slices.ContainsFunc(closing, func(c *node) bool { return !slices.Contains(there, c) }) {
+		return nil
+	}
+	var inherited []Permission
+	rid := resourceID(req.network, req.lib, f.ID)
+	for _, c := range closing {
+		for _, p := range c.Permissions {
+			p.ID, p.RID = "", ""
+			if checkPermission(p, at, rid, req.limits) == nil { // else it grants nothing: see checkSubject
+				inherited = append(inherited, p)
+			}
+		}
+	}
+	var err error
+	f.Inherit = false
+	if f.Permissions, err = req.grant(at, f.ID, f.Permissions, inherited); err != nil {
+		return err
+	}
+	return req.checkPermissionCount(at, len(f.Permissions), len(n.Permissions))
+}
+
+// closing returns the folders that close those that inherit from n: of n and the folders above it, as far as they
+// inherit, the ones that have a permission or do not inherit. n may be nil, the top level.
+func (n *node) closing() (list []*node) {
+	for ; n != nil; n = n.parent {
+		if len(n.Permissions) > 0 || !n.Inherit {
+			list = append(list, n)
+		}
+		if !n.Inherit {
+			break
+		}
+	}
+	return list
 }
 
 // moveTo returns the id of the folder with this full path as the new parent of n, or "" for the top

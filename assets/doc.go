@@ -53,7 +53,8 @@
 //     it. Only they can make it inherit again, as nobody else may manage it. So revoking a
 //     permission never makes a folder visible to more members.
 //   - To move a folder takes manage on it and edit on its new parent. Only moderators move a folder
-//     to the top level.
+//     to the top level. A folder that moves away from folders from which it inherits permissions keeps these as its
+//     own and inherits no more, unless a moderator asks for the contrary.
 //   - A folder below a deleted one counts as deleted, until that one is restored. To move it out
 //     and restore it in one request takes manage on each deleted folder above it too.
 //   - Adding an asset that exists is [vitrine.ErrConflict] if the request names a folder that the asset is
@@ -192,7 +193,7 @@
 //     read it and its permissions, and update it only if the update restores it (Deleted set to
 //     false).
 //   - FolderTree of a search covers every folder of the tree that the caller sees, also below a
-//     hidden one. A path of ListFolders may lead through hidden folders too.
+//     hidden one. A path of ListFolders may lead through hidden folders too, and FolderPage.Ancestors has their ids.
 //   - The ID of a permission to create is ignored. A permission may name a user of the network by
 //     id or by URN; both mean the same user. Permissions that differ only in the names of users and
 //     roles are equal. A user id has no colon, so it is never taken for a URN.

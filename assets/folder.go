@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -111,16 +112,32 @@ func (in ListFoldersRequest) From(cursor string) ListFoldersRequest {
 	return in
 }
 
-// ListFolders returns a page of the folders that the caller sees, with the ids of their children. They are ordered by
-// label, by letters whatever their case and numbers by value, and then by id. With in.Deleted it lists deleted folders
-// instead: those that were deleted themselves and that the caller may manage.
+// FolderPage is a page of folders.
+type FolderPage struct {
+	vitrine.Page[Folder]
+	// Ancestors are the folders that the caller does not see and that are on the way to one that it sees: each folder
+	// above one of the page and, on the first page of a list by Paths alone, each folder in these places that has a
+	// folder below it that the caller sees. Paths of these folders have the same ids. They are ordered by Path and ID,
+	// and end before Limits.PageBytes.
+	Ancestors []Ancestor
+}
+
+// Ancestor is a folder of which a caller knows the place alone.
+type Ancestor struct {
+	ID   string `json:"id"`
+	Path string `json:"path"` // as that of a Folder
+}
+
+// ListFolders returns a page of the folders that the caller sees, with the ids of their children.
+// They are ordered by label, by letters whatever their case and numbers by value, and then by id. With in.Deleted it
+// lists deleted folders instead: those that were deleted themselves and that the caller may manage.
 //
 // The path or the id of a folder that the caller does not see finds nothing, and is no error.
 // ListFolders returns ErrInvalid if After or Before is not the id of a folder that the caller may
 // read, if both are given, if Limit is out of range, or if IDs or Paths has more than Limits.IDs.
-func (s *Session) ListFolders(ctx context.Context, lib Library, in ListFoldersRequest) (vitrine.Page[Folder], error) {
+func (s *Session) ListFolders(ctx context.Context, lib Library, in ListFoldersRequest) (FolderPage, error) {
 	s = s.calls("ListFolders")
-	return view(ctx, s, lib, func(req *request) (vitrine.Page[Folder], error) { return req.folders(in) })
+	return view(ctx, s, lib, func(req *request) (FolderPage, error) { return req.folders(in) })
 }
 
 // AllFolders yields the folders of a list, beginning with the page that the request asks for. It
@@ -134,20 +151,20 @@ func (s *Session) AllFolders(ctx context.Context, lib Library, in ListFoldersReq
 
 // folders returns the page of the list. The folders nearest to the cursor are taken first: from
 // After forwards, or from Before backwards. The page itself always has the order of the list.
-func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error) {
+func (req *request) folders(in ListFoldersRequest) (FolderPage, error) {
 	limit, err := paging.Limit(in.Limit, 50, req.limits.Page)
 	if err != nil {
-		return vitrine.Page[Folder]{}, err
+		return FolderPage{}, err
 	}
 	if n := len(in.IDs); n > req.limits.IDs {
-		return vitrine.Page[Folder]{}, fault.Invalid("id", "has %d ids, at most %d are allowed", n, req.limits.IDs)
+		return FolderPage{}, fault.Invalid("id", "has %d ids, at most %d are allowed", n, req.limits.IDs)
 	}
 	if n := len(in.Paths); n > req.limits.IDs {
-		return vitrine.Page[Folder]{}, fault.Invalid("path", "has %d paths, at most %d are allowed", n, req.limits.IDs)
+		return FolderPage{}, fault.Invalid("path", "has %d paths, at most %d are allowed", n, req.limits.IDs)
 	}
 	found, behind, err := req.listed(in)
 	if err != nil {
-		return vitrine.Page[Folder]{}, err
+		return FolderPage{}, err
 	}
 	// With Before, the page is made from its end to its beginning, and turned round afterwards.
 	backward := in.Before != ""
@@ -155,6 +172,7 @@ func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error)
 		slices.Reverse(found)
 	}
 	list := []Folder{}
+	var shown []*node
 	room := paging.NewRoom(limit, req.limits.PageBytes)
 	for _, n := range found {
 		f := req.fullFolder(n)
@@ -163,16 +181,70 @@ func (req *request) folders(in ListFoldersRequest) (vitrine.Page[Folder], error)
 			behind = behind || !backward // a list that is read backwards has left out folders before the page
 			break
 		}
-		list = append(list, f)
+		list, shown = append(list, f), append(shown, n)
 	}
 	if backward {
 		slices.Reverse(list)
 	}
-	out := vitrine.Page[Folder]{Items: list}
+	out := FolderPage{vitrine.Page[Folder]{Items: list}, req.ancestors(in, shown)}
 	if behind && len(list) > 0 {
 		out.Next = list[len(list)-1].ID
 	}
 	return out, nil
+}
+
+// ancestors returns FolderPage.Ancestors of a page with these folders.
+func (req *request) ancestors(in ListFoldersRequest, shown []*node) (list []Ancestor) {
+	hidden := map[*node]bool{}
+	for _, n := range shown {
+		for n = n.parent; n != nil && !hidden[n]; n = n.parent {
+			if _, err := req.folderToRead("", n.ID); err != nil {
+				hidden[n] = true
+			}
+		}
+	}
+	if in.IDs == nil && in.Label == "" && !in.Deleted && in.After == "" && in.Before == "" {
+		for _, parent := range req.parents(in) {
+			children := req.tree.top
+			if parent != nil {
+				children = parent.children
+			}
+			for _, n := range children {
+				// walk returns false if it has met a folder that the caller sees
+				if !req.sees(n) && !n.walk(func(n *node) bool { return !req.sees(n) }) {
+					hidden[n] = true
+				}
+			}
+		}
+	}
+	for n := range hidden {
+		list = append(list, Ancestor{n.ID, n.path()})
+	}
+	slices.SortFunc(list, func(a, b Ancestor) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))
+	})
+	room := paging.NewRoom(0, req.limits.PageBytes)
+	for i, a := range list {
+		if !room.Takes(len(appendJSON(nil, a))) {
+			return list[:i]
+		}
+	}
+	return list
+}
+
+// parents returns the folders whose children a list asks for, nil for the top level. A path that leads nowhere finds
+// nothing.
+func (req *request) parents(in ListFoldersRequest) (parents []*node) {
+	paths := in.Paths
+	if paths == nil && in.IDs == nil && in.Label == "" && !in.Deleted {
+		paths = []string{"/"}
+	}
+	for _, path := range paths {
+		if n, ok := req.tree.at(path); ok {
+			parents = append(parents, n)
+		}
+	}
+	return parents
 }
 
 // listed returns all folders of the list between its cursors, in order and without its limit.
@@ -190,21 +262,11 @@ func (req *request) listed(in ListFoldersRequest) (found []*node, behind bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	paths := in.Paths
-	if paths == nil && in.IDs == nil && in.Label == "" && !in.Deleted {
-		paths = []string{"/"}
-	}
-	// whose children are asked for; nil is the top level. A path that leads nowhere finds nothing
-	parents := map[*node]bool{}
-	for _, path := range paths {
-		if n, ok := req.tree.at(path); ok {
-			parents[n] = true
-		}
-	}
+	parents, anywhere := req.parents(in), in.Paths == nil && (in.IDs != nil || in.Label != "" || in.Deleted)
 	label := fold(in.Label)
 	for n := range req.tree.all {
 		switch {
-		case paths != nil && !parents[n.parent], in.IDs != nil &&
+		case !anywhere && !slices.Contains(parents, n.parent), in.IDs != nil &&
 			!slices.Contains(in.IDs, n.ID), !strings.Contains(n.folded, label),
 			// the rights are checked last, since that takes longest
 			after != nil && compareNodes(n, after) <= 0, !req.lists(in, n):

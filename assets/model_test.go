@@ -359,6 +359,53 @@ func (m *modelService) facet(by modelCaller, name string, found []*modelAsset) [
 	return list[:min(len(list), 20)]
 }
 
+// ancestors returns the hidden folders on the way to what a list of the folders in a place shows, as paths.
+func (m *modelService) ancestors(by modelCaller, place string) []string {
+	ids := map[string]bool{}
+	readable := func(f *modelFolder) bool { return m.sees(by, f) || !m.alive(f) && m.right(by, f) == 3 }
+	for f := m.folders[place]; f != nil && len(m.children(by, place)) > 0; f = m.parent(f) {
+		ids[m.path(f)] = !readable(f)
+	}
+	for _, f := range m.folders {
+		for _, g := range m.folders {
+			if f.parent == place && !m.sees(by, f) && m.below(g, f) && m.sees(by, g) {
+				ids[m.path(f)] = true
+			}
+		}
+	}
+	maps.DeleteFunc(ids, func(_ string, hidden bool) bool { return !hidden })
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// moveOut adds what closes f to its grants, if it moves away from that.
+func (m *modelService) moveOut(f modelFolder, to *modelFolder) modelFolder {
+	closing := func(g *modelFolder) (list []*modelFolder) {
+		if g != nil {
+			for _, at := range m.reach(g) {
+				if len(at.grants) > 0 || !at.inherit {
+					list = append(list, at)
+				}
+			}
+		}
+		return list
+	}
+	there := closing(to)
+	var grants []modelGrant
+	for _, g := range closing(m.parent(&f)) {
+		if grants = append(grants, g.grants...); !slices.Contains(there, g) {
+			f.inherit = false
+		}
+	}
+	if !f.inherit {
+		for _, g := range grants {
+			if !slices.Contains(f.grants, g) {
+				f.grants = append(slices.Clip(f.grants), g)
+			}
+		}
+	}
+	return f
+}
+
 // children returns the folders in f, or at the top, that the caller sees, in order.
 func (m *modelService) children(by modelCaller, parent string) []string {
 	var list []*modelFolder

@@ -47,6 +47,7 @@ func (h *history) lookAtFolders(by modelCaller) {
 			assets.ListFoldersRequest{Paths: []string{h.model.path(f)}})
 		h.compare("ListFolders", err, nil)
 		h.checkList(list.Items, h.model.children(by, id))
+		h.checkAncestors(list, h.model.ancestors(by, id))
 		why, err := h.svc.As(by.Caller).Explain(ctx, h.lib, assets.ExplainRequest{Folder: id})
 		if h.compare("Explain", err, want); err == nil {
 			alive, right := h.model.alive(f), h.model.right(by, f)
@@ -61,6 +62,17 @@ func (h *history) lookAtFolders(by modelCaller) {
 	list, err := h.svc.As(by.Caller).ListFolders(ctx, h.lib, assets.ListFoldersRequest{})
 	h.compare("ListFolders", err, nil)
 	h.checkList(list.Items, h.model.children(by, ""))
+	h.checkAncestors(list, h.model.ancestors(by, ""))
+}
+
+func (h *history) checkAncestors(list assets.FolderPage, want []string) {
+	var got []string
+	for _, a := range list.Ancestors {
+		got = append(got, strings.TrimSuffix(a.Path, "/")+"/"+a.ID)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		h.t.Fatalf("ancestors %v, want %v", got, want)
+	}
 }
 
 func (h *history) errorOf(_ any, err error) error { return err }

@@ -26,9 +26,9 @@ func TestTheServiceAgreesWithItsModel(t *testing.T) {
 
 func agreesWithItsModel(t *testing.T) {
 	inMemory := memory.New()
-	for seed := range 4 {
+	for seed := range 24 {
 		var store storage.Store = inMemory
-		if seed == 3 {
+		if seed%8 == 3 {
 			store = proof.LateReads(memory.New())
 		}
 		h := newHistory(t, store, uint64(seed))
@@ -256,7 +256,8 @@ func (h *history) updateFolder(by modelCaller) {
 	}
 	if h.IntN(2) == 0 {
 		next.inherit = h.IntN(3) > 0
-		in.Inherit = &next.inherit
+		inherit := next.inherit
+		in.Inherit = &inherit
 	}
 	if want == nil && in.Deleted != nil && !*in.Deleted && !h.model.alive(h.model.parent(f)) {
 		want = vitrine.ErrInvalid
@@ -279,6 +280,12 @@ func (h *history) updateFolder(by modelCaller) {
 				want = vitrine.ErrInvalid
 			case moved:
 				want = h.nest(by, parent, h.model.height(f))
+			}
+			if in.Open = h.IntN(6) == 0; in.Open && !by.moderator && want == nil {
+				want = vitrine.ErrForbidden
+			}
+			if id != f.parent && f.inherit && next.inherit && !in.Open {
+				next = h.model.moveOut(next, parent)
 			}
 			next.parent = id
 		}

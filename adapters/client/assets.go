@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -140,10 +139,16 @@ func (a *Assets) ChangeAttributes(
 // ListFolders returns a page of the folders that the caller sees, by label.
 func (a *Assets) ListFolders(
 	ctx context.Context, lib assets.Library, in assets.ListFoldersRequest,
-) (vitrine.Page[assets.Folder], error) {
+) (page assets.FolderPage, err error) {
 	q := values{"id": in.IDs, "path": in.Paths}.text("label", in.Label).flag("deleted", in.Deleted).number("limit",
 		in.Limit).text("since", in.After).text("until", in.Before)
-	return list[assets.Folder](ctx, a.remote, libraryPath(lib, "/folders"), q, "folders", "since")
+	var body struct {
+		Folders   []assets.Folder   `json:"folders"`
+		Ancestors []assets.Ancestor `json:"ancestors"`
+	}
+	header, err := a.call(ctx, reading(libraryPath(lib, "/folders"), q), object("folders"), &body)
+	page.Items, page.Next, page.Ancestors = body.Folders, next(header, "since"), body.Ancestors
+	return page, err
 }
 
 // AllFolders yields the folders from the page that the request asks for on.

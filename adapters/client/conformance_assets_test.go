@@ -296,6 +296,38 @@ var assetBehaviours = []behaviour{
 				}
 			}
 		}},
+	{"folders above are named by id, and a folder that moves out keeps what closes it",
+		func(t *testing.T, as func(httpapi.Principal) services) {
+			s := as(editor)
+			top, other := newFolder(t, s, "top", ""), newFolder(t, s, "other", "")
+			view := assets.Permission{Operation: assets.View, User: &assets.Subject{ID: reader.URN}}
+			ok(s.assets.ChangePermissions(t.Context(), lib, assets.ChangePermissionsRequest{Folder: top.ID,
+				Create: []assets.Permission{{Operation: assets.Manage, User: &assets.Subject{ID: "boss"}}}}))(t)
+			in := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{
+				{Label: "in", Path: "/" + top.ID, Permissions: []assets.Permission{view}}}}))(t).Folders[0]
+			for _, list := range []assets.ListFoldersRequest{{IDs: []string{in.ID}}, {}} {
+				page := ok(as(reader).assets.ListFolders(t.Context(), lib, list))(t)
+				if !slices.Equal(page.Ancestors, []assets.Ancestor{{ID: top.ID, Path: "/"}}) {
+					t.Errorf("%+v: ancestors %+v", list, page.Ancestors)
+				}
+			}
+			to := "/" + other.ID
+			moved := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{
+				Update: []assets.FolderChange{{ID: in.ID, Path: &to}}}))(t).Folders[0]
+			if moved.Inherit || len(moved.Permissions) != 2 || moved.Permissions[1].User.ID != "boss" {
+				t.Errorf("moved: %+v", moved)
+			}
+			next := ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{
+				{Label: "next", Path: "/" + top.ID}}}))(t).Folders[0]
+			moved = ok(s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{
+				Update: []assets.FolderChange{{ID: next.ID, Path: &to, Open: true}}}))(t).Folders[0]
+			if !moved.Inherit || len(moved.Permissions) != 0 {
+				t.Errorf("opened: %+v", moved)
+			}
+			_, err := s.assets.ChangeFolders(t.Context(), lib, assets.ChangeFoldersRequest{
+				Update: []assets.FolderChange{{ID: next.ID, Open: true}}})
+			wantError(t, "open without a path", err, vitrine.ErrInvalid)
+		}},
 	{"an explanation says by which rule", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		f := newFolder(t, s, "news", "", assets.Permission{Operation: assets.Edit, Role: &assets.Subject{ID: "desk"}})

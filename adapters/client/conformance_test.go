@@ -73,7 +73,7 @@ type (
 		AllAssets(context.Context, assets.Library, assets.SearchRequest) iter.Seq2[assets.Asset, error]
 		ChangeAssets(context.Context, assets.Library, assets.ChangeAssetsRequest) (assets.ChangedAssets, error)
 		Asset(ctx context.Context, lib assets.Library, id string) (assets.Asset, error)
-		ListFolders(context.Context, assets.Library, assets.ListFoldersRequest) (vitrine.Page[assets.Folder], error)
+		ListFolders(context.Context, assets.Library, assets.ListFoldersRequest) (assets.FolderPage, error)
 		AllFolders(context.Context, assets.Library, assets.ListFoldersRequest) iter.Seq2[assets.Folder, error]
 		ChangeFolders(context.Context, assets.Library, assets.ChangeFoldersRequest) (assets.ChangedFolders, error)
 		Folder(ctx context.Context, lib assets.Library, id string) (assets.Folder, error)

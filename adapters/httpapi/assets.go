@@ -148,8 +148,9 @@ func (a assetRoutes) asset(c *call) error {
 	return c.json(asset, err)
 }
 
-// folders serves GET …/folders: the folders that the caller may view, by label. 200 with {"folders":[Folder]} and a
-// Link to the next page if there is one. 400 for an unknown parameter or a bad value.
+// folders serves GET …/folders: the folders that the caller may view, by label. 200 with {"folders":[Folder]}, with
+// "ancestors" if there are hidden folders on the way to visible ones, and a Link to the next page if there is one. 400
+// for an unknown parameter or a bad value.
 func (a assetRoutes) folders(c *call) error {
 	in := assets.ListFoldersRequest{IDs: c.query.list("id"), Paths: c.query.list("path"), Label: c.query.text("label"),
 		Deleted: c.query.flag("deleted")}
@@ -159,7 +160,10 @@ func (a assetRoutes) folders(c *call) error {
 	if err == nil && page.Next != "" {
 		c.nextHere("since", page.Next, "until")
 	}
-	return c.member("folders", page.Items, err)
+	return c.json(struct {
+		Folders   []assets.Folder   `json:"folders"`
+		Ancestors []assets.Ancestor `json:"ancestors,omitempty"`
+	}{page.Items, page.Ancestors}, err)
 }
 
 // changeFolders serves POST …/folders with {"create", "update", "delete", "purge"}: it changes the tree, in this order,
@@ -283,7 +287,7 @@ var (
 		}},
 		{"update", list, []member{
 			{"id", needed, nil}, {"label", optional, nil}, {"path", optional, nil}, {"inherit", optional, nil},
-			{"deleted", optional, nil},
+			{"deleted", optional, nil}, {"open", optional, nil},
 		}},
 	}
 	permissionsBody = []member{{"create", list, permissionMembers}}

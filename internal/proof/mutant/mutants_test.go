@@ -67,6 +67,8 @@ var mutants = []mutant{
 
 	{"a library is for its network", "assets", "memberOf", "Contains networkURN URN", false},
 	{"an asset is for those who see a folder of it", "assets", "member.seesAsset", "folders len", true},
+	{"a folder is opened by moderators alone", "assets", "request.updateFolder", "Open moderator", false},
+	{"a folder that moves away keeps what closes it", "assets", "request.keepClosed", "ContainsFunc closing", true},
 	{"the feed of a library is for moderators", "assets", "Session.Changes", "moderator", false},
 	{"reviews are for moderators of their network", "reviews", "Session.mayUse", "Contains", false},
 
