@@ -174,7 +174,7 @@ func (a *audit) run(ctx context.Context, r storage.Reader, space string) error {
 
 // checkIndex reports whether something is wrong with an index.
 func (a *audit) checkIndex(in *index.Reader) (wrong bool, err error) {
-	faults, err := in.Audit(a.ctx, func(yield func(index.Entry, error) bool) { a.indexed(in.Rules, yield) })
+	faults, err := in.Audit(a.ctx, func(yield func(index.Entry, error) bool) { a.indexed(rules(in.Rules), yield) })
 	for _, fault := range faults {
 		a.fault(in.Key(), errors.New(fault))
 	}
@@ -434,13 +434,13 @@ func (a *audit) checkOrigins() error {
 
 // indexed yields the entries that an index must have. It skips assets whose terms cannot be computed, which have a
 // fault already.
-func (a *audit) indexed(rules int, yield func(index.Entry, error) bool) {
+func (a *audit) indexed(by rules, yield func(index.Entry, error) bool) {
 	for r, err := range a.assetsIn(nil, pageRange{ascending: true}) {
 		if err != nil {
 			yield(index.Entry{}, err)
 			return
 		}
-		e, err := indexEntry(r, rules)
+		e, err := indexEntry(r, by)
 		if err != nil {
 			continue
 		}
@@ -451,8 +451,8 @@ func (a *audit) indexed(rules int, yield func(index.Entry, error) bool) {
 }
 
 // indexEntry returns the entry that the index must have for an asset.
-func indexEntry(a assetRecord, rules int) (index.Entry, error) {
-	terms, err := termsOf(a, rules)
+func indexEntry(a assetRecord, by rules) (index.Entry, error) {
+	terms, err := termsOf(a, by)
 	if err != nil {
 		err = fmt.Errorf("asset %d: %w", a.Ordinal, err)
 	}

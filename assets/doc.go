@@ -84,24 +84,36 @@
 //
 //   - Words are folded, in assets and in searches: case does not matter, and neither do diacritics of Latin, Greek and
 //     Cyrillic letters, marks of Arabic and points of Hebrew ones, ligatures, and the compatible forms of Unicode, such
-//     as letters of full width. The strokes of đ, ħ, ł, ø and ŧ count as diacritics. Soft hyphens, marks of direction
-//     and the skin tones of emoji are left out.
-//   - Each character of Han, Hiragana and Katakana is a word of its own. The length mark ー counts
-//     as Katakana. An emoji is a word, whatever it is joined from.
+//     as letters of full width. The strokes of đ, ħ, ł, ø and ŧ count as diacritics, the marks of й, ў and ї do not.
+//     Digits of all scripts are alike, and so are apostrophes, þ and th, ð and d, ة and ه, ى, ی and ي, ک and ك. Soft
+//     hyphens, marks of direction and the skin tones of emoji are left out.
+//   - mueller finds Müller, and müller finds Mueller: ä, ö, ü, ø and å have the spellings ae, oe, ue, oe and aa.
+//   - Each character of Han, Hiragana and Katakana is a word of its own, and so is one of Thai, Lao, Khmer, Burmese and
+//     the like, with its marks. The length mark ー counts as Katakana. An emoji is a word, and one that is joined from
+//     several is found by each of them.
+//   - ™, © and the like are no letters, and superscripts and subscripts end a word. C++, C# and .NET are words that c
+//     and net find too.
+//   - Words that a hyphen, an apostrophe or a change to superscript joins are also found as one: wifi finds wi-fi, and
+//     h2o finds H₂O.
 //   - "some words" in quotes are a phrase: they are adjacent in one text, in this order. A quote that is not closed
-//     reaches to the end, and one behind a letter or digit begins no phrase. A run of Han, kana or Hangul is a phrase
-//     without quotes. The last word of a phrase may end in *.
-//   - A - at the beginning or behind a space excludes the word, the prefix or the phrase behind it. A query needs a
-//     word that is not excluded.
+//     reaches to the end, and one behind a letter or digit begins no phrase. Words without a space between them are a
+//     phrase without quotes, such as e-mail and 3.2.1, unless a comma or another separator is between them, and so is
+//     a run of a script without spaces. The last word of a phrase may end in *.
+//   - A word of Hangul outside of quotes stands for every word that begins so.
+//   - A - at the beginning or behind a space excludes the word, the prefix or the phrase behind it, unless that is a
+//     number. A query that only excludes finds all else.
+//   - A query is cut after Limits.Words and Limits.Query, and SearchPage.Cut is true; one with an exclusion is
+//     ErrInvalid then.
 //   - The index has no places of words. It has adjacent words that are both short, as common ones are; any other phrase
 //     is looked for in all assets that have its words.
 //   - With Typos a word of 4 letters or more also finds words one edit away, and one of 8 letters or more also finds
 //     words two edits away. Digits are no letters.
 //   - In the text that is searched, the markup of an inline HTML element (<b>, <a>, <span> …) is
 //     removed, and that of any other element becomes a space. So one word may be partly bold, and
-//     the words of two paragraphs stay apart.
+//     the words of two paragraphs stay apart. The readings of ruby are words apart from their base. Scripts, styles,
+//     templates, noscript and comments are no text.
 //   - A word that ends in * stands for every word that begins so. It has at least two characters
-//     before the *, after folding, or one of Han, Hiragana or Katakana. Any other * separates
+//     before the *, after folding, or one of a script without spaces or of Hangul. Any other * separates
 //     words: foo*bar is two words.
 //   - CreatedFrom and CreatedBefore limit the search to assets that were first published in this time. A zero time
 //     sets no limit. If both are given and CreatedFrom is not the earlier one, nothing is found.
@@ -204,7 +216,7 @@
 //   - Optional members of content may be null.
 //   - Labels, tags, generator ids, attribute keys and library ids have 1 to 128 characters, foreign
 //     ids 1 to 1,024, attribute values 0 to 1,024, subjects of permissions 1 to 512.
-//   - A search has up to 512 bytes of text in 16 words, three lists of up to 16 tags, 16 attributes, 16 generators to
+//   - A search has up to 2,000 bytes of text in 64 words, three lists of up to 16 tags, 16 attributes, 16 generators to
 //     leave out, and 8 facets of up to 1,000 values. A list of folders has up to 100 ids and 100 paths. An asset is
 //     found by the first 1,000 hosts that it has links to.
 //   - An asset has up to 100 tags and 1,000 attributes and is in up to 1,000 folders. A list of

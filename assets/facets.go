@@ -77,17 +77,17 @@ type facetField struct {
 	values  func(assetRecord, parts) []fieldValue // all values of an asset, each once
 	spelled bool                                  // the terms may have spellings
 	folds   bool                                  // what is shown is a spelling
-	rules   int                                   // of its terms
+	rules   rules                                 // of its terms
 }
 
 type facetFields []facetField
 
 // facetsOf returns the fields with these names, each once. It returns ErrInvalid if a name is not
 // known, or if the key in attribute:<key> is malformed.
-func facetsOf(names []string, lim Limits, rules int) (facetFields, error) {
+func facetsOf(names []string, lim Limits, by rules) (facetFields, error) {
 	var out facetFields
 	for _, name := range unique(names) {
-		f, err := facetOf(name, lim, rules)
+		f, err := facetOf(name, lim, by)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func facetsOf(names []string, lim Limits, rules int) (facetFields, error) {
 }
 
 // facetOf returns the field with this name, as SearchRequest.Facets has it.
-func facetOf(name string, lim Limits, rules int) (facetField, error) {
+func facetOf(name string, lim Limits, by rules) (facetField, error) {
 	plain := func(kind rune, values func(assetRecord, parts) []string) facetField {
 		return facetField{name: name, prefix: string(kind),
 			values: func(r assetRecord, p parts) (out []fieldValue) {
@@ -114,10 +114,10 @@ func facetOf(name string, lim Limits, rules int) (facetField, error) {
 		return []string{strconv.FormatInt(*n, 10)}
 	}
 	names := func(kind rune, names func(parts) []string) facetField {
-		return facetField{name: name, prefix: string(kind), spelled: true, folds: true, rules: rules,
+		return facetField{name: name, prefix: string(kind), spelled: true, folds: true, rules: by,
 			values: func(_ assetRecord, p parts) (out []fieldValue) {
 				for _, name := range names(p) {
-					out = append(out, folded(name, rules))
+					out = append(out, folded(name, by))
 				}
 				return unique(out)
 			}}
@@ -155,16 +155,16 @@ func facetOf(name string, lim Limits, rules int) (facetField, error) {
 	case key == "":
 		return facetField{}, fault.Invalid("facets", "attribute: has an empty key")
 	}
-	return attributeField(key, rules), checkName("facets", key, lim.Name)
+	return attributeField(key, by), checkName("facets", key, lim.Name)
 }
 
 // attributeField returns the field of the attributes with this key, in whatever spelling.
-func attributeField(key string, rules int) facetField {
-	return facetField{name: "attribute:" + key, prefix: attributePrefix(key, rules), spelled: true, rules: rules,
+func attributeField(key string, by rules) facetField {
+	return facetField{name: "attribute:" + key, prefix: attributePrefix(key, by), spelled: true, rules: by,
 		values: func(_ assetRecord, p parts) (values []fieldValue) {
 			for _, a := range p.Attributes {
-				if foldName(a.Key, rules) == foldName(key, rules) {
-					values = append(values, attributeValue(a, rules))
+				if foldName(a.Key, by) == foldName(key, by) {
+					values = append(values, attributeValue(a, by))
 				}
 			}
 			return values

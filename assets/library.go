@@ -30,7 +30,7 @@ type libraryState struct {
 	// when Last was assigned, in milliseconds since the epoch; it never decreases
 	At    int64 `json:"at"`
 	Count int64 `json:"count"`          // assets in the library
-	Rules int   `json:"rules,omitzero"` // of the index that searches read; a store of v0.2.0 has oldRules
+	Rules rules `json:"rules,omitzero"` // of the index that searches read; a store of v0.2.0 has oldRules
 	Files int64 `json:"files,omitzero"` // bytes of files in the library, with their renditions
 	// a random number that changes with every change of a folder or a permission, so that caches recognize a tree
 	Tree int64 `json:"tree"`

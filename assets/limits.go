@@ -64,8 +64,8 @@ type Limits struct {
 	// picture that needs more has none. 256 MiB.
 	Decoding int
 
-	Query            int // bytes of the text of a search; 512
-	Words            int // words of the text of a search; 16
+	Query            int // bytes of the text of a search, which is cut; 2,000
+	Words            int // words of the text of a search, which is cut; 64
 	SearchTags       int // tags that a search asks for, in each of its lists; 16
 	SearchAttributes int // attributes that a search asks for; 16
 	Facets           int // facets that a search asks for; 8
@@ -83,7 +83,7 @@ func (l Limits) withDefaults() Limits {
 	}{
 		{&l.Page, 500}, {&l.Name, 128}, {&l.Subject, 512}, {&l.Text, 1024}, {&l.Tags, 100},
 		{&l.Attributes, 1000}, {&l.AssetFolders, 1000}, {&l.Content, 256 << 10},
-		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 512}, {&l.Words, 16}, {&l.Terms, 200_000},
+		{&l.Permissions, 1000}, {&l.Depth, 64}, {&l.Query, 2000}, {&l.Words, 64}, {&l.Terms, 200_000},
 		{&l.PageBytes, 4 << 20}, {&l.ResponseBytes, 16 << 20},
 		{&l.SearchTags, 16}, {&l.SearchAttributes, 16}, {&l.Facets, 8}, {&l.FacetValues, 1000}, {&l.IDs, 100},
 		{&l.Items, 1000}, {&l.AssetIDs, 5000}, {&l.SearchedWords, 20_000}, {&l.Folders, 10_000},

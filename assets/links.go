@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 	"golang.org/x/net/idna"
 )
 
@@ -16,8 +14,8 @@ const mostHosts = 1000
 
 // hosts returns the hosts of the links of an asset, each once: in its text, as links or as words, and of its
 // attachments and their providers.
-func (in searchedContent) hosts() (hosts []string) {
-	for _, link := range in.links() {
+func (in searchedContent) hosts(text stripped) (hosts []string) {
+	for _, link := range in.links(text) {
 		if u, err := url.Parse(link); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 			if host := canonicalHost(u.Hostname()); host != "" {
 				hosts = append(hosts, host)
@@ -29,7 +27,7 @@ func (in searchedContent) hosts() (hosts []string) {
 }
 
 // links returns the URLs that a text links to or has as words, and those of attachments.
-func (in searchedContent) links() (links []string) {
+func (in searchedContent) links(text stripped) (links []string) {
 	for _, a := range in.Attachment {
 		links = append(links, a.URL.Href, a.Link.Href)
 		switch provider := a.Provider.(type) {
@@ -40,22 +38,14 @@ func (in searchedContent) links() (links []string) {
 			links = append(links, href)
 		}
 	}
-	text := in.Content
-	if strings.ContainsAny(text, "<&") {
-		z := html.NewTokenizer(strings.NewReader(text))
-		for z.Next() != html.ErrorToken {
-			if t := z.Token(); t.DataAtom == atom.A {
-				for _, a := range t.Attr {
-					if a.Key == "href" {
-						links = append(links, strings.TrimSpace(a.Val))
-					}
-				}
-			}
-		}
-		text = stripHTML(text)
-	}
-	if strings.Contains(text, "://") {
-		for word := range strings.FieldsSeq(text) {
+	return append(links, text.addresses()...)
+}
+
+// addresses returns the URLs that a text links to or has as words.
+func (s stripped) addresses() (links []string) {
+	links = slices.Clip(s.links)
+	if strings.Contains(s.text, "://") {
+		for word := range strings.FieldsSeq(s.text) {
 			if i := strings.Index(word, "http"); i >= 0 {
 				links = append(links, strings.TrimRight(word[i:], `.,;:!?)]}>"'»”’`))
 			}

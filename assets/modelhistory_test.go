@@ -63,7 +63,7 @@ var (
 )
 
 // longWord begins words, and longValue attributes, that are longer than a term of the index.
-var longWord, longValue = strings.Repeat("ก", 200), strings.Repeat("v", 300)
+var longWord, longValue = strings.Repeat("ක", 200), strings.Repeat("v", 300)
 
 // history is a random run of requests to a service and to the model of it, in a library of its own.
 type history struct {

@@ -17,8 +17,9 @@ type queryText struct {
 
 // phrase is a list of words, usually one, that must be adjacent in a text, in this order.
 type phrase struct {
-	words  []string
+	words  []word
 	prefix bool // the last one stands for every word that begins so
+	star   bool // it has a * for that; a word of Hangul needs none
 	exact  bool // it was quoted, so typos do not count
 }
 
@@ -26,26 +27,33 @@ func (q queryText) isEmpty() bool { return len(q.must)+len(q.mustNot) == 0 }
 
 // parseQuery parses the text of a search. The text is folded as the texts of assets are, and split at white space:
 //
-//	launch berlin     two words, in any order
-//	e-mail, a_b       two words each
-//	launch*           words that begin so; a * elsewhere separates words
-//	"first snow"      a phrase: adjacent, in this order; the last quote may be missing
-//	東京タワー          a phrase: a run of Han, kana or Hangul
-//	-snow -"a b"      none of these; - begins an exclusion where it begins a piece
+//	launch berlin        two words, in any order
+//	e-mail, a_b, 3.2.1   a phrase each: adjacent words, in this order
+//	red,green            two words
+//	launch*              words that begin so; a * elsewhere separates words
+//	"first snow"         a phrase; the last quote may be missing
+//	東京タワー             a phrase: a run of Han, kana, Thai or the like
+//	서울                  words that begin so, as all words of Hangul outside of quotes
+//	-snow -"a b"         none of these; - begins an exclusion where it begins a piece and no number
 //
 // A quote after a letter or digit, as in 27", begins no phrase. An excluded piece without quotes, such as -e-mail, is
 // one phrase.
-func parseQuery(text string) (q queryText) {
-	s := fold(strings.ToValidUTF8(stripHTML(text), "\ufffd"))
+func (r rules) parseQuery(text string) (q queryText) {
+	s := r.fold(strings.ToValidUTF8(r.strip(text).text, "\ufffd"))
 	s = quotes.Replace(s)
 	for {
 		if s = strings.TrimLeftFunc(s, unicode.IsSpace); s == "" {
 			return q
 		}
 		var piece string
+		quoted := false
 		rest, not := strings.CutPrefix(s, "-")
-		switch inQuotes, quoted := strings.CutPrefix(rest, `"`); {
-		case quoted:
+		if c, _ := utf8.DecodeRuneInString(strings.TrimLeft(rest, ".,"+string(zeroWidth))); unicode.IsDigit(c) {
+			not = false
+		}
+		switch inQuotes, begins := strings.CutPrefix(rest, `"`); {
+		case begins:
+			quoted = true
 			piece, s, _ = strings.Cut(inQuotes, `"`)
 		default:
 			end := strings.IndexFunc(rest, unicode.IsSpace)
@@ -57,13 +65,13 @@ func parseQuery(text string) (q queryText) {
 			}
 			piece, s = rest[:end], rest[end:]
 			if !not {
-				q.must = append(q.must, phrasesOf(piece)...)
+				q.must = append(q.must, r.phrasesOf(piece)...)
 				continue
 			}
 		}
 		p := phrase{exact: true}
-		for _, part := range phrasesOf(piece) {
-			p.words, p.prefix = append(p.words, part.words...), part.prefix
+		for _, part := range r.phrasesOf(piece) {
+			p.words, p.prefix, p.star = append(p.words, part.words...), part.star || part.prefix && !quoted, part.star
 		}
 		switch {
 		case len(p.words) == 0:
@@ -73,6 +81,49 @@ func parseQuery(text string) (q queryText) {
 			q.must = append(q.must, p)
 		}
 	}
+}
+
+// query parses the text of a search. It leaves out what is beyond Limits.Query and Limits.Words, and reports whether
+// there is more. It returns ErrInvalid if a text that must be cut has an exclusion, and if a prefix is too short.
+func (r rules) query(text string, lim Limits) (q queryText, isCut bool, err error) {
+	q = r.parseQuery(text)
+	n := 0
+	for _, p := range slices.Concat(q.must, q.mustNot) {
+		n += len(p.words)
+	}
+	if isCut = len(text) > lim.Query || n > lim.Words; isCut && len(q.mustNot) > 0 {
+		return q, false,
+			fault.Invalid("query", "has more than %d words or %d bytes, and words to exclude: want fewer, "+
+				"since only a text without words to exclude can be cut", lim.Words, lim.Query)
+	}
+	if len(text) > lim.Query {
+		q = r.parseQuery(wholeWords(text, lim.Query))
+	}
+	left := lim.Words
+	for i, p := range q.must {
+		if len(p.words) > left {
+			if q.must = q.must[:i]; left > 0 {
+				q.must = append(q.must, phrase{words: p.words[:left], exact: p.exact})
+			}
+			break
+		}
+		left -= len(p.words)
+	}
+	return q, isCut, q.check()
+}
+
+// wholeWords returns the beginning of a text, of at most size bytes. It does not end within a word, unless the text
+// begins with one that is longer.
+func wholeWords(text string, size int) string {
+	head := cutAt(text, size)
+	last, _ := utf8.DecodeLastRuneInString(head)
+	next, _ := utf8.DecodeRuneInString(text[len(head):])
+	if isInWord(last) && isInWord(next) && !newRules.isWordAlone(next) {
+		if begin := strings.TrimRightFunc(head, isInWord); begin != "" {
+			return begin
+		}
+	}
+	return head
 }
 
 // quotes replaces all kinds of quotes by the one in ASCII.
@@ -91,79 +142,122 @@ func openingQuote(s string) int {
 	return -1
 }
 
-// phrasesOf returns the words of a folded text whose only operator is *. Words in a run of a script without spaces are
-// one phrase.
-func phrasesOf(s string) (out []phrase) {
+// phrasesOf returns the words of a folded text whose only operator is *. Words with something between them other than a
+// separator are one phrase, and so is a run of words of a script without spaces.
+func (r rules) phrasesOf(s string) (out []phrase) {
 	pieces := strings.Split(s, "*")
 	for i, piece := range pieces {
-		last := 0 // the end of the previous word
-		for start, end := range eachWord(piece) {
-			word := piece[start:end]
-			if n := len(out); n > 0 && last > 0 && onlyMarks(piece[last:start]) && isOfRun(word) &&
-				isOfRun(out[n-1].words[0]) {
-				out[n-1].words = append(out[n-1].words, word)
+		last := word{}
+		for w := range r.split(piece) {
+			n := len(out)
+			if last.end > 0 && r.together(piece, last, w) {
+				out[n-1].words = append(out[n-1].words, w)
 			} else {
-				out = append(out, phrase{words: []string{word}})
+				out = append(out, phrase{words: []word{w}})
 			}
-			last = end
+			last = w
 		}
 		// The last word is a prefix if it ends directly before the *, and no word begins directly after the *.
-		if last > 0 && last == len(piece) && i < len(pieces)-1 && !beginsInWord(pieces[i+1]) {
-			out[len(out)-1].prefix = true
+		if last.end > 0 && last.end == len(piece) && i < len(pieces)-1 && !r.beginsInWord(pieces[i+1]) {
+			out[len(out)-1].prefix, out[len(out)-1].star = true, true
 		}
+	}
+	for i := range out {
+		c, _ := utf8.DecodeRuneInString(out[i].words[len(out[i].words)-1].text)
+		out[i].prefix = out[i].prefix || unicode.Is(unicode.Hangul, c)
 	}
 	return out
 }
 
-func onlyMarks(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return !unicode.Is(unicode.M, r) }) < 0
+// together reports whether two words of a piece of a query are adjacent in a phrase.
+func (r rules) together(piece string, a, b word) bool {
+	between := piece[a.end:b.start]
+	switch {
+	case strings.IndexFunc(between, func(c rune) bool { return !unicode.Is(unicode.M, c) }) < 0:
+		return r.isOfRun(a.text) && r.isOfRun(b.text)
+	case between == ",":
+		last, _ := utf8.DecodeLastRuneInString(a.text)
+		first, _ := utf8.DecodeRuneInString(b.text)
+		return unicode.IsDigit(last) && unicode.IsDigit(first)
+	}
+	return !strings.ContainsAny(between, ",;|#+") && strings.IndexFunc(between, unicode.IsSpace) < 0
 }
 
 // isOfRun reports whether a word belongs to a run of words that are written without spaces between them.
-func isOfRun(word string) bool {
-	r, _ := utf8.DecodeRuneInString(word)
-	return isWordAlone(r) || unicode.Is(unicode.Hangul, r)
+func (r rules) isOfRun(word string) bool {
+	c, _ := utf8.DecodeRuneInString(word)
+	return r.isWordAlone(c) || unicode.Is(unicode.Hangul, c)
 }
 
 // beginsInWord reports whether a folded text begins with a letter, digit, mark or emoji.
-func beginsInWord(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) || isWordAlone(r) || isEmoji(r)
+func (r rules) beginsInWord(s string) bool {
+	c, _ := utf8.DecodeRuneInString(s)
+	return isInWord(c) || r.isWordAlone(c) || isEmoji(c)
 }
 
-// check returns ErrInvalid if the text has too many words, a prefix that is too short, or only exclusions.
-func (q queryText) check(lim Limits) error {
-	n := 0
+// check returns ErrInvalid if a prefix is too short.
+func (q queryText) check() error {
 	for _, p := range slices.Concat(q.must, q.mustNot) {
-		n += len(p.words)
-		if last := p.words[len(p.words)-1]; p.prefix {
-			if r, size := utf8.DecodeRuneInString(last); size == len(last) && !isWordAlone(r) {
+		if last := p.words[len(p.words)-1].text; p.star {
+			if _, size := utf8.DecodeRuneInString(last); size == len(last) && !newRules.isOfRun(last) {
 				return fault.Invalid("query", "%q is too short before the *: want at least two characters", last)
 			}
 		}
-	}
-	switch {
-	case n > lim.Words:
-		return fault.Invalid("query", "has %d words, at most %d are allowed", n, lim.Words)
-	case len(q.must) == 0 && len(q.mustNot) > 0:
-		return fault.Invalid("query", "has only words to exclude: want at least one to find")
 	}
 	return nil
 }
 
 // in reports whether a text with these words contains the phrase.
-func (p phrase) in(words []string) bool {
-	last := len(p.words) - 1
-	for i := range len(words) - last {
-		n := 0
-		for n < last && words[i+n] == p.words[n] {
-			n++
-		}
-		if n == last && (words[i+n] == p.words[n] || p.prefix && strings.HasPrefix(words[i+n], p.words[n])) {
+func (p phrase) in(words []word) bool {
+	for i := range words {
+		if p.begins(words[i:]) {
 			return true
 		}
 	}
 	return false
+}
+
+// begins reports whether a list of words begins with the phrase.
+func (p phrase) begins(list []word) bool {
+	for i, w := range p.words {
+		n := w.begins(list, p.prefix && i == len(p.words)-1)
+		if n == 0 {
+			return false
+		}
+		list = list[n:]
+	}
+	return true
+}
+
+// begins returns how many words at the beginning of a list the word of a query stands for: one, or several that are
+// joined. It returns 0 if there are none. If prefix is true, the list may go on.
+func (w word) begins(list []word, prefix bool) int {
+	if len(list) == 0 {
+		return 0
+	}
+	for _, text := range w.spellings() {
+		is := func(have string) bool { return have == text || prefix && strings.HasPrefix(have, text) }
+		if is(list[0].text) || is(list[0].spelled) || slices.ContainsFunc(list[0].also, is) {
+			return 1
+		}
+	}
+	rest := w.text
+	for n, part := range list {
+		if n > 0 && !part.glued {
+			break
+		}
+		after, found := strings.CutPrefix(rest, part.text)
+		switch {
+		case prefix && n > 0 && strings.HasPrefix(part.text, rest):
+			return n + 1
+		case !found:
+			return 0
+		case after == "":
+			return n + 1
+		}
+		rest = after
+	}
+	return 0
 }
 
 // typosIn returns how many edits a typed word may be away from the intended word: one from 4 letters on, two from 8

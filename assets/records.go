@@ -61,12 +61,8 @@ type records struct {
 	writers []*index.Writer
 }
 
-// The rules by which assets have terms: those of v0.2.0, and those of now. A change of the rules of now that is
-// released needs a number of its own. Then Upkeep builds the indices by it.
-const oldRules, newRules = 0, 1
-
 // rules returns the number of the rules of the index that searches read.
-func (r *records) rules() int {
+func (r *records) rules() rules {
 	if r.old {
 		return oldRules
 	}
@@ -74,8 +70,8 @@ func (r *records) rules() int {
 }
 
 // indexBy returns the index of the library by these rules.
-func (r *records) indexBy(rules int, cache *index.Cache) index.Index {
-	return index.Index{Space: r.space, Rules: rules, Cache: cache}
+func (r *records) indexBy(by rules, cache *index.Cache) index.Index {
+	return index.Index{Space: r.space, Rules: int(by), Cache: cache}
 }
 
 // openRecords returns the records of a library. tx is r in an update, and nil in a snapshot.
@@ -194,11 +190,11 @@ func (r *records) deleteAsset(a assetRecord) error {
 // changeTerms changes the terms of an asset from those of old to those of new. The zero assetRecord has none.
 func (r *records) changeTerms(ordinal int64, old, new assetRecord) error {
 	for _, w := range r.writers {
-		before, err := termsOf(old, w.Rules)
+		before, err := termsOf(old, rules(w.Rules))
 		if err != nil {
 			return err
 		}
-		after, err := termsOf(new, w.Rules)
+		after, err := termsOf(new, rules(w.Rules))
 		if err != nil {
 			return err
 		}

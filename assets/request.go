@@ -122,7 +122,7 @@ func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOpt
 	}
 	space := spaceOf(lib)
 	ahead := append(feed.Feed{Space: space}.Keys(urn.Author(s.by.URN, s.by.Agent)), keyval.Key(space, stateKind),
-		index.Index{Space: space, Rules: oldRules}.Key(), index.Index{Space: space, Rules: newRules}.Key())
+		index.Index{Space: space, Rules: int(oldRules)}.Key(), index.Index{Space: space, Rules: int(newRules)}.Key())
 	return keyval.Update(ctx, s.service.db, space, o, func(t *keyval.Tx) error {
 		if err := t.Ahead(ctx, ahead...); err != nil {
 			return err

@@ -84,13 +84,12 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if err := in.check(req.limits); err != nil {
 		return SearchPage{}, err
 	}
-	text := parseQuery(in.Query)
-	if err := text.check(req.limits); err != nil {
+	text, isCut, err := req.rules().query(in.Query, req.limits)
+	if err != nil {
 		return SearchPage{}, err
 	}
 	var facets facetFields
 	if len(in.Facets) > 0 {
-		var err error
 		if facets, err = facetsOf(in.Facets, req.limits, req.rules()); err != nil {
 			return SearchPage{}, err
 		}
@@ -105,13 +104,13 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 		return SearchPage{}, err
 	}
 	if in.Query != "" && text.isEmpty() { // the text has no word, so no asset matches
-		return SearchPage{Facets: facets.empty()}, nil
+		return SearchPage{Facets: facets.empty(), Cut: isCut}, nil
 	}
 	// 3. What is found.
 	found, err := req.found(q)
 	without := in.without(req.rules())
 	content := in.ofContent()
-	if err == nil && found == nil && (without != nil || content != nil && req.old) {
+	if err == nil && found == nil && (without != nil || len(text.mustNot) > 0 || content != nil && req.old) {
 		// all
 		found, err = req.index.Find(req.ctx, index.Query{Spans: [][]index.Span{{index.Prefix(string(kindDays))}}})
 	}
@@ -129,7 +128,7 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if err != nil {
 		return SearchPage{}, err
 	}
-	page.Total = req.state.Count
+	page.Total, page.Cut = req.state.Count, isCut
 	if found != nil {
 		page.Total = int64(found.Count())
 	}
@@ -231,19 +230,19 @@ func (req *request) conditions(in SearchRequest, text queryText) (q index.Query,
 }
 
 // tagSpans returns the terms of tags in all spellings.
-func tagSpans(rules int, tags ...string) (spans []index.Span) {
+func tagSpans(by rules, tags ...string) (spans []index.Span) {
 	for _, tag := range tags {
-		spans = append(spans, folded(tag, rules).span(string(kindTag), rules))
+		spans = append(spans, folded(tag, by).span(string(kindTag), by))
 	}
 	return spans
 }
 
 // span returns the terms of the attributes that a filter asks for.
-func (f attributeFilter) span(rules int) index.Span {
+func (f attributeFilter) span(by rules) index.Span {
 	if f.value == nil {
-		return folded(f.key, rules).span(string(kindKey), rules)
+		return folded(f.key, by).span(string(kindKey), by)
 	}
-	return attributeValue(Attribute{f.key, *f.value}, rules).span(attributePrefix(f.key, rules), rules)
+	return attributeValue(Attribute{f.key, *f.value}, by).span(attributePrefix(f.key, by), by)
 }
 
 // exclude removes the assets that have a term of the spans from a set.
@@ -288,20 +287,31 @@ func (p phrase) ask(q *index.Query, sources []int, typos bool) {
 	for i, w := range p.words {
 		var terms []string
 		var spans []index.Span
+		mayErr := typos && !p.exact && !p.star && len(p.words) == 1 && typosIn(w.text) > 0
 		for _, source := range sources {
-			switch {
-			case p.prefix && i == len(p.words)-1:
-				spans = append(spans, index.Prefix(wordTerm(source, w)))
-			case typos && !p.exact && len(p.words) == 1 && typosIn(w) > 0:
-				first, size := utf8.DecodeRuneInString(w)
+			if mayErr {
+				first, size := utf8.DecodeRuneInString(w.text)
 				in := index.Prefix(wordTerm(source, string(first)))
-				head, like := len(in.From), similar(w[size:], typosIn(w))
+				head, like := len(in.From), similar(w.text[size:], typosIn(w.text))
 				in.Match = func(term string) bool { return like(term[head:]) }
 				spans = append(spans, in)
-			case p.hasPair(i, sources) || i > 0 && p.hasPair(i-1, sources): // the terms of its pairs follow
-			default:
-				terms = append(terms, wordTerm(source, w))
 			}
+			for _, text := range w.spellings() {
+				switch {
+				case p.prefix && i == len(p.words)-1:
+					spans = append(spans, index.Prefix(wordTerm(source, text)))
+				case mayErr && text == w.text, p.hasPair(i, sources), i > 0 && p.hasPair(i-1, sources):
+					// the span above finds it, or the terms of its pairs, which follow
+				default:
+					terms = append(terms, wordTerm(source, text))
+				}
+			}
+		}
+		for i := 0; spans != nil && i < len(terms); i++ { // one set has all of them
+			spans = append(spans, index.Span{From: terms[i], To: terms[i] + "\x00"})
+		}
+		if spans != nil {
+			terms = nil
 		}
 		if terms != nil {
 			q.All = append(q.All, terms)
@@ -310,7 +320,7 @@ func (p phrase) ask(q *index.Query, sources []int, typos bool) {
 			q.Spans = append(q.Spans, spans)
 		}
 		if p.hasPair(i, sources) {
-			q.All = append(q.All, []string{pairTerm(w, p.words[i+1])})
+			q.All = append(q.All, []string{pairTerm(w.text, p.words[i+1].text)})
 		}
 	}
 }
@@ -319,12 +329,12 @@ func (p phrase) ask(q *index.Query, sources []int, typos bool) {
 func (p phrase) hasPair(i int, sources []int) bool {
 	next := i + 1
 	return next < len(p.words) && !(p.prefix && next == len(p.words)-1) && len(sources) == 1 && sources[0] == inText &&
-		isPair(p.words[i], p.words[next])
+		p.words[i].spelled+p.words[next].spelled == "" && isPair(p.words[i].text, p.words[next].text)
 }
 
 // isCertain reports whether every asset found by the terms of ask contains the phrase.
 func (p phrase) isCertain(sources []int) bool {
-	return len(p.words) == 1 && len(p.words[0]) <= longestWord || len(p.words) == 2 && p.hasPair(0, sources)
+	return len(p.words) == 1 && len(p.words[0].text) <= longestWord || len(p.words) == 2 && p.hasPair(0, sources)
 }
 
 // narrow removes from a set the assets that the text excludes, that do not contain its phrases, or that have another
@@ -343,7 +353,7 @@ func (req *request) narrow(found *index.Set, in SearchRequest, text queryText) e
 				return false, err
 			}
 			content, err := readContent(p.Content)
-			return hasTerms(content.terms(), spans), err
+			return hasTerms(content.terms(newRules.strip(content.Content)), spans), err
 		}); err != nil {
 			return err
 		}
@@ -399,11 +409,11 @@ func (req *request) hasPhrases(phrases []phrase, sources []int) func(assetRecord
 		if err != nil {
 			return false, err
 		}
-		texts := content.texts(p.Attributes, req.rules())
-		var lists [][]string
+		texts := content.texts(req.rules().strip(content.Content), p.Attributes, req.rules())
+		var lists [][]word
 		for _, source := range sources {
 			for _, text := range texts[source] {
-				lists = append(lists, firstWords(text, r.words))
+				lists = append(lists, req.rules().firstWords(text, r.words))
 			}
 		}
 		for _, p := range phrases {
@@ -425,6 +435,7 @@ type SearchPage struct {
 	Assets []Asset // in the order of the search
 	Total  int64   // the number of assets that the search finds, on all pages
 	Facets []Facet // those that the request asks for, each once, in the order of the request; nil if it asks for none
+	Cut    bool    // Query has more words or bytes than Limits.Words and Limits.Query, and the rest of it did not count
 
 	Prev    string // goes into SearchRequest.Until, for what is older than the page; "" on an empty page
 	HasPrev bool   // the search finds something older
@@ -447,13 +458,16 @@ type pagingText struct {
 //	{"assets":[{…}],"paging":{"prev":"…","hasPrev":false,"next":"…","hasNext":false,"total":1,"totalItems":1},
 //	 "facets":{"tags":[{"value":"approved","count":1}]}}
 //
-// The member totalItems has the total again, and an empty cursor is left out.
+// The member totalItems has the total again, and an empty cursor is left out. A page that is Cut has the member cut.
 func (p SearchPage) AppendJSON(b []byte) []byte {
 	b = append(b, `{"assets":[`...)
 	for i, a := range p.Assets {
 		b = a.AppendJSON(appendComma(b, i))
 	}
 	b = appendJSON(append(b, `],"paging":`...), pagingText{p.Prev, p.HasPrev, p.Next, p.HasNext, p.Total, p.Total})
+	if p.Cut {
+		b = append(b, `,"cut":true`...)
+	}
 	if p.Facets != nil {
 		b = appendFacets(append(b, `,"facets":`...), p.Facets)
 	}
@@ -468,6 +482,7 @@ func (p *SearchPage) UnmarshalJSON(text []byte) error {
 	var in struct {
 		Assets []Asset        `json:"assets"`
 		Paging pagingText     `json:"paging"`
+		Cut    bool           `json:"cut"`
 		Facets jsontext.Value `json:"facets"`
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -476,7 +491,7 @@ func (p *SearchPage) UnmarshalJSON(text []byte) error {
 	facets, err := readFacets(in.Facets)
 	at := in.Paging
 	*p = SearchPage{Assets: in.Assets, Total: at.Total, Facets: facets, Prev: at.Prev, HasPrev: at.HasPrev,
-		Next: at.Next, HasNext: at.HasNext}
+		Next: at.Next, HasNext: at.HasNext, Cut: in.Cut}
 	return err
 }
 

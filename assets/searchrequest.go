@@ -21,8 +21,9 @@ type SearchRequest struct {
 	// ends in * stands for every word that begins so, "words in quotes" are a phrase, and -word and -"some words" must
 	// not be there. Case, diacritics and HTML do not matter. "" = any text.
 	Query string
-	// In says where Query looks: text (the text and the author's names), attachments (their titles), attributes (their
-	// values). nil = text.
+	// In says where Query looks: text (the text and the author's names), attachments (their titles, descriptions and
+	// providers, and the alternative texts of pictures in the text), attributes (their values), links (the hosts and
+	// paths of links in the text and of attachments). nil = text.
 	In []string
 	// Typos also finds words that are one edit away from one of Query, from 4 letters on, and two edits from 8 on: a
 	// letter more, less or other, or two neighbours swapped. The first letter must be right. Phrases, exclusions and
@@ -151,16 +152,14 @@ func (in SearchRequest) check(lim Limits) error {
 			"is given %d times, at most %d are allowed", len(in.Attributes), lim.SearchAttributes)
 	case len(in.Facets) > lim.Facets:
 		return fault.Invalid("facets", "has %d facets, at most %d are allowed", len(in.Facets), lim.Facets)
-	case len(in.Query) > lim.Query:
-		return fault.Invalid("query", "has %d bytes, at most %d are allowed", len(in.Query), lim.Query)
 	case !utf8.ValidString(in.Query):
 		return fault.Invalid("query", "must be UTF-8")
 	case in.In != nil && len(in.In) == 0:
-		return fault.Invalid("in", "is empty: want text, attachments or attributes")
+		return fault.Invalid("in", "is empty: want text, attachments, attributes or links")
 	}
 	for _, name := range in.In {
 		if !slices.Contains(sources, name) {
-			return fault.Invalid("in", "%q is not known: want text, attachments or attributes", name)
+			return fault.Invalid("in", "%q is not known: want text, attachments, attributes or links", name)
 		}
 	}
 	for _, name := range in.Types {
@@ -246,8 +245,8 @@ func hasTerms(terms []string, all [][]index.Span) bool {
 }
 
 // without returns the terms that an asset must not have; nil = there are none.
-func (in SearchRequest) without(rules int) []index.Span {
-	spans := tagSpans(rules, in.NotTags...)
+func (in SearchRequest) without(by rules) []index.Span {
+	spans := tagSpans(by, in.NotTags...)
 	for _, id := range in.NotGenerators {
 		spans = append(spans, only(term(kindGenerator, id)))
 	}

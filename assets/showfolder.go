@@ -159,7 +159,7 @@ func (a Asset) shown(root string) (out ShownAsset, err error) {
 	}
 	c, by := in.Content, in.Content.AttributedTo
 	out = ShownAsset{ID: a.ID, CreatedAt: string(appendTime(nil, a.CreatedAt)), HTML: sanitize(c.Content),
-		Text: strings.Join(strings.Fields(stripHTML(c.Content)), " "), Attachments: []ShownAttachment{}}
+		Text: strings.Join(strings.Fields(newRules.strip(c.Content).text), " "), Attachments: []ShownAttachment{}}
 	if out.Author.Name = by.DisplayName; out.Author.Name == "" {
 		out.Author.Name = by.Username
 	}
@@ -195,7 +195,7 @@ func sanitize(text string) string {
 	nodes, err := html.ParseFragment(strings.NewReader(text), &html.Node{Type: html.ElementNode, Data: "div",
 		DataAtom: atom.Div})
 	if err != nil { // none is possible on a string but that of elements that are nested too deep
-		return html.EscapeString(strings.Join(strings.Fields(stripHTML(text)), " "))
+		return html.EscapeString(strings.Join(strings.Fields(newRules.strip(text).text), " "))
 	}
 	var b strings.Builder
 	for _, n := range nodes {

@@ -6,12 +6,14 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/net/idna"
 
 	"github.com/vitrine-go/vitrine/internal/index"
 )
@@ -21,7 +23,8 @@ import (
 // the value:
 //
 //	wlaunch              the word "launch" is in its text or in its author's names
-//	w\x02launch          it has an attachment with the word in its title; with \x03, an attribute with it in its value
+//	w\x02launch          it has an attachment with the word in its title; with \x03, an attribute with it in its value;
+//	                     with \x04, a link with it
 //	qin the              the words "in" and "the" are adjacent in its text or in a name of its author
 //	f12                  it is in folder 12
 //	f                    it is in no folder
@@ -100,16 +103,16 @@ type fieldValue struct {
 }
 
 // foldName folds a tag or the key of an attribute. A name of characters that folding removes stays as it is.
-func foldName(name string, rules int) string {
-	if rules == oldRules {
+func foldName(name string, by rules) string {
+	if by == oldRules {
 		return name
 	}
 	return cmp.Or(fold(name), name)
 }
 
 // folded returns the value of a tag or of the key of an attribute.
-func folded(name string, rules int) fieldValue {
-	v := fieldValue{value: foldName(name, rules), shown: name}
+func folded(name string, by rules) fieldValue {
+	v := fieldValue{value: foldName(name, by), shown: name}
 	if v.value != name {
 		v.spelling = name
 	}
@@ -117,20 +120,20 @@ func folded(name string, rules int) fieldValue {
 }
 
 // attributeValue returns the value of an attribute in the field of its key, whose spelling counts.
-func attributeValue(a Attribute, rules int) fieldValue {
-	return fieldValue{a.Value, folded(a.Key, rules).spelling, a.Value}
+func attributeValue(a Attribute, by rules) fieldValue {
+	return fieldValue{a.Value, folded(a.Key, by).spelling, a.Value}
 }
 
 // group returns the term of the value in its plain spelling, with which the terms of all spellings begin.
-func (v fieldValue) group(prefix string, rules int) string {
-	if rules == oldRules {
+func (v fieldValue) group(prefix string, by rules) string {
+	if by == oldRules {
 		return valueTerm(prefix, v.value)
 	}
 	return shortTerm(prefix, v.value, longest)
 }
 
-func (v fieldValue) term(prefix string, rules int) string {
-	return spelled(v.group(prefix, rules), v.spelling)
+func (v fieldValue) term(prefix string, by rules) string {
+	return spelled(v.group(prefix, by), v.spelling)
 }
 
 // spelled returns the term of a spelling after the term of its group.
@@ -145,8 +148,8 @@ func spelled(group, spelling string) string {
 }
 
 // span returns the terms of all spellings of the value.
-func (v fieldValue) span(prefix string, rules int) index.Span {
-	group := v.group(prefix, rules)
+func (v fieldValue) span(prefix string, by rules) index.Span {
+	group := v.group(prefix, by)
 	return index.Span{From: group, To: group + spellingMark + "\xff"}
 }
 
@@ -167,8 +170,8 @@ func digest(s string, size int) string {
 func integerTerm(kind rune, n int64) string { return term(kind, strconv.FormatInt(n, 10)) }
 
 // attributePrefix returns the prefix of the terms of the attributes with a key, in whatever spelling.
-func attributePrefix(key string, rules int) string {
-	return string(kindAttribute) + digest(foldName(key, rules), keyDigest)
+func attributePrefix(key string, by rules) string {
+	return string(kindAttribute) + digest(foldName(key, by), keyDigest)
 }
 
 // cutAt returns the beginning of s: as many whole characters as fit into size bytes.
@@ -208,12 +211,12 @@ func folderTerms(folders []string) (terms []string) {
 
 // attributeTerms returns the terms of the attributes of an asset, and of the words in their values, sorted and each
 // once.
-func attributeTerms(attributes []Attribute, rules int) (terms []string) {
+func attributeTerms(attributes []Attribute, by rules) (terms []string) {
 	for _, a := range attributes {
-		terms = append(terms, attributeValue(a, rules).term(attributePrefix(a.Key, rules), rules),
-			folded(a.Key, rules).term(string(kindKey), rules))
-		for _, w := range words(a.Value) {
-			terms = append(terms, wordTerm(inAttributes, w))
+		terms = append(terms, attributeValue(a, by).term(attributePrefix(a.Key, by), by),
+			folded(a.Key, by).term(string(kindKey), by))
+		for _, e := range edges(by.words(by.strip(a.Value).text)) {
+			terms = append(terms, wordTerm(inAttributes, e.text))
 		}
 	}
 	slices.Sort(terms)
@@ -264,11 +267,11 @@ func originTerm(o origin) string {
 
 // allTerms returns the terms of an asset with these parts, sorted and unique. text has the terms of its text, computed
 // by the draft before the transaction.
-func allTerms(r assetRecord, p parts, text []string, rules int) []string {
+func allTerms(r assetRecord, p parts, text []string, by rules) []string {
 	terms := slices.Concat([]string{originTerm(r.Origin), createdTerm(r.CreatedAt), daysTerm(r.CreatedAt),
-		term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes, rules))
+		term(kindGenerator, p.generator)}, text, folderTerms(r.Folders), attributeTerms(p.Attributes, by))
 	for _, tag := range p.Tags {
-		terms = append(terms, folded(tag, rules).term(string(kindTag), rules))
+		terms = append(terms, folded(tag, by).term(string(kindTag), by))
 	}
 	if p.Via != nil {
 		terms = append(terms, integerTerm(kindVia, *p.Via))
@@ -282,7 +285,7 @@ func allTerms(r assetRecord, p parts, text []string, rules int) []string {
 
 // termsOf returns the terms of a stored asset, none for the zero assetRecord. It returns an error if the body is
 // malformed.
-func termsOf(r assetRecord, rules int) ([]string, error) {
+func termsOf(r assetRecord, by rules) ([]string, error) {
 	if r.Ordinal == 0 {
 		return nil, nil
 	}
@@ -290,11 +293,11 @@ func termsOf(r assetRecord, rules int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := searchable(p.Content, r.words, rules)
+	text, err := searchable(p.Content, r.words, by)
 	if err != nil {
 		return nil, err
 	}
-	return allTerms(r, p, text, rules), nil
+	return allTerms(r, p, text, by), nil
 }
 
 // The sources are where SearchRequest.Query looks, see SearchRequest.In. The word terms of a source begin with a
@@ -303,15 +306,16 @@ const (
 	inText = iota
 	inAttachments
 	inAttributes
+	inLinks
 )
 
 var (
-	sources     = []string{"text", "attachments", "attributes"}
-	sourceMarks = []string{"", "\x02", "\x03"}
+	sources     = []string{"text", "attachments", "attributes", "links"}
+	sourceMarks = []string{"", "\x02", "\x03", "\x04"}
 )
 
-// searched has the texts that SearchRequest.Query looks in, by source.
-type searched [3][]string
+// searched has the texts that SearchRequest.Query looks in, by source, without HTML.
+type searched [4][]string
 
 // searchedContent has the members of a content that are searched.
 type searchedContent struct {
@@ -327,12 +331,13 @@ type searchedContent struct {
 
 // attachment is what a search knows of an attachment.
 type attachment struct {
-	Type        string `json:"type"`
-	Title       string `json:"title"`
-	Description any    `json:"description"` // of any type, as all members that the package does not know
-	URL         link   `json:"url"`
-	Link        link   `json:"link"`
-	Provider    any    `json:"provider_url"` // a string, or an object as those before
+	Type         string `json:"type"`
+	Title        string `json:"title"`
+	Description  any    `json:"description"` // of any type, as all members that the package does not know
+	ProviderName string `json:"provider_name"`
+	URL          link   `json:"url"`
+	Link         link   `json:"link"`
+	Provider     any    `json:"provider_url"` // a string, or an object as those before
 }
 
 // link is a URL in a content.
@@ -365,7 +370,7 @@ func (in searchedContent) types() (types []string, noAlt bool) {
 }
 
 // terms returns the terms that a content has by newRules alone, beside those of its texts.
-func (in searchedContent) terms() (terms []string) {
+func (in searchedContent) terms(text stripped) (terms []string) {
 	types, noAlt := in.types()
 	for _, name := range types {
 		terms = append(terms, term(kindType, name))
@@ -381,7 +386,7 @@ func (in searchedContent) terms() (terms []string) {
 	if in.Lang != "" {
 		terms = append(terms, languageTerm(in.Lang))
 	}
-	for _, host := range in.hosts() {
+	for _, host := range in.hosts(text) {
 		terms = append(terms, hostTerm(host))
 	}
 	return terms
@@ -395,45 +400,72 @@ func languageTerm(lang string) string {
 	return term(kindLanguage, strings.ReplaceAll(strings.ToLower(lang), "_", "-"))
 }
 
-// texts returns the texts of an asset: the member content, the members displayName and username of attributedTo, the
-// titles of attachments and, by newRules, their descriptions, and the values of attributes.
-func (in searchedContent) texts(attributes []Attribute, rules int) (out searched) {
-	out[inText] = []string{in.Content, in.AttributedTo.DisplayName, in.AttributedTo.Username}
+// texts returns the texts of an asset: the member content, which is stripped already, the members displayName and
+// username of attributedTo, the titles of attachments, and the values of attributes. By newRules it also returns what
+// attachments have in description and provider_name, the alternative texts of pictures in the content, and the hosts
+// and paths of links.
+func (in searchedContent) texts(content stripped, attributes []Attribute, by rules) (out searched) {
+	add := func(source int, texts ...string) {
+		for _, text := range texts {
+			out[source] = append(out[source], by.strip(text).text)
+		}
+	}
+	out[inText] = []string{content.text}
+	add(inText, in.AttributedTo.DisplayName, in.AttributedTo.Username)
+	links := content.addresses()
 	for _, a := range in.Attachment {
-		out[inAttachments] = append(out[inAttachments], a.Title)
-		if text, ok := a.Description.(string); ok && rules == newRules {
-			out[inAttachments] = append(out[inAttachments], text)
+		if add(inAttachments, a.Title); by != oldRules {
+			text, _ := a.Description.(string)
+			add(inAttachments, text, a.ProviderName)
+			if links = append(links, a.Link.Href); a.Type == "link" {
+				links = append(links, a.URL.Href)
+			}
 		}
 	}
 	for _, a := range attributes {
-		out[inAttributes] = append(out[inAttributes], a.Value)
+		add(inAttributes, a.Value)
+	}
+	if by != oldRules {
+		out[inAttachments] = append(out[inAttachments], content.alts...)
+		for _, address := range links {
+			if u, err := url.Parse(address); err == nil && u.Host != "" {
+				host, _ := idna.Punycode.ToUnicode(u.Hostname())
+				out[inLinks] = append(out[inLinks], host+u.Path)
+			}
+		}
 	}
 	return out
 }
 
 // firstWords returns the first limit words of a text.
-func firstWords(text string, limit int) []string {
-	list := words(text)
+func (by rules) firstWords(text string, limit int) []word {
+	list := by.words(text)
 	return list[:min(limit, len(list))]
 }
 
 // searchable returns the terms of the words in the texts of a content and, by newRules, of the types of its
 // attachments. Only the first limit words of each text count.
-func searchable(content []byte, limit, rules int) (terms []string, err error) {
+func searchable(content []byte, limit int, by rules) (terms []string, err error) {
 	in, err := readContent(content)
 	if err != nil {
 		return nil, err
 	}
-	if rules == newRules {
-		terms = in.terms()
+	text := by.strip(in.Content)
+	if by != oldRules {
+		terms = in.terms(text)
 	}
-	for source, texts := range in.texts(nil, rules) {
+	for source, texts := range in.texts(text, nil, by) {
 		for _, text := range texts {
-			found := firstWords(text, limit)
-			for i, w := range found {
-				terms = append(terms, wordTerm(source, w))
-				if source == inText && i > 0 && isPair(found[i-1], w) {
-					terms = append(terms, pairTerm(found[i-1], w))
+			found := edges(by.firstWords(text, limit))
+			for i, e := range found {
+				terms = append(terms, wordTerm(source, e.text))
+				for _, next := range found[i+1:] {
+					if next.from > e.to || source != inText {
+						break
+					}
+					if next.from == e.to && isPair(e.text, next.text) {
+						terms = append(terms, pairTerm(e.text, next.text))
+					}
 				}
 			}
 		}

@@ -13,31 +13,50 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// words splits a text that is indexed, and may have HTML, into its words, in their order. parseQuery, in query.go,
-// splits queries by the same rules:
+// rules are the rules by which assets have terms. The methods of rules split texts and queries into words:
 //
-//   - HTML is stripped; see stripHTML.
+//   - HTML is stripped; see strip.
 //   - Case, diacritics of Latin, Greek and Cyrillic letters, and more are folded; see fold.
 //   - Everything that is not a letter, digit or mark separates words. An emoji is a word.
-//   - Each Han, Hiragana and Katakana character is a word of its own, since these scripts put no
-//     spaces between words.
+//   - Each character of a script that puts no spaces between words is a word of its own, such as Han and Thai.
+//   - Some words are found by other words too; see word.
 //
 // For example, "<b>Café</b> no_1 漢字" has the words cafe, no, 1, 漢 and 字.
-func words(text string) (out []string) {
-	s := fold(strings.ToValidUTF8(stripHTML(text), "\ufffd"))
-	for start, end := range eachWord(s) {
-		out = append(out, s[start:end])
+type rules int
+
+// The rules of v0.2.0, and those of now. A change of the rules of now needs a number of its own once they are released.
+// Then Upkeep builds the indices by it.
+const oldRules, newRules rules = 0, 1
+
+// word is a word of a text or of a query.
+type word struct {
+	text    string   // what a query with this word asks for
+	spelled string   // mueller, for müller; else ""
+	also    []string // what finds this word besides: c for c++, net for .net, the parts of a joined emoji
+	// A hyphen, an apostrophe or the like joins it to the word before: wifi finds wi-fi.
+	glued      bool
+	start, end int // where it is in the folded text
+}
+
+// words splits a text that is indexed and has no HTML into its words, in their order.
+func (r rules) words(text string) (out []word) {
+	for w := range r.split(r.fold(strings.ToValidUTF8(text, "\ufffd"))) {
+		out = append(out, w)
 	}
 	return slices.Clip(out)
 }
 
 // fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and Cyrillic letters, in
-// marks of Arabic and points of Hebrew letters, in ligatures and other forms of characters, or in their Unicode normal
-// form. Marks of other scripts are kept, since they tell words apart there, such as vowels in Devanagari. Skin tones of
-// emoji and invisible characters, such as soft hyphens, are removed.
-func fold(s string) string {
+// marks of Arabic and points of Hebrew letters, in ligatures and other forms of characters, in digits of other scripts,
+// or in their Unicode normal form. Marks of other scripts are kept, since they tell words apart there, such as vowels
+// in Devanagari. Skin tones of emoji and invisible characters, such as soft hyphens, are removed. The diacritics of
+// keptMark are kept.
+func (r rules) fold(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 { // ASCII, as most texts are
 		return strings.ToLower(s)
+	}
+	if r != oldRules {
+		s = separateSymbols(s)
 	}
 	// Compatibility caseless matching of the Unicode Standard (definition D146) compares texts in this
 	// form.
@@ -45,17 +64,57 @@ func fold(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	marks := true // false if the marks after the last letter are removed
-	for _, r := range s {
+	letter := rune(0)
+	for _, c := range s {
 		switch {
-		case isUnseen(r):
-		case !unicode.Is(unicode.M, r): // a letter or anything else that is not a mark
-			marks = !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew)
-			b.WriteString(foldMore(r))
-		case marks && !unicode.Is(unicode.Variation_Selector, r):
-			b.WriteRune(r)
+		case isUnseen(c):
+		case !unicode.Is(unicode.M, c): // a letter or anything else that is not a mark
+			marks = !unicode.In(c, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew)
+			letter = c
+			b.WriteString(r.foldMore(c))
+		case r != oldRules && keptMark(letter, c):
+			b.WriteRune(c)
+			letter = 0
+		case marks && !unicode.Is(unicode.Variation_Selector, c):
+			b.WriteRune(c)
 		}
 	}
 	return norm.NFC.String(b.String())
+}
+
+// separateSymbols puts a space in place of ™ and the like, and zeroWidth around superscripts, subscripts, fractions and
+// numbers in circles, which would become letters and digits of the word before.
+func separateSymbols(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		switch {
+		case c == '™' || c == '℠' || 0x1f16a <= c && c <= 0x1f16c:
+			b.WriteByte(' ')
+		case c == '´': // which would become a space with a mark
+			b.WriteByte('\'')
+		case c == 'ª' || c == 'º' || unicode.Is(unicode.No, c):
+			b.WriteRune(zeroWidth)
+			b.WriteRune(c)
+			b.WriteRune(zeroWidth)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// keptMark reports whether a mark makes another letter of its letter: й is not и. The marks of ä, ö, ü and å are kept
+// for their other spelling; see umlauts.
+func keptMark(letter, mark rune) bool {
+	switch mark {
+	case '\u0308':
+		return strings.ContainsRune("aouі", letter) // the last one is Cyrillic
+	case '\u030a':
+		return letter == 'a'
+	case '\u0306':
+		return letter == 'и' || letter == 'у'
+	}
+	return false
 }
 
 // isUnseen reports whether r is ignored wherever it is: soft hyphens, word joiners, marks of direction, the stretching
@@ -69,10 +128,11 @@ func isUnseen(r rune) bool {
 	return 0x1f3fb <= r && r <= 0x1f3ff
 }
 
-// foldMore folds letters that the libraries do not fold: đ, ħ, ł, ø and ŧ, whose stroke is no mark,
-// the dotless i, the ligatures æ and œ, and the case of Cherokee.
-func foldMore(r rune) string {
-	switch r {
+// foldMore folds letters that the libraries do not fold: đ, ħ, ł, ø and ŧ, whose stroke is no mark, the dotless i, the
+// ligatures æ and œ, þ and ð, the case of Cherokee, letters of Arabic that people write for each other, apostrophes,
+// and digits of all scripts. By newRules ø stays for its other spelling.
+func (r rules) foldMore(c rune) string {
+	switch c {
 	case 'đ':
 		return "d"
 	case 'ħ':
@@ -81,8 +141,6 @@ func foldMore(r rune) string {
 		return "i"
 	case 'ł':
 		return "l"
-	case 'ø':
-		return "o"
 	case 'ŧ':
 		return "t"
 	case 'æ':
@@ -90,16 +148,177 @@ func foldMore(r rune) string {
 	case 'œ':
 		return "oe"
 	}
-	if unicode.Is(unicode.Cherokee, r) {
-		r = unicode.ToUpper(r)
+	switch {
+	case unicode.Is(unicode.Cherokee, c):
+		c = unicode.ToUpper(c)
+	case r == oldRules && c == 'ø':
+		return "o"
+	case r == oldRules:
+	case strings.ContainsRune("’‘ʼʻ′ʹ", c):
+		return "'"
+	case c == 'þ':
+		return "th"
+	case c == 'ð':
+		return "d"
+	case c == 'ٱ':
+		return "ا"
+	case c == 'ة':
+		return "ه"
+	case c == 'ى', c == 'ی':
+		return "ي"
+	case c == 'ک':
+		return "ك"
+	case unicode.Is(unicode.Nd, c):
+		return digit(c)
 	}
-	return string(r)
+	return string(c)
 }
 
-// eachWord yields where the words of a folded text begin and end. A mark belongs to the letter or
-// digit before it. A mark after anything else, such as an emoji or a character that is a word of
-// its own, is skipped. A joiner within a word belongs to it.
-func eachWord(s string) iter.Seq2[int, int] {
+// digit returns the digit of ASCII for a decimal digit. Unicode has the ten digits of a script in order, beginning with
+// zero, so each range of unicode.Nd has whole tens.
+func digit(c rune) string {
+	for _, in := range unicode.Nd.R16 {
+		if rune(in.Lo) <= c && c <= rune(in.Hi) {
+			return string('0' + (c-rune(in.Lo))%10)
+		}
+	}
+	for _, in := range unicode.Nd.R32 {
+		if rune(in.Lo) <= c && c <= rune(in.Hi) {
+			return string('0' + (c-rune(in.Lo))%10)
+		}
+	}
+	return string(c)
+}
+
+var (
+	umlauts   = "äöüøå"
+	unmarked  = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ø", "o", "å", "a")
+	inLetters = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ø", "oe", "å", "aa")
+)
+
+// fold returns a text folded for comparing it as a whole, such as a label.
+func fold(s string) string { return unmarked.Replace(newRules.fold(s)) }
+
+// spellings returns how a word of a query may be spelled.
+func (w word) spellings() []string {
+	if w.spelled == "" {
+		return []string{w.text}
+	}
+	return []string{w.text, w.spelled}
+}
+
+// split yields the words of a folded text.
+func (r rules) split(s string) iter.Seq[word] {
+	return func(yield func(word) bool) {
+		last, lastPlain := word{}, false
+		for start, end := range r.eachWord(s) {
+			w := word{text: s[start:end], start: start, end: end}
+			if r != oldRules {
+				plain := w.complete(s)
+				w.glued = plain && lastPlain && joins(s[:last.end], s[last.end:w.start], w.text)
+				lastPlain = plain
+			}
+			if last = w; !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// complete completes a word of the folded text s. It reports whether the word has nothing but letters, digits and
+// marks.
+func (w *word) complete(s string) (plain bool) {
+	first, _ := utf8.DecodeRuneInString(w.text)
+	last, _ := utf8.DecodeLastRuneInString(w.text)
+	switch {
+	case isEmoji(first):
+		if strings.ContainsRune(w.text, joiner) {
+			w.also = strings.Split(w.text, string(joiner))
+		}
+		return false
+	case newRules.isWordAlone(first):
+		return false
+	case strings.ContainsAny(w.text, umlauts):
+		w.text, w.spelled = unmarked.Replace(w.text), inLetters.Replace(w.text)
+	}
+	plain = true
+	// C++, C#
+	rest := s[w.end:]
+	for _, sign := range []string{"++", "#"} {
+		if after, has := strings.CutPrefix(rest, sign); has && unicode.IsLetter(last) &&
+			!newRules.beginsWithLetter(after) &&
+			!strings.HasPrefix(after, sign[:1]) {
+			w.also = append(w.also, w.text)
+			w.text, w.end, plain = w.text+sign, w.end+len(sign), false
+		}
+	}
+	// .NET is asked for with the dot, and the net of ASP.NET without it.
+	if before, dotted := strings.CutSuffix(s[:w.start], "."); dotted && unicode.IsLetter(first) {
+		switch c, _ := utf8.DecodeLastRuneInString(before); {
+		case c == '.':
+		case isInWord(c):
+			w.also = append(w.also, "."+w.text)
+		default:
+			w.also = append(w.also, w.text)
+			w.text, w.start, plain = "."+w.text, w.start-1, false
+		}
+	}
+	return plain
+}
+
+// joins reports whether what is between two words joins them. It joins no two numbers.
+func joins(before, between, after string) bool {
+	c, size := utf8.DecodeRuneInString(between)
+	if size == 0 || size < len(between) || !strings.ContainsRune("-‐'·־׳״"+string(zeroWidth), c) {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return !unicode.IsDigit(last) || !unicode.IsDigit(first)
+}
+
+// isInWord reports whether a character belongs to a word.
+func isInWord(c rune) bool { return unicode.In(c, unicode.L, unicode.Nd, unicode.M) }
+
+// edge is a term of words from one index to another.
+type edge struct {
+	text     string
+	from, to int
+}
+
+// edges returns the terms of words, by where they begin: of each word, of two that are joined, and of a run of them.
+func edges(words []word) (out []edge) {
+	out = make([]edge, 0, len(words))
+	for i, w := range words {
+		out = append(out, edge{w.text, i, i + 1})
+		if w.spelled != "" {
+			out = append(out, edge{w.spelled, i, i + 1})
+		}
+		for _, text := range w.also {
+			out = append(out, edge{text, i, i + 1})
+		}
+		to, size := i+1, len(w.text)
+		for ; to < len(words) && words[to].glued && size <= longestWord; to++ {
+			size += len(words[to].text)
+		}
+		if to > i+1 {
+			out = append(out, edge{w.text + words[i+1].text, i, i + 2})
+		}
+		if to > i+2 && !w.glued && size <= longestWord {
+			var b strings.Builder
+			for _, part := range words[i:to] {
+				b.WriteString(part.text)
+			}
+			out = append(out, edge{b.String(), i, to})
+		}
+	}
+	return out
+}
+
+// eachWord yields where the words of a folded text begin and end. A mark belongs to the letter or digit before it. A
+// mark after anything else, such as an emoji or a character that is a word of its own, is skipped; but of Thai and
+// other scripts of the south-east such characters have marks. A joiner within a word belongs to it.
+func (r rules) eachWord(s string) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		start, done := -1, 0 // where the present word begins, -1 between words; how much of the text was split
 		// end ends the present word, if there is one, in front of byte i.
@@ -108,30 +327,36 @@ func eachWord(s string) iter.Seq2[int, int] {
 			start = -1
 			return from < 0 || yield(from, i)
 		}
-		for i, r := range s {
+		for i, c := range s {
 			if i < done {
 				continue
 			}
 			more := true
 			switch {
-			case r < utf8.RuneSelf: // without tables of Unicode, as most texts are
-				inWord := 'a' <= r && r <= 'z' || '0' <= r && r <= '9'
+			case c < utf8.RuneSelf: // without tables of Unicode, as most texts are
+				inWord := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 				if !inWord {
 					more = end(i)
 				} else if start < 0 {
 					start = i
 				}
-			case isEmoji(r):
+			case isEmoji(c):
 				done = i + emojiLen(s[i:])
 				more = end(i) && yield(i, done)
-			case isWordAlone(r):
-				more = end(i) && yield(i, i+utf8.RuneLen(r))
-			case unicode.IsLetter(r) || unicode.IsDigit(r):
+			case r.isWordAlone(c):
+				done = i + utf8.RuneLen(c)
+				if inSouthEast(c) {
+					done = len(s) - len(strings.TrimLeftFunc(s[done:], func(c rune) bool {
+						return unicode.Is(unicode.M, c)
+					}))
+				}
+				more = end(i) && yield(i, done)
+			case unicode.IsLetter(c) || unicode.IsDigit(c):
 				if start < 0 {
 					start = i
 				}
-			case r == joiner && start >= 0 && beginsWithLetter(s[i+len("\u200d"):]):
-			case !unicode.Is(unicode.M, r):
+			case c == joiner && start >= 0 && r.beginsWithLetter(s[i+len("\u200d"):]):
+			case !unicode.Is(unicode.M, c):
 				more = end(i)
 			}
 			if !more {
@@ -142,12 +367,13 @@ func eachWord(s string) iter.Seq2[int, int] {
 	}
 }
 
-// joiner connects letters of some scripts, and connects several emoji to one.
-const joiner = '\u200d'
+// joiner connects letters of some scripts, and connects several emoji to one. zeroWidth separates letters that are one
+// word in Persian.
+const joiner, zeroWidth = '\u200d', '\u200c'
 
-func beginsWithLetter(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsLetter(r) && !isWordAlone(r)
+func (r rules) beginsWithLetter(s string) bool {
+	c, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLetter(c) && !r.isWordAlone(c)
 }
 
 // emoji are the characters with the Unicode property Extended_Pictographic, except © and ®, which texts contain for
@@ -202,42 +428,96 @@ func emojiLen(s string) int {
 	}
 }
 
-// isWordAlone reports whether r is a word of its own: a character of a script that is written
+// isWordAlone reports whether c is a word of its own: a character of a script that is written
 // without spaces. The length mark of Katakana, which Unicode assigns to no script,
 // counts as Katakana. Han numerals such as 〇 are letter numbers for Unicode, and count too.
-func isWordAlone(r rune) bool {
-	return r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) &&
-		unicode.In(r, unicode.L, unicode.Nl)
+func (r rules) isWordAlone(c rune) bool {
+	return c == 'ー' || c > 0xe00 && (unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
+		r != oldRules && inSouthEast(c)) && unicode.In(c, unicode.L, unicode.Nl)
 }
 
-// stripHTML returns the text of s without tags, comments, scripts and styles, and with entities
+// inSouthEast reports whether a character is of a script of South-East Asia that is written without spaces.
+func inSouthEast(c rune) bool {
+	return unicode.In(c, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tai_Le, unicode.New_Tai_Lue,
+		unicode.Tai_Tham, unicode.Tai_Viet)
+}
+
+// stripped is a text of HTML.
+type stripped struct {
+	text  string
+	alts  []string // the alternative texts of pictures
+	links []string // the URLs of links
+}
+
+// strip returns the text of s without tags, comments, scripts, styles and templates, and with entities
 // decoded. An inline tag is removed, so a word may be partly bold. Any other tag becomes a space,
-// so the words of two paragraphs are not joined.
+// so the words of two paragraphs are not joined. The readings of ruby are at the end.
 //
 //	a<b>b</b>c &amp; <p>d</p>e    becomes    abc &  d e
 //
 // The result is for searching. It is not safe to put into a page.
-func stripHTML(s string) string {
+func (r rules) strip(s string) (out stripped) {
 	if !strings.ContainsAny(s, "<&") {
-		return s
+		return stripped{text: s}
 	}
-	var b strings.Builder
+	var b, readings strings.Builder
 	z := html.NewTokenizer(strings.NewReader(s))
-	// The tokenizer gives all that is inside a script or a style as one text.
-	skip := false // inside a script or style
+	// The tokenizer gives all that is inside a script, a style or a noscript as one text.
+	skip := false            // inside one of these
+	templates := 0           // how many templates are open
+	var annotation atom.Atom // rt or rp if one of them is open
 	for {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken: // the end; the tokenizer has no other error on a string
-			return b.String()
+			if readings.Len() > 0 {
+				b.WriteString(" " + readings.String())
+			}
+			out.text = b.String()
+			return out
 		case html.TextToken:
-			if !skip {
+			switch {
+			case skip || templates > 0 || annotation == atom.Rp:
+			case annotation == atom.Rt:
+				readings.Write(z.Text())
+			default:
 				b.Write(z.Text())
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
-			name, _ := z.TagName()
-			tag := atom.Lookup(name)
-			skip = kind != html.EndTagToken && (tag == atom.Script || tag == atom.Style)
-			if !isInline(tag) {
+			name, more := z.TagName()
+			tag, begins := atom.Lookup(name), kind != html.EndTagToken
+			skip = begins && (tag == atom.Script || tag == atom.Style || r != oldRules && tag == atom.Noscript)
+			inline := isInline(tag)
+			switch {
+			case r == oldRules:
+			case tag == atom.Template && begins:
+				templates++
+			case tag == atom.Template:
+				templates = max(templates-1, 0)
+			case tag == atom.Rt || tag == atom.Rp:
+				inline, annotation = true, 0
+				if begins {
+					annotation = tag
+				}
+			case tag == atom.Ruby || tag == atom.Rb || tag == atom.Rtc:
+				inline, annotation = true, 0
+				if tag == atom.Ruby {
+					readings.WriteByte(' ')
+				}
+			case !inline:
+				annotation = 0
+			}
+			for begins && more && templates == 0 && r != oldRules &&
+				(tag == atom.A || tag == atom.Area || tag == atom.Img) {
+				var name, value []byte
+				name, value, more = z.TagAttr()
+				switch {
+				case string(name) == "alt":
+					out.alts = append(out.alts, string(value))
+				case string(name) == "href":
+					out.links = append(out.links, strings.TrimSpace(string(value)))
+				}
+			}
+			if !inline {
 				b.WriteByte(' ')
 			}
 		}

@@ -10,6 +10,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// wordsOf returns the words of a text that may have HTML.
+func wordsOf(text string) (out []string) {
+	for _, w := range newRules.words(newRules.strip(text).text) {
+		out = append(out, w.text)
+	}
+	return out
+}
+
 func TestWords(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":            {"", ""},
@@ -29,21 +37,21 @@ func TestWords(t *testing.T) {
 		"Turkish dotted i":              {"İstanbul Istanbul ıstanbul", "istanbul istanbul istanbul"},
 		"diacritics of Latin":           {"Café cafe\u0301 naïve Ångström", "cafe cafe naive angstrom"},
 		"strokes":                       {"Łódź Søren Đorđe", "lodz soren dorde"},
-		"diacritics of Cyrillic":        {"Йод ёлка", "иод елка"},
+		"diacritics of Cyrillic":        {"Йод ёлка", "йод елка"},
 		"diacritics of Vietnamese":      {"Việt Nam", "viet nam"},
 		"marks of Hindi stay":           {"हिन्दी हन्द", "हिन्दी हन्द"},
 		"marks of Arabic":               {"كَتَبَ كتب", "كتب كتب"},
 		"hash, at and underscore":       {"#Tag @name a_b", "tag name a b"},
 		"punctuation":                   {"don't e-mail a.b,c/d", "don t e mail a b c d"},
 		"Cherokee in both cases":        {"Ꭰ ꭰ", "Ꭰ Ꭰ"},
-		"digits":                        {"v2 42 ٤٢ 3.14", "v2 42 ٤٢ 3 14"},
+		"digits":                        {"v2 42 ٤٢ ๓ 3.14", "v2 42 42 3 3 14"},
 		"Han":                           {"漢字かな", "漢 字 か な"},
 		"Han numerals":                  {"二〇二六年 a〇b 〡〢", "二 〇 二 六 年 a 〇 b 〡 〢"},
 		"Han among Latin":               {"abc漢def", "abc 漢 def"},
 		"Katakana with a length mark":   {"コーヒー", "コ ー ヒ ー"},
 		"voiced Katakana, both forms":   {"ガ カ\u3099", "ガ ガ"},
 		"Hangul, both forms":            {"한국 \u1112\u1161\u11ab국", "한국 한국"},
-		"Thai":                          {"ภาษาไทย", "ภาษาไทย"},
+		"Thai":                          {"ภาษาไทย กิ็", "ภ า ษ า ไ ท ย กิ็"},
 		"selector of an emoji":          {"❤\ufe0ftext", "❤ text"},
 		"selector of a digit":           {"5\ufe0f 5", "5 5"},
 		"mark on nothing":               {"\u0301 \u0301abc", "abc"},
@@ -60,7 +68,7 @@ func TestWords(t *testing.T) {
 		"search operators are no words": {`"foo" -bar NEAR(x*) col:y ^z`, "foo bar near x col y z"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := strings.Join(words(c.text), " "); got != c.want {
+			if got := strings.Join(wordsOf(c.text), " "); got != c.want {
 				t.Errorf("words(%q) are %q, want %q", c.text, got, c.want)
 			}
 		})
@@ -71,22 +79,38 @@ func FuzzWords(f *testing.F) {
 	for _, seed := range []string{
 		"Hello <b>World</b>", "Café cafe\u0301 İı ŉ ǰ ΐ", "漢字カ\u3099コーヒー", "a\xffb\x00", "&#x130;&eacute;<",
 		"❤\ufe0f1\ufe0f\u20e3", "हिन्दी ᾳ\u0345",
+		"C++ c#, F#-dur .NET x.net a@b.example 1,5 H₂O m² ½ e-mail-Adresse Müller-Ørsted O’Neill",
+		"👩‍🔬 ก็ำ ខ្មែរ 서울의 می‌خواهم ٣", "<ruby>漢<rt>かん</ruby><noscript>x</noscript><template>y",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		list := words(text)
+		list := wordsOf(text)
 		for _, w := range list {
 			if w == "" || !utf8.ValidString(w) || strings.ContainsAny(w, " \x00<&") {
 				t.Fatalf("words(%q) has %q", text, w)
 			}
 		}
-		if again := words(strings.Join(list, " ")); !slices.Equal(again, list) {
+		if again := wordsOf(strings.Join(list, " ")); !slices.Equal(again, list) {
 			t.Fatalf("words(%q) are %q, but their words are %q", text, list, again)
 		}
+		// A text is found by itself, by each of its phrases, and by the terms of these.
+		all := newRules.words(newRules.strip(text).text)
+		var terms []string
+		for _, e := range edges(all) {
+			terms = append(terms, e.text)
+		}
+		q := newRules.parseQuery(text)
+		for _, p := range q.must {
+			for _, w := range p.words {
+				if !p.in(all) || !p.prefix && !slices.Contains(terms, w.text) {
+					t.Fatalf("%q is not found by %q of it, %v", text, w.text, p)
+				}
+			}
+		}
 		if !strings.ContainsAny(text, "<&") && utf8.ValidString(text) {
-			for name, form := range map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC} {
-				if other := words(form.String(text)); !slices.Equal(other, list) {
+			for name, form := range map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD} {
+				if other := wordsOf(form.String(text)); !slices.Equal(other, list) {
 					t.Fatalf("words(%q) are %q, in %s they are %q", text, list, name, other)
 				}
 			}
@@ -96,10 +120,15 @@ func FuzzWords(f *testing.F) {
 
 // taken writes a query that was taken apart: words, "phrases", prefixes*, -exclusions.
 func taken(query string) string {
-	q := parseQuery(query)
+	q := newRules.parseQuery(query)
 	var out []string
 	for i, p := range append(slices.Clone(q.must), q.mustNot...) {
-		text := strings.Join(p.words, " ")
+		text := ""
+		for i, w := range p.words {
+			if text += w.text; i < len(p.words)-1 {
+				text += " "
+			}
+		}
 		if p.prefix {
 			text += "*"
 		}
@@ -129,14 +158,14 @@ func TestQueriesAreTakenApart(t *testing.T) {
 		`"a b" c`: `"a b" c`, `"a"`: `"a"`, `"a b`: `"a b"`, `a "b`: `a "b"`, `""`: "", `"`: "", `"foo"*`: `"foo"`,
 		`"a b*"`: `"a b*"`, `"a*b"`: `"a b"`, `"-a b"`: `"a b"`,
 		"„a b“": `"a b"`, "“a b”": `"a b"`, "« a b »": `"a b"`, "＂a b＂": `"a b"`, `27" monitor`: "27 monitor",
-		`x"a b"`: "x a b", `#"a b"`: `"a b"`, `"a-b"`: `"a b"`,
+		`x"a b"`: `"x a" b`, `#"a b"`: `"a b"`, `"a-b"`: `"a b"`,
 		"&quot;a b&quot;": `"a b"`, `"a<p>b"`: `"a b"`, `"a b"c`: `"a b" c`,
 		// So does a run of scripts without spaces.
 		"東京タワー": `"東 京 タ ワ ー"`, "東京 タワー": `"東 京" "タ ワ ー"`, "iPhone手机": `iphone "手 机"`, "2026年6月": "2026 年 6 月",
-		"漢字한글": `"漢 字 한글"`, "한국어": "한국어",
-		"ｶﾞｽ": `"ガ ス"`, "한국 은행": "한국 은행",
+		"漢字한글": `"漢 字 한글*"`, "한국어": "한국어*", `"한국어"`: `"한국어"`,
+		"ｶﾞｽ": `"ガ ス"`, "한국 은행": "한국* 은행*",
 		// A minus excludes.
-		"a -b": "a -b", `a -"b c"`: `a -"b c"`, "-b a": "a -b", "e-mail": "e mail", "a - b": "a b", "a -b*": "a -b*",
+		"a -b": "a -b", `a -"b c"`: `a -"b c"`, "-b a": "a -b", "e-mail": `"e mail"`, "a - b": "a b", "a -b*": "a -b*",
 		"a -#b": "a -b", "a -東京": `a -"東 京"`, "a --b": "a -b",
 		"a -don't": `a -"don t"`, "a -": "a", `a -""`: "a", "a －b": "a -b", "-a": "-a", "a\u00a0-b": "a -b",
 	} {
@@ -145,13 +174,13 @@ func TestQueriesAreTakenApart(t *testing.T) {
 		}
 	}
 	for query, ok := range map[string]bool{
-		"a*": false, "é*": false, "ก*": false, "🙂*": false, "ab*": true, "漢*": true, "カ*": true, "ー*": true, "ｱ*": true,
-		"a": true, "x -a*": false, `"b a*"`: false,
-		"-a": false, "-a -b": false, "a -b": true, "": true, "*": true, strings.Repeat("a ", 16): true,
-		strings.Repeat("a ", 17): false, strings.Repeat("漢", 17): false,
-		strings.Repeat("a ", 16) + "-b": false,
+		"a*": false, "é*": false, "🙂*": false, "ab*": true, "漢*": true, "カ*": true, "ー*": true, "ｱ*": true,
+		"a": true, "x -a*": false, `"b a*"`: false, "ก*": true, "한*": true,
+		"-a": true, "-a -b": true, "a -b": true, "": true, "*": true, strings.Repeat("a ", 63) + "-b": true,
+		strings.Repeat("a ", 64) + "-b": false, "-b " + strings.Repeat("a", 2000): false,
+		strings.Repeat("-b ", 64): true, strings.Repeat("-b ", 65): false,
 	} {
-		if err := parseQuery(query).check(Limits{}.withDefaults()); (err == nil) != ok {
+		if _, _, err := newRules.query(query, Limits{}.withDefaults()); (err == nil) != ok {
 			t.Errorf("%q: error %v", query, err)
 		}
 	}
