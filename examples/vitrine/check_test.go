@@ -41,7 +41,7 @@ func TestCheckFindsWhatContradicts(t *testing.T) {
 	}
 	check(0, "nothing is wrong")
 	const library = "assets/demo.test/demo.test"
-	change(library, func(tx storage.Tx) error { return tx.Delete(t.Context(), first(tx, library+" new/").Key) })
+	change(library, func(tx storage.Tx) error { return tx.Delete(t.Context(), first(tx, library+" new1/").Key) })
 	check(1, "build the index anew")
 	check(0, "nothing is wrong", "-rebuild")
 	change("apps", func(tx storage.Tx) error {
