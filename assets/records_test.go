@@ -283,7 +283,7 @@ func TestNothingIsLeftOfARemovedAsset(t *testing.T) {
 	if err := assets.EraseRemoved(d.As(moderator), ctx, lib); err != nil {
 		t.Fatal(err)
 	}
-	if dump := d.dump(); strings.Contains(dump, "confidential") || strings.Contains(dump, "new/") {
+	if dump := d.dump(); strings.Contains(dump, "confidential") || strings.Contains(dump, "new1/") {
 		t.Errorf("there is still %q", dump)
 	}
 	if faults := d.faults(); faults != nil {
