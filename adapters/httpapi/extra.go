@@ -176,6 +176,14 @@ func (r *Request) Respond(status int, mediaType string, body []byte) {
 // Within returns how many bytes of memory a call of a Session may take: see appsvc.Session.Within.
 func (r *Request) Within() int { return r.call.within }
 
+// SearchesContent waits for one of the slots of searches in content, once, for as long as the request lasts.
+func (r *Request) SearchesContent() error {
+	if r.call.slot != nil {
+		return nil
+	}
+	return r.call.acquireSlot(r.call.h.searches, "")
+}
+
 // ErrorJSON returns the body that an error would have as the response, for an endpoint that has errors within its
 // responses. A cause that it hides is logged.
 func (r *Request) ErrorJSON(err error) []byte {

@@ -17,51 +17,40 @@ import (
 
 // addAppTools adds the tools for apps, components and releases.
 func addAppTools(s *sdk.Server) {
-	tool(s, reads, "find_apps", "Find apps",
-		"Finds apps, the last changed first, by words of the title, a group, a component or a tag. Use it first, to "+
-			"get "+
-			"the id of an app. It has no content: get_app has it.", findApps)
-	tool(s, reads, "get_app", "Read an app",
-		"Reads a version of an app, element by element with their keys and configs: the latest one, or one by its "+
-			"number "+
-			"or by a tag such as production. Use it before edit_app. It changes nothing.", getApp)
-	tool(s, reads, "compare_versions", "Compare two versions",
-		"Says what has changed between two versions of an app, as operations of a JSON Patch. Use it to see what is "+
-			"not "+
-			"published yet, from production to latest.", compareVersions)
-	tool(s, reads, "find_components", "Find components",
-		"Lists the components that elements can be made of, each as its latest version. Use it to choose one for "+
-			"a new element.", findComponents)
-	tool(s, reads, "get_component", "Read a component",
-		"Gets the JSON Schema of a component's configs, and an example. Use it before you write a config.",
-		getComponent)
-	tool(s, reads, "check_config", "Check a config",
-		"Says whether a config would fit a component, and what does not. It stores nothing.", checkConfig)
-	tool(s, adds, "create_app", "Create an app",
-		"Creates an app with its first version, which visitors do not see. It never publishes.", createApp)
-	tool(s, adds, "edit_app", "Edit an app",
-		"Makes a new version of an app by operations on its elements, named by their keys: set a value at a pointer "+
-			"into a "+
-			"config (/items/- is behind the last item), a whole config or a component; add an element, or an item at "+
-			"a pointer; remove an element, or what is at a pointer; move an element to an index. To set the title, set "+
-			"/title without a key. The version is the one that you have read. If the app has a later one, nothing "+
-			"is done, and the error has the difference: look at "+
-			"it, and "+
-			"send the edit again for that version. Visitors do not see the new version: it never publishes.", editApp)
-	tool(s, adds, "propose_release", "Propose a release",
-		"Proposes that tags move to versions, so that visitors see them. Use it when the person asks you to "+
-			"publish. It "+
-			"moves nothing and sets no time: another person than the one you work for looks at it, approves and "+
-			"runs it.",
-		proposeRelease)
+	tool(s, reads, "find_apps", "Find apps", `Finds apps, the last changed first, by words of the title, by words of the
+texts in configs (in: content), a group, a component or a tag. Use it first, to get the id of an app. A search in
+content shows where the words are, and get_app the rest.`, findApps)
+	tool(s, reads, "get_app", "Read an app", `Reads a version of an app, element by element with their keys and configs:
+the latest one, or one by its number or by a tag such as production. Use it before edit_app. It changes
+nothing.`, getApp)
+	tool(s, reads, "compare_versions", "Compare two versions", `Says what has changed between two versions of an app, as
+operations of a JSON Patch. Use it to see what is not published yet, from production to latest.`, compareVersions)
+	tool(s, reads, "find_components", "Find components", `Lists the components that elements can be made of, each as its
+latest version. Use it to choose one for a new element.`, findComponents)
+	tool(s, reads, "get_component", "Read a component", `Gets the JSON Schema of a component's configs, and an example. Use
+it before you write a config.`, getComponent)
+	tool(s, reads, "check_config", "Check a config", `Says whether a config would fit a component, and what does not. It
+stores nothing.`, checkConfig)
+	tool(s, adds, "create_app", "Create an app", `Creates an app with its first version, which visitors do not see. It
+never publishes.`, createApp)
+	tool(s, adds, "edit_app", "Edit an app", `Makes a new version of an app by operations on its elements, named by their
+keys: set a value at a pointer into a config (/items/- is behind the last item), a whole config or a component; add an
+element, or an item at a pointer; remove an element, or what is at a pointer; move an element to an index. To set the
+title, set /title without a key. The version is the one that you have read. If the app has a later one, nothing is done,
+and the error has the difference: look at it, and send the edit again for that version. Visitors do not see the new
+version: it never publishes.`, editApp)
+	tool(s, adds, "propose_release", "Propose a release", `Proposes that tags move to versions, so that visitors see them.
+Use it when the person asks you to publish. It moves nothing and sets no time: a person looks at it and runs it, and
+where approvals are needed another person than the one you work for approves it.`, proposeRelease)
 }
 
 type findAppsInput struct {
-	Query     string `json:"q,omitzero" jsonschema:"words that begin words of the title"`
-	Group     string `json:"group,omitzero" jsonschema:"URN of a network or site that the app is in"`
-	Component string `json:"component,omitzero" jsonschema:"name of a component of an element"`
-	Tag       string `json:"tag,omitzero" jsonschema:"name of a tag that the app has, such as production"`
-	Cursor    string `json:"cursor,omitzero" jsonschema:"that of the result before"`
+	Query     string   `json:"q,omitzero" jsonschema:"words that begin words of the title, or of a text"`
+	In        []string `json:"in,omitzero" jsonschema:"where to look for q: title, content or both"`
+	Group     string   `json:"group,omitzero" jsonschema:"URN of a network or site that the app is in"`
+	Component string   `json:"component,omitzero" jsonschema:"name of a component of an element"`
+	Tag       string   `json:"tag,omitzero" jsonschema:"name of a tag that the app has, such as production"`
+	Cursor    string   `json:"cursor,omitzero" jsonschema:"that of the result before"`
 }
 
 type foundApps struct {
@@ -77,14 +66,21 @@ type foundApp struct {
 	Groups     []string                   `json:"groups"`
 	Components []string                   `json:"components"`
 	Tags       map[string]vitrine.Version `json:"tags"`
+	Found      []appsvc.Found             `json:"found,omitzero" jsonschema:"of a search in content"`
 }
 
 // mostOfApp is how many groups, components and tags a found app is shown with.
 const mostOfApp = 20
 
 func findApps(c *call, in findAppsInput) (out foundApps, err error) {
-	ask := appsvc.ListAppsRequest{Summary: true, Sort: appsvc.UpdatedDescending, Query: in.Query, Group: in.Group,
-		UsingComponent: in.Component, After: in.Cursor, Limit: 50}
+	ask := appsvc.ListAppsRequest{Summary: true, Sort: appsvc.UpdatedDescending, Query: in.Query, In: in.In,
+		Group: in.Group, UsingComponent: in.Component, After: in.Cursor, Limit: 50}
+	if slices.Contains(in.In, "content") { // which has an order of its own
+		ask.Sort = ""
+		if err := c.SearchesContent(); err != nil {
+			return out, err
+		}
+	}
 	for pages := 0; pages < 20; pages++ {
 		page, err := c.apps.ListApps(c.Context(), ask)
 		if err != nil {
@@ -100,7 +96,8 @@ func findApps(c *call, in findAppsInput) (out foundApps, err error) {
 				}
 			}
 			app := foundApp{a.ID, a.Title, a.Version, time.UnixMilli(a.UpdatedAt).UTC(),
-				a.Groups[:min(len(a.Groups), mostOfApp)], a.Components[:min(len(a.Components), mostOfApp)], tags}
+				a.Groups[:min(len(a.Groups), mostOfApp)], a.Components[:min(len(a.Components), mostOfApp)], tags,
+				a.Found}
 			if in.Tag == "" || len(tags) > 0 {
 				fit, out.Apps = fit && left.takes(app), append(out.Apps, app)
 			}

@@ -13,13 +13,10 @@ import (
 
 // addAssetTools adds the tools for assets and files.
 func addAssetTools(s *sdk.Server) {
-	tool(s, reads, "find_assets", "Find assets",
-		"Finds pictures, other files and posts of the asset library by words, a folder or a kind, the newest first. "+
-			"Use "+
-			"it to put the address of a picture into a config.", findAssets)
-	tool(s, adds, "add_file", "Add a file",
-		"Adds a picture or another file of up to 1 MiB to the asset library, and returns its address. It replaces and "+
-			"removes nothing.", addFile)
+	tool(s, reads, "find_assets", "Find assets", `Finds pictures, other files and posts of the asset library by words, a
+folder or a kind, the newest first. Use it to put the address of a picture into a config.`, findAssets)
+	tool(s, adds, "add_file", "Add a file", `Adds a picture or another file of up to 1 MiB to the asset library, and
+returns its address. It replaces and removes nothing.`, addFile)
 }
 
 // libraryOf returns a library of the network of the agent, its main one for "".

@@ -44,6 +44,7 @@ type world struct {
 	t       testing.TB
 	apps    *appsvc.Service
 	assets  *assets.Service
+	handler http.Handler
 	url     string
 	session *sdk.ClientSession
 	schemas map[string]*jsonschema.Resolved // of the results of the tools
@@ -61,7 +62,7 @@ func newWorld(t testing.TB) *world {
 	}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	w.url = server.URL
+	w.url, w.handler = server.URL, h
 	if err := w.apps.SetTagRules(t.Context(), []appsvc.TagRule{{Name: "production", Approvals: 1}}); err != nil {
 		t.Fatal(err)
 	}
