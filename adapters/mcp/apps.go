@@ -27,19 +27,24 @@ nothing.`, getApp)
 operations of a JSON Patch. Use it to see what is not published yet, from production to latest.`, compareVersions)
 	tool(s, reads, "find_components", "Find components", `Lists the components that elements can be made of, each as its
 latest version. Use it to choose one for a new element.`, findComponents)
-	tool(s, reads, "get_component", "Read a component", `Gets the JSON Schema of a component's configs, and an example. Use
+	tool(s, reads, "get_component", "Read a component",
+		`Gets the JSON Schema of a component's configs, and an example. Use
 it before you write a config.`, getComponent)
 	tool(s, reads, "check_config", "Check a config", `Says whether a config would fit a component, and what does not. It
 stores nothing.`, checkConfig)
 	tool(s, adds, "create_app", "Create an app", `Creates an app with its first version, which visitors do not see. It
 never publishes.`, createApp)
-	tool(s, adds, "edit_app", "Edit an app", `Makes a new version of an app by operations on its elements, named by their
+	tool(s, adds, "edit_app", "Edit an app",
+		`Makes a new version of an app by operations on its elements, named by their
 keys: set a value at a pointer into a config (/items/- is behind the last item), a whole config or a component; add an
 element, or an item at a pointer; remove an element, or what is at a pointer; move an element to an index. To set the
 title, set /title without a key. The version is the one that you have read. If the app has a later one, nothing is done,
 and the error has the difference: look at it, and send the edit again for that version. Visitors do not see the new
 version: it never publishes.`, editApp)
-	tool(s, adds, "propose_release", "Propose a release", `Proposes that tags move to versions, so that visitors see them.
+	tool(s, adds, "comment", "Comment", `Writes a comment about an app, an element or a value in a config, or replies to
+one, for the people who work on the app. Use it to ask, or to say why. It changes no app.`, comment)
+	tool(s, adds, "propose_release", "Propose a release",
+		`Proposes that tags move to versions, so that visitors see them.
 Use it when the person asks you to publish. It moves nothing and sets no time: a person looks at it and runs it, and
 where approvals are needed another person than the one you work for approves it.`, proposeRelease)
 }
@@ -139,6 +144,7 @@ type shownApp struct {
 	Title    string          `json:"title"`
 	Groups   []string        `json:"groups"`
 	Elements []shownElement  `json:"elements"`
+	Comments []openComment   `json:"comments,omitzero" jsonschema:"open ones, the newest first"`
 	Cursor   string          `json:"cursor,omitzero"`
 }
 
@@ -148,6 +154,14 @@ type shownElement struct {
 	Component appsvc.ComponentRef `json:"component"`
 	Config    jsontext.Value      `json:"config,omitzero"`
 	Part      string              `json:"part,omitzero" jsonschema:"of a long config: a part of its JSON"`
+}
+
+type openComment struct {
+	ID      string `json:"id"`
+	Element string `json:"element,omitzero"`
+	Pointer string `json:"pointer,omitzero"`
+	Text    string `json:"text"`
+	By      string `json:"by"`
 }
 
 // mostPart is how many bytes of a JSON text a result has at most; in a string they can be twice as many.
@@ -178,6 +192,18 @@ func getApp(c *call, in getAppInput) (out shownApp, err error) {
 	out = shownApp{ID: app.ID, Version: app.Version, Title: app.Title,
 		Groups: app.Groups[:min(len(app.Groups), mostOfApp)], Elements: []shownElement{}}
 	left, number := room(mostList), int(app.Version.Number())
+	if in.Cursor == "" {
+		comments, err := c.apps.ListComments(c.Context(),
+			appsvc.ListCommentsRequest{AppID: in.ID, Open: true, Limit: 5})
+		if err != nil {
+			return out, err
+		}
+		for _, o := range comments.Items {
+			out.Comments = append(out.Comments, openComment{o.ID, o.Element, cut(o.Pointer, mostDescription),
+				cut(o.Text, mostDescription), o.By})
+		}
+		left.takes(out.Comments)
+	}
 	for i := at[1]; i < len(content.Elements); i++ {
 		e := content.Elements[i]
 		shown := shownElement{Key: e.Key, Index: i, Component: e.Component, Config: jsontext.Value(e.Config)}
@@ -312,6 +338,30 @@ func (c *call) element(e newElement) (appsvc.NewElement, error) {
 	}
 	return appsvc.NewElement{Component: appsvc.ComponentRef{Name: e.Component, Version: e.Version},
 		Config: []byte(e.Config)}, nil
+}
+
+type commentInput struct {
+	ID       string   `json:"id" jsonschema:"id of the app"`
+	Text     string   `json:"text"`
+	Element  string   `json:"element,omitzero" jsonschema:"key of the element that it is about"`
+	Pointer  string   `json:"pointer,omitzero" jsonschema:"JSON pointer into its config"`
+	Reply    string   `json:"reply,omitzero" jsonschema:"id of a comment that it replies to"`
+	Mentions []string `json:"mentions,omitzero" jsonschema:"URNs of people"`
+}
+
+type commented struct {
+	ID string `json:"id"`
+}
+
+func comment(c *call, in commentInput) (out commented, err error) {
+	if in.Reply != "" {
+		reply, err := c.apps.ReplyToComment(c.Context(),
+			appsvc.ReplyRequest{AppID: in.ID, Comment: in.Reply, Text: in.Text, Mentions: in.Mentions})
+		return commented{reply.ID}, err
+	}
+	made, err := c.apps.CreateComment(c.Context(), appsvc.CreateCommentRequest{AppID: in.ID, Element: in.Element,
+		Pointer: in.Pointer, Text: in.Text, Mentions: in.Mentions})
+	return commented{made.ID}, err
 }
 
 type releaseInput struct {

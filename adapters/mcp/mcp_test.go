@@ -32,7 +32,7 @@ func TestTools(t *testing.T) {
 			reads++
 		}
 	}
-	if len(tools.Tools) != 11 || reads != 7 {
+	if len(tools.Tools) != 12 || reads != 7 {
 		t.Errorf("%d tools, %d of which read", len(tools.Tools), reads)
 	}
 	if is := w.session.InitializeResult(); is.Instructions == "" || is.ServerInfo.Name != "vitrine" ||
@@ -136,6 +136,11 @@ func TestToolsThatSucceed(t *testing.T) {
 		diff["difference"].([]any)) != 3 {
 		t.Errorf("%v", diff)
 	}
+	asked := w.want("comment", object{"id": id, "text": "Is Friday right?", "element": key, "pointer": "/until"})
+	w.want("comment", object{"id": id, "text": "It is.", "reply": text(asked, "id")})
+	if app = w.want("get_app", object{"id": id}); text(app, "comments", 0, "text") != "Is Friday right?" {
+		t.Errorf("%v", app)
+	}
 	if rel := w.want("propose_release", object{"name": "Friday", "moves": []object{{"app": id}}}); text(rel, "needs") !=
 		"1" || text(rel, "state") != "open" {
 		t.Errorf("%v", rel)
@@ -195,6 +200,7 @@ func TestToolsThatFail(t *testing.T) {
 		{"not_applicable", "/operations/0", "edit_app", op(object{"op": "remove", "key": "0.0", "pointer": "/none"})},
 		{"schema", "/apps/0/elements/0/config", "edit_app", op(object{"op": "set", "key": "0.0", "pointer": "/until",
 			"value": 1})},
+		{"not_applicable", "/element", "comment", object{"id": id, "text": "a", "element": "9.9"}},
 		{"not_found", "/moves/0", "propose_release", object{"name": "r", "moves": []object{{"app": "none"}}}},
 		{"invalid", "/moves", "propose_release", object{"name": "r", "moves": []object{}}},
 		{"invalid", "/bytes", "add_file", object{"name": "a.png", "bytes": "!"}},

@@ -36,6 +36,7 @@ func randomCalls(t *testing.T, token string, count int) (kinds []string) {
 		w.app("two", "gallery", "1.0.0", `{}`)}
 	w.publish(apps[0], 0)
 	w.publish(apps[1], 0)
+	apps = append(apps, w.app("three", "gallery", "1.0.0"))
 	lea := w.apps.As(callers["lea"])
 	releases := []string{}
 	for range 3 {

@@ -119,7 +119,9 @@ const mostFaults = 20
 // schemaOf returns the schema of a type. The tags of its fields describe them.
 func schemaOf[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[vitrine.Version](): {Type: "string"}, reflect.TypeFor[jsontext.Value](): {}}})
+		reflect.TypeFor[vitrine.Version](): {Type: "string"},
+		// The client for TypeScript takes no schema that is just true.
+		reflect.TypeFor[jsontext.Value](): {Types: []string{"object", "array", "string", "number", "boolean", "null"}}}})
 	if err != nil {
 		panic(err) // for a type that JSON cannot have
 	}

@@ -36,7 +36,7 @@ var callers = map[string]vitrine.Caller{
 	"ben": {URN: network + ":user=ben", Moderates: []string{network}},
 	"agent": {URN: network + ":user=lea", Moderates: []string{network}, Components: true, Key: "vt_12345678",
 		Agent: "Draft writer"},
-	"key": {URN: network + ":user=lea", Moderates: []string{network}, Key: "vt_87654321"},
+	"key": {URN: network + ":user=lea", Moderates: []string{network}, Components: true, Key: "vt_87654321"},
 }
 
 // world is a server with all domains, and tools for the agent.
