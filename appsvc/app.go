@@ -124,6 +124,14 @@ type Element struct {
 	Config    json.RawMessage // the creator's values, an object
 }
 
+// ConfigAs decodes the Config of an element, as json.Unmarshal does.
+func ConfigAs[T any](e Element) (config T, err error) {
+	if err = json.Unmarshal(e.Config, &config); err != nil {
+		err = fmt.Errorf("appsvc: the config of the element %s: %w", e.ID, err)
+	}
+	return config, err
+}
+
 // elementText is the JSON of an Element.
 type elementText struct {
 	ID       string          `json:"id"`

@@ -125,7 +125,7 @@ func (s *Session) EraseApp(ctx context.Context, id string) error {
 // embedding program calls it from time to time; it does nothing if KeepDeleted is 0. Options.Check gets each erasure as
 // a change of the zero Caller. An app that it rejects stays, the others are erased, and the error names it.
 func (s *Service) EraseDeleted(ctx context.Context) (erased int, err error) {
-	if s.keepDeleted <= 0 {
+	if s.made().keepDeleted <= 0 {
 		return 0, nil
 	}
 	before := s.millis() - s.keepDeleted.Milliseconds()

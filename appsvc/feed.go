@@ -163,7 +163,7 @@ type OutboxEvent struct {
 func (s *Service) Outbox(
 	ctx context.Context, in vitrine.ChangesRequest,
 ) (out vitrine.ChangesPage[OutboxEvent], err error) {
-	limit, err := paging.Limit(in.Limit, 100, s.limits.Page)
+	limit, err := paging.Limit(in.Limit, 100, s.made().limits.Page)
 	if err != nil {
 		return out, err
 	}

@@ -56,7 +56,7 @@ func (s *Service) RunDue(ctx context.Context) error {
 	const atOnce = 100
 	for {
 		var ids []string
-		err := s.store.view(ctx, func(r *reader) (err error) {
+		err := s.made().store.view(ctx, func(r *reader) (err error) {
 			ids, err = r.DueReleases(ctx, s.millis(), atOnce)
 			return err
 		})

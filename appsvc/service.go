@@ -117,8 +117,8 @@ type Options struct {
 // New returns a Service on a store; opts may be nil. It panics if the store is nil. It does not read the store. There
 // is nothing to close: a Service runs a goroutine only while somebody follows its feed.
 //
-//	apps := appsvc.New(memory.New(), nil)
-//	app, err := apps.CreateApp(ctx, caller, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
+//	apps := appsvc.New(memory.New(), nil).As(caller)
+//	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})
 func New(db storage.Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {

@@ -35,7 +35,7 @@ const mostApprovals = 10
 
 // TagRules returns the rules of the store, by name. It takes no Caller: rules belong to the embedding program.
 func (s *Service) TagRules(ctx context.Context) (list []TagRule, err error) {
-	err = s.store.view(ctx, func(r *reader) (err error) {
+	err = s.made().store.view(ctx, func(r *reader) (err error) {
 		list, err = r.tagRules(ctx)
 		return err
 	})
@@ -61,7 +61,7 @@ func (s *Service) SetTagRules(ctx context.Context, rules []TagRule) error {
 				r.Name, mostApprovals)
 		}
 	}
-	return s.store.update(ctx, func(tx *writer) error { return tx.setTagRules(ctx, rules) })
+	return s.made().store.update(ctx, func(tx *writer) error { return tx.setTagRules(ctx, rules) })
 }
 
 // sortTagRules returns the rules in the form of a store: sorted by name, and protected if they need approvals.

@@ -17,8 +17,8 @@ import (
 // Asset is an asset as a caller sees it: a post or a picture with its author, tags and attributes,
 // in any number of folders.
 //
-// The content stays in JSON, since services send many members that this package does not know. To read it, decode Body,
-// which is one compact object:
+// The content stays in JSON, since services send many members that this package does not know. The method Content reads
+// Body, which is one compact object:
 //
 //	{"content":{…},"safe_tags":["…"],"via":1,"rights":2,"attributes":[{"key":"…","value":"…"}]}
 //
@@ -34,6 +34,21 @@ type Asset struct {
 	Body      []byte   // do not change it: others may share it
 
 	hasFile bool // false in what a client reads
+}
+
+// Content is the Body of an Asset, decoded.
+type Content struct {
+	Content    jsontext.Value `json:"content"` // an object, with whatever members the service sent that it comes from
+	SafeTags   []string       `json:"safe_tags"`
+	Via        *int64         `json:"via"` // nil for none
+	Rights     *int64         `json:"rights"`
+	Attributes []Attribute    `json:"attributes"`
+}
+
+// Content decodes the Body. The error is that of a Body which no service has written.
+func (a Asset) Content() (c Content, err error) {
+	err = json.Unmarshal(a.Body, &c)
+	return c, err
 }
 
 // AppendJSON appends the asset as it is over HTTP: an object with the members id, library,

@@ -123,4 +123,4 @@ func (s *Service) Below(basePath string) *Service {
 
 // NetworkURN returns the URN of the network of a library: urn:<vendor>:<network>, with
 // Options.Vendor.
-func (s *Service) NetworkURN(lib Library) string { return "urn:" + s.vendor + ":" + lib.Network }
+func (s *Service) NetworkURN(lib Library) string { return "urn:" + s.made().vendor + ":" + lib.Network }

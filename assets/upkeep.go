@@ -97,6 +97,7 @@ func (s *Service) File(ctx context.Context, in FileRequest) (File, error) {
 		return File{}, fault.Invalid("w", "want 320, 640, 1280 or 2560")
 	}
 	absent := fault.NotFound("there is no such file")
+	s.made()
 	if !isFileID(in.ID) {
 		return File{}, absent
 	}

@@ -79,7 +79,7 @@ func (s *Service) Networks(ctx context.Context) ([]string, error) {
 func (s *Service) NetworkURN(network string) string { return s.prefix() + network }
 
 // prefix returns the URN of a network without its name.
-func (s *Service) prefix() string { return "urn:" + s.vendor + ":" }
+func (s *Service) prefix() string { return "urn:" + s.made().vendor + ":" }
 
 // checkNetwork returns ErrInvalid if name cannot be the name of a network.
 func checkNetwork(name string) error {

@@ -44,7 +44,7 @@ const (
 
 var table = []row{
 	// The words that all share know no domain. Everything but the contract of storage may use them.
-	{module, "internal/agent internal/lease internal/urn storage/.", "", noHTTP},
+	{module, "internal/agent internal/lease internal/urn storage/.", "storage/memory", noHTTP},
 
 	// What is kept of apps, and how, knows no rule of them.
 	{"appsvc/internal/records", "internal storage/. github.com/go-json-experiment/json golang.org/x/text", "",
@@ -69,7 +69,8 @@ var table = []row{
 	// A driver knows the domains whose stores it keeps and its own library, and no other driver.
 	{"storage/internal", domains + " internal github.com/klauspost/compress", "storage", ""},
 	{"storage/memory", "storage/. github.com/tidwall/btree", "storage/storetest", noHTTP},
-	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc", domains + " storage/storetest storage/memory internal/proof",
+	{"storage/sqlite", "storage/. modernc.org/sqlite modernc.org/libc",
+		domains + " storage/storetest storage/memory internal/proof",
 		noHTTP},
 	{"storage/postgres", "storage/. github.com/jackc/pgx/v5",
 		domains + " storage/storetest internal/cluster storage/memory adapters/httpapi", "net/http"},
@@ -332,7 +333,8 @@ func tokens(text []byte) (n int) {
 }
 
 func TestFilesAreWhereAndWhatTheyShouldBe(t *testing.T) {
-	const top = "appsvc assets reviews storage adapters examples internal vitrine.go follow.go rows.go go.mod go.sum README.md " +
+	const top = "appsvc assets reviews storage adapters examples internal vitrine.go follow.go rows.go " +
+		"example_test.go go.mod go.sum README.md " +
 		"LICENSE CHANGELOG.md .ci .github .gitignore .prettierrc"
 	const most = 8000 // tokens; a file of Go is best below 3,500
 	// /home/nonroot is in the container of examples/deploy.
