@@ -165,6 +165,26 @@ func undocumented(decl *ast.GenDecl) (names []string) {
 	return names
 }
 
+// Whoever reads the documentation of a package finds its first use there. Storetest and filestest judge drivers and files
+// in tests of their own.
+func TestEachPackageHasAnExample(t *testing.T) {
+	for _, d := range public(t) {
+		all := len(d.Package.Examples)
+		for _, f := range d.Funcs {
+			all += len(f.Examples)
+		}
+		for _, typ := range d.Types {
+			all += len(typ.Examples)
+			for _, f := range slices.Concat(typ.Funcs, typ.Methods) {
+				all += len(f.Examples)
+			}
+		}
+		if all == 0 && !below(d.dir, "storage/storetest assets/filestest") {
+			t.Errorf("%s has no example", d.dir)
+		}
+	}
+}
+
 // elsewhere matches a comment that says where another one is, and nothing else.
 var elsewhere = regexp.MustCompile(`^(\S+ (is|calls|stands for|does what) \[?\w+\.\w+\b|[Ss]ee )`)
 
