@@ -11,6 +11,7 @@ require (
 	github.com/go-chi/chi/v5 v5.5.0 // internal/mounts: a router in a test
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // JSON tokens: no duplicate names, no bad UTF-8, offsets and pointers
 	github.com/go-webauthn/webauthn v0.18.0 // adapters/signin: passkeys
+	github.com/gogs/chardet v0.0.0-20211120154057-b7413eaefb8f // reviews/convert: guesses of character sets
 	github.com/golang-jwt/jwt/v5 v5.3.1 // adapters/httpapi: signed tokens, with no further dependency
 	github.com/google/jsonschema-go v0.4.3 // adapters/mcp: schemas of tools
 	github.com/google/uuid v1.6.0 // ids of apps and components

@@ -68,7 +68,8 @@ func convertReviews(f *flag.FlagSet) action {
 		return nil
 	})
 	charset := f.String("charset", "",
-		"`name` of the character set, such as iso-8859-2; without it UTF-8, UTF-16 or Windows-1252 is recognised")
+		"`name` of the character set, such as iso-8859-2; without it that is guessed, and said; a file that "+
+			"two sets read differently, and as likely, is not converted")
 	fill := f.Bool("fill", false, "where the rating of a dimension is empty, write the mean of the others")
 	dates := f.String("dates", "",
 		"what 03/04/2019 means, dmy or mdy; without it the `dates` of the first 1,000 rows decide, and if they do "+

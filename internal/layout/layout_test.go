@@ -59,7 +59,9 @@ var table = []row{
 	{"assets", "internal storage/. github.com/go-json-experiment/json github.com/google/uuid " +
 		"golang.org/x/net/html golang.org/x/net/idna golang.org/x/text golang.org/x/sync", "storage/memory", noHTTP},
 	// What turns tables into the import format is apart, so that whoever only imports does not link it.
-	{"reviews/convert", "reviews internal github.com/go-json-experiment/json golang.org/x/net/html golang.org/x/text",
+	{"reviews/convert",
+		"reviews internal github.com/go-json-experiment/json github.com/gogs/chardet golang.org/x/net/html " +
+			"golang.org/x/text",
 		"", noHTTP},
 	// What reads the import format knows no store.
 	{"reviews/internal/format", "internal github.com/go-json-experiment/json", "", noHTTP},

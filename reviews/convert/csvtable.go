@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ const (
 type table struct {
 	read    *counted
 	in      *bufio.Reader
-	charset string // "utf-8", "utf-16" or "windows-1252", guessed from the beginning of the file
+	charset string // guessed from the beginning of the file, or given
 	marked  bool   // spreadsheets need a byte order mark for what is made of it: it began with one, or is not UTF-8
 	header  []string
 	extra   int        // the columns at the end of header that only rejected rows have: 0 or 2
@@ -146,12 +147,28 @@ func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 	if reason := foreign(head); reason != "" && (err == nil || err == io.EOF) {
 		return nil, fault.Invalid("", "%s", reason)
 	}
+	said := ""
+	if charset == "utf-8" && named == "" && !marked {
+		var known encoding.Encoding
+		var doubt error
+		if charset, known, doubt = guessCharset(head); doubt != nil {
+			return nil, doubt
+		}
+		if known != nil {
+			said = fmt.Sprintf("charset: %q, guessed; give another if letters are wrong", charset)
+			in = bufio.NewReaderSize(transform.NewReader(in, known.NewDecoder()), maxLook)
+			head, err = in.Peek(maxLook)
+		}
+	}
 	if text := bytes.TrimLeft(head, " \t\r\n"); len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		t := newTable(in, ',')
-		t.read, t.charset, t.marked = read, charset, marked
+		t.read, t.charset, t.marked = read, charset, marked || charset != "utf-8"
 		if whole := bytes.LastIndexByte(head, '"'); whole >= 0 && !utf8.Valid(head[:whole]) {
-			t.charset, t.marked = "windows-1252", true
+			t.charset, t.marked = latin, true
 			in = bufio.NewReader(transform.NewReader(in, charmap.Windows1252.NewDecoder()))
+		}
+		if said != "" {
+			t.found.add("%s", said)
 		}
 		rows, given := m["rows"].(string)
 		if err := t.openJSON(in, head, rows, given); err != nil {
@@ -171,11 +188,14 @@ func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 		head = head[:end] // the last line may be incomplete
 	}
 	if !utf8.Valid(head) {
-		charset = "windows-1252"
+		charset = latin
 	}
 	whole := err == io.EOF
 	look, t := newTable(bytes.NewReader(head), separator(head)), newTable(in, separator(head))
 	t.read, t.charset, t.marked = read, charset, marked || charset != "utf-8"
+	if said != "" {
+		t.found.add("%s", said)
+	}
 	if err := look.readHeader(); err != nil {
 		return nil, cmp.Or(t.readHeader(), err) // head may have a part of the header
 	}

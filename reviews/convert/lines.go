@@ -121,7 +121,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	}
 	c.json = append(out, end...)
 	e.json = string(c.json)
-	if c.Charset != "" && strings.ContainsRune(e.json, utf8.RuneError) {
+	if (c.Charset != "" || c.charset != "utf-8" && c.charset != latin) && strings.ContainsRune(e.json, utf8.RuneError) {
 		c.unknown++
 	}
 	if !named {

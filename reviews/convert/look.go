@@ -11,7 +11,7 @@ import (
 
 // Sight is the result of Look. The HTTP API returns its JSON.
 type Sight struct {
-	Charset   string     `json:"charset"`   // "utf-8", "utf-16" or "windows-1252", or what was given
+	Charset   string     `json:"charset"`   // guessed, such as "utf-8" or "windows-1252", or what was given
 	Separator string     `json:"separator"` // of cells: one of , ; | and a tab; "" for JSON
 	Columns   []string   `json:"columns"`
 	Rows      [][]string `json:"rows"`    // the first five
