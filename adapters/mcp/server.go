@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -23,6 +24,9 @@ type Config = httpapi.Config
 // New returns a handler for POST x/mcp below Config.BasePath, or an error if the configuration is wrong. It has limits
 // and slots of its own.
 func New(c Config) (http.Handler, error) {
+	if c.Apps == nil {
+		return nil, errors.New("mcp: Apps is missing: the tools are about apps")
+	}
 	c.Extras = []httpapi.Extra{Endpoint(c.Apps, c.Assets)}
 	c.Apps, c.Assets, c.Reviews = nil, nil, nil
 	return httpapi.New(c)

@@ -121,7 +121,8 @@ func schemaOf[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[vitrine.Version](): {Type: "string"},
 		// The client for TypeScript takes no schema that is just true.
-		reflect.TypeFor[jsontext.Value](): {Types: []string{"object", "array", "string", "number", "boolean", "null"}}}})
+		reflect.TypeFor[jsontext.Value](): {Types: []string{"object", "array", "string", "number", "boolean",
+			"null"}}}})
 	if err != nil {
 		panic(err) // for a type that JSON cannot have
 	}
