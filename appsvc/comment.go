@@ -317,9 +317,17 @@ func checkComment(text string, mentions []string) error {
 		return fault.Invalid("/mentions", "there are %d, at most %d", len(mentions), mostMentions)
 	}
 	for i, m := range mentions {
-		if err := urn.CheckUser(m); err != nil {
-			return fault.Invalid("/mentions/"+strconv.Itoa(i), "%s", err)
+		if err := checkMention(m); err != nil {
+			return fault.At("/mentions/"+strconv.Itoa(i), err)
 		}
+	}
+	return nil
+}
+
+// checkMention returns ErrInvalid unless a text is the URN of a user.
+func checkMention(user string) error {
+	if err := urn.CheckUser(user); err != nil {
+		return fault.Invalid("", "%s", err)
 	}
 	return nil
 }
@@ -568,26 +576,24 @@ func (s *Session) colleagues(ctx context.Context, urns []string) (map[string]vit
 func networkOf(user string) string { return urn.Containers(user)[2] }
 
 // EraseComments removes the comments of a user in all apps, also in deleted ones, with the replies to them, and the
-// user's replies to those of others. It takes no Caller: it is for programs that delete a person. On SQLite no file of
+// user's replies to those of others, and what SeeInbox has noted. It takes no Caller: it is for programs that delete a person. On SQLite no file of
 // the store contains any of it when EraseComments returns; ErrBusy means that it is removed, but that readers of a file
 // keep copies of it in the log, which the next erasure removes.
 func (s *Service) EraseComments(ctx context.Context, user string) error {
 	erased := false
-	for {
+	err := s.store.update(ctx, func(tx *writer) error { return tx.PutSeen(ctx, user, 0) })
+	for err == nil {
 		var apps []string
-		err := s.store.view(ctx, func(r *reader) (err error) {
+		err = s.store.view(ctx, func(r *reader) (err error) {
 			apps, err = r.CommentedApps(ctx, user, 100)
 			return err
 		})
-		if err != nil {
-			return err
-		}
 		if len(apps) == 0 {
 			break
 		}
 		erased = true
 		for _, app := range apps {
-			err := s.store.updateAs(ctx, storage.UpdateOptions{Large: true}, func(tx *writer) error {
+			err = s.store.updateAs(ctx, storage.UpdateOptions{Large: true}, func(tx *writer) error {
 				return s.eraseCommentsIn(ctx, tx, app, user)
 			})
 			if err != nil {
@@ -595,8 +601,8 @@ func (s *Service) EraseComments(ctx context.Context, user string) error {
 			}
 		}
 	}
-	if !erased {
-		return nil
+	if !erased || err != nil {
+		return err
 	}
 	return s.scrub(ctx)
 }

@@ -45,6 +45,10 @@ func Maintenance(limits Limits) storage.Maintenance {
 				a.checkNumbers()
 				a.checkComponents()
 				a.checkReleases()
+				a.each(records.SeenKind, 1, "", func(_ []string, e storage.Entry) error {
+					_, err := records.ParseDecimal(e.Key, e.Value)
+					return err
+				})
 				a.checkApps(records.HeadKind)
 				a.deleted = true
 				a.checkApps(records.DeletedKind)

@@ -102,6 +102,7 @@ type Release struct {
 	// the number of approvals that it needs, by the present rules of its tags
 	Needs     int                `json:"needs"`
 	RanAt     int64              `json:"ranAt"`     // when its moves were made; 0 = not yet
+	Ask       []string           `json:"ask"`       // URNs of people who are asked to approve it
 	Conflicts []vitrine.Conflict `json:"conflicts"` // why the last attempt to run it, or to end it, made no move
 
 	// Independent is TagRule.Independent: whether an approval of somebody who gave rights to an author does not count.
@@ -185,6 +186,7 @@ type CreateReleaseRequest struct {
 	Moves          []ReleaseMove // 1 to 200, each tag of an app once
 	At             int64         // when it is run, within 90 days, in milliseconds since the epoch; 0 = no time is set
 	Until          int64         `json:",omitempty"` // when it ends: after At, within 90 days of it; 0 = never
+	Ask            []string      `json:",omitempty"` // URNs of up to 20 people who could approve it; see Approvers
 	IdempotencyKey string        // "" = none
 }
 
@@ -192,7 +194,8 @@ type CreateReleaseRequest struct {
 //
 // It returns ErrInvalid if a text, a list or a time is out of range, if a tag is moved twice, or if a move leads to
 // where it begins. If the caller could not make some move by PutTag or DeleteTag, apart from missing approvals, it
-// returns their error for the first such move: ErrNotFound or ErrForbidden.
+// returns their error for the first such move: ErrNotFound or ErrForbidden. It returns ErrUnprocessable if somebody in
+// Ask is not known or could not approve the release.
 func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (Release, error) {
 	s = s.calls("CreateRelease")
 	if err := s.check(); err != nil {
@@ -213,7 +216,17 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 	}
 	var kept struct{ ID string }
 	var out Release
-	repeated, err := s.service.write(ctx, write, &kept, nil, func(tx *writer) error {
+	var prepare func() error
+	if len(in.Ask) > 0 {
+		prepare = func() error {
+			if err := s.service.store.view(ctx, func(r *reader) error { return write.may(ctx, r) }); err != nil {
+				return err
+			}
+			return s.checkAsk(ctx, release{Release: Release{State: ReleaseOpen, Moves: in.Moves},
+				releaseRest: releaseRest{Authors: []string{s.by.URN}}}, in.Ask, nil)
+		}
+	}
+	repeated, err := s.service.write(ctx, write, &kept, prepare, func(tx *writer) error {
 		moves, err := tx.resolve(ctx, s.by, in.Moves)
 		if err != nil {
 			return err
@@ -224,7 +237,7 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 		}
 		now := s.service.millis()
 		rel := release{Release: Release{ID: id, Version: vitrine.NewVersion(0), Name: in.Name, Note: in.Note,
-			Moves: moves, By: s.by.URN, Agent: s.by.Agent, CreatedAt: now, UpdatedAt: now},
+			Moves: moves, Ask: in.Ask, By: s.by.URN, Agent: s.by.Agent, CreatedAt: now, UpdatedAt: now},
 			releaseRest: releaseRest{Authors: []string{s.by.URN}, Key: s.by.Key}}
 		rel.schedule(s.by, in.At, in.Until)
 		kept.ID = rel.ID
@@ -339,6 +352,7 @@ type UpdateReleaseRequest struct {
 	Moves   []ReleaseMove   `json:"moves"`
 	At      int64           `json:"at,omitzero"`    // 0 removes the time
 	Until   int64           `json:"until,omitzero"` // when it ends; 0 = never
+	Ask     []string        `json:"ask,omitzero"`   // URNs of people who are asked to approve it; see Approvers
 }
 
 // UpdateRelease changes a release that is open or scheduled. A change of moves removes all approvals, and a change of
@@ -353,6 +367,9 @@ func (s *Session) UpdateRelease(ctx context.Context, in UpdateReleaseRequest) (R
 	if err := s.mayChange(nil, in.At|in.Until); err != nil {
 		return Release{}, err
 	}
+	if err := s.checkNewAsk(ctx, in); err != nil {
+		return Release{}, err
+	}
 	return s.changeRelease(ctx, in.ID, in.Version, func(tx *writer, rel *release) error {
 		if err := s.mayChange(rel, 0); err != nil {
 			return err
@@ -364,18 +381,46 @@ func (s *Session) UpdateRelease(ctx context.Context, in UpdateReleaseRequest) (R
 		if err != nil {
 			return err
 		}
-		same := slices.Equal(moves, rel.Moves)
-		if !same {
-			rel.Approvals, rel.Approvers = nil, nil
-		}
-		if (!same || in.Name != rel.Name || in.Note != rel.Note) && !slices.Contains(rel.Authors, s.by.URN) {
-			rel.Authors = append(rel.Authors, s.by.URN)
-			rel.withdraw(s.by.URN)
-		}
-		rel.Name, rel.Note, rel.Moves, rel.Conflicts = in.Name, in.Note, moves, nil
+		rel.rewrite(s.by.URN, in, moves)
+		rel.Name, rel.Note, rel.Moves, rel.Ask, rel.Conflicts = in.Name, in.Note, moves, in.Ask, nil
 		rel.schedule(s.by, in.At, in.Until)
 		return nil
 	})
+}
+
+// rewrite takes back the approvals that do not count after a change of the release by a user, and makes the user one of
+// its authors, unless only times and people to ask change.
+func (r *release) rewrite(user string, in UpdateReleaseRequest, moves []ReleaseMove) {
+	same := slices.Equal(moves, r.Moves)
+	if !same {
+		r.Approvals, r.Approvers = nil, nil
+	}
+	if (!same || in.Name != r.Name || in.Note != r.Note) && !slices.Contains(r.Authors, user) {
+		r.Authors = append(r.Authors, user)
+		r.withdraw(user)
+	}
+	r.Moves = moves
+}
+
+// checkNewAsk returns an error unless the people whom a changed release asks could approve it then.
+func (s *Session) checkNewAsk(ctx context.Context, in UpdateReleaseRequest) error {
+	if len(in.Ask) == 0 {
+		return s.check()
+	}
+	rel, err := view(ctx, s, func(r *reader) (release, error) {
+		rel, err := r.releaseToChange(ctx, s.by, in.ID, in.Version, ReleaseOpen, ReleaseScheduled)
+		if err != nil {
+			return rel, err
+		}
+		rel.Authors = slices.Clip(rel.Authors)
+		moves, err := r.resolve(ctx, s.by, in.Moves)
+		rel.rewrite(s.by.URN, in, moves)
+		return rel, err
+	})
+	if err != nil {
+		return err
+	}
+	return s.checkAsk(ctx, rel, in.Ask, rel.Ask)
 }
 
 // CancelRelease cancels a release that is open or scheduled. Of one that is done it calls off the end that is to come,
@@ -478,13 +523,8 @@ func (s *Session) Release(ctx context.Context, id string) (Release, error) {
 		if out, err = r.shown(ctx, rel); err != nil {
 			return out, err
 		}
-		open := rel.State == ReleaseOpen || rel.State == ReleaseScheduled
-		if open && out.Needs > 0 && !rel.approvedBy(s.by.URN) && !slices.Contains(rel.Authors, s.by.URN) {
-			err = r.mayMoveAll(ctx, s.by, rel.Moves, "", true)
-			approves = err == nil
-			if _, rejected := errors.AsType[*vitrine.Error](err); rejected {
-				err = nil
-			}
+		if out.Needs > 0 {
+			approves, err = r.mightApprove(ctx, rel, s.by)
 		}
 		return out, err
 	})
@@ -560,6 +600,9 @@ func (s *Session) ListReleases(ctx context.Context, in ListReleasesRequest) (vit
 // size is about the number of bytes of a release in JSON.
 func (r Release) size() int {
 	n := 500 + len(r.Name) + len(r.Note)
+	for _, user := range r.Ask {
+		n += 3 + len(user)
+	}
 	for _, m := range r.Moves {
 		n += 80 + len(m.AppID) + len(m.Tag)
 	}

@@ -297,7 +297,7 @@ func TestWhatAReleaseMayBe(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &back)
 	}
-	if back.Approvals, back.Conflicts = nil, nil; err != nil || !reflect.DeepEqual(back, full) {
+	if back.Approvals, back.Conflicts, back.Ask = nil, nil, nil; err != nil || !reflect.DeepEqual(back, full) {
 		t.Errorf("%s, %v", text, err)
 	}
 }

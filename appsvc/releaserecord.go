@@ -25,6 +25,7 @@ type releaseRest struct {
 	Number    int64            // its position in lists
 	Authors   []string         // URNs of those who made or changed it
 	Key       string           `json:",omitempty"` // Caller.Key of who made it
+	FailedAt  int64            `json:",omitempty"` // when it got its Conflicts; 0 in records from before
 	Approvers []vitrine.Caller // those of Release.Approvals, with their rights at that time
 	// who has set Release.At or, if the end is to come, who has run the release, with the rights at that time
 	Scheduler *vitrine.Caller      `json:",omitempty"`

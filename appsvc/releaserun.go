@@ -212,7 +212,7 @@ func (s *Session) reject(
 		if rel.Scheduler = nil; was.State != ReleaseDone {
 			rel.schedule(s.by, 0, 0)
 		}
-		rel.Conflicts = list
+		rel.Conflicts, rel.FailedAt = list, max(s.service.millis(), rel.UpdatedAt)
 		out, err := s.storeRelease(ctx, tx, was, rel)
 		v = out.Version
 		return err

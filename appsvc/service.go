@@ -56,6 +56,7 @@ type Service struct {
 
 	// Options.Rights; nil = those that are kept count
 	rights func(ctx context.Context, urn string) (vitrine.Caller, []string, error)
+	people func(ctx context.Context, network, query string) ([]Person, error) // Options.People; nil = knows nobody
 	// those who follow the feed of changes
 	watches     *watches
 	keepDeleted time.Duration // Options.KeepDeleted
@@ -85,6 +86,12 @@ type Options struct {
 	// known: the rights that it had then count, and it has no inviters. After any other error the release is tried
 	// again later. nil knows nobody.
 	Rights func(ctx context.Context, urn string) (by vitrine.Caller, inviters []string, err error)
+
+	// People returns the people of a network whose names match a query, "" for any, in an order that people expect. It
+	// looks at 1,000 at most. It is asked by those who choose somebody, never within a transaction, and Rights says who
+	// of them is offered. The query is matched with names alone: an address that it finds would be told by it. nil
+	// knows nobody.
+	People func(ctx context.Context, network, query string) ([]Person, error)
 
 	// Check is a rule of the embedding program; nil allows everything. It is called inside the writing
 	// transaction, after a change has passed every other rule. If it returns an error, the transaction is rolled
@@ -128,7 +135,7 @@ func New(db storage.Store, opts *Options) *Service {
 	store := newStore(db, o.KeepChanges)
 	return &Service{store: store, now: keyval.Clock(db, o.Now), newID: keyval.IDs(db, o.NewID, uuid.NewString),
 		schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
-		check: o.Check, rights: o.Rights, watches: newWatches(store), keepDeleted: o.KeepDeleted}
+		check: o.Check, rights: o.Rights, people: o.People, watches: newWatches(store), keepDeleted: o.KeepDeleted}
 }
 
 // made returns the Service, and panics if it is a zero value. Each method calls it before it uses a field, or one of

@@ -35,7 +35,8 @@ func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine
 		view = "summary"
 	}
 	q := values{}.text("view", view).text("sort", string(in.Sort)).text("q", in.Query).list("in", in.In).
-		text("group", in.Group).text("owner", in.Owner).text("usingComponent", in.UsingComponent).text("usingVersion", in.UsingVersion).flag("deleted",
+		text("group", in.Group).text("owner", in.Owner).text("usingComponent", in.UsingComponent).text("usingVersion",
+		in.UsingVersion).flag("deleted",
 		in.Deleted).number("limit", in.Limit).text("after", in.After)
 	return list[appsvc.App](ctx, a.remote, "/apps/", q, "apps", "after")
 }

@@ -185,6 +185,33 @@ var appBehaviours = []behaviour{
 			t.Errorf("%+v, %+v", done, undone)
 		}
 	}},
+	{"an inbox has what failed, until it was seen", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		app := newApp(t, s, "first", site)
+		rel := ok(s.apps.CreateRelease(t.Context(), appsvc.CreateReleaseRequest{Moves: []appsvc.ReleaseMove{
+			{AppID: app.ID, Tag: "live", From: appsvc.NoTag(), To: appsvc.PointsTo(app.Version)}}}))(t)
+		ok(s.apps.PutTag(t.Context(), appsvc.PutTagRequest{AppID: app.ID, Name: "live", Version: app.Version}))(t)
+		_, err := s.apps.RunRelease(t.Context(), rel.ID, rel.Version)
+		wantError(t, "run", err, vitrine.ErrConflict)
+		inbox := ok(s.apps.Inbox(t.Context(), appsvc.InboxRequest{Limit: 1}))(t)
+		if len(inbox.Items) != 1 || inbox.Items[0].Kind != appsvc.InboxFailed || inbox.Items[0].Release != rel.ID {
+			t.Fatalf("%+v", inbox)
+		}
+		must(t, s.apps.SeeInbox(t.Context(), inbox.Items[0].At))
+		if again := ok(s.apps.Inbox(t.Context(), appsvc.InboxRequest{}))(t); len(again.Items) > 0 ||
+			again.Seen != inbox.Items[0].At {
+			t.Errorf("%+v", again)
+		}
+		if people := ok(s.apps.Readers(t.Context(), app.ID, "x"))(t); len(people) > 0 {
+			t.Errorf("%+v", people)
+		}
+		if people := ok(s.apps.Approvers(t.Context(), rel.ID, ""))(t); len(people) > 0 {
+			t.Errorf("%+v", people)
+		}
+		_, err = s.apps.CreateRelease(t.Context(), appsvc.CreateReleaseRequest{Moves: rel.Moves,
+			Ask: []string{network + ":user=nobody"}})
+		wantError(t, "ask", err, vitrine.ErrUnprocessable)
+	}},
 	{"comments are made, answered, resolved and removed", func(t *testing.T, as func(httpapi.Principal) services) {
 		s := as(editor)
 		app := newApp(t, s, "first", site)

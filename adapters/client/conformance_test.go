@@ -21,6 +21,10 @@ import (
 // What the behaviours need of a service, embedded or remote. A service is bound to its caller.
 type (
 	appService interface {
+		Readers(ctx context.Context, appID, query string) ([]appsvc.Person, error)
+		Approvers(ctx context.Context, releaseID, query string) ([]appsvc.Person, error)
+		Inbox(ctx context.Context, in appsvc.InboxRequest) (appsvc.Inbox, error)
+		SeeInbox(ctx context.Context, until int64) error
 		ListComments(ctx context.Context, in appsvc.ListCommentsRequest) (vitrine.Page[appsvc.Comment], error)
 		AllComments(ctx context.Context, in appsvc.ListCommentsRequest) iter.Seq2[appsvc.Comment, error]
 		CreateComment(ctx context.Context, in appsvc.CreateCommentRequest) (appsvc.Comment, error)

@@ -12,7 +12,8 @@ import (
 
 // CreateRelease stores a release, which moves nothing until it is run.
 func (a *Apps) CreateRelease(ctx context.Context, in appsvc.CreateReleaseRequest) (appsvc.Release, error) {
-	body := appsvc.UpdateReleaseRequest{Name: in.Name, Note: in.Note, Moves: in.Moves, At: in.At, Until: in.Until}
+	body := appsvc.UpdateReleaseRequest{Name: in.Name, Note: in.Note, Moves: in.Moves, At: in.At, Until: in.Until,
+		Ask: in.Ask}
 	r := request{method: http.MethodPost, path: "/x/releases/", body: body, key: keyOr(in.IdempotencyKey)}
 	return send[appsvc.Release](ctx, a.remote, r, object("id"))
 }

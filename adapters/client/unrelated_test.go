@@ -71,6 +71,12 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.UndoRelease": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.UndoRelease(ctx, "r", v0))
 	},
+	"Apps.Readers": func(ctx context.Context, c *client.Client) error { return second(c.Apps.Readers(ctx, "a", "")) },
+	"Apps.Approvers": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.Approvers(ctx, "r", ""))
+	},
+	"Apps.Inbox":          ofApps((*client.Apps).Inbox, appsvc.InboxRequest{}),
+	"Apps.SeeInbox":       func(ctx context.Context, c *client.Client) error { return c.Apps.SeeInbox(ctx, 1) },
 	"Apps.ListComments":   ofApps((*client.Apps).ListComments, appsvc.ListCommentsRequest{AppID: "a"}),
 	"Apps.CreateComment":  ofApps((*client.Apps).CreateComment, appsvc.CreateCommentRequest{AppID: "a"}),
 	"Apps.UpdateComment":  ofApps((*client.Apps).UpdateComment, appsvc.UpdateCommentRequest{AppID: "a", ID: "1"}),

@@ -190,6 +190,7 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	a.ask("GET", "/apps/",
 		"?view=summary&q=x&usingComponent=c&usingVersion=1&group=urn:vitrine:example.test&owner="+editor.URN, "")
 	a.ask("GET", "/apps/", "?q=x&in=title,content", "")
+	a.ask("GET", "/apps/{id}/people", "", "")
 	a.ids["comment"] = fmt.Sprint(a.ask("POST", "/apps/{id}/comments/", "",
 		`{"text":"x","element":"0.0","pointer":"/a","version":"0","mentions":[]}`)["id"])
 	a.ask("POST", "/apps/{id}/comments/", "", `{"text":"y","element":null,"pointer":null}`)
@@ -224,6 +225,9 @@ func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	second := httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=second", Moderates: []string{network}}}
 	a.as(second, "POST", "/v4/x/releases/"+a.ids["id"]+"/approve", version(release)).want(200).read(&release)
 	a.asked["POST /x/releases/{id}/approve"] = true
+	a.ask("GET", "/x/releases/{id}/approvers", "?q=x", "")
+	a.ask("GET", "/x/inbox/", "?limit=1", "")
+	a.ask("POST", "/x/inbox/seen", "", `{"until":1}`)
 	a.ask("GET", "/x/releases/", "?state=scheduled&app={app}&limit=1", "")
 	a.ask("GET", "/x/releases/{id}", "", "")
 	release = a.ask("POST", "/x/releases/{id}/run", "", version(release))

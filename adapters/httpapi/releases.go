@@ -44,8 +44,8 @@ func (a appRoutes) releases(c *call) error {
 	return c.member("releases", list, err)
 }
 
-// createRelease serves POST /x/releases with {"name", "note", "moves", "at", "until"}. 201 with the Release and its
-// address in Location. 400; 403 and 404 with the pointer of the first move that the caller could not make; 422.
+// createRelease serves POST /x/releases with {"name", "note", "moves", "at", "until", "ask"}. 201 with the Release and
+// its address in Location. 400; 403 and 404 with the pointer of the first move that the caller could not make; 422.
 func (a appRoutes) createRelease(c *call) error {
 	body, err := c.releaseBody()
 	if err != nil {
@@ -55,8 +55,7 @@ func (a appRoutes) createRelease(c *call) error {
 		return fault.Invalid("/version", "a new release has none")
 	}
 	in := appsvc.CreateReleaseRequest{Name: body.Name, Note: body.Note, Moves: body.Moves, At: body.At,
-		Until:          body.Until,
-		IdempotencyKey: c.key}
+		Until: body.Until, Ask: body.Ask, IdempotencyKey: c.key}
 	rel, err := ask(c, a.as(c).CreateRelease, in)
 	if err == nil {
 		c.located("/x/releases/" + urlescape.Escape(rel.ID))
@@ -67,8 +66,9 @@ func (a appRoutes) createRelease(c *call) error {
 // release serves GET /x/releases/{id}: 200 with the Release; 404 unless the caller may read every app of it.
 func (a appRoutes) release(c *call) error { return c.json(ask(c, a.as(c).Release, c.param(0))) }
 
-// updateRelease serves PUT /x/releases/{id} with {"version", "name", "note", "moves", "at", "until"}: 200 with the
-// Release. 400; 403 and 404 as for createRelease; 409 for another version, and for a release that was run or cancelled.
+// updateRelease serves PUT /x/releases/{id} with {"version", "name", "note", "moves", "at", "until", "ask"}: 200 with
+// the Release. 400; 403 and 404 as for createRelease; 409 for another version, and for a release that was run or
+// cancelled.
 func (a appRoutes) updateRelease(c *call) error {
 	in, err := c.releaseBody()
 	if err != nil {

@@ -82,6 +82,10 @@ func (h *handler) routes() []route {
 
 			get("/x/languages", a.languages, byTag),
 			write("POST", "/x/replace", 200, a.replace, 0, jsonBody, "dryRun"),
+			get("/x/releases/{id}/approvers", a.approvers, 0, "q"),
+			get("/apps/{id}/people", a.readers, 0, "q"),
+			get("/x/inbox/", a.inbox, slash, "limit", "after"),
+			write("POST", "/x/inbox/seen", 204, a.seeInbox, 0, jsonBody),
 
 			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"),
 		)

@@ -65,7 +65,8 @@ func TestTablesAreConverted(t *testing.T) {
 	r = w.as(editor, "POST", "/x/reviews/convert?source=shop&fill=true&mapping="+
 		url.QueryEscape(
 			`{"collection_id":"sku","rating":"stars","rating:text":{"column":"text","map":{"a\nb":1}},`+
-				`"created":"when","author_name":["none of it","who","=x"],"skip":[{"column":"who","is":["ann"]}]}`), table,
+				`"created":"when","author_name":["none of it","who","=x"],"skip":[{"column":"who","is":["ann"]}]}`),
+		table,
 		setType("text/csv")).want(400)
 	if !strings.Contains(r.body, `no column \"none of it\"`) {
 		t.Errorf("%s", r.body)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/urn"
@@ -105,9 +106,38 @@ func (a asker) people(
 const atOnce = 50
 
 // matches reports whether each of the words is in the name or the address of a person, in small letters.
-func matches(p *person, words []string) bool {
-	text := strings.ToLower(p.Name + " " + p.Email)
+func matches(p *person, words []string) bool { return hasWords(p.Name+" "+p.Email, words) }
+
+// hasWords reports whether each of the words is in a text, in small letters.
+func hasWords(text string, words []string) bool {
+	text = strings.ToLower(text)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// mostNamesakes is how many people of a network Namesakes looks at.
+const mostNamesakes = 1000
+
+// Namesakes returns the people of a network in whose names all words of a query are, in the order in which they were
+// made. It looks at 1,000 people, and leaves out those who are disabled. It suits appsvc.Options.People.
+func (s *Service) Namesakes(ctx context.Context, network, query string) (found []appsvc.Person, err error) {
+	words := strings.Fields(strings.ToLower(query))
+	err = s.db.View(ctx, func(r storage.Reader) error {
+		found = nil
+		looked := 0
+		for p, err := range (asker{}).people(ctx, r, []string{network}, "") {
+			if err != nil {
+				return err
+			}
+			if looked++; looked > mostNamesakes {
+				break
+			}
+			if !p.Disabled && hasWords(p.Name, words) {
+				found = append(found, appsvc.Person{URN: p.URN, Name: p.Name})
+			}
+		}
+		return nil
+	})
+	return found, err
 }
 
 // named is the name of the person with a URN.

@@ -379,3 +379,27 @@ func TestAPersonIsDeletedWithComments(t *testing.T) {
 	admin = none.invited("Ann", signin.Rights{Admin: true})
 	admin.want(400, "DELETE", "/x/people/"+admin.id()+"?comments=true", nil)
 }
+
+// Names are found by names alone, of people of one network who are not disabled.
+func TestNamesakes(t *testing.T) {
+	w := newWorld(t, "https://host.example")
+	admin := w.invited("Ann Lee", signin.Rights{Admin: true})
+	for _, name := range []string{"Ben Lee", "Cat", "Leo Ann"} {
+		admin.want(201, "POST", "/x/people/", object{"name": name, "email": "zoe@example.test"})
+	}
+	gone := w.invited("Lee Gone", signin.Rights{})
+	admin.want(200, "PATCH", "/x/people/"+gone.id(), object{"disabled": true})
+	admin.want(201, "POST", "/x/people/", object{"name": "Far Lee", "network": other})
+	for query, want := range map[string]string{"": "Ann Lee, Ben Lee, Cat, Leo Ann", "lee": "Ann Lee, Ben Lee",
+		" ANN  le ": "Ann Lee, Leo Ann", "zoe": "", "example": "", "x": ""} {
+		found, err := w.people.Namesakes(t.Context(), network, query)
+		var names []string
+		for _, p := range found {
+			names = append(names, p.Name)
+		}
+		slices.Sort(names)
+		if have := strings.Join(names, ", "); err != nil || have != want {
+			t.Errorf("%q finds %s, %v, want %s", query, have, err, want)
+		}
+	}
+}

@@ -126,7 +126,7 @@ func (s *server) openAccess(ctx context.Context) (err error) {
 			_, err := s.services.Assets.As(by).Permissions(ctx, assets.Library{Network: network, ID: library}, folder)
 			return err
 		},
-		Erase: func(ctx context.Context, user string) error { return s.services.Apps.EraseComments(ctx, user) },
+		Erase:     func(ctx context.Context, user string) error { return s.services.Apps.EraseComments(ctx, user) },
 		Otherwise: func(r *http.Request) (httpapi.Principal, error) { return s.tokens.Load().Authenticate(r) }})
 	if err != nil {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
@@ -153,6 +153,7 @@ func (s *server) openHandler(ctx context.Context) error {
 	services := webhook.Services{
 		Apps: appsvc.New(s.store, &appsvc.Options{
 			KeepChanges: kept, KeepDeleted: time.Duration(s.keepDeleted), Rights: s.people.Rights,
+			People: s.people.Namesakes,
 		}),
 		Assets: assets.New(s.store, &assets.Options{KeepChanges: kept, Files: s.bytes,
 			Limits: assets.Limits{File: int(s.maxFile), Files: int64(s.maxFiles)}}),

@@ -120,6 +120,49 @@ func (r Reader) Comments(
 	return keyval.Map(entries, DecodeComment)
 }
 
+// Mentioning is a comment that mentions a user since a time.
+type Mentioning struct {
+	At      int64
+	App     string
+	Comment int64 // its number
+}
+
+// Mentioned yields the open comments that mention a user since before a time, newest first; 0 means no bound.
+func (r Reader) Mentioned(ctx context.Context, user string, before int64, expect int) iter.Seq2[Mentioning, error] {
+	in := Under(MentionedKind, user)
+	in.Reverse, in.Expect = true, expect
+	if before > 0 {
+		in.To = Key(MentionedKind, user, keyval.Number(before))
+	}
+	return keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (m Mentioning, err error) {
+		name := Parts(e.Key, MentionedKind)
+		m.App = name[2]
+		if m.At, err = keyval.ParseNumber(name[1]); err == nil {
+			m.Comment, err = keyval.ParseNumber(name[3])
+		}
+		return m, err
+	})
+}
+
+func seenKey(user string) string { return Key(SeenKind, user) }
+
+// Seen returns until when a user has seen the inbox, 0 for never.
+func (r Reader) Seen(ctx context.Context, user string) (int64, error) {
+	value, err := r.Value(ctx, seenKey(user))
+	if err != nil || value == nil {
+		return 0, err
+	}
+	return ParseDecimal(seenKey(user), value)
+}
+
+// PutSeen stores until when a user has seen the inbox, 0 for never.
+func (t Writer) PutSeen(ctx context.Context, user string, until int64) error {
+	if until == 0 {
+		return t.Tx.Delete(ctx, seenKey(user))
+	}
+	return t.Tx.Put(ctx, storage.Entry{Key: seenKey(user), Value: decimal(until)})
+}
+
 // OpenBy returns how many open comments of an app a user has made.
 func (r Reader) OpenBy(ctx context.Context, app, user string) (n int, err error) {
 	for e, err := range r.Scan(ctx, Under(OpenKind, app)) {

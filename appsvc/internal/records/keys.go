@@ -92,6 +92,9 @@ const (
 	// removed, and commenter/<user> <app> is empty beside it.
 	CommentedKind, CommenterKind = "commented/", "commenter/"
 
+	// seen/<user> is the time until when a user has seen the inbox, as a decimal number.
+	SeenKind = "seen/"
+
 	// component/<name> <version> is a version of a component without its manifest: JSON, see Component.
 	ComponentKind = "component/"
 	// manifest/<name> <version> is its manifest.
@@ -130,7 +133,7 @@ var DerivedKinds = []string{BodyKind, LargeKind, HistoryKind, RestoredKind, TagK
 // Unknown returns a fault for each record that is of no kind.
 func Unknown(ctx context.Context, r storage.Reader) ([]storage.Fault, error) {
 	return keyval.Unknown(ctx, r, Space, append(slices.Clone(DerivedKinds), HeadKind, DeletedKind, WasKind, ListKind,
-		CounterKind, ComponentKind, RulesKind, LanguagesKind, ReleaseKind, ResultKind, ExpiresKind)...)
+		CounterKind, ComponentKind, RulesKind, SeenKind, LanguagesKind, ReleaseKind, ResultKind, ExpiresKind)...)
 }
 
 // NotArchived are the prefixes of keys that archives leave out: the feed of changes, and results of writes.

@@ -28,6 +28,10 @@ func commentRows() []row {
 		rw.talk = true
 		return rw
 	}
+	writers := func(rw row) row {
+		rw.writers = true
+		return rw
+	}
 	list := about("GET", comments, "", "/comments/", "", "+200 -404")
 	list.check = func(w *world, _ caller, _ string, r reply) {
 		if !strings.Contains(r.body, "a comment") {
@@ -46,6 +50,12 @@ func commentRows() []row {
 		talk(about("POST", one+"/replies", "", "/comments/1/replies", `{"text":"a reply"}`, "+201 -404")),
 		talk(about("POST", one+"/replies", "to one that is not", "/comments/9/replies", `{"text":"a reply"}`,
 			"+404 -404")),
+		writers(ofApp("GET", "/apps/{id}/people", "", "/people?q=x", "", "+200 -404")),
+		{route: "GET /x/inbox/", says: "200", keys: 403, request: func(*world, string) request {
+			return get("/x/inbox")
+		}},
+		{route: "POST /x/inbox/seen", says: "204", keys: 403,
+			request: func(*world, string) request { return post("/x/inbox/seen", `{"until":1}`) }},
 		about("PATCH", one, "the text", "/comments/1", `{"text":"mine"}`, "+403 -404"),
 		about("PATCH", one, "resolved", "/comments/1", `{"resolved":true}`, "+200 -404"),
 		about("DELETE", one, "", "/comments/1", "", "+403 -404"),

@@ -24,6 +24,8 @@ type row struct {
 	open    bool // needs no token
 	known   bool // any token will do, one with tags too
 	people  bool // is about people: secret keys are 403
+	writers bool // it reads, and who may only read the app may not do it
+	keys    int  // the status for keys, if it is another one
 	talk    bool // a person who may read an app may do it, and a key that may only read it may not
 	// the status for who has signed in, if it is another than for a token with the same rights
 	session int
@@ -48,6 +50,9 @@ func (rw row) want(c caller, thing string) int {
 	if c.Agent != "" && !rw.open && !rw.agents(c, thing) {
 		return 403
 	}
+	if c.key && rw.keys > 0 {
+		return rw.keys
+	}
 	if c.session && rw.session > 0 {
 		return rw.session
 	}
@@ -56,7 +61,7 @@ func (rw row) want(c caller, thing string) int {
 		char = strings.ReplaceAll(string(rw.table.at(c, thing)), ".", "-")
 	}
 	if rw.isAboutApp(thing) && c.seesToRead(thing) {
-		if !strings.HasPrefix(rw.route, "GET") && (!rw.talk || c.key) {
+		if (!strings.HasPrefix(rw.route, "GET") || rw.writers) && (!rw.talk || c.key) {
 			return 403
 		}
 		char = "+"

@@ -81,8 +81,11 @@ func releaseRows() []row {
 				return request{method: method, path: "/x/releases/" + w.release(thing) + below, body: body}
 			}}
 	}
+	approvers := release("GET", "/approvers", "", "+200 -404")
+	approvers.writers = true
 	rows := []row{
 		release("GET", "", "", "+200 -404"),
+		approvers,
 		release("PUT", "", `{"version":"0","name":"another","moves":[]}`, "+400 -404"),
 		release("POST", "/run", `{"version":"9"}`, "+409 -404"),
 		release("POST", "/approve", `{"version":"9"}`, "+409 -404"),

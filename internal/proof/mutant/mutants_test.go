@@ -55,6 +55,8 @@ var mutants = []mutant{
 	{"a key that reads does not comment", "appsvc", "commentableHead", "Key", false},
 	{"a comment is resolved by who may change the app", "appsvc", "Session.UpdateComment", "mayUse", false},
 	{"a comment is removed by its author", "appsvc", "Session.DeleteComment", "Owns", false},
+	{"an inbox is for people", "appsvc", "Session.person", "Key", false},
+	{"who is asked could approve", "appsvc", "Session.checkAsk", "could urn", false},
 	{"who is mentioned may read the app", "appsvc", "Session.changeComment", "mayRead", false},
 	{"who is mentioned is of one's network", "appsvc", "Session.colleagues", "networkOf", false},
 

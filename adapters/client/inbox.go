@@ -1,0 +1,33 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// Readers returns people who may read an app.
+func (a *Apps) Readers(ctx context.Context, appID, query string) ([]appsvc.Person, error) {
+	page, err := list[appsvc.Person](ctx, a.remote, path("/apps/%s/people", appID), values{}.text("q", query), "people",
+		"after")
+	return page.Items, err
+}
+
+// Approvers returns people who could approve a release.
+func (a *Apps) Approvers(ctx context.Context, releaseID, query string) ([]appsvc.Person, error) {
+	page, err := list[appsvc.Person](ctx, a.remote, path("/x/releases/%s/approvers", releaseID),
+		values{}.text("q", query), "people", "after")
+	return page.Items, err
+}
+
+// Inbox returns what waits for the caller.
+func (a *Apps) Inbox(ctx context.Context, in appsvc.InboxRequest) (appsvc.Inbox, error) {
+	return get[appsvc.Inbox](ctx, a.remote, "/x/inbox/", values{}.text("after", in.After).number("limit", in.Limit),
+		object("items"))
+}
+
+// SeeInbox notes until when the caller has seen the inbox. It is sent once.
+func (a *Apps) SeeInbox(ctx context.Context, until int64) error {
+	return a.do(ctx, request{method: http.MethodPost, path: "/x/inbox/seen", body: map[string]int64{"until": until}})
+}

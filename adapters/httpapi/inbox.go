@@ -1,0 +1,46 @@
+package httpapi
+
+import (
+	"github.com/vitrine-go/vitrine/appsvc"
+)
+
+// readers serves GET /apps/{id}/people: people of the caller's network who may read an app, by their names. 200 with
+// {"people":[{"urn","name"}]}. 400 for q; 403 for who may only read the app; 404.
+func (a appRoutes) readers(c *call) error {
+	query := c.query.text("q")
+	if c.query.err != nil {
+		return c.query.err
+	}
+	people, err := a.as(c).Readers(c.r.Context(), c.param(0), query)
+	return c.member("people", people, err)
+}
+
+// approvers serves GET /x/releases/{id}/approvers: people of the caller's network who could approve a release, by their
+// names. 200 with {"people":[{"urn","name"}]}. 400 for q; 403 for who may not change the release; 404.
+func (a appRoutes) approvers(c *call) error {
+	query := c.query.text("q")
+	if c.query.err != nil {
+		return c.query.err
+	}
+	people, err := a.as(c).Approvers(c.r.Context(), c.param(0), query)
+	return c.member("people", people, err)
+}
+
+// inbox serves GET /x/inbox: what waits for a person. 200 with {"items":[InboxItem],"next","until"}. 400 for limit or
+// after; 403 for a key.
+func (a appRoutes) inbox(c *call) error {
+	in := appsvc.InboxRequest{After: c.query.cursor("after"), Limit: c.query.limit()}
+	page, err := ask(c, a.as(c).Inbox, in)
+	return c.json(page, err)
+}
+
+// seeInbox serves POST /x/inbox/seen with {"until"}: 204. 400; 403 for a key.
+func (a appRoutes) seeInbox(c *call) error {
+	var body struct {
+		Until int64 `json:"until"`
+	}
+	if err := c.decode(&body); err != nil {
+		return err
+	}
+	return a.as(c).SeeInbox(c.r.Context(), body.Until)
+}
