@@ -112,6 +112,10 @@ func TestTheAuditFindsWhatNoServiceWrites(t *testing.T) {
 		"an element that is none": {"body/" + second, "", whole(strings.Replace(body, `"elements":[]`,
 			`"elements":[{"id":"0","key":"0.0","component":{"name":"poll"},"config":{}}]`, 1)), "element 0: component"},
 
+		"languages that are none":       {"languages", "", `{"languages":["EN"]}`, "none that a service stores"},
+		"languages that cannot be read": {"languages", "", `{`, "damaged"},
+		"a language of no version":      {"spoken/de " + second, "", "", "1 entries, and 0"},
+
 		"a history above the latest":      {"history/" + first + " a9", "", "x", "the latest version is 3"},
 		"a history of no app":             {"history/none a0", "", "x", "2 entries, and 1"},
 		"a history without its beginning": {"history/" + first + " a0", "", "-", "version"},

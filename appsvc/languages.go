@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -155,7 +156,7 @@ func spokenKeys(app, tag string, body Body) (keys []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]bool{}
+	found := map[string]string{} // in canonical form, by how they are written
 	for _, e := range d.elements {
 		_, config, err := e.split()
 		if err != nil {
@@ -163,11 +164,13 @@ func spokenKeys(app, tag string, body Body) (keys []string, err error) {
 		}
 		eachText(config, func(_, _ int, given []given) {
 			for _, g := range given {
-				found[canonical(g.lang)] = true
+				if found[g.lang] == "" {
+					found[g.lang] = canonical(g.lang)
+				}
 			}
 		})
 	}
-	for lang := range found {
+	for _, lang := range slices.Compact(slices.Sorted(maps.Values(found))) {
 		keys = append(keys, records.SpokenKey(lang, app, tag))
 	}
 	return keys, nil
@@ -176,6 +179,12 @@ func spokenKeys(app, tag string, body Body) (keys []string, err error) {
 // speaks replaces the records of spoken/ that followed from one version by those that follow from another one. A nil
 // body is none. It does nothing in a store that never had a rule.
 func (t *writer) speaks(ctx context.Context, app, tag string, was, is Body) error {
+	if !mayHaveTexts(was) && !mayHaveTexts(is) {
+		return nil
+	}
+	if rule, err := t.languages(ctx); err != nil || !rule.Complete && rule.Indexed == "" {
+		return err
+	}
 	before, err := spokenKeys(app, tag, was)
 	if err != nil {
 		return err
@@ -183,9 +192,6 @@ func (t *writer) speaks(ctx context.Context, app, tag string, was, is Body) erro
 	now, err := spokenKeys(app, tag, is)
 	gone, added := keyval.Without(before, now), keyval.Without(now, before)
 	if err != nil || len(gone)+len(added) == 0 {
-		return err
-	}
-	if rule, err := t.languages(ctx); err != nil || !rule.Complete && rule.Indexed == "" {
 		return err
 	}
 	if err := t.tx.Delete(ctx, gone...); err != nil {

@@ -79,8 +79,8 @@ func (s speaking) tag(id, name string, v int64) {
 // intact fails unless every record follows from the others.
 func (s speaking) intact() {
 	s.Helper()
-	for fault, err := range appsvc.Maintenance(appsvc.Limits{}).Audit(s.Context(), s.db) {
-		s.Errorf("%+v %v", fault, err)
+	for _, fault := range auditOf(s.T, s.db) {
+		s.Error(fault)
 	}
 }
 
@@ -211,14 +211,15 @@ func TestTextsAreValidatedInTheirLanguages(t *testing.T) {
 	s := newSpeaking(t, schema, "en", "de", "de-AT")
 	stored := s.app(`{"title":"x"}`)
 	for config, want := range map[string]string{
-		`{"title":{"lang:en":"short","lang:de":"kurz"}}`:             "",
-		`{"title":{"lang:de":"kurz"}}`:                               "",
-		`{"title":{"lang:de-AT":"kurz"},"list":[{"lang:en":"ab"}]}`:  "",
-		`{"title":{"\u006cang:\u0064e":"kurz"}}`:                     "",
-		`{"title":"x","o":{"other":"lang:xx","lang:fr":"ok"}}`:       "",
-		`{"title":{"lang:en":"short","lang:de":"zu lang"}}`:          "/title/lang:de maxLength",
-		`{"title":{"lang:de":"zu lang"}}`:                            "/title/lang:de maxLength",
-		`{"title":{"lang:en":"too long","lang:de":"noch mehr"}}`:     "/title/lang:de maxLength, /title/lang:en maxLength",
+		`{"title":{"lang:en":"short","lang:de":"kurz"}}`:            "",
+		`{"title":{"lang:de":"kurz"}}`:                              "",
+		`{"title":{"lang:de-AT":"kurz"},"list":[{"lang:en":"ab"}]}`: "",
+		`{"title":{"\u006cang:\u0064e":"kurz"}}`:                    "",
+		`{"title":"x","o":{"other":"lang:xx","lang:fr":"ok"}}`:      "",
+		`{"title":{"lang:en":"short","lang:de":"zu lang"}}`:         "/title/lang:de maxLength",
+		`{"title":{"lang:de":"zu lang"}}`:                           "/title/lang:de maxLength",
+		`{"title":{"lang:en":"too long","lang:de":"noch mehr"}}`: "/title/lang:de maxLength, " +
+			"/title/lang:en maxLength",
 		`{"title":{"lang:en":"short"},"list":["ab",{"lang:de":""}]}`: "/list/1/lang:de minLength",
 		`{"title":{"lang:en":"x"},"a/b":{"lang:de-AT":"y"}}`:         "/a~1b/lang:de-AT const",
 		`{"title":{"lang:en":"x"},"n":{"lang:en":"1"}}`:              "/n/lang:en type",
@@ -325,6 +326,15 @@ func TestLanguagesInUseStay(t *testing.T) {
 	s.must(s.ann.DeleteTag(ctx, appsvc.DeleteTagRequest{AppID: early.ID, Name: "old"}))
 	s.must(s.svc.SetLanguages(ctx, []string{"de", "en"}))
 	german := s.app(`{"a":{"lang:de":"x"}}`)
+	s.must(s.db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		return tx.Delete(ctx, "apps spoken/de "+german.ID)
+	}))
+	if faults := auditOf(t, s.db); len(faults) != 1 || !strings.Contains(faults[0], "spoken/de") {
+		t.Errorf("a language that is not known: %q", faults)
+	}
+	s.must(s.db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		return tx.Put(ctx, storage.Entry{Key: "apps spoken/de " + german.ID})
+	}))
 	refused(nil, `"de" (the latest`)
 	refused([]string{"en"}, german.ID)
 	_, err = s.set(german.ID, `{"a":"x"}`)

@@ -43,8 +43,9 @@ func (s *Service) warnings(ctx context.Context, schema []byte) (all []SchemaWarn
 	base := rule.reading("")
 	schema = compact(schema)
 	base.resolve(schema)
+	named := base.languages()
 	for i, lang := range rule.List {
-		if i > 0 && !base.found[lang] {
+		if i > 0 && !slices.Contains(named, lang) {
 			continue
 		}
 		found, err := s.schemas.warnings(rule.reading(lang).resolve(schema))

@@ -26,9 +26,12 @@ import (
 // textName begins the names of the members of a text.
 const textName = "lang:"
 
-// mayHaveTexts reports whether JSON may have a text in it. A name may be written with escapes.
+// escapedName finds a character of lang: that is written with an escape.
+var escapedName = regexp.MustCompile(`\\u00(6[17cCeE]|3[aA])`)
+
+// mayHaveTexts reports whether JSON may have a text in it. It takes little time where there is none.
 func mayHaveTexts(value []byte) bool {
-	return bytes.Contains(value, []byte(`"`+textName)) || bytes.Contains(value, []byte(`\u00`))
+	return bytes.Contains(value, []byte(`"`+textName)) || escapedName.Match(value)
 }
 
 // languageTag is the form of language tags, of at most nine subtags. The same expression is in vitrine.js, which asks
@@ -57,6 +60,7 @@ type given struct {
 func eachText(object []byte, fn func(begin, end int, all []given)) {
 	begin, depth := -1, 0 // begin is that of an object that may be a text, or -1
 	var all []given
+	formed := map[string]bool{} // the languages so far, and whether they are well-formed
 	for i := 0; i < len(object); i++ {
 		switch object[i] {
 		case '{', '[':
@@ -78,7 +82,10 @@ func eachText(object []byte, fn func(begin, end int, all []given)) {
 			name, _ := jsontree.Text(quoted)
 			lang, named := strings.CutPrefix(name, textName)
 			value, rest := jsontree.Cut(bytes.TrimPrefix(rest, []byte(":")))
-			if !named || !wellFormed(lang) || len(value) == 0 || value[0] != '"' {
+			if _, known := formed[lang]; named && !known {
+				formed[lang] = wellFormed(lang)
+			}
+			if !named || !formed[lang] || len(value) == 0 || value[0] != '"' {
 				begin = -1
 				continue
 			}
@@ -106,13 +113,13 @@ func (l languages) order(asked string) (order []string) {
 type reading struct {
 	asked     string
 	rule      languages
-	order     []string        // see languages.order; the first one is the language that is answered
-	fallbacks int             // texts that were answered in another language
-	found     map[string]bool // the languages of all texts
+	order     []string          // see languages.order; the first one is the language that is answered
+	fallbacks int               // texts that were answered in another language
+	names     map[string]string // the languages of all texts, as they are written and in canonical form
 }
 
 func (l languages) reading(asked string) *reading {
-	return &reading{asked: asked, rule: l, order: l.order(asked), found: map[string]bool{}}
+	return &reading{asked: asked, rule: l, order: l.order(asked), names: map[string]string{}}
 }
 
 // again returns a reading that begins with what this one has counted. A nil reading, which answers what is stored, has
@@ -122,7 +129,7 @@ func (r *reading) again() *reading {
 		return nil
 	}
 	other := *r
-	other.found = maps.Clone(r.found)
+	other.names = maps.Clone(r.names)
 	return &other
 }
 
@@ -136,11 +143,10 @@ func (r *reading) resolve(object []byte) []byte {
 	eachText(object, func(begin, end int, all []given) {
 		langs := make([]string, len(all))
 		for i, g := range all {
-			langs[i] = g.lang
-			if !slices.Contains(r.order, g.lang) {
-				langs[i] = canonical(g.lang)
+			if r.names[g.lang] == "" {
+				r.names[g.lang] = canonical(g.lang)
 			}
-			r.found[langs[i]] = true
+			langs[i] = r.names[g.lang]
 		}
 		chosen := 0 // the first one if the rule has none of them
 		for _, lang := range r.order {
@@ -182,12 +188,13 @@ func (r *reading) isText(value *jsontree.Node) bool {
 
 // languages returns the languages of the texts, in the order of the rule, and then those that it does not have.
 func (r *reading) languages() (list []string) {
+	found := slices.Compact(slices.Sorted(maps.Values(r.names)))
 	for _, lang := range r.rule.List {
-		if r.found[lang] {
+		if slices.Contains(found, lang) {
 			list = append(list, lang)
 		}
 	}
-	return append(list, keyval.Without(slices.Sorted(maps.Keys(r.found)), list)...)
+	return append(list, keyval.Without(found, list)...)
 }
 
 // in returns the app as a reading answers it.
@@ -219,7 +226,7 @@ func (a App) rewrite(r *reading, change func(manifest, config []byte) ([]byte, e
 	}
 	out := append(make([]byte, 0, len(a.Body)+len(a.Body)/4), a.Body[:begin]...)
 	a.Body = append(appendElements(out, draft.elements), '}')
-	if a.reading = r; r != nil && len(r.found) > 0 {
+	if a.reading = r; r != nil && len(r.names) > 0 {
 		a.Lang, a.Fallbacks, a.Languages = r.order[0], r.fallbacks, r.languages()
 	}
 	return a, nil
@@ -325,11 +332,11 @@ func (t *textSearch) text(text map[string]any, names []string, at *spot) {
 	}
 }
 
-// chosen returns the member of a text that is answered for an order of languages.
-func chosen(text map[string]any, order []string) (name string, value any) {
-	for _, lang := range order {
-		if value, ok := text[textName+lang]; ok {
-			return textName + lang, value
+// chosen returns the member of a text that is answered, given the names of members in the order of their languages.
+func chosen(text map[string]any, names []string) (name string, value any) {
+	for _, name := range names {
+		if value, ok := text[name]; ok {
+			return name, value
 		}
 	}
 	return "", nil
@@ -344,11 +351,14 @@ func (c *compiledSchema) validateTexts(usage *schemaguard.Usage, rule languages,
 	}
 	var all violations
 	for i, lang := range rule.List {
-		if i > 0 && !slices.ContainsFunc(t.places, func(p textPlace) bool { return p.text[textName+lang] != nil }) {
+		order := rule.order(lang)
+		for i := range order {
+			order[i] = textName + order[i]
+		}
+		usage.Visited(2 * len(t.places))
+		if i > 0 && !slices.ContainsFunc(t.places, func(p textPlace) bool { return p.text[order[0]] != nil }) {
 			continue
 		}
-		usage.Visited(len(t.places))
-		order := rule.order(lang)
 		for _, p := range t.places {
 			_, value := chosen(p.text, order)
 			p.put(value)

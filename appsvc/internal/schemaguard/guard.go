@@ -139,8 +139,8 @@ type Usage struct {
 // was in a cache.
 func (u *Usage) Compiled(s *Schema) { u.steps += compileSteps * len(s.places) }
 
-// Visited adds the steps of a walk through so many values of a config.
-func (u *Usage) Visited(values int) { u.steps += values / 8 }
+// Visited adds the steps of work on values of a config beside the validation.
+func (u *Usage) Visited(steps int) { u.steps += steps }
 
 // Validate returns the violations of a config, at most 100 in the order of their pointers, or those of a value in it
 // that the subschema at a JSON pointer applies to. No subschema accepts everything. value is decoded, with numbers as
