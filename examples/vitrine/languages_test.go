@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -60,6 +62,22 @@ func TestServeLanguages(t *testing.T) {
 		}
 	}
 	s.do(token, "GET", "/apps/"+app.ID+"?lang=en", "", 200)
+	// an archive has them
+	s.stop()
+	archive := run(t, dir, nil, "export", "-db", "v.db").stdout
+	if err := os.WriteFile(filepath.Join(dir, "archive"), []byte(archive), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"import", "-db", "copy.db", "archive"}, {"check", "-db", "copy.db"}} {
+		if out := run(t, dir, nil, args...); out.status != 0 {
+			t.Fatalf("%q: %+v", args, out)
+		}
+	}
+	out = run(t, dir, nil, "serve", "-addr", "127.0.0.1:0", "-db", "copy.db", "-new-keys", "-languages", "en")
+	if out.status != 2 || !strings.Contains(out.stderr, `"de" (the latest version of app "`+app.ID) {
+		t.Errorf("a copy: %+v", out)
+	}
+	s = start(t, dir, nil, "-db", "v.db")
 	s.do(token, "DELETE", "/apps/"+app.ID, "", 204)
 	s.do(token, "POST", "/apps/"+app.ID+"/erase", "", 204)
 	s.stop()

@@ -15,10 +15,21 @@ import (
 )
 
 // BenchmarkDelivery delivers five apps of 5 KB from SQLite over HTTP, whole and as a 304, beside a handler that answers
-// the same bytes with the same headers. Run it with -cpu 1.
+// the same bytes with the same headers; in one language, and in the second one of two. Run it with -cpu 1.
 func BenchmarkDelivery(b *testing.B) {
+	text := strings.Repeat("y", 200)
+	b.Run("languages=1", func(b *testing.B) { benchmarkDelivery(b, `{"text":"`+text+`"}`, "") })
+	b.Run("languages=2", func(b *testing.B) {
+		benchmarkDelivery(b, `{"text":{"lang:en":"`+text+`","lang:de":"`+text+`"}}`, "&lang=de", "en", "de")
+	})
+}
+
+func benchmarkDelivery(b *testing.B, config, query string, languages ...string) {
 	db, _ := open(b)
 	svc := appsvc.New(db, nil)
+	if err := svc.SetLanguages(b.Context(), languages); err != nil {
+		b.Fatal(err)
+	}
 	ann := vitrine.Caller{URN: "urn:vitrine:example.test:user=ann", Moderates: []string{"urn:vitrine:example.test"},
 		Components: true}
 	if _, err := svc.As(ann).CreateComponent(b.Context(),
@@ -28,13 +39,12 @@ func BenchmarkDelivery(b *testing.B) {
 				`"}`)}); err != nil {
 		b.Fatal(err)
 	}
-	query := ""
 	for i := range 5 {
 		in := appsvc.CreateAppRequest{Title: fmt.Sprint("App ", i), Groups: []string{"urn:vitrine:example.test:site=a"}}
 		for range 4 {
 			in.Elements = append(in.Elements,
 				appsvc.NewElement{Component: appsvc.ComponentRef{Name: "c", Version: "1"},
-					Config: []byte(`{"text":"` + strings.Repeat("y", 200) + `"}`)})
+					Config: []byte(config)})
 		}
 		app, err := svc.As(ann).CreateApp(b.Context(), in)
 		if err != nil {

@@ -64,6 +64,8 @@ var mutants = []mutant{
 	{"a patch is of the latest version", "appsvc", "Session.storePatch", "last head Version", false},
 	{"a patch changes groups as its caller may", "appsvc", "Session.storePatch", "mayRegroup", false},
 	{"a patch uses the components that it was validated with", "appsvc", "Session.storePatch", "checkUnchanged", false},
+	{"texts have the languages of now", "appsvc", "writer.checkUnchanged", "Number", false},
+	{"languages in use stay", "appsvc", "writer.unspoken", "used", true},
 	{"a patch leaves what only the service writes", "appsvc", "sameMembers", "Equal", false},
 	{"a repeat is answered with the rights of now", "appsvc", "idempotentWrite.replay", "may ctx", false},
 
