@@ -380,3 +380,27 @@ func TestAHundredCallsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// A value may be null, and what an operation leaves out is not.
+func TestNullIsAValue(t *testing.T) {
+	w := newWorld(t)
+	id := w.app("a", "gallery", "1.1.0", `{"text":"a","n":1}`)
+	set := func(version string, op object) object {
+		return object{"id": id, "version": version, "operations": []object{op}}
+	}
+	w.want("edit_app", set("0", object{"op": "set", "key": "0.0", "pointer": "/text", "value": nil}))
+	app := w.want("get_app", object{"id": id})
+	config := app["elements"].([]any)[0].(object)["config"].(object)
+	if value, there := config["text"]; !there || value != nil || len(config) != 2 {
+		t.Errorf("%v", app)
+	}
+	w.refused("invalid", "/operations/0/value", "edit_app",
+		set("1", object{"op": "set", "key": "0.0", "pointer": "/text"}))
+	w.want("edit_app", set("1", object{"op": "set", "key": "0.0", "config": object{"text": "whole"}}))
+	w.want("edit_app",
+		set("2", object{"op": "set", "key": "0.0", "component": object{"name": "gallery", "version": "1.0.0"}}))
+	if app := w.want("get_app", object{"id": id}); text(app, "elements", 0, "component", "version") != "1.0.0" ||
+		text(app, "elements", 0, "config", "text") != "whole" {
+		t.Errorf("%v", app)
+	}
+}
