@@ -102,6 +102,10 @@ func importAssets(f *flag.FlagSet) action {
 			p.complain(fmt.Errorf("%s in directories left out: links, and names that begin with a dot",
 				count(i.dotted, "entry")))
 		}
+		if i.shapeless {
+			p.complain(errors.New(`an asset is like {"id": "1", "generator": {"id": "blog"}, "content": {"content": ` +
+				`"<p>text</p>"}}: make such of what other programs export, with jq for instance`))
+		}
 		if i.removes {
 			p.complain(errors.New("what requests remove was not removed: an import only adds"))
 		}
@@ -157,6 +161,8 @@ type assetImport struct {
 	files   map[string]string // ids of assets, by fileKey; nil before the first file
 	dotted  int64
 	removes bool
+
+	shapeless bool // something has no generator, so it is no asset
 }
 
 // newAsset is an asset that waits to be added, with its text and place in the input.
@@ -186,6 +192,7 @@ var places = regexp.MustCompile(`/\d+`)
 // fail reports a problem.
 func (i *assetImport) fail(p problemOfAsset) {
 	i.counts.Errors++
+	i.shapeless = i.shapeless || p.Pointer == "/generator"
 	kind := cmp.Or(places.ReplaceAllString(p.Pointer, "/*"), "asset")
 	if p.Where == "" {
 		kind = "file"

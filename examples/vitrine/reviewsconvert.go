@@ -102,7 +102,8 @@ func convertReviews(f *flag.FlagSet) action {
 				return fmt.Errorf("%s: %w", in.name, err)
 			}
 			if missing := sight.Mapping.Missing(); len(missing) > 0 {
-				fmt.Fprintf(p.stderr, "missing: %s: name their columns\n", printable(strings.Join(missing, ", ")))
+				fmt.Fprintf(p.stderr, "missing: %s: name their columns, or a constant such as \"=lamp\"\n",
+					printable(strings.Join(missing, ", ")))
 			}
 			for _, note := range sight.Notes {
 				fmt.Fprintln(p.stderr, printable(note))

@@ -109,7 +109,8 @@ func TestReviewsConvert(t *testing.T) {
 	}
 	odd = "Artikelname;Sterne;Erstellt am;Farbe\nlamp;5;03/04/2019;red\n"
 	if out := runWith(t, dir, nil, odd, "reviews", "convert", "-guess", "-"); out.status != 0 ||
-		out.stderr != "missing: author_name: name their columns\nscale: 5, guessed from the first ratings; give "+
+		out.stderr != "missing: author_name: name their columns, or a constant such as \"=lamp\"\nscale: 5, guessed "+
+			"from the first ratings; give "+
 			"another if "+
 			"that is wrong\nunused columns: \"Farbe\"\n" {
 		t.Errorf("%+v", out)

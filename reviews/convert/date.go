@@ -122,6 +122,9 @@ func (d *dateReader) read(text string) (created, reason string) {
 	if text == "" {
 		return "", "the date is empty"
 	}
+	if on := strings.LastIndex(text, " on "); on >= 0 { // Reviewed in Italy on 3 June 2023
+		text = text[on+len(" on "):]
+	}
 	text = strings.TrimSuffix(text, " UTC")
 	if at, err := time.Parse(d.last, text); err == nil && d.last != "" {
 		return formatted(at)

@@ -1,7 +1,7 @@
 // Package convert turns tables of reviews, as shops export them, into the import format of package reviews. It reads
-// JSON and CSV, with or without gzip, separated by commas, semicolons, tabs or bars, with line breaks inside quotes. The
-// character set of what is no UTF-8 is guessed, which a note says, unless it is Windows-1252; a table that two sets read
-// differently, and as likely, is ErrInvalid.
+// JSON and CSV, with or without gzip, separated by commas, semicolons, tabs or bars, with line breaks inside quotes.
+// The character set of what is no UTF-8 is guessed, which a note says, unless it is Windows-1252; a table that two sets
+// read differently, and as likely, is ErrInvalid.
 //
 //	mapping := convert.Mapping{
 //		"collection_id": "product_handle", "rating": "rating", "body": "body",

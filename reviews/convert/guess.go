@@ -14,7 +14,8 @@ import (
 // stands in testdata, with invented rows.
 var known = map[string]string{
 	"collection_id": "collection_id product_handle handle product_id commentpostid id_product product_sku sku " +
-		"abstract_product_sku entity_pk_value externalid product_code item_id article_id book_id listing_id hotel_id " +
+		"abstract_product_sku entity_pk_value externalid asin product_code item_id article_id book_id listing_id " +
+		"hotel_id " +
 		"location_id productidentifier package_name product_url product_number artikelnummer artikel_nr produkt_nr " +
 		"produktid produkt_id ref_produit id_produit reference id_producto id_prodotto codice_prodotto " +
 		"productnummer artikelnr productname product_title artikelname produktname produkttitel producttitle " +
@@ -25,27 +26,32 @@ var known = map[string]string{
 		"artikelbezeichnung nom_du_produit nom_produit titre_produit nombre_del_producto nombre_producto " +
 		"nome_prodotto nome_del_prodotto productnaam hotel_name listing_name restaurant_name product produkt " +
 		"artikel produit producto prodotto",
-	"review_id": "review_id commentid id_product_comment bewertungs_id bewertungsnummer id_avis id_resena " +
+	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungsnummer id_avis " +
+		"id_resena " +
 		"id_recensione beoordeling_id id reviewidentifier uuid",
 	"title": "review_title title headline review_headline summary subject titel uberschrift ueberschrift betreff " +
 		"titre titre_de_l_avis titulo titolo kop onderwerp",
-	"body": "body review_content review_text reviewmessage review_body commentcontent content product_comment " +
+	"body": "body review_content review_text review_text_published reviewmessage review_body commentcontent content " +
+		"product_comment " +
 		"reviewer_review my_review commentcontent review message comment comments text detail description " +
 		"review_comment " +
 		"service_comment bewertungstext kommentar rezension nachricht bewertung commentaire avis texte contenu " +
 		"message_de_l_avis comentario opinion resena texto commento recensione testo recensie opmerking tekst " +
 		"beoordelingstekst beoordeling",
-	"created": "review_created_utc review_date review_creation_date review_submit_date_and_time created_at " +
+	"created": "review_created_utc date_reviewed timestamp_created create_time review_date review_creation_date " +
+		"review_submit_date_and_time created_at " +
 		"date_created created submission_time when commentdategmt commentdate reviewdate date_of_review date_add " +
 		"date_added date feedback_date submitted_at submitted_on review_created published_date timestamp time datum " +
 		"bewertungsdatum erstellt_am erstellt date_de_creation date_de_l_avis cree_le fecha fecha_de_creacion " +
 		"creado data data_creazione creato_il aangemaakt_op geplaatst_op",
-	"rating": "rating review_rating review_stars review_score my_rating stars score star_rating product_rating " +
+	"rating": "rating five_star_rating_published review_rating review_stars review_score my_rating stars score " +
+		"star_rating product_rating " +
 		"reviewer_product_rating overall_rating service_rating grade rating_value percent bubbles sterne punkte " +
 		"wertung bewertung note note_globale etoiles puntuacion valoracion calificacion estrellas voto valutazione " +
 		"stelle punteggio sterren score_totaal beoordeling waardering cijfer",
 	"author_name": "author_name reviewer_name reviewer_display_name display_name user_nickname nickname " +
-		"review_username author commentauthor reviewer customer_name name user_name username user kundenname autor " +
+		"review_username guest_name author commentauthor reviewer customer_name name user_name username user " +
+		"kundenname autor " +
 		"verfasser customer kunde nom auteur nom_du_client client pseudo nombre nombre_del_cliente cliente usuario " +
 		"nome autore nome_cliente utente naam klantnaam klant gebruiker",
 	"author_email": "author_email reviewer_email customer_email email commentauthoremail user_email email_address " +
@@ -53,10 +59,12 @@ var known = map[string]string{
 		"correo_electronico indirizzo_email emailadres",
 	"author_url": "author_url commentauthorurl reviewer_url website",
 	"parent_id":  "parent_id commentparent parent reply_to",
-	"reply": "reply review_reply shop_reply company_reply merchant_reply comment_content developer_reply_text " +
+	"reply": "reply review_reply_comment property_reply review_reply shop_reply company_reply merchant_reply " +
+		"comment_content developer_reply_text " +
 		"reply_text reply_body reply_content store_reply owner_response management_response response antwort " +
 		"reponse respuesta risposta antwoord reactie",
-	"reply_created": "reply_created reply_date replied_at reply_created_at company_reply_date_utc " +
+	"reply_created": "reply_created review_reply_update_time reply_date replied_at reply_created_at " +
+		"company_reply_date_utc " +
 		"company_reply_date comment_created_at developer_reply_date_and_time response_date antwortdatum",
 	"reply_author": "reply_author reply_by replied_by replier responder",
 }
@@ -117,6 +125,15 @@ func (t *table) guess() Mapping {
 			m[field], used[best] = t.header[best], true
 		}
 	}
+	good, praised := simple["positivereview"]
+	bad, blamed := simple["negativereview"]
+	if !praised || !blamed {
+		good, praised = simple["pros"]
+		bad, blamed = simple["cons"]
+	}
+	if praised && blamed && m["body"] == nil {
+		m["body"] = map[string]any{"columns": []any{t.header[good], t.header[bad]}, "join": "\n\n"}
+	}
 	name, named := simple["name"]
 	year, dated := simple["year"]
 	if ofWorks && named && dated && m["collection_id"] == t.header[name] { // films share names
@@ -160,8 +177,12 @@ func (t *table) fits(field string, column int) (filled, fits bool) {
 	return len(texts) > 0, 2*n > len(texts)
 }
 
+// wrapper matches what systems put around all members of each row of JSON: GraphQL, JSON:API, GeoJSON, search engines.
+var wrapper = regexp.MustCompile("^/(node|attributes|properties|fields|_source)/")
+
 // simpleName returns the letters and digits of a name in lower case, without accents.
 func simpleName(name string) string {
+	name = wrapper.ReplaceAllString(name, "")
 	if above, ok := strings.CutPrefix(name, "../"); ok && !strings.HasPrefix(above, "product") {
 		name = "product" + above // what stands above a list of reviews
 	}

@@ -153,3 +153,68 @@ func TestGuessLooksAtCells(t *testing.T) {
 		}
 	}
 }
+
+// Further exports, as their systems write them: what is guessed, and what is missing since they do not have it.
+func TestGuessOfFurtherExports(t *testing.T) {
+	for name, c := range map[string]struct {
+		file    string
+		mapping convert.Mapping
+		missing []string
+		rating  string // of the first row; "" if it is not converted
+	}{
+		"Etsy": {`[{"reviewer":"Ann","date_reviewed":"05/21/2023","star_rating":5,"message":"Nice","order_id":2912}]`,
+			convert.Mapping{"author_name": "/reviewer", "created": "/date_reviewed", "rating": "/star_rating",
+				"body": "/message"}, []string{"collection_id"}, "[100]"},
+		"Google": {`{"reviews":[{"reviewer":{"displayName":"Ann"},"starRating":"FOUR","comment":"Great",` +
+			`"createTime":"2021-05-04T10:11:12.345678Z","updateTime":"2021-05-04T10:11:12.345678Z",` +
+			`"reviewReply":{"comment":"Thanks","updateTime":"2021-05-05T10:11:12Z"},"name":"accounts/1/reviews/Ab"}]}`,
+			convert.Mapping{"author_name": "/reviewer/displayName", "created": "/createTime", "rating": "/starRating",
+				"body": "/comment", "reply": "/reviewReply/comment", "reply_created": "/reviewReply/updateTime",
+				"rows": "/reviews"}, []string{"collection_id"}, "[80]"},
+		"Maps": {`{"type":"FeatureCollection","features":[{"geometry":{"type":"Point"},"properties":{` +
+			`"date":"2023-01-02T03:04:05Z","five_star_rating_published":4,"location":{"name":"Cafe One"},` +
+			`"review_text_published":"Nice"},"type":"Feature"}]}`,
+			convert.Mapping{"collection_id": "/properties/location/name", "created": "/properties/date",
+				"rating": "/properties/five_star_rating_published", "body": "/properties/review_text_published",
+				"rows": "/features"}, []string{"author_name"}, "[80]"},
+		"Steam": {`{"success":1,"reviews":[{"recommendationid":"138","author":{"steamid":"7656"},"review":"Good",` +
+			`"timestamp_created":1684662000,"voted_up":true}]}`,
+			convert.Mapping{"review_id": "/recommendationid", "created": "/timestamp_created", "body": "/review",
+				"rows": "/reviews"}, []string{"collection_id", "rating", "author_name"}, ""},
+		"Amazon": {"asin,title,author_name,rating,content,timestamp\n" +
+			"B01,Great,Ann,4.0 out of 5 stars,Boils,\"Reviewed in the United States on May 21, 2023\"\n",
+			convert.Mapping{"collection_id": "asin", "title": "title", "author_name": "author_name", "rating": "rating",
+				"body": "content", "created": "timestamp"}, nil, "[80]"},
+		"Booking": {
+			"Review date,Guest name,Review title,Positive review,Negative review,Review score,Property reply\n" +
+				"2023-05-21 10:11:12,Ann,Good,Staff,Noise,8,Thanks\n2023-05-22 10:11:12,Bob,Good,Staff,,10,\n",
+			convert.Mapping{"created": "Review date", "author_name": "Guest name", "title": "Review title",
+				"body":   map[string]any{"columns": []any{"Positive review", "Negative review"}, "join": "\n\n"},
+				"rating": "Review score", "reply": "Property reply"}, []string{"collection_id"}, "[80]"},
+	} {
+		sight, err := convert.Look(strings.NewReader(c.file), "")
+		if err != nil || !reflect.DeepEqual(sight.Mapping, c.mapping) ||
+			!slices.Equal(sight.Mapping.Missing(), c.missing) {
+			t.Errorf("%s: %v, missing %v, %v", name, sight.Mapping, sight.Mapping.Missing(), err)
+			continue
+		}
+		if c.rating == "" {
+			continue
+		}
+		for _, field := range c.missing { // they are of one thing, or of one person
+			sight.Mapping[field] = "=one"
+		}
+		var out bytes.Buffer
+		result, err := convert.Convert(t.Context(),
+			convert.Request{File: strings.NewReader(c.file), To: &out, Mapping: sight.Mapping})
+		if err != nil || result.RejectedTotal > 0 || !strings.Contains(out.String(), `"ratings":`+c.rating) {
+			t.Errorf("%s: %+v, %v, %s", name, result, err, out.String())
+		}
+		// Cut short, nothing of it is lost in silence.
+		result, err = convert.Convert(t.Context(), convert.Request{File: strings.NewReader(c.file[:len(c.file)-7]),
+			To: &out, Mapping: sight.Mapping})
+		if err == nil && result.RejectedTotal == 0 {
+			t.Errorf("%s, cut: %+v", name, result)
+		}
+	}
+}

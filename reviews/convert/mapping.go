@@ -240,7 +240,12 @@ func (m Mapping) complete(header []string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return fault.Invalid("mapping", "no column is named for %s: name one of %s%s", missing[0], quoted(header),
+	constant := ""
+	if missing[0] == "collection_id" {
+		constant = `, or if all reviews are of one thing, name it, as in {"collection_id": "=lamp"}`
+	}
+	return fault.Invalid("mapping", "no column is named for %s: name one of %s%s%s", missing[0], quoted(header),
+		constant,
 		oddHeader(header))
 }
 

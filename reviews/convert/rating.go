@@ -1,12 +1,16 @@
 package convert
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // ratingReason is the reason for rejecting a row whose rating cannot be read.
 const ratingReason = "the rating is not readable: want a number such as 4 or 4.5"
+
+// numerals are ratings of five stars in words, as Google writes them.
+var numerals = []string{"one", "two", "three", "four", "five"}
 
 // readRating reads a rating. of is the scale that it names itself, or 0.
 func readRating(text string) (n, of float64, reason string) {
@@ -28,6 +32,9 @@ func readRating(text string) (n, of float64, reason string) {
 		return n, float64(max(5, all)), ""
 	}
 	number := strings.ToLower(text)
+	if i := slices.Index(numerals, number); i >= 0 {
+		return float64(i + 1), 5, ""
+	}
 	for _, word := range []string{"/", " out of ", " of ", " von ", " sur ", " de ", " su ", " van "} {
 		left, right, found := strings.Cut(number, word)
 		if !found {
