@@ -31,6 +31,11 @@ require (
 	github.com/tdewolff/minify/v2 v2.24.25 // adapters/console: scripts and style sheets in 0.55x of their bytes
 	github.com/tidwall/btree v1.8.2 // storage/memory: a map in order, whose copies take no time
 	go.etcd.io/bbolt v1.5.0 // tests: a driver that is written against package storage alone
+	go.opentelemetry.io/otel v1.47.0 // examples/otel: traces and metrics
+	go.opentelemetry.io/otel/metric v1.47.0 // examples/otel
+	go.opentelemetry.io/otel/sdk v1.47.0 // tests of examples/otel: an exporter in memory
+	go.opentelemetry.io/otel/sdk/metric v1.47.0 // tests of examples/otel
+	go.opentelemetry.io/otel/trace v1.47.0 // examples/otel
 	golang.org/x/image v0.47.0 // assets/internal/media: smaller pictures of pictures, and decoding WebP
 	golang.org/x/mod v0.42.0 // appsvc: which version of a component is the latest
 	golang.org/x/net v0.62.0 // assets, reviews/convert: text of HTML
@@ -94,8 +99,12 @@ require (
 )
 
 require (
+	github.com/go-logr/logr v1.4.4 // indirect
+	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
+	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 )

@@ -114,6 +114,8 @@ var table = []row{
 			"golang.org/x/term github.com/prometheus/client_golang",
 		"github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite " +
 			"github.com/descope/virtualwebauthn github.com/johannesboyne/gofakes3", ""},
+	// What a program links for OpenTelemetry is up to it.
+	{"examples/otel", domains + " storage adapters go.opentelemetry.io/otel", "", ""},
 	{"examples", domains + " internal storage adapters", "", ""},
 }
 
