@@ -26,7 +26,7 @@
 //
 //   - adapters/httpapi serves them over HTTP, and adapters/client calls such a server with the methods of a Session.
 //   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin signs people in
-//     with passkeys, and adapters/webhook delivers changes.
+//     with passkeys, adapters/webhook delivers changes, and adapters/mcp has tools for assistants.
 //   - examples/embed is a small program with all of it and rows of its own, to begin with; examples/vitrine is the
 //     binary.
 package vitrine

@@ -75,7 +75,7 @@ type foundApp struct {
 }
 
 // mostOfApp is how many groups, components and tags a found app is shown with.
-const mostOfApp = 20
+const mostOfApp = 10
 
 func findApps(c *call, in findAppsInput) (out foundApps, err error) {
 	ask := appsvc.ListAppsRequest{Summary: true, Sort: appsvc.UpdatedDescending, Query: in.Query, In: in.In,
@@ -110,7 +110,7 @@ func findApps(c *call, in findAppsInput) (out foundApps, err error) {
 		switch {
 		case !fit && ask.Limit > 1:
 			ask.Limit /= 2
-		case len(out.Apps) > 0 || page.Next == "":
+		case len(out.Apps) > 0 || page.Next == "" || ask.Sort == "": // a page of content is a second of work
 			return out, nil
 		default: // no app of the page has the tag
 			ask.After = page.Next
@@ -192,18 +192,7 @@ func getApp(c *call, in getAppInput) (out shownApp, err error) {
 	out = shownApp{ID: app.ID, Version: app.Version, Title: app.Title,
 		Groups: app.Groups[:min(len(app.Groups), mostOfApp)], Elements: []shownElement{}}
 	left, number := room(mostList), int(app.Version.Number())
-	if in.Cursor == "" {
-		comments, err := c.apps.ListComments(c.Context(),
-			appsvc.ListCommentsRequest{AppID: in.ID, Open: true, Limit: 5})
-		if err != nil {
-			return out, err
-		}
-		for _, o := range comments.Items {
-			out.Comments = append(out.Comments, openComment{o.ID, o.Element, cut(o.Pointer, mostDescription),
-				cut(o.Text, mostDescription), o.By})
-		}
-		left.takes(out.Comments)
-	}
+	left.takes(out)
 	for i := at[1]; i < len(content.Elements); i++ {
 		e := content.Elements[i]
 		shown := shownElement{Key: e.Key, Index: i, Component: e.Component, Config: jsontext.Value(e.Config)}
@@ -222,7 +211,17 @@ func getApp(c *call, in getAppInput) (out shownApp, err error) {
 		}
 		out.Elements = append(out.Elements, shown)
 	}
-	return out, nil
+	if in.Cursor != "" {
+		return out, nil
+	}
+	comments, err := c.apps.ListComments(c.Context(), appsvc.ListCommentsRequest{AppID: in.ID, Open: true, Limit: 20})
+	for _, o := range comments.Items {
+		shown := openComment{o.ID, o.Element, o.Pointer, cut(o.Text, mostDescription), o.By}
+		if left.takes(shown) {
+			out.Comments = append(out.Comments, shown)
+		}
+	}
+	return out, err
 }
 
 type compareInput struct {

@@ -285,6 +285,7 @@ func TestLongResultsHaveCursors(t *testing.T) {
 	if ops != 60 {
 		t.Errorf("%d operations", ops)
 	}
+	w.crowded()
 	for i := range 70 {
 		w.app(fmt.Sprint(strings.Repeat("long title ", 60), i), "gallery", "1.1.0")
 	}
@@ -298,7 +299,7 @@ func TestLongResultsHaveCursors(t *testing.T) {
 			break
 		}
 	}
-	if len(apps) != 71 {
+	if len(apps) != 72 {
 		t.Errorf("%d apps", len(apps))
 	}
 }
@@ -403,4 +404,26 @@ func TestNullIsAValue(t *testing.T) {
 		text(app, "elements", 0, "config", "text") != "whole" {
 		t.Errorf("%v", app)
 	}
+}
+
+// crowded creates an app with long groups, a long title, a config that just fits and comments, and reads it.
+func (w *world) crowded() {
+	w.t.Helper()
+	in := appsvc.CreateAppRequest{Title: strings.Repeat("ü", 1024), Elements: []appsvc.NewElement{{
+		Component: appsvc.ComponentRef{Name: "gallery", Version: "1.1.0"},
+		Config:    json.RawMessage(`{"text":"` + strings.Repeat("x", 8_980) + `"}`)}}}
+	for i := range 100 {
+		in.Groups = append(in.Groups, fmt.Sprintf("%s:site=%s%d", network, strings.Repeat("s", 450), i))
+	}
+	app, err := w.apps.As(callers["lea"]).CreateApp(context.Background(), in)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for range 12 {
+		w.want("comment", object{"id": app.ID, "text": strings.Repeat("y", 4000)})
+	}
+	if shown := w.want("get_app", object{"id": app.ID}); len(text(shown, "elements", 0, "config", "text")) != 8_980 {
+		w.t.Errorf("%v", shown)
+	}
+	w.want("find_apps", object{"q": "ü", "component": "gallery"})
 }
