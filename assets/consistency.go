@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -35,8 +36,8 @@ import (
 //   - no two assets have the same generator and foreign id;
 //   - the index has the terms that follow from the assets, and no others, and so has one that is being built beside it,
 //     as far as it is built;
-//   - each file belongs to one asset and has its bytes, and the State has the sum of their sizes. There are no bytes
-//     that have had no record for a day.
+//   - each file belongs to one asset and has its bytes, in their number and with their SHA-256, and the State has the
+//     sum of their sizes. There are no bytes that have had no record for a day.
 //
 // Rebuild drops the indices, and builds them from the assets by the rules of now. Meanwhile libraries can be changed,
 // but a search in the library that is being rebuilt, and adding assets to it, returns ErrBusy. Archives leave out the
@@ -45,7 +46,7 @@ func Maintenance(limits Limits, files Files) storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 			return func(yield func(storage.Fault, error) bool) {
-				names := map[string]bool{} // of the bytes that files have
+				names := map[string]expectedBytes{} // that files have
 				faults := keyval.Audit(ctx, db, librarySpaces,
 					func(r storage.Reader, space string) ([]storage.Fault, error) {
 						a := audit{limits: limits.withDefaults(), names: names}
@@ -70,11 +71,11 @@ type audit struct {
 	*records
 	limits Limits
 	faults []storage.Fault
-	ids    map[string]bool // of folders
-	count  int64           // of assets so far
-	files  int             // assets with a file so far
-	stored int64           // bytes of these files
-	names  map[string]bool // of the bytes of files, in all libraries so far
+	ids    map[string]bool          // of folders
+	count  int64                    // of assets so far
+	files  int                      // assets with a file so far
+	stored int64                    // bytes of these files
+	names  map[string]expectedBytes // of files, in all libraries so far
 	last   assetRecord
 }
 
@@ -300,8 +301,9 @@ func (a *audit) checkFile(r assetRecord, f *fileRecord) error {
 	case values[1] == nil:
 		return fmt.Errorf("has the file %q, and no record says that it is in this library", f.ID)
 	}
-	for _, name := range f.names() {
-		a.names[name] = true
+	a.names[f.Bytes] = expectedBytes{f.Size, f.Sum}
+	for _, r := range f.Renditions {
+		a.names[f.renditionName(r.Width)] = expectedBytes{size: r.Size}
 	}
 	return nil
 }
@@ -315,7 +317,7 @@ func (a *audit) checkGone(e storage.Entry) error {
 	}
 	for _, name := range gone.Names {
 		id, _, _ := strings.Cut(name, "-")
-		if !isFileID(id) || a.names[name] || gone.Home != "" && gone.Home != id {
+		if _, has := a.names[name]; !isFileID(id) || has || gone.Home != "" && gone.Home != id {
 			return fmt.Errorf(
 				"names the bytes %q of the removed file %q: want bytes of that file, which it has not now", name,
 				gone.Home)
@@ -332,9 +334,17 @@ func (a *audit) checkGone(e storage.Entry) error {
 	return nil
 }
 
-// auditBytes yields a fault for each of these names that has no bytes, and for each other name that had bytes a day
-// ago. What has changed since the names were read is looked at again.
-func (s *Service) auditBytes(ctx context.Context, names map[string]bool) iter.Seq2[storage.Fault, error] {
+// expectedBytes is what is known of the bytes of a file or of a rendition.
+type expectedBytes struct {
+	size int64
+	sum  string // SHA-256 in hex; "" of a rendition
+}
+
+// auditBytes yields a fault for each of these names whose bytes are missing or others, and for each other name that had
+// bytes a day ago. It reads all bytes. What has changed since the names were read is looked at again.
+func (s *Service) auditBytes(
+	ctx context.Context, names map[string]expectedBytes,
+) iter.Seq2[storage.Fault, error] {
 	return func(yield func(storage.Fault, error) bool) {
 		fault := func(name, wrong string) bool {
 			return yield(storage.Fault{Key: keyval.Key(fileSpace(name), objectKind, name), Wrong: wrong}, nil)
@@ -352,26 +362,43 @@ func (s *Service) auditBytes(ctx context.Context, names map[string]bool) iter.Se
 				yield(storage.Fault{}, err)
 				return
 			}
-			delete(names, stored.Name)
 		}
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			_, err := io.ReadFull(&fileContent{ctx: ctx, files: s.files, name: name, size: 1}, make([]byte, 1))
-			if err == nil {
+			wrong, err := s.wrongBytes(ctx, name, names[name])
+			if err == nil && wrong == "" {
 				continue
 			}
 			has := false
-			if errors.Is(err, fs.ErrNotExist) {
+			if err == nil {
 				has, err = s.recorded(ctx, name)
 			}
 			if err != nil {
 				yield(storage.Fault{}, err)
 				return
 			}
-			if has && !fault(name, "a file has these bytes, and they are missing") {
+			if has && !fault(name, wrong) {
 				return
 			}
 		}
 	}
+}
+
+// wrongBytes returns what is wrong with the bytes of a name, "" if nothing is, and an error if that cannot be found out.
+func (s *Service) wrongBytes(ctx context.Context, name string, want expectedBytes) (wrong string, err error) {
+	sum, content := sha256.New(), &fileContent{ctx: ctx, files: s.files, name: name, size: want.size}
+	defer content.Close()
+	n, err := io.Copy(sum, content)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && n == 0:
+		return "a file has these bytes, and they are missing", nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("a file has %d bytes, and only the first %d are there", want.size, n), nil
+	case err != nil:
+		return "", err
+	case want.sum != "" && hex.EncodeToString(sum.Sum(nil)) != want.sum:
+		return "a file has other bytes: their SHA-256 is not that of the record", nil
+	}
+	return "", nil
 }
 
 // checkBody returns an error unless the body of r is, byte by byte, what a Service writes. It splits the body into

@@ -23,6 +23,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/assets/filestest"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -674,5 +675,75 @@ func TestEachRenditionIsGivenAlone(t *testing.T) {
 			format != "jpeg" || p.Width != width {
 			t.Errorf("%d: %d bytes, %s %d wide, %v, %v", width, len(b), format, p.Width, err, wrong)
 		}
+	}
+}
+
+// altered are Files whose bytes have changed: each reader ends early, or has another last byte.
+type altered struct {
+	assets.Files
+	short bool
+}
+
+func (a altered) Open(ctx context.Context, name string, offset, size int64) (io.ReadCloser, error) {
+	r, err := a.Files.Open(ctx, name, offset, size)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(r)
+	if a.short {
+		b = b[:len(b)-1]
+	} else {
+		b[len(b)-1]++
+	}
+	return io.NopCloser(bytes.NewReader(b)), errors.Join(err, r.Close())
+}
+
+func TestAnAuditReadsAllBytes(t *testing.T) {
+	db := memory.New()
+	d := &desk{t: t, Service: assets.New(db, nil)}
+	d.upload(moderator, pdf(3<<20))
+	for name, files := range map[string]assets.Files{"": assets.StoreFiles(db),
+		"SHA-256": altered{assets.StoreFiles(db), false}, "only the first": altered{assets.StoreFiles(db), true}} {
+		var faults []string
+		for fault, err := range assets.Maintenance(assets.Limits{}, files).Audit(ctx, db) {
+			faults = append(faults, fault.Wrong)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := strings.Join(faults, " "); (name == "") != (got == "") || !strings.Contains(got, name) {
+			t.Errorf("%q: %s", name, got)
+		}
+	}
+}
+
+// A record that cannot be read holds up neither the others of its library nor other libraries, and is told.
+func TestUpkeepGoesOnBehindWhatIsDamaged(t *testing.T) {
+	db := memory.New()
+	d := &desk{t: t, Service: assets.New(db, nil)}
+	space := keyval.Space("assets", lib.Network, lib.ID)
+	other := assets.Library{Network: lib.Network, ID: "z"} // behind lib
+	for _, l := range []assets.Library{lib, other} {
+		a, err := d.As(moderator).Upload(ctx, l, assets.UploadRequest{Name: "x.pdf"}, strings.NewReader(pdf(9)))
+		if err == nil {
+			_, err = d.As(moderator).ChangeAssets(ctx, l, assets.ChangeAssetsRequest{Remove: []string{a.ID}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	damaged := keyval.Key(space, "gone/", "0")
+	if err := db.Update(ctx, space, storage.UpdateOptions{}, func(t storage.Tx) error {
+		return t.Put(ctx, storage.Entry{Key: damaged, Value: []byte("{")})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := d.Upkeep(ctx); err == nil || !strings.Contains(err.Error(), damaged) {
+			t.Errorf("Upkeep returns %v, want an error about %q", err, damaged)
+		}
+	}
+	for f := range assets.StoreFiles(db).List(ctx) {
+		t.Errorf("%s is left", f.Name)
 	}
 }

@@ -1,7 +1,9 @@
 package assets
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"slices"
@@ -136,26 +138,22 @@ const uploadTime = 24 * time.Hour
 // A program calls it every few seconds; several processes may do so. After an error, such as ErrBusy because somebody
 // reads from copies, a later call continues.
 func (s *Service) Upkeep(ctx context.Context) error {
+	var errs []error // a library that has a fault holds up no other
 	for lib, err := range libraries(ctx, s.made().db) {
 		if err == nil {
 			err = s.sweepGone(ctx, lib)
 		}
-		if err != nil {
-			return err
+		errs = append(errs, err)
+	}
+	errs = append(errs, s.buildIndices(ctx))
+	now := s.now()
+	if last := s.listed.Load(); now.UnixMilli()-last >= time.Hour.Milliseconds() {
+		err := s.sweepUnrecorded(ctx, now.Add(-uploadTime))
+		if errs = append(errs, err); err == nil {
+			s.listed.Store(now.UnixMilli())
 		}
 	}
-	if err := s.buildIndices(ctx); err != nil {
-		return err
-	}
-	now := s.now()
-	if last := s.listed.Load(); now.UnixMilli()-last < time.Hour.Milliseconds() {
-		return nil
-	}
-	if err := s.sweepUnrecorded(ctx, now.Add(-uploadTime)); err != nil {
-		return err
-	}
-	s.listed.Store(now.UnixMilli())
-	return nil
+	return errors.Join(errs...)
 }
 
 // sweepGone deletes the bytes that no file of a library has any more.
@@ -164,17 +162,19 @@ func (s *Service) sweepGone(ctx context.Context, lib Library) error {
 	for {
 		space := spaceOf(lib)
 		var keys, names, homes []string
+		var damaged error
 		err := s.db.View(ctx, func(r storage.Reader) error {
-			keys, names, homes = nil, nil, nil
+			keys, names, homes, damaged = nil, nil, nil, nil
 			in := storage.Prefix(keyval.Prefix(space, goneKind))
 			in.Limit = atOnce
 			for e, err := range r.Scan(ctx, in) {
-				var gone goneFile
-				if err == nil {
-					err = readJSON(e.Key, e.Value, &gone)
-				}
 				if err != nil {
 					return err
+				}
+				var gone goneFile
+				if err := readJSON(e.Key, e.Value, &gone); err != nil {
+					damaged = errors.Join(damaged, err)
+					continue
 				}
 				keys, names = append(keys, e.Key), append(names, gone.Names...)
 				if gone.Home != "" {
@@ -184,7 +184,7 @@ func (s *Service) sweepGone(ctx context.Context, lib Library) error {
 			return nil
 		})
 		if err != nil || len(keys) == 0 {
-			return err
+			return cmp.Or(err, damaged)
 		}
 		if err := s.files.Delete(ctx, names...); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (s *Service) sweepGone(ctx context.Context, lib Library) error {
 			err = s.db.Update(ctx, space, storage.UpdateOptions{},
 				func(t storage.Tx) error { return t.Delete(ctx, keys...) })
 		}
-		if err != nil || len(keys) < atOnce {
+		if err != nil {
 			return err
 		}
 	}

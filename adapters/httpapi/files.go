@@ -136,7 +136,7 @@ func (a assetRoutes) file(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.enlarge(int(min(size, slotBytes)), slotPatience); err != nil {
+	if err := c.enlarge(int(min(size, slotBytes)), filePatience); err != nil {
 		return err
 	}
 	c.left = c.patience(true)
@@ -177,6 +177,10 @@ func (a assetRoutes) file(c *call) error {
 	}
 	return from.err
 }
+
+// filePatience is how long a download waits for others: a page may have any number of pictures, and a browser asks for
+// them all at once.
+const filePatience = time.Minute
 
 // fileSecurity keeps a file from doing anything when a browser shows it as a page: SVG may have scripts.
 var fileSecurity = []string{"default-src 'none'; style-src 'unsafe-inline'; sandbox"}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -246,6 +247,43 @@ func TestUploadsAndDownloadsGiveTheirMemoryBack(t *testing.T) {
 			t.Fatalf("%d bytes are still taken", load.Memory)
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// A page with many pictures asks for all of them at once: those for which there is no memory yet wait for the others,
+// which are not cut off.
+func TestDownloadsOfOneClientWaitForEachOther(t *testing.T) {
+	w, _ := newFileWorld(t, assets.Limits{}, func(c *httpapi.Config) { c.Limits.Memory = 8 << 20 }) // one of a caller
+	server := httptest.NewServer(w.handler)
+	defer server.Close()
+	u := w.upload("", "%PDF-1.7\n"+strings.Repeat("x", 24<<20))
+	first, err := http.Get(server.URL + u.path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Body.Close()
+	second := make(chan error, 1)
+	go func() {
+		r, err := http.Get(server.URL + u.path())
+		if err == nil {
+			n, failed := io.Copy(io.Discard, r.Body)
+			if err = failed; r.StatusCode != 200 || n != 24<<20+9 {
+				err = fmt.Errorf("status %d, %d bytes, %v", r.StatusCode, n, failed)
+			}
+			r.Body.Close()
+		}
+		second <- err
+	}()
+	select {
+	case err := <-second:
+		t.Fatalf("the second has ended before the first: %v", err)
+	case <-time.After(1500 * time.Millisecond): // longer than requests wait that change something
+	}
+	if n, err := io.Copy(io.Discard, first.Body); n != 24<<20+9 || err != nil {
+		t.Errorf("the first has %d bytes, %v", n, err)
+	}
+	if err := <-second; err != nil {
+		t.Error(err)
 	}
 }
 

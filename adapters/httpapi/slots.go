@@ -123,7 +123,9 @@ func (x *slot) acquire(ctx context.Context, count int, patience time.Duration) e
 	}
 	x.ready = make(chan struct{})
 	s.waiting = append(s.waiting, x)
-	s.cutSlowest(x)
+	if patience <= slotPatience || whose != ofCaller { // one that waits for longer cuts off none of its own caller
+		s.cutSlowest(x)
+	}
 	s.mu.Unlock()
 	select {
 	case <-x.ready:

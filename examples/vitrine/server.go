@@ -26,6 +26,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -123,7 +124,14 @@ func (s *server) openAccess(ctx context.Context) (err error) {
 	base := cmp.Or(s.baseURL, s.base)
 	s.people, err = signin.New(s.store, signin.Options{BaseURL: base, Provider: s.provider, Log: s.log,
 		Manages: func(ctx context.Context, by vitrine.Caller, network, library, folder string) error {
-			_, err := s.services.Assets.As(by).Permissions(ctx, assets.Library{Network: network, ID: library}, folder)
+			session, lib := s.services.Assets.As(by), assets.Library{Network: network, ID: library}
+			_, err := session.Permissions(ctx, lib, folder)
+			if err == nil { // who may manage a deleted folder reads its permissions, too
+				var f assets.Folder
+				if f, err = session.Folder(ctx, lib, folder); err == nil && f.Deleted {
+					err = fault.NotFound("there is no such folder")
+				}
+			}
 			return err
 		},
 		Erase:     func(ctx context.Context, user string) error { return s.services.Apps.EraseComments(ctx, user) },
