@@ -484,7 +484,7 @@ export class Api {
 
 	/**
 	 * Apps without their elements.
-	 * @param {{q?: string, sort?: string, usingComponent?: string, deleted?: "true", after?: string, limit?: string,
+	 * @param {{q?: string, in?: string, sort?: string, usingComponent?: string, deleted?: "true", after?: string, limit?: string,
 	 *   view?: string}} query
 	 * @param {AbortSignal} [signal]
 	 * @returns {Promise<{apps: Schemas["AppSummary"][], next: string | undefined}>}
@@ -586,7 +586,7 @@ export class Api {
 	}
 
 	/**
-	 * @param {{state?: string, app?: string, after?: string}} query @param {AbortSignal} [signal]
+	 * @param {{state?: string, app?: string, after?: string, limit?: string}} query @param {AbortSignal} [signal]
 	 * @returns {Promise<{releases: Release[], next: string | undefined}>}
 	 */
 	releases(query, signal) {
@@ -599,7 +599,8 @@ export class Api {
 	}
 
 	/**
-	 * @param {{name: string, note?: string, moves: NewMove[]}} release @param {string} key @returns {Promise<Release>}
+	 * @param {{name: string, note?: string, moves: NewMove[], at?: number | null, until?: number | null}} release
+	 * @param {string} key @returns {Promise<Release>}
 	 */
 	createRelease(release, key) {
 		return this.change("POST", "x/releases", key, "id", stringify(release));
@@ -607,7 +608,8 @@ export class Api {
 
 	/**
 	 * @param {string} id
-	 * @param {{version: string, name: string, note: string, moves: NewMove[], at: number | null}} release
+	 * @param {{version: string, name: string, note: string, moves: NewMove[], at: number | null, until: number | null}}
+	 *   release
 	 * @returns {Promise<Release>}
 	 */
 	async updateRelease(id, release) {
@@ -641,6 +643,22 @@ export class Api {
 	async upgrade(name, body, dryRun) {
 		return (
 			await this.ask("POST", `components/${s(name)}/upgrade`, {
+				member: "apps",
+				body: stringify(body),
+				query: { dryRun: String(dryRun) },
+			})
+		).value;
+	}
+
+	/**
+	 * Replaces a text in all apps.
+	 * @param {{find: string, replace: string, component?: string, after?: string}} body
+	 * @param {boolean} dryRun only says what it would do
+	 * @returns {Promise<{apps: Upgraded[], next: string | null}>}
+	 */
+	async replace(body, dryRun) {
+		return (
+			await this.ask("POST", "x/replace", {
 				member: "apps",
 				body: stringify(body),
 				query: { dryRun: String(dryRun) },

@@ -23,6 +23,19 @@ func element(name, config string) string {
 	return `{"component":{"name":"` + name + `","version":"1.0.0"},"config":` + config + `}`
 }
 
+// An element is added between two others, with the focus in it.
+func TestAnElementIsAddedBetween(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", questionSchema)
+	id := w.newApp("Winter", poll(`{"question":"First?"}`), poll(`{"question":"Last?"}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.Click(`//li[@aria-label="Element 1: poll"]` + named("Add an element below"))
+	p.Type(`//dialog//input[@type="search"]`, "poll"+keyEnter)
+	p.Until(`() => document.activeElement.closest("li.card")?.getAttribute("aria-label") === "Element 2: poll"`)
+	p.Until(`() => [...document.querySelectorAll("li.card")].map((x) => x.querySelector("input").value).join() === ` +
+		`"First?,,Last?"`)
+}
+
 // A person makes an app, adds an element, fills in its form and sees what is wrong at the field.
 func TestMakingAnApp(t *testing.T) {
 	w := newWorld(t)

@@ -123,6 +123,88 @@ func TestAReleaseByThreePeople(t *testing.T) {
 	r.See(`//tr[contains(., "Cocoa for all") and contains(., "undone")]`)
 }
 
+// setTime fills in a control for a time of a dialog: so many seconds from now.
+func (p *person) setTime(label string, seconds int) {
+	p.T.Helper()
+	p.Run(new(any), fmt.Sprintf(`async () => {
+		const label = [...document.querySelectorAll("dialog label")].find((x) => x.textContent === %q);
+		const input = document.getElementById(label.htmlFor);
+		const at = new Date(Date.now() + %d * 1000);
+		input.step = "any";
+		input.min = "";
+		input.value = new Date(at.getTime() - at.getTimezoneOffset() * 60000).toISOString().slice(0, 23);
+		input.dispatchEvent(new Event("change"));
+	}`, label, seconds))
+}
+
+// A plan with an end: any version, or none, for each move, and what begins by then is filled in from what is scheduled
+// before. It goes live and ends by itself, and the end of another one is called off.
+func TestAPlanWithAnEnd(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", questionSchema)
+	id := w.newApp("Winter", poll(`{"question":"Tea?"}`))
+	for v := range 3 {
+		w.request(ann, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},{"op":`+
+			`"replace","path":"/apps/0/title","value":"Winter %d"}]`, v, v+1))
+	}
+	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"0"}`)
+	p := w.signIn(ann, "/apps/"+id+"/deployments")
+	propose := func(name string, at, until int) {
+		t.Helper()
+		p.view("/apps/" + id + "/deployments")
+		p.Click(`//article[@aria-label="live"]` + named("Into a release"))
+		p.Type(field("Name"), name)
+		p.Click(`//dialog//summary[.="At a time"]`)
+		p.setTime("Runs at", at)
+		p.setTime("Ends at", until)
+	}
+	propose("Campaign", 25, 60) // long enough for a busy machine
+	p.Click(`//dialog//button[@aria-label="Another version of Winter 3 for live"]`)
+	p.Click(`//dialog//label[contains(., "Version 1")]`)
+	p.Click(`//dialog` + named("Go on"))
+	p.See(`//dialog//label[contains(., "version 0 → version 1")]`)
+	p.Click(`//dialog` + named("Make the release"))
+	p.See(`//h1[.="Campaign"]`)
+	p.See(`//p[contains(., "It ends, and its moves are undone, at")]`)
+	campaign := p.release()
+
+	// Another one begins while the first one is live.
+	propose("Within", 40, 100)
+	p.See(`//dialog//p[contains(., "By then it points to 1, by the release “Campaign”")]`)
+	p.See(`//dialog//label[contains(., "version 1 → version 3")]`)
+	p.Click(`//dialog` + named("Another version of Winter 3 for live"))
+	p.Click(`//dialog//label[contains(., "Take the tag away")]`)
+	p.Click(`//dialog` + named("Go on"))
+	p.See(`//dialog//label[contains(., "version 1 → taken away")]`)
+	p.Run(new(any), `() => document.querySelector("dialog").close()`)
+
+	p.view(campaign)
+	p.See(`//*[contains(@class, "chip") and .="done"]`)
+	w.points(id, "live", "1")
+	p.See(named("Call the end off"))
+	p.See(`//*[contains(@class, "chip") and .="ended"]`)
+	w.points(id, "live", "0")
+	p.See(`//p[contains(., "It has ended at")]`)
+
+	propose("Stays", 10, 600)
+	p.Click(`//dialog` + named("Make the release"))
+	p.See(`//h1[.="Stays"]`)
+	p.See(`//*[contains(@class, "chip") and .="done"]`)
+	p.Click(named("Call the end off"))
+	p.Until(`() => ![...document.querySelectorAll("main button")].some((x) => x.textContent === "Call the end off")`)
+	w.points(id, "live", "3")
+
+	// An end in conflict says so.
+	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"0"}`)
+	propose("Clash", 10, 30)
+	p.Click(`//dialog` + named("Make the release"))
+	p.See(`//h1[.="Clash"]`)
+	p.See(`//*[contains(@class, "chip") and .="done"]`)
+	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"2"}`)
+	p.See(`//*[contains(@class, "chip") and .="could not end"]`)
+	p.See(`//*[@role="alert"]//li[contains(., "the tag points to version 2 now")]`)
+}
+
 // Approve is offered to who can, and the others are told why they cannot: Ada makes Bea, and each of them makes a
 // release. Where the rule is independent, Ada does not approve that of Bea either.
 func TestApproveIsOfferedToWhoCan(t *testing.T) {
@@ -238,6 +320,45 @@ func TestUpgradeOfApps(t *testing.T) {
 	p.See(`//*[contains(@class, "chip") and .="done"]`)
 }
 
+// A word is found in the texts of apps, a click leads to its field, and it is replaced in all apps after a look.
+func TestSearchAndReplaceInContents(t *testing.T) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0",
+		`{"type":"object","properties":{"question":{"type":"string"},"answers":{"type":"array",`+
+			`"items":{"type":"object","properties":{"text":{"type":"string"}}}}}}`)
+	id := w.newApp("Winter", poll(`{"question":"Tea?","answers":[{"text":"Yes"},{"text":"Cocoa, please"}]}`))
+	w.newApp("Summer", poll(`{"question":"Ice?"}`))
+	p := w.signIn(ann, "/apps")
+	p.See(`//table//a[.="Summer"]`)
+	p.Run(new(any), `() => {
+		const where = document.querySelector("select[aria-label=Where]");
+		where.value = "title,content";
+		where.dispatchEvent(new Event("change"));
+	}`)
+	p.Type(`//input[@aria-label="Find"]`, "coc ple")
+	p.See(`//table//tr[contains(., "Winter")]//a[.="Cocoa, please"]`)
+	p.Until(`() => document.querySelectorAll("tbody tr").length === 1`)
+	p.Click(named("Replace a text"))
+	p.Retype(`//dialog`+`//label[.="Find"]/following-sibling::input`, "Cocoa")
+	p.Type(`//dialog`+`//label[.="Replace by"]/following-sibling::input`, "Hot Cocoa")
+	p.See(`//dialog//p[contains(., "doing it twice replaces it twice")]`)
+	p.Click(`//dialog` + named("Show what changes"))
+	p.See(`//dialog//p[contains(., "1 app would be changed")]`)
+	p.Click(`//dialog//summary[contains(., "Winter")]`)
+	p.See(`//dialog//li[contains(., "Hot Cocoa, please")]`)
+	if app := string(w.request(ann, "GET", "/apps/"+id, "")); strings.Contains(app, "Hot") {
+		t.Errorf("the dry run has changed %s", app)
+	}
+	p.Click(`//dialog` + named("Change these apps"))
+	p.See(`//dialog//p[contains(., "1 app is changed")]`)
+	if app := string(w.request(ann, "GET", "/apps/"+id, "")); !strings.Contains(app, "Hot Cocoa, please") {
+		t.Errorf("the app is %s", app)
+	}
+	p.Run(new(any), `() => document.querySelector("dialog").close()`)
+	p.Click(`//table//tr[contains(., "Winter")]//a[contains(@class, "found")]`)
+	p.Until(`() => document.activeElement.value === "Hot Cocoa, please"`)
+}
+
 // What is not live is told in the designer, and published with one button.
 func TestPublish(t *testing.T) {
 	w := newWorld(t)
@@ -275,6 +396,11 @@ func TestPublish(t *testing.T) {
 	p.Until(`() => document.querySelector(".publish") && !document.querySelector("dialog")`)
 	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"rollback":true,"from":"2"}`)
 	p.See(`//*[contains(@class, "publish") and contains(., "2 changes are not live")]`)
+	p.Click(named("Publish"))
+	p.Click(`//dialog` + named("Publish"))
+	p.Click(`//*[contains(@class, "toast")]` + named("Undo"))
+	p.See(`//*[contains(@class, "publish") and contains(., "2 changes are not live")]`)
+	w.points(id, "live", "0")
 }
 
 // points waits until a tag of an app points to a version.

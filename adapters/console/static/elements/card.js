@@ -7,7 +7,7 @@ import { names } from "../json.js";
 import { titleOf } from "../model/names.js";
 import { newKey } from "../model/patch.js";
 import { sentence, toast } from "./dialog.js";
-import { field } from "./form.js";
+import { field, partAt } from "./form.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../api.js").Manifest} Manifest */
@@ -66,8 +66,9 @@ export class Card {
 	 * @param {Editor} editor @param {Item} item @param {Components} components
 	 * @param {(key: string, to: number) => void} put moves an element to a place
 	 * @param {import("../session.js").Session} session
+	 * @param {(at: number) => void} add adds an element at a place
 	 */
-	constructor(editor, item, components, put, session) {
+	constructor(editor, item, components, put, session, add) {
 		this.session = session;
 		this.editor = editor;
 		this.item = item;
@@ -120,6 +121,7 @@ export class Card {
 						{ class: "tools" },
 						this.up,
 						this.down,
+						button("Add an element below", () => add(this.index + 1), { icon: "add", bare: true }),
 						button("Duplicate", () => this.duplicate(), { icon: "copy", bare: true }),
 						button("Remove", () => this.remove(), { icon: "remove", bare: true }),
 					),
@@ -319,6 +321,17 @@ export class Card {
 		);
 		this.node.scrollIntoView({ block: "start" });
 		wrong?.focus();
+	}
+
+	/** Leads to a part of the config, once its form is built. @param {string[]} path */
+	lead(path) {
+		const at = this.form && partAt(this.body, path);
+		if (!at) return false;
+		at.scrollIntoView({ block: "center" });
+		const control = /** @type {HTMLElement | null} */ (at.querySelector("input, select, textarea"));
+		if (control) control.focus();
+		else focusIn(at);
+		return true;
 	}
 
 	focus() {

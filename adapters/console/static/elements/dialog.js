@@ -178,7 +178,7 @@ function place(notes) {
 /**
  * Tells something for a few seconds; errors stay until they are closed.
  * @param {string | Node} text
- * @param {{bad?: boolean, action?: string, onaction?: () => void}} [options]
+ * @param {{bad?: boolean, action?: string, onaction?: () => void, seconds?: number}} [options]
  */
 export function toast(text, options = {}) {
 	stack ??= h("div", { class: "toasts", role: "status", "aria-live": "polite" });
@@ -200,7 +200,7 @@ export function toast(text, options = {}) {
 		button("Close", () => node.remove(), { icon: "close", bare: true }),
 	);
 	stack.append(node);
-	if (!options.bad) setTimeout(() => node.remove(), 6000);
+	if (!options.bad) setTimeout(() => node.remove(), (options.seconds ?? 6) * 1000);
 	return node;
 }
 

@@ -97,6 +97,26 @@ export function field(place) {
 	};
 }
 
+/**
+ * What shows a part of a value in a form, or the last field on the way to it.
+ * @param {HTMLElement} form @param {string[]} path of names of members and indices of items
+ */
+export function partAt(form, path) {
+	let at = form;
+	for (const name of path) {
+		/** @param {HTMLElement} node */
+		const outer = (node) => /** @type {HTMLElement | null} */ (node.parentElement?.closest("[data-part]"));
+		const parts = /** @type {HTMLElement[]} */ ([...at.querySelectorAll("[data-part]")]);
+		const next = parts.find((part) => {
+			const around = outer(part);
+			return part.dataset["part"] === name && (around === at || !around || !at.contains(around));
+		});
+		if (!next) break;
+		at = next;
+	}
+	return at;
+}
+
 /** @typedef {Widget & {shape: string, stale?: (value: Value | undefined) => boolean}} Built */
 
 /** @param {Place} place @param {Field} f */
@@ -676,8 +696,8 @@ function object(place, f) {
 			parts,
 			members,
 			(m) => `${m.name}\0${m.required}\0${stringify(m.schema)}`,
-			(m) => ({
-				...field({
+			(m) => {
+				const part = field({
 					schema: m.schema,
 					root: place.root,
 					name: m.name,
@@ -687,9 +707,10 @@ function object(place, f) {
 					readOnly: place.readOnly,
 					session: place.session,
 					...taking(m.name),
-				}),
-				schema: m.name,
-			}),
+				});
+				part.node.dataset["part"] = m.name;
+				return { ...part, schema: m.name };
+			},
 			(part, m) => part.set(own(now, m.name)),
 		);
 		if (more && !more.isConnected) box.append(more);
@@ -847,7 +868,10 @@ function list(place, f) {
 				);
 				return { ...inner, node, key };
 			},
-			(part, item) => part.set(item),
+			(part, item, i) => {
+				part.node.dataset["part"] = String(i);
+				part.set(item);
+			},
 		);
 		framed.present(place.required || value.length > 0);
 		if (add) add.hidden = f.items === false && value.length >= (f.leading?.length ?? 0);

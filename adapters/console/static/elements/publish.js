@@ -2,7 +2,7 @@
  * What of an app is not live, and one button for it: a move of its tags, or a release where somebody has to approve.
  * @module
  */
-import { keys } from "../api.js";
+import { keys, newKey } from "../api.js";
 import { button, count, fill, flag, h } from "../dom.js";
 import { askWith, noteField, toast, trouble } from "./dialog.js";
 import { propose, whatChanges } from "./release.js";
@@ -112,7 +112,7 @@ export function publisher(api, session, id, signal, unsaved) {
 		reload();
 	}
 
-	/** Moves tags. @param {string} title @param {Offer[]} moves */
+	/** Moves tags. @param {string} title @param {(Offer & {to: string})[]} moves */
 	async function move(title, moves) {
 		const note = noteField();
 		const several = moves.length > 1;
@@ -143,11 +143,22 @@ export function publisher(api, session, id, signal, unsaved) {
 					await api.putTag(id, tag, { appVersion: to, from, note: note.value }, keyOf(to + note.value));
 				}
 				const names = chosen.map(({ tag }) => tag).join(", ");
-				toast(`${names} ${chosen.length === 1 ? "points" : "point"} to version ${moves[0]?.to} now.`);
+				toast(`${names} ${chosen.length === 1 ? "points" : "point"} to version ${moves[0]?.to} now.`, {
+					action: "Undo",
+					onaction: () => void takeBack(chosen).catch(trouble),
+					seconds: 10,
+				});
 				return true;
 			},
 			{ wide: true },
 		);
+	}
+
+	/** Rolls back what was published. @param {(Offer & {to: string})[]} moves */
+	async function takeBack(moves) {
+		for (const { tag, to } of moves) await api.rollBack(id, tag, { from: to, note: "" }, newKey());
+		toast(`${moves.map(({ tag }) => tag).join(", ")}: published no more, all is as it was before.`);
+		reload();
 	}
 
 	reload();

@@ -3,14 +3,17 @@
  * @module
  */
 import { ApiError, keys } from "../api.js";
-import { count, detail, fill, flag, h, help, labelled, newID } from "../dom.js";
+import { button, count, detail, fill, flag, h, help, labelled, newID } from "../dom.js";
+import { controlTime } from "../model/moment.js";
+import { planned, pointsAt } from "../model/plan.js";
 import { askWith, sentence } from "./dialog.js";
 import { compared } from "./diff.js";
+import { chooseVersion, versions } from "./versions.js";
 
 /** @typedef {import("../api.js").Api} Api */
 /** @typedef {import("../api.js").NewMove} NewMove */
 /**
- * @typedef {{app: string, title: string, tag: string, from: string | null, to: string}} Offer a move that can be chosen
+ * @typedef {{app: string, title: string, tag: string, from: string | null, to: string | null}} Offer a move that can be chosen
  */
 
 /** Where a move leads, in words. @param {string | null | undefined} from @param {string | null} to */
@@ -43,6 +46,50 @@ export function whatChanges(api, { app, from, to }, open = false, signal) {
 	return node;
 }
 
+/**
+ * Controls for when a release runs and when it ends.
+ * @param {number | null} [at] @param {number | null} [until] @param {boolean} [required] whether it must have a time
+ */
+export function times(at = null, until = null, required = false) {
+	const day = 86_400_000;
+	/** @param {number | null} value @param {number} most days */
+	const control = (value, most, required = false) =>
+		h("input", {
+			type: "datetime-local",
+			required,
+			min: controlTime(new Date()),
+			max: controlTime(new Date(Date.now() + most * day)),
+			value: value === null ? "" : controlTime(new Date(value)),
+		});
+	const [begin, end] = [control(at, 89, required), control(until, 178)];
+	/** @param {HTMLInputElement} input */
+	const read = ({ value }) => (value === "" ? null : new Date(value).getTime());
+	const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+	const empty = required ? "" : " Left empty, somebody runs it.";
+	return {
+		node: h(
+			"div",
+			null,
+			labelled("Runs at", begin, `In the time of this computer (${zone}), within 90 days.${empty}`),
+			labelled("Ends at", end, "All its moves are undone then. Left empty, it stays."),
+		),
+		/** When it runs and ends. It fails if these are no such times. */
+		get value() {
+			const [at, until] = [read(begin), read(end)];
+			if (until !== null && at === null) throw new Error("A release that ends runs at a time: fill in both.");
+			if (until !== null && until <= Number(at)) throw new Error("It ends before it runs. Choose a later end.");
+			if (until !== null && until > Number(at) + 90 * day) throw new Error("It ends within 90 days of its time.");
+			return { at, until };
+		},
+		/** When it runs, as far as it is filled in. */
+		get at() {
+			return read(begin);
+		},
+		/** @param {() => void} f */
+		onchange: (f) => begin.addEventListener("change", f),
+	};
+}
+
 /** What the service says of a move that the person may not make. @param {unknown} e @returns {never} */
 function mayNot(e) {
 	if (e instanceof ApiError && e.code === "forbidden")
@@ -64,9 +111,54 @@ export async function propose(api, offers, options = {}) {
 	const boxes = offers.map((o) => h("input", { type: "checkbox", checked, "aria-label": `${o.title}, ${o.tag}` }));
 	const all = h("input", { type: "checkbox", checked });
 	all.addEventListener("change", () => boxes.forEach((box) => (box.checked = all.checked)));
-	/** @param {Offer} o @param {number} i */
-	const choice = (o, i) =>
-		h("label", null, boxes[i], h("span", null, o.title, " ", flag(o.tag), " ", detail(leads(o.from, o.to))));
+	const when = times();
+	const leaving = new AbortController();
+	/** @type {import("../api.js").Release[]} those that are scheduled, once they count */
+	let others = [];
+	/** Where each tag points when the release runs. @param {Offer} o */
+	const before = (o) => (when.at === null ? { version: o.from } : pointsAt(others, o.app, o.tag, o.from, when.at));
+	const wanted = offers.map((o) => o.to);
+	/** @param {number} i */
+	const now = (i) => {
+		const o = /** @type {Offer} */ (offers[i]);
+		return { app: o.app, tag: o.tag, from: before(o).version, to: wanted[i] ?? null };
+	};
+	const shown = offers.map(() => h("div"));
+	/** @param {number} i */
+	function draw(i) {
+		const o = /** @type {Offer} */ (offers[i]);
+		const { by } = before(o);
+		const move = now(i);
+		const words = [o.title, " ", flag(o.tag), " ", detail(leads(move.from, move.to))];
+		const other = button("Another version", () => void choose(i), {
+			class: "small",
+			"aria-label": `Another version of ${o.title} for ${o.tag}`,
+		});
+		fill(
+			/** @type {HTMLElement} */ (shown[i]),
+			h("div", { class: "row" }, h("label", null, boxes[i], h("span", null, words)), other),
+			by &&
+				help(
+					`By then it points to ${move.from ?? "no version"}, by the release “${by.name || "without a name"}”.`,
+				),
+			whatChanges(api, move, one),
+		);
+	}
+	/** @param {number} i */
+	async function choose(i) {
+		const o = /** @type {Offer} */ (offers[i]);
+		const chosen = await chooseVersion(
+			`Where shall ${o.tag} of ${o.title} point?`,
+			versions(api, o.app, leaving.signal, wanted[i], { away: o.from !== null }),
+		);
+		if (chosen && chosen.to !== "") wanted[i] = chosen.to;
+		draw(i);
+	}
+	when.onchange(async () => {
+		others = await planned(api);
+		offers.forEach((_, i) => draw(i));
+	});
+	offers.forEach((_, i) => draw(i));
 	const keyOf = keys();
 	const made = await askWith(
 		"New release",
@@ -78,21 +170,30 @@ export async function propose(api, offers, options = {}) {
 				{ class: "field boxes" },
 				h("legend", null, "What it moves"),
 				!one && h("label", null, all, h("span", { class: "strong" }, "All of these")),
-				offers.flatMap((o, i) => [choice(o, i), whatChanges(api, o, one)]),
+				shown,
 			),
+			h("details", null, h("summary", null, "At a time"), when.node),
 		],
 		"Make the release",
-		() => {
-			const moves = offers
-				.filter((_, i) => boxes[i]?.checked)
-				.map(({ app, tag, from, to }) => ({ app, tag, from, to }));
+		async () => {
+			const { at, until } = when.value;
+			if (at !== null) others = await planned(api);
+			const moves = offers.map((_, i) => now(i)).filter((_, i) => boxes[i]?.checked);
 			if (moves.length === 0 || moves.length > 200)
 				throw new Error(`A release has 1 to 200 moves; ${moves.length} are chosen.`);
-			const release = { name: name.value, note: note.value, moves };
+			const stays = moves.find((m) => m.from === m.to);
+			if (stays) {
+				const { title } = /** @type {Offer} */ (offers.find((o) => o.app === stays.app && o.tag === stays.tag));
+				throw new Error(
+					`${stays.tag} of ${title} would stay where it is. Choose another version, or leave it out.`,
+				);
+			}
+			const release = { name: name.value, note: note.value, moves, at, until };
 			return api.createRelease(release, keyOf(JSON.stringify(release))).catch(mayNot);
 		},
 		{ wide: true },
 	);
+	leaving.abort();
 	if (made) location.hash = `#/releases/${encodeURIComponent(made.id)}`;
 	return made;
 }

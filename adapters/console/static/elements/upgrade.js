@@ -1,5 +1,6 @@
 /**
- * Brings a version of a component to all apps: first as a dry run, then in earnest, and then into a release.
+ * Changes all apps: brings a version of a component to them, or replaces a text in them. First it is a dry run, then it
+ * is done in earnest, and then it goes into a release.
  * @module
  */
 import { button, count, detail, fill, h, help, labelled } from "../dom.js";
@@ -16,6 +17,17 @@ function words(o) {
 	return `Element ${Number(element) + 1}, ${[part, ...rest].filter((x) => x !== undefined).join(" › ")}: ${o.op === "remove" ? "taken away" : value.length > 200 ? `${value.slice(0, 200)}…` : value}`;
 }
 
+/**
+ * @typedef {object} Job
+ * @property {string} title of the dialog
+ * @property {HTMLElement[]} controls
+ * @property {string} release what a release of it is called
+ * @property {(after: string | undefined, dry: boolean) => Promise<{apps: Upgraded[], next: string | null}>} page
+ * @property {string} nothing what is said if there is nothing to do
+ * @property {(dry: boolean, one: boolean) => string} does what happens to apps
+ * @property {boolean} [waits] whether the person begins it
+ */
+
 /** @param {import("../api.js").Api} api @param {string} name @param {string} version */
 export async function upgrade(api, name, version) {
 	const patch = h("textarea", {
@@ -24,6 +36,61 @@ export async function upgrade(api, name, version) {
 		spellcheck: "false",
 		placeholder: '[{"op": "add", "path": "/size", "value": 1}]',
 	});
+	await changeAll(api, {
+		title: `Bring all apps to version ${version}`,
+		controls: [
+			h(
+				"p",
+				null,
+				`Every app that you may change and that uses another version of ${name} gets version ${version}, as a new version of the app. What is live stays as it is until you release it.`,
+			),
+			h(
+				"details",
+				null,
+				h("summary", null, "Change the configs too"),
+				labelled("JSON Patch for each config", patch, "For a version whose configs look different."),
+			),
+		],
+		release: `${name} ${version}`,
+		page(after, dry) {
+			const text = patch.value.trim();
+			return api.upgrade(name, { to: version, ...(text !== "" && { patch: parse(text) }), after }, dry);
+		},
+		nothing: "There is nothing to do: no app that you may change has another version.",
+		does: (dry, one) => `${dry ? "would get" : one ? "has" : "have"} version ${version}`,
+	});
+}
+
+/** Replaces a text in all apps. @param {import("../api.js").Api} api @param {string} [text] to find */
+export async function replaceText(api, text = "") {
+	const find = h("input", { value: text, minlength: 2, maxlength: 1024, required: true, autocomplete: "off" });
+	const by = h("input", { maxlength: 1024, autocomplete: "off" });
+	const again = help("The new text contains the one to find: doing it twice replaces it twice.");
+	const tell = () => (again.hidden = find.value === "" || !by.value.includes(find.value));
+	for (const input of [find, by]) input.addEventListener("input", tell);
+	tell();
+	await changeAll(api, {
+		title: "Replace a text in all apps",
+		controls: [
+			h(
+				"p",
+				null,
+				"Every app that you may change gets a new version in which the text is replaced, in all its fields but those with fixed choices. What is live stays as it is until you release it.",
+			),
+			labelled("Find", find, "Exactly as it is written, two characters at least."),
+			labelled("Replace by", by),
+			again,
+		],
+		release: "Texts",
+		page: (after, dry) => api.replace({ find: find.value, replace: by.value, after }, dry),
+		nothing: "Nothing is found in the apps that you may change.",
+		does: (dry, one) => (dry ? "would be changed" : one ? "is changed" : "are changed"),
+		waits: true,
+	});
+}
+
+/** @param {import("../api.js").Api} api @param {Job} job */
+async function changeAll(api, job) {
 	const found = h("div", { role: "status", class: "upgrade" });
 	/** @type {Upgraded[]} */
 	let done = [];
@@ -44,7 +111,7 @@ export async function upgrade(api, name, version) {
 					})),
 				);
 				content.closest("dialog")?.close();
-				await propose(api, moves, { name: `${name} ${version}`.slice(0, 128), chosen: true });
+				await propose(api, moves, { name: job.release.slice(0, 128), chosen: true });
 			})().catch((e) => fill(found, sentence(e))),
 		{ class: "main", hidden: true },
 	);
@@ -56,11 +123,9 @@ export async function upgrade(api, name, version) {
 		release.hidden = true;
 		done = [];
 		try {
-			const text = patch.value.trim();
-			const body = { to: version, ...(text !== "" && { patch: parse(text) }) };
 			let after;
 			do {
-				const page = await api.upgrade(name, { ...body, ...(after && { after }) }, dry);
+				const page = await job.page(after, dry);
 				done.push(...page.apps);
 				after = page.next ?? undefined;
 				report(dry, after === undefined);
@@ -86,8 +151,8 @@ export async function upgrade(api, name, version) {
 				!ended
 					? `${count(done.length, "app")} so far…`
 					: done.length === 0
-						? "There is nothing to do: no app that you may change has another version."
-						: `${count(good, "app")} ${dry ? "would get" : good === 1 ? "has" : "have"} version ${version}${bad.length > 0 ? `, ${bad.length} ${dry ? "would stay" : "stayed"} as ${bad.length === 1 ? "it is" : "they are"}` : ""}.`,
+						? job.nothing
+						: `${count(good, "app")} ${job.does(dry, good === 1)}${bad.length > 0 ? `, ${bad.length} ${dry ? "would stay" : "stayed"} as ${bad.length === 1 ? "it is" : "they are"}` : ""}.`,
 			),
 			[...bad, ...done.filter((a) => a.violations.length === 0)].slice(0, 200).map((a) =>
 				h(
@@ -125,24 +190,7 @@ export async function upgrade(api, name, version) {
 		);
 	}
 
-	const content = h(
-		"div",
-		null,
-		h(
-			"p",
-			null,
-			`Every app that you may change and that uses another version of ${name} gets version ${version}, as a new version of the app. What is live stays as it is until you release it.`,
-		),
-		h(
-			"details",
-			null,
-			h("summary", null, "Change the configs too"),
-			labelled("JSON Patch for each config", patch, "For a version whose configs look different."),
-		),
-		h("div", { class: "row" }, look),
-		found,
-		buttons(run, release),
-	);
-	void all(true);
-	await show(`Bring all apps to version ${version}`, content, { wide: true });
+	const content = h("div", null, job.controls, h("div", { class: "row" }, look), found, buttons(run, release));
+	if (!job.waits) void all(true);
+	await show(job.title, content, { wide: true });
 }

@@ -38,7 +38,14 @@ const sorts = [
 /** @param {import("../router.js").Context} context @returns {import("../router.js").View} */
 export function view({ session, api, query, signal, live, shell }) {
 	shell.title(query.has("bin") ? "Deleted apps" : "Apps");
-	const text = searchLine("Find by title", query.get("q") ?? "");
+	const text = searchLine("Find", query.get("q") ?? "");
+	const where = h(
+		"select",
+		{ "aria-label": "Where" },
+		h("option", { value: "" }, "In titles"),
+		h("option", { value: "title,content" }, "In titles and contents"),
+	);
+	where.value = query.has("in") ? "title,content" : "";
 	const group = searchLine("Filter by group", query.get("group") ?? "", { list: newID("groups") });
 	const groups = h("datalist", { id: group.getAttribute("list") });
 	const wanted = query.get("component");
@@ -70,7 +77,7 @@ export function view({ session, api, query, signal, live, shell }) {
 			api.apps(
 				{
 					q: text.value.trim() || undefined,
-					sort: sort.value,
+					...(searches() ? { in: where.value } : { sort: sort.value }),
 					usingComponent: component.value || undefined,
 					deleted: bin ? "true" : undefined,
 					after,
@@ -80,8 +87,14 @@ export function view({ session, api, query, signal, live, shell }) {
 		render,
 	);
 
+	/** Whether contents are searched. */
+	function searches() {
+		return where.value !== "" && text.value.trim() !== "";
+	}
+
 	function render() {
 		const { items: apps, next } = list;
+		sort.disabled = searches();
 		const urn = group.value.trim().toLowerCase();
 		const shown = apps.filter(
 			(a) => urn === "" || a.groups.some((g) => `${g} ${groupName(g)}`.toLowerCase().includes(urn)),
@@ -90,7 +103,8 @@ export function view({ session, api, query, signal, live, shell }) {
 			body,
 			rows,
 			shown,
-			(a) => `${a.id} ${a.version} ${a.tags.map((t) => [t.name, t.appVersion])} ${titles.size}`,
+			(a) =>
+				`${a.id} ${a.version} ${a.tags.map((t) => [t.name, t.appVersion])} ${titles.size} ${JSON.stringify(a.found)}`,
 			(app) => ({ node: row(app) }),
 		);
 		fill(
@@ -159,6 +173,16 @@ export function view({ session, api, query, signal, live, shell }) {
 					? h("span", { class: "name" }, app.title)
 					: h("a", { href: to("apps", app.id), class: "name" }, app.title),
 				detail(`version ${app.version}`),
+				app.found?.map((f) =>
+					h(
+						"a",
+						{
+							class: "found detail",
+							href: `${to("apps", app.id)}?at=${f.element}&field=${encodeURIComponent(f.pointer)}`,
+						},
+						f.text,
+					),
+				),
 			),
 			h(
 				"td",
@@ -258,6 +282,11 @@ export function view({ session, api, query, signal, live, shell }) {
 		}
 	}
 
+	async function replace() {
+		const { replaceText } = await import("../elements/upgrade.js");
+		await replaceText(api, searches() ? text.value.trim() : "");
+	}
+
 	async function create() {
 		const title = h("input", { required: true, maxlength: 1024, autocomplete: "off" });
 		const suggested = [
@@ -284,6 +313,7 @@ export function view({ session, api, query, signal, live, shell }) {
 			Object.entries({
 				bin: bin ? "1" : "",
 				q: text.value.trim(),
+				in: where.value && "content",
 				group: group.value,
 				component: component.value,
 				sort: sort.value === "-updatedAt" ? "" : sort.value,
@@ -296,7 +326,14 @@ export function view({ session, api, query, signal, live, shell }) {
 		remember();
 		void list.load(true);
 	};
-	text.addEventListener("input", debounce(150, again));
+	text.addEventListener(
+		"input",
+		debounce(150, () => !searches() && again()),
+	);
+	text.addEventListener(
+		"input",
+		debounce(500, () => searches() && again()),
+	);
 	group.addEventListener(
 		"input",
 		debounce(150, () => {
@@ -304,7 +341,7 @@ export function view({ session, api, query, signal, live, shell }) {
 			list.show();
 		}),
 	);
-	for (const input of [component, sort]) input.addEventListener("change", again);
+	for (const input of [component, sort, where]) input.addEventListener("change", again);
 	live.each(signal, (c) => {
 		if (!c || (c.app && (bin || text.value.trim() !== ""))) void list.load(true);
 		else if (c.app) void refresh(c.app);
@@ -337,6 +374,7 @@ export function view({ session, api, query, signal, live, shell }) {
 					"div",
 					{ class: "row" },
 					h("a", { href: `${to("apps")}${bin ? "" : "?bin=1"}` }, bin ? "Back to the apps" : "Bin"),
+					!bin && creates() && button("Replace a text", () => void replace().catch(trouble)),
 					!bin && creates() && button("New app", () => void create(), { icon: "add", class: "main" }),
 				),
 			),
@@ -344,6 +382,7 @@ export function view({ session, api, query, signal, live, shell }) {
 				"div",
 				{ class: "filters", role: "search" },
 				h("span", { class: "searching" }, icon("search"), text),
+				where,
 				group,
 				groups,
 				component,

@@ -26,16 +26,15 @@ import { author, person } from "../elements/person.js";
 import { propose, whatChanges } from "../elements/release.js";
 import { showVersion } from "../elements/preview.js";
 import { moderated } from "../elements/rights.js";
-import { Said } from "../elements/said.js";
 import { copyable } from "../elements/secret.js";
 import { time } from "../elements/time.js";
+import { chooseVersion, versions } from "../elements/versions.js";
 import { kept } from "../model/local.js";
 import { groupName } from "../model/names.js";
 import { before } from "../model/rollback.js";
 
 /** @typedef {import("../api.js").Tag} Tag */
 /** @typedef {import("../api.js").Move} Move */
-/** @typedef {import("../api.js").Entry} Entry */
 
 const whoMoves = "It is protected: only a moderator of every group of the app may create, move or remove it.";
 
@@ -286,69 +285,13 @@ export function view({ session, api, params, signal, live, shell }) {
 		await list.load(true);
 	}
 
-	/**
-	 * The versions of the app with what was done in each, the newest first, to choose one of.
-	 * @param {string} [at] the one that is chosen already
-	 */
-	function versions(at) {
-		const name = newID("version");
-		const options = h("div", { class: "options" });
-		/** @type {Map<string, {node: HTMLElement}>} */
-		const rows = new Map();
-		const said = new Said(api, id, signal);
-		if (app) said.know(app);
-		/** @param {Entry} e */
-		const option = (e) => ({
-			node: h(
-				"label",
-				null,
-				h("input", { type: "radio", name, value: e.version, required: true, checked: e.version === at }),
-				h(
-					"span",
-					{ class: "what" },
-					h("span", { class: "strong" }, `Version ${e.version}`),
-					" ",
-					author(e.updatedBy?.urn, e.agent),
-					" ",
-					said.words([e]),
-					" ",
-					detail(time(e.updatedAt)),
-					" ",
-					e.tags.map((t) => flag(t)),
-				),
-			),
-		});
-		/** @type {Pages<Entry>} */
-		const history = new Pages(
-			signal,
-			"history",
-			(before, signal) => api.history(id, before, signal),
-			() => {
-				said.read(history.items);
-				reconcile(options, rows, history.items, (e) => e.version, option);
-				return "";
-			},
-		);
-		const loaded = history.load();
-		return {
-			node: h("fieldset", { class: "field" }, h("legend", null, "Version"), options, history.foot),
-			loaded,
-			get value() {
-				return /** @type {HTMLInputElement | null} */ (options.querySelector(":checked"))?.value ?? "";
-			},
-		};
-	}
-
 	/** @param {Tag} tag */
 	async function choose(tag) {
-		const wanted = versions(tag.appVersion);
-		void wanted.loaded.then(() =>
-			/** @type {HTMLElement | null} */ (
-				wanted.node.querySelector(":checked") ?? wanted.node.querySelector("input")
-			)?.focus(),
+		const chosen = await chooseVersion(
+			`Where shall ${tag.name} point?`,
+			versions(api, id, signal, tag.appVersion, { app }),
 		);
-		const chosen = await askWith(`Where shall ${tag.name} point?`, wanted.node, "Go on", () => wanted.value);
-		if (chosen && chosen !== tag.appVersion) await move(tag, chosen, false);
+		if (chosen?.to && chosen.to !== tag.appVersion) await move(tag, chosen.to, false);
 	}
 
 	async function create() {
@@ -358,7 +301,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			autocomplete: "off",
 			title: "A letter, digit or underscore, then letters, digits, underscores, dots and hyphens.",
 		});
-		const wanted = versions(app?.version);
+		const wanted = versions(api, id, signal, app?.version, { app });
 		const keyOf = keys();
 		const tag = await askWith(
 			"New tag",
@@ -369,7 +312,7 @@ export function view({ session, api, params, signal, live, shell }) {
 					.putTag(
 						id,
 						name.value,
-						{ appVersion: wanted.value, from: null },
+						{ appVersion: wanted.value ?? "", from: null },
 						keyOf(`${name.value} ${wanted.value}`),
 					)
 					.catch(mayNot),

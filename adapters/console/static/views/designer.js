@@ -122,12 +122,21 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 			reveal();
 		}
 	});
+	const [key, path] = [query.get("at"), names(query.get("field") ?? "")];
+	if (key !== null) lead(() => cards.get(key)?.lead(path) ?? true, signal);
 	page.addEventListener("keydown", shortcuts(editor, reveal));
 	noteUnread(page, editor);
 	const online = () => editor.state.kind === "offline" && editor.save();
 	addEventListener("online", online, { signal });
 	signal.addEventListener("abort", () => editor.close());
 	for (const type of ["draft", "state"]) editor.dispatchEvent(new Event(type));
+}
+
+/** Leads to what was asked for in the address, as soon as it is built. @param {() => boolean} go @param {AbortSignal} signal */
+function lead(go, signal) {
+	let left = 100;
+	const timer = setInterval(() => (go() || --left === 0) && clearInterval(timer), 50);
+	signal.addEventListener("abort", () => clearInterval(timer));
 }
 
 /** The control whose text is no value, if there is one. @param {HTMLElement} page @returns {HTMLElement | null} */
@@ -275,6 +284,25 @@ function cardList(editor, components, session) {
 	/** @type {Map<string, Card>} */
 	const cards = new Map();
 
+	/** Asks for a component, and adds an element at a place. @param {number} at */
+	async function add(at) {
+		const chosen = await pick(
+			"Which component?",
+			await components.all(),
+			(c) => ({
+				name: titleOf(c),
+				detail: `${titleOf(c) === c.name ? "" : `${c.name} · `}version ${c.version}`,
+			}),
+			"There are no components yet. Those who may create them do it under Components.",
+		);
+		if (!chosen) return;
+		const component = { name: chosen.name, version: chosen.version };
+		const schema = (await components.manifest(component)).configSchema;
+		const item = { key: newKey(), component, config: begin(schema, schema) ?? {} };
+		editor.arrange(editor.draft.elements.toSpliced(at, 0, item));
+		cards.get(item.key)?.focus();
+	}
+
 	/** Moves an element. @param {string} key @param {number} to */
 	function put(key, to) {
 		const { elements } = editor.draft;
@@ -292,14 +320,17 @@ function cardList(editor, components, session) {
 			cards,
 			elements,
 			(e) => e.key,
-			(e) => new Card(editor, e, components, put, session),
+			(e) => new Card(editor, e, components, put, session, (at) => void add(at).catch(tell)),
 			(card, e, i) => card.update(e, i, elements.length),
 		);
 	});
 	editor.addEventListener("state", () => {
 		for (const card of cards.values()) card.judge();
 	});
-	return { cards, node: h("div", null, none, list, !editor.readonly && adder(editor, components, cards), said) };
+	return {
+		cards,
+		node: h("div", null, none, list, !editor.readonly && adder(() => add(editor.draft.elements.length)), said),
+	};
 }
 
 /**
@@ -326,34 +357,16 @@ function previewDraft(preview, editor, components, { cards, node }) {
 	});
 }
 
-/**
- * A button that adds an element.
- * @param {Editor} editor @param {Components} components @param {Map<string, Card>} cards
- */
-function adder(editor, components, cards) {
-	const add = button("Add an element", go, { icon: "add", class: "main" });
-	async function go() {
-		add.disabled = true;
-		try {
-			const chosen = await pick(
-				"Which component?",
-				await components.all(),
-				(c) => ({
-					name: titleOf(c),
-					detail: `${titleOf(c) === c.name ? "" : `${c.name} · `}version ${c.version}`,
-				}),
-				"There are no components yet. Those who may create them do it under Components.",
-			);
-			if (!chosen) return;
-			const component = { name: chosen.name, version: chosen.version };
-			const schema = (await components.manifest(component)).configSchema;
-			const item = { key: newKey(), component, config: begin(schema, schema) ?? {} };
-			editor.arrange([...editor.draft.elements, item]);
-			cards.get(item.key)?.focus();
-		} finally {
-			add.disabled = false;
-		}
-	}
+/** A button that adds an element. @param {() => Promise<void>} go */
+function adder(go) {
+	const add = button(
+		"Add an element",
+		async () => {
+			add.disabled = true;
+			await go().finally(() => (add.disabled = false));
+		},
+		{ icon: "add", class: "main" },
+	);
 	return add;
 }
 

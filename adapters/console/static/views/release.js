@@ -8,21 +8,23 @@ import { button, count, detail, fill, flag, h, icon, labelled, reconcile } from 
 import { askWith, confirm, sentence, toast } from "../elements/dialog.js";
 import { author, group, person } from "../elements/person.js";
 import { showVersion } from "../elements/preview.js";
-import { leads, whatChanges } from "../elements/release.js";
+import { leads, times, whatChanges } from "../elements/release.js";
 import { moment, time } from "../elements/time.js";
-import { controlTime } from "../model/moment.js";
+import { ending, planned, pointsAt } from "../model/plan.js";
 
 /** @typedef {import("../api.js").Release} Release */
 
 /** The state of a release, as a chip. @param {Release} r */
 export function stateOf(r) {
 	const undone = r.state === "cancelled" && r.ranAt !== null;
-	const bad = r.conflicts.length > 0 && r.state === "open";
+	const bad = r.conflicts.length > 0;
+	const words = r.state === "done" ? "could not end" : "could not run";
+	const past = undone && r.until !== null ? "ended" : undone ? "undone" : r.state;
 	return h(
 		"span",
 		{ class: bad ? "chip bad" : "chip" },
 		icon(bad ? "warn" : r.state === "done" ? "ok" : r.state === "cancelled" ? "undo" : "flag"),
-		undone ? "undone" : bad ? "could not run" : r.state,
+		bad ? words : past,
 	);
 }
 
@@ -38,7 +40,7 @@ function inTheWay(c, title) {
 		case "not_found":
 			return `${what}the app is not there any more. Leave it out, or have it brought back.`;
 		case "missed":
-			return "Its time had passed by more than a day when the service was up again. Give it another time, or run it now.";
+			return "Its time had passed by more than a day, or its end had come, when the service was up again. Give it another time, or do it now.";
 		case "needs_approval":
 			return "Too few people had approved it at its time. Ask somebody to approve it, and give it another time.";
 		case "forbidden":
@@ -101,6 +103,18 @@ export function view({ session, api, params, signal, live, shell }) {
 			h("p", { class: "detail" }, "Made by ", author(r.by.urn, r.agent), " ", time(r.createdAt), "."),
 			r.at !== null && r.state === "scheduled" && h("p", null, "It runs at ", moment(r.at), "."),
 			r.ranAt !== null && h("p", null, "Its tags were moved ", time(r.ranAt), "."),
+			r.until !== null &&
+				h(
+					"p",
+					null,
+					r.state === "cancelled"
+						? "It has ended at "
+						: r.conflicts.length > 0
+							? "It was to end at "
+							: "It ends, and its moves are undone, at ",
+					moment(r.until),
+					".",
+				),
 			r.approvals.length > 0 &&
 				h(
 					"p",
@@ -117,12 +131,17 @@ export function view({ session, api, params, signal, live, shell }) {
 		);
 		fill(
 			trouble,
-			open &&
-				r.conflicts.length > 0 &&
+			r.conflicts.length > 0 &&
 				h(
 					"div",
 					{ class: "note bad" },
-					h("p", { class: "strong" }, "It could not run, and nothing was moved:"),
+					h(
+						"p",
+						{ class: "strong" },
+						open
+							? "It could not run, and nothing was moved:"
+							: "It could not end, and nothing was moved back. Undo it, or move its tags one by one:",
+					),
 					h(
 						"ul",
 						null,
@@ -141,11 +160,14 @@ export function view({ session, api, params, signal, live, shell }) {
 						}),
 					missing <= 0 && button("Run now", () => void run(), { class: "main" }),
 					button(r.at === null ? "Schedule" : "Change the time", () => void schedule()),
-					r.at !== null && button("Take the time back", () => void update({ at: null })),
+					r.at !== null && button("Take the time back", () => void update({ at: null, until: null })),
 					button("Edit", () => void edit()),
 					button("Cancel the release", () => void cancel(), { class: "danger", icon: "remove" }),
 				],
 			r.state === "done" && may && button("Undo", () => void undo(), { icon: "undo", class: "danger" }),
+			ending(r) &&
+				may &&
+				button("Call the end off", () => void act("cancel", "It stays as it is: its end is called off.")),
 		);
 		moved.hidden = false;
 		reconcile(
@@ -259,7 +281,8 @@ export function view({ session, api, params, signal, live, shell }) {
 	/** @param {Partial<Release>} with_ */
 	const update = (with_) =>
 		change(
-			({ version, name, note, moves, at }) => api.updateRelease(id, { version, name, note, moves, at, ...with_ }),
+			({ version, name, note, moves, at, until }) =>
+				api.updateRelease(id, { version, name, note, moves, at, until, ...with_ }),
 			"The release is changed.",
 		);
 
@@ -299,22 +322,29 @@ export function view({ session, api, params, signal, live, shell }) {
 	}
 
 	async function schedule() {
-		const now = Date.now();
-		const [min, max, value] = [now, now + 89 * 86_400_000, release?.at ?? now + 3_600_000].map((at) =>
-			controlTime(new Date(at)),
+		if (!release) return;
+		const { at, until, moves, approvals } = release;
+		const when = times(at ?? Date.now() + 3_600_000, until, true);
+		const chosen = await askWith("When shall it run?", when.node, "Schedule", async () => {
+			const value = when.value;
+			const others = await planned(api, id);
+			const at = Number(value.at);
+			const then = moves.map((m) => ({ ...m, from: pointsAt(others, m.app, m.tag, m.from, at).version }));
+			return { ...value, moves: then };
+		});
+		if (!chosen) return;
+		const others = chosen.moves.filter((m, i) => m.from !== moves[i]?.from);
+		const words = others.map((m) => h("li", null, titleOf(m.app), " ", flag(m.tag), " ", leads(m.from, m.to)));
+		const taken = approvals.length > 0 && " This takes the approvals away.";
+		const asks = h(
+			"div",
+			null,
+			"Other releases move them before. It will begin there:",
+			h("ul", null, words),
+			taken,
 		);
-		const when = h("input", { type: "datetime-local", required: true, min, max, value });
-		const at = await askWith(
-			"When shall it run?",
-			labelled(
-				"Time",
-				when,
-				`In the time of this computer (${Intl.DateTimeFormat().resolvedOptions().timeZone}), within 90 days.`,
-			),
-			"Schedule",
-			() => new Date(when.value).getTime(),
-		);
-		if (at !== undefined) await update({ at });
+		if (others.length === 0 || (await confirm("These tags point elsewhere by then", asks, "Schedule")))
+			await update(others.length === 0 ? { at: chosen.at, until: chosen.until } : chosen);
 	}
 
 	async function edit() {
