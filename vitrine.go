@@ -24,6 +24,10 @@
 // Each has a Service, which keeps its data in a store: storage/memory, storage/sqlite or storage/postgres. Service.As
 // returns a Session for a Caller, whose methods check what this caller may do.
 //
+// Options.Check of each is a rule of the program. It keeps rows with the change, for which [Unique] and [Reference] are
+// helpers, and writes tables of its own in the same transaction: see SQL of storage/sqlite and storage/postgres. [Follow]
+// runs what follows changes.
+//
 //   - adapters/httpapi serves them over HTTP, and adapters/client calls such a server with the methods of a Session.
 //   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin signs people in
 //     with passkeys, adapters/webhook delivers changes, and adapters/mcp has tools for assistants.

@@ -105,7 +105,8 @@ type Options struct {
 	//     such as /apps/0/elements/0/config/slug.
 	//   - An error that wraps ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge or ErrUnprocessable
 	//     becomes an *Error of this kind.
-	//   - An error that wraps one of the store (Change.Rows) is returned unchanged, and is an internal error over HTTP.
+	//   - An error that wraps one of the store (Change.Rows), or of a statement in it (Change.Tx), is returned unchanged,
+	//     and is an internal error over HTTP.
 	//   - Any other error becomes an *Error of the kind ErrForbidden.
 	//
 	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned.
