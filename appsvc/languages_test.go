@@ -268,6 +268,39 @@ func TestTextsAreValidatedInTheirLanguages(t *testing.T) {
 		t.Errorf("50,000 items in 20 languages: %v", err)
 	}
 	s.app(items(50_000, text[:1]))
+	// so does the work on many texts, and a pointer is made for what is wrong alone
+	long := strings.Repeat("x", 1<<20)
+	many := `,"b":{"` + long + `":[` + strings.Repeat(`{"lang:aa":"x"},`, 40_000) + `0]}}`
+	if _, err := s.create(strings.Replace(items(1, text), "]}", "]"+many, 1)); !isCode(err, vitrine.CodeCost) {
+		t.Errorf("40,000 texts in 20 languages: %.200v", err)
+	}
+}
+
+// Another engine gets each config in one language after the other.
+func TestAnotherEngineGetsTextsInOneLanguage(t *testing.T) {
+	var got []string
+	engine := &recorded{&got}
+	db, _, _ := publishing(t)
+	svc := appsvc.New(db, &appsvc.Options{Schemas: engine})
+	s := speaking{t, db, svc, svc.As(vitrine.Caller{URN: publisher + ":user=ann", Moderates: []string{publisher},
+		Components: true})}
+	s.component("1.0.0", `{}`)
+	s.must(svc.SetLanguages(t.Context(), []string{"en", "de", "fr"}))
+	s.app(`{"n":1.10,"a":{"lang:de":"Tee","lang:en":"tea"},"b":["x",{"lang:de":"y"}]}`)
+	want := []string{`{"a":"tea","b":["x","y"],"n":1.10}`, `{"a":"Tee","b":["x","y"],"n":1.10}`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// recorded is an engine that records the configs that it validates.
+type recorded struct{ configs *[]string }
+
+func (r *recorded) Compile([]byte) (appsvc.Schema, error) { return r, nil }
+
+func (r *recorded) Validate(config []byte) ([]vitrine.Violation, error) {
+	*r.configs = append(*r.configs, string(config))
+	return nil, nil
 }
 
 func isCode(err error, code string) bool {
