@@ -219,8 +219,8 @@ func (p phrase) in(words []word) bool {
 
 // begins reports whether a list of words begins with the phrase.
 func (p phrase) begins(list []word) bool {
-	for i, w := range p.words {
-		n := w.begins(list, p.prefix && i == len(p.words)-1)
+	for i := range p.words {
+		n := p.words[i].begins(list, p.prefix && i == len(p.words)-1)
 		if n == 0 {
 			return false
 		}
@@ -231,9 +231,15 @@ func (p phrase) begins(list []word) bool {
 
 // begins returns how many words at the beginning of a list the word of a query stands for: one, or several that are
 // joined. It returns 0 if there are none. If prefix is true, the list may go on.
-func (w word) begins(list []word, prefix bool) int {
-	if len(list) == 0 {
+func (w *word) begins(list []word, prefix bool) int {
+	switch {
+	case len(list) == 0:
 		return 0
+	case list[0].text == w.text:
+		return 1
+	case !prefix && w.spelled == "" && list[0].spelled == "" && list[0].also == nil &&
+		(len(list) == 1 || !list[1].glued):
+		return 0 // as for most
 	}
 	for _, text := range w.spellings() {
 		is := func(have string) bool { return have == text || prefix && strings.HasPrefix(have, text) }
@@ -242,7 +248,8 @@ func (w word) begins(list []word, prefix bool) int {
 		}
 	}
 	rest := w.text
-	for n, part := range list {
+	for n := range list {
+		part := &list[n]
 		if n > 0 && !part.glued {
 			break
 		}

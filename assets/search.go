@@ -409,7 +409,7 @@ func (req *request) hasPhrases(phrases []phrase, sources []int) func(assetRecord
 		if err != nil {
 			return false, err
 		}
-		texts := content.texts(req.rules().strip(content.Content), p.Attributes, req.rules())
+		texts := content.texts(req.rules().strip(content.Content), p.Attributes, req.rules(), sources)
 		var lists [][]word
 		for _, source := range sources {
 			for _, text := range texts[source] {

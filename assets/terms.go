@@ -402,9 +402,9 @@ func languageTerm(lang string) string {
 
 // texts returns the texts of an asset: the member content, which is stripped already, the members displayName and
 // username of attributedTo, the titles of attachments, and the values of attributes. By newRules it also returns what
-// attachments have in description and provider_name, the alternative texts of pictures in the content, and the hosts
-// and paths of links.
-func (in searchedContent) texts(content stripped, attributes []Attribute, by rules) (out searched) {
+// attachments have in description and provider_name, the alternative texts of pictures in the content, and, if they are
+// among the sources, the hosts and paths of links.
+func (in searchedContent) texts(content stripped, attributes []Attribute, by rules, sources []int) (out searched) {
 	add := func(source int, texts ...string) {
 		for _, text := range texts {
 			out[source] = append(out[source], by.strip(text).text)
@@ -412,6 +412,7 @@ func (in searchedContent) texts(content stripped, attributes []Attribute, by rul
 	}
 	out[inText] = []string{content.text}
 	add(inText, in.AttributedTo.DisplayName, in.AttributedTo.Username)
+	out[inAttachments] = content.alts
 	links := content.addresses()
 	for _, a := range in.Attachment {
 		if add(inAttachments, a.Title); by != oldRules {
@@ -425,13 +426,13 @@ func (in searchedContent) texts(content stripped, attributes []Attribute, by rul
 	for _, a := range attributes {
 		add(inAttributes, a.Value)
 	}
-	if by != oldRules {
-		out[inAttachments] = append(out[inAttachments], content.alts...)
-		for _, address := range links {
-			if u, err := url.Parse(address); err == nil && u.Host != "" {
-				host, _ := idna.Punycode.ToUnicode(u.Hostname())
-				out[inLinks] = append(out[inLinks], host+u.Path)
-			}
+	if by == oldRules || !slices.Contains(sources, inLinks) {
+		return out
+	}
+	for _, address := range links {
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			host, _ := idna.Punycode.ToUnicode(u.Hostname())
+			out[inLinks] = append(out[inLinks], host+u.Path)
 		}
 	}
 	return out
@@ -454,7 +455,7 @@ func searchable(content []byte, limit int, by rules) (terms []string, err error)
 	if by != oldRules {
 		terms = in.terms(text)
 	}
-	for source, texts := range in.texts(text, nil, by) {
+	for source, texts := range in.texts(text, nil, by, []int{inLinks}) {
 		for _, text := range texts {
 			found := edges(by.firstWords(text, limit))
 			for i, e := range found {

@@ -2,7 +2,6 @@ package assets
 
 import (
 	"iter"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,11 +38,12 @@ type word struct {
 }
 
 // words splits a text that is indexed and has no HTML into its words, in their order.
-func (r rules) words(text string) (out []word) {
+func (r rules) words(text string) []word {
+	out := make([]word, 0, len(text)/6+4)
 	for w := range r.split(r.fold(strings.ToValidUTF8(text, "\ufffd"))) {
 		out = append(out, w)
 	}
-	return slices.Clip(out)
+	return out
 }
 
 // fold returns the same text for texts that differ only in case, in diacritics of Latin, Greek and Cyrillic letters, in
@@ -210,24 +210,41 @@ func (w word) spellings() []string {
 // split yields the words of a folded text.
 func (r rules) split(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
-		last, lastPlain := word{}, false
+		last, lastPlain := 0, false // the end of the word before
 		for start, end := range r.eachWord(s) {
 			w := word{text: s[start:end], start: start, end: end}
 			if r != oldRules {
 				plain := w.complete(s)
-				w.glued = plain && lastPlain && joins(s[:last.end], s[last.end:w.start], w.text)
+				w.glued = plain && lastPlain && joins(s[:last], s[last:w.start], w.text)
 				lastPlain = plain
 			}
-			if last = w; !yield(w) {
+			if last = w.end; !yield(w) {
 				return
 			}
 		}
 	}
 }
 
+// isPlain reports whether a word of the folded text s has only letters and digits of ASCII, and nothing beside it that
+// belongs to it, as most words.
+func (w *word) isPlain(s string) bool {
+	if w.start > 0 && s[w.start-1] == '.' || w.end < len(s) && (s[w.end] == '+' || s[w.end] == '#') {
+		return false
+	}
+	for i := range len(w.text) {
+		if w.text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // complete completes a word of the folded text s. It reports whether the word has nothing but letters, digits and
 // marks.
 func (w *word) complete(s string) (plain bool) {
+	if w.isPlain(s) {
+		return true
+	}
 	first, _ := utf8.DecodeRuneInString(w.text)
 	last, _ := utf8.DecodeLastRuneInString(w.text)
 	switch {
@@ -268,6 +285,9 @@ func (w *word) complete(s string) (plain bool) {
 
 // joins reports whether what is between two words joins them. It joins no two numbers.
 func joins(before, between, after string) bool {
+	if between == " " { // as most
+		return false
+	}
 	c, size := utf8.DecodeRuneInString(between)
 	if size == 0 || size < len(between) || !strings.ContainsRune("-‐'·־׳״"+string(zeroWidth), c) {
 		return false
@@ -289,7 +309,8 @@ type edge struct {
 // edges returns the terms of words, by where they begin: of each word, of two that are joined, and of a run of them.
 func edges(words []word) (out []edge) {
 	out = make([]edge, 0, len(words))
-	for i, w := range words {
+	for i := range words {
+		w := &words[i]
 		out = append(out, edge{w.text, i, i + 1})
 		if w.spelled != "" {
 			out = append(out, edge{w.spelled, i, i + 1})
