@@ -247,6 +247,9 @@ func (w *word) begins(list []word, prefix bool) int {
 			return 1
 		}
 	}
+	if len(w.text) > longestWord { // the index has no joined words of this length
+		return 0
+	}
 	rest := w.text
 	for n := range list {
 		part := &list[n]

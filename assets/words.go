@@ -250,7 +250,7 @@ func (w *word) complete(s string) (plain bool) {
 	switch {
 	case isEmoji(first):
 		if strings.ContainsRune(w.text, joiner) {
-			w.also = strings.Split(w.text, string(joiner))
+			w.also = unique(strings.Split(w.text, string(joiner)))
 		}
 		return false
 	case newRules.isWordAlone(first):

@@ -75,6 +75,19 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// The terms of a text grow with its length, whatever is joined in it.
+func TestJoinedWordsHaveFewTerms(t *testing.T) {
+	for _, part := range []string{"👩\u200d", "a-", "ab'", "ä-", "c++-", ".a", "a\u200c", "١-a"} {
+		const n = 5000
+		if terms := len(edges(newRules.words(strings.Repeat(part, n)))); terms > 5*n {
+			t.Errorf("%d times %q has %d terms", n, part, terms)
+		}
+		if len(part) > 6 && len(newRules.words(strings.Repeat(part, n))[0].also) > 1 {
+			t.Errorf("%d times %q has a part twice", n, part)
+		}
+	}
+}
+
 func FuzzWords(f *testing.F) {
 	for _, seed := range []string{
 		"Hello <b>World</b>", "Café cafe\u0301 İı ŉ ǰ ΐ", "漢字カ\u3099コーヒー", "a\xffb\x00", "&#x130;&eacute;<",
