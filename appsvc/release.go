@@ -409,6 +409,9 @@ func (s *Session) checkNewAsk(ctx context.Context, in UpdateReleaseRequest) erro
 	}
 	rel, err := view(ctx, s, func(r *reader) (release, error) {
 		rel, err := r.releaseToChange(ctx, s.by, in.ID, in.Version, ReleaseOpen, ReleaseScheduled)
+		if err == nil {
+			err = s.mayChange(&rel, 0)
+		}
 		if err != nil {
 			return rel, err
 		}

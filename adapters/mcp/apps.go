@@ -367,6 +367,7 @@ type releaseInput struct {
 	Name  string      `json:"name" jsonschema:"what it brings, in a few words"`
 	Note  string      `json:"note,omitzero" jsonschema:"for those who approve it"`
 	Moves []moveInput `json:"moves"`
+	Ask   []string    `json:"ask,omitzero" jsonschema:"URNs of people who are asked to approve it"`
 }
 
 type moveInput struct {
@@ -384,7 +385,7 @@ type proposal struct {
 }
 
 func proposeRelease(c *call, in releaseInput) (out proposal, err error) {
-	release := appsvc.CreateReleaseRequest{Name: in.Name, Note: in.Note}
+	release := appsvc.CreateReleaseRequest{Name: in.Name, Note: in.Note, Ask: in.Ask}
 	for i, m := range in.Moves {
 		move := appsvc.ReleaseMove{AppID: m.App, Tag: m.Tag, To: appsvc.NoTag()}
 		if move.Tag == "" {

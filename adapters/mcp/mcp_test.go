@@ -207,6 +207,8 @@ func TestToolsThatFail(t *testing.T) {
 			"value": 1})},
 		{"not_applicable", "/element", "comment", object{"id": id, "text": "a", "element": "9.9"}},
 		{"not_found", "/moves/0", "propose_release", object{"name": "r", "moves": []object{{"app": "none"}}}},
+		{"not_applicable", "/ask/0", "propose_release", object{"name": "r", "moves": []object{{"app": id}},
+			"ask": []string{network + ":user=nobody"}}},
 		{"invalid", "/moves", "propose_release", object{"name": "r", "moves": []object{}}},
 		{"invalid", "/bytes", "add_file", object{"name": "a.png", "bytes": "!"}},
 		{"too_large", "/bytes", "add_file", object{"name": "a.pdf", "bytes": strings.Repeat("AAAA", 400_000)}},
