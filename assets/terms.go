@@ -23,8 +23,8 @@ import (
 // the value:
 //
 //	wlaunch              the word "launch" is in its text or in its author's names
-//	w\x02launch          it has an attachment with the word in its title; with \x03, an attribute with it in its value;
-//	                     with \x04, a link with it
+//	w\x02launch          it has an attachment with the word in its title
+//	w\x03launch          it has an attribute with the word in its value; with \x04, a link with it
 //	qin the              the words "in" and "the" are adjacent in its text or in a name of its author
 //	f12                  it is in folder 12
 //	f                    it is in no folder
