@@ -132,7 +132,7 @@ export const sendable = /^[\x21-\x7e]+$/;
 
 /**
  * @typedef {{id: string, path: string, label: string, children: string[], inherit: boolean, deleted: boolean,
- *   permissions?: Permission[]}} Folder
+ *   permissions?: Permission[], unseen?: boolean}} Folder
  */
 /**
  * @typedef {{id: string, operation: string, user?: {id: string, name?: string}, role?: {id: string, name?: string},
@@ -224,7 +224,7 @@ export class Library {
 		).value.asset;
 	}
 
-	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{folders: Folder[]}>} */
+	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{folders: Folder[], ancestors?: {id: string, path: string}[]}>} */
 	folders(query, signal) {
 		return this.api.get(`${this.base}/folders`, "folders", query, signal);
 	}

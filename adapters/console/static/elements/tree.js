@@ -30,6 +30,9 @@ import { sentence } from "./dialog.js";
 /** How many folders of one place are loaded at once. */
 const page = 200;
 
+/** What is known of a folder that the person may not see, and that is on the way to one that she may. */
+const hidden = { label: "a folder that you may not see", children: [""], inherit: true, deleted: false, unseen: true };
+
 /** @type {Load | undefined} */
 let dragged;
 
@@ -42,6 +45,7 @@ export function drag(event, load, text) {
 
 /** Whether something may be dropped on a folder. @param {Load} load @param {Folder | undefined} f */
 function fits({ folder }, f) {
+	if (f?.unseen) return false;
 	return folder ? folder.path !== below(f) && !`${below(f)}/`.includes(`/${folder.id}/`) : f !== undefined;
 }
 
@@ -181,16 +185,18 @@ export class Tree {
 		const words = this.#words;
 		try {
 			do {
-				const { folders } = await this.lib.folders(
+				const { folders, ancestors = [] } = await this.lib.folders(
 					{
 						...(words && branch === this.root ? { label: words } : { path: branch.path }),
 						limit: String(page + 1),
-						since: list.at(-1)?.id,
+						since: list.findLast((f) => !f.unseen)?.id,
 					},
 					this.signal,
 				);
 				branch.more = folders.length > page;
-				list = [...list, ...folders.slice(0, page)];
+				const unseen = ancestors.map((f) => ({ ...f, ...hidden }));
+				for (const f of unseen) this.known.set(f.id, f);
+				list = [...list, ...folders.slice(0, page), ...unseen.filter((f) => !words && f.path === branch.path)];
 			} while (branch.more && list.length < least);
 			if (words) await this.#places(list);
 			if (words !== this.#words) return;
@@ -267,13 +273,14 @@ export class Tree {
 		const { onmore, ondrop } = this.options;
 		const row = h(
 			"span",
-			{ class: "row", draggable: ondrop && !last && "true" },
+			{ class: "row", draggable: ondrop && !last && !f.unseen && "true" },
 			twisty,
 			!last && icon("folder"),
 			h("span", { class: "called" }, name, place),
 			count,
 			onmore &&
 				!last &&
+				!f.unseen &&
 				button("", () => onmore(/** @type {Folder} */ (this.known.get(f.id))), {
 					icon: "more",
 					class: "bare small",
@@ -299,7 +306,7 @@ export class Tree {
 			});
 		else {
 			this.#items.set(f.id, item);
-			this.observer.observe(row);
+			if (!f.unseen) this.observer.observe(row); // else there is nothing to count
 		}
 		return item;
 	}
@@ -423,7 +430,8 @@ export class Tree {
 		const f = this.#folderOf(event);
 		const item = f && this.#items.get(f.id);
 		if (!item || target.closest("button")) return;
-		if (item.twisty === target && f.children.length > 0) void (item.branch ? this.#close(item) : this.open(f.id));
+		if (f.unseen || (item.twisty === target && f.children.length > 0))
+			void (item.branch ? this.#close(item) : this.open(f.id));
 		else if (target.closest(".row")) {
 			this.#focus(item.node);
 			this.options.onpick(f);
@@ -464,8 +472,8 @@ export class Tree {
 				item?.branch ? this.#focus(item.branch.node.firstElementChild) : f && void this.open(f.id),
 			ArrowLeft: () =>
 				item?.branch ? this.#close(item) : this.#focus(node.parentElement?.closest('[role="treeitem"]')),
-			Enter: () => (f ? this.options.onpick(f) : node.click()),
-			" ": () => (f ? this.options.onpick(f) : node.click()),
+			Enter: () => (f && !f.unseen ? this.options.onpick(f) : node.click()),
+			" ": () => (f && !f.unseen ? this.options.onpick(f) : node.click()),
 		};
 		const { ctrlKey, metaKey, altKey, key } = event;
 		if (!ctrlKey && !metaKey && !altKey && keys[key]) {
@@ -488,7 +496,7 @@ export class Tree {
 				),
 			);
 		} else {
-			if (f) this.options.onkey?.(event, f);
+			if (f && !f.unseen) this.options.onkey?.(event, f);
 			return;
 		}
 		event.stopPropagation(); // no key of the tree is a shortcut of the page too

@@ -9,6 +9,21 @@ import { h, labelled } from "../dom.js";
 /** The parameters, as the address has them. The last day is one of those that are meant. */
 export const names = ["in", "typos", "from", "to", "foreignId", "sort", "order"];
 
+/** Those that are typed, what they are called, what they are called when they are set, and what they mean. */
+const texts = /** @type {[string, string, string, string][]} */ ([
+	["author", "Author", "author", "The whole name, username or id."],
+	["lang", "Language", "language", "Such as en, or en-GB alone."],
+	["link", "Links to", "links to", "A host, such as example.com."],
+	["tagsAny", "One of these tags", "one of the tags", "With commas between them."],
+	["notTags", "None of these tags", "none of the tags", "With commas between them."],
+]);
+const filed = /** @type {[string, string][]} */ ([
+	["", "in folders or not"],
+	["none", "in no folder"],
+	["any", "in a folder"],
+]);
+names.push("filed", ...texts.map(([name]) => name));
+
 const places = /** @type {[string, string][]} */ ([
 	["text", "texts and authors"],
 	["attachments", "titles of attachments"],
@@ -61,6 +76,20 @@ export function moreFilters(values, changed, open) {
 			},
 		}),
 	);
+	const where = h(
+		"select",
+		{ onchange: () => changed({ filed: where.value }) },
+		filed.map(([value, text]) => h("option", { value }, text)),
+	);
+	where.value = values["filed"] ?? "";
+	/** @param {string} name */
+	const line = (name) => {
+		const input = h("input", {
+			value: values[name] ?? "",
+			onchange: () => changed({ [name]: input.value.trim() }),
+		});
+		return input;
+	};
 	const typos = h("input", {
 		type: "checkbox",
 		checked: values["typos"] === "1",
@@ -85,6 +114,8 @@ export function moreFilters(values, changed, open) {
 			places.map(([, text], i) => h("label", { class: "row" }, boxes[i] ?? "", text)),
 		),
 		h("label", { class: "row" }, typos, "Similar words too"),
+		labelled("In folders", where),
+		texts.map(([name, label, , help]) => labelled(label, line(name), help)),
 		labelled("Id in its source", id, "Choose the source among the filters as well."),
 	);
 }
@@ -105,6 +136,8 @@ export function chosen(values) {
 		],
 		[["typos"], "similar words too"],
 		[["foreignId"], `id in its source: ${values["foreignId"]}`],
+		[["filed"], filed.find(([value]) => value === values["filed"])?.[1] ?? ""],
+		...texts.map(([name, , text]) => /** @type {[string[], string]} */ ([[name], `${text}: ${values[name]}`])),
 		[
 			["sort", "order"],
 			orders.find(
