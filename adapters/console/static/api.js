@@ -493,6 +493,11 @@ export class Api {
 		return this.page("apps", "apps", { ...query, view: "summary" }, signal);
 	}
 
+	/** @param {AbortSignal} [signal] @returns {Promise<{languages: string[]}>} */
+	languages(signal) {
+		return this.get("x/languages", "languages", undefined, signal);
+	}
+
 	/** @param {string} id @param {string} [version] @param {AbortSignal} [signal] @returns {Promise<App>} */
 	async app(id, version, signal) {
 		const value = await this.get(

@@ -5,6 +5,7 @@
  */
 import { h, named } from "../dom.js";
 import { at, names } from "../json.js";
+import { askLanguages } from "../model/languages.js";
 import { compare, longestRise } from "../model/patch.js";
 import { fieldAt, fieldOf } from "../model/schema.js";
 import { titleOf } from "../model/names.js";
@@ -25,7 +26,12 @@ import { isText, kindOf, shown } from "./value.js";
  * @param {AbortSignal} [signal]
  */
 export async function compared(api, id, from, to, signal) {
-	return difference(...(await Promise.all([api.app(id, from, signal), api.app(id, to, signal)])));
+	const [before, after] = await Promise.all([
+		api.app(id, from, signal),
+		api.app(id, to, signal),
+		askLanguages(api, signal),
+	]);
+	return difference(before, after);
 }
 
 /** @param {App} before @param {App} after */

@@ -7,10 +7,12 @@
 import { arrows, button, detail, fill, focusIn, follow, h, newID, reconcile, set as setProps } from "../dom.js";
 import { define, equal, isNumber, isObject, notJSON, own, parse, sameValue, stringify } from "../json.js";
 import { filled, holderOf, fileKind } from "../model/files.js";
+import { isTexts, nameOf, spoken } from "../model/languages.js";
 import { label, readNumber, shownNumber } from "../model/number.js";
 import { localTime, withZone } from "../model/moment.js";
 import { addition, begin, chosen, fieldOf, itemAt, labelOf, schemaOf, shows } from "../model/schema.js";
 import { ask } from "./dialog.js";
+import { textsOf } from "./languages.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../model/schema.js").Field} Field */
@@ -37,6 +39,8 @@ import { ask } from "./dialog.js";
  * @property {import("../session.js").Session} [session] of the person, whose libraries have files to choose
  * @property {(picked: Picked[]) => void} [take] takes files that were chosen for the field, with what is known of them
  * @property {boolean} [several] whether take takes more than one
+ * @property {boolean} [translatable] false for a text that stands in one language
+ * @property {() => void} [translate] shows the field of another language beside it
  */
 
 /**
@@ -44,7 +48,15 @@ import { ask } from "./dialog.js";
  * @param {Field} f @param {Value | undefined} v
  */
 function shape(f, v) {
-	return shows(f, v) ? f.kind : "json";
+	return isTexts(v) ? "texts" : shows(f, v) ? f.kind : "json";
+}
+
+/** Whether a field is for texts that people read. @param {Field} f */
+function translatable(f) {
+	return (
+		["text", "long", "file"].includes(f.kind) &&
+		!["date", "color", "email", "vitrine-folder"].includes(String(f.schema["format"]))
+	);
 }
 
 /**
@@ -56,16 +68,24 @@ export function field(place) {
 	let value = place.value;
 	const node = h("div", { class: "slot" });
 	let described = fieldOf(place.schema, place.root, value);
+	let translating = false; // the person translates a string that stands for all languages
+	const shapeOf = (/** @type {Field} */ f) => (translating ? "texts" : shape(f, value));
 	let built = build(described);
 
 	/** @param {Field} f */
 	function build(f) {
-		const widget = widgets[shape(f, value)](
-			{ ...place, value, onchange, readOnly: place.readOnly || f.schema["readOnly"] === true },
-			f,
-		);
+		const readOnly = place.readOnly || f.schema["readOnly"] === true;
+		const other = spoken.now !== spoken.all[0] && !readOnly && place.translatable !== false && translatable(f);
+		const widget = widgets[shapeOf(f)]({ ...place, value, onchange, readOnly, ...(other && { translate }) }, f);
 		fill(node, widget.node);
 		return widget;
+	}
+
+	function translate() {
+		translating = true;
+		built = build(described);
+		const [, other] = node.querySelectorAll(".texts > *");
+		focusIn(other);
 	}
 
 	/** @param {Value | undefined} next */
@@ -78,7 +98,7 @@ export function field(place) {
 	/** @param {boolean} show whether the field does not know of the value yet */
 	function again(show) {
 		const next = fieldOf(place.schema, place.root, value);
-		if (shape(next, value) !== built.shape || (next.kind === "choice" && built.stale?.(value))) {
+		if (shapeOf(next) !== built.shape || (next.kind === "choice" && built.stale?.(value))) {
 			const focused = node.contains(document.activeElement);
 			described = next;
 			built = build(described);
@@ -124,8 +144,9 @@ function called(place, f) {
 	return labelOf(f, place.name, place.index);
 }
 
-/** @type {Record<Field["kind"], (place: Place, field: Field) => Built>} */
+/** @type {Record<Field["kind"] | "texts", (place: Place, field: Field) => Built>} */
 const widgets = {
+	texts,
 	text,
 	long: text,
 	time: moment,
@@ -169,7 +190,14 @@ function frame(place, f, control, options = {}) {
 		);
 	if (reset) fill(reset, f.initial === undefined ? "Clear" : "Use default");
 	const fixed = f.schema["readOnly"] === true && detail("read only");
-	const tools = h("span", { class: "tools" }, initial, fixed, reset, options.tools);
+	const { translate } = place;
+	const other =
+		translate &&
+		button("Translate", translate, {
+			class: "bare small translate",
+			"aria-label": `Translate ${name} into ${nameOf(spoken.now)}`,
+		});
+	const tools = h("span", { class: "tools" }, initial, fixed, reset, options.tools, other);
 	const mark =
 		place.required &&
 		h("span", { class: "required", title: "required" }, " *", h("span", { class: "unseen" }, "required"));
@@ -186,7 +214,15 @@ function frame(place, f, control, options = {}) {
 				wrong,
 				control,
 			)
-		: h("div", { class: "field" }, head(h("label", { for: id, class: "name" }, name, mark)), control, help, wrong);
+		: h(
+				"div",
+				{ class: "field" },
+				head(h("label", { for: id, class: "name" }, name, mark)),
+				control,
+				place.bare && other,
+				help,
+				wrong,
+			);
 	setProps(control, {
 		"aria-describedby": described,
 		...(group
@@ -298,6 +334,23 @@ function single(place, f, control, show, tools) {
 			present(value !== undefined);
 			place.onchange(value);
 		},
+	};
+}
+
+/** A text in several languages. @param {Place} place @param {Field} f @returns {Built} */
+function texts(place, f) {
+	const { translate, ...plain } = place;
+	const inner = textsOf(plain, f, field);
+	const framed = frame(plain, f, inner.node, { group: true });
+	framed.present(place.value !== undefined);
+	return {
+		node: framed.node,
+		shape: "texts",
+		set(value) {
+			framed.present(value !== undefined);
+			inner.set(value);
+		},
+		faults: (list, all) => framed.faults(inner.faults(list, all), all),
 	};
 }
 

@@ -6,6 +6,7 @@
 import { button, fill, h, help, labelled } from "../dom.js";
 import { stringify } from "../json.js";
 import { fits } from "../model/fits.js";
+import { askLanguages, inLanguage, spoken } from "../model/languages.js";
 import { complete } from "../model/schema.js";
 import { titleOf } from "../model/names.js";
 import { show } from "./dialog.js";
@@ -215,7 +216,8 @@ export class Preview {
 				shown = before;
 			}
 			const schema = shown.component.configSchema;
-			const config = JSON.parse(stringify(complete(schema, schema, shown.config)));
+			// Defaults may be texts in several languages, too.
+			const config = inLanguage(complete(schema, schema, inLanguage(shown.config, spoken.now)), spoken.now);
 			const { name, version, main } = shown.component;
 			return [
 				{
@@ -224,7 +226,7 @@ export class Preview {
 					version,
 					main: new URL(this.others[name] || main, this.options.base).href,
 					headless: /** @type {any} */ (shown.component).headless === true,
-					config,
+					config: JSON.parse(stringify(config)),
 				},
 			];
 		});
@@ -243,7 +245,7 @@ export class Preview {
  */
 export async function showVersion(api, id, version, load = (signal) => api.app(id, version, signal)) {
 	const closed = new AbortController();
-	const app = await load(closed.signal);
+	const [app] = await Promise.all([load(closed.signal), askLanguages(api, closed.signal)]);
 	const said = h("p", { class: "wrong", role: "status" });
 	const preview = new Preview({
 		base: api.base,

@@ -5,6 +5,7 @@
 import { detail, h, named } from "../dom.js";
 import { at, isObject, sameValue, stringify } from "../json.js";
 import { fileKind } from "../model/files.js";
+import { isTexts, nameOf } from "../model/languages.js";
 import { localTime } from "../model/moment.js";
 import { label } from "../model/number.js";
 import { chosen, fieldOf, itemAt, labelOf, schemaOf, within } from "../model/schema.js";
@@ -83,17 +84,19 @@ function leaf(field, root, value) {
 function nested(field, root, value, depth) {
 	if (!isObject(value) && !Array.isArray(value)) return leaf(field, root, value);
 	const inner = within(field, root, value);
-	const kind = kindOf(field, root, value);
+	const kind = isTexts(value) ? undefined : kindOf(field, root, value);
 	/** @type {[string, Field, Value][]} */
-	const parts = Array.isArray(value)
-		? value.slice(0, most).map((v, i) => ["", fieldOf(itemAt(inner, i), root, v), v])
-		: namesOf(inner, value)
-				.slice(0, most)
-				.map((name) => {
-					const v = /** @type {Value} */ (at(value, [name]));
-					const f = fieldOf(schemaOf(inner.schema, name), root, v);
-					return [labelOf(f, name), f, v];
-				});
+	const parts = isTexts(value)
+		? Object.entries(value).map(([name, text]) => [nameOf(name), field, text])
+		: Array.isArray(value)
+			? value.slice(0, most).map((v, i) => ["", fieldOf(itemAt(inner, i), root, v), v])
+			: namesOf(inner, value)
+					.slice(0, most)
+					.map((name) => {
+						const v = /** @type {Value} */ (at(value, [name]));
+						const f = fieldOf(schemaOf(inner.schema, name), root, v);
+						return [labelOf(f, name), f, v];
+					});
 	const rest = (Array.isArray(value) ? value.length : Object.keys(value).length) - parts.length;
 	// What a form of a choice always has is what tells it from the others, which its name does already.
 	const rows = parts.filter(([, f]) => kind === undefined || f.kind !== "const");

@@ -16,6 +16,7 @@ import {
 	resolve,
 	types,
 } from "./keywords.js";
+import { isTexts } from "./languages.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("./keywords.js").Schema} Schema */
@@ -57,6 +58,7 @@ const formats = {
 export function fits(schema, root, value, deciding = false, depth = 0) {
 	if (schema === false) return false;
 	if (!isObject(schema) || depth > deepest) return true;
+	if (isTexts(value)) return Object.values(value).every((text) => fits(schema, root, text, deciding, depth + 1));
 	const s = known(schema, root);
 	/** @param {Value | undefined} other @param {Value} [v] @param {boolean} [formats] */
 	const also = (other, v = value, formats = deciding) => fits(other, root, v, formats, depth + 1);

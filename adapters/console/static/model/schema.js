@@ -17,6 +17,7 @@ import {
 	resolve,
 	types,
 } from "./keywords.js";
+import { isTexts, nameOf } from "./languages.js";
 import { seen } from "./names.js";
 import { label } from "./number.js";
 
@@ -147,6 +148,10 @@ export function fieldAt(schema, value, path) {
 	const labels = [];
 	let field = fieldOf(schema, root, value);
 	for (const name of path) {
+		if (isTexts(value)) {
+			labels.push(nameOf(name));
+			return { field, root, labels };
+		}
 		field = within(field, root, value, name);
 		const index = field.kind === "list" || Array.isArray(value) ? Number(name) : undefined;
 		schema = index === undefined ? schemaOf(field.schema, name) : itemAt(field, index);

@@ -8,6 +8,7 @@ import { button, count, fill, h, help, icon, newID, reconcile } from "../dom.js"
 import { appNav } from "../elements/apphead.js";
 import { Card, componentsOf } from "../elements/card.js";
 import { askWith, confirm, details, sentence, trouble as tell } from "../elements/dialog.js";
+import { languageSwitch } from "../elements/languages.js";
 import { chooseGroups, group, person } from "../elements/person.js";
 import { pick } from "../elements/pick.js";
 import { Preview } from "../elements/preview.js";
@@ -16,6 +17,7 @@ import { rawJSON } from "../elements/rawjson.js";
 import { tabbed } from "../elements/tabs.js";
 import { names, stringify } from "../json.js";
 import { Editor } from "../model/editor.js";
+import { askLanguages } from "../model/languages.js";
 import { LocalDraft } from "../model/local.js";
 import { newKey, sameItem } from "../model/patch.js";
 import { begin, fieldAt } from "../model/schema.js";
@@ -37,7 +39,7 @@ export function view(context) {
 
 	async function load() {
 		try {
-			const app = await api.app(params[0], undefined, signal);
+			const [app] = await Promise.all([api.app(params[0], undefined, signal), askLanguages(api, signal)]);
 			const editor = new Editor(api, app, !session.mayWrite(app));
 			local = new LocalDraft([api.base.href, session.me?.urn ?? "", app.id], editor, signal);
 			build(page, local, context);
@@ -71,7 +73,11 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 		onerror: (key, message) => cards.get(key)?.fail(message),
 	});
 	previewDraft(preview, editor, components, list);
-	const design = h("div", { class: "beside" }, list.node, preview.node);
+	const language = languageSwitch(editor, () => {
+		for (const card of cards.values()) void card.build();
+		editor.dispatchEvent(new Event("draft")); // which the preview follows
+	});
+	const design = h("div", null, language, h("div", { class: "beside" }, list.node, preview.node));
 	const tabs = tabbed(
 		[
 			["Design", design],

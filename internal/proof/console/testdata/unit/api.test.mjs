@@ -24,6 +24,7 @@ const calls = {
 	deleteTag: [api().deleteTag, "a", "t", "k"],
 	components: [api().components],
 	componentVersions: [api().componentVersions, "c"],
+	languages: [api().languages],
 	manifest: [api().manifest, "c", "1"],
 	check: [api().check, "c", "{}"],
 	createComponent: [api().createComponent, "{}", "k"],
