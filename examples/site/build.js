@@ -1,6 +1,7 @@
-// build.js writes the site into dist: a page for each app that the tag publishes, and a list of them.
+// build.js writes the site into dist: a page for each app that the tag publishes, and a list of them. The first
+// language is at the top, and each other one in a folder of its own.
 //
-//   SERVER=https://v.example KEY=pk_… [TAG=production] node build.js
+//   SERVER=https://v.example KEY=pk_… [TAG=production] [LANGUAGES=en,de] node build.js
 
 import { cp, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
@@ -13,47 +14,69 @@ const components = { article }; // by the names of their manifests
 /** @param {string} text */
 const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
+const languages = (process.env.LANGUAGES ?? "en").split(",");
+/** @type {Record<string, string>} */
+const allPages = { en: "All pages", de: "Alle Seiten" }; // yours, by language
+
+/** The folder of a language below dist. @param {string} lang */
+const folder = (lang) => (lang === languages[0] ? "" : `${lang}/`);
+
 /**
+ * @param {string} file its name, in every language
+ * @param {string} lang
  * @param {string} title
  * @param {string} main
  */
-const page = (title, main) => `<!doctype html>
-<html lang="en">
+function page(file, lang, title, main) {
+	const top = folder(lang) && "../";
+	/** @param {string} other */
+	const href = (other) => `hreflang="${other}" href="${top}${folder(other)}${file}"`;
+	const others = languages.filter((other) => other !== lang);
+	return `<!doctype html>
+<html lang="${lang}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
-<link rel="stylesheet" href="style.css">
+<link rel="stylesheet" href="${top}style.css">
+${others.map((other) => `<link rel="alternate" ${href(other)}>`).join("\n")}
 <main>
 <h1>${escaped(title)}</h1>
+${others.map((other) => `<a lang="${other}" ${href(other)}>${other}</a>`).join(" ")}
 ${main}
 </main>
 </html>
 `;
+}
 
 export async function build() {
 	const source = { server: server(), key: setting("KEY"), tag: process.env.TAG ?? "production" };
 	const listed = [];
 	for await (const app of listApps(source)) listed.push(app);
-	const apps = await getApps({ ...source, apps: listed.map(({ id }) => id) });
 	// The pages of before stay until all new ones are there.
 	await rm("dist.new", { recursive: true, force: true });
 	await mkdir("dist.new/components", { recursive: true });
 	await cp("style.css", "dist.new/style.css");
 	await cp("components/article.js", "dist.new/components/article.js");
-	const items = [];
-	for (const app of apps) {
-		if (app.error !== undefined) continue; // it was taken away since it was listed
-		// live follows the tag in pages that are open.
-		const html = (await renderApp(app, components)).replace("<vitrine-app ", "<vitrine-app live ");
-		const script = `<script type="module" src="${escaped(server())}/x/vitrine.js"></script>`;
-		await writeFile(`dist.new/${app.id}.html`, page(app.title, `${html}\n${script}`));
-		const day = new Date(app.publishedAt).toISOString().slice(0, 10);
-		items.push(`<li><a href="${app.id}.html">${escaped(app.title)}</a> <time datetime="${day}">${day}</time></li>`);
+	for (const lang of languages) {
+		const dir = `dist.new/${folder(lang)}`;
+		await mkdir(dir, { recursive: true });
+		const items = [];
+		for (const app of await getApps({ ...source, lang, apps: listed.map(({ id }) => id) })) {
+			if (app.error !== undefined) continue; // it was taken away since it was listed
+			// live follows the tag in pages that are open.
+			const html = (await renderApp(app, components)).replace("<vitrine-app ", "<vitrine-app live ");
+			const script = `<script type="module" src="${escaped(server())}/x/vitrine.js"></script>`;
+			const file = `${app.id}.html`;
+			await writeFile(dir + file, page(file, lang, app.title, `${html}\n${script}`));
+			const day = new Date(app.publishedAt).toISOString().slice(0, 10);
+			items.push(`<li><a href="${file}">${escaped(app.title)}</a> <time datetime="${day}">${day}</time></li>`);
+		}
+		const list = `<ul>\n${items.join("\n")}\n</ul>`;
+		await writeFile(`${dir}index.html`, page("index.html", lang, allPages[lang] ?? "All pages", list));
+		console.log(`dist/${folder(lang)} has the pages of ${items.length} apps`);
 	}
-	await writeFile("dist.new/index.html", page("All pages", `<ul>\n${items.join("\n")}\n</ul>`));
 	await rm("dist", { recursive: true, force: true });
 	await rename("dist.new", "dist");
-	console.log(`dist has the pages of ${items.length} apps`);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await build();

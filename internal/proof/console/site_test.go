@@ -31,7 +31,7 @@ func TestSite(t *testing.T) {
 	if err := os.WriteFile(hooks, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, "-webhooks", hooks, "-webhooks-allow", "127.0.0.0/8")
+	w := newWorld(t, "-webhooks", hooks, "-webhooks-allow", "127.0.0.0/8", "-languages", "en,de")
 	npm, node := tool(t, "npm"), tool(t, "node")
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(module+"/examples/site")); err != nil {
@@ -76,8 +76,8 @@ func TestSite(t *testing.T) {
 		}
 	}
 	follow(commands[1]) // the component; npm install is done
-	const config = `{"heading":"Tea <i>","text":"It is hot.","more":"It was cold.",` +
-		`"picture":{"src":"https://p.example.test/x/file/1/tea.png","alt":"A cup"}}`
+	const config = `{"heading":"Tea <i>","text":{"lang:en":"It is hot.","lang:de":"Er ist heiß."},` +
+		`"more":"It was cold.","picture":{"src":"https://p.example.test/x/file/1/tea.png","alt":"A cup"}}`
 	app := w.newApp("Winter & tea", `{"component":{"name":"article","version":"1.0.0"},"config":`+config+`}`)
 	w.request(ann, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"0"}`)
 	w.newApp("A draft")
@@ -115,16 +115,23 @@ func TestSite(t *testing.T) {
 	p := &person{b, w}
 	b.Open(pages.url + "/plain/")
 	const texts = `(want) => document.querySelector("main").innerText.replace(/\s+/g, " ").startsWith(want)`
-	b.Until(texts, "All pages Winter & tea 20")
+	b.Until(texts, "All pages de Winter & tea 20")
 	p.look(axe)
 	b.Click(`//a[contains(., "Winter")]`)
-	b.Until(texts, "Winter & tea Tea <i> It is hot. It was cold.")
+	b.Until(texts, "Winter & tea de Tea <i> It is hot. It was cold.")
 	p.look(axe)
+	b.Click(`//a[@lang="de"]`)
+	b.Until(texts, "Winter & tea en Tea <i> Er ist heiß. It was cold.")
+	p.look(axe)
+	b.Click(`//a[@lang="en"]`)
 	var srcset string
 	b.Run(&srcset, `() => document.querySelector("img").srcset`)
 	if !strings.HasPrefix(srcset, "https://p.example.test/x/file/1/tea.png?w=320 320w, ") {
 		t.Errorf("srcset is %q", srcset)
 	}
+	b.Open(pages.url + "/de/" + app + ".html")
+	b.Click(named("Read more"))
+	b.Until(`() => document.querySelector("[data-key]").innerText.includes("Er ist heiß.")`)
 	b.Open(pages.url + "/" + app + ".html")
 	b.Click(named("Read more"))
 	b.Until(`() => !document.querySelector("button") &&
@@ -153,9 +160,9 @@ func TestSite(t *testing.T) {
 		}
 	}
 	w.request(ann, "PATCH", "/apps/"+app, `[{"op":"test","path":"/apps/0/version","value":"0"},`+
-		`{"op":"replace","path":"/apps/0/elements/0/config/text","value":"It is cooler now."}]`)
+		`{"op":"replace","path":"/apps/0/elements/0/config/text/lang:en","value":"It is cooler now."}]`)
 	w.request(ann, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"1"}`)
-	b.Until(texts, "Winter & tea Tea <i> It is cooler now.")
+	b.Until(texts, "Winter & tea de Tea <i> It is cooler now.")
 	built := filepath.Join(dir, "dist", app+".html")
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		if text, _ := os.ReadFile(built); strings.Contains(string(text), "cooler") {

@@ -68,7 +68,8 @@ export function inLanguage(value, language) {
  */
 export function missingIn(value, language) {
 	if (isTexts(value)) return answered(value, language) === language ? 0 : 1;
-	const parts = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+	/** @type {Value[]} */
+	const parts = Array.isArray(value) ? [...value] : isObject(value) ? Object.values(value) : [];
 	return parts.map((part) => missingIn(part, language)).reduce((a, b) => a + b, 0);
 }
 
