@@ -118,3 +118,20 @@ func TestASessionWithinSomeMemory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What was only tried is neither stored nor read by anybody later.
+func TestWhatWasTriedIsNotCached(t *testing.T) {
+	db, one, ann := publishing(t)
+	by := vitrine.Caller{URN: publisher + ":user=ann", Moderates: []string{publisher}}
+	app, err := ann.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "a", Groups: []string{publisher}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := appsvc.New(db, nil).As(by)
+	retitle(t, ann.Trying(), app.ID, "tried")
+	retitle(t, other, app.ID, "real")
+	retitle(t, other, app.ID, "later")
+	if got, err := one.As(by).Version(t.Context(), app.ID, vitrine.NewVersion(1)); err != nil || got.Title != "real" {
+		t.Errorf("version 1 is %q: %v", got.Title, err)
+	}
+}

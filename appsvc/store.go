@@ -31,6 +31,7 @@ type store struct {
 	versions   *lru.Cache[versionName, keptVersion]
 	deliveries *lru.Cache[deliveryName, Delivery]
 	complete   atomic.Bool // every tag has a record of published/
+	tries      bool        // updates are rolled back
 }
 
 // versionName names a version of an app.
@@ -76,30 +77,23 @@ func (s *store) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*
 	if err := s.feeds.Identify(ctx); err != nil {
 		return err
 	}
-	return keyval.Update(ctx, s.db, records.Space, o, func(t *keyval.Tx) error {
+	err := keyval.Update(ctx, s.db, records.Space, o, func(t *keyval.Tx) error {
 		rows := records.Reader{Snapshot: t}
-		return fn(&writer{&reader{Reader: rows, s: s, tx: t}, records.Writer{Rows: rows, Tx: t}})
-	})
-}
-
-// trying returns the store, with updates that are rolled back.
-func (s *store) trying() *store {
-	return &store{db: rolledBack{s.db}, feeds: s.feeds, feed: s.feed, versions: s.versions, deliveries: s.deliveries}
-}
-
-// rolledBack is a store whose updates are rolled back once they would succeed.
-type rolledBack struct{ storage.Store }
-
-// Update calls fn, perhaps several times.
-func (s rolledBack) Update(
-	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
-) error {
-	return ignore(s.Store.Update(ctx, space, o, func(t storage.Tx) error {
-		if err := fn(t); err != nil {
-			return err
+		err := fn(&writer{&reader{Reader: rows, s: s, tx: t}, records.Writer{Rows: rows, Tx: t}})
+		if err == nil && s.tries {
+			err = errDryRun // so that nothing of it is cached
 		}
-		return errDryRun
-	}), errDryRun)
+		return err
+	})
+	if s.tries {
+		err = ignore(err, errDryRun)
+	}
+	return err
+}
+
+// trying returns the store, with updates that are rolled back once they would succeed.
+func (s *store) trying() *store {
+	return &store{db: s.db, feeds: s.feeds, feed: s.feed, versions: s.versions, deliveries: s.deliveries, tries: true}
 }
 
 // changed returns a channel that is closed when there may be new records.
