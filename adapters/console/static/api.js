@@ -24,6 +24,9 @@ import { parse, stringify } from "./json.js";
  *   note?: string, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a
  * history
  */
+/** @typedef {Schemas["Comment"]} Comment */
+/** @typedef {Schemas["InboxItem"]} InboxItem */
+/** @typedef {{urn: string, name: string}} Named somebody to choose */
 /** @typedef {Schemas["Tag"]} Tag */
 /** @typedef {Schemas["TagRule"]} TagRule */
 /** @typedef {Schemas["Violation"]} Violation */
@@ -591,6 +594,66 @@ export class Api {
 	}
 
 	/**
+	 * The open comments of an app, newest first.
+	 * @param {string} id @param {AbortSignal} [signal] @returns {Promise<Comment[]>}
+	 */
+	async comments(id, signal) {
+		return (await this.get(`apps/${s(id)}/comments`, "comments", { open: "true", limit: "500" }, signal)).comments;
+	}
+
+	/**
+	 * @param {string} id
+	 * @param {{text: string, element?: string, pointer?: string, mentions?: string[]}} comment
+	 */
+	comment(id, comment) {
+		return this.ask("POST", `apps/${s(id)}/comments`, { member: "id", body: stringify(comment) });
+	}
+
+	/** @param {string} id @param {string} comment @param {{text: string}} reply */
+	reply(id, comment, reply) {
+		return this.ask("POST", `apps/${s(id)}/comments/${s(comment)}/replies`, {
+			member: "id",
+			body: stringify(reply),
+		});
+	}
+
+	/** @param {string} id @param {string} comment */
+	resolve(id, comment) {
+		return this.ask("PATCH", `apps/${s(id)}/comments/${s(comment)}`, {
+			member: "id",
+			body: stringify({ resolved: true }),
+		});
+	}
+
+	/** @param {string} id @param {string} comment */
+	removeComment(id, comment) {
+		return this.ask("DELETE", `apps/${s(id)}/comments/${s(comment)}`, {});
+	}
+
+	/** Whom a comment on an app can mention. @param {string} id @returns {Promise<Named[]>} */
+	async readers(id) {
+		return (await this.get(`apps/${s(id)}/people`, "people")).people;
+	}
+
+	/** Who could approve a release. @param {string} id @param {AbortSignal} [signal] @returns {Promise<Named[]>} */
+	async approvers(id, signal) {
+		return (await this.get(`x/releases/${s(id)}/approvers`, "people", undefined, signal)).people;
+	}
+
+	/**
+	 * What waits for the person.
+	 * @param {AbortSignal} [signal] @returns {Promise<{items: InboxItem[], next: string | null, until: number}>}
+	 */
+	inbox(signal) {
+		return this.get("x/inbox", "items", undefined, signal);
+	}
+
+	/** Notes what the person has seen of it. @param {number} until */
+	seen(until) {
+		return this.ask("POST", "x/inbox/seen", { body: stringify({ until }) });
+	}
+
+	/**
 	 * @param {{state?: string, app?: string, after?: string, limit?: string}} query @param {AbortSignal} [signal]
 	 * @returns {Promise<{releases: Release[], next: string | undefined}>}
 	 */
@@ -613,8 +676,8 @@ export class Api {
 
 	/**
 	 * @param {string} id
-	 * @param {{version: string, name: string, note: string, moves: NewMove[], at: number | null, until: number | null}}
-	 *   release
+	 * @param {{version: string, name: string, note: string, moves: NewMove[], at: number | null, until: number | null,
+	 *   ask: string[]}} release
 	 * @returns {Promise<Release>}
 	 */
 	async updateRelease(id, release) {

@@ -38,6 +38,8 @@ const corner = h("div", { class: "corner" });
 
 /** @type {Live} */
 let live;
+/** How much waits for the person. @type {HTMLElement | undefined} */
+let bell;
 
 /** @type {{hash: string, view?: import("./router.js").View, abort?: AbortController}} */
 let current = { hash: "" };
@@ -118,7 +120,7 @@ function showCorner() {
 		class: "who",
 	});
 	fill(who, person(me.urn));
-	fill(corner, themeButton(), who);
+	fill(corner, bell, themeButton(), who);
 	links.forEach((link, i) => (link.hidden = !menu[i]?.[4]()));
 }
 
@@ -267,6 +269,7 @@ async function begin() {
 	try {
 		const me = await session.begin();
 		live = new Live(session.api, me);
+		bell = (await import("./elements/bell.js")).bell(session, live);
 	} catch (e) {
 		fill(main, failure(e));
 		return;

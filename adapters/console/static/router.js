@@ -26,6 +26,7 @@ export const routes = /** @type {[RegExp, string, () => Promise<Module>][]} */ (
 	[/^\/components$/, "components", () => import("./views/components.js")],
 	[/^\/releases$/, "releases", () => import("./views/releases.js")],
 	[/^\/releases\/([^/]+)$/, "releases", () => import("./views/release.js")],
+	[/^\/inbox$/, "inbox", () => import("./views/inbox.js")],
 	[/^\/account$/, "account", () => import("./views/account.js")],
 	[/^\/people$/, "people", () => import("./views/people.js")],
 	[/^\/keys$/, "keys", () => import("./views/keys.js")],

@@ -85,6 +85,7 @@ func TestViews(t *testing.T) {
 		{"folded", "/apps/" + shop + "/history", `//*[contains(@class, "line") and contains(., "1–2")]`},
 		{"deployments", "/apps/" + id + "/deployments", named("Use it")},
 		{"releases", "/releases", `//a[.="Spring for all"]`},
+		{"inbox", "/inbox", `//h1[.="What waits for you"]`},
 		{"release", "/releases/" + release.ID, `//*[@role="alert"]//li`},
 		{"assets", "/assets", `//ul[@aria-label="Assets"]/li[2]`},
 		{"assetadd", "/assets/example.test/example.test/add?folder=" + w.newFolder("Spring", "/"),

@@ -104,7 +104,7 @@ export function view({ session, api, query, signal, live, shell }) {
 			rows,
 			shown,
 			(a) =>
-				`${a.id} ${a.version} ${a.tags.map((t) => [t.name, t.appVersion])} ${titles.size} ${JSON.stringify(a.found)}`,
+				`${a.id} ${a.version} ${a.openComments} ${a.tags.map((t) => [t.name, t.appVersion])} ${titles.size} ${JSON.stringify(a.found)}`,
 			(app) => ({ node: row(app) }),
 		);
 		fill(
@@ -173,6 +173,7 @@ export function view({ session, api, query, signal, live, shell }) {
 					? h("span", { class: "name" }, app.title)
 					: h("a", { href: to("apps", app.id), class: "name" }, app.title),
 				detail(`version ${app.version}`),
+				app.openComments && detail(icon("comment"), " ", count(app.openComments, "open comment")),
 				app.found?.map((f) =>
 					h(
 						"a",

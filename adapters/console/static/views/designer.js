@@ -6,6 +6,7 @@
 import { to } from "../address.js";
 import { button, count, fill, h, help, icon, newID, reconcile } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
+import { comments } from "../elements/comments.js";
 import { Card, componentsOf } from "../elements/card.js";
 import { askWith, confirm, details, sentence, trouble as tell } from "../elements/dialog.js";
 import { languageSwitch } from "../elements/languages.js";
@@ -77,7 +78,18 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 		for (const card of cards.values()) void card.build();
 		editor.dispatchEvent(new Event("draft")); // which the preview follows
 	});
-	const design = h("div", null, language, h("div", { class: "beside" }, list.node, preview.node));
+	const talk = comments({
+		api,
+		session,
+		editor,
+		known: components.known,
+		cards,
+		list: list.node,
+		live,
+		signal,
+		shown: query.has("comments"),
+	});
+	const design = h("div", null, language, h("div", { class: "beside" }, list.node, preview.node, talk.panel));
 	const tabs = tabbed(
 		[
 			["Design", design],
@@ -106,7 +118,7 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 	});
 	const trouble = h("div", { role: "alert" });
 	const share = async () => (await import("../elements/share.js")).share(session, { ...editor.draft, id });
-	const status = statusLine(page, editor, publish, reveal, button("Share", share, { class: "small" }));
+	const status = statusLine(page, editor, publish, reveal, [button("Share", share, { class: "small" }), talk.toggle]);
 	const news = newsOf(page, editor, live, signal, publish.reload);
 	fill(
 		page,
@@ -201,7 +213,7 @@ function titleField(editor) {
 /**
  * What is live and what is saved, at a glance, and what can be done about it.
  * @param {HTMLElement} page @param {Editor} editor @param {ReturnType<typeof publisher>} publish
- * @param {() => void} reveal shows what is wrong @param {HTMLElement} share
+ * @param {() => void} reveal shows what is wrong @param {HTMLElement[]} share and what else there is
  */
 function statusLine(page, editor, publish, reveal, share) {
 	const state = h("span", { role: "status" });

@@ -7,6 +7,7 @@ import { ApiError } from "../api.js";
 import { button, count, detail, fill, flag, h, icon, labelled, reconcile } from "../dom.js";
 import { askWith, confirm, sentence, toast } from "../elements/dialog.js";
 import { author, group, person } from "../elements/person.js";
+import { pick } from "../elements/pick.js";
 import { showVersion } from "../elements/preview.js";
 import { leads, times, whatChanges } from "../elements/release.js";
 import { moment, time } from "../elements/time.js";
@@ -202,7 +203,47 @@ export function view({ session, api, params, signal, live, shell }) {
 				r.independent && r.needs > 1 && " Of people who gave each other rights, one counts.",
 			),
 			!r.mayApprove && h("p", null, cannot(r)),
+			[...apps.values()].every((a) => !a || session.mayWrite(a)) && asking(r),
 		);
+	}
+
+	/** Who is asked, and somebody to ask; or that nobody could approve it, and what helps. @param {Release} r */
+	function asking(r) {
+		const ask = r.ask ?? [];
+		const asked =
+			ask.length > 0 &&
+			h(
+				"p",
+				null,
+				"Asked: ",
+				ask.flatMap((urn) => [person(urn), " "]),
+			);
+		const line = h("div", null, asked);
+		void api
+			.approvers(id, signal)
+			.then((people) => {
+				const others = people.filter((p) => !ask.includes(p.urn));
+				if (others.length > 0)
+					line.append(
+						button("Ask somebody", () => void askOne(r, others), { class: "small", icon: "person" }),
+					);
+				else if (people.length === 0 && !r.mayApprove)
+					line.append(
+						h(
+							"p",
+							{ class: "strong" },
+							"Nobody of your network can approve it now: all who might have made or changed it, or have their rights from those who did. Ask an administrator to give somebody else the rights, or to make the release.",
+						),
+					);
+			})
+			.catch(() => {});
+		return line;
+	}
+
+	/** @param {Release} r @param {import("../api.js").Named[]} people */
+	async function askOne(r, people) {
+		const found = await pick("Whom do you ask to approve it?", people, (p) => ({ name: p.name, detail: "" }), "");
+		if (found) await update({ ask: [...(r.ask ?? []), found.urn] });
 	}
 
 	/** Why the person cannot approve the release, as far as the page knows. @param {Release} r */
@@ -281,8 +322,8 @@ export function view({ session, api, params, signal, live, shell }) {
 	/** @param {Partial<Release>} with_ */
 	const update = (with_) =>
 		change(
-			({ version, name, note, moves, at, until }) =>
-				api.updateRelease(id, { version, name, note, moves, at, until, ...with_ }),
+			({ version, name, note, moves, at, until, ask }) =>
+				api.updateRelease(id, { version, name, note, moves, at, until, ask: ask ?? [], ...with_ }),
 			"The release is changed.",
 		);
 
