@@ -45,3 +45,23 @@ func TestPicturesOfACallerAreDecodedOneAfterTheOther(t *testing.T) {
 		<-first
 	})
 }
+
+// A store may have null for an address or an object, which is left out of what is added now.
+func TestNullThatAnEarlierReleaseHasStoredIsNoFault(t *testing.T) {
+	record := func(attachment string) assetRecord {
+		return assetRecord{Ordinal: 1, Origin: originOf("g", "1"),
+			Body: []byte(`{"content":{"id":"1","generator":{"id":"g"},` +
+				`"attributedTo":null,"attachment":[` + attachment +
+				`],"published":"1970-01-01T00:00:00.000Z"},"safe_tags":[]}`)}
+	}
+	limits := Limits{}.withDefaults()
+	if err := checkBody(record(`{"version":"1.0","type":"link","url":null,"\u0068tml":"x"}`), nil, limits); err != nil {
+		t.Error(err)
+	}
+	for _, never := range []string{`{"version":1.0,"type":"link"}`, `{"version":"1.0","type":"file"}`,
+		`{"version":"1.0","type":"link","url":""}`} {
+		if checkBody(record(never), nil, limits) == nil {
+			t.Errorf("%s is no fault", never)
+		}
+	}
+}

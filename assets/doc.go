@@ -213,7 +213,9 @@
 // # Content and limits
 //
 //   - The members via, rights and attributes are in an asset's JSON only if the asset has any.
-//   - Optional members of content may be null.
+//   - Optional members of content may be null. Of what services write for nothing, "" for an address or an object is
+//     taken too. Both are left out, and so is an object that has nothing else. A size may be digits in a text, the
+//     version of an attachment may be the number 1.0 or missing, and a type that is not one of oEmbed becomes link.
 //   - Labels, tags, generator ids, attribute keys and library ids have 1 to 128 characters, foreign
 //     ids 1 to 1,024, attribute values 0 to 1,024, subjects of permissions 1 to 512.
 //   - A search has up to 2,000 bytes of text in 64 words, three lists of up to 16 tags, 16 attributes, 16 generators to

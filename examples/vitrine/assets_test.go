@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/vitrine-go/vitrine/assets"
 )
 
 // write writes files, by their names, into a new directory.
@@ -59,15 +61,15 @@ func TestAssetsAreImportedOnceWhateverTheirFileIsLike(t *testing.T) {
 		"empty":   "", "spaces": " \n\n", "text": "no JSON",
 	})
 	for _, file := range []string{"lines", "array", "request", "objects"} {
-		assets, errors, folders := 6, 5, 2
+		all, errors, folders := 6, 5, 2
 		if file == "lines" {
-			assets, errors = 7, 6
+			all, errors = 7, 6
 		}
 		counts := func(done string, created, unchanged, folders int) string {
 			made := fmt.Sprintf("%d folders", folders)
 			return fmt.Sprintf("%s: %d assets; %d created, 0 updated, %d unchanged, %d rejected; %s created; %d "+
 				"errors\n",
-				done, assets, created, unchanged, assets-2, made, errors)
+				done, all, created, unchanged, all-2, made, errors)
 		}
 		db := file + ".db"
 		for _, c := range []struct {
@@ -219,5 +221,42 @@ func TestPicturesOfADirectoryAndWhatIsExported(t *testing.T) {
 	if out := vitrine("import", "-db", "w.db", "-network", "n.test", "-files", "bytes", "hostile"); out.status != 1 ||
 		!strings.Contains(out.stdout, "is no name of a file") {
 		t.Errorf("%+v", out)
+	}
+}
+
+// Two folders of the same label have one path, which an export says, and which an import does not choose between.
+func TestFoldersOfTheSameLabelAreToldApart(t *testing.T) {
+	dir := write(t, map[string]string{"path": newPost("3", `},"folders":["/Same"]`)})
+	s, err := openStore(t.Context(), filepath.Join(dir, "v.db"), func() error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := openLibrary(s, assets.Library{Network: "n.test"}, nil)
+	same := []assets.NewFolder{{Label: "Same"}, {Label: "Same"}}
+	made, err := lib.ChangeFolders(t.Context(), lib.lib, assets.ChangeFoldersRequest{Create: same})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range made.Folders {
+		_, err := lib.ChangeAssets(t.Context(), lib.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{
+			{ID: f.ID, Generator: assets.Generator{ID: "g"}, Content: []byte("{}"), Folders: []string{f.ID}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out := run(t, dir, nil, "assets", "export", "-db", "v.db")
+	if out.status != 0 || strings.Count(out.stdout, `"folders":["/Same"]`) != 2 ||
+		!strings.Contains(out.stderr, "have the same label") {
+		t.Errorf("%+v", out)
+	}
+	for _, args := range [][]string{{"-dry-run"}, nil} {
+		out := run(t, dir, nil,
+			append([]string{"assets", "import", "-db", "v.db", "-network", "n.test", "path"}, args...)...)
+		if out.status != 1 || !strings.Contains(out.stdout, "there are two of this label") {
+			t.Errorf("%v: %+v", args, out)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,8 +91,9 @@ func exportAssets(f *flag.FlagSet) action {
 			if err != nil || chosen == "" {
 				return err
 			}
-			e := assetExport{openLibrary(s, assets.Library{Network: chosen, ID: *library},
-				&assets.Options{Files: from}), *files, map[string]assets.Folder{}, 0}
+			from := openLibrary(s, assets.Library{Network: chosen, ID: *library}, &assets.Options{Files: from})
+			e := assetExport{assetLibrary: from, files: *files, folders: map[string]assets.Folder{},
+				paths: map[string]string{}}
 			err = p.writeOut(*file, func(to io.Writer) error {
 				out := bufio.NewWriterSize(to, 64<<10)
 				if err := e.write(ctx, out); err != nil {
@@ -99,6 +101,10 @@ func exportAssets(f *flag.FlagSet) action {
 				}
 				return out.Flush()
 			})
+			if err == nil && e.alike {
+				p.complain(errors.New(
+					"folders that have the same label and are in the same folder are one in the file"))
+			}
 			if err == nil && e.leftOut > 0 {
 				p.complain(fmt.Errorf("%s left out, since they have files: -files DIR writes them, too",
 					count(e.leftOut, "asset")))
@@ -113,7 +119,9 @@ type assetExport struct {
 	assetLibrary
 	files   string // directory, or "" to leave assets with files out
 	folders map[string]assets.Folder
+	paths   map[string]string // ids of folders, by their paths
 	leftOut int64
+	alike   bool // two folders have the same path
 }
 
 // write writes a line for each asset, in the order of adding.
@@ -165,6 +173,8 @@ func (e *assetExport) line(ctx context.Context, a assets.Asset) ([]byte, error) 
 		if err != nil {
 			return nil, err
 		}
+		e.alike = e.alike || cmp.Or(e.paths[path], f.ID) != f.ID
+		e.paths[path] = f.ID
 		folders = append(folders, path)
 	}
 	head, err := json.Marshal(struct {
