@@ -140,7 +140,7 @@ func TestEmbeddedAndRemoteServicesBehaveAlike(t *testing.T) {
 		make func(*testing.T) func(httpapi.Principal) services
 	}{{"embedded", embedded}, {"remote", remote}} {
 		t.Run(side.name, func(t *testing.T) {
-			for _, list := range [][]behaviour{appBehaviours, assetBehaviours, reviewBehaviours} {
+			for _, list := range [][]behaviour{appBehaviours, releaseBehaviours, assetBehaviours, reviewBehaviours} {
 				for _, b := range list {
 					t.Run(b.says, func(t *testing.T) { b.holds(t, side.make(t)) })
 				}

@@ -3,6 +3,7 @@
 package access
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -205,10 +206,7 @@ func nestRows() []row {
 		request: func(w *world, thing string) request {
 			return post(library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"path":"/"}]}`, w.folders[thing]))
 		},
-		after: func(w *world, thing string) {
-			w.must(builder, "POST", library+"/folders",
-				fmt.Sprintf(`{"update":[{"id":%q,"path":%q}]}`, w.folders[thing], w.parent(thing)), 200)
-		}}
+		after: func(w *world, thing string) { w.moveBack(thing) }}
 	intoGrant := row{route: create.route, what: "move into grant/in", table: movesIn, says: "+200 f403 -404 !403",
 		request: func(w *world, thing string) request {
 			return post(library+"/folders",
@@ -217,14 +215,24 @@ func nestRows() []row {
 	return []row{create, inGone, atTop, toTop, intoGrant}
 }
 
-// parent is the path that a folder was built in.
-func (w *world) parent(name string) string {
-	for _, f := range foldersOf {
-		if f.name == name && f.parent != "" {
-			return w.path(f.parent)
-		}
+// moveBack moves a folder into the one that it was built in, with the permissions that it was built with: it has kept
+// those of the places that it was moved out of.
+func (w *world) moveBack(name string) {
+	f := foldersOf[slices.IndexFunc(foldersOf, func(f folder) bool { return f.name == name })]
+	path := "/"
+	if f.parent != "" {
+		path = w.path(f.parent)
 	}
-	return "/"
+	id := w.folders[name]
+	permissions := library + "/folder/" + id + "/permissions"
+	var kept struct{ Permissions []json.RawMessage }
+	w.must(builder, "GET", permissions, "", 200).read(&kept)
+	if len(kept.Permissions) > len(f.grants) {
+		w.must(builder, "POST", permissions, `{"remove":`+text(kept.Permissions)+`}`, 200)
+		w.must(builder, "POST", permissions, `{"create":[`+strings.Join(f.grants, ",")+`]}`, 200)
+	}
+	w.must(builder, "POST", library+"/folders",
+		fmt.Sprintf(`{"update":[{"id":%q,"path":%q,"open":true,"inherit":%t}]}`, id, path, !f.cut), 200)
 }
 
 // Moving a folder takes manage on it, and edit on where it goes: f is forbidden.
@@ -273,9 +281,9 @@ func deleteRows() []row {
 	}
 	out.after = func(w *world, thing string) { // and into it again
 		above := w.folders[strings.TrimSuffix(thing, "/in")]
-		w.must(builder, "POST", library+"/folders",
-			fmt.Sprintf(`{"update":[{"id":%q,"deleted":false},{"id":%q,"path":"/%[1]s"}],"delete":[%[1]q]}`, above,
-				w.folders[thing]), 200)
+		w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"update":[{"id":%q,"deleted":false}]}`, above), 200)
+		w.moveBack(thing)
+		w.must(builder, "POST", library+"/folders", fmt.Sprintf(`{"delete":[%q]}`, above), 200)
 	}
 	return []row{remove, revive, below, out}
 }

@@ -134,12 +134,14 @@ var grants = []string{userGrant("viewer", "view"), userGrant("editor", "edit"),
 	userGrant(network+":user=manager", "manage"),
 	`{"operation":"view","role":{"id":"desk"}}`, fmt.Sprintf(`{"operation":"edit","group":%q}`, network+":group=team")}
 
-// foldersOf are the folders of the tables, parents first.
-var foldersOf = []struct {
+type folder struct {
 	name, parent string
 	cut, deleted bool
 	grants       []string
-}{
+}
+
+// foldersOf are the folders of the tables, parents first.
+var foldersOf = []folder{
 	{name: "open"},
 	{name: "open/child", parent: "open"},
 	{name: "open/view", parent: "open", grants: []string{userGrant("viewer", "view")}},
