@@ -88,7 +88,7 @@ func (c contentCheck) value(rule string, value jsontext.Value, at string) jsonte
 	case "anything":
 	case "version":
 		if kind == '0' && isOne.Match(value) {
-			return jsontext.Value(oEmbed)
+			return jsontext.Value(attachmentVersion)
 		}
 		if kind != '"' || s != "1.0" {
 			c.fail(at, `want "1.0"`)
@@ -124,8 +124,8 @@ func (c contentCheck) value(rule string, value jsontext.Value, at string) jsonte
 	return value
 }
 
-// oEmbed is the version of the attachments.
-const oEmbed = `"1.0"`
+// attachmentVersion is the version of the attachments.
+const attachmentVersion = `"1.0"`
 
 // attachments checks a list of attachments.
 func (c contentCheck) attachments(value jsontext.Value, at string) jsontext.Value {
@@ -181,7 +181,7 @@ func (c contentCheck) object(shape string, value jsontext.Value, at string) json
 	case shape == "attachment" && !have["type"]:
 		c.fail(at+"/type", `member "type" is missing`)
 	case shape == "attachment" && !have["version"]:
-		add("version", []byte(oEmbed))
+		add("version", []byte(attachmentVersion))
 	case shape != "content" && !changed:
 		return value
 	}

@@ -1,7 +1,6 @@
 package assets_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -66,7 +65,7 @@ func TestALongQueryIsCut(t *testing.T) {
 	} {
 		page := d.search(moderator, assets.SearchRequest{Query: c.query})
 		if page.Cut != c.cut || page.Total != c.found ||
-			strings.Contains(fmt.Sprintf("%s", page.AppendJSON(nil)), `"cut":true`) != c.cut {
+			strings.Contains(string(page.AppendJSON(nil)), `"cut":true`) != c.cut {
 			t.Errorf("%.30q of %d bytes finds %d, cut %t, want %d, %t", c.query, len(c.query), page.Total, page.Cut,
 				c.found, c.cut)
 		}

@@ -183,20 +183,14 @@ func beginning(schema map[string]any) any {
 	return out
 }
 
-type checkInput struct {
-	Component string         `json:"component" jsonschema:"name of the component"`
-	Version   string         `json:"version,omitzero" jsonschema:"of the component; the latest one without it"`
-	Config    jsontext.Value `json:"config"`
-}
-
 type checked struct {
 	Fits       bool                `json:"fits"`
 	Reason     string              `json:"reason,omitzero"`
 	Violations []vitrine.Violation `json:"violations,omitzero" jsonschema:"their pointers lead into the config"`
 }
 
-func checkConfig(c *call, in checkInput) (out checked, err error) {
-	element, err := c.element(newElement{in.Component, in.Version, in.Config})
+func checkConfig(c *call, in newElement) (out checked, err error) {
+	element, err := c.element(in)
 	if err != nil {
 		return out, fault.At("/component", err)
 	}
