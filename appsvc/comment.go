@@ -60,20 +60,21 @@ const (
 // An app has at most 1,000 open comments, 100 of them by one person, and 10,000 comments altogether. A comment has at
 // most 100 replies. EraseApp erases the comments of an app, and Service.EraseComments those of a person.
 type Comment struct {
-	ID         string          `json:"id"`             // a number, 1 for the first comment of the app
-	Version    vitrine.Version `json:"version"`        // of the app, on which the comment was made
-	Element    string          `json:"element"`        // key of an element; "" = the app as a whole
-	Pointer    string          `json:"pointer"`        // JSON pointer (RFC 6901) into the config of the element; "" = none
-	Text       string          `json:"text"`           // up to 4,096 characters; it is plain text
-	By         string          `json:"by"`             // URN of the user who made it
-	Agent      string          `json:"agent,omitzero"` // the name of the user's API key, if an agent made it; "" = none
-	CreatedAt  int64           `json:"createdAt"`
-	EditedAt   int64           `json:"editedAt"`   // when its author changed the text; 0 = never
-	ResolvedAt int64           `json:"resolvedAt"` // 0 = it is open
-	ResolvedBy string          `json:"resolvedBy"` // URN of a user; "" = it is open
-	Replies    []Reply         `json:"replies"`    // oldest first
-	Mentions   []string        `json:"mentions"`   // URNs of people, also of those whom replies mention
-	Gone       bool            `json:"gone,omitzero"`
+	ID      string          `json:"id"`      // a number, 1 for the first comment of the app
+	Version vitrine.Version `json:"version"` // of the app, on which the comment was made
+	Element string          `json:"element"` // key of an element; "" = the app as a whole
+	// JSON pointer (RFC 6901) into the config of the element; "" = none
+	Pointer    string   `json:"pointer"`
+	Text       string   `json:"text"`           // up to 4,096 characters; it is plain text
+	By         string   `json:"by"`             // URN of the user who made it
+	Agent      string   `json:"agent,omitzero"` // the name of the user's API key, if an agent made it; "" = none
+	CreatedAt  int64    `json:"createdAt"`
+	EditedAt   int64    `json:"editedAt"`   // when its author changed the text; 0 = never
+	ResolvedAt int64    `json:"resolvedAt"` // 0 = it is open
+	ResolvedBy string   `json:"resolvedBy"` // URN of a user; "" = it is open
+	Replies    []Reply  `json:"replies"`    // oldest first
+	Mentions   []string `json:"mentions"`   // URNs of people, also of those whom replies mention
+	Gone       bool     `json:"gone,omitzero"`
 }
 
 // Reply is a reply to a comment.
@@ -576,9 +577,9 @@ func (s *Session) colleagues(ctx context.Context, urns []string) (map[string]vit
 func networkOf(user string) string { return urn.Containers(user)[2] }
 
 // EraseComments removes the comments of a user in all apps, also in deleted ones, with the replies to them, and the
-// user's replies to those of others, and what SeeInbox has noted. It takes no Caller: it is for programs that delete a person. On SQLite no file of
-// the store contains any of it when EraseComments returns; ErrBusy means that it is removed, but that readers of a file
-// keep copies of it in the log, which the next erasure removes.
+// user's replies to those of others, and what SeeInbox has noted. It takes no Caller: it is for programs that delete a
+// person. On SQLite no file of the store contains any of it when EraseComments returns; ErrBusy means that it is
+// removed, but that readers of a file keep copies of it in the log, which the next erasure removes.
 func (s *Service) EraseComments(ctx context.Context, user string) error {
 	erased := false
 	err := s.store.update(ctx, func(tx *writer) error { return tx.PutSeen(ctx, user, 0) })

@@ -99,8 +99,9 @@ func releaseEntry(by vitrine.Caller, rel release) feed.Entry {
 // commentEntry returns the entry of a comment of an app that this caller has changed.
 func commentEntry(by vitrine.Caller, at int64, h appHead, id string, mentions []string) feed.Entry {
 	data := keyval.AppendText([]byte{byte(slices.Index(storedTypes, AppCommented))}, id)
-	return feed.Entry{At: at, Names: []string{urn.Author(by.URN, by.Agent), h.ID, strings.Join(h.Groups, groupsSeparator)},
-		Data: append(data, strings.Join(mentions, "\n")...)}
+	return feed.Entry{At: at,
+		Names: []string{urn.Author(by.URN, by.Agent), h.ID, strings.Join(h.Groups, groupsSeparator)},
+		Data:  append(data, strings.Join(mentions, "\n")...)}
 }
 
 // errStoredEntry is the error of an entry in the store that this release has not written. It is an internal error: the

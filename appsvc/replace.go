@@ -33,8 +33,9 @@ const mostReplaced = 1024
 // Replace replaces a text by another one in all strings of the configs of each app that the caller may change, in the
 // latest version. Each app is validated and stored as Patch does it, as one new version with a note, in one
 // transaction. An app that would become invalid or too large is not changed, and its Violations say why. Strings for
-// which the schema has enum or const stay as they are, whichever of its alternatives and patternProperties apply, and so do names of members.
-// With DryRun nothing is stored, and the result is the same. Apps with nothing to replace are left out.
+// which the schema has enum or const stay as they are, whichever of its alternatives and patternProperties apply, and
+// so do names of members. With DryRun nothing is stored, and the result is the same. Apps with nothing to replace are
+// left out.
 //
 // Each app is changed once by the pages of one request. A request that is begun again finds only what is left: nothing,
 // unless Replace contains Find, or makes it together with what stands around it. Then it replaces what the first one

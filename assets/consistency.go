@@ -383,7 +383,8 @@ func (s *Service) auditBytes(
 	}
 }
 
-// wrongBytes returns what is wrong with the bytes of a name, "" if nothing is, and an error if that cannot be found out.
+// wrongBytes returns what is wrong with the bytes of a name, "" if nothing is, and an error if that cannot be found
+// out.
 func (s *Service) wrongBytes(ctx context.Context, name string, want expectedBytes) (wrong string, err error) {
 	sum, content := sha256.New(), &fileContent{ctx: ctx, files: s.files, name: name, size: want.size}
 	defer content.Close()

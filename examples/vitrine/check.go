@@ -88,7 +88,9 @@ type noFiles struct{}
 
 func (noFiles) Put(context.Context, string, int64, io.Reader) error { return errors.ErrUnsupported }
 
-func (noFiles) Open(context.Context, string, int64, int64) (io.ReadCloser, error) { return nil, fs.ErrNotExist }
+func (noFiles) Open(context.Context, string, int64, int64) (io.ReadCloser, error) {
+	return nil, fs.ErrNotExist
+}
 
 func (noFiles) Delete(context.Context, ...string) error { return nil }
 

@@ -68,8 +68,8 @@ type Options struct {
 	Schema string
 	// Migrate, if it is not nil, makes and changes tables of the program's own, which SQL then uses. Open and New call
 	// it in a transaction, each time, and one process at a time: let it look in a table of its own what is to be done.
-	// Names are those of the search path: of the address, and of the pool that New takes. Open and New return its error,
-	// and one if it takes or changes a name that begins with vitrine_.
+	// Names are those of the search path: of the address, and of the pool that New takes. Open and New return its
+	// error, and one if it takes or changes a name that begins with vitrine_.
 	Migrate func(ctx context.Context, tx pgx.Tx) error
 }
 
@@ -108,8 +108,8 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 
 // New opens the store in the database of a pool that the program has, with its tracer and its limit of connections. It
 // creates the tables in Options.Schema if they do not exist; the program may have tables of its own in other schemas.
-// Of the options it uses Busy, Existing, Schema and Migrate. Closing the store leaves the pool open. Its errors are those of
-// Open. New panics if the pool is nil.
+// Of the options it uses Busy, Existing, Schema and Migrate. Closing the store leaves the pool open. Its errors are
+// those of Open. New panics if the pool is nil.
 //
 // Each transaction makes its settings itself, and leaves the connections as they were. A transaction of the program
 // that stays open delays neither the store nor its feeds.

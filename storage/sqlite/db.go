@@ -50,12 +50,13 @@ type Options struct {
 	// disk may be read-only, and other processes may use the store, as far as this one is allowed to read their log.
 	// Open and View return ErrUnreadable where commits would be missed.
 	ReadOnly bool
-	// If Existing is true and there is no file, Open returns an error that wraps fs.ErrNotExist instead of building one.
+	// If Existing is true and there is no file, Open returns an error that wraps fs.ErrNotExist instead of building
+	// one.
 	Existing bool
 	// Migrate, if it is not nil, makes and changes tables of the program's own, which SQL then uses. Open calls it in a
-	// transaction, each time and also for a new file: let it look in a table of its own what is to be done. Foreign keys
-	// are checked when it returns. Open returns its error, and one if it takes or changes a name of the store: entry,
-	// large, kv, or one that begins with vitrine_. A store that is opened with ReadOnly has no migration.
+	// transaction, each time and also for a new file: let it look in a table of its own what is to be done. Foreign
+	// keys are checked when it returns. Open returns its error, and one if it takes or changes a name of the store:
+	// entry, large, kv, or one that begins with vitrine_. A store that is opened with ReadOnly has no migration.
 	Migrate func(ctx context.Context, tx *sql.Tx) error
 }
 

@@ -39,8 +39,8 @@ func wrap(err error) error {
 }
 
 // undone reports whether it is certain that a COMMIT that failed with err left no commit in the log. SQLite detects a
-// lack of room, a missing lock and a broken foreign key before it writes the last frame of a commit. After any other error the last
-// frame may be in the log, where the next process that opens the file finds it.
+// lack of room, a missing lock and a broken foreign key before it writes the last frame of a commit. After any other
+// error the last frame may be in the log, where the next process that opens the file finds it.
 func undone(err error) bool {
 	c := code(err) & 0xff
 	return c == lib.SQLITE_FULL || c == lib.SQLITE_BUSY || c == lib.SQLITE_CONSTRAINT
