@@ -582,7 +582,7 @@ func networkOf(user string) string { return urn.Containers(user)[2] }
 // removed, but that readers of a file keep copies of it in the log, which the next erasure removes.
 func (s *Service) EraseComments(ctx context.Context, user string) error {
 	erased := false
-	err := s.store.update(ctx, func(tx *writer) error { return tx.PutSeen(ctx, user, 0) })
+	err := s.made().store.update(ctx, func(tx *writer) error { return tx.PutSeen(ctx, user, 0) })
 	for err == nil {
 		var apps []string
 		err = s.store.view(ctx, func(r *reader) (err error) {

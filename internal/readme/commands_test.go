@@ -104,6 +104,10 @@ func session(t *testing.T, guide, server, url string) {
 	if err = errors.Join(err, os.Symlink(examples, filepath.Join(dir, "examples"))); err != nil {
 		t.Fatal(err)
 	}
+	pictures := filepath.Join("adapters", "console", "pictures") // which a block uploads
+	if err := os.CopyFS(filepath.Join(dir, pictures), os.DirFS(filepath.Join(root, pictures))); err != nil {
+		t.Fatal(err)
+	}
 	script := []string{"set -euo pipefail", `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`,
 		`curl() { command curl --fail-with-body "$@"; }`}
 	all := blocks(t, guide)

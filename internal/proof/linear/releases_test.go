@@ -215,7 +215,7 @@ func TestNoStepsGoAroundAnApproval(t *testing.T) {
 			t.Fatal(err)
 		}
 		approved := 0
-		for n := range count(releaseSequences, 60) {
+		for n := range count(releaseSequences, 200) {
 			maker := people[0]
 			maker.URN = people[3].URN
 			app, err := services[0].As(maker).CreateApp(t.Context(),

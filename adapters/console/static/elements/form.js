@@ -75,7 +75,8 @@ export function field(place) {
 	/** @param {Field} f */
 	function build(f) {
 		const readOnly = place.readOnly || f.schema["readOnly"] === true;
-		const other = spoken.now !== spoken.all[0] && !readOnly && place.translatable !== false && translatable(f);
+		const other =
+			spoken.now !== (spoken.all[0] ?? "") && !readOnly && place.translatable !== false && translatable(f);
 		const widget = widgets[shapeOf(f)]({ ...place, value, onchange, readOnly, ...(other && { translate }) }, f);
 		fill(node, widget.node);
 		return widget;

@@ -69,7 +69,7 @@ export function inLanguage(value, language) {
 export function missingIn(value, language) {
 	if (isTexts(value)) return answered(value, language) === language ? 0 : 1;
 	/** @type {Value[]} */
-	const parts = Array.isArray(value) ? [...value] : isObject(value) ? Object.values(value) : [];
+	const parts = Array.isArray(value) || isObject(value) ? Object.values(/** @type {Texts} */ (value)) : [];
 	return parts.map((part) => missingIn(part, language)).reduce((a, b) => a + b, 0);
 }
 
