@@ -282,10 +282,14 @@ const mostKnown = 20_000
 func (req *request) countValues(
 	f facetField, found *index.Set, most *top.List[FacetValue], fn func(value string, count int64),
 ) error {
-	var last FacetValue // the last one of a full list
+	var last, lastFolded FacetValue // the last one of a full list, and the same with its folded form
 	full := false
 	least := func() int64 {
-		last, full = most.Last()
+		was := last.Value
+		if last, full = most.Last(); f.folds && last.Value != was {
+			lastFolded.Value = fold(last.Value)
+		}
+		lastFolded.Count = last.Count
 		return last.Count // 0 while the list is not full
 	}
 	known := map[string]string{} // values that their terms do not have, by these terms
@@ -305,7 +309,7 @@ func (req *request) countValues(
 				head = rest[:len(rest)-valueDigest]
 			}
 			if f.folds {
-				least.Value = fold(least.Value)
+				least = lastFolded
 			}
 			if full && (FacetValue{head, n}).compare(least) > 0 {
 				return nil

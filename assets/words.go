@@ -67,6 +67,9 @@ func (r rules) fold(s string) string {
 	letter := rune(0)
 	for _, c := range s {
 		switch {
+		case '一' <= c && c <= '鿿': // ideographs, which fold to themselves and are in none of the tables below
+			marks, letter = true, c
+			b.WriteRune(c)
 		case isUnseen(c):
 		case !unicode.Is(unicode.M, c): // a letter or anything else that is not a mark
 			marks = !unicode.In(c, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew)

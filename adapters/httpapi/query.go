@@ -204,23 +204,17 @@ func (q query) list(name string) []string {
 	return out
 }
 
-// items returns the items of a value of a parameter, which are joined by commas. An item that begins with a quote is a
-// JSON string, which may have commas.
+// items returns the items of a value of a parameter, which are joined by commas. An item may be a JSON string, which may
+// have commas. What begins with a quote and is none is taken as it is.
 func (q *query) items(name, value string) (out []string) {
 	for more := true; more; {
 		item := ""
-		if strings.HasPrefix(value, `"`) {
-			d := jsontext.NewDecoder(strings.NewReader(value))
-			token, err := d.ReadToken()
-			if err != nil {
-				q.invalid(name, `has an item that begins with a quote and is no JSON string: want "a, b"`)
-				return nil
-			}
-			if item, value = token.String(), value[d.InputOffset():]; value != "" && value[0] != ',' {
-				q.invalid(name, "has %q behind a quoted item: want a comma", value)
-				return nil
-			}
-			value, more = strings.CutPrefix(value, ",")
+		d := jsontext.NewDecoder(strings.NewReader(value))
+		token, err := d.ReadToken()
+		rest := value[d.InputOffset():]
+		if err == nil && token.Kind() == '"' && (rest == "" || rest[0] == ',') {
+			item = token.String()
+			value, more = strings.CutPrefix(rest, ",")
 		} else {
 			item, value, more = strings.Cut(value, ",")
 		}
