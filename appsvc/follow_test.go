@@ -75,6 +75,13 @@ func (f *followed) start(o vitrine.FollowOptions) (stop func() error) {
 	return func() error { cancel(); return <-done }
 }
 
+// failing makes the handler return err.
+func (f *followed) failing(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fail = err
+}
+
 func (f *followed) has(want ...string) {
 	f.t.Helper()
 	synctest.Wait()
@@ -94,10 +101,10 @@ func TestAFollowerHandlesEachChangeOnce(t *testing.T) {
 		f.create("b")
 		time.Sleep(time.Second)
 		f.has("a", "b")
-		f.fail = errors.New("down")
+		f.failing(errors.New("down"))
 		f.create("c")
 		time.Sleep(10 * time.Minute)
-		f.fail = nil
+		f.failing(nil)
 		f.create("d")
 		time.Sleep(2 * time.Minute) // the longest time between two attempts is a minute and a half
 		f.has("c", "d")
