@@ -92,9 +92,12 @@ func (in ListAppsRequest) query(by vitrine.Caller, limits Limits) (q appQuery, n
 // A search in content reads all apps that satisfy the other conditions, until the page is full or a second is over. So
 // its page may be empty although Next is set. Each of its apps has Found.
 //
-// It returns ErrInvalid if Sort is unknown or beside a search in content, if In is unknown or has no Query, if Limit is
-// out of range, if Group is no URN of a group, if Query has more than 16 words or more characters than a title, if
-// UsingVersion has no UsingComponent, or if After is not a cursor of this list in this order.
+// It returns ErrInvalid
+//   - for a Sort that is unknown, or given with a search in content;
+//   - for an In that is unknown, or given without Query;
+//   - for a Query with more than 16 words, or with more characters than a title may have;
+//   - for a Limit out of range, a Group that is no URN of a group, and UsingVersion without UsingComponent;
+//   - for an After that is not a cursor of this list in this order.
 func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Page[App], error) {
 	s = s.calls("ListApps")
 	return list(ctx, s, in.Limit, 100, func(r *reader, limit int) (page vitrine.Page[App], err error) {

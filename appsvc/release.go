@@ -52,8 +52,8 @@ const (
 // Release is a list of moves of tags that are made together. In JSON it is
 //
 //	{"id", "version", "name", "note", "state", "at", "until", "moves": [{"app", "tag", "from", "to"}], "by": {"urn"},
-//	 "agent", "createdAt", "updatedAt", "approvals": [{"by": {"urn"}, "at"}], "needs", "independent", "mayApprove", "ranAt",
-//	 "conflicts": [{"app", "tag", "pointsTo", "error", "reason"}]}
+//	 "agent", "createdAt", "updatedAt", "approvals": [{"by": {"urn"}, "at"}], "needs", "independent",
+//	 "mayApprove", "ranAt", "conflicts": [{"app", "tag", "pointsTo", "error", "reason"}]}
 //
 // with times in milliseconds since the epoch, null where there is none, and null for NoTag in a move. The members
 // independent and mayApprove are there only if they are true, and agent only if an agent made the release.

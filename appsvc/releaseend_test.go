@@ -113,7 +113,8 @@ func TestAReleaseEnds(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &back)
 	}
-	if back.Conflicts, ended.Conflicts, back.Ask, ended.Ask = nil, nil, nil, nil; err != nil || !reflect.DeepEqual(back, ended) {
+	back.Conflicts, ended.Conflicts, back.Ask, ended.Ask = nil, nil, nil, nil
+	if err != nil || !reflect.DeepEqual(back, ended) {
 		t.Errorf("%s, %v", text, err)
 	}
 }

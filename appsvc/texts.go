@@ -172,7 +172,7 @@ func (r *reading) isText(value *jsontree.Node) bool {
 	if r == nil || len(r.order) == 0 {
 		return false
 	}
-	// most values are none, and are not parsed
+	// Most objects are no texts, as their first bytes tell without parsing.
 	text := value.Bytes()
 	if !bytes.HasPrefix(text, []byte(`{"`+textName)) && !bytes.HasPrefix(text, []byte(`{"\u`)) {
 		return false

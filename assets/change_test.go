@@ -14,7 +14,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// seenAsset and seenFolder are how the test writes down what a rule is told.
+// seenAsset and seenFolder write an asset and a folder as the test compares them.
 func seenAsset(a *assets.Asset) string {
 	if a == nil {
 		return "none"

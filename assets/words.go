@@ -131,9 +131,9 @@ func isUnseen(r rune) bool {
 	return 0x1f3fb <= r && r <= 0x1f3ff
 }
 
-// foldMore folds letters that the libraries do not fold: đ, ħ, ł, ø and ŧ, whose stroke is no mark, the dotless i, the
-// ligatures æ and œ, þ and ð, the case of Cherokee, letters of Arabic that people write for each other, apostrophes,
-// and digits of all scripts. By newRules ø stays for its other spelling.
+// foldMore folds the letters that Unicode's folding leaves apart and people take for the same: đ, ħ, ł, ø and ŧ with
+// and without the stroke, the dotless i, æ and œ, þ and ð, Cherokee in either case, some letters of Arabic,
+// apostrophes, and the digits of all scripts. By newRules ø stays, since it has another spelling (oe).
 func (r rules) foldMore(c rune) string {
 	switch c {
 	case 'đ':

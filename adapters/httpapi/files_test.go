@@ -250,8 +250,8 @@ func TestUploadsAndDownloadsGiveTheirMemoryBack(t *testing.T) {
 	}
 }
 
-// A page with many pictures asks for all of them at once: those for which there is no memory yet wait for the others,
-// which are not cut off.
+// A browser asks for all pictures of a page at once. Downloads that find no memory wait for the others to end, and none
+// is cut off.
 func TestDownloadsOfOneClientWaitForEachOther(t *testing.T) {
 	w, _ := newFileWorld(t, assets.Limits{}, func(c *httpapi.Config) { c.Limits.Memory = 8 << 20 }) // one of a caller
 	server := httptest.NewServer(w.handler)

@@ -204,8 +204,8 @@ func (q query) list(name string) []string {
 	return out
 }
 
-// items returns the items of a value of a parameter, which are joined by commas. An item may be a JSON string, which may
-// have commas. What begins with a quote and is none is taken as it is.
+// items returns the items of a value of a parameter, which are joined by commas. An item may be a JSON string, which
+// may have commas. What begins with a quote and is none is taken as it is.
 func (q *query) items(name, value string) (out []string) {
 	for more := true; more; {
 		item := ""

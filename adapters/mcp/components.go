@@ -114,8 +114,8 @@ func getComponent(c *call, in getComponentInput) (out shownComponent, err error)
 // mostExample is how many bytes an example has at most.
 const mostExample = 4_000
 
-// example returns a config that fits a component: of an app that uses it or, if there is none that is short, what the
-// schema asks for. It returns nil if that does not fit.
+// example returns a config that fits a component. It takes that of an app which uses the component, if it is short, and
+// else makes up what the schema requires. It returns nil if what it has made up does not fit.
 func (c *call) example(x appsvc.Component, schema []byte) (jsontext.Value, error) {
 	page, err := c.apps.ListApps(c.Context(),
 		appsvc.ListAppsRequest{UsingComponent: x.Name, UsingVersion: x.Version, Limit: 1})

@@ -420,9 +420,9 @@ func lockOut(ctx context.Context, t *tx, p *person) error {
 	return err
 }
 
-// deletePersonWith serves DELETE /x/people/{id}; with comments=true what the person has written is erased, too. That is
-// done before the person is deleted, so that who gets an error can try again, and once more after it, since the person
-// may have written something meanwhile.
+// deletePersonWith serves DELETE /x/people/{id}. With comments=true it also erases the person's comments: first before
+// the person is deleted, so that the request can be repeated after an error, and again afterwards, since the person may
+// have commented meanwhile.
 func (s *Service) deletePersonWith(r *httpapi.Request) (any, error) {
 	comments, user := r.Flag("comments"), ""
 	switch {

@@ -53,7 +53,7 @@
 //
 // The status line decides, and it must come within 15 seconds. At most 64 KiB of the response are read. A status of 200
 // to 299 accepts the delivery. 410 switches the endpoint off until its URL, a header or a secret changes; then
-// deliveries go on where they were. After any other status, and if there is none, the delivery is tried again: after 5
+// deliveries go on where they were. After any other status, or without an answer, the delivery is tried again: after 5
 // seconds, and then after twice as long each time, up to 8 hours, ± 20 %. Later changes wait for it. It is skipped,
 // with an error in the log, when the change is three days old, or when the receiver has rejected it with 400, 413 or
 // 422 five times. While an endpoint fails, the changes that wait for it are skipped as they become three days old. An

@@ -66,8 +66,8 @@ func (l *List) Add(err error) error {
 // Full reports whether the list has as many faults as it keeps.
 func (l List) Full() bool { return len(l) == maxList }
 
-// Err returns the first fault, with all of them as its Problems, or nil if there are none. A pointer begins with the
-// name of a list and the place of the item: /add/2.
+// Err returns nil if the list is empty, and else its first fault, whose Problems are all faults of the list. Each
+// pointer begins with the list of the request and the index of the item, such as /add/2.
 func (l List) Err() error {
 	if len(l) == 0 {
 		return nil

@@ -10,7 +10,8 @@ import (
 )
 
 // drivers are the libraries of drivers, that of files in S3, and those of tools for assistants.
-const drivers = "github.com/modelcontextprotocol/go-sdk github.com/google/jsonschema-go modernc.org/sqlite github.com/jackc/pgx/v5 go.etcd.io/bbolt github.com/minio/minio-go/v7"
+const drivers = "github.com/modelcontextprotocol/go-sdk github.com/google/jsonschema-go modernc.org/sqlite " +
+	"github.com/jackc/pgx/v5 go.etcd.io/bbolt github.com/minio/minio-go/v7"
 
 // The go command gives the go.sum of a program the modules that the tests need of each package that the program links.
 func TestNoDriverIsNeededToTestWhatAProgramLinks(t *testing.T) {

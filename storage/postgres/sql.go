@@ -62,8 +62,8 @@ var (
 const planned = "SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL enable_bitmapscan TO DEFAULT; " +
 	"SET LOCAL plan_cache_mode TO DEFAULT; SET LOCAL jit TO DEFAULT"
 
-// begin sends what the update has written, and lets each later write be sent at once, so that it is undone with the
-// SQL that it is among.
+// begin sends the writes that the update has made so far, and has each later one sent at once. So a savepoint of the
+// program's SQL undoes the writes behind it, too.
 func (o *ownSQL) begin(t *tx) (pgx.Tx, error) {
 	if o.ended {
 		return nil, errors.New("postgres: SQL is used after the update's function has returned")

@@ -227,7 +227,10 @@ export class Library {
 		).value.asset;
 	}
 
-	/** @param {Options["query"]} query @param {AbortSignal} [signal] @returns {Promise<{folders: Folder[], ancestors?: {id: string, path: string}[]}>} */
+	/**
+	 * @param {Options["query"]} query @param {AbortSignal} [signal]
+	 * @returns {Promise<{folders: Folder[], ancestors?: {id: string, path: string}[]}>}
+	 */
 	folders(query, signal) {
 		return this.api.get(`${this.base}/folders`, "folders", query, signal);
 	}
@@ -487,8 +490,8 @@ export class Api {
 
 	/**
 	 * Apps without their elements.
-	 * @param {{q?: string, in?: string, sort?: string, usingComponent?: string, deleted?: "true", after?: string, limit?: string,
-	 *   view?: string}} query
+	 * @param {{q?: string, in?: string, sort?: string, usingComponent?: string, deleted?: "true", after?: string,
+	 *   limit?: string, view?: string}} query
 	 * @param {AbortSignal} [signal]
 	 * @returns {Promise<{apps: Schemas["AppSummary"][], next: string | undefined}>}
 	 */

@@ -2,8 +2,8 @@
 //
 //   <vitrine-app app="ID" tag="production" page-key="KEY" live="10"></vitrine-app>
 //
-// All elements with the same server, tag, key and language ask in one request for their apps. Each element of an app is mounted
-// into a <div> of its own, by the module that its component names as main (see vitrine.d.ts). See the README of
+// All elements with the same server, tag, key and language ask in one request for their apps. Each element of an app is
+// mounted into a <div> of its own, by the module that its component names as main (see vitrine.d.ts). See the README of
 // adapters/page for everything else.
 
 const ownServer = new URL("..", import.meta.url).href; // the base URL of the service that this script comes from

@@ -86,7 +86,7 @@ func (r Reader) Talk(ctx context.Context, app string) (Talk, error) {
 	return DecodeTalk(app, value)
 }
 
-// Comment returns a comment of an app; its number is 0 if there is none.
+// Comment returns a comment of an app. If the app has none with this number, the number of the result is 0.
 func (r Reader) Comment(ctx context.Context, app string, n int64) (c Comment, err error) {
 	key := commentKey(app, n)
 	value, err := r.Value(ctx, key)

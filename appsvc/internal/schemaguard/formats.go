@@ -17,8 +17,8 @@ type Formats struct {
 }
 
 // There is no warning of the formats in these two lists. standard are those of JSON Schema that can be asserted.
-// unasserted are never asserted: two of JSON Schema, and those that a console shows as fields of their own, which are
-// color, from the first drafts, and those of what an asset library has.
+// unasserted formats never make a value invalid. Two are of JSON Schema, color is of its first drafts, and the console
+// shows fields of their own for color and for what an asset library has.
 var (
 	standard = strings.Fields(`date-time date time duration email hostname ipv4 ipv6 uri uri-reference iri iri-reference
 		uri-template uuid json-pointer relative-json-pointer regex`)

@@ -31,8 +31,8 @@ func copyWebM(c *copier) {
 	c.rest()
 }
 
-// webmElements puts the first value of each element in b that may be a number into values. An element has an id, the length of its
-// data, and the data: further elements, or a number.
+// webmElements puts the first value of each element in b that may be a number into values. An element has an id, the
+// length of its data, and the data: further elements, or a number.
 func webmElements(b []byte, values map[int]int, depth int) {
 	for depth < 5 { // the file, a segment, tracks, a track, a video
 		id, n := ebmlNumber(b)

@@ -150,7 +150,10 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 	for (const type of ["draft", "state"]) editor.dispatchEvent(new Event(type));
 }
 
-/** Leads to what was asked for in the address, as soon as it is built. @param {() => boolean} go @param {AbortSignal} signal */
+/**
+ * Leads to what was asked for in the address, as soon as it is built.
+ * @param {() => boolean} go @param {AbortSignal} signal
+ */
 function lead(go, signal) {
 	let left = 100;
 	const timer = setInterval(() => (go() || --left === 0) && clearInterval(timer), 50);
