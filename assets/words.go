@@ -52,29 +52,38 @@ func (r rules) words(text string) []word {
 // in Devanagari. Skin tones of emoji and invisible characters, such as soft hyphens, are removed. The diacritics of
 // keptMark are kept.
 func (r rules) fold(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 { // ASCII, as most texts are
+	if strings.IndexFunc(s, func(c rune) bool { return !isSimple(c) }) < 0 {
 		return strings.ToLower(s)
 	}
 	if r != oldRules {
 		s = separateSymbols(s)
 	}
-	// Compatibility caseless matching of the Unicode Standard (definition D146) compares texts in this
-	// form.
-	s = norm.NFKD.String(cases.Fold().String(norm.NFKD.String(s)))
+	// Compatibility caseless matching of the Unicode Standard (definition D146) compares texts in this form.
+	s = norm.NFKD.String(s)
+	if other := cases.Fold().String(s); other != s {
+		s = norm.NFKD.String(other)
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	marks := true // false if the marks after the last letter are removed
 	letter := rune(0)
 	for _, c := range s {
 		switch {
-		case '一' <= c && c <= '鿿': // ideographs, which fold to themselves and are in none of the tables below
+		case c < utf8.RuneSelf:
+			marks, letter = c < 'a' || 'z' < c, c
+			b.WriteByte(byte(c))
+		case isIdeograph(c):
 			marks, letter = true, c
 			b.WriteRune(c)
 		case isUnseen(c):
 		case !unicode.Is(unicode.M, c): // a letter or anything else that is not a mark
 			marks = !unicode.In(c, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew)
 			letter = c
-			b.WriteString(r.foldMore(c))
+			if other := r.foldMore(c); other != "" {
+				b.WriteString(other)
+			} else {
+				b.WriteRune(c)
+			}
 		case r != oldRules && keptMark(letter, c):
 			b.WriteRune(c)
 			letter = 0
@@ -85,12 +94,23 @@ func (r rules) fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
+// isSimple reports whether fold changes nothing but the case of a character, wherever it is among others of this kind:
+// characters of ASCII, ideographs, kana and syllables of Hangul, of which most texts are.
+func isSimple(c rune) bool {
+	return c < utf8.RuneSelf || isIdeograph(c) || 'ぁ' <= c && c <= 'ゖ' || 'ァ' <= c && c <= 'ー' || '가' <= c && c <= '힣'
+}
+
+func isIdeograph(c rune) bool { return '一' <= c && c <= '鿿' }
+
 // separateSymbols puts a space in place of ™ and the like, and zeroWidth around superscripts, subscripts, fractions and
 // numbers in circles, which would become letters and digits of the word before.
 func separateSymbols(s string) string {
 	var b strings.Builder
+	b.Grow(len(s))
 	for _, c := range s {
 		switch {
+		case c < utf8.RuneSelf:
+			b.WriteByte(byte(c))
 		case c == '™' || c == '℠' || 0x1f16a <= c && c <= 0x1f16c:
 			b.WriteByte(' ')
 		case c == '´': // which would become a space with a mark
@@ -123,17 +143,14 @@ func keptMark(letter, mark rune) bool {
 // isUnseen reports whether r is ignored wherever it is: soft hyphens, word joiners, marks of direction, the stretching
 // of Arabic words, and skin tones.
 func isUnseen(r rune) bool {
-	switch {
-	case r == '\u00ad', r == '\u0640', r == '\u2060', r == '\ufeff', '\u200e' <= r && r <= '\u200f', '\u202a' <= r &&
-		r <= '\u202e', '\u2066' <= r && r <= '\u2069':
-		return true
-	}
-	return 0x1f3fb <= r && r <= 0x1f3ff
+	return r == '\u00ad' || r == '\u0640' || r == '\u2060' || r == '\ufeff' || '\u200e' <= r && r <= '\u200f' ||
+		'\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' || 0x1f3fb <= r && r <= 0x1f3ff
 }
 
-// foldMore folds the letters that Unicode's folding leaves apart and people take for the same: đ, ħ, ł, ø and ŧ with
-// and without the stroke, the dotless i, æ and œ, þ and ð, Cherokee in either case, some letters of Arabic,
-// apostrophes, and the digits of all scripts. By newRules ø stays, since it has another spelling (oe).
+// foldMore returns what a character that Unicode's folding leaves apart becomes, since people take it for the same, or
+// "" if it stays: đ, ħ, ł, ø and ŧ with and without the stroke, the dotless i, æ and œ, þ and ð, Cherokee in either
+// case, some letters of Arabic, apostrophes, and the digits of all scripts. By newRules ø stays, since it has another
+// spelling (oe).
 func (r rules) foldMore(c rune) string {
 	switch c {
 	case 'đ':
@@ -153,11 +170,11 @@ func (r rules) foldMore(c rune) string {
 	}
 	switch {
 	case unicode.Is(unicode.Cherokee, c):
-		c = unicode.ToUpper(c)
+		return string(unicode.ToUpper(c))
 	case r == oldRules && c == 'ø':
 		return "o"
 	case r == oldRules:
-	case strings.ContainsRune("’‘ʼʻ′ʹ", c):
+	case c == '’', c == '‘', c == 'ʼ', c == 'ʻ', c == '′', c == 'ʹ':
 		return "'"
 	case c == 'þ':
 		return "th"
@@ -174,7 +191,7 @@ func (r rules) foldMore(c rune) string {
 	case unicode.Is(unicode.Nd, c):
 		return digit(c)
 	}
-	return string(c)
+	return ""
 }
 
 // digit returns the digit of ASCII for a decimal digit. Unicode has the ten digits of a script in order, beginning with
@@ -452,11 +469,11 @@ func emojiLen(s string) int {
 	}
 }
 
-// isWordAlone reports whether c is a word of its own: a character of a script that is written
-// without spaces. The length mark of Katakana, which Unicode assigns to no script,
-// counts as Katakana. Han numerals such as 〇 are letter numbers for Unicode, and count too.
+// isWordAlone reports whether c is a word of its own: a character of a script that is written without spaces. The
+// length mark of Katakana, which Unicode assigns to no script, counts as Katakana. Han numerals such as 〇 are letter
+// numbers for Unicode, and count too.
 func (r rules) isWordAlone(c rune) bool {
-	return c == 'ー' || c > 0xe00 && (unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
+	return c == 'ー' || isIdeograph(c) || c > 0xe00 && (unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
 		r != oldRules && inSouthEast(c)) && unicode.In(c, unicode.L, unicode.Nl)
 }
 

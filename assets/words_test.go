@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -230,6 +231,17 @@ func TestSimilarWords(t *testing.T) {
 		"2024": 0, "ab12": 0, "abcd12": 1, "хлеб": 1, "東": 0, "हिन्दी": 1} {
 		if got := typosIn(word); got != want {
 			t.Errorf("%q may have %d typos, want %d", word, got, want)
+		}
+	}
+}
+
+// A text of simple characters folds as it does beside one that is not.
+func TestSimpleCharactersFoldAsOthers(t *testing.T) {
+	for c := rune(0); c <= unicode.MaxRune; c++ {
+		for _, by := range []rules{oldRules, newRules} {
+			if text := string(c); isSimple(c) && by.fold(text)+"e" != by.fold(text+"é") {
+				t.Errorf("%q folds to %q, and beside é to %q", text, by.fold(text), by.fold(text+"é"))
+			}
 		}
 	}
 }
