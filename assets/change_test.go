@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -77,68 +77,31 @@ func TestCheckSeesEachChange(t *testing.T) {
 	}
 	id := added.Added[0].ID
 	label, deleted := "closed", true
-	steps := []struct {
-		do   func() error
-		want []string
-	}{
-		{func() error { _, err := add(ann, "two", open); return err },
-			[]string{"ann asset true [open secret] -> true [open secret]"}},
-		{func() error { _, err := add(ann, "two", open); return err }, nil}, // it changes nothing
-		{func() error {
+	proof.SeesEachChange(t, db, &seen, &refuse, []proof.CheckStep{
+		{Do: func() error { _, err := add(ann, "two", open); return err },
+			Want: []string{"ann asset true [open secret] -> true [open secret]"}},
+		{Do: func() error { _, err := add(ann, "two", open); return err }}, // it changes nothing
+		{Do: func() error {
 			_, err := svc.As(me).AssignAssets(ctx, lib,
 				assets.AssignAssetsRequest{Folder: secret, Remove: []string{id}})
 			return err
-		}, []string{"me asset true [open secret] -> true [open]"}},
-		{func() error {
+		}, Want: []string{"me asset true [open secret] -> true [open]"}},
+		{Do: func() error {
 			_, err := svc.As(me).ChangePermissions(ctx, lib,
 				assets.ChangePermissionsRequest{Folder: open, Remove: []assets.Permission{edit}})
 			return err
-		}, []string{"me folder open 1 false -> open 0 false"}},
-		{func() error {
+		}, Want: []string{"me folder open 1 false -> open 0 false"}},
+		{Do: func() error {
 			_, err := svc.As(me).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{
 				Update: []assets.FolderChange{{ID: open, Label: &label, Deleted: &deleted}}})
 			return err
-		}, []string{"me folder open 0 false -> closed 0 true"}},
-		{func() error {
+		}, Want: []string{"me folder open 0 false -> closed 0 true"}},
+		{Do: func() error {
 			_, err := svc.As(me).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Purge: []string{open}})
 			return err
-		}, []string{"me asset true [] -> none", "me folder closed 0 true -> none"}},
-	}
-	for i, step := range steps {
-		before := content(t, db)
-		if refuse = errors.New("not today"); step.want != nil {
-			e, ok := errors.AsType[*vitrine.Error](step.do())
-			if !ok || e.Kind != vitrine.ErrForbidden || e.Code != vitrine.CodeRule || e.Reason != "not today" {
-				t.Errorf("step %d, refused: %#v", i, e)
-			}
-			if content(t, db) != before {
-				t.Errorf("step %d was refused, and has changed something", i)
-			}
-		}
-		refuse, seen = nil, nil
-		if err := step.do(); err != nil || !slices.Equal(seen, step.want) {
-			t.Errorf("step %d: the rule has seen %q, want %q (%v)", i, seen, step.want, err)
-		}
-	}
+		}, Want: []string{"me asset true [] -> none", "me folder closed 0 true -> none"}},
+	})
 	for fault, err := range assets.Maintenance(assets.Limits{}, nil).Audit(ctx, db) {
 		t.Error(fault, err)
 	}
-}
-
-// content returns all entries of a store.
-func content(t *testing.T, db storage.Store) (all string) {
-	t.Helper()
-	err := db.View(context.Background(), func(r storage.Reader) error {
-		for e, err := range r.Scan(context.Background(), storage.Range{}) {
-			if err != nil {
-				return err
-			}
-			all += e.Key + "=" + string(e.Value) + "\n"
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }

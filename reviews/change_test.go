@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/internal/proof"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -63,54 +63,19 @@ func TestCheckSeesEachChange(t *testing.T) {
 		return func() error { in.Network = "example.test"; _, err := svc.Delete(ctx, in); return err }
 	}
 	first := collection("YQ", single, by("ann", review("1", 10, "")), by("bob", review("2", 20, `,"parent_id":"1"`)))
-	steps := []struct {
-		do   func() error
-		want []string
-	}{
-		{load(first + collection("YWI", single, by("ann", review("1", 50, "")))), []string{
+	proof.SeesEachChange(t, db, &seen, &refuse, []proof.CheckStep{
+		{Do: load(first + collection("YWI", single, by("ann", review("1", 50, "")))), Want: []string{
 			"imported YQ none->2 1:none->ann< 2:none->bob<1", "imported YWI none->1 1:none->ann<"}},
-		{load(first), nil}, // it changes nothing
-		{load(collection("YQ", single, by("eve", review("1", 10, "")), by("bob", review("2", 20, `,"parent_id":"1"`)))),
-			[]string{"imported YQ 2->2 1:ann<->eve<"}},
-		{erase(reviews.DeleteRequest{Collection: "YQ", Review: "1"}),
-			[]string{"deleted YQ 2->1 2:bob<1->bob< 1:eve<->none"}},
-		{erase(reviews.DeleteRequest{Everything: true}), []string{"deleted YQ 1->none", "deleted YWI 1->none"}},
-	}
-	for i, step := range steps {
-		before := content(t, db)
-		if refuse = errors.New("not today"); step.want != nil {
-			e, ok := errors.AsType[*vitrine.Error](step.do())
-			if !ok || e.Kind != vitrine.ErrForbidden || e.Code != vitrine.CodeRule || e.Reason != "not today" {
-				t.Errorf("step %d, refused: %#v", i, e)
-			}
-			if content(t, db) != before {
-				t.Errorf("step %d was refused, and has changed something", i)
-			}
-		}
-		refuse, seen = nil, nil
-		if err := step.do(); err != nil || !slices.Equal(seen, step.want) {
-			t.Errorf("step %d: the rule has seen %q, want %q (%v)", i, seen, step.want, err)
-		}
-	}
+		{Do: load(first)}, // it changes nothing
+		{Do: load(collection("YQ", single, by("eve", review("1", 10, "")),
+			by("bob", review("2", 20, `,"parent_id":"1"`)))),
+			Want: []string{"imported YQ 2->2 1:ann<->eve<"}},
+		{Do: erase(reviews.DeleteRequest{Collection: "YQ", Review: "1"}),
+			Want: []string{"deleted YQ 2->1 2:bob<1->bob< 1:eve<->none"}},
+		{Do: erase(reviews.DeleteRequest{Everything: true}),
+			Want: []string{"deleted YQ 1->none", "deleted YWI 1->none"}},
+	})
 	for fault, err := range reviews.Maintenance().Audit(ctx, db) {
 		t.Error(fault, err)
 	}
-}
-
-// content returns all entries of a store.
-func content(t *testing.T, db storage.Store) (all string) {
-	t.Helper()
-	err := db.View(context.Background(), func(r storage.Reader) error {
-		for e, err := range r.Scan(context.Background(), storage.Range{}) {
-			if err != nil {
-				return err
-			}
-			all += e.Key + "=" + string(e.Value) + "\n"
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
