@@ -11,14 +11,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
-	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -50,17 +48,6 @@ func openLibrary(s storage.Store, lib assets.Library, options *assets.Options) a
 	return assetLibrary{svc.As(by), svc, lib}
 }
 
-// assetNetworks returns the names of the networks that have libraries.
-func assetNetworks(ctx context.Context, s storage.Store) (names []string, err error) {
-	for lib, err := range assets.New(s, nil).Libraries(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, lib.Network)
-	}
-	return slices.Compact(names), nil
-}
-
 // exportAssets is the command assets export: it writes the assets of one library as assets import reads them.
 func exportAssets(f *flag.FlagSet) action {
 	db, file := dbFlag(f), outFlag(f)
@@ -72,9 +59,6 @@ func exportAssets(f *flag.FlagSet) action {
 			"it assets that have a file are left out")
 	bucket := f.String("bucket", "", bucketUsage)
 	return func(ctx context.Context, p *program) error {
-		if err := urn.CheckNetwork(*network); *network != "" && err != nil {
-			return usageError{fmt.Errorf("-network: %w", err)}
-		}
 		if err := checkOutput(*db, "-out", *file); err != nil {
 			return err
 		}
@@ -82,19 +66,11 @@ func exportAssets(f *flag.FlagSet) action {
 		if err != nil {
 			return err
 		}
-		return readStore(ctx, *db, func(s storage.Store) error {
-			names, err := assetNetworks(ctx, s)
-			chosen := ""
-			if err == nil {
-				chosen, err = chooseNetwork(p, names, "assets", *network)
-			}
-			if err != nil || chosen == "" {
-				return err
-			}
-			from := openLibrary(s, assets.Library{Network: chosen, ID: *library}, &assets.Options{Files: from})
+		return ofAssets.inNetwork(ctx, p, *db, *network, func(s storage.Store, network string) error {
+			from := openLibrary(s, assets.Library{Network: network, ID: *library}, &assets.Options{Files: from})
 			e := assetExport{assetLibrary: from, files: *files, folders: map[string]assets.Folder{},
 				paths: map[string]string{}}
-			err = p.writeOut(*file, func(to io.Writer) error {
+			err := p.writeOut(*file, func(to io.Writer) error {
 				out := bufio.NewWriterSize(to, 64<<10)
 				if err := e.write(ctx, out); err != nil {
 					return err

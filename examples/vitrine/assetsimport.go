@@ -20,108 +20,72 @@ import (
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/keyval"
-	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
 // importAssets is the command assets import: it adds the assets of files to one library. With -dry-run it does so in a
-// copy of the library. Repeating an import adds nothing: a post is known by its generator and id, a
-// file by its folder, name and bytes.
+// copy of the library. Repeating an import adds nothing: a post is known by its generator and id, a file by its folder,
+// name and bytes.
 func importAssets(f *flag.FlagSet) action {
-	db, dryRun := dbFlag(f), f.Bool("dry-run", false, "compare with the store and report, but store nothing")
-	shown := newShownFlags(f)
-	network := f.String("network", "default", "`name` of the network that the assets belong to")
+	of := newImportFlags(f, ofAssets, true)
 	library := f.String("library", "", libraryUsage)
 	files := f.String("files", "", "`DIR` with the bytes of files, as export -files has written it")
 	bucket := f.String("bucket", "", bucketUsage)
-	return func(ctx context.Context, p *program) (err error) {
-		if err := urn.CheckNetwork(*network); err != nil {
-			return usageError{fmt.Errorf("-network: %w", err)}
-		}
-		if err := checkReached(*db); err != nil {
-			return err
-		}
-		if err := checkOutput(*db, "-rejects", *shown.rejects); err != nil {
-			return err
-		}
-		in, err := openInputs(ctx, p, f.Args(), shown, true)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, in.close()) }()
+	return func(ctx context.Context, p *program) error {
 		keep, err := p.openBucket(ctx, files, bucket)
 		if err != nil {
 			return err
 		}
-		open, done := p.openToFill, "imported"
-		if absent(*db) {
-			done = "imported into the new store " + printable(*db)
-		}
-		if *dryRun {
-			open, done = openToCompare, "compared, nothing stored"
-		}
-		s, err := open(ctx, *db)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, s.Close()) }()
-		names, err := assetNetworks(ctx, s)
-		if err == nil {
-			_, err = chooseNetwork(p, names, "assets", *network)
-		}
-		if err != nil {
-			return err
-		}
-		options := &assets.Options{Files: keep}
-		if *dryRun {
-			dir, err := os.MkdirTemp("", "vitrine-import-*")
+		return of.run(ctx, p, func(s storage.Store, in *inputs, out *findings, done string) (err error) {
+			options := &assets.Options{Files: keep}
+			if *of.dryRun {
+				dir, err := os.MkdirTemp("", "vitrine-import-*")
+				if err != nil {
+					return err
+				}
+				defer os.RemoveAll(dir)
+				if s, err = copyLibraries(ctx, s, *of.network, filepath.Join(dir, "copy.db")); err != nil {
+					return err
+				}
+				defer s.Close()
+				options = &assets.Options{Files: nowhere{}, Limits: noRenditions}
+			}
+			i := &assetImport{to: openLibrary(s, assets.Library{Network: *of.network, ID: *library}, options), in: in,
+				dir: *files, out: out, folders: map[string]string{}}
+			i.counts.DryRun = *of.dryRun
+			for _, file := range in.list {
+				i.name, i.bar, i.done = file.name, file.bar, 0
+				// What was begun is ended, and interrupting stops the reading.
+				if err = i.readInput(context.WithoutCancel(ctx), ctx, file); err != nil {
+					err = fmt.Errorf("%s: %w", file.name, err)
+					break
+				}
+			}
+			if i.dotted > 0 {
+				p.complain(fmt.Errorf("%s in directories left out: links, and names that begin with a dot",
+					count(i.dotted, "entry")))
+			}
+			if i.shapeless {
+				p.complain(errors.New(`an asset is like {"id": "1", "generator": {"id": "blog"}, "content": ` +
+					`{"content": ` +
+					`"<p>text</p>"}}: make such of what other programs export, with jq for instance`))
+			}
+			if i.removes {
+				p.complain(errors.New("what requests remove was not removed: an import only adds"))
+			}
+			if i.counts.Folders > 0 && !*of.dryRun {
+				p.complain(fmt.Errorf("%s made: every member of the network may see what is in folders at the top "+
+					"level, "+
+					"and below them, until they get permissions", count(i.counts.Folders, "folder")))
+			}
 			if err != nil {
-				return err
+				done, err = stopped, of.unfinished(err)
 			}
-			defer os.RemoveAll(dir)
-			if s, err = copyLibraries(ctx, s, *network, filepath.Join(dir, "copy.db")); err != nil {
-				return err
-			}
-			defer s.Close()
-			options = &assets.Options{Files: nowhere{}, Limits: noRenditions}
-		}
-		i := &assetImport{to: openLibrary(s, assets.Library{Network: *network, ID: *library}, options), in: in,
-			dir: *files,
-			out: newFindings(p.stdout, shown), folders: map[string]string{}}
-		i.counts.DryRun = *dryRun
-		for _, file := range in.list {
-			i.name, i.bar, i.done = file.name, file.bar, 0
-			// What was begun is ended, and interrupting stops the reading.
-			if err = i.readInput(context.WithoutCancel(ctx), ctx, file); err != nil {
-				err = fmt.Errorf("%s: %w", file.name, err)
-				break
-			}
-		}
-		if i.dotted > 0 {
-			p.complain(fmt.Errorf("%s in directories left out: links, and names that begin with a dot",
-				count(i.dotted, "entry")))
-		}
-		if i.shapeless {
-			p.complain(errors.New(`an asset is like {"id": "1", "generator": {"id": "blog"}, "content": {"content": ` +
-				`"<p>text</p>"}}: make such of what other programs export, with jq for instance`))
-		}
-		if i.removes {
-			p.complain(errors.New("what requests remove was not removed: an import only adds"))
-		}
-		if i.counts.Folders > 0 && !*dryRun {
-			p.complain(fmt.Errorf("%s made: every member of the network may see what is in folders at the top level, "+
-				"and below them, until they get permissions", count(i.counts.Folders, "folder")))
-		}
-		switch {
-		case err == nil:
-		case *dryRun:
-			done = stopped
-		default:
-			done, err = stopped,
-				fmt.Errorf("%w; what came before is imported, and importing all of it again is safe", err)
-		}
-		return i.out.outcome(i.counts.Errors, i.counts, func() string { return done + ": " + i.counts.summary() }, err)
+			return i.out.outcome(i.counts.Errors, i.counts, func() string {
+				return done + ": " + i.counts.summary()
+			}, err)
+		})
 	}
 }
 

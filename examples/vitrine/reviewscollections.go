@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // listCollections is the command reviews collections: it prints a line for each stored collection of one network.
@@ -19,12 +20,12 @@ func listCollections(f *flag.FlagSet) action {
 		"`name` of the network whose collections are listed (default: the only one of the store)")
 	source := f.String("source", "", "`name` of the source whose collections are listed (default: of all sources)")
 	return func(ctx context.Context, p *program) error {
-		return inNetwork(ctx, p, *db, *network, func(svc *reviews.Service, network string) error {
+		return ofReviews.inNetwork(ctx, p, *db, *network, func(s storage.Store, network string) error {
 			out := bufio.NewWriterSize(p.stdout, 64<<10)
 			lines := json.NewEncoder(escaper{out})
 			lines.SetEscapeHTML(false)
 			in := reviews.ListCollectionsRequest{Network: network, Source: *source, Limit: 500}
-			for c, err := range svc.As(operator).AllCollections(ctx, in) {
+			for c, err := range reviews.New(s, nil).As(operator).AllCollections(ctx, in) {
 				switch {
 				case err != nil:
 				case *asJSON:

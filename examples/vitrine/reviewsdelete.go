@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -30,8 +29,8 @@ func deleteReviews(f *flag.FlagSet) action {
 		if in.Network == "" {
 			return usageError{errors.New("-network is missing: want the name of the network whose reviews are erased")}
 		}
-		if err := urn.CheckNetwork(in.Network); err != nil {
-			return usageError{fmt.Errorf("-network: %w", err)}
+		if err := checkNetwork(in.Network); err != nil {
+			return err
 		}
 		f.Visit(func(one *flag.Flag) {
 			if one.Value.String() == "" {

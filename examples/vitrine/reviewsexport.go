@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // exportReviews is the command reviews export: it writes all stored reviews of one network in the format of the import.
@@ -19,11 +20,11 @@ func exportReviews(f *flag.FlagSet) action {
 		if err := checkOutput(*db, "-out", *file); err != nil {
 			return err
 		}
-		return inNetwork(ctx, p, *db, *network, func(svc *reviews.Service, network string) error {
+		return ofReviews.inNetwork(ctx, p, *db, *network, func(s storage.Store, network string) error {
 			var out measured
 			err := p.writeOut(*file, func(to io.Writer) error {
 				out.Writer = to
-				return svc.As(operator).Export(ctx, network, &out)
+				return reviews.New(s, nil).As(operator).Export(ctx, network, &out)
 			})
 			if mib := (out.longest + 1<<20 - 1) >> 20; err == nil && mib > 16 {
 				p.complain(fmt.Errorf("the longest line has %d MiB: reviews import takes it with -max-line %d, the "+
