@@ -9,16 +9,13 @@ import (
 
 // Readers returns people who may read an app.
 func (a *Apps) Readers(ctx context.Context, appID, query string) ([]appsvc.Person, error) {
-	page, err := list[appsvc.Person](ctx, a.remote, path("/apps/%s/people", appID), values{}.text("q", query), "people",
-		"after")
-	return page.Items, err
+	return get[[]appsvc.Person](ctx, a.remote, path("/apps/%s/people", appID), values{}.text("q", query), value("people"))
 }
 
 // Approvers returns people who could approve a release.
 func (a *Apps) Approvers(ctx context.Context, releaseID, query string) ([]appsvc.Person, error) {
-	page, err := list[appsvc.Person](ctx, a.remote, path("/x/releases/%s/approvers", releaseID),
-		values{}.text("q", query), "people", "after")
-	return page.Items, err
+	return get[[]appsvc.Person](ctx, a.remote, path("/x/releases/%s/approvers", releaseID), values{}.text("q", query),
+		value("people"))
 }
 
 // Inbox returns what waits for the caller.

@@ -1,28 +1,29 @@
 package httpapi
 
 import (
+	"context"
+
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
 // readers serves GET /apps/{id}/people: people of the caller's network who may read an app, by their names. 200 with
 // {"people":[{"urn","name"}]}. 400 for q; 403 for who may only read the app; 404.
 func (a appRoutes) readers(c *call) error {
-	query := c.query.text("q")
-	if c.query.err != nil {
-		return c.query.err
-	}
-	people, err := a.as(c).Readers(c.r.Context(), c.param(0), query)
-	return c.member("people", people, err)
+	return c.people(a.as(c).Readers)
 }
 
 // approvers serves GET /x/releases/{id}/approvers: people of the caller's network who could approve a release, by their
 // names. 200 with {"people":[{"urn","name"}]}. 400 for q; 403 for who may not change the release; 404.
 func (a appRoutes) approvers(c *call) error {
+	return c.people(a.as(c).Approvers)
+}
+
+func (c *call) people(find func(ctx context.Context, id, query string) ([]appsvc.Person, error)) error {
 	query := c.query.text("q")
 	if c.query.err != nil {
 		return c.query.err
 	}
-	people, err := a.as(c).Approvers(c.r.Context(), c.param(0), query)
+	people, err := find(c.r.Context(), c.param(0), query)
 	return c.member("people", people, err)
 }
 
@@ -30,8 +31,7 @@ func (a appRoutes) approvers(c *call) error {
 // after; 403 for a key.
 func (a appRoutes) inbox(c *call) error {
 	in := appsvc.InboxRequest{After: c.query.cursor("after"), Limit: c.query.limit()}
-	page, err := ask(c, a.as(c).Inbox, in)
-	return c.json(page, err)
+	return c.json(ask(c, a.as(c).Inbox, in))
 }
 
 // seeInbox serves POST /x/inbox/seen with {"until"}: 204. 400; 403 for a key.
