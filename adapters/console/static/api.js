@@ -644,11 +644,13 @@ export class Api {
 	}
 
 	/**
-	 * What waits for the person.
-	 * @param {AbortSignal} [signal] @returns {Promise<{items: InboxItem[], next: string | null, until: number}>}
+	 * What waits for the person, newest first.
+	 * @param {string} [after] @param {AbortSignal} [signal]
+	 * @returns {Promise<{items: InboxItem[], next: string | undefined, until: number}>}
 	 */
-	inbox(signal) {
-		return this.get("x/inbox", "items", undefined, signal);
+	async inbox(after, signal) {
+		const page = await this.get("x/inbox", "items", { after }, signal);
+		return { ...page, next: page.next ?? undefined };
 	}
 
 	/** Notes what the person has seen of it. @param {number} until */

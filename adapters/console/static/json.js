@@ -35,7 +35,7 @@ export function notJSON(e) {
 }
 
 /** @param {unknown} value @returns {value is RawNumber} */
-export function isRaw(value) {
+function isRaw(value) {
 	return json.isRawJSON(value);
 }
 

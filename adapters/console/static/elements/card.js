@@ -7,7 +7,8 @@ import { names } from "../json.js";
 import { titleOf } from "../model/names.js";
 import { newKey } from "../model/patch.js";
 import { sentence, toast } from "./dialog.js";
-import { field, partAt } from "./form.js";
+import { field } from "./form.js";
+import { partAt } from "./place.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /** @typedef {import("../api.js").Manifest} Manifest */

@@ -10,11 +10,14 @@ import { elementName } from "../model/timeline.js";
 import { confirm, toast, trouble } from "./dialog.js";
 import { author, person } from "./person.js";
 import { pick } from "./pick.js";
-import { fieldOf, pointerOf } from "./place.js";
+import { partAt, pointerOf } from "./place.js";
 import { time } from "./time.js";
 
 /** @typedef {import("../api.js").Comment} Comment */
 /** @typedef {{element?: string, pointer?: string}} Place what a comment is about; without an element the app */
+
+/** What a comment is about. @param {Comment} c @returns {Place} */
+const placeOf = ({ element, pointer }) => ({ element: element ?? undefined, pointer: pointer ?? undefined });
 
 /**
  * @param {object} on
@@ -145,7 +148,6 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 	/** @param {Comment} c */
 	function card(c) {
 		const mine = c.by.urn === session.me?.urn;
-		const place = { element: c.element ?? undefined, pointer: c.pointer ?? undefined };
 		const answer = h("textarea", { rows: 1, maxlength: 4096, required: true, "aria-label": "Reply" });
 		return h(
 			"article",
@@ -158,7 +160,7 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 				time(c.createdAt),
 				c.editedAt !== null && ", changed",
 			),
-			h("p", { class: "detail" }, c.gone ? "An element that is gone" : called(place)),
+			h("p", { class: "detail" }, c.gone ? "An element that is gone" : called(placeOf(c))),
 			h("p", { class: "text" }, c.text),
 			c.mentions.length > 0 &&
 				h(
@@ -226,17 +228,19 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 	/** Marks the fields and elements that have comments. */
 	const mark = debounce(100, () => {
 		for (const old of list.querySelectorAll(".commented")) old.remove();
-		/** @type {Map<Element, {n: number, place: Place}>} */
+		/** @type {Map<Element, Comment[]>} */
 		const marks = new Map();
 		for (const c of all) {
 			const card = cards.get(c.element ?? "");
 			if (!card) continue;
-			const field = c.pointer === null ? undefined : fieldOf(card.body, c.pointer);
-			const at = (field?.tagName === "LI" ? field : field?.querySelector(".label")) ?? field ?? card.title;
-			const { n } = marks.get(at) ?? { n: 0 };
-			marks.set(at, { n: n + 1, place: { element: c.element ?? undefined, pointer: c.pointer ?? undefined } });
+			const part = partAt(card.body, names(c.pointer ?? ""));
+			const field = part === card.body ? card.title : part;
+			const at = (field.tagName === "LI" ? field : field.querySelector(".label")) ?? field;
+			marks.set(at, [...(marks.get(at) ?? []), c]);
 		}
-		for (const [at, { n, place }] of marks) {
+		for (const [at, [first, ...more]] of marks) {
+			if (!first) continue;
+			const n = 1 + more.length;
 			const flag = h(
 				"button",
 				{
@@ -244,14 +248,9 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 					class: "commented bare small",
 					"aria-label": `Show ${count(n, "comment")}`,
 					onclick: () => {
-						show(true, place);
-						const found = all.find(
-							(c) =>
-								(c.element ?? undefined) === place.element &&
-								(c.pointer ?? undefined) === place.pointer,
-						);
+						show(true, placeOf(first));
 						/** @type {HTMLElement | null} */ (
-							open.querySelector(`[data-comment="${found?.id ?? ""}"] textarea`)
+							open.querySelector(`[data-comment="${first.id}"] textarea`)
 						)?.focus();
 					},
 				},

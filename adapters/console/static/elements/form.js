@@ -118,26 +118,6 @@ export function field(place) {
 	};
 }
 
-/**
- * What shows a part of a value in a form, or the last field on the way to it.
- * @param {HTMLElement} form @param {string[]} path of names of members and indices of items
- */
-export function partAt(form, path) {
-	let at = form;
-	for (const name of path) {
-		/** @param {HTMLElement} node */
-		const outer = (node) => /** @type {HTMLElement | null} */ (node.parentElement?.closest("[data-part]"));
-		const parts = /** @type {HTMLElement[]} */ ([...at.querySelectorAll("[data-part]")]);
-		const next = parts.find((part) => {
-			const around = outer(part);
-			return part.dataset["part"] === name && (around === at || !around || !at.contains(around));
-		});
-		if (!next) break;
-		at = next;
-	}
-	return at;
-}
-
 /** @typedef {Widget & {shape: string, stale?: (value: Value | undefined) => boolean}} Built */
 
 /** @param {Place} place @param {Field} f */
@@ -356,7 +336,7 @@ function texts(place, f) {
 }
 
 /** A value in a few characters. @param {Value} v */
-export function brief(v) {
+function brief(v) {
 	const text = label(v);
 	return text.length > 40 ? `${text.slice(0, 39)}…` : text === "" ? '""' : text;
 }

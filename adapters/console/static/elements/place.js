@@ -1,47 +1,35 @@
 /**
- * Where a field of a form is in the config: its JSON pointer, and the field of a pointer.
+ * Where a part of a value is shown in a form, and of which part a node of a form is.
  * @module
  */
-import { names } from "../json.js";
+import { escapePointer } from "../json.js";
 
-/**
- * The fields and items right below a node.
- * @param {Element} node @returns {HTMLElement[]}
- */
+/** @param {HTMLElement} node @returns {HTMLElement[]} the fields right below it */
 function below(node) {
-	return [...node.children].flatMap((child) =>
-		child instanceof HTMLElement && (child.dataset["part"] !== undefined || child.tagName === "LI")
-			? [child]
-			: below(child),
-	);
+	const children = /** @type {HTMLElement[]} */ ([...node.children]);
+	return children.flatMap((child) => (child.dataset["part"] === undefined ? below(child) : [child]));
 }
 
 /**
- * The field at a pointer, or the nearest one around it that is shown.
- * @param {Element} form @param {string} pointer @returns {HTMLElement | undefined} undefined for the whole form
+ * What shows a part of a value in a form, or the last field on the way to it.
+ * @param {HTMLElement} form @param {string[]} path of names of members and indices of items
  */
-export function fieldOf(form, pointer) {
-	/** @type {HTMLElement | undefined} */
-	let found;
-	for (const name of names(pointer)) {
-		const parts = below(found ?? form);
-		const next = parts.find((p, i) => (p.tagName === "LI" ? String(i) === name : p.dataset["part"] === name));
+export function partAt(form, path) {
+	let at = form;
+	for (const name of path) {
+		const next = below(at).find((part) => part.dataset["part"] === name);
 		if (!next) break;
-		found = next;
+		at = next;
 	}
-	return found;
+	return at;
 }
 
 /**
  * The pointer of the field that a node is in, "" outside of all fields.
- * @param {Element} form @param {Element} node
+ * @param {Element} form @param {Element | null | undefined} node @returns {string}
  */
 export function pointerOf(form, node) {
-	let pointer = "";
-	for (let at = node; at !== form && at.parentElement; at = at.parentElement) {
-		const member = at instanceof HTMLElement ? at.dataset["part"] : undefined;
-		if (member !== undefined) pointer = `/${member.replaceAll("~", "~0").replaceAll("/", "~1")}${pointer}`;
-		else if (at.tagName === "LI") pointer = `/${[...at.parentElement.children].indexOf(at)}${pointer}`;
-	}
-	return pointer;
+	const part = /** @type {HTMLElement | null | undefined} */ (node?.closest("[data-part]"));
+	if (!part || !form.contains(part)) return "";
+	return `${pointerOf(form, part.parentElement)}/${escapePointer(part.dataset["part"] ?? "")}`;
 }

@@ -89,6 +89,9 @@ export async function replaceText(api, text = "") {
 	});
 }
 
+/** Whether an app conforms to its components, then or as it would be. @param {Upgraded} a */
+const fits = (a) => a.violations.length === 0;
+
 /** @param {import("../api.js").Api} api @param {Job} job */
 async function changeAll(api, job) {
 	const found = h("div", { role: "status", class: "upgrade" });
@@ -100,9 +103,9 @@ async function changeAll(api, job) {
 		() =>
 			void (async () => {
 				const offers = done
-					.filter((a) => a.violations.length === 0)
-					.flatMap((a) =>
-						a.tags.map((tag) => ({ app: a.app, title: a.title, tag, from: null, to: a.version })),
+					.filter(fits)
+					.flatMap(({ app, title, tags, version }) =>
+						tags.map((tag) => ({ app, title, tag, from: null, to: version })),
 					);
 				const moves = await Promise.all(
 					offers.slice(0, 200).map(async (o) => ({
@@ -130,7 +133,7 @@ async function changeAll(api, job) {
 				after = page.next ?? undefined;
 				report(dry, after === undefined);
 			} while (after !== undefined);
-			const good = done.filter((a) => a.violations.length === 0);
+			const good = done.filter(fits);
 			run.hidden = !dry || good.length === 0;
 			release.hidden = dry || !good.some((a) => a.tags.length > 0);
 		} catch (e) {
@@ -141,8 +144,8 @@ async function changeAll(api, job) {
 
 	/** @param {boolean} dry @param {boolean} ended */
 	function report(dry, ended) {
-		const bad = done.filter((a) => a.violations.length > 0);
-		const good = done.length - bad.length;
+		const good = done.filter(fits);
+		const bad = done.filter((a) => !fits(a));
 		fill(
 			found,
 			h(
@@ -152,9 +155,9 @@ async function changeAll(api, job) {
 					? `${count(done.length, "app")} so far…`
 					: done.length === 0
 						? job.nothing
-						: `${count(good, "app")} ${job.does(dry, good === 1)}${bad.length > 0 ? `, ${bad.length} ${dry ? "would stay" : "stayed"} as ${bad.length === 1 ? "it is" : "they are"}` : ""}.`,
+						: `${count(good.length, "app")} ${job.does(dry, good.length === 1)}${bad.length > 0 ? `, ${bad.length} ${dry ? "would stay" : "stayed"} as ${bad.length === 1 ? "it is" : "they are"}` : ""}.`,
 			),
-			[...bad, ...done.filter((a) => a.violations.length === 0)].slice(0, 200).map((a) =>
+			[...bad, ...good].slice(0, 200).map((a) =>
 				h(
 					"details",
 					null,
@@ -163,7 +166,7 @@ async function changeAll(api, job) {
 						null,
 						a.title,
 						" ",
-						a.violations.length > 0
+						!fits(a)
 							? h("span", { class: "chip bad" }, "does not fit")
 							: detail(
 									`${count(a.elements.length, "element")}${a.tags.length > 0 ? `, not live by ${a.tags.join(", ")}` : ""}`,
@@ -172,7 +175,7 @@ async function changeAll(api, job) {
 					h(
 						"ul",
 						null,
-						a.violations.length > 0
+						!fits(a)
 							? a.violations.map((v) =>
 									h(
 										"li",
@@ -186,7 +189,7 @@ async function changeAll(api, job) {
 					),
 				),
 			),
-			done.length > 200 && help(`Of these, 200 are shown.`),
+			done.length > 200 && help("Of these, 200 are shown."),
 		);
 	}
 

@@ -42,7 +42,7 @@ export function begin(from) {
 }
 
 /** The last part of a URN. @param {string} urn */
-export function shortURN(urn) {
+function shortURN(urn) {
 	const parts = urn.split(":");
 	const last = parts.at(-1) ?? urn;
 	return parts.length > 3 ? last.replace(/^(user|site)=/, "") : last;

@@ -326,7 +326,7 @@ const [mostApps, mostVersions] = [500, 100];
  * @param {import("../api.js").Api} api @param {string[]} ids of the files
  * @returns {Promise<{titles: string[], all: boolean}>} all is false if there are more apps than were looked through
  */
-export async function usedBy(api, ids) {
+async function usedBy(api, ids) {
 	/** @param {unknown} app */
 	const has = (app) => {
 		const text = stringify(app);

@@ -7,7 +7,7 @@ import { h, labelled } from "../dom.js";
 /** @typedef {Record<string, string>} Values by the parameters of the search: those of names that are set */
 
 /** The parameters, as the address has them. The last day is one of those that are meant. */
-export const names = ["in", "typos", "from", "to", "foreignId", "sort", "order"];
+export const names = ["in", "typos", "from", "to", "sort", "order"];
 
 /** Those that are typed, what they are called, what they are called when they are set, and what they mean. */
 const texts = /** @type {[string, string, string, string][]} */ ([
@@ -16,6 +16,7 @@ const texts = /** @type {[string, string, string, string][]} */ ([
 	["link", "Links to", "links to", "A host, such as example.com."],
 	["tagsAny", "One of these tags", "one of the tags", "With commas between them."],
 	["notTags", "None of these tags", "none of the tags", "With commas between them."],
+	["foreignId", "Id in its source", "id in its source", "Choose the source among the filters as well."],
 ]);
 const filed = /** @type {[string, string][]} */ ([
 	["", "in folders or not"],
@@ -35,6 +36,9 @@ const orders = /** @type {[string, string][]} */ ([
 	["createdAt", "Newest published first"],
 	["createdAt.asc", "Oldest published first"],
 ]);
+
+/** @param {Values} values */
+const orderOf = (values) => (values["sort"] ?? "") + (values["order"] === "asc" ? ".asc" : "");
 
 /**
  * The controls.
@@ -62,7 +66,7 @@ export function moreFilters(values, changed, open) {
 		},
 		orders.map(([value, text]) => h("option", { value }, text)),
 	);
-	order.value = (values["sort"] ?? "") + (values["order"] === "asc" ? ".asc" : "");
+	order.value = orderOf(values);
 	const at = new Set((values["in"] || "text").split(","));
 	const boxes = places.map(([name]) =>
 		h("input", {
@@ -86,6 +90,7 @@ export function moreFilters(values, changed, open) {
 	const line = (name) => {
 		const input = h("input", {
 			value: values[name] ?? "",
+			maxlength: name === "foreignId" && 1024,
 			onchange: () => changed({ [name]: input.value.trim() }),
 		});
 		return input;
@@ -94,11 +99,6 @@ export function moreFilters(values, changed, open) {
 		type: "checkbox",
 		checked: values["typos"] === "1",
 		onchange: () => changed({ typos: typos.checked ? "1" : "" }),
-	});
-	const id = h("input", {
-		value: values["foreignId"] ?? "",
-		maxlength: 1024,
-		onchange: () => changed({ foreignId: id.value.trim() }),
 	});
 	return h(
 		"details",
@@ -116,7 +116,6 @@ export function moreFilters(values, changed, open) {
 		h("label", { class: "row" }, typos, "Similar words too"),
 		labelled("In folders", where),
 		texts.map(([name, label, , help]) => labelled(label, line(name), help)),
-		labelled("Id in its source", id, "Choose the source among the filters as well."),
 	);
 }
 
@@ -135,15 +134,9 @@ export function chosen(values) {
 				.join(", ")}`,
 		],
 		[["typos"], "similar words too"],
-		[["foreignId"], `id in its source: ${values["foreignId"]}`],
 		[["filed"], filed.find(([value]) => value === values["filed"])?.[1] ?? ""],
 		...texts.map(([name, , text]) => /** @type {[string[], string]} */ ([[name], `${text}: ${values[name]}`])),
-		[
-			["sort", "order"],
-			orders.find(
-				([value]) => value === (values["sort"] ?? "") + (values["order"] === "asc" ? ".asc" : ""),
-			)?.[1] ?? "",
-		],
+		[["sort", "order"], orders.find(([value]) => value === orderOf(values))?.[1] ?? ""],
 	];
 	return all.filter(([parameters]) => parameters.some((name) => values[name]));
 }

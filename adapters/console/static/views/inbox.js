@@ -4,7 +4,8 @@
  */
 import { to } from "../address.js";
 import { detail, fill, h } from "../dom.js";
-import { sentence } from "../elements/dialog.js";
+import { waits } from "../elements/bell.js";
+import { Pages } from "../elements/pages.js";
 import { person } from "../elements/person.js";
 import { time } from "../elements/time.js";
 
@@ -15,13 +16,61 @@ export function view({ api, signal, live, shell }) {
 	shell.title("What waits for you");
 	const list = h("ul", { class: "inbox" });
 	const empty = h("div", { class: "empty", hidden: true }, h("p", null, "Nothing waits for you."));
-	const trouble = h("div", { role: "alert" });
+	/** @type {Map<string, Promise<string>>} of releases and apps, by their ids */
+	const titles = new Map();
+	/** Until when the person has seen it. */
+	let seen = 0;
 
-	/** @param {Item} item @param {string} title of the release or the app */
-	function row(item, title) {
-		const link = item.release
-			? h("a", { href: to("releases", item.release), class: "name" }, title)
-			: h("a", { href: `${to("apps", item.app ?? "")}?comments=1`, class: "name" }, title);
+	/** @type {Pages<Item & {title: string}>} */
+	const pages = new Pages(
+		signal,
+		"items",
+		async (after, signal) => {
+			const page = await api.inbox(after, signal);
+			seen = Math.max(seen, page.until);
+			if (after === undefined) titles.clear();
+			const items = page.items.map(async (item) => ({ ...item, title: await titleOf(item) }));
+			return { ...page, items: await Promise.all(items) };
+		},
+		() => {
+			const { items, next } = pages;
+			fill(list, items.map(row));
+			empty.hidden = items.length > 0;
+			if (next === undefined && items[0]) void see(items[0].at);
+			return "";
+		},
+	);
+
+	/** What its release or its app is called. @param {Item} item */
+	function titleOf({ release, app }) {
+		const id = release ?? app ?? "";
+		const title =
+			titles.get(id) ??
+			(release
+				? api.release(id, signal).then(
+						(r) => r.name || "A release without a name",
+						() => "A release",
+					)
+				: api.app(id, undefined, signal).then(
+						(a) => a.title,
+						() => "An app",
+					));
+		titles.set(id, title);
+		return title;
+	}
+
+	/** Notes that the person has seen all of it, if there is news. @param {number} until */
+	async function see(until) {
+		if (until <= seen) return;
+		seen = until;
+		await api.seen(until);
+		dispatchEvent(new Event("vitrine-seen"));
+	}
+
+	/** @param {Item & {title: string}} item */
+	function row(item) {
+		const href = item.release ? to("releases", item.release) : `${to("apps", item.app ?? "")}?comments=1`;
+		const link = h("a", { href, class: "name" }, item.title);
 		const who = person(item.by?.urn);
 		const said = {
 			approve: ["You can approve this release of ", who],
@@ -32,48 +81,16 @@ export function view({ api, signal, live, shell }) {
 		return h("li", null, link, h("p", null, said, " ", detail(time(item.at))));
 	}
 
-	async function load() {
-		try {
-			const { items } = await api.inbox(signal);
-			const titles = await Promise.all(
-				items.map((i) =>
-					i.release
-						? api.release(i.release, signal).then(
-								(r) => r.name || "A release without a name",
-								() => "A release",
-							)
-						: api.app(i.app ?? "", undefined, signal).then(
-								(a) => a.title,
-								() => "An app",
-							),
-				),
-			);
-			fill(
-				list,
-				items.map((item, i) => row(item, titles[i] ?? "")),
-			);
-			empty.hidden = items.length > 0;
-			fill(trouble);
-			const until = Math.max(0, ...items.map((i) => i.at));
-			if (until > 0) await api.seen(until);
-			dispatchEvent(new Event("vitrine-seen"));
-		} catch (e) {
-			if (!signal.aborted) fill(trouble, sentence(e));
-		}
-	}
-
-	live.each(signal, (c) => {
-		if (!c || ["release", "app.commented"].includes(c.type)) void load();
-	});
-	void load();
+	pages.follow(live, waits);
+	void pages.load();
 	return {
 		node: h(
 			"div",
 			{ class: "page" },
 			h("div", { class: "head" }, h("h1", null, "What waits for you")),
-			trouble,
 			list,
 			empty,
+			pages.foot,
 		),
 	};
 }
