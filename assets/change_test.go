@@ -9,7 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
-	"github.com/vitrine-go/vitrine/internal/proof"
+	"github.com/vitrine-go/vitrine/internal/proof/asked"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
@@ -77,7 +77,7 @@ func TestCheckSeesEachChange(t *testing.T) {
 	}
 	id := added.Added[0].ID
 	label, deleted := "closed", true
-	proof.SeesEachChange(t, db, &seen, &refuse, []proof.CheckStep{
+	asked.SeesEachChange(t, db, &seen, &refuse, []asked.Step{
 		{Do: func() error { _, err := add(ann, "two", open); return err },
 			Want: []string{"ann asset true [open secret] -> true [open secret]"}},
 		{Do: func() error { _, err := add(ann, "two", open); return err }}, // it changes nothing

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/proof"
+	"github.com/vitrine-go/vitrine/internal/proof/asked"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/memory"
@@ -63,7 +63,7 @@ func TestCheckSeesEachChange(t *testing.T) {
 		return func() error { in.Network = "example.test"; _, err := svc.Delete(ctx, in); return err }
 	}
 	first := collection("YQ", single, by("ann", review("1", 10, "")), by("bob", review("2", 20, `,"parent_id":"1"`)))
-	proof.SeesEachChange(t, db, &seen, &refuse, []proof.CheckStep{
+	asked.SeesEachChange(t, db, &seen, &refuse, []asked.Step{
 		{Do: load(first + collection("YWI", single, by("ann", review("1", 50, "")))), Want: []string{
 			"imported YQ none->2 1:none->ann< 2:none->bob<1", "imported YWI none->1 1:none->ann<"}},
 		{Do: load(first)}, // it changes nothing

@@ -1,4 +1,5 @@
-package proof
+// Package asked has what the tests of Options.Check share.
+package asked
 
 import (
 	"context"
@@ -10,15 +11,15 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// CheckStep is a request, and what Options.Check of a service sees of it: nil if the request changes nothing.
-type CheckStep struct {
+// Step is a request, and what Options.Check of a service sees of it: nil if the request changes nothing.
+type Step struct {
 	Do   func() error
 	Want []string
 }
 
 // SeesEachChange takes steps in which Options.Check notes what it sees in seen, and returns refuse. Each step is
 // refused first, which changes nothing in the store.
-func SeesEachChange(t *testing.T, db storage.Store, seen *[]string, refuse *error, steps []CheckStep) {
+func SeesEachChange(t *testing.T, db storage.Store, seen *[]string, refuse *error, steps []Step) {
 	t.Helper()
 	for i, step := range steps {
 		before := content(t, db)
