@@ -268,9 +268,7 @@ func mostIndependent(people []approver) (chains int) {
 // or changed the release, or was invited or given rights by somebody who has, directly or through others. Where the
 // rule of a tag is independent, it is also ErrForbidden if the caller gave rights to somebody who has made or changed
 // the release.
-func (s *Session) ApproveRelease(
-	ctx context.Context, id string, seen vitrine.Version,
-) (Release, error) {
+func (s *Session) ApproveRelease(ctx context.Context, id string, seen vitrine.Version) (Release, error) {
 	if err := s.check(); err != nil {
 		return Release{}, err
 	}

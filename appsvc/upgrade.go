@@ -56,9 +56,7 @@ type UpgradedApp struct {
 // such version, ErrInvalid or ErrTooLarge if the patch is malformed or has more than Limits.PatchOps or
 // Limits.PatchBytes, ErrInvalid if After is not a cursor of this upgrade, and ErrConflict with CodeStaleVersion if the
 // component was replaced meanwhile.
-func (s *Session) Upgrade(
-	ctx context.Context, in UpgradeRequest,
-) (out vitrine.Page[UpgradedApp], err error) {
+func (s *Session) Upgrade(ctx context.Context, in UpgradeRequest) (out vitrine.Page[UpgradedApp], err error) {
 	if err := s.check(); err != nil {
 		return out, err
 	}

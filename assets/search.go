@@ -60,9 +60,7 @@ func (s *Session) Search(ctx context.Context, lib Library, in SearchRequest) (Se
 // for. It goes on towards newer assets if the search is ascending and towards older ones otherwise.
 // It reads a page at a time, and yields every asset once, even while others are added. It does not
 // count facets. It yields an error once, as its last pair.
-func (s *Session) AllAssets(
-	ctx context.Context, lib Library, in SearchRequest,
-) iter.Seq2[Asset, error] {
+func (s *Session) AllAssets(ctx context.Context, lib Library, in SearchRequest) iter.Seq2[Asset, error] {
 	in.Facets = nil // they would be counted for each page, and nobody would see them
 	return paging.All("", func(cursor string) ([]Asset, string, error) {
 		page, err := s.Search(ctx, lib, in.From(cursor))

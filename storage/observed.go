@@ -8,9 +8,7 @@ import (
 // Observed returns a store that tells of each View and Update of s, for traces and metrics. begin is called before it,
 // with the space of an Update and "" for a View, and returns the context in which it goes on, and a function that is
 // called with its error at the end. A driver may call the function of a View or an Update again in between.
-func Observed(
-	s Store, begin func(ctx context.Context, space string) (context.Context, func(err error)),
-) Store {
+func Observed(s Store, begin func(ctx context.Context, space string) (context.Context, func(err error))) Store {
 	return &observed{s, begin}
 }
 

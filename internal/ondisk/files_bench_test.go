@@ -24,9 +24,7 @@ import (
 )
 
 // pdfOf is a file that is stored as it is, of about this size.
-func pdfOf(
-	size int,
-) []byte {
+func pdfOf(size int) []byte {
 	return append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte("0123456789abcdef"), size/16)...)
 }
 
