@@ -541,6 +541,11 @@ func (f *follower[E]) run(ctx, valid context.Context, l *lease.Lease) error {
 	})
 	for err == nil && ctx.Err() == nil {
 		if !begun {
+			if why != nil { // the identity may have changed, with which the lease was lost: it is acquired before Begin
+				if err = l.Store(valid, f.key, p); err != nil {
+					continue
+				}
+			}
 			if err = f.begin(ctx, why, &p); err == nil && ctx.Err() == nil {
 				err = l.Store(valid, f.key, p)
 				begun = err == nil

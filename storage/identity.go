@@ -30,18 +30,15 @@ func DefaultsOf(s Store) Defaults {
 }
 
 // IdentitySpace is the space that contains only the Identity of a store: its Secret at the key IdentitySecret, and its
-// Name.
-const IdentitySpace, IdentitySecret = "store", "store secret"
-
-// nameKey is the key of the Name.
-const nameKey = IdentitySpace + " name"
+// Name at IdentityName.
+const IdentitySpace, IdentitySecret, IdentityName = "store", "store secret", "store name"
 
 // SecretSize is how many bytes the Secret of an Identity has.
 const SecretSize = 32
 
 // ReadIdentity returns the Identity of a store, the zero one if it has none yet.
 func ReadIdentity(ctx context.Context, r Reader) (Identity, error) {
-	values, err := r.Get(ctx, IdentitySecret, nameKey)
+	values, err := r.Get(ctx, IdentitySecret, IdentityName)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -66,7 +63,7 @@ func EnsureIdentity(ctx context.Context, s Store) error {
 		if id = DefaultsOf(s).Identity; id.Name == nil {
 			id = Identity{random(SecretSize), random(16)}
 		}
-		return t.Put(ctx, Entry{IdentitySecret, id.Secret}, Entry{nameKey, id.Name})
+		return t.Put(ctx, Entry{IdentitySecret, id.Secret}, Entry{IdentityName, id.Name})
 	})
 }
 
@@ -81,7 +78,7 @@ func RenewIdentity(ctx context.Context, s Store) error {
 		if id.Secret == nil {
 			id.Secret = random(SecretSize)
 		}
-		return t.Put(ctx, Entry{IdentitySecret, id.Secret}, Entry{nameKey, random(16)})
+		return t.Put(ctx, Entry{IdentitySecret, id.Secret}, Entry{IdentityName, random(16)})
 	})
 }
 

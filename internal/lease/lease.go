@@ -9,12 +9,16 @@
 // it could not renew the lease for a while, which ends before another process may acquire it. A holder that stalled and
 // does not know that it lost the lease still cannot store a position: each of its writes checks the lease.
 //
+// A copy of a store, such as one restored from a backup, has the lease that the original had at that moment. Nobody
+// holds it in the copy, so a process there acquires it at once.
+//
 // What the work is, and when a part of it that failed is tried again, is up to the caller.
 package lease
 
 import (
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +45,7 @@ var ErrLost = errors.New("another process has acquired the lease")
 type record struct {
 	Holder string `json:"holder"` // random, another one each time that a process acquires the lease
 	Count  int64  `json:"count"`
+	Store  string `json:"store,omitempty"` // name of the store's identity, in hex; "" in leases of v0.2.0
 }
 
 // Lease is the lease while this process has it. It is safe for concurrent use.
@@ -92,7 +97,7 @@ func (l *Lease) count(
 	ctx context.Context, holder string, may func(now record) bool, entries ...storage.Entry,
 ) error {
 	return l.db.Update(ctx, storage.SpaceOf(l.key), storage.UpdateOptions{}, func(t storage.Tx) error {
-		values, err := t.Get(ctx, l.key)
+		values, err := t.Get(ctx, l.key, storage.IdentityName)
 		if err != nil {
 			return err
 		}
@@ -100,10 +105,14 @@ func (l *Lease) count(
 		if _, err := decode(l.key, values[0], &now); err != nil {
 			return err
 		}
+		store := hex.EncodeToString(values[1])
+		if now.Store != "" && now.Store != store {
+			now.Holder = ""
+		}
 		if !may(now) {
 			return ErrLost
 		}
-		next, err := entry(l.key, record{holder, now.Count + 1})
+		next, err := entry(l.key, record{holder, now.Count + 1, store})
 		if err != nil {
 			return err
 		}

@@ -230,6 +230,36 @@ func TestManyProcessesStartAtOnce(t *testing.T) {
 	})
 }
 
+// A lease of the store of which this one is a copy is free, and a holder whose store becomes a copy loses the lease. One
+// that was stored without the name of its store counts.
+func TestTheLeaseOfTheOriginalIsFreeInACopy(t *testing.T) {
+	for lease, wait := range map[string]time.Duration{
+		`{"holder":"first","count":7,"store":"00ff"}`: 0,
+		`{"holder":"first","count":7}`:                deadAfter,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			db := memory.New()
+			defer db.Close()
+			put(t, db, leaseKey, lease)
+			if err := storage.RenewIdentity(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			begun := time.Now()
+			l, valid := Acquire(t.Context(), db, leaseKey, quiet)
+			if waited := time.Since(begun); waited != wait {
+				t.Errorf("%s is acquired after %v, want %v", lease, waited, wait)
+			}
+			if err := storage.RenewIdentity(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Store(t.Context(), positionKey, 1); !errors.Is(err, ErrLost) || valid.Err() == nil {
+				t.Errorf("the holder of the original stores a position in the copy: %v", err)
+			}
+			l.Release(t.Context())
+		})
+	}
+}
+
 // While the store fails, the log says so from time to time, and who waits can give up.
 func TestAStoreThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

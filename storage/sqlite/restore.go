@@ -21,12 +21,16 @@ var logFiles = []string{"-wal", "-shm"}
 //
 // The file copied must be a whole store of this format without a log, as Backup makes it. Restore reads every page of
 // it and does not change it. The new store has another identity than the copy (see storage.Identity), and mode 0600.
-// Restore calls check with it before it gets its name; if check returns an error, Restore returns it.
+// Restore calls check, if it is not nil, with the new store before it gets its name; if check returns an error, Restore
+// returns it.
 //
 // Restore returns an error if the store at path is open anywhere, also in this process, or if path is a symbolic link.
 // After an error the store at path is the one that was there before. If the process is killed, it is that one or the
 // new one, complete.
 func Restore(ctx context.Context, path, copied string, check func(*DB) error) (aside string, err error) {
+	if check == nil {
+		check = func(*DB) error { return nil }
+	}
 	r := restoration{path: path, copied: copied, check: check, now: time.Now(), reached: func(string) {}}
 	aside, err = r.run(ctx)
 	if err != nil {

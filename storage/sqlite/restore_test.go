@@ -399,7 +399,7 @@ func TestARestorePutsAsideALogWithoutItsStore(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if aside, err := Restore(ctx, path, backupOf(t, "copied"), unchecked); err != nil || aside != "" {
+	if aside, err := Restore(ctx, path, backupOf(t, "copied"), nil); err != nil || aside != "" {
 		t.Fatal(aside, err)
 	}
 	if have := notesAt(t, path); !slices.Equal(have, []string{"copied"}) {

@@ -26,27 +26,28 @@ import (
 // store are not for SQL.
 //
 // t is the Tx of an update of a store of this package, as it is or within others (see storage.Unwrap). For any other
-// one SQL returns an error. Errors of statements are *storage.SubError, with the *sqlite.Error of modernc.org/sqlite
-// inside.
+// one SQL returns an error. This error and those of statements are *storage.SubError, so a domain tells them from those
+// of a rule. Within that of a statement is the *sqlite.Error of modernc.org/sqlite. A rule that knows what it means,
+// such as a foreign key without its row, returns an error of its own in its place.
 func SQL(t storage.Tx) (*sql.Tx, error) {
 	own, ok := storage.Unwrap(t).(*tx)
+	var err error
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("sqlite: SQL needs an update of a store of this package, and this is one of a %T",
+		err = fmt.Errorf("sqlite: SQL needs an update of a store of this package, and this is one of a %T",
 			storage.Unwrap(t))
 	case own.ended:
-		return nil, errors.New("sqlite: SQL is used after the update's function has returned")
+		err = errors.New("sqlite: SQL is used after the update's function has returned")
 	case !own.first:
 		own.needsAlone = true
-		return nil, errAlone
+		err = errAlone
 	case own.sql == nil:
-		if err := own.direct(); err != nil {
-			return nil, err
+		if err = own.direct(); err == nil {
+			own.sql, err = beginSQL(own.c)
 		}
-		var err error
-		if own.sql, err = beginSQL(own.c); err != nil {
-			return nil, err
-		}
+	}
+	if err != nil {
+		return nil, &storage.SubError{Err: err}
 	}
 	return own.sql.Tx, nil
 }
@@ -120,7 +121,8 @@ func (c ownConn) Close() error              { return nil }
 func (c ownConn) Commit() error             { return errEnds }
 func (c ownConn) Rollback() error           { return errEnds }
 
-var errEnds = errors.New("sqlite: the update ends the transaction: its function returns nil, or an error to roll back")
+var errEnds = &storage.SubError{Err: errors.New(
+	"sqlite: the update ends the transaction: its function returns nil, or an error to roll back")}
 
 func (c ownConn) Prepare(query string) (driver.Stmt, error) {
 	if c.o.c.broken != nil {

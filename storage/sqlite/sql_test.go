@@ -204,12 +204,16 @@ func TestErrorsOfSQL(t *testing.T) {
 	if _, told := errors.AsType[*driver.Error](err); !is || !told {
 		t.Errorf("%v: a SubError %v (%v), SQLite's %v", err, is, of, told)
 	}
-	err = memory.New().Update(ctx, "a", storage.UpdateOptions{}, func(tx storage.Tx) error {
-		_, err := SQL(tx)
-		return err
-	})
-	if err == nil || !strings.Contains(err.Error(), "*memory.tx") {
-		t.Errorf("on another store: %v", err)
+	for want, err := range map[string]error{
+		"*memory.tx": memory.New().Update(ctx, "a", storage.UpdateOptions{}, func(tx storage.Tx) error {
+			_, err := SQL(tx)
+			return err
+		}),
+		"its function returns nil": step(openOwn(t), func(_ storage.Tx, own *sql.Tx) error { return own.Commit() }),
+	} {
+		if _, is := errors.AsType[*storage.SubError](err); !is || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want a SubError with %q", err, want)
+		}
 	}
 }
 
