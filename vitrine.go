@@ -587,7 +587,7 @@ func (f *follower[E]) run(ctx, valid context.Context, l *lease.Lease) error {
 			continue
 		}
 		if wake == nil {
-			pause(ctx, time.Second)
+			lease.Wait(ctx, time.Second)
 			continue
 		}
 		select {
@@ -628,17 +628,10 @@ func (f *follower[E]) again(ctx context.Context, what string, do func() error) e
 		}
 		if ctx.Err() == nil {
 			f.Log.Warn("follow: "+what+", trying again", "cause", err.Error(), "in", wait)
-			pause(ctx, wait/2+rand.N(wait))
+			lease.Wait(ctx, wait/2+rand.N(wait))
 		}
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // Unique is for a rule in Options.Check by which no two objects have the same value, such as a slug. rows are those of

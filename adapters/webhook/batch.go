@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"time"
+
+	"github.com/vitrine-go/vitrine/internal/lease"
 )
 
 const (
@@ -31,7 +33,7 @@ func (w *worker) batch(stopped, valid context.Context) (*queue, error) {
 		if pause <= 0 {
 			return q, nil
 		}
-		if sleep(stopped, pause) != nil {
+		if !lease.Wait(stopped, pause) {
 			return nil, nil
 		}
 	}

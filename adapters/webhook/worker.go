@@ -72,7 +72,7 @@ func (w *worker) run(stopped, valid context.Context) {
 			if valid.Err() == nil { // else err only means that the lease is lost
 				w.log.Warn("webhook: the changes or the position cannot be read, trying again", "cause", err.Error())
 			}
-			_ = sleep(stopped, min(readRetry<<min(failed, 10), readPause))
+			lease.Wait(stopped, min(readRetry<<min(failed, 10), readPause))
 		}
 	}
 	if w.stored != "" && valid.Err() == nil {
@@ -165,7 +165,7 @@ func (w *worker) idle(stopped context.Context) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		clear(w.seen)
 	}
-	_ = sleep(stopped, time.Until(w.readAt.Add(readEvery)))
+	lease.Wait(stopped, time.Until(w.readAt.Add(readEvery)))
 }
 
 // next returns the queue whose first change is the next to deliver, or nil if there is none. That is the oldest of the
@@ -291,7 +291,7 @@ func (w *worker) attempt(stopped, valid context.Context, q *queue) error {
 	// Another machine may have stored Until, with a clock that is far ahead. So no wait is longer than the longest one
 	// that retries have.
 	due := min(time.Until(time.UnixMilli(w.p.Until)), longestWait+longestWait/5)
-	if due > 0 && sleep(stopped, due) != nil {
+	if due > 0 && !lease.Wait(stopped, due) {
 		return nil
 	}
 	c := q.changes[0]
@@ -314,13 +314,4 @@ func (w *worker) attempt(stopped, valid context.Context, q *queue) error {
 	}
 	w.observe(c, status, w.settle(q, log, status, err))
 	return w.save(valid)
-}
-
-// sleep waits for d, or returns the error of ctx when it is done before.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-	return ctx.Err()
 }

@@ -85,7 +85,7 @@ func Acquire(ctx context.Context, db storage.Store, key string, log *slog.Logger
 		if !errors.Is(err, ErrLost) && ctx.Err() == nil && attempt%15 == 0 {
 			l.log.Warn("lease: the store cannot be asked who has it, trying again", "cause", err.Error())
 		}
-		wait(ctx, watchEvery)
+		Wait(ctx, watchEvery)
 	}
 	lose()
 	return nil, valid
@@ -125,7 +125,7 @@ func (l *Lease) count(
 func (l *Lease) renew(valid context.Context, begun time.Time) {
 	expiry := time.AfterFunc(time.Until(begun.Add(validFor)), l.lose)
 	defer expiry.Stop()
-	for wait(valid, renewEvery) {
+	for Wait(valid, renewEvery) {
 		begun = time.Now()
 		if l.put(valid, l.holder) == nil {
 			expiry.Reset(time.Until(begun.Add(validFor)))
@@ -167,7 +167,7 @@ func (l *Lease) put(ctx context.Context, holder string, entries ...storage.Entry
 		case ctx.Err() == nil && attempt%60 == 0:
 			l.log.Warn("lease: the store cannot be written, trying again", "cause", err.Error())
 		}
-		if !wait(ctx, storeRetry) {
+		if !Wait(ctx, storeRetry) {
 			return ctx.Err()
 		}
 	}
@@ -216,8 +216,8 @@ func entry(key string, value any) (storage.Entry, error) {
 	return storage.Entry{Key: key, Value: text}, err
 }
 
-// wait waits for d, and reports whether ctx was not done before.
-func wait(ctx context.Context, d time.Duration) bool {
+// Wait waits for d, and reports whether ctx was not done before.
+func Wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
