@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -172,12 +173,9 @@ func getApp(c *call, in getAppInput) (out shownApp, err error) {
 	if err != nil {
 		return out, err
 	}
-	if in.Tag != "" {
-		in.Version = in.Tag
-	}
 	v := vitrine.NewVersion(at[0])
 	if in.Cursor == "" {
-		if v, err = c.version(in.ID, in.Version); err != nil {
+		if v, err = c.version(in.ID, cmp.Or(in.Tag, in.Version)); err != nil {
 			return out, err
 		}
 	}
@@ -256,25 +254,27 @@ func compareVersions(c *call, in compareInput) (out difference, err error) {
 	if err != nil {
 		return out, err
 	}
-	ops, err := operations(diff.Patch)
-	out = difference{From: diff.From, To: diff.To, Difference: []jsontext.Value{}}
+	return shownDifference(diff.From, diff.To, diff.Patch, at[2])
+}
+
+// shownDifference returns the operations of a patch for which there is room, without the test of the version and the
+// note. known is how many of them were returned before.
+func shownDifference(from, to vitrine.Version, patch []byte, known int) (out difference, err error) {
+	var ops []jsontext.Value
+	err = jsonv2.Unmarshal(patch, &ops)
+	ops = slices.DeleteFunc(ops, func(op jsontext.Value) bool {
+		return bytes.HasPrefix(op, []byte(`{"op":"test"`)) || bytes.HasPrefix(op, []byte(`{"op":"add","path":"/note"`))
+	})
+	out = difference{From: from, To: to, Difference: []jsontext.Value{}}
 	left := room(mostList)
-	for i, op := range ops[min(at[2], len(ops)):] {
+	for i, op := range ops[min(known, len(ops)):] {
 		if op = short(op); !left.takes(op) {
-			out.Cursor = cursorOf(int(diff.From.Number()), int(diff.To.Number()), at[2]+i)
+			out.Cursor = cursorOf(int(from.Number()), int(to.Number()), known+i)
 			break
 		}
 		out.Difference = append(out.Difference, op)
 	}
 	return out, err
-}
-
-// operations returns the operations of a patch without the test of the version and the note.
-func operations(patch []byte) (ops []jsontext.Value, err error) {
-	err = jsonv2.Unmarshal(patch, &ops)
-	return slices.DeleteFunc(ops, func(op jsontext.Value) bool {
-		return bytes.HasPrefix(op, []byte(`{"op":"test"`)) || bytes.HasPrefix(op, []byte(`{"op":"add","path":"/note"`))
-	}), err
 }
 
 // short returns an operation without its value if it is long.
@@ -308,7 +308,7 @@ type newElement struct {
 type edited struct {
 	ID         string           `json:"id"`
 	Version    vitrine.Version  `json:"version"`
-	Difference []jsontext.Value `json:"difference,omitzero" jsonschema:"without long values"`
+	Difference []jsontext.Value `json:"difference,omitempty" jsonschema:"without long values"`
 	Cursor     string           `json:"cursor,omitzero" jsonschema:"for compare_versions, which has all"`
 	DryRun     bool             `json:"dryRun,omitzero" jsonschema:"nothing was stored"`
 }
@@ -387,10 +387,7 @@ type proposal struct {
 func proposeRelease(c *call, in releaseInput) (out proposal, err error) {
 	release := appsvc.CreateReleaseRequest{Name: in.Name, Note: in.Note, Ask: in.Ask}
 	for i, m := range in.Moves {
-		move := appsvc.ReleaseMove{AppID: m.App, Tag: m.Tag, To: appsvc.NoTag()}
-		if move.Tag == "" {
-			move.Tag = "production"
-		}
+		move := appsvc.ReleaseMove{AppID: m.App, Tag: cmp.Or(m.Tag, "production"), To: appsvc.NoTag()}
 		if m.To != "none" {
 			v, err := c.version(m.App, m.To)
 			if err == nil && v == vitrine.Latest {

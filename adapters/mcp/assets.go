@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
+	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,11 +23,8 @@ returns its address. It replaces and removes nothing.`, addFile)
 
 // libraryOf returns a library of the network of the agent, its main one for "".
 func (c *call) libraryOf(id string) assets.Library {
-	network := c.network()
-	if id == "" {
-		id = network
-	}
-	return assets.Library{Network: network, ID: id}
+	network := strings.Split(c.By.URN, ":")[2]
+	return assets.Library{Network: network, ID: cmp.Or(id, network)}
 }
 
 type findAssetsInput struct {
@@ -91,10 +90,8 @@ func shownAsset(a assets.Asset) foundAsset {
 				cut(f.Description, mostDescription), f.Width, f.Height})
 		}
 	}
-	for i, f := range a.Folders {
-		if i < mostOfAsset {
-			out.Folders = append(out.Folders, foundFolder{f.ID, cut(f.Label, mostDescription)})
-		}
+	for _, f := range a.Folders[:min(len(a.Folders), mostOfAsset)] {
+		out.Folders = append(out.Folders, foundFolder{f.ID, cut(f.Label, mostDescription)})
 	}
 	return out
 }

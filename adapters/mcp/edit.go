@@ -90,16 +90,8 @@ func editApp(c *call, in editInput) (out edited, err error) {
 	if err != nil {
 		return out, err
 	}
-	ops, err := operations(patch)
-	left := room(mostList)
-	for i, op := range ops {
-		if op = short(op); !left.takes(op) {
-			out.Cursor = cursorOf(int(seen.Number()), int(made.Version.Number()), i)
-			break
-		}
-		out.Difference = append(out.Difference, op)
-	}
-	out.Version = made.Version
+	diff, err := shownDifference(seen, made.Version, patch, 0)
+	out.Version, out.Difference, out.Cursor = diff.To, diff.Difference, diff.Cursor
 	return out, err
 }
 

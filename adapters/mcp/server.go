@@ -113,9 +113,3 @@ type call struct {
 
 // callKey is the key of the call in a context.
 type callKey struct{}
-
-// network returns the network of the agent.
-func (c *call) network() string {
-	network, _, _ := strings.Cut(strings.SplitN(c.By.URN, ":", 3)[2], ":")
-	return network
-}
