@@ -1,7 +1,6 @@
 package appsvc
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -112,14 +110,7 @@ func (c Comment) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (c *Comment) UnmarshalJSON(text []byte) error {
 	type members Comment
-	w := struct {
-		*members
-		By         user `json:"by"`
-		ResolvedBy user `json:"resolvedBy"`
-	}{members: (*members)(c)}
-	err := json.Unmarshal(text, &w)
-	c.By, c.ResolvedBy = w.By.URN, w.ResolvedBy.URN
-	return err
+	return json.Unmarshal(text, (*members)(c), usersAsURNs)
 }
 
 // MarshalJSON writes {"id", "text", "by": {"urn"}, "createdAt"}.
@@ -134,13 +125,7 @@ func (r Reply) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (r *Reply) UnmarshalJSON(text []byte) error {
 	type members Reply
-	w := struct {
-		*members
-		By user `json:"by"`
-	}{members: (*members)(r)}
-	err := json.Unmarshal(text, &w)
-	r.By = w.By.URN
-	return err
+	return json.Unmarshal(text, (*members)(r), usersAsURNs)
 }
 
 // shownComment returns a stored comment as responses have it. keys are those of the elements of the latest version.
@@ -174,8 +159,11 @@ func (c Comment) size() int {
 }
 
 // keys returns the keys of the elements of a stored body.
-func (b Body) keys() (map[string]bool, error) {
-	d, err := b.draft()
+func (s *Session) keys(body Body) (map[string]bool, error) {
+	if err := s.mayTake(len(body)); err != nil {
+		return nil, err
+	}
+	d, err := body.draft()
 	keys := make(map[string]bool, len(d.elements))
 	for _, e := range d.elements {
 		keys[e.key] = true
@@ -198,12 +186,9 @@ func (s *Session) ListComments(ctx context.Context, in ListCommentsRequest) (vit
 	s = s.calls("ListComments")
 	return list(ctx, s, in.Limit, 100, func(r *reader, limit int) (page vitrine.Page[Comment], err error) {
 		name := "comments " + in.AppID
-		var before int64
-		if in.After != "" {
-			number, text, ok := parseCursor(name, in.After)
-			if before = number; !ok || text != "" || before <= 0 {
-				return page, fault.Invalid("after", "not a cursor of this list")
-			}
+		before, err := numberIn(name, "after", in.After)
+		if err != nil {
+			return page, err
 		}
 		if _, err := readableHead(ctx, r, s.by, in.AppID); err != nil {
 			return page, err
@@ -214,10 +199,7 @@ func (s *Session) ListComments(ctx context.Context, in ListCommentsRequest) (vit
 				if c.Element != "" && keys == nil {
 					last, err := r.latest(ctx, in.AppID)
 					if err == nil {
-						err = s.mayTake(len(last.Body))
-					}
-					if err == nil {
-						keys, err = last.Body.keys()
+						keys, err = s.keys(last.Body)
 					}
 					if err != nil {
 						return Comment{}, err
@@ -261,11 +243,7 @@ func (s *Session) CreateComment(ctx context.Context, in CreateCommentRequest) (C
 	if err := cmp.Or(checkPointer(in.Element, in.Pointer), checkComment(in.Text, in.Mentions)); err != nil {
 		return Comment{}, err
 	}
-	version := in.Version
-	if in.Version.IsZero() {
-		version = vitrine.Latest
-	}
-	app, keys, err := s.keysOf(ctx, in.AppID, version)
+	app, keys, err := s.keysOf(ctx, in.AppID, cmp.Or(in.Version, vitrine.Latest))
 	if err == nil && in.Element != "" && !keys[in.Element] {
 		err = fault.NotApplicable("/element", "version %q has no element with this key", app.Version)
 	}
@@ -286,13 +264,10 @@ func (s *Session) keysOf(ctx context.Context, id string, v vitrine.Version) (App
 		return App{}, nil, err
 	}
 	app, err := s.versionFor(ctx, false, id, v, "/version")
-	if err == nil {
-		err = s.mayTake(len(app.Body))
-	}
 	if err != nil {
 		return App{}, nil, err
 	}
-	keys, err := app.Body.keys()
+	keys, err := s.keys(app.Body)
 	return app, keys, err
 }
 
@@ -309,26 +284,24 @@ func checkPointer(element, pointer string) error {
 
 // checkComment returns ErrInvalid if a text or a list of mentions is malformed or too long.
 func checkComment(text string, mentions []string) error {
-	switch n := utf8.RuneCountInString(text); {
-	case n > mostCommentText || !isText(text):
-		return fault.Invalid("/text", "has %d characters; want UTF-8 of at most %d without U+0000", n, mostCommentText)
-	case strings.TrimSpace(text) == "":
+	if strings.TrimSpace(text) == "" {
 		return fault.Invalid("/text", "must not be empty")
-	case len(mentions) > mostMentions:
-		return fault.Invalid("/mentions", "there are %d, at most %d", len(mentions), mostMentions)
 	}
-	for i, m := range mentions {
-		if err := checkMention(m); err != nil {
-			return fault.At("/mentions/"+strconv.Itoa(i), err)
-		}
+	if err := checkText("/text", text, mostCommentText); err != nil {
+		return err
 	}
-	return nil
+	return checkUsers("/mentions", mentions, mostMentions)
 }
 
-// checkMention returns ErrInvalid unless a text is the URN of a user.
-func checkMention(user string) error {
-	if err := urn.CheckUser(user); err != nil {
-		return fault.Invalid("", "%s", err)
+// checkUsers returns ErrInvalid unless a list has the URNs of users, and at most so many.
+func checkUsers(pointer string, users []string, most int) error {
+	if len(users) > most {
+		return fault.Invalid(pointer, "there are %d, at most %d", len(users), most)
+	}
+	for i, user := range users {
+		if err := urn.CheckUser(user); err != nil {
+			return fault.Invalid(pointer+"/"+strconv.Itoa(i), "%s", err)
+		}
 	}
 	return nil
 }
@@ -459,9 +432,6 @@ func (s *Session) changeComment(
 	ctx context.Context, appID string, number int64, mentions []string,
 	change func(tx *writer, h appHead, c *records.Comment) error,
 ) (Comment, error) {
-	if err := s.check(); err != nil {
-		return Comment{}, err
-	}
 	_, keys, err := s.keysOf(ctx, appID, vitrine.Latest)
 	if err != nil {
 		return Comment{}, err
@@ -610,10 +580,7 @@ func (s *Service) EraseComments(ctx context.Context, user string) error {
 
 // eraseCommentsIn removes the comments and replies of a user in an app.
 func (s *Service) eraseCommentsIn(ctx context.Context, tx *writer, app, user string) error {
-	h, err := tx.head(ctx, app)
-	if errors.Is(err, vitrine.ErrNotFound) {
-		h, err = tx.ofDeleted().head(ctx, app)
-	}
+	_, h, err := tx.anyHead(ctx, app)
 	if err != nil {
 		return err
 	}
@@ -636,12 +603,7 @@ func (s *Service) eraseCommentsIn(ctx context.Context, tx *writer, app, user str
 			return err
 		}
 	}
-	for _, e := range records.Commented(app, user) {
-		if err := tx.tx.Delete(ctx, e.Key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.tx.Delete(ctx, records.Keys(records.Commented(app, user))...)
 }
 
 // checkComments checks the comments of an app, their index records and their counts.
@@ -663,12 +625,7 @@ func (a *audit) checkComments(h appHead) {
 		for _, user := range c.Authors() {
 			authors[user] = true
 		}
-		for _, e := range c.Index(h.ID) {
-			kind, _, _ := strings.Cut(strings.TrimPrefix(e.Key, records.Space+" "), "/")
-			if a.follow[kind+"/"]++; !bytes.Equal(a.get(e.Key)[0], e.Value) {
-				a.fault(e.Key, "is missing, or has another value than %q", e.Value)
-			}
-		}
+		a.checkIndex(c.Index(h.ID))
 		return nil
 	})
 	a.each(records.CommentedKind, 2, h.ID, func(_ []string, e storage.Entry) error {
@@ -683,13 +640,15 @@ func (a *audit) checkComments(h appHead) {
 	for user := range authors {
 		a.fault(records.Commented(h.ID, user)[0].Key, "is missing")
 	}
-	value := a.get(records.TalkKey(h.ID))[0]
-	if value != nil {
+	var talk records.Talk
+	var err error
+	key := records.TalkKey(h.ID)
+	if value := a.get(key)[0]; value != nil {
 		a.follow[records.TalkKind]++
+		err = records.Decode(storage.Entry{Key: key, Value: value}, &talk)
 	}
-	talk, err := records.DecodeTalk(h.ID, value)
 	if err != nil || talk.All != all.All || talk.Open != all.Open || talk.Last < all.Last {
-		a.fault(records.TalkKey(h.ID), "is %+v, and the app has the comments %+v", talk, all)
+		a.fault(key, "is %+v, and the app has the comments %+v", talk, all)
 	}
 }
 

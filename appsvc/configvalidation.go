@@ -80,12 +80,8 @@ func (s *Service) readLanguages(ctx context.Context, d draft) (rule *languages, 
 	if !slices.ContainsFunc(d.elements, func(e draftElement) bool { return e.written() && mayHaveTexts(e.config) }) {
 		return nil, nil
 	}
-	err = s.store.view(ctx, func(r *reader) error {
-		read, err := r.languages(ctx)
-		rule = &read
-		return err
-	})
-	return rule, err
+	read, err := s.store.languages(ctx)
+	return &read, err
 }
 
 // validateDraftWith is validateDraft for components whose manifests were read before. All configs of the draft share

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
@@ -125,6 +126,17 @@ func (a *audit) get(keys ...string) [][]byte {
 		return make([][]byte, len(keys))
 	}
 	return values
+}
+
+// checkIndex checks index records that follow from another record.
+func (a *audit) checkIndex(want []storage.Entry) {
+	keys := records.Keys(want)
+	for i, value := range a.get(keys...) {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(keys[i], records.Space+" "), "/")
+		if a.follow[kind+"/"]++; value == nil || !bytes.Equal(value, want[i].Value) {
+			a.fault(keys[i], "is missing, or has another value than %q", want[i].Value)
+		}
+	}
 }
 
 // checkNumbers checks the counter and the numbers of lists. If two lists had one number, a caller would see the apps of
@@ -294,10 +306,11 @@ func (a *audit) checkVersions(h appHead) (used map[string]bool, err error) {
 
 // checkSpoken checks the records of spoken/ that follow from a version.
 func (a *audit) checkSpoken(app, tag string, body Body) {
-	keys, err := spokenKeys(app, tag, body)
+	entries, err := spoken(app, tag, body)
 	if err != nil {
 		return // checkBody has said what is wrong
 	}
+	keys := records.Keys(entries)
 	for i, value := range a.get(keys...) {
 		switch {
 		case len(value) > 0 || value == nil && a.languages.Complete:

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // The cursor of a list is the position of the last item of a page, not a number of items to skip. So a page begins
@@ -31,4 +33,17 @@ func parseCursor(list, s string) (number int64, text string, ok bool) {
 	}
 	text = string(b[4+n:])
 	return number, text, cursor(list, number, text) == s && isText(text) // each position has only one valid encoding
+}
+
+// numberIn returns the number in a cursor of a list of numbered items, which a request has as this parameter. It
+// returns 0 for "".
+func numberIn(list, parameter, s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	number, text, ok := parseCursor(list, s)
+	if !ok || text != "" || number <= 0 {
+		return 0, fault.Invalid(parameter, "not a cursor of this list")
+	}
+	return number, nil
 }

@@ -1,7 +1,10 @@
 package appsvc
 
 import (
+	"errors"
+
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -71,6 +74,17 @@ type user struct {
 	URN string `json:"urn"`
 }
 
+// usersAsURNs lets json.Unmarshal read a user into a string, as its URN.
+var usersAsURNs = json.WithUnmarshalers(json.UnmarshalFromFunc(func(from *jsontext.Decoder, to *string) error {
+	if from.PeekKind() != '{' {
+		return errors.ErrUnsupported // it is an ordinary string
+	}
+	var u user
+	err := json.UnmarshalDecode(from, &u)
+	*to = u.URN
+	return err
+}))
+
 // MarshalJSON writes the members that apply to the type. Which these are shows in the fields: one with its zero value
 // does not apply, except From and To, which apply if there is a Tag.
 func (e Event) MarshalJSON() ([]byte, error) {
@@ -93,11 +107,5 @@ func (e Event) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (e *Event) UnmarshalJSON(text []byte) error {
 	type members Event
-	w := struct {
-		*members
-		By user `json:"by"`
-	}{members: (*members)(e)}
-	err := json.Unmarshal(text, &w)
-	e.By = w.By.URN
-	return err
+	return json.Unmarshal(text, (*members)(e), usersAsURNs)
 }

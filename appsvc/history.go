@@ -98,13 +98,7 @@ func (e HistoryEntry) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (e *HistoryEntry) UnmarshalJSON(text []byte) error {
 	type members HistoryEntry
-	w := struct {
-		*members
-		UpdatedBy user `json:"updatedBy"`
-	}{members: (*members)(e)}
-	err := json.Unmarshal(text, &w)
-	e.UpdatedBy = w.UpdatedBy.URN
-	return err
+	return json.Unmarshal(text, (*members)(e), usersAsURNs)
 }
 
 // ListHistoryRequest asks for the history of an app, newest version first.

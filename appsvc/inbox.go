@@ -51,13 +51,7 @@ func (i InboxItem) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (i *InboxItem) UnmarshalJSON(text []byte) error {
 	type members InboxItem
-	w := struct {
-		*members
-		By user `json:"by"`
-	}{members: (*members)(i)}
-	err := json.Unmarshal(text, &w)
-	i.By = w.By.URN
-	return err
+	return json.Unmarshal(text, (*members)(i), usersAsURNs)
 }
 
 // InboxRequest asks for what waits for the caller, newest first.

@@ -2,7 +2,6 @@ package appsvc
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,11 +57,7 @@ func ParseLanguages(list []string) ([]string, error) {
 // Languages returns the languages of the store, the base first; none if there is no rule. It takes no Caller: the rule
 // belongs to the embedding program.
 func (s *Service) Languages(ctx context.Context) ([]string, error) {
-	var rule languages
-	err := s.made().store.view(ctx, func(r *reader) (err error) {
-		rule, err = r.languages(ctx)
-		return err
-	})
+	rule, err := s.made().store.languages(ctx)
 	return rule.List, err
 }
 
@@ -103,22 +98,21 @@ func (s *Service) SetLanguages(ctx context.Context, list []string) error {
 
 // languages reads the rule.
 func (r *reader) languages(ctx context.Context) (rule languages, err error) {
-	value, err := r.Value(ctx, records.LanguagesKey)
-	if err != nil || value == nil {
-		return rule, err
-	}
-	if err = json.Unmarshal(value, &rule); err != nil {
-		err = records.Damaged(records.LanguagesKey, err)
-	}
+	_, err = r.Object(ctx, records.LanguagesKey, &rule)
+	return rule, err
+}
+
+// languages reads the rule.
+func (s *store) languages(ctx context.Context) (rule languages, err error) {
+	err = s.view(ctx, func(r *reader) (err error) {
+		rule, err = r.languages(ctx)
+		return err
+	})
 	return rule, err
 }
 
 func (t *writer) setLanguages(ctx context.Context, rule languages) error {
-	value, err := json.Marshal(rule)
-	if err != nil {
-		return err
-	}
-	return t.tx.Put(ctx, storage.Entry{Key: records.LanguagesKey, Value: value})
+	return t.tx.Put(ctx, records.Object(records.LanguagesKey, rule))
 }
 
 // unspoken returns ErrConflict if a latest or a tagged version has one of these languages.
@@ -146,9 +140,9 @@ func (t *writer) unspoken(ctx context.Context, list []string) error {
 		"languages that latest or tagged versions have cannot be taken away: %s", strings.Join(used, ", "))
 }
 
-// spokenKeys returns the keys of spoken/ that follow from a version of an app: from one that a tag points to or, with
+// spoken returns the records of spoken/ that follow from a version of an app: from one that a tag points to or, with
 // "", from the latest one.
-func spokenKeys(app, tag string, body Body) (keys []string, err error) {
+func spoken(app, tag string, body Body) (out []storage.Entry, err error) {
 	if !mayHaveTexts(body) {
 		return nil, nil
 	}
@@ -171,9 +165,9 @@ func spokenKeys(app, tag string, body Body) (keys []string, err error) {
 		})
 	}
 	for _, lang := range slices.Compact(slices.Sorted(maps.Values(found))) {
-		keys = append(keys, records.SpokenKey(lang, app, tag))
+		out = append(out, storage.Entry{Key: records.SpokenKey(lang, app, tag)})
 	}
-	return keys, nil
+	return out, nil
 }
 
 // speaks replaces the records of spoken/ that followed from one version by those that follow from another one. A nil
@@ -185,27 +179,15 @@ func (t *writer) speaks(ctx context.Context, app, tag string, was, is Body) erro
 	if rule, err := t.languages(ctx); err != nil || !rule.Complete && rule.Indexed == "" {
 		return err
 	}
-	before, err := spokenKeys(app, tag, was)
+	before, err := spoken(app, tag, was)
 	if err != nil {
 		return err
 	}
-	now, err := spokenKeys(app, tag, is)
-	gone, added := keyval.Without(before, now), keyval.Without(now, before)
-	if err != nil || len(gone)+len(added) == 0 {
+	now, err := spoken(app, tag, is)
+	if err != nil {
 		return err
 	}
-	if err := t.tx.Delete(ctx, gone...); err != nil {
-		return err
-	}
-	return t.tx.Put(ctx, emptyRecords(added)...)
-}
-
-func emptyRecords(keys []string) []storage.Entry {
-	out := make([]storage.Entry, len(keys))
-	for i, key := range keys {
-		out[i].Key = key
-	}
-	return out
+	return t.Replace(ctx, before, now)
 }
 
 // spokenAtOnce is the number of versions after which a transaction of completeSpoken ends.
@@ -259,12 +241,12 @@ func (t *writer) moreSpoken(ctx context.Context, rule *languages) error {
 		}
 		for _, v := range versions {
 			app, err := of.version(ctx, h, v.AppVersion)
-			var keys []string
+			var puts []storage.Entry
 			if err == nil {
-				keys, err = spokenKeys(id, v.Name, app.Body)
+				puts, err = spoken(id, v.Name, app.Body)
 			}
 			if err == nil {
-				err = t.tx.Put(ctx, emptyRecords(keys)...)
+				err = t.tx.Put(ctx, puts...)
 			}
 			if err != nil {
 				return err

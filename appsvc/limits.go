@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // Limits bound the input that the service accepts and the pages that it returns. Zero means the default, which is the
@@ -79,3 +81,11 @@ func (l Limits) checkName(s string) (wrong string) {
 // since package strictjson rejects others. But a Go program may pass any string, and so may the author of a made-up
 // cursor.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// checkText returns ErrInvalid for a text that is too long or no text.
+func checkText(at, s string, most int) error {
+	if n := utf8.RuneCountInString(s); n > most || !isText(s) {
+		return fault.Invalid(at, "has %d characters; want UTF-8 of at most %d without U+0000", n, most)
+	}
+	return nil
+}

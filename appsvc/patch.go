@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
@@ -293,12 +292,4 @@ func (s *Service) decodePatch(patch io.Reader) (p parsedPatch, err error) {
 const mostOfNote = 1024
 
 // checkNote returns ErrInvalid for a note that is too long or no text.
-func checkNote(pointer, note string) error {
-	if n := utf8.RuneCountInString(note); n > mostOfNote {
-		return fault.Invalid(pointer, "the note has %d characters; at most %d are allowed", n, mostOfNote)
-	}
-	if !isText(note) {
-		return fault.Invalid(pointer, "want UTF-8 without U+0000")
-	}
-	return nil
-}
+func checkNote(pointer, note string) error { return checkText(pointer, note, mostOfNote) }

@@ -65,8 +65,8 @@ func (s *Session) Approvers(ctx context.Context, releaseID, query string) ([]Per
 // namesakes returns the people of the caller's network whose names match a query, and the present rights of those who
 // are not disabled.
 func (s *Session) namesakes(ctx context.Context, query string) ([]Person, map[string]vitrine.Caller, error) {
-	if len([]rune(query)) > mostQuery || !isText(query) {
-		return nil, nil, fault.Invalid("q", "want at most %d characters", mostQuery)
+	if err := checkText("q", query, mostQuery); err != nil {
+		return nil, nil, err
 	}
 	if s.service.people == nil {
 		return nil, nil, nil
@@ -168,14 +168,11 @@ func (s *Service) remembering() *Service {
 // checkAsk returns an error unless each of some people could approve a release, which the caller could change. was are
 // those whom it asks already, who may stay. It must not be called in a transaction.
 func (s *Session) checkAsk(ctx context.Context, rel release, ask, was []string) error {
-	if len(ask) > mostAsked {
-		return fault.Invalid("/ask", "there are %d, at most %d", len(ask), mostAsked)
+	if err := checkUsers("/ask", ask, mostAsked); err != nil {
+		return err
 	}
 	var added []string
 	for i, urn := range ask {
-		if err := checkMention(urn); err != nil {
-			return fault.At("/ask/"+strconv.Itoa(i), err)
-		}
 		if slices.Contains(ask[:i], urn) {
 			return fault.Invalid("/ask/"+strconv.Itoa(i), "%q is there twice", urn)
 		}

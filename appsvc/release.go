@@ -1,13 +1,13 @@
 package appsvc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
@@ -124,59 +124,40 @@ type ReleaseMove struct {
 
 // Approval says who has approved a release, and when.
 type Approval struct {
-	By string // URN
-	At int64
+	By string `json:"by"` // URN
+	At int64  `json:"at"`
 }
 
 // MarshalJSON writes the members that the comment of Release lists; the lists are never null.
 func (r Release) MarshalJSON() ([]byte, error) {
 	type members Release
-	w := struct {
+	return json.Marshal(struct {
 		members
 		By    user   `json:"by"`
 		At    *int64 `json:"at"`
 		Until *int64 `json:"until"`
 		RanAt *int64 `json:"ranAt"`
-	}{members: members(r), By: user{r.By}}
-	if r.At != 0 {
-		w.At = &r.At
-	}
-	if r.Until != 0 {
-		w.Until = &r.Until
-	}
-	if r.RanAt != 0 {
-		w.RanAt = &r.RanAt
-	}
-	return json.Marshal(w)
+	}{members(r), user{r.By}, orNull(r.At), orNull(r.Until), orNull(r.RanAt)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (r *Release) UnmarshalJSON(text []byte) error {
 	type members Release
-	w := struct {
-		*members
-		By user `json:"by"`
-	}{members: (*members)(r)}
-	err := json.Unmarshal(text, &w)
-	r.By = w.By.URN
-	return err
-}
-
-// wireApproval is the JSON of an Approval.
-type wireApproval struct {
-	By user  `json:"by"`
-	At int64 `json:"at"`
+	return json.Unmarshal(text, (*members)(r), usersAsURNs)
 }
 
 // MarshalJSON writes {"by":{"urn"},"at"}.
-func (a Approval) MarshalJSON() ([]byte, error) { return json.Marshal(wireApproval{user{a.By}, a.At}) }
+func (a Approval) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		By user  `json:"by"`
+		At int64 `json:"at"`
+	}{user{a.By}, a.At})
+}
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (a *Approval) UnmarshalJSON(text []byte) error {
-	var w wireApproval
-	err := json.Unmarshal(text, &w)
-	*a = Approval{w.By.URN, w.At}
-	return err
+	type members Approval
+	return json.Unmarshal(text, (*members)(a), usersAsURNs)
 }
 
 // CreateReleaseRequest is a new release.
@@ -270,13 +251,8 @@ func (r *release) schedule(by vitrine.Caller, at, until int64) {
 // checkRelease returns ErrInvalid if a limit of releases is exceeded. was is the stored time: a time equal to it may be
 // over.
 func (s *Service) checkRelease(name, note string, moves []ReleaseMove, at, was, until int64) error {
-	for _, f := range []struct {
-		member, text string
-		most         int
-	}{{"/name", name, s.limits.Name}, {"/note", note, mostReleaseNote}} {
-		if n := utf8.RuneCountInString(f.text); n > f.most || !isText(f.text) {
-			return fault.Invalid(f.member, "has %d characters; want UTF-8 of at most %d without U+0000", n, f.most)
-		}
+	if err := cmp.Or(checkText("/name", name, s.limits.Name), checkText("/note", note, mostReleaseNote)); err != nil {
+		return err
 	}
 	if len(moves) == 0 || len(moves) > mostMoves {
 		return fault.Invalid("/moves", "there are %d, want 1 to %d", len(moves), mostMoves)
@@ -518,27 +494,20 @@ func (s *Session) storeRelease(
 func (s *Session) Release(ctx context.Context, id string) (Release, error) {
 	s = s.calls("Release")
 	var rel release
-	approves := false // whether the caller could, as far as the release itself tells
 	out, err := view(ctx, s, func(r *reader) (out Release, err error) {
 		if rel, err = r.releaseFor(ctx, s.by, id); err != nil {
 			return out, err
 		}
-		if out, err = r.shown(ctx, rel); err != nil {
-			return out, err
-		}
-		if out.Needs > 0 {
-			approves, err = r.mightApprove(ctx, rel, s.by)
-		}
-		return out, err
+		return r.shown(ctx, rel)
 	})
-	if err != nil || !approves {
+	if err != nil || out.Needs == 0 {
 		return out, err
 	}
-	people, err := s.service.approvers(ctx, rel.Authors, s.by)
+	could, err := s.service.couldApprove(ctx, rel, map[string]vitrine.Caller{s.by.URN: s.by})
 	if err != nil {
 		return Release{}, err
 	}
-	out.MayApprove = people[0].mayApprove(rel, out.Independent) == nil
+	out.MayApprove = could[s.by.URN]
 	return out, nil
 }
 
@@ -563,12 +532,9 @@ func (s *Session) ListReleases(ctx context.Context, in ListReleasesRequest) (vit
 			return page, fault.Invalid("state", "there is no state %q: want one of %q", in.State, releaseStates)
 		}
 		name := "releases " + string(in.State) + " " + in.AppID
-		var before int64
-		if in.After != "" {
-			number, text, ok := parseCursor(name, in.After)
-			if before = number; !ok || text != "" || before <= 0 {
-				return page, fault.Invalid("after", "not a cursor of this list")
-			}
+		before, err := numberIn(name, "after", in.After)
+		if err != nil {
+			return page, err
 		}
 		v := viewer{r: r, by: s.by, heads: map[string]appHead{}}
 		looked, room := 0, paging.NewRoom(limit, s.service.limits.PageBytes)

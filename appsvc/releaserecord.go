@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
@@ -186,13 +185,7 @@ func (a *audit) checkReleases() {
 		if err := a.checkNumber(e.Key, rel.Number); err != nil {
 			return err
 		}
-		keys := rel.lists().Keys()
-		for i, v := range a.get(keys...) {
-			kind, _, _ := strings.Cut(strings.TrimPrefix(keys[i], records.Space+" "), "/")
-			if a.follow[kind+"/"]++; string(v) != rel.ID {
-				a.fault(keys[i], "is missing, or names another release than %q", rel.ID)
-			}
-		}
+		a.checkIndex(rel.lists().Index())
 		return nil
 	})
 }

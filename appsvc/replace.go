@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,14 +48,12 @@ func (s *Session) Replace(ctx context.Context, in ReplaceRequest) (out vitrine.P
 	if err := s.check(); err != nil {
 		return out, err
 	}
-	for _, text := range []struct{ pointer, value string }{{"/find", in.Find}, {"/replace", in.Replace}} {
-		n := utf8.RuneCountInString(text.value)
-		if n > mostReplaced || text.pointer == "/find" && n < 2 || !isText(text.value) {
-			return out, fault.Invalid(text.pointer,
-				"has %d characters; want UTF-8 without U+0000, at most %d, and at least 2 to find", n, mostReplaced)
-		}
-	}
+	err = cmp.Or(checkText("/find", in.Find, mostReplaced), checkText("/replace", in.Replace, mostReplaced))
 	switch {
+	case err != nil:
+		return out, err
+	case utf8.RuneCountInString(in.Find) < 2:
+		return out, fault.Invalid("/find", "want at least 2 characters")
 	case in.Find == in.Replace:
 		return out, fault.Invalid("/replace", "is the text to find: want another one")
 	case in.Group != "" && urn.CheckGroup(in.Group) != nil:

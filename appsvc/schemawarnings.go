@@ -32,10 +32,7 @@ type SchemaWarning struct {
 func (s *Service) warnings(ctx context.Context, schema []byte) (all []SchemaWarning, err error) {
 	var rule languages
 	if mayHaveTexts(schema) {
-		err = s.store.view(ctx, func(r *reader) error {
-			rule, err = r.languages(ctx)
-			return err
-		})
+		rule, err = s.store.languages(ctx)
 	}
 	if err != nil || len(rule.List) == 0 {
 		return s.schemas.warnings(schema)

@@ -49,31 +49,31 @@ func (a *App) readSummary(t summaryText) {
 	}
 }
 
-// summaries yields apps without their bodies. It reads all heads in one trip, and all tags and counts of comments in
-// two others.
+// summaries yields apps without their bodies. It reads all heads and counts of comments in one trip, and all tags in
+// another.
 func (s *Service) summaries(ctx context.Context, r *reader, ids []string) iter.Seq2[App, error] {
 	return func(yield func(App, error) bool) {
-		heads, err := r.heads(ctx, ids)
+		keys := make([]string, 0, 2*len(ids))
+		for _, id := range ids {
+			keys = append(keys, r.headKey(id), records.TalkKey(id))
+		}
+		var heads []appHead
 		var tags map[string][]Tag
+		err := r.Ahead(ctx, keys...)
+		if err == nil {
+			heads, err = r.heads(ctx, ids)
+		}
 		if err == nil {
 			tags, err = r.tagsOf(ctx, heads)
-		}
-		counts := make([]string, len(heads))
-		for i, h := range heads {
-			counts[i] = records.TalkKey(h.ID)
-		}
-		var talks [][]byte
-		if err == nil && len(counts) > 0 {
-			talks, err = r.Get(ctx, counts...)
 		}
 		if err != nil {
 			yield(App{}, err)
 			return
 		}
-		for i, h := range heads {
+		for _, h := range heads {
 			app := h.App
 			app.Tags = tags[h.ID]
-			talk, err := records.DecodeTalk(h.ID, talks[i])
+			talk, err := r.Talk(ctx, h.ID)
 			app.OpenComments = talk.Open
 			if h.DeletedAt != 0 && s.keepDeleted > 0 {
 				app.ErasesAt = h.DeletedAt + s.keepDeleted.Milliseconds()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
-	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // The history of a tag is a list of moves, numbered from 1 without gaps: the To of each is the From of the next. A tag
@@ -43,13 +42,7 @@ func (m TagMove) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (m *TagMove) UnmarshalJSON(text []byte) error {
 	type members TagMove
-	w := struct {
-		*members
-		By user `json:"by"`
-	}{members: (*members)(m)}
-	err := json.Unmarshal(text, &w)
-	m.By = w.By.URN
-	return err
+	return json.Unmarshal(text, (*members)(m), usersAsURNs)
 }
 
 // ListTagMovesRequest asks for the history of a tag, newest first.
@@ -73,12 +66,9 @@ func (s *Session) ListTagMoves(ctx context.Context, in ListTagMovesRequest) (vit
 			return page, err
 		}
 		history := strconv.Quote(in.AppID) + strconv.Quote(in.Name)
-		var before int64
-		if in.After != "" {
-			number, text, ok := parseCursor(history, in.After)
-			if before = number; !ok || text != "" || before <= 0 {
-				return page, fault.Invalid("before", "not a cursor of the history of this tag")
-			}
+		before, err := numberIn(history, "before", in.After)
+		if err != nil {
+			return page, err
 		}
 		for m, err := range r.Moves(ctx, in.AppID, in.Name, before, limit+1) {
 			if err != nil {

@@ -2,7 +2,6 @@ package appsvc
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/keyval"
-	"github.com/vitrine-go/vitrine/storage"
 )
 
 // TagRule says who may move tags of one name, in every app of the store.
@@ -87,26 +85,15 @@ func (t tagRules) of(name string) (rule TagRule) {
 
 // tagRules reads the rules.
 func (r *reader) tagRules(ctx context.Context) (rules tagRules, err error) {
-	value, err := r.Value(ctx, records.RulesKey)
-	if err != nil || value == nil {
-		return nil, err
-	}
-	if err = json.Unmarshal(value, &rules); err != nil {
-		err = records.Damaged(records.RulesKey, err)
-	}
+	_, err = r.Object(ctx, records.RulesKey, &rules)
 	return rules, err
 }
 
 func (t *writer) setTagRules(ctx context.Context, rules tagRules) error {
-	key := records.RulesKey
 	if len(rules) == 0 {
-		return t.tx.Delete(ctx, key)
+		return t.tx.Delete(ctx, records.RulesKey)
 	}
-	value, err := json.Marshal(rules)
-	if err != nil {
-		return err
-	}
-	return t.tx.Put(ctx, storage.Entry{Key: key, Value: value})
+	return t.tx.Put(ctx, records.Object(records.RulesKey, rules))
 }
 
 // Protected tags point to what is delivered, such as production. Whoever uses an app may change it, but only a

@@ -241,21 +241,10 @@ func (a App) Variant() string {
 	return a.reading.asked + "." + strconv.FormatInt(a.reading.rule.Number, 10)
 }
 
-// textPlace is a text in a decoded config: the value in an object under a name, or in an array at an index.
+// textPlace is a text in a decoded config.
 type textPlace struct {
-	in    any
-	name  string
-	index int
-	text  map[string]any
-}
-
-// put puts a value in the place of the text.
-func (p textPlace) put(value any) {
-	if object, ok := p.in.(map[string]any); ok {
-		object[p.name] = value
-	} else {
-		p.in.([]any)[p.index] = value
-	}
+	put  func(value any) // in the place of the text
+	text map[string]any
 }
 
 // textSearch finds the texts of a decoded config that is to be stored, and what is wrong with them.
@@ -268,24 +257,22 @@ type textSearch struct {
 // spot is a place in a config. Its pointer is made only when it is needed, since names may be long.
 type spot struct {
 	around *spot
-	textPlace
+	token  string // the last one of its pointer, without escapes
+	put    func(value any)
 }
 
 func (s *spot) pointer() string {
 	if s == nil {
 		return ""
 	}
-	if _, ok := s.in.([]any); ok {
-		return s.around.pointer() + "/" + strconv.Itoa(s.index)
-	}
-	return s.around.pointer() + "/" + jsonpointer.Escape(s.name)
+	return s.around.pointer() + "/" + jsonpointer.Escape(s.token)
 }
 
 func (t *textSearch) search(value any, at *spot) {
 	switch value := value.(type) {
 	case []any:
 		for i, item := range value {
-			t.search(item, &spot{at, textPlace{in: value, index: i}})
+			t.search(item, &spot{at, strconv.Itoa(i), func(v any) { value[i] = v }})
 		}
 	case map[string]any:
 		names := slices.Sorted(maps.Keys(value))
@@ -295,7 +282,7 @@ func (t *textSearch) search(value any, at *spot) {
 			return
 		}
 		for _, name := range names {
-			t.search(value[name], &spot{at, textPlace{in: value, name: name}})
+			t.search(value[name], &spot{at, name, func(v any) { value[name] = v }})
 		}
 	}
 }
@@ -304,7 +291,7 @@ func (t *textSearch) search(value any, at *spot) {
 func (t *textSearch) text(text map[string]any, names []string, at *spot) {
 	reject := func(name, format string, args ...any) {
 		if len(t.wrong) < maxViolations {
-			member := &spot{at, textPlace{in: text, name: name}}
+			member := &spot{around: at, token: name}
 			t.wrong = append(t.wrong, vitrine.Violation{Pointer: member.pointer(), Keyword: "lang",
 				Message: fmt.Sprintf(format, args...)})
 		}
@@ -326,9 +313,7 @@ func (t *textSearch) text(text map[string]any, names []string, at *spot) {
 		}
 	}
 	if at != nil {
-		place := at.textPlace
-		place.text = text
-		t.places = append(t.places, place)
+		t.places = append(t.places, textPlace{at.put, text})
 	}
 }
 

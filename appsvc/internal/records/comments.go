@@ -66,24 +66,10 @@ func DecodeComment(e storage.Entry) (c Comment, err error) {
 	return c, err
 }
 
-// DecodeTalk decodes the record of a Talk; nil is that of an app without comments.
-func DecodeTalk(app string, value []byte) (t Talk, err error) {
-	if value == nil {
-		return t, nil
-	}
-	if err = json.Unmarshal(value, &t); err != nil {
-		err = Damaged(TalkKey(app), err)
-	}
-	return t, err
-}
-
 // Talk returns how many comments an app has.
-func (r Reader) Talk(ctx context.Context, app string) (Talk, error) {
-	value, err := r.Value(ctx, TalkKey(app))
-	if err != nil {
-		return Talk{}, err
-	}
-	return DecodeTalk(app, value)
+func (r Reader) Talk(ctx context.Context, app string) (t Talk, err error) {
+	_, err = r.Object(ctx, TalkKey(app), &t)
+	return t, err
 }
 
 // Comment returns a comment of an app. If the app has none with this number, the number of the result is 0.
@@ -228,30 +214,12 @@ func (t Writer) PutComment(ctx context.Context, app string, talk *Talk, was Comm
 			return err
 		}
 	} else {
-		value, err := json.Marshal(now)
-		if err != nil {
-			return err
-		}
-		puts = append(puts, storage.Entry{Key: commentKey(app, now.Number), Value: value})
+		puts = append(puts, Object(commentKey(app, now.Number), now))
 		for _, user := range keyval.Without(now.Authors(), was.Authors()) {
 			puts = append(puts, Commented(app, user)...)
 		}
 	}
-	counts, err := json.Marshal(talk)
-	if err != nil {
-		return err
-	}
-	puts = append(append(puts, storage.Entry{Key: TalkKey(app), Value: counts}), now.Index(app)...)
-	var gone []string
-	for _, e := range was.Index(app) {
-		if !slices.ContainsFunc(puts, func(put storage.Entry) bool { return put.Key == e.Key }) {
-			gone = append(gone, e.Key)
-		}
-	}
-	if err := t.Tx.Delete(ctx, gone...); err != nil {
-		return err
-	}
-	return t.Tx.Put(ctx, puts...)
+	return t.Replace(ctx, was.Index(app), now.Index(app), append(puts, Object(TalkKey(app), talk))...)
 }
 
 // eraseComments removes all comments of an app.
@@ -261,17 +229,13 @@ func (t Writer) eraseComments(ctx context.Context, app string) error {
 		if err != nil {
 			return err
 		}
-		for _, e := range c.Index(app) {
-			gone = append(gone, e.Key)
-		}
+		gone = append(gone, Keys(c.Index(app))...)
 	}
 	for e, err := range t.Rows.Scan(ctx, Under(CommentedKind, app)) {
 		if err != nil {
 			return err
 		}
-		for _, e := range Commented(app, string(e.Value)) {
-			gone = append(gone, e.Key)
-		}
+		gone = append(gone, Keys(Commented(app, string(e.Value)))...)
 	}
 	if err := t.Tx.Delete(ctx, gone...); err != nil {
 		return err

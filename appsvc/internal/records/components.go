@@ -27,10 +27,8 @@ type Component struct {
 }
 
 func DecodeComponent(e storage.Entry) (c Component, err error) {
-	if err := json.Unmarshal(e.Value, &c); err != nil {
-		return c, Damaged(e.Key, err)
-	}
-	return c, nil
+	err = Decode(e, &c)
+	return c, err
 }
 
 // DigestOf returns the digest of a manifest, by which a transaction compares components without reading their
@@ -73,12 +71,8 @@ func (t Writer) AddComponent(ctx context.Context, c Component, manifest []byte) 
 		return err
 	}
 	c.Digest = DigestOf(manifest)
-	value, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
 	return t.Tx.Put(ctx, storage.Entry{Key: Key(IDKind, c.ID)},
-		storage.Entry{Key: ComponentKey(c.Name, c.Version), Value: value},
+		Object(ComponentKey(c.Name, c.Version), c),
 		storage.Entry{Key: ManifestKey(c.Name, c.Version), Value: bytes.Clone(manifest)})
 }
 

@@ -38,9 +38,7 @@ func (r Reader) PublishedBy(ctx context.Context, tag, after string, limit int) i
 		in.From = keyAfter(in.From + after)
 	}
 	return keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (p Published, err error) {
-		if err = json.Unmarshal(e.Value, &p); err != nil {
-			err = Damaged(e.Key, err)
-		}
+		err = Decode(e, &p)
 		return p, err
 	})
 }

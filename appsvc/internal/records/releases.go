@@ -3,7 +3,6 @@ package records
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
@@ -27,12 +26,13 @@ const (
 	releasesDueOf = "due"   // an app, of those that are due at a time
 )
 
-// Keys returns the keys of the records of the lists.
-func (r ReleaseLists) Keys() (keys []string) {
+// Index returns the records of the lists.
+func (r ReleaseLists) Index() (out []storage.Entry) {
 	if r.Number == 0 {
 		return nil
 	}
-	add := func(list, of string) { keys = append(keys, Key(ListedKind, list, of, keyval.Number(r.Number))) }
+	put := func(key string) { out = append(out, storage.Entry{Key: key, Value: []byte(r.ID)}) }
+	add := func(list, of string) { put(Key(ListedKind, list, of, keyval.Number(r.Number))) }
 	add(allReleases, "")
 	add(releasesIn, r.State)
 	for _, app := range r.Apps {
@@ -42,27 +42,16 @@ func (r ReleaseLists) Keys() (keys []string) {
 	}
 	switch {
 	case r.Due != 0 && r.Ends:
-		keys = append(keys, Key(DueKind, keyval.Number(r.Due), "", r.ID))
+		put(Key(DueKind, keyval.Number(r.Due), "", r.ID))
 	case r.Due != 0:
-		keys = append(keys, Key(DueKind, keyval.Number(r.Due), r.ID))
+		put(Key(DueKind, keyval.Number(r.Due), r.ID))
 	}
-	return keys
+	return out
 }
 
 // PutRelease stores a release in place of its earlier form, and moves it from the lists of that to its own.
 func (t Writer) PutRelease(ctx context.Context, was, now ReleaseLists, value []byte) error {
-	puts, before := []storage.Entry{{Key: Key(ReleaseKind, now.ID), Value: value}}, was.Keys()
-	for _, key := range now.Keys() {
-		if i := slices.Index(before, key); i >= 0 {
-			before = slices.Delete(before, i, i+1)
-		} else {
-			puts = append(puts, storage.Entry{Key: key, Value: []byte(now.ID)})
-		}
-	}
-	if err := t.Tx.Delete(ctx, before...); err != nil {
-		return err
-	}
-	return t.Tx.Put(ctx, puts...)
+	return t.Replace(ctx, was.Index(), now.Index(), storage.Entry{Key: Key(ReleaseKind, now.ID), Value: value})
 }
 
 // Releases yields the records of releases of a state or an app, newest first, with numbers below before; 0 means no

@@ -25,15 +25,8 @@ type Result struct {
 
 // Result returns the stored result for a caller's key, even if it has expired. found is false if there is none.
 func (r Reader) Result(ctx context.Context, by, key string) (a Result, found bool, err error) {
-	at := Key(ResultKind, by, key)
-	value, err := r.Value(ctx, at)
-	if err != nil || value == nil {
-		return Result{}, false, err
-	}
-	if err := json.Unmarshal(value, &a); err != nil {
-		return a, false, Damaged(at, err)
-	}
-	return a, true, nil
+	found, err = r.Object(ctx, Key(ResultKind, by, key), &a)
+	return a, found, err
 }
 
 // PutResult stores a result in place of an earlier one for the same caller and key, and removes up to mostRemoved
