@@ -105,7 +105,7 @@ func (i *assetImport) upload(
 	ctx context.Context, in assets.UploadRequest, body io.Reader,
 ) (a assets.Asset, reason string, err error) {
 	refused := func(err error) (assets.Asset, string, error) {
-		if e, ok := errors.AsType[*vitrine.Error](err); ok && !errors.Is(err, vitrine.ErrBusy) {
+		if e := refusal(err); e != nil {
 			return assets.Asset{}, e.Error(), nil
 		}
 		return assets.Asset{}, "", err
@@ -197,7 +197,7 @@ func (i *assetImport) addExported(ctx context.Context, in newAsset) error {
 				assets.AssignAssetsRequest{Folder: folder, Assign: []string{a.ID}})
 		}
 	}
-	if e, ok := errors.AsType[*vitrine.Error](err); ok && !errors.Is(err, vitrine.ErrBusy) {
+	if e := refusal(err); e != nil {
 		i.fail(problemOfAsset{i.name, in.where, e.Pointer, e.Reason})
 		return nil
 	}

@@ -132,8 +132,9 @@ type assetImport struct {
 // newAsset is an asset that waits to be added, with its text and place in the input.
 type newAsset struct {
 	assets.NewAsset
-	text  []byte
-	where string
+	text   []byte
+	where  string
+	before string // its ETag in the library; "" if it is not there
 }
 
 // maxBatch is how many assets, and how many bytes of them, are added at once: so few that others do not wait long.
@@ -182,6 +183,14 @@ func (i *assetImport) reject(a newAsset) error {
 	}
 	_, err := i.in.rejects.Write(append(text.Bytes(), '\n'))
 	return err
+}
+
+// refusal returns the error of a library that refuses something; nil for an error with which the import ends.
+func refusal(err error) *vitrine.Error {
+	if e, ok := errors.AsType[*vitrine.Error](err); ok && !errors.Is(err, vitrine.ErrBusy) {
+		return e
+	}
+	return nil
 }
 
 // refuse rejects an asset with one problem.
@@ -256,7 +265,7 @@ func (i *assetImport) resolve(ctx context.Context, folders []string) (reason str
 			if i.folders[key] == "" {
 				i.folders[key], err = i.folderAt(ctx, above, jsonpointer.Unescape(token))
 			}
-			if e, ok := errors.AsType[*vitrine.Error](err); ok && !errors.Is(err, vitrine.ErrBusy) {
+			if e := refusal(err); e != nil {
 				return fmt.Sprintf("the folder %q: %s", key, e.Reason), nil
 			}
 			if err != nil {
@@ -301,7 +310,6 @@ func (i *assetImport) folderAt(ctx context.Context, above, label string) (id str
 func (i *assetImport) flush(ctx context.Context) error {
 	batch := i.batch
 	i.batch, i.size = nil, 0
-	before := make([]string, len(batch)) // ETags of those that are there
 	for n, a := range batch {
 		in := assets.SearchRequest{Generator: a.Generator.ID, ForeignID: a.ID, Limit: 1}
 		if in.Generator == "" || in.ForeignID == "" {
@@ -313,26 +321,26 @@ func (i *assetImport) flush(ctx context.Context) error {
 			return err
 		}
 		for _, found := range page.Assets {
-			before[n] = found.ETag()
+			batch[n].before = found.ETag()
 		}
 	}
-	return i.change(ctx, batch, before)
+	return i.change(ctx, batch)
 }
 
-// change adds a batch, without the assets that have a problem. before has the ETags of those that are there.
-func (i *assetImport) change(ctx context.Context, batch []newAsset, before []string) error {
+// change adds a batch, without the assets that have a problem.
+func (i *assetImport) change(ctx context.Context, batch []newAsset) error {
 	for len(batch) > 0 {
 		var request assets.ChangeAssetsRequest
 		for _, a := range batch {
 			request.Add = append(request.Add, a.NewAsset)
 		}
 		out, err := i.to.ChangeAssets(ctx, i.to.lib, request)
-		e, ok := errors.AsType[*vitrine.Error](err)
+		e := refusal(err)
 		switch {
 		case err == nil:
-			i.count(batch, before, out.Added)
+			i.count(batch, out.Added)
 			return nil
-		case !ok || errors.Is(err, vitrine.ErrBusy):
+		case e == nil:
 			return err
 		case len(e.Problems) > 0:
 			wrong := map[int]bool{}
@@ -341,41 +349,40 @@ func (i *assetImport) change(ctx context.Context, batch []newAsset, before []str
 				i.fail(problemOfAsset{i.name, batch[p.Item].where,
 					strings.TrimPrefix(p.Pointer, fmt.Sprintf("/add/%d", p.Item)), p.Message})
 			}
-			var restBatch []newAsset
-			var restBefore []string
+			var rest []newAsset
 			for n, a := range batch {
 				if !wrong[n] {
-					restBatch, restBefore = append(restBatch, a), append(restBefore, before[n])
+					rest = append(rest, a)
 				} else if err := i.reject(a); err != nil {
 					return err
 				}
 			}
-			batch, before = restBatch, restBefore
+			batch = rest
 		case len(batch) == 1:
 			return i.refuse(batch[0], e.Reason)
 		default: // together they are too much
 			half := len(batch) / 2
-			if err := i.change(ctx, batch[:half], before[:half]); err != nil {
+			if err := i.change(ctx, batch[:half]); err != nil {
 				return err
 			}
-			batch, before = batch[half:], before[half:]
+			batch = batch[half:]
 		}
 	}
 	return nil
 }
 
 // count counts what became of a batch.
-func (i *assetImport) count(batch []newAsset, before []string, added []assets.Asset) {
+func (i *assetImport) count(batch []newAsset, added []assets.Asset) {
 	type identity struct{ generator, id string }
 	first := map[identity]bool{}
-	for n, a := range batch {
+	for _, a := range batch {
 		of := identity{a.Generator.ID, a.ID}
 		switch again := first[of]; {
 		case again:
 			i.counts.Updated++ // by a later item
-		case before[n] == "":
+		case a.before == "":
 			i.counts.Created++
-		case before[n] == added[len(first)].ETag():
+		case a.before == added[len(first)].ETag():
 			i.counts.Unchanged++
 		default:
 			i.counts.Updated++

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/vitrine-go/vitrine/reviews"
 )
@@ -13,7 +14,6 @@ import (
 // inputs are the files that one command reads. All of them are opened before the first is read, so that a misspelt name
 // stops the command before it has done anything.
 type inputs struct {
-	program *program
 	list    []*input
 	rejects *rejectsFile // nil without -rejects
 }
@@ -39,19 +39,15 @@ func openInputs(
 	ctx context.Context, p *program, names []string, shown shownFlags, directories bool,
 ) (_ *inputs, err error) {
 	rejects := *shown.rejects
-	all := &inputs{program: p}
+	all := &inputs{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, all.close())
 		}
 	}()
 	for i, name := range names {
-		if name == "-" {
-			for _, other := range names[:i] {
-				if other == "-" {
-					return nil, usageError{errors.New("standard input can be read only once")}
-				}
-			}
+		if name == "-" && slices.Contains(names[:i], name) {
+			return nil, usageError{errors.New("standard input can be read only once")}
 		}
 		in, err := openInput(ctx, p, name)
 		if err == nil && in.info != nil && in.info.IsDir() && !directories {
@@ -126,9 +122,7 @@ func openInput(ctx context.Context, p *program, name string) (_ *input, err erro
 	if file != nil {
 		in.info, _ = file.Stat()
 	}
-	switch {
-	case in.info == nil:
-	case in.file != nil && in.info.Mode().IsRegular():
+	if in.file != nil && in.info != nil && in.info.Mode().IsRegular() {
 		size = in.info.Size()
 		in.again = io.NewSectionReader(file, 0, 1<<62)
 	}
