@@ -17,6 +17,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/jsonpointer"
 	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -216,7 +217,7 @@ func (s *Session) ListComments(ctx context.Context, in ListCommentsRequest) (vit
 
 // AllComments yields the comments of an app, newest first, page by page. The first error is the last pair.
 func (s *Session) AllComments(ctx context.Context, in ListCommentsRequest) iter.Seq2[Comment, error] {
-	return all(&in.After, func() (vitrine.Page[Comment], error) { return s.ListComments(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[Comment], error) { return s.ListComments(ctx, in) })
 }
 
 // CreateCommentRequest is a new comment.

@@ -13,6 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // A store keeps each version of a component as one row, in the order in which they were created. It has no row for the
@@ -254,7 +255,7 @@ func (s *Session) ListComponents(ctx context.Context, in ListComponentsRequest) 
 // AllComponents yields the latest version of each component, from in.After on, page by page. The first error is the
 // last pair.
 func (s *Session) AllComponents(ctx context.Context, in ListComponentsRequest) iter.Seq2[Component, error] {
-	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponents(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponents(ctx, in) })
 }
 
 // latestComponents yields the latest version of each component with a name after after, by name.

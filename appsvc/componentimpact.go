@@ -154,10 +154,9 @@ func (s *Session) CheckComponent(ctx context.Context, in CheckComponentRequest) 
 // AllBrokenElements yields the elements that CheckComponent finds broken, page by page. Each page is as of its own
 // time. The first error is the last pair.
 func (s *Session) AllBrokenElements(ctx context.Context, in CheckComponentRequest) iter.Seq2[BrokenElement, error] {
-	return paging.Sparse(in.After, func(after string) ([]BrokenElement, string, error) {
-		in.After = after
+	return paging.All(&in.After, func() (vitrine.Page[BrokenElement], error) {
 		found, err := s.CheckComponent(ctx, in)
-		return found.Broken, found.Next, err
+		return vitrine.Page[BrokenElement]{Items: found.Broken, Next: found.Next}, err
 	})
 }
 

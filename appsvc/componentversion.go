@@ -13,6 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -104,7 +105,7 @@ func listed(c records.Component) Component {
 func (s *Session) AllComponentVersions(
 	ctx context.Context, in ListComponentVersionsRequest,
 ) iter.Seq2[Component, error] {
-	return all(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponentVersions(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[Component], error) { return s.ListComponentVersions(ctx, in) })
 }
 
 // ComponentVersion returns one version of a component. Its Manifest has all members of the request of CreateComponent,

@@ -10,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // A page of the history compares each of its versions with the previous one, so the work for a page is that of many
@@ -138,7 +139,7 @@ func (s *Session) ListHistory(ctx context.Context, in ListHistoryRequest) (vitri
 // AllHistory yields the history of an app, newest version first, page by page. in.Limit is how many entries are read at
 // a time. It ends with the first error, which comes in the last pair.
 func (s *Session) AllHistory(ctx context.Context, in ListHistoryRequest) iter.Seq2[HistoryEntry, error] {
-	return all(&in.After, func() (vitrine.Page[HistoryEntry], error) { return s.ListHistory(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[HistoryEntry], error) { return s.ListHistory(ctx, in) })
 }
 
 // historyPage returns up to limit entries of versions below before. Each version is compared with the previous one, so

@@ -11,6 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
@@ -160,5 +161,5 @@ func (a App) size() int {
 // AllApps yields the apps that the caller may read, from in.After on, page by page. in.Limit is the size of a page. The
 // first error is the last pair.
 func (s *Session) AllApps(ctx context.Context, in ListAppsRequest) iter.Seq2[App, error] {
-	return sparse(&in.After, func() (vitrine.Page[App], error) { return s.ListApps(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[App], error) { return s.ListApps(ctx, in) })
 }

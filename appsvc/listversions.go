@@ -6,6 +6,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // ListVersionsRequest asks for versions of an app, newest first. ListVersionsRequest{AppID: id} is the newest page.
@@ -56,5 +57,5 @@ func (s *Session) ListVersions(ctx context.Context, in ListVersionsRequest) (vit
 // AllVersions yields the versions of an app, newest first, page by page. in.Limit is the size of a page. The first
 // error is the last pair.
 func (s *Session) AllVersions(ctx context.Context, in ListVersionsRequest) iter.Seq2[App, error] {
-	return all(&in.After, func() (vitrine.Page[App], error) { return s.ListVersions(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[App], error) { return s.ListVersions(ctx, in) })
 }

@@ -71,22 +71,3 @@ func fill[T any](
 	}
 	return page, nil
 }
-
-// all yields the items of all pages from *after on, which is After of the request. page returns the page of the
-// request. The first error is the last pair.
-func all[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq2[T, error] {
-	return paging.All(*after, func(at string) ([]T, string, error) {
-		*after = at
-		p, err := page()
-		return p.Items, p.Next, err
-	})
-}
-
-// sparse is all for a list whose pages may be empty although more follow.
-func sparse[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq2[T, error] {
-	return paging.Sparse(*after, func(at string) ([]T, string, error) {
-		*after = at
-		p, err := page()
-		return p.Items, p.Next, err
-	})
-}

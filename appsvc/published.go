@@ -103,7 +103,7 @@ func (s *Session) ListPublished(ctx context.Context, in ListPublishedRequest) (v
 
 // AllPublished yields the apps that a tag publishes, from in.After on, page by page. The first error is the last pair.
 func (s *Session) AllPublished(ctx context.Context, in ListPublishedRequest) iter.Seq2[Published, error] {
-	return sparse(&in.After, func() (vitrine.Page[Published], error) { return s.ListPublished(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[Published], error) { return s.ListPublished(ctx, in) })
 }
 
 // publishes returns the record of a tag that was moved at this time, 0 if that is not known, to a version of the app

@@ -587,5 +587,5 @@ func (r Release) size() int {
 // AllReleases yields the releases that the caller may see, newest first, page by page. The first error is the last
 // pair.
 func (s *Session) AllReleases(ctx context.Context, in ListReleasesRequest) iter.Seq2[Release, error] {
-	return sparse(&in.After, func() (vitrine.Page[Release], error) { return s.ListReleases(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[Release], error) { return s.ListReleases(ctx, in) })
 }

@@ -59,9 +59,12 @@ func (s *Session) Replace(ctx context.Context, in ReplaceRequest) (out vitrine.P
 	case in.Group != "" && urn.CheckGroup(in.Group) != nil:
 		return out, fault.Invalid("/group", "%s", urn.CheckGroup(in.Group))
 	}
+	if in.DryRun {
+		s = s.Trying()
+	}
 	what := []rune(fmt.Sprintf("replaced %q by %q", in.Find, in.Replace))
 	w := rewrite{s: s, list: fmt.Sprintf("replace %q %q %q %q", in.Find, in.Replace, in.Group, in.Component),
-		dryRun: in.DryRun, note: string(what[:min(len(what), mostOfNote)]),
+		note:     string(what[:min(len(what), mostOfNote)]),
 		apps:     appQuery{component: ComponentRef{Name: in.Component}, group: in.Group},
 		validate: func(ctx context.Context, d draft) (draft, error) { return s.service.validateDraft(ctx, "", d) },
 		change: func(out *UpgradedApp, elements []draftElement) error {

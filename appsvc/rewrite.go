@@ -18,14 +18,13 @@ import (
 
 // rewrite changes elements of all apps that a caller may change, page by page: Upgrade and Replace. Each app is
 // validated and stored as Patch does it, in one transaction. The apps are taken in the order of their creation, so that
-// each is met once, whatever changes meanwhile. A dry run does the same and stores nothing.
+// each is met once, whatever changes meanwhile. A dry run does the same with a Session that is Trying.
 type rewrite struct {
-	s      *Session
-	list   string // name of the list of its cursors
-	dryRun bool
-	ends   bool     // it ends with an error if a component was replaced meanwhile; otherwise the app is tried again
-	note   string   // of the new versions
-	apps   appQuery // those that may have something to change
+	s    *Session
+	list string   // name of the list of its cursors
+	ends bool     // it ends with an error if a component was replaced meanwhile; otherwise the app is tried again
+	note string   // of the new versions
+	apps appQuery // those that may have something to change
 	// change changes elements of an app, and records their ids, and the violations that it finds itself
 	change   func(out *UpgradedApp, elements []draftElement) error
 	validate func(context.Context, draft) (draft, error) // as validateDraft
@@ -146,9 +145,6 @@ func (w *rewrite) all(ctx context.Context, users []componentUser) (out []Upgrade
 	return slices.DeleteFunc(done, func(a UpgradedApp) bool { return a.App == "" }), errors.Join(errs...)
 }
 
-// errDryRun rolls back the writes of a dry run.
-var errDryRun = errors.New("a dry run")
-
 // app changes an app. If somebody else changes it meanwhile, app starts again. The result has no App if there is
 // nothing to do.
 func (w *rewrite) app(ctx context.Context, user componentUser) (out UpgradedApp, err error) {
@@ -197,14 +193,17 @@ func (w *rewrite) version(ctx context.Context, head appHead, body Body) (out Upg
 	if err == nil {
 		err = w.finish(&out, old, valid, w.s.nextVersion(head))
 	}
-	if err == nil && (!w.dryRun || w.s.service.check != nil) {
-		err = w.store(ctx, head, valid)
+	if err == nil && (!w.s.service.store.tries || w.s.service.check != nil) {
+		err = w.s.service.store.update(ctx, func(tx *writer) error {
+			_, err := w.s.storePatch(ctx, tx, head, valid, w.note)
+			return err
+		})
 	}
 	e, rejected := errors.AsType[*vitrine.Error](err)
 	_, replaced := errors.AsType[componentChanged](err)
 	_, checked := errors.AsType[*rule.Rejected](err)
 	switch {
-	case err == nil, errors.Is(err, errDryRun):
+	case err == nil:
 		return out, nil
 	case !rejected || replaced && w.ends:
 		return UpgradedApp{}, err
@@ -251,15 +250,4 @@ func (w *rewrite) finish(out *UpgradedApp, old, next draft, of App) error {
 	test := jsontree.Op{Op: "test", Path: versionPath, Value: appendString(nil, out.Version.String())}
 	out.Version, out.Diff = of.Version, appendPatch(nil, append([]jsontree.Op{test}, ops...))
 	return nil
-}
-
-// store stores the next version of an app as Patch does. A dry run rolls it back with errDryRun.
-func (w *rewrite) store(ctx context.Context, head appHead, d draft) error {
-	return w.s.service.store.update(ctx, func(tx *writer) error {
-		_, err := w.s.storePatch(ctx, tx, head, d, w.note)
-		if err == nil && w.dryRun {
-			err = errDryRun
-		}
-		return err
-	})
 }

@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -71,6 +72,9 @@ func (s *store) view(ctx context.Context, fn func(*reader) error) error {
 func (s *store) update(ctx context.Context, fn func(*writer) error) error {
 	return s.updateAs(ctx, storage.UpdateOptions{}, fn)
 }
+
+// errDryRun rolls back what a store that only tries would write.
+var errDryRun = errors.New("a dry run")
 
 func (s *store) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*writer) error) error {
 	required.Made(s != nil, "appsvc.Service")

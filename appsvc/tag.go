@@ -9,6 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -109,7 +110,7 @@ func (t Tag) size() int {
 
 // AllTags yields the tags of an app, from in.After on, page by page. The first error is the last pair.
 func (s *Session) AllTags(ctx context.Context, in ListTagsRequest) iter.Seq2[Tag, error] {
-	return all(&in.After, func() (vitrine.Page[Tag], error) { return s.ListTags(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[Tag], error) { return s.ListTags(ctx, in) })
 }
 
 // under returns the tag with the rules for its name.

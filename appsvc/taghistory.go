@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // The history of a tag is a list of moves, numbered from 1 without gaps: the To of each is the From of the next. A tag
@@ -95,5 +96,5 @@ func (s *Session) ListTagMoves(ctx context.Context, in ListTagMovesRequest) (vit
 
 // AllTagMoves yields the history of a tag, newest first, page by page. The first error is the last pair.
 func (s *Session) AllTagMoves(ctx context.Context, in ListTagMovesRequest) iter.Seq2[TagMove, error] {
-	return all(&in.After, func() (vitrine.Page[TagMove], error) { return s.ListTagMoves(ctx, in) })
+	return paging.All(&in.After, func() (vitrine.Page[TagMove], error) { return s.ListTagMoves(ctx, in) })
 }

@@ -60,6 +60,9 @@ func (s *Session) Upgrade(ctx context.Context, in UpgradeRequest) (out vitrine.P
 	if err := s.check(); err != nil {
 		return out, err
 	}
+	if in.DryRun {
+		s = s.Trying()
+	}
 	u := upgrade{s: s.service, in: in, ref: ComponentRef{in.Name, in.To}}
 	if len(in.Patch) > s.service.limits.PatchBytes {
 		return out, fault.At("/patch",
@@ -73,7 +76,7 @@ func (s *Session) Upgrade(ctx context.Context, in UpgradeRequest) (out vitrine.P
 	if in.To == "" {
 		return out, fault.Invalid("/to", "missing: want a version of the component")
 	}
-	w := rewrite{s: s, list: "upgrade " + in.Name + "\n" + in.To, dryRun: in.DryRun, ends: true,
+	w := rewrite{s: s, list: "upgrade " + in.Name + "\n" + in.To, ends: true,
 		apps: appQuery{component: ComponentRef{Name: in.Name}}, change: u.change,
 		validate: func(ctx context.Context, d draft) (draft, error) {
 			return s.service.validateDraftWith(ctx, map[ComponentRef][]byte{u.ref: u.manifest}, "", d)

@@ -143,9 +143,10 @@ func (s *Session) ListFolders(ctx context.Context, lib Library, in ListFoldersRe
 // AllFolders yields the folders of a list, beginning with the page that the request asks for. It
 // yields an error once, as its last pair.
 func (s *Session) AllFolders(ctx context.Context, lib Library, in ListFoldersRequest) iter.Seq2[Folder, error] {
-	return paging.All("", func(after string) ([]Folder, string, error) {
-		page, err := s.ListFolders(ctx, lib, in.From(after))
-		return page.Items, page.Next, err
+	cursor := ""
+	return paging.All(&cursor, func() (vitrine.Page[Folder], error) {
+		page, err := s.ListFolders(ctx, lib, in.From(cursor))
+		return page.Page, err
 	})
 }
 

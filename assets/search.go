@@ -62,9 +62,10 @@ func (s *Session) Search(ctx context.Context, lib Library, in SearchRequest) (Se
 // count facets. It yields an error once, as its last pair.
 func (s *Session) AllAssets(ctx context.Context, lib Library, in SearchRequest) iter.Seq2[Asset, error] {
 	in.Facets = nil // they would be counted for each page, and nobody would see them
-	return paging.All("", func(cursor string) ([]Asset, string, error) {
+	cursor := ""
+	return paging.All(&cursor, func() (vitrine.Page[Asset], error) {
 		page, err := s.Search(ctx, lib, in.From(cursor))
-		return page.Assets, in.Following(page), err
+		return vitrine.Page[Asset]{Items: page.Assets, Next: in.Following(page)}, err
 	})
 }
 

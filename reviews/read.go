@@ -91,11 +91,7 @@ func (s *Session) ListCollections(
 // AllCollections yields the collections of the network, by source and then by id, beginning after the cursor After. It
 // calls ListCollections for each page, of Limit items; an error of that is the last pair.
 func (s *Session) AllCollections(ctx context.Context, in ListCollectionsRequest) iter.Seq2[CollectionRecord, error] {
-	return paging.All(in.After, func(after string) ([]CollectionRecord, string, error) {
-		in.After = after
-		page, err := s.ListCollections(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return paging.All(&in.After, func() (vitrine.Page[CollectionRecord], error) { return s.ListCollections(ctx, in) })
 }
 
 // ListReviews returns a page of the reviews of a collection, the latest first, and those of the same microsecond by id.
@@ -177,11 +173,7 @@ func fill[S, T any](
 // AllReviews yields the reviews of a collection, the latest first, beginning after the cursor After. It calls
 // ListReviews for each page, of Limit items; an error of that is the last pair.
 func (s *Session) AllReviews(ctx context.Context, in ListReviewsRequest) iter.Seq2[ReviewRecord, error] {
-	return paging.All(in.After, func(after string) ([]ReviewRecord, string, error) {
-		in.After = after
-		page, err := s.ListReviews(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return paging.All(&in.After, func() (vitrine.Page[ReviewRecord], error) { return s.ListReviews(ctx, in) })
 }
 
 // collectionOf returns the collection with an id of a source, or the only one with the id if source is "". It returns

@@ -43,11 +43,7 @@ func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine
 
 // AllApps walks through the pages from in.After on.
 func (a *Apps) AllApps(ctx context.Context, in appsvc.ListAppsRequest) iter.Seq2[appsvc.App, error] {
-	return paging.Sparse(in.After, func(after string) ([]appsvc.App, string, error) {
-		in.After = after
-		page, err := a.ListApps(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.App], error) { return a.ListApps(ctx, in) })
 }
 
 // Edit patches the latest version of an app, and tries again after a conflict; see appsvc.EditApp.

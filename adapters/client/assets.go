@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -85,9 +86,10 @@ func (a *Assets) AllAssets(
 	ctx context.Context, lib assets.Library, in assets.SearchRequest,
 ) iter.Seq2[assets.Asset, error] {
 	in.Facets = nil // they would be counted for each page
-	return paging.All("", func(cursor string) ([]assets.Asset, string, error) {
+	cursor := ""
+	return paging.All(&cursor, func() (vitrine.Page[assets.Asset], error) {
 		page, err := a.Search(ctx, lib, in.From(cursor))
-		return page.Assets, in.Following(page), err
+		return vitrine.Page[assets.Asset]{Items: page.Assets, Next: in.Following(page)}, err
 	})
 }
 
@@ -155,9 +157,10 @@ func (a *Assets) ListFolders(
 func (a *Assets) AllFolders(
 	ctx context.Context, lib assets.Library, in assets.ListFoldersRequest,
 ) iter.Seq2[assets.Folder, error] {
-	return paging.All("", func(after string) ([]assets.Folder, string, error) {
-		page, err := a.ListFolders(ctx, lib, in.From(after))
-		return page.Items, page.Next, err
+	cursor := ""
+	return paging.All(&cursor, func() (vitrine.Page[assets.Folder], error) {
+		page, err := a.ListFolders(ctx, lib, in.From(cursor))
+		return page.Page, err
 	})
 }
 

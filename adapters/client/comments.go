@@ -7,6 +7,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // ListComments returns a page of the comments of an app, newest first.
@@ -17,7 +18,7 @@ func (a *Apps) ListComments(ctx context.Context, in appsvc.ListCommentsRequest) 
 
 // AllComments walks through the pages from in.After on.
 func (a *Apps) AllComments(ctx context.Context, in appsvc.ListCommentsRequest) iter.Seq2[appsvc.Comment, error] {
-	return all(ctx, in, a.ListComments, func(in *appsvc.ListCommentsRequest) *string { return &in.After })
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.Comment], error) { return a.ListComments(ctx, in) })
 }
 
 // CreateComment adds a comment to an app. It is sent once.

@@ -23,7 +23,7 @@ func (a *Apps) ListComponents(
 
 // AllComponents walks through the pages from in.After on.
 func (a *Apps) AllComponents(ctx context.Context, in appsvc.ListComponentsRequest) iter.Seq2[appsvc.Component, error] {
-	return all(ctx, in, a.ListComponents, func(in *appsvc.ListComponentsRequest) *string { return &in.After })
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.Component], error) { return a.ListComponents(ctx, in) })
 }
 
 // CreateComponent stores a version of a component, given as a JSON object. What it returns has the manifest as
@@ -62,10 +62,9 @@ func (a *Apps) CheckComponent(ctx context.Context, in appsvc.CheckComponentReque
 func (a *Apps) AllBrokenElements(
 	ctx context.Context, in appsvc.CheckComponentRequest,
 ) iter.Seq2[appsvc.BrokenElement, error] {
-	return paging.Sparse(in.After, func(after string) ([]appsvc.BrokenElement, string, error) {
-		in.After = after
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.BrokenElement], error) {
 		found, err := a.CheckComponent(ctx, in)
-		return found.Broken, found.Next, err
+		return vitrine.Page[appsvc.BrokenElement]{Items: found.Broken, Next: found.Next}, err
 	})
 }
 
@@ -115,8 +114,8 @@ func (a *Apps) ListComponentVersions(
 func (a *Apps) AllComponentVersions(
 	ctx context.Context, in appsvc.ListComponentVersionsRequest,
 ) iter.Seq2[appsvc.Component, error] {
-	return all(ctx, in, a.ListComponentVersions, func(in *appsvc.ListComponentVersionsRequest) *string {
-		return &in.After
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.Component], error) {
+		return a.ListComponentVersions(ctx, in)
 	})
 }
 

@@ -38,11 +38,7 @@ func (a *Apps) ListReleases(ctx context.Context, in appsvc.ListReleasesRequest) 
 
 // AllReleases walks through the pages from in.After on.
 func (a *Apps) AllReleases(ctx context.Context, in appsvc.ListReleasesRequest) iter.Seq2[appsvc.Release, error] {
-	return paging.Sparse(in.After, func(after string) ([]appsvc.Release, string, error) {
-		in.After = after
-		page, err := a.ListReleases(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.Release], error) { return a.ListReleases(ctx, in) })
 }
 
 // ApproveRelease adds the caller's approval to a release.

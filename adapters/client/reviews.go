@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/paging"
 	"github.com/vitrine-go/vitrine/reviews"
 )
 
@@ -99,7 +100,9 @@ func (v *Reviews) ListCollections(
 func (v *Reviews) AllCollections(
 	ctx context.Context, in reviews.ListCollectionsRequest,
 ) iter.Seq2[reviews.CollectionRecord, error] {
-	return all(ctx, in, v.ListCollections, func(in *reviews.ListCollectionsRequest) *string { return &in.After })
+	return paging.All(&in.After, func() (vitrine.Page[reviews.CollectionRecord], error) {
+		return v.ListCollections(ctx, in)
+	})
 }
 
 // ListReviews returns a page of the reviews of a collection, the latest first, those of one microsecond by id.
@@ -141,5 +144,5 @@ func (v *Reviews) Follow(ctx context.Context, in reviews.ChangesRequest) iter.Se
 func (v *Reviews) AllReviews(
 	ctx context.Context, in reviews.ListReviewsRequest,
 ) iter.Seq2[reviews.ReviewRecord, error] {
-	return all(ctx, in, v.ListReviews, func(in *reviews.ListReviewsRequest) *string { return &in.After })
+	return paging.All(&in.After, func() (vitrine.Page[reviews.ReviewRecord], error) { return v.ListReviews(ctx, in) })
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math/rand/v2"
 	"mime"
 	"net"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/lru"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // remote is one of the services of the server. It sends requests with a token, and reads the responses. It is safe for
@@ -255,17 +253,4 @@ func list[T any](
 	header, err := s.call(ctx, reading(path, query), value(member), &page.Items)
 	page.Next = next(header, cursor)
 	return page, err
-}
-
-// all walks through the pages of a list from the cursor of a request on. after returns the place of the cursor in the
-// request.
-func all[In, T any](
-	ctx context.Context, in In, list func(context.Context, In) (vitrine.Page[T], error), after func(*In) *string,
-) iter.Seq2[T, error] {
-	return paging.All(*after(&in), func(cursor string) ([]T, string, error) {
-		in := in
-		*after(&in) = cursor
-		page, err := list(ctx, in)
-		return page.Items, page.Next, err
-	})
 }

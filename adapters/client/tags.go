@@ -46,7 +46,7 @@ func (a *Apps) ListTags(ctx context.Context, in appsvc.ListTagsRequest) (vitrine
 
 // AllTags walks through the pages from in.After on.
 func (a *Apps) AllTags(ctx context.Context, in appsvc.ListTagsRequest) iter.Seq2[appsvc.Tag, error] {
-	return all(ctx, in, a.ListTags, func(in *appsvc.ListTagsRequest) *string { return &in.After })
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.Tag], error) { return a.ListTags(ctx, in) })
 }
 
 // Tag returns one tag of an app.
@@ -94,11 +94,7 @@ func (a *Apps) ListPublished(
 func (a *Apps) AllPublished(
 	ctx context.Context, in appsvc.ListPublishedRequest,
 ) iter.Seq2[appsvc.Published, error] {
-	return paging.Sparse(in.After, func(after string) ([]appsvc.Published, string, error) {
-		in.After = after
-		page, err := a.ListPublished(ctx, in)
-		return page.Items, page.Next, err
-	})
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.Published], error) { return a.ListPublished(ctx, in) })
 }
 
 // delivery is the JSON of an appsvc.Delivery.
@@ -159,7 +155,7 @@ func (a *Apps) ListTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) 
 
 // AllTagMoves walks through the pages from in.After on.
 func (a *Apps) AllTagMoves(ctx context.Context, in appsvc.ListTagMovesRequest) iter.Seq2[appsvc.TagMove, error] {
-	return all(ctx, in, a.ListTagMoves, func(in *appsvc.ListTagMovesRequest) *string { return &in.After })
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.TagMove], error) { return a.ListTagMoves(ctx, in) })
 }
 
 // TagsNamed returns the tag of one name of each of the apps, in their order.

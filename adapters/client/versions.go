@@ -9,6 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
 // ListVersions returns a page of the versions of an app, newest first.
@@ -32,7 +33,7 @@ func below(v vitrine.Version, limit int) values {
 
 // AllVersions walks through the pages.
 func (a *Apps) AllVersions(ctx context.Context, in appsvc.ListVersionsRequest) iter.Seq2[appsvc.App, error] {
-	return all(ctx, in, a.ListVersions, func(in *appsvc.ListVersionsRequest) *string { return &in.After })
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.App], error) { return a.ListVersions(ctx, in) })
 }
 
 // Restore stores an older version of an app as a new highest one.
@@ -83,7 +84,7 @@ func (a *Apps) ListHistory(
 
 // AllHistory walks through the pages from in.After on.
 func (a *Apps) AllHistory(ctx context.Context, in appsvc.ListHistoryRequest) iter.Seq2[appsvc.HistoryEntry, error] {
-	return all(ctx, in, a.ListHistory, func(in *appsvc.ListHistoryRequest) *string { return &in.After })
+	return paging.All(&in.After, func() (vitrine.Page[appsvc.HistoryEntry], error) { return a.ListHistory(ctx, in) })
 }
 
 // Diff returns the patch that turns one version of an app into another. If a version is vitrine.Latest, it asks for

@@ -10,12 +10,12 @@ import (
 
 // All yields the changes of page after page, from a cursor up to the end of the feed. The first error is the last pair.
 func All[T any](after string, page func(after string) (vitrine.ChangesPage[T], error)) iter.Seq2[T, error] {
-	return paging.Sparse(after, func(after string) ([]T, string, error) {
+	return paging.All(&after, func() (vitrine.Page[T], error) {
 		p, err := page(after)
 		if !p.More {
 			p.Next = ""
 		}
-		return p.Changes, p.Next, err
+		return vitrine.Page[T]{Items: p.Changes, Next: p.Next}, err
 	})
 }
 

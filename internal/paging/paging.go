@@ -5,6 +5,7 @@ package paging
 import (
 	"iter"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
@@ -47,25 +48,14 @@ func (r *Room) Takes(size int) bool {
 // Full reports whether the page has as many items as it may have.
 func (r *Room) Full() bool { return r.limit > 0 && r.items >= r.limit }
 
-// All yields the items of all pages, beginning with the one after the cursor after. list returns the items of a page
-// and the cursor of the next one, "" if there is none. A page without items ends the walk, whatever its cursor is. An
-// error is yielded once, as the last pair.
-func All[T any](after string, list func(after string) (items []T, next string, err error)) iter.Seq2[T, error] {
-	return Sparse(after, func(after string) ([]T, string, error) {
-		items, next, err := list(after)
-		if len(items) == 0 {
-			next = ""
-		}
-		return items, next, err
-	})
-}
-
-// Sparse is All for lists of which a page may be empty though more pages follow.
-func Sparse[T any](after string, list func(after string) (items []T, next string, err error)) iter.Seq2[T, error] {
+// All yields the items of all pages, from the one at the cursor of a request on: after is its place in the request, and
+// page asks for the page there. A page may be empty though more follow. An error is yielded once, as the last pair.
+func All[T any](after *string, page func() (vitrine.Page[T], error)) iter.Seq2[T, error] {
+	begin := *after
 	return func(yield func(T, error) bool) {
-		for at := after; ; {
-			items, next, err := list(at)
-			for _, item := range items {
+		for *after = begin; ; {
+			p, err := page()
+			for _, item := range p.Items {
 				if !yield(item, nil) {
 					return
 				}
@@ -75,10 +65,10 @@ func Sparse[T any](after string, list func(after string) (items []T, next string
 				yield(none, err)
 				return
 			}
-			if next == "" {
+			if p.Next == "" {
 				return
 			}
-			at = next
+			*after = p.Next
 		}
 	}
 }
