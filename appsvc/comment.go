@@ -604,7 +604,7 @@ func (s *Service) eraseCommentsIn(ctx context.Context, tx *writer, app, user str
 			return err
 		}
 	}
-	return tx.tx.Delete(ctx, records.Keys(records.Commented(app, user))...)
+	return tx.tx.Delete(ctx, keyval.Keys(records.Commented(app, user))...)
 }
 
 // checkComments checks the comments of an app, their index records and their counts.
@@ -646,7 +646,7 @@ func (a *audit) checkComments(h appHead) {
 	key := records.TalkKey(h.ID)
 	if value := a.get(key)[0]; value != nil {
 		a.follow[records.TalkKind]++
-		err = records.Decode(storage.Entry{Key: key, Value: value}, &talk)
+		err = keyval.Decode(storage.Entry{Key: key, Value: value}, &talk)
 	}
 	if err != nil || talk.All != all.All || talk.Open != all.Open || talk.Last < all.Last {
 		a.fault(key, "is %+v, and the app has the comments %+v", talk, all)

@@ -130,7 +130,7 @@ func (a *audit) get(keys ...string) [][]byte {
 
 // checkIndex checks index records that follow from another record.
 func (a *audit) checkIndex(want []storage.Entry) {
-	keys := records.Keys(want)
+	keys := keyval.Keys(want)
 	for i, value := range a.get(keys...) {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(keys[i], records.Space+" "), "/")
 		if a.follow[kind+"/"]++; value == nil || !bytes.Equal(value, want[i].Value) {
@@ -310,7 +310,7 @@ func (a *audit) checkSpoken(app, tag string, body Body) {
 	if err != nil {
 		return // checkBody has said what is wrong
 	}
-	keys := records.Keys(entries)
+	keys := keyval.Keys(entries)
 	for i, value := range a.get(keys...) {
 		switch {
 		case len(value) > 0 || value == nil && a.languages.Complete:
@@ -485,12 +485,13 @@ func (a *audit) checkTags(h appHead) {
 		}
 		p, body, err := a.publishes(a.ctx, h, tag, vitrine.NewVersion(at[tag]), last[tag].At)
 		a.checkSpoken(h.ID, tag, body)
-		switch value := a.get(p.Key())[0]; {
+		want := keyval.JSON(p.Key(), p)
+		switch value := a.get(want.Key)[0]; {
 		case err != nil:
 			a.failed = err
 		case value == nil && !a.complete:
-		case !bytes.Equal(value, p.Encode()):
-			a.fault(p.Key(), "want %s", p.Encode())
+		case !bytes.Equal(value, want.Value):
+			a.fault(want.Key, "want %s", want.Value)
 		default:
 			a.follow[records.PublishedKind]++
 		}

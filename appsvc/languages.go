@@ -98,7 +98,7 @@ func (s *Service) SetLanguages(ctx context.Context, list []string) error {
 
 // languages reads the rule.
 func (r *reader) languages(ctx context.Context) (rule languages, err error) {
-	_, err = r.Object(ctx, records.LanguagesKey, &rule)
+	_, err = keyval.Read(ctx, r, records.LanguagesKey, &rule)
 	return rule, err
 }
 
@@ -112,7 +112,7 @@ func (s *store) languages(ctx context.Context) (rule languages, err error) {
 }
 
 func (t *writer) setLanguages(ctx context.Context, rule languages) error {
-	return t.tx.Put(ctx, records.Object(records.LanguagesKey, rule))
+	return t.tx.Put(ctx, keyval.JSON(records.LanguagesKey, rule))
 }
 
 // unspoken returns ErrConflict if a latest or a tagged version has one of these languages.

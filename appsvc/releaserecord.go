@@ -2,7 +2,6 @@ package appsvc
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -79,11 +79,8 @@ func (s *Session) putRelease(ctx context.Context, tx *writer, was release, rel *
 			rel.Apps[m.AppID] = o
 		}
 	}
-	value, err := json.Marshal(storedRelease{rel.Release, rel.releaseRest})
-	if err != nil {
-		return e, err
-	}
-	return releaseEntry(s.by, *rel), tx.PutRelease(ctx, was.lists(), rel.lists(), value)
+	return releaseEntry(s.by, *rel),
+		tx.PutRelease(ctx, was.lists(), rel.lists(), storedRelease{rel.Release, rel.releaseRest})
 }
 
 // storedRelease returns a stored release, or ErrNotFound if none has this id.
@@ -103,10 +100,8 @@ func decodeRelease(e storage.Entry) (rel release, err error) {
 		return rel, fault.NotFound("no release has this id")
 	}
 	var stored storedRelease
-	if err := json.Unmarshal(e.Value, &stored); err != nil {
-		return rel, records.Damaged(e.Key, err)
-	}
-	return release{stored.Release, stored.Rest}, nil
+	err = keyval.Decode(e, &stored)
+	return release{stored.Release, stored.Rest}, err
 }
 
 // releaseFor returns a release if the caller may read every app of it, and otherwise ErrNotFound.

@@ -85,7 +85,7 @@ func (t tagRules) of(name string) (rule TagRule) {
 
 // tagRules reads the rules.
 func (r *reader) tagRules(ctx context.Context) (rules tagRules, err error) {
-	_, err = r.Object(ctx, records.RulesKey, &rules)
+	_, err = keyval.Read(ctx, r, records.RulesKey, &rules)
 	return rules, err
 }
 
@@ -93,7 +93,7 @@ func (t *writer) setTagRules(ctx context.Context, rules tagRules) error {
 	if len(rules) == 0 {
 		return t.tx.Delete(ctx, records.RulesKey)
 	}
-	return t.tx.Put(ctx, records.Object(records.RulesKey, rules))
+	return t.tx.Put(ctx, keyval.JSON(records.RulesKey, rules))
 }
 
 // Protected tags point to what is delivered, such as production. Whoever uses an app may change it, but only a

@@ -148,7 +148,7 @@ func (r *records) putJSON(key string, v any) error {
 // readJSON decodes the value of a record.
 func readJSON(key string, value []byte, out any) error {
 	if err := json.Unmarshal(value, out); err != nil {
-		return fmt.Errorf("the record %q is damaged: %w", key, err)
+		return keyval.Damaged(key, err)
 	}
 	return nil
 }
@@ -229,7 +229,7 @@ func (r *records) assetsWith(ordinals []int64) ([]assetRecord, error) {
 func (r *records) decode(e storage.Entry) (a assetRecord, err error) {
 	ordinal, err := keyval.ParseNumber(e.Key[len(r.assets):])
 	if err != nil {
-		return a, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
+		return a, keyval.Damaged(e.Key, err)
 	}
 	a.Ordinal = ordinal
 	f := keyval.Fields{Key: e.Key, Rest: e.Value}

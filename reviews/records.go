@@ -227,7 +227,7 @@ func (s *rows) decodeCollection(e storage.Entry) (c stored, err error) {
 		err = c.Tally.check()
 	}
 	if err != nil {
-		return stored{}, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
+		return stored{}, keyval.Damaged(e.Key, err)
 	}
 	c.fields, c.large = f.Rest, isLarge(e)
 	return c, nil

@@ -26,7 +26,7 @@ func (s *Service) putCeremony(ctx context.Context, c ceremony) (name string, err
 		if err := t.DeleteRange(ctx, old); err != nil {
 			return err
 		}
-		return t.Put(ctx, stored(ceremonyKey(expires, hash), c))
+		return t.Put(ctx, keyval.JSON(ceremonyKey(expires, hash), c))
 	})
 	return strconv.FormatInt(expires, 36) + "." + secret, err
 }

@@ -80,9 +80,7 @@ func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong stri
 		if there, err := indexed(ctx, r); err != nil {
 			return "", err
 		} else if there {
-			for _, index := range k.index() {
-				want = append(want, index.Key)
-			}
+			want = append(want, keyval.Keys(k.index())...)
 		}
 	case "session":
 		one, err := decoded[session](e)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -195,7 +196,7 @@ func (s *Service) Link(ctx context.Context, user, name string, rights Rights, li
 	}
 	secret, hash := newSecret(invitationPrefix)
 	err = s.db.Update(ctx, transient, storage.UpdateOptions{}, func(t storage.Tx) error {
-		return t.Put(ctx, stored(linkKey(hash), l))
+		return t.Put(ctx, keyval.JSON(linkKey(hash), l))
 	})
 	return s.BaseURL + "/#signin=" + secret, err
 }

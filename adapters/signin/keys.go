@@ -273,7 +273,8 @@ func (s *Service) createKey(c *call, t *tx) (any, error) {
 		k.Public = secret
 	}
 	k.Prefix = secret[:prefixLength]
-	if err := t.Put(ctx, append(k.index(), stored(keyKey(k.ID), k), entry(secretKey(k.Hash), k.ID))...); err != nil {
+	if err := t.Put(ctx,
+		append(k.index(), keyval.JSON(keyKey(k.ID), k), entry(secretKey(k.Hash), k.ID))...); err != nil {
 		return nil, err
 	}
 	s.accessed(ctx, t, "key made", "key", k.Prefix, "by", c.URN)
@@ -399,7 +400,7 @@ func (s *Service) revokeKey(r *httpapi.Request) (any, error) {
 		if err := t.Delete(ctx, folderKey(folder, k.ID)); err != nil {
 			return nil, err
 		}
-		return nil, t.Put(ctx, stored(keyKey(k.ID), k))
+		return nil, t.Put(ctx, keyval.JSON(keyKey(k.ID), k))
 	})(r)
 }
 
@@ -424,9 +425,5 @@ func (k *key) user() string {
 func dropKey(ctx context.Context, t *tx, k *key) error {
 	t.unseen = append(t.unseen, seenKey("key", k.Prefix))
 	t.concerned = append(t.concerned, k.user())
-	keys := []string{keyKey(k.ID), secretKey(k.Hash), keysKey(k.Person, k.ID)}
-	for _, index := range k.index() {
-		keys = append(keys, index.Key)
-	}
-	return t.Delete(ctx, keys...)
+	return t.Delete(ctx, append(keyval.Keys(k.index()), keyKey(k.ID), secretKey(k.Hash), keysKey(k.Person, k.ID))...)
 }

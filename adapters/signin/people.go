@@ -489,7 +489,7 @@ func (s *Service) deletePerson(c *call, t *tx) (any, error) {
 		t.unseen = append(t.unseen, seenKey("passkey", k.ID))
 	}
 	if len(p.Givers) > 0 {
-		if err := t.Put(ctx, stored(goneKey(p.ID), gone{p.Givers})); err != nil {
+		if err := t.Put(ctx, keyval.JSON(goneKey(p.ID), gone{p.Givers})); err != nil {
 			return nil, err
 		}
 	}

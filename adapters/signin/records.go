@@ -6,8 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"iter"
 	"reflect"
 	"slices"
@@ -241,27 +239,17 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // read decodes the value stored at a key. It returns nil if the key is absent.
 func read[T any](ctx context.Context, r storage.Reader, key string) (*T, error) {
-	values, err := r.Get(ctx, key)
-	if err != nil || values[0] == nil {
-		return nil, err
-	}
-	return decoded[T](storage.Entry{Key: key, Value: values[0]})
-}
-
-func decoded[T any](e storage.Entry) (*T, error) {
 	v := new(T)
-	if err := json.Unmarshal(e.Value, v); err != nil {
-		return nil, fmt.Errorf("the record %q is damaged: %w", e.Key, err)
+	found, err := keyval.Read(ctx, r, key, v)
+	if err != nil || !found {
+		return nil, err
 	}
 	return v, nil
 }
 
-func stored(key string, v any) storage.Entry {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic("signin: " + err.Error()) // the records have nothing that cannot be marshaled
-	}
-	return storage.Entry{Key: key, Value: text}
+func decoded[T any](e storage.Entry) (*T, error) {
+	v := new(T)
+	return v, keyval.Decode(e, v)
 }
 
 // entry is a record that is its key alone, or an id.
@@ -389,7 +377,7 @@ func putPerson(ctx context.Context, t *tx, p *person) error {
 	} else if err := t.Delete(ctx, adminKey(p.ID)); err != nil {
 		return err
 	}
-	return t.Put(ctx, stored(personKey(p.ID), p), entry(networkKey(networkOf(p.URN), p.ID), ""),
+	return t.Put(ctx, keyval.JSON(personKey(p.ID), p), entry(networkKey(networkOf(p.URN), p.ID), ""),
 		entry(urnKey(p.URN), p.ID))
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -128,7 +129,7 @@ func (s *Service) begin(
 			r.Header.Add("Set-Cookie", s.cookieOf(secret, int((one.Expires-now)/1000)).String())
 		})
 		s.accessed(ctx, t, "signed in", "urn", p.URN, "via", via, "address", r.Address())
-		if err := t.Put(ctx, stored(sessionKey(hash), one), entry(sessionsKey(p.ID, hash), "")); err != nil {
+		if err := t.Put(ctx, keyval.JSON(sessionKey(hash), one), entry(sessionsKey(p.ID, hash), "")); err != nil {
 			return err
 		}
 		w, err = s.wireOf(ctx, t, one, min(one.Expires, one.CreatedAt+sessionIdle.Milliseconds()), p)

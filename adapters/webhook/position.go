@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"strings"
 	"time"
 
@@ -106,7 +106,7 @@ func (p position) id(feed string, c change) string {
 func (d *Deliverer) readPosition(ctx context.Context, e Endpoint) (p position, found bool, err error) {
 	found, err = lease.Read(ctx, d.db, positionKey(e.Name), &p)
 	if err == nil && found && p.Marks == nil {
-		err = fmt.Errorf("the record %q is damaged: it has no marks", positionKey(e.Name))
+		err = keyval.Damaged(positionKey(e.Name), errors.New("it has no marks"))
 	}
 	return p, found, err
 }

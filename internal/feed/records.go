@@ -99,7 +99,7 @@ func (f Feed) parseState(value []byte) (s feedState, err error) {
 	line, recent, _ := bytes.Cut(value, []byte("\n"))
 	s.recent = slices.Clip(recent)
 	if err := json.Unmarshal(line, &s); err != nil {
-		return s, fmt.Errorf("the record %q is damaged: %w", f.stateKey(), err)
+		return s, keyval.Damaged(f.stateKey(), err)
 	}
 	return s, nil
 }

@@ -2,7 +2,7 @@ package keyval
 
 import (
 	"encoding/binary"
-	"fmt"
+	"errors"
 )
 
 // Fields reads a value that is a sequence of fields: numbers, as encoding/binary appends them, and texts, as AppendText
@@ -50,7 +50,7 @@ func (f *Fields) Text() []byte {
 // Err returns an error if the value has ended within a field.
 func (f *Fields) Err() error {
 	if f.bad {
-		return fmt.Errorf("the record %q is damaged: it ends too early", f.Key)
+		return Damaged(f.Key, errors.New("it ends too early"))
 	}
 	return nil
 }

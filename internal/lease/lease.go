@@ -19,13 +19,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -97,26 +96,22 @@ func (l *Lease) count(
 	ctx context.Context, holder string, may func(now record) bool, entries ...storage.Entry,
 ) error {
 	return l.db.Update(ctx, storage.SpaceOf(l.key), storage.UpdateOptions{}, func(t storage.Tx) error {
-		values, err := t.Get(ctx, l.key, storage.IdentityName)
+		values, err := t.Get(ctx, storage.IdentityName)
 		if err != nil {
 			return err
 		}
 		var now record
-		if _, err := decode(l.key, values[0], &now); err != nil {
+		if _, err := keyval.Read(ctx, t, l.key, &now); err != nil {
 			return err
 		}
-		store := hex.EncodeToString(values[1])
+		store := hex.EncodeToString(values[0])
 		if now.Store != "" && now.Store != store {
 			now.Holder = ""
 		}
 		if !may(now) {
 			return ErrLost
 		}
-		next, err := entry(l.key, record{holder, now.Count + 1, store})
-		if err != nil {
-			return err
-		}
-		return t.Put(ctx, append(entries, next)...)
+		return t.Put(ctx, append(entries, keyval.JSON(l.key, record{holder, now.Count + 1, store}))...)
 	})
 }
 
@@ -146,11 +141,7 @@ func (l *Lease) Release(ctx context.Context) {
 // Store stores a position under a key of the lease's space, as JSON. While the store fails, it tries again until ctx is
 // done. It returns ErrLost, and stores nothing, if this process no longer has the lease.
 func (l *Lease) Store(ctx context.Context, key string, position any) error {
-	e, err := entry(key, position)
-	if err != nil {
-		return err
-	}
-	return l.put(ctx, l.holder, e)
+	return l.put(ctx, l.holder, keyval.JSON(key, position))
 }
 
 // put is count for the process that has the lease. While the store fails, it tries again until ctx is done, so an
@@ -180,40 +171,20 @@ func Read(ctx context.Context, db storage.Store, key string, to any) (found bool
 		values, err = r.Get(ctx, key)
 		return err
 	})
-	if err != nil {
+	if err != nil || values[0] == nil {
 		return false, err
 	}
-	return decode(key, values[0], to)
+	return true, keyval.Decode(storage.Entry{Key: key, Value: values[0]}, to)
 }
 
 // Begin stores a position under a key unless there is one. No lease is needed: whoever holds it goes on from there.
 func Begin(ctx context.Context, db storage.Store, key string, position any) error {
-	e, err := entry(key, position)
-	if err != nil {
-		return err
-	}
 	return db.Update(ctx, storage.SpaceOf(key), storage.UpdateOptions{}, func(t storage.Tx) error {
 		if values, err := t.Get(ctx, key); err != nil || values[0] != nil {
 			return err
 		}
-		return t.Put(ctx, e)
+		return t.Put(ctx, keyval.JSON(key, position))
 	})
-}
-
-// decode decodes the value of a key into to. found is false if there is none.
-func decode(key string, value []byte, to any) (found bool, err error) {
-	if value == nil {
-		return false, nil
-	}
-	if err := json.Unmarshal(value, to); err != nil {
-		return false, fmt.Errorf("the record %q is damaged: %w", key, err)
-	}
-	return true, nil
-}
-
-func entry(key string, value any) (storage.Entry, error) {
-	text, err := json.Marshal(value)
-	return storage.Entry{Key: key, Value: text}, err
 }
 
 // Wait waits for d, and reports whether ctx was not done before.

@@ -61,14 +61,14 @@ func DecodeComment(e storage.Entry) (c Comment, err error) {
 		c.Number, err = keyval.ParseNumber(Parts(e.Key, CommentKind)[1])
 	}
 	if err != nil {
-		err = Damaged(e.Key, err)
+		err = keyval.Damaged(e.Key, err)
 	}
 	return c, err
 }
 
 // Talk returns how many comments an app has.
 func (r Reader) Talk(ctx context.Context, app string) (t Talk, err error) {
-	_, err = r.Object(ctx, TalkKey(app), &t)
+	_, err = keyval.Read(ctx, r, TalkKey(app), &t)
 	return t, err
 }
 
@@ -214,12 +214,12 @@ func (t Writer) PutComment(ctx context.Context, app string, talk *Talk, was Comm
 			return err
 		}
 	} else {
-		puts = append(puts, Object(commentKey(app, now.Number), now))
+		puts = append(puts, keyval.JSON(commentKey(app, now.Number), now))
 		for _, user := range keyval.Without(now.Authors(), was.Authors()) {
 			puts = append(puts, Commented(app, user)...)
 		}
 	}
-	return t.Replace(ctx, was.Index(app), now.Index(app), append(puts, Object(TalkKey(app), talk))...)
+	return t.Replace(ctx, was.Index(app), now.Index(app), append(puts, keyval.JSON(TalkKey(app), talk))...)
 }
 
 // eraseComments removes all comments of an app.
@@ -229,13 +229,13 @@ func (t Writer) eraseComments(ctx context.Context, app string) error {
 		if err != nil {
 			return err
 		}
-		gone = append(gone, Keys(c.Index(app))...)
+		gone = append(gone, keyval.Keys(c.Index(app))...)
 	}
 	for e, err := range t.Rows.Scan(ctx, Under(CommentedKind, app)) {
 		if err != nil {
 			return err
 		}
-		gone = append(gone, Keys(Commented(app, string(e.Value)))...)
+		gone = append(gone, keyval.Keys(Commented(app, string(e.Value)))...)
 	}
 	if err := t.Tx.Delete(ctx, gone...); err != nil {
 		return err

@@ -27,7 +27,7 @@ type Component struct {
 }
 
 func DecodeComponent(e storage.Entry) (c Component, err error) {
-	err = Decode(e, &c)
+	err = keyval.Decode(e, &c)
 	return c, err
 }
 
@@ -72,7 +72,7 @@ func (t Writer) AddComponent(ctx context.Context, c Component, manifest []byte) 
 	}
 	c.Digest = DigestOf(manifest)
 	return t.Tx.Put(ctx, storage.Entry{Key: Key(IDKind, c.ID)},
-		Object(ComponentKey(c.Name, c.Version), c),
+		keyval.JSON(ComponentKey(c.Name, c.Version), c),
 		storage.Entry{Key: ManifestKey(c.Name, c.Version), Value: bytes.Clone(manifest)})
 }
 

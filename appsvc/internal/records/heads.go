@@ -48,7 +48,7 @@ func DecodeHead(app string, value []byte) (Head, error) {
 		err = errors.New("it has no version")
 	}
 	if err != nil {
-		return Head{}, Damaged(HeadKey(app), err)
+		return Head{}, keyval.Damaged(HeadKey(app), err)
 	}
 	return h, nil
 }

@@ -187,7 +187,7 @@ func decimal(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 func ParseDecimal(key string, value []byte) (int64, error) {
 	n, err := strconv.ParseInt(string(value), 10, 64)
 	if err != nil {
-		return 0, Damaged(key, err)
+		return 0, keyval.Damaged(key, err)
 	}
 	return n, nil
 }

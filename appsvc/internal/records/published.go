@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
@@ -23,12 +22,6 @@ type Published struct {
 // Key returns the key of the record.
 func (p Published) Key() string { return Key(PublishedKind, p.Tag, p.Title, p.ID) }
 
-// Encode returns the value of the record.
-func (p Published) Encode() []byte {
-	value, _ := json.Marshal(p) // texts and numbers
-	return value
-}
-
 // PublishedBy yields the records of a tag after the one whose key has this suffix, at most limit of them, by title and
 // then by id, each with the suffix of its key.
 func (r Reader) PublishedBy(ctx context.Context, tag, after string, limit int) iter.Seq2[Published, error] {
@@ -38,7 +31,7 @@ func (r Reader) PublishedBy(ctx context.Context, tag, after string, limit int) i
 		in.From = keyAfter(in.From + after)
 	}
 	return keyval.Map(r.Scan(ctx, in), func(e storage.Entry) (p Published, err error) {
-		err = Decode(e, &p)
+		err = keyval.Decode(e, &p)
 		return p, err
 	})
 }
@@ -67,7 +60,7 @@ func (r Reader) TagsFrom(ctx context.Context, last string, limit int) iter.Seq2[
 func (t Writer) PutPublished(ctx context.Context, last string, list []Published) error {
 	entries := []storage.Entry{{Key: PublishedKey, Value: []byte(last)}}
 	for _, p := range list {
-		entries = append(entries, storage.Entry{Key: p.Key(), Value: p.Encode()})
+		entries = append(entries, keyval.JSON(p.Key(), p))
 	}
 	return t.Tx.Put(ctx, entries...)
 }

@@ -2,8 +2,6 @@ package records
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/vitrine-go/vitrine/internal/keyval"
@@ -54,19 +52,10 @@ func (r Reader) NumbersOf(ctx context.Context, lists []string) ([]int64, error) 
 	return out, nil
 }
 
-// Keys returns the keys of records.
-func Keys(entries []storage.Entry) []string {
-	keys := make([]string, len(entries))
-	for i, e := range entries {
-		keys[i] = e.Key
-	}
-	return keys
-}
-
 // Replace stores records, and the index records now in place of those in was. An index record that is in both is not
 // written again: its value must follow from its key.
 func (t Writer) Replace(ctx context.Context, was, now []storage.Entry, puts ...storage.Entry) error {
-	before := Keys(was)
+	before := keyval.Keys(was)
 	for _, e := range now {
 		if i := slices.Index(before, e.Key); i >= 0 {
 			before = slices.Delete(before, i, i+1)
@@ -103,35 +92,4 @@ func (t Writer) GiveNumber(ctx context.Context) (n int64, err error) {
 		return 0, err
 	}
 	return n + 1, t.Tx.Put(ctx, storage.Entry{Key: CounterKey, Value: decimal(n + 1)})
-}
-
-// Object returns a record with the JSON of a value. It panics for a value that has none, such as a function.
-func Object(key string, value any) storage.Entry {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	return storage.Entry{Key: key, Value: text}
-}
-
-// Decode decodes the JSON of a record.
-func Decode(e storage.Entry, to any) error {
-	if err := json.Unmarshal(e.Value, to); err != nil {
-		return Damaged(e.Key, err)
-	}
-	return nil
-}
-
-// Object decodes the JSON of the record with this key, and reports whether there is one.
-func (r Reader) Object(ctx context.Context, key string, to any) (found bool, err error) {
-	value, err := r.Value(ctx, key)
-	if err != nil || value == nil {
-		return false, err
-	}
-	return true, Decode(storage.Entry{Key: key, Value: value}, to)
-}
-
-// Damaged returns the error of a record that this package has not written.
-func Damaged(key string, err error) error {
-	return fmt.Errorf("the record %q is damaged: %w", key, err)
 }

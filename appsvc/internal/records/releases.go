@@ -50,8 +50,8 @@ func (r ReleaseLists) Index() (out []storage.Entry) {
 }
 
 // PutRelease stores a release in place of its earlier form, and moves it from the lists of that to its own.
-func (t Writer) PutRelease(ctx context.Context, was, now ReleaseLists, value []byte) error {
-	return t.Replace(ctx, was.Index(), now.Index(), storage.Entry{Key: Key(ReleaseKind, now.ID), Value: value})
+func (t Writer) PutRelease(ctx context.Context, was, now ReleaseLists, value any) error {
+	return t.Replace(ctx, was.Index(), now.Index(), keyval.JSON(Key(ReleaseKind, now.ID), value))
 }
 
 // Releases yields the records of releases of a state or an app, newest first, with numbers below before; 0 means no

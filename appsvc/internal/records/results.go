@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/internal/keyval"
@@ -25,7 +24,7 @@ type Result struct {
 
 // Result returns the stored result for a caller's key, even if it has expired. found is false if there is none.
 func (r Reader) Result(ctx context.Context, by, key string) (a Result, found bool, err error) {
-	found, err = r.Object(ctx, Key(ResultKind, by, key), &a)
+	found, err = keyval.Read(ctx, r, Key(ResultKind, by, key), &a)
 	return a, found, err
 }
 
@@ -50,14 +49,10 @@ func (t Writer) PutResult(ctx context.Context, a Result, now int64) error {
 	if found {
 		gone = append(gone, expiresKey(old))
 	}
-	value, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
 	if err := t.Tx.Delete(ctx, gone...); err != nil {
 		return err
 	}
-	return t.Tx.Put(ctx, storage.Entry{Key: Key(ResultKind, a.By, a.Key), Value: value},
+	return t.Tx.Put(ctx, keyval.JSON(Key(ResultKind, a.By, a.Key), a),
 		storage.Entry{Key: expiresKey(a)})
 }
 

@@ -68,7 +68,7 @@ func DecodeMove(e storage.Entry) (m Move, err error) {
 		m.Number, err = keyval.ParseNumber(Parts(e.Key, MoveKind)[2])
 	}
 	if err != nil {
-		err = Damaged(e.Key, err)
+		err = keyval.Damaged(e.Key, err)
 	}
 	return m, err
 }
@@ -126,11 +126,7 @@ func (r Reader) MovedTags(ctx context.Context, app string) iter.Seq2[string, err
 // AddMove adds a move to the history of a tag, and moves the tag. from and to are what the tag publishes before and
 // after the move; they are not used where the move has no version.
 func (t Writer) AddMove(ctx context.Context, app, name string, m Move, from, to Published) error {
-	value, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	puts, tag := []storage.Entry{{Key: MoveKey(app, name, m.Number), Value: value}}, TagKey(app, name)
+	puts, tag := []storage.Entry{keyval.JSON(MoveKey(app, name, m.Number), m)}, TagKey(app, name)
 	if m.Number == 1 {
 		puts = append(puts, storage.Entry{Key: Key(MovedKind, app, name)})
 	}
@@ -141,8 +137,7 @@ func (t Writer) AddMove(ctx context.Context, app, name string, m Move, from, to 
 	if m.To < 0 {
 		gone = append(gone, tag)
 	} else {
-		puts = append(puts, storage.Entry{Key: tag, Value: decimal(m.To)},
-			storage.Entry{Key: to.Key(), Value: to.Encode()})
+		puts = append(puts, storage.Entry{Key: tag, Value: decimal(m.To)}, keyval.JSON(to.Key(), to))
 	}
 	if err := t.Tx.Delete(ctx, gone...); err != nil {
 		return err

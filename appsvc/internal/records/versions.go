@@ -27,7 +27,7 @@ const (
 func DecodeBody(app string, value []byte) (body, tail []byte, err error) {
 	rest := len(value) - 4
 	if rest < 0 || int64(binary.BigEndian.Uint32(value[rest:])) > int64(rest) {
-		return nil, nil, Damaged(BodyKey(app), errors.New("it ends too early"))
+		return nil, nil, keyval.Damaged(BodyKey(app), errors.New("it ends too early"))
 	}
 	at := rest - int(binary.BigEndian.Uint32(value[rest:]))
 	return value[:at:at], value[at:rest:rest], nil
@@ -41,7 +41,7 @@ func (r Reader) Body(ctx context.Context, app string, large bool, value []byte) 
 		text, err = r.Value(ctx, Key(LargeKind, app))
 	}
 	if err == nil && len(text) == 0 {
-		err = Damaged(BodyKey(app), errors.New("the body is empty"))
+		err = keyval.Damaged(BodyKey(app), errors.New("the body is empty"))
 	}
 	return slices.Clip(text), tail, err
 }
@@ -146,7 +146,7 @@ func ofVersions[T any](
 		}
 		version, err := keyval.ParseNumber(Parts(e.Key, kind)[1])
 		if err != nil {
-			return nil, Damaged(e.Key, err)
+			return nil, keyval.Damaged(e.Key, err)
 		}
 		if out[VersionOrNone(version)], err = value(e); err != nil {
 			return nil, err
