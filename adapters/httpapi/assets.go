@@ -28,20 +28,21 @@ func (a assetRoutes) as(c *call) *assets.Session { return a.svc.As(c.by.Caller) 
 
 // authorize runs before the parameters and the body are read. It returns 403 for a caller who does not belong to the
 // network, who so learns nothing about the request or the library.
-func (a assetRoutes) authorize(c *call) error { return a.as(c).CheckMember(a.library(c)) }
+func (a assetRoutes) authorize(c *call) error { return a.as(c).CheckMember(libraryOf(c)) }
 
-// library returns the library that the path names.
-func (a assetRoutes) library(c *call) assets.Library {
+// libraryOf returns the library that the path names.
+func libraryOf(c *call) assets.Library {
 	return assets.Library{Network: c.param(0), ID: c.param(1)}
 }
 
-// inLibrary returns a method of a Session for ask, with the library that the path names.
-func inLibrary[In, Out any](
-	a assetRoutes, c *call, method func(context.Context, assets.Library, In) (Out, error),
-) func(context.Context, In) (Out, error) {
-	return func(ctx context.Context, in In) (Out, error) {
-		return method(ctx, a.library(c), in)
+// askLibrary is ask for a method about the library that the path names.
+func askLibrary[In, Out any](
+	c *call, method func(context.Context, assets.Library, In) (Out, error), in In,
+) (out Out, err error) {
+	if c.query.err != nil {
+		return out, c.query.err
 	}
+	return method(c.r.Context(), libraryOf(c), in)
 }
 
 // search serves GET …/assets: the assets that fulfil all conditions of the query and that the caller may see. 200 with
@@ -86,7 +87,7 @@ func (a assetRoutes) search(c *call) error {
 		in.Facets = q.items("facets", facets)
 	}
 	in.Attributes, in.Tags, in.Limit = q.Values["attribute"], q.names("tags"), q.limit()
-	return c.json(ask(c, inLibrary(a, c, a.as(c).Search), in))
+	return c.json(askLibrary(c, a.as(c).Search, in))
 }
 
 // types returns the parameter type, types of attachments joined by commas; nil if it is not given.
@@ -105,7 +106,7 @@ func (a assetRoutes) showFolder(c *call) error {
 	q := &c.query
 	in := assets.ShowFolderRequest{Folder: c.param(2), Sort: q.filled("sort", "want added or createdAt"),
 		Types: q.types(), After: q.cursor("after"), Limit: q.limit(), Root: c.root()}
-	if err := c.json(ask(c, inLibrary(a, c, a.as(c).ShowFolder), in)); err != nil {
+	if err := c.json(askLibrary(c, a.as(c).ShowFolder, in)); err != nil {
 		return err
 	}
 	c.share(c.forEverybody(c.out, "folder-"+urlescape.Escape(in.Folder)))
@@ -134,13 +135,13 @@ func (a assetRoutes) changeAssets(c *call) error {
 		}
 		return in.UnmarshalJSON(c.body) // and not decode, which returns the first fault alone
 	}}
-	return c.json(ask(c, inLibrary(a, c, a.as(c).ChangeAssets), in))
+	return c.json(askLibrary(c, a.as(c).ChangeAssets, in))
 }
 
 // asset serves GET …/asset/{asset}: one asset. 200 with the Asset and an ETag, or 304; 404 if it is absent or not
 // visible.
 func (a assetRoutes) asset(c *call) error {
-	asset, err := ask(c, inLibrary(a, c, a.as(c).Asset), c.param(2))
+	asset, err := askLibrary(c, a.as(c).Asset, c.param(2))
 	if err == nil {
 		c.w.Header()["Etag"] = []string{asset.ETag()}
 		c.w.Header()["Vary"] = varyCaller
@@ -156,7 +157,7 @@ func (a assetRoutes) folders(c *call) error {
 		Deleted: c.query.flag("deleted")}
 	in.After, in.Before = c.query.cursors()
 	in.Limit = c.query.limit()
-	page, err := ask(c, inLibrary(a, c, a.as(c).ListFolders), in)
+	page, err := askLibrary(c, a.as(c).ListFolders, in)
 	if err == nil && page.Next != "" {
 		c.nextHere("since", page.Next, "until")
 	}
@@ -179,7 +180,7 @@ func (a assetRoutes) changeFolders(c *call) error {
 		purges = true
 		return c.erases()
 	}}
-	out, err := ask(c, inLibrary(a, c, a.as(c).ChangeFolders), in)
+	out, err := askLibrary(c, a.as(c).ChangeFolders, in)
 	if !purges {
 		return c.member("folders", out.Folders, err)
 	}
@@ -189,14 +190,14 @@ func (a assetRoutes) changeFolders(c *call) error {
 // folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a
 // deleted folder is visible to those who may manage it.
 func (a assetRoutes) folder(c *call) error {
-	f, err := ask(c, inLibrary(a, c, a.as(c).Folder), c.param(2))
+	f, err := askLibrary(c, a.as(c).Folder, c.param(2))
 	return c.member("folder", f, err)
 }
 
 // permissions serves GET …/folder/{folder}/permissions: the permissions of the folder itself, without those that it
 // inherits. 200 with {"permissions":[Permission]}. 403 for a caller who may view the folder and not manage it; 404.
 func (a assetRoutes) permissions(c *call) error {
-	list, err := ask(c, inLibrary(a, c, a.as(c).Permissions), c.param(2))
+	list, err := askLibrary(c, a.as(c).Permissions, c.param(2))
 	return c.member("permissions", list, err)
 }
 
@@ -205,7 +206,7 @@ func (a assetRoutes) permissions(c *call) error {
 func (a assetRoutes) changePermissions(c *call) error {
 	in := assets.ChangePermissionsRequest{
 		Folder: c.param(2), Fill: fill[assets.ChangePermissionsRequest](c, permissionsBody...)}
-	list, err := ask(c, inLibrary(a, c, a.as(c).ChangePermissions), in)
+	list, err := askLibrary(c, a.as(c).ChangePermissions, in)
 	return c.member("permissions", list, err)
 }
 
@@ -215,7 +216,7 @@ func (a assetRoutes) changePermissions(c *call) error {
 // not visible.
 func (a assetRoutes) assign(c *call) error {
 	in := assets.AssignAssetsRequest{Folder: c.param(2), Fill: fill[assets.AssignAssetsRequest](c)}
-	return c.json(ask(c, inLibrary(a, c, a.as(c).AssignAssets), in))
+	return c.json(askLibrary(c, a.as(c).AssignAssets, in))
 }
 
 // attributes serves GET …/attributes?key={key}: the distinct values that visible assets have for a key, sorted. 200
@@ -225,7 +226,7 @@ func (a assetRoutes) attributes(c *call) error {
 	if !c.query.Has("key") {
 		c.query.invalid("key", "the parameter is missing: want the key of an attribute")
 	}
-	list, err := ask(c, inLibrary(a, c, a.as(c).Attributes), key)
+	list, err := askLibrary(c, a.as(c).Attributes, key)
 	return c.member("attributes", list, err)
 }
 
@@ -234,7 +235,7 @@ func (a assetRoutes) attributes(c *call) error {
 // assets that were changed. 400.
 func (a assetRoutes) changeAttributes(c *call) error {
 	in := assets.ChangeAttributesRequest{Fill: fill[assets.ChangeAttributesRequest](c, attributesBody...)}
-	return c.json(ask(c, inLibrary(a, c, a.as(c).ChangeAttributes), in))
+	return c.json(askLibrary(c, a.as(c).ChangeAttributes, in))
 }
 
 // explain serves GET …/explain?asset={id} or ?folder={id}: by which rule a caller may or may not view, edit and manage
@@ -248,7 +249,7 @@ func (a assetRoutes) explain(c *call) error {
 	if q.Has("user") || q.Has("role") || q.Has("group") {
 		in.About = &vitrine.Caller{URN: q.text("user"), Roles: q.Values["role"], Groups: q.Values["group"]}
 	}
-	return c.json(ask(c, inLibrary(a, c, a.as(c).Explain), in))
+	return c.json(askLibrary(c, a.as(c).Explain, in))
 }
 
 // The bodies of the asset manager are decoded into the requests of package assets. In those, a member that was left out

@@ -51,7 +51,7 @@ func (a assetRoutes) changes(c *call) error {
 	changed := feed.Shared(a.svc.Changed)
 	return serveFeed(c, in.After, changed, func(after string) (vitrine.ChangesPage[assets.Event], error) {
 		in.After = after
-		return a.as(c).Changes(c.r.Context(), a.library(c), in)
+		return a.as(c).Changes(c.r.Context(), libraryOf(c), in)
 	}, func(e assets.Event) (cursor, kind string) { return e.Cursor, assets.EventType })
 }
 

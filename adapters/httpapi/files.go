@@ -44,7 +44,7 @@ func (a assetRoutes) upload(c *call) error {
 	if q.err != nil {
 		return q.err
 	}
-	asset, err := a.as(c).Upload(c.r.Context(), a.library(c), in, &fileBody{c: c})
+	asset, err := a.as(c).Upload(c.r.Context(), libraryOf(c), in, &fileBody{c: c})
 	return c.member("asset", asset, err)
 }
 
@@ -53,7 +53,7 @@ func (a assetRoutes) upload(c *call) error {
 // has no file; 428 without If-Match.
 func (a assetRoutes) replaceFile(c *call) error {
 	in := assets.ReplaceFileRequest{Asset: c.param(2), IfMatch: c.ifMatch(), Size: max(c.r.ContentLength, 0)}
-	asset, err := a.as(c).ReplaceFile(c.r.Context(), a.library(c), in, &fileBody{c: c})
+	asset, err := a.as(c).ReplaceFile(c.r.Context(), libraryOf(c), in, &fileBody{c: c})
 	return c.member("asset", asset, err)
 }
 
@@ -62,7 +62,7 @@ func (a assetRoutes) replaceFile(c *call) error {
 func (a assetRoutes) editFile(c *call) error {
 	in := assets.EditFileRequest{Asset: c.param(2), IfMatch: c.ifMatch(),
 		Fill: fill[assets.EditFileRequest](c, fileMembers...)}
-	asset, err := ask(c, inLibrary(a, c, a.as(c).EditFile), in)
+	asset, err := askLibrary(c, a.as(c).EditFile, in)
 	return c.member("asset", asset, err)
 }
 
