@@ -37,7 +37,7 @@ func (a *Apps) ListApps(ctx context.Context, in appsvc.ListAppsRequest) (vitrine
 	q := values{}.text("view", view).text("sort", string(in.Sort)).text("q", in.Query).list("in", in.In).
 		text("group", in.Group).text("owner", in.Owner).text("usingComponent", in.UsingComponent).text("usingVersion",
 		in.UsingVersion).flag("deleted",
-		in.Deleted).number("limit", in.Limit).text("after", in.After)
+		in.Deleted).page(in.After, in.Limit)
 	return list[appsvc.App](ctx, a.remote, "/apps/", q, "apps", "after")
 }
 

@@ -158,7 +158,7 @@ func (a *Assets) Changes(
 	ctx context.Context, lib assets.Library, in vitrine.ChangesRequest,
 ) (vitrine.ChangesPage[assets.Event], error) {
 	return get[vitrine.ChangesPage[assets.Event]](ctx, a.remote, libraryPath(lib, "/changes"),
-		values{}.text("after", in.After).number("limit", in.Limit), object("next"))
+		values{}.page(in.After, in.Limit), object("next"))
 }
 
 // Follow yields the entries of the feed of changes of a library, and waits for more; see Apps.Follow.

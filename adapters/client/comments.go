@@ -12,7 +12,7 @@ import (
 
 // ListComments returns a page of the comments of an app, newest first.
 func (a *Apps) ListComments(ctx context.Context, in appsvc.ListCommentsRequest) (vitrine.Page[appsvc.Comment], error) {
-	q := values{}.flag("open", in.Open).text("after", in.After).number("limit", in.Limit)
+	q := values{}.flag("open", in.Open).page(in.After, in.Limit)
 	return list[appsvc.Comment](ctx, a.remote, path("/apps/%s/comments/", in.AppID), q, "comments", "after")
 }
 

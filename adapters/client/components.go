@@ -106,7 +106,7 @@ func (a *Apps) DeleteComponent(ctx context.Context, in appsvc.DeleteComponentReq
 func (a *Apps) ListComponentVersions(
 	ctx context.Context, in appsvc.ListComponentVersionsRequest,
 ) (vitrine.Page[appsvc.Component], error) {
-	q := values{}.number("limit", in.Limit).text("after", in.After)
+	q := values{}.page(in.After, in.Limit)
 	return list[appsvc.Component](ctx, a.remote, path("/components/%s/versions/", in.Name), q, "components", "after")
 }
 

@@ -54,8 +54,8 @@ func sendFile(ctx context.Context, a *Assets, r request, body io.Reader) (assets
 func (a *Assets) ShowFolder(
 	ctx context.Context, lib assets.Library, in assets.ShowFolderRequest,
 ) (assets.ShownFolder, error) {
-	r := reading(path("/x/public/assets/%s/%s/%s", lib.Network, lib.ID, in.Folder), values{}.text("sort", in.Sort).
-		number("limit", in.Limit).text("after", in.After).list("type", in.Types))
+	r := reading(path("/x/public/assets/%s/%s/%s", lib.Network, lib.ID, in.Folder),
+		values{}.text("sort", in.Sort).page(in.After, in.Limit).list("type", in.Types))
 	r.keyed = true
 	return send[assets.ShownFolder](ctx, a.service, r, object("assets"))
 }

@@ -9,7 +9,8 @@ import (
 
 // Readers returns people who may read an app.
 func (a *Apps) Readers(ctx context.Context, appID, query string) ([]appsvc.Person, error) {
-	return get[[]appsvc.Person](ctx, a.remote, path("/apps/%s/people", appID), values{}.text("q", query), value("people"))
+	return get[[]appsvc.Person](ctx, a.remote, path("/apps/%s/people", appID), values{}.text("q", query),
+		value("people"))
 }
 
 // Approvers returns people who could approve a release.
@@ -20,7 +21,7 @@ func (a *Apps) Approvers(ctx context.Context, releaseID, query string) ([]appsvc
 
 // Inbox returns what waits for the caller.
 func (a *Apps) Inbox(ctx context.Context, in appsvc.InboxRequest) (appsvc.Inbox, error) {
-	return get[appsvc.Inbox](ctx, a.remote, "/x/inbox/", values{}.text("after", in.After).number("limit", in.Limit),
+	return get[appsvc.Inbox](ctx, a.remote, "/x/inbox/", values{}.page(in.After, in.Limit),
 		object("items"))
 }
 

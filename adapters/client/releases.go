@@ -31,8 +31,7 @@ func (a *Apps) Release(ctx context.Context, id string) (appsvc.Release, error) {
 
 // ListReleases returns a page of the releases that the caller may see, newest first.
 func (a *Apps) ListReleases(ctx context.Context, in appsvc.ListReleasesRequest) (vitrine.Page[appsvc.Release], error) {
-	q := values{}.text("state", string(in.State)).text("app", in.AppID).text("after", in.After).number("limit",
-		in.Limit)
+	q := values{}.text("state", string(in.State)).text("app", in.AppID).page(in.After, in.Limit)
 	return list[appsvc.Release](ctx, a.remote, "/x/releases/", q, "releases", "after")
 }
 

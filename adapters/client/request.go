@@ -148,6 +148,11 @@ func (v values) number(name string, value int) values {
 	return v
 }
 
+// page adds the cursor and the limit of a page.
+func (v values) page(after string, limit int) values {
+	return v.text("after", after).number("limit", limit)
+}
+
 // list adds the items of a list, joined by commas, unless the list is nil.
 func (v values) list(name string, items []string) values {
 	if items != nil {

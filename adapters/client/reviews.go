@@ -91,8 +91,7 @@ func (v *Reviews) Delete(ctx context.Context, in reviews.DeleteRequest) (reviews
 func (v *Reviews) ListCollections(
 	ctx context.Context, in reviews.ListCollectionsRequest,
 ) (vitrine.Page[reviews.CollectionRecord], error) {
-	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after",
-		in.After)
+	q := values{}.text("network", in.Network).text("source", in.Source).page(in.After, in.Limit)
 	return list[reviews.CollectionRecord](ctx, v.remote, "/x/reviews/collections", q, "collections", "after")
 }
 
@@ -109,8 +108,7 @@ func (v *Reviews) AllCollections(
 func (v *Reviews) ListReviews(
 	ctx context.Context, in reviews.ListReviewsRequest,
 ) (vitrine.Page[reviews.ReviewRecord], error) {
-	q := values{}.text("network", in.Network).text("source", in.Source).number("limit", in.Limit).text("after",
-		in.After)
+	q := values{}.text("network", in.Network).text("source", in.Source).page(in.After, in.Limit)
 	return list[reviews.ReviewRecord](ctx, v.remote, path("/x/reviews/collections/%s/reviews", in.Collection), q,
 		"reviews", "after")
 }
@@ -118,7 +116,7 @@ func (v *Reviews) ListReviews(
 // Show returns a page of a collection, as web pages show it. Only a key that may show reviews may be used.
 func (v *Reviews) Show(ctx context.Context, in reviews.ListReviewsRequest) (reviews.Shown, error) {
 	r := reading(path("/x/public/reviews/%s/%s", in.Network, in.Collection),
-		values{}.text("source", in.Source).number("limit", in.Limit).text("after", in.After))
+		values{}.text("source", in.Source).page(in.After, in.Limit))
 	r.keyed = true
 	var out reviews.Shown
 	header, err := v.call(ctx, r, object("reviews"), &out)
@@ -130,7 +128,7 @@ func (v *Reviews) Show(ctx context.Context, in reviews.ListReviewsRequest) (revi
 
 // Changes returns a page of the feed of changes of the network.
 func (v *Reviews) Changes(ctx context.Context, in reviews.ChangesRequest) (vitrine.ChangesPage[reviews.Event], error) {
-	q := values{}.text("network", in.Network).number("limit", in.Limit).text("after", in.After)
+	q := values{}.text("network", in.Network).page(in.After, in.Limit)
 	return get[vitrine.ChangesPage[reviews.Event]](ctx, v.remote, "/x/reviews/changes", q, object("next"))
 }
 

@@ -38,7 +38,7 @@ func (t *tags) UnmarshalJSON(text []byte) error {
 
 // ListTags returns a page of the tags of an app, by name.
 func (a *Apps) ListTags(ctx context.Context, in appsvc.ListTagsRequest) (vitrine.Page[appsvc.Tag], error) {
-	q := values{}.text("after", in.After).number("limit", in.Limit).flag("embedApps", in.Embed)
+	q := values{}.page(in.After, in.Limit).flag("embedApps", in.Embed)
 	var out tags
 	header, err := a.call(ctx, reading(path("/apps/%s/tags/", in.AppID), q), object("tags"), &out)
 	return vitrine.Page[appsvc.Tag]{Items: out, Next: next(header, "after")}, err
@@ -85,7 +85,7 @@ func (a *Apps) Deliver(ctx context.Context, tag string, appIDs []string) ([]apps
 func (a *Apps) ListPublished(
 	ctx context.Context, in appsvc.ListPublishedRequest,
 ) (vitrine.Page[appsvc.Published], error) {
-	r := reading(path("/x/public/%s", in.Tag), values{}.number("limit", in.Limit).text("after", in.After))
+	r := reading(path("/x/public/%s", in.Tag), values{}.page(in.After, in.Limit))
 	r.keyed = true
 	return pageOfApps[appsvc.Published](ctx, a.remote, r)
 }
