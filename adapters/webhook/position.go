@@ -111,6 +111,43 @@ func (d *Deliverer) readPosition(ctx context.Context, e Endpoint) (p position, f
 	return p, found, err
 }
 
+// State is what a store has of an endpoint, for the tools of an operator. Unlike Progress it is known without a
+// Deliverer.
+type State struct {
+	Endpoint string    // its name
+	Done     time.Time // when the last change was made that the endpoint has got, or does not get
+	Disabled bool      // as in Progress
+	Failed   int       // attempts since one was accepted
+	Next     time.Time // when the next attempt is due, if some have failed
+}
+
+// States returns the states of all endpoints that a store knows, in the order of their names, also of those that no
+// configuration has any more.
+func States(ctx context.Context, db storage.Store) (all []State, err error) {
+	err = db.View(ctx, func(r storage.Reader) error {
+		prefix := positionKey("")
+		for e, err := range r.Scan(ctx, storage.Prefix(prefix)) {
+			if err != nil {
+				return err
+			}
+			var p position
+			if err := json.Unmarshal(e.Value, &p); err != nil {
+				return fmt.Errorf("the record %q is damaged: %w", e.Key, err)
+			}
+			s := State{Endpoint: strings.TrimPrefix(e.Key, prefix), Disabled: p.Off, Failed: p.Failed,
+				Next: time.UnixMilli(p.Until).UTC()}
+			for _, m := range p.Marks {
+				if at := time.UnixMilli(m.At).UTC(); at.After(s.Done) {
+					s.Done = at
+				}
+			}
+			all = append(all, s)
+		}
+		return nil
+	})
+	return all, err
+}
+
 // register stores the position of an endpoint that the store does not know yet.
 func (d *Deliverer) register(ctx context.Context, e Endpoint) error {
 	_, known, err := d.readPosition(ctx, e)

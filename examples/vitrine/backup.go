@@ -6,26 +6,175 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// backup is the command backup: it copies a SQLite store, which others may be using, into a new file. The key file is
-// not copied, and a line on standard error says so.
+// backup is the command backup: it copies a SQLite store, which others may be using, into a new file, or into a
+// directory, where it keeps earlier copies for a while. The key file is not copied, and a line on standard error says
+// so. A note beside the store has the time of the newest copy.
 func backup(f *flag.FlagSet) action {
 	db := f.String("db", "vitrine.db", "`store`: the path of a SQLite file")
+	var keep retention
+	f.Var(&keep, "keep", "`spans` for which copies in the directory OUT are kept, such as 24h,7d,4w: all of the first, "+
+		"and then the newest of each day and of each week; others that backup has made there are deleted; without it "+
+		"all are kept")
+	every := f.Duration("every", 0, "`interval`, such as 5m, at which copies are made in the directory OUT, until it "+
+		"is told to stop; 0 makes one")
+	bare := withoutFilesFlag(f)
 	return func(ctx context.Context, p *program) error {
 		if err := checkFile(*db); err != nil {
 			return err
 		}
-		err := readStore(ctx, *db, func(s storage.Store) error { return s.(*sqlite.DB).Backup(ctx, f.Arg(0)) })
-		if err != nil {
-			return err
+		out := f.Arg(0)
+		info, err := os.Stat(out)
+		if isDir := err == nil && info.IsDir(); !isDir && (keep.spans != nil || *every != 0) {
+			return usageError{fmt.Errorf("-keep and -every want a directory, which %s is not", out)}
+		} else if !isDir {
+			return p.copyStore(ctx, *db, out, func(string) error { return nil })
 		}
-		fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(withoutKeys(f.Arg(0), *db+".key")))
-		return nil
+		once := func() error { return p.copyInto(ctx, *db, out, keep, *bare) }
+		if *every <= 0 {
+			return once()
+		}
+		for next := time.Now(); ; {
+			if err := once(); err != nil && ctx.Err() == nil {
+				p.complain(fmt.Errorf("backup: the next copy is tried in %s: %w", *every, err))
+			}
+			next = next.Add(*every)
+			if now := time.Now(); next.Before(now) { // the copy took longer
+				next = now
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(time.Until(next)):
+			}
+		}
 	}
+}
+
+// copyStore makes a copy with this name, calls check, and notes the time of the copy beside the store.
+func (p *program) copyStore(ctx context.Context, db, copied string, check func(copied string) error) error {
+	begun := time.Now()
+	err := readStore(ctx, db, func(s storage.Store) error { return s.(*sqlite.DB).Backup(ctx, copied) })
+	if err == nil {
+		err = check(copied)
+	}
+	if err != nil {
+		return err
+	}
+	if err := noteCopy(db, copied, begun); err != nil {
+		p.complain(fmt.Errorf("backup: warning: the copy is there, but servers and doctor do not know of it: %w", err))
+	}
+	fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(withoutKeys(copied, db+".key")))
+	return nil
+}
+
+// The name of a copy in a directory is its time between these two.
+const copyBegins, copyTime, copyEnds = "vitrine-", "2006-01-02T150405Z", ".db"
+
+// copyInto makes a copy in a directory, checks all of it, and deletes the copies that keep does not keep. A copy with
+// faults gets another name, and then nothing is deleted.
+func (p *program) copyInto(ctx context.Context, db, dir string, keep retention, bare bool) error {
+	name := filepath.Join(dir, copyBegins+time.Now().UTC().Format(copyTime)+copyEnds)
+	err := p.copyStore(ctx, db, name, func(string) error {
+		return readStore(ctx, name, func(s storage.Store) error { return p.wholeCopy(ctx, name, s, bare) })
+	})
+	if errors.Is(err, errFaulty) {
+		err = errors.Join(err, os.Rename(name, name+".faulty"))
+	}
+	if err != nil || keep.spans == nil {
+		return err
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var made []time.Time
+	for _, entry := range list {
+		begun, isCopy := strings.CutPrefix(entry.Name(), copyBegins)
+		at, err := time.Parse(copyTime+copyEnds, begun)
+		if isCopy && err == nil {
+			made = append(made, at)
+		}
+	}
+	for _, at := range keep.outdated(made) {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, copyBegins+at.Format(copyTime)+copyEnds)))
+	}
+	return err
+}
+
+// errFaulty says that records of a copy contradict each other.
+var errFaulty = errors.New("it is no whole copy")
+
+// wholeCopy prints the faults in the records of a copy. It returns errFaulty if there are some.
+func (p *program) wholeCopy(ctx context.Context, name string, s storage.Store, bare bool) error {
+	faults, err := p.printFaults(ctx, s, nil, bare)
+	if faults > 0 {
+		err = errors.Join(err, fmt.Errorf("%s: faults found: %d: %w", name, faults, errFaulty))
+	}
+	return err
+}
+
+// retention is the value of -keep: spans such as 24h, 7d and 4w. nil keeps all copies.
+type retention struct {
+	text  string
+	spans []span
+}
+
+// span is so many hours, days or weeks.
+type span struct {
+	n    int
+	unit time.Duration
+}
+
+// String returns the spans as they were given.
+func (k *retention) String() string { return k.text }
+
+// Set reads spans that are separated by commas.
+func (k *retention) Set(text string) error {
+	k.text, k.spans = text, nil
+	for _, item := range items(text) {
+		unit := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}[item[len(item)-1]]
+		n, err := strconv.ParseUint(item[:len(item)-1], 10, 14)
+		if err != nil || n == 0 || unit == 0 {
+			return errors.New("want spans of hours, days or weeks, such as 24h,7d,4w")
+		}
+		k.spans = append(k.spans, span{int(n), unit})
+	}
+	if k.spans == nil {
+		return errors.New("want at least one span, such as 14d")
+	}
+	return nil
+}
+
+// outdated returns the times of the copies that are not kept. A span ends at the newest copy, which is always kept, so
+// that a machine that was off for long deletes nothing. Hours, days and weeks begin with those of UTC.
+func (k *retention) outdated(made []time.Time) (out []time.Time) {
+	slices.SortFunc(made, func(a, b time.Time) int { return b.Compare(a) })
+	taken := map[span]bool{} // n is the number of the hour, day or week of a copy
+	for i, at := range made {
+		kept := i == 0
+		for j, s := range k.spans {
+			if made[0].Sub(at) > time.Duration(s.n)*s.unit {
+				continue
+			}
+			of := span{int(at.Unix() / int64(s.unit/time.Second)), s.unit}
+			kept = kept || j == 0 || !taken[of]
+			taken[of] = true
+		}
+		if !kept {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // checkFile returns an error if -db does not name a SQLite file, for the commands backup and restore.
@@ -49,11 +198,7 @@ func restore(f *flag.FlagSet) action {
 			return err
 		}
 		aside, err := sqlite.Restore(ctx, *db, f.Arg(0), func(s *sqlite.DB) error {
-			faults, err := p.printFaults(ctx, s, nil, *bare)
-			if faults > 0 {
-				err = errors.Join(err, fmt.Errorf("%s: faults found: %d: it is no whole copy", f.Arg(0), faults))
-			}
-			return err
+			return p.wholeCopy(ctx, f.Arg(0), s, *bare)
 		})
 		if err != nil {
 			return err

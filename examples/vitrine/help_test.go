@@ -28,12 +28,13 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"assets export": "-db -network -library -out -files -bucket",
 
 		"feed reset": "-db",
-		"backup":     "-db",
+		"backup":     "-db -every -keep -without-files",
 		"restore":    "-db -without-files",
 		"check":      "-db -rebuild -files -without-files",
 		"export":     "-db -out -with-access -without-files",
 		"invite":     "-db -base-url -name -email -urn -network -admin -moderates -reads -roles -groups -components",
 		"import":     "-db",
+		"doctor":     "-db -json -key-file -base-url",
 		"healthz":    "-addr -tls-cert",
 		"version":    "",
 	} {

@@ -78,7 +78,8 @@ func commands() []command {
 		{"assets export", "[FLAGS]", "", exitUnable, exportAssets,
 			"writes the assets of a library, one a line, in the form that assets import reads"},
 		{"backup", "[FLAGS] OUT", "OUT", exitFailed, backup,
-			"copies a store, which others may be using, without its key"},
+			"copies a store, which others may be using, without its key, to the new file OUT, or into the directory OUT, " +
+				"where it checks the whole copy and may keep earlier ones for a while"},
 		{"restore", "-db STORE COPY", "COPY", exitFailed, restore,
 			"puts a copy that backup has made in the place of a store, which nobody may have open, after it has " +
 				"checked all of it; the store that was there is put aside"},
@@ -95,6 +96,10 @@ func commands() []command {
 			"gives the feeds of changes of a store a new identity, after a failover that has lost changes, or in an " +
 				"older copy that vitrine backup did not make, such as a snapshot of the disk: every earlier cursor " +
 				"is answered with 410"},
+		{"doctor", "[FLAGS]", "", exitFailed, doctor,
+			"prints what somebody who helps would ask for, without secrets: version, sizes, room on the disk, the " +
+				"feed, webhooks, ids of keys, and whether the server answers; exit 0 nothing is wrong, 1 faults; it " +
+				"changes nothing, and runs beside a server"},
 		{"healthz", "[FLAGS]", "", exitFailed, healthz,
 			"exits 0 when the server at that address answers"},
 		{"version", "", "", exitFailed, version,
