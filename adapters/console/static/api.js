@@ -70,8 +70,8 @@ import { parse, stringify } from "./json.js";
  */
 /**
  * @typedef {Omit<Rights, "admin"> & {id: string, name: string, kind: "secret" | "public", prefix: string,
- *   owner: boolean, agent: boolean, tags: string[], reviews: boolean, list: boolean, expires: number | null,
- *   createdAt: number, by: Party, lastUsedAt: number | null, key?: string}} Key
+ *   owner: boolean, agent: boolean, tags: string[], reviews: boolean, list: boolean, folders: string[],
+ *   expires: number | null, createdAt: number, by: Party, lastUsedAt: number | null, key?: string}} Key
  */
 
 /** What the service, or the way to it, has said no with. */

@@ -438,6 +438,40 @@ func TestFoldersOnPages(t *testing.T) {
 	p.See(`//*[@role="status"][contains(., "Summer")]`)
 	p.look(axe)
 	p.picture("folder-field-1280-light")
+
+	// The key that "Use it" makes shows what the tag points to and the folder, and no other one.
+	beach, err := os.ReadFile(drawn(t, t.TempDir(), "beach.png", 330, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.request(ann, "POST", library+"/files?name=beach.png&folder="+summer, string(beach))
+	w.request(ann, "PUT", "/apps/"+id+"/tags/production", `{"appVersion":"1"}`)
+	p.view("/apps/" + id + "/deployments")
+	p.Click(named("Use it"))
+	p.See(`//dialog//*[contains(., "shows a folder of the library: Summer.")]`)
+	p.look(axe)
+	p.picture("folder-use-1280-light")
+	p.Click(`//dialog` + named("Make a key for the page"))
+	p.See(`//dialog//pre[@aria-label="In a page" and contains(., 'key="pk_')]`)
+	var page string
+	p.Run(&page, `async () => document.querySelector('dialog pre[aria-label="In a page"]').textContent`)
+	_, key, _ := strings.Cut(page, `page-key="`)
+	key, _, _ = strings.Cut(key, `"`)
+	winter := "example.test/example.test/" + w.newFolder("Winter", "/")
+	for at, want := range map[string]int{"production?app=" + id + "&key=": 200, "assets/" + name + "?key=": 200,
+		"assets/" + winter + "?key=": 403} {
+		answer, err := http.Get(w.url + "/x/public/" + at + key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if answer.StatusCode != want || strings.HasPrefix(at, "assets/"+name) && !bytes.Contains(text, []byte("beach")) {
+			t.Errorf("the key of the page gets %d %s of %s", answer.StatusCode, text, at)
+		}
+	}
+	p.Click(`//dialog//a[.="Keys"]`)
+	p.See(row("Wall, production") + `//*[.="1 folder of the library"]`)
 	p.view("/assets")
 	p.Click(named("Change the folder Summer"))
 	p.See(`//dialog//li[contains(., "The wall")]`)
@@ -447,7 +481,8 @@ func TestFoldersOnPages(t *testing.T) {
 	p.Click(`//dialog` + named("Take it out"))
 	p.Until(`() => document.querySelector("dialog") && !document.querySelector("dialog").textContent.includes("The ` +
 		`wall")`)
-	if have := string(w.request(ann, "GET", "/x/keys/", "")); strings.Contains(have, name) {
+	// The key that "Use it" has made is the other one.
+	if have := string(w.request(ann, "GET", "/x/keys/", "")); strings.Count(have, name) != 1 {
 		t.Errorf("the key still shows the folder: %s", have)
 	}
 }

@@ -4,7 +4,7 @@
  */
 import { define, isObject, own } from "../json.js";
 import { objectIn } from "./keywords.js";
-import { fieldOf, schemaOf } from "./schema.js";
+import { complete, fieldOf, itemAt, schemaOf, within } from "./schema.js";
 
 /** @typedef {import("../json.js").Value} Value */
 /**
@@ -115,4 +115,23 @@ export function filled(value, schema, root, name, picked) {
 		else define(made, member, next);
 	}
 	return made;
+}
+
+/**
+ * The folders of the library that the elements of an app show: the texts that their schemas call a folder, each once.
+ * @param {import("../api.js").App} app @returns {string[]} as network/library/id
+ */
+export function foldersIn({ elements }) {
+	/** @param {Value} schema @param {Value} root @param {Value} value @returns {string[]} */
+	const walk = (schema, root, value) => {
+		const field = within(fieldOf(schema, root, value), root, value);
+		if (typeof value === "string")
+			return field.schema["format"] === "vitrine-folder" && /^[^/]+\/.+\/[^/]+$/.test(value) ? [value] : [];
+		if (Array.isArray(value)) return value.flatMap((item, i) => walk(itemAt(field, i), root, item));
+		return Object.entries(objectIn(value)).flatMap(([name, v]) => walk(schemaOf(field.schema, name), root, v));
+	};
+	const all = elements.flatMap(({ component: { configSchema: root }, config }) =>
+		walk(root, root, complete(root, root, config)),
+	);
+	return [...new Set(all)];
 }

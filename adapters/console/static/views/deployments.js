@@ -29,6 +29,7 @@ import { moderated } from "../elements/rights.js";
 import { copyable } from "../elements/secret.js";
 import { time } from "../elements/time.js";
 import { chooseVersion, versions } from "../elements/versions.js";
+import { foldersIn } from "../model/files.js";
 import { kept } from "../model/local.js";
 import { groupName } from "../model/names.js";
 import { before } from "../model/rollback.js";
@@ -170,7 +171,7 @@ export function view({ session, api, params, signal, live, shell }) {
 				],
 				button("Show", () => void showVersion(api, id, tag.appVersion).catch(trouble)),
 				button("History", () => void past(tag)),
-				button("Use it", () => useIt(tag)),
+				button("Use it", () => void useIt(tag).catch(trouble)),
 				may && button("Remove the tag", () => void remove(tag), { icon: "remove", bare: true }),
 			),
 		);
@@ -376,8 +377,40 @@ export function view({ session, api, params, signal, live, shell }) {
 		await show(`History of ${tag.name}`, h("div", null, table(["When", "Who", "From", "To"], body), moves.foot));
 	}
 
+	/**
+	 * The folders that a version shows, of the network that a key is for, and a sentence about them.
+	 * @param {string} version @param {string} network
+	 */
+	async function foldersOf(version, network) {
+		const folders = foldersIn(await api.app(id, version, signal)).filter((f) => f.startsWith(`${network}/`));
+		const names = await Promise.all(
+			folders.map((f) => {
+				const [, library, folder] = /** @type {string[]} */ (/^[^/]+\/(.+)\/([^/]+)$/.exec(f));
+				return api
+					.library(network, String(library))
+					.folders({ id: String(folder) }, signal)
+					.then(
+						({ folders: [found] }) => found?.label ?? "one that you may not see",
+						() => "one that you may not see",
+					);
+			}),
+		);
+		return {
+			folders,
+			said:
+				folders.length === 0
+					? null
+					: help(
+							`The app shows ${folders.length === 1 ? "a folder" : "folders"} of the library: `,
+							names.flatMap((n, i) => [i > 0 && ", ", h("bdi", null, n)]),
+							". The key reads what is in there, so everybody who sees the page can. To make the key, you must be",
+							` able to manage ${folders.length === 1 ? "the folder" : "each of them"}.`,
+						),
+		};
+	}
+
 	/** @param {Tag} tag */
-	function useIt(tag) {
+	async function useIt(tag) {
 		const script = new URL("x/vitrine.js", api.base).href;
 		const name = tag.name.replace(/[&"]/g, (c) => `&#${c.charCodeAt(0)};`);
 		/** @param {string} key */
@@ -395,6 +428,9 @@ export function view({ session, api, params, signal, live, shell }) {
 		const url = new URL(`apps/${id}/tagged/${encodeURIComponent(tag.name)}`, api.base).href;
 		const command = `vitrine token -urn ${(app?.groups[0] ?? "").split(":").slice(0, 3).join(":")}:user=page -reads ${(app?.groups ?? []).join(",")} -tags ${tag.name} -ttl 365d`;
 		const group = session.managesPeople && app && moderated(session, app.groups)[0];
+		const { folders, said } = group
+			? await foldersOf(tag.appVersion, String(group.split(":")[2]))
+			: { folders: [], said: null };
 		const make = button(
 			"Make a key for the page",
 			async () => {
@@ -408,6 +444,7 @@ export function view({ session, api, params, signal, live, shell }) {
 							kind: "public",
 							reads: [group],
 							tags: [tag.name],
+							folders,
 						},
 						"id",
 					);
@@ -415,7 +452,7 @@ export function view({ session, api, params, signal, live, shell }) {
 						shown,
 						lines(key),
 						help(
-							`The key reads what ${tag.name} points to in all apps of ${groupName(/** @type {string} */ (group))}, and nothing else. It is listed, and can be revoked, under `,
+							`The key reads what ${tag.name} points to in all apps of ${groupName(/** @type {string} */ (group))}${folders.length > 0 ? ", and what is in the folders of the library that the app shows" : ""}, and nothing else. It is listed, and can be revoked, under `,
 							h("a", { href: to("keys"), onclick: closeAround }, "Keys"),
 							".",
 						),
@@ -432,7 +469,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			null,
 			lines("MAKE_A_KEY_FIRST"),
 			group
-				? h("div", { class: "field" }, make)
+				? h("div", { class: "field" }, said, make)
 				: copyable(
 						`A token for the page: it reads what ${tag.name} points to in all apps of these groups, and nothing else`,
 						command,

@@ -106,6 +106,7 @@ export function view({ session, api, signal, shell }) {
 				),
 			k.list && h("div", null, "lists of these apps"),
 			k.reviews && h("div", null, "reviews that are shown"),
+			k.folders.length > 0 && h("div", null, `${count(k.folders.length, "folder")} of the library`),
 		];
 	}
 
