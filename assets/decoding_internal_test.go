@@ -17,7 +17,7 @@ func TestPicturesOfACallerAreDecodedOneAfterTheOther(t *testing.T) {
 		decoded := func(caller string, need int64, work time.Duration) <-chan error {
 			ended := make(chan error, 1)
 			go func() {
-				ended <- d.do(t.Context(), caller, need, func() error { time.Sleep(work); return nil })
+				ended <- d.do(t.Context(), caller, need, nil, func() error { time.Sleep(work); return nil })
 			}()
 			synctest.Wait()
 			return ended

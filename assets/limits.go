@@ -61,7 +61,8 @@ type Limits struct {
 	File  int   // bytes of a file; more is ErrTooLarge; 64 MiB
 	Files int64 // bytes of all files of a network, with the renditions of pictures; more is ErrUnprocessable; 10 GB
 	// Decoding is how many bytes the pictures take together that are decoded at a time, to make their renditions. A
-	// picture that needs more has none. 256 MiB.
+	// picture that needs more has none. 256 MiB. With package httpapi it should be at most Limits.Memory there, from
+	// which uploads take it.
 	Decoding int
 
 	Query            int // bytes of the text of a search, which is cut; 2,000

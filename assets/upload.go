@@ -52,7 +52,8 @@ func (s *Session) keep(
 	if isNew { // at the same time, so that both may share a commit
 		home.Go(func() error { return s.service.putHome(ctx, f.ID, lib) })
 	}
-	err = s.service.putBytes(ctx, s.by.URN, &f, in)
+	memory, _ := body.(Reserver)
+	err = s.service.putBytes(ctx, s.by.URN, &f, in, memory)
 	if err = cmp.Or(home.Wait(), err); err == nil {
 		var a Asset
 		a, err = update(ctx, s, lib, size{}, func(req *request) (Asset, error) {
@@ -208,8 +209,8 @@ func (s *Service) putHome(ctx context.Context, id string, lib Library) error {
 	})
 }
 
-// putBytes stores the bytes of a file that the caller has sent, and its renditions.
-func (s *Service) putBytes(ctx context.Context, caller string, f *fileRecord, in *received) error {
+// putBytes stores the bytes of a file that the caller has sent, and its renditions. memory may be nil.
+func (s *Service) putBytes(ctx context.Context, caller string, f *fileRecord, in *received, memory Reserver) error {
 	if err := s.files.Put(ctx, f.Bytes, in.size, in.reader()); err != nil {
 		return err
 	}
@@ -223,7 +224,7 @@ func (s *Service) putBytes(ctx context.Context, caller string, f *fileRecord, in
 	}
 	defer out.close()
 	var made []rendition // the largest first
-	err = s.decoding.do(ctx, caller, need, func() error {
+	err = s.decoding.do(ctx, caller, need, memory, func() error {
 		return in.info.Renditions(in.reader(), func(width int, encode func(io.Writer) error) error {
 			before := out.size
 			if err := cmp.Or(ctx.Err(), encode(out)); err != nil {
@@ -262,9 +263,17 @@ func newDecoding(most, cores int) *decoding {
 // decodePatience is how long an upload waits for the pictures of other callers.
 const decodePatience = 10 * time.Second
 
+// Reserver is the body of an upload whose decoding takes memory from a budget that others use, too. A body of package
+// httpapi takes it from Limits.Memory there.
+type Reserver interface {
+	// Reserve waits until there are so many bytes of memory for a picture, which is then decoded until release is
+	// called. It returns an error if ctx is done before.
+	Reserve(ctx context.Context, bytes int64) (release func(), err error)
+}
+
 // do calls fn when the caller's other pictures are decoded, and there are so many bytes of memory and a core for it. It
-// returns ErrBusy if others leave none in time.
-func (d *decoding) do(ctx context.Context, caller string, need int64, fn func() error) error {
+// returns ErrBusy if others leave none in time. memory may be nil.
+func (d *decoding) do(ctx context.Context, caller string, need int64, memory Reserver, fn func() error) error {
 	end, err := d.turns.take(ctx, caller)
 	if err != nil {
 		return err
@@ -277,13 +286,21 @@ func (d *decoding) do(ctx context.Context, caller string, need int64, fn func() 
 		defer d.cores.Release(1)
 		err = d.bytes.Acquire(wait, need)
 	}
+	if err == nil {
+		defer d.bytes.Release(need)
+		if memory != nil {
+			var release func()
+			if release, err = memory.Reserve(wait, need); err == nil {
+				defer release()
+			}
+		}
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		return &vitrine.Error{Kind: vitrine.ErrBusy, Code: vitrine.CodeUnavailable,
-			Reason: "too many pictures are being decoded: try again"}
+			Reason: "there is no memory to decode the picture at the moment: try again"}
 	}
-	defer d.bytes.Release(need)
 	return fn()
 }

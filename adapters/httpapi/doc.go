@@ -104,7 +104,8 @@
 //     processor. The others wait, and are not rejected. Sending a response is no work.
 //   - Requests with a body or a response above 64 KiB, and those whose work needs as much, have a slot for each MiB of
 //     memory: [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A
-//     body counts four times.
+//     body counts four times. A picture that is decoded has slots, too, up to three quarters of all; it waits for ten
+//     seconds, and counts in no caller's eighth.
 //   - Uploads of reviews: 32, 8 for a network and 4 of a caller, else 429 ([Limits.Uploads] and the two after it). An
 //     upload that pauses for [Limits.Pause], 30 seconds, is ended. One that is ended or cut off gets 200, the report of
 //     what was imported, and "Connection: close". A line has at most [Limits.Line], 16 MiB; a longer one is an error in

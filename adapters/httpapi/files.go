@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"net/http"
 	"path"
 	"slices"
@@ -99,6 +101,7 @@ func (b *fileBody) Read(p []byte) (n int, err error) {
 	case err == io.EOF:
 		b.c.drained, b.c.bodyEnded = true, true
 		_ = b.c.client.control.SetReadDeadline(time.Time{})
+		b.c.large.keep(1) // for a chunk of the file: uploads that wait for memory to decode leave it to each other
 	case err != nil:
 		err = b.c.incomplete(err)
 	}
@@ -114,6 +117,15 @@ func (b *fileBody) begin() error {
 	// HTTP/2 ends a request when the time to write is over, also where nothing is written yet.
 	_ = b.c.client.control.SetWriteDeadline(time.Time{})
 	return nil
+}
+
+// Reserve takes the memory for decoding a picture from that of large requests, a quarter of which is left for others.
+// The domain decodes one picture of a caller at a time, so this counts in no caller's share.
+func (b *fileBody) Reserve(ctx context.Context, bytes int64) (release func(), err error) {
+	all := b.c.h.large
+	x := &slot{all: all, caller: "pictures of " + b.c.counted()}
+	count := min((bytes+slotBytes-1)/slotBytes, int64(all.total-max(all.total/4, 1)))
+	return x.release, x.acquire(ctx, int(count), math.MaxInt64)
 }
 
 // file serves GET /x/file/{id}/{name}: the bytes of a file, without a token. 200, or 206 with a part of them; 304. With

@@ -201,18 +201,22 @@ func (s *slots) cutSlowest(x *slot) {
 }
 
 // release releases all slots of the request. It may be called on nil.
-func (x *slot) release() {
-	if x == nil || x.count == 0 {
+func (x *slot) release() { x.keep(0) }
+
+// keep releases the slots of the request beyond count. It may be called on nil.
+func (x *slot) keep(count int) {
+	if x == nil || x.count <= count {
 		return
 	}
 	s := x.all
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	x.own.used -= x.count
-	s.used -= x.count
-	x.count = 0
-	delete(s.clients, x)
-	s.forget(x)
+	x.own.used -= x.count - count
+	s.used -= x.count - count
+	if x.count = count; count == 0 {
+		delete(s.clients, x)
+		s.forget(x)
+	}
 	if len(s.waiting) == 0 {
 		return
 	}

@@ -157,14 +157,14 @@ func (s *server) openAccess(ctx context.Context) (err error) {
 
 // openHandler makes the services over the store, and the handler over the services.
 func (s *server) openHandler(ctx context.Context) error {
-	kept := time.Duration(s.keepChanges)
+	kept, memory := time.Duration(s.keepChanges), min(memoryAim, debug.SetMemoryLimit(-1))/2
 	services := webhook.Services{
 		Apps: appsvc.New(s.store, &appsvc.Options{
 			KeepChanges: kept, KeepDeleted: time.Duration(s.keepDeleted), Rights: s.people.Rights,
 			People: s.people.Namesakes,
 		}),
 		Assets: assets.New(s.store, &assets.Options{KeepChanges: kept, Files: s.bytes,
-			Limits: assets.Limits{File: int(s.maxFile), Files: int64(s.maxFiles)}}),
+			Limits: assets.Limits{File: int(s.maxFile), Files: int64(s.maxFiles), Decoding: int(memory)}}),
 		Reviews: reviews.New(s.store, &reviews.Options{KeepChanges: kept}),
 	}
 	s.streams, s.figures = httpapi.NewStreams(), newMetrics()
@@ -185,7 +185,7 @@ func (s *server) openHandler(ctx context.Context) error {
 		Authenticate: s.people.Authenticate, Extras: extras, BasePath: s.basePath, BaseURL: s.baseURL,
 		Ready: ready(s.store), Log: s.log,
 		PublicCache: s.publicCache, Streams: s.streams, Observer: observer,
-		Limits: httpapi.Limits{Memory: min(memoryAim, debug.SetMemoryLimit(-1)) / 2},
+		Limits: httpapi.Limits{Memory: memory},
 	})
 	if err != nil {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
