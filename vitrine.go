@@ -120,9 +120,10 @@ func (c Caller) Check() error {
 			reason = "a right of the caller: " + err.Error()
 		}
 	}
-	for _, text := range slices.Concat(c.Roles, c.Groups, c.Tags, []string{c.Agent}) {
+	for _, text := range slices.Concat(c.Roles, c.Groups, c.Tags, []string{c.Agent, c.Key}) {
 		if reason == "" && (!utf8.ValidString(text) || strings.ContainsRune(text, 0)) {
-			reason = fmt.Sprintf("the caller: the role, group, tag or agent %q is not valid UTF-8 or has U+0000", text)
+			reason = fmt.Sprintf("the caller: the role, group, tag, agent or key %q is not valid UTF-8 or has U+0000",
+				text)
 		}
 	}
 	if reason == "" && len(c.Tags) > 0 && !c.TagsOnly {

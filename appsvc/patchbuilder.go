@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
+
+	strict "github.com/go-json-experiment/json"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
@@ -133,6 +136,10 @@ func (p *PatchBuilder) MoveElement(from, to int) *PatchBuilder {
 
 // Note sets the note of the new version, up to 1,024 characters, which its history and the feed of changes have.
 func (p *PatchBuilder) Note(note string) *PatchBuilder {
+	if !utf8.ValidString(note) {
+		p.call = "Note"
+		return p.fail(errNoUTF8)
+	}
 	p.note = note
 	return p
 }
@@ -171,6 +178,8 @@ func appendPatch(dst []byte, ops []jsontree.Op) []byte {
 // elementPath returns the JSON pointer of the element with this index in the document of a patch.
 func elementPath(index int) string { return elementsPath + "/" + strconv.Itoa(index) }
 
+var errNoUTF8 = errors.New("must be UTF-8")
+
 // pinned keeps the mistake of a pointer that would not lead into a config.
 func (p *PatchBuilder) pinned(pointer string) *PatchBuilder {
 	if pointer != "" && pointer[0] != '/' {
@@ -190,6 +199,9 @@ func (p *PatchBuilder) set(path string, value any) *PatchBuilder {
 // write adds an operation with a value.
 func (p *PatchBuilder) write(op, path string, value any) *PatchBuilder {
 	text, err := json.Marshal(value)
+	if err == nil && bytes.Contains(text, []byte(`\ufffd`)) { // encoding/json has this for what is not UTF-8
+		_, err = strict.Marshal(value)
+	}
 	if err != nil {
 		return p.fail(err)
 	}
@@ -201,6 +213,9 @@ func (p *PatchBuilder) write(op, path string, value any) *PatchBuilder {
 func (p *PatchBuilder) do(op jsontree.Op) *PatchBuilder {
 	if p.err != nil {
 		return p
+	}
+	if !utf8.ValidString(op.Path) {
+		return p.fail(errNoUTF8)
 	}
 	ops, err := jsontree.Decode(appendPatch(nil, []jsontree.Op{op}), 1)
 	if err == nil {

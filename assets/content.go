@@ -203,10 +203,11 @@ func checkContentSize(sent []byte, at string, lim Limits) error {
 // contentHead checks a content and returns it as it is stored, without its end: a compact object that begins with the
 // id and the generator of the asset, goes on with the other members, see contentCheck, and lacks the last member,
 // published, and the closing brace. finishContent adds these when createdAt is known. at is the pointer to the content.
-// What is wrong with it is added to all.
+// What is wrong with it is added to all. contentHead returns nil if all has anything that was not before: the id and
+// the generator were checked.
 //
 //	{"id":"17","generator":{"id":"g"},"content":"Hello"
-func contentHead(in NewAsset, at string, all *fault.List) []byte {
+func contentHead(in NewAsset, at string, before int, all *fault.List) []byte {
 	// Only strict JSON is stored, so that every client reads the same in it: no duplicate names, no
 	// invalid UTF-8, no U+0000.
 	if err := strictjson.Check(in.Content, strictjson.MaxDepth); err != nil {
@@ -218,7 +219,6 @@ func contentHead(in NewAsset, at string, all *fault.List) []byte {
 		_ = all.Add(fault.Invalid(at, "%s", err))
 		return nil
 	}
-	before := len(*all)
 	// The bytes of members without a rule are copied as they were sent, so numbers keep their digits and
 	// strings their escapes.
 	if value = (contentCheck{all, in.stored}).object("content", value, at); len(*all) > before {

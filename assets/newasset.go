@@ -88,7 +88,7 @@ func (in NewAsset) draft(at string, lim Limits, now time.Time, all *fault.List) 
 	if err := checkContentSize(in.Content, at+"/content", lim); err != nil {
 		_ = all.Add(err)
 	} else {
-		d.content = contentHead(in, at+"/content", all)
+		d.content = contentHead(in, at+"/content", before, all)
 	}
 	_ = all.Add(in.checkCreated(at, now))
 	if d.faulty = len(*all) > before; d.faulty {
