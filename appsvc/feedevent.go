@@ -61,6 +61,7 @@ type Event struct {
 	Release string `json:"release,omitzero"`
 
 	State ReleaseState `json:"state,omitzero"` // of the release, of ReleaseChanged
+	Ask   []string     `json:"ask,omitzero"`   // of ReleaseChanged: whom the change asks for the first time
 
 	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
 	Component ComponentRef `json:"component,omitzero"`

@@ -47,7 +47,8 @@ func typesOf(asked []ChangeType) []ChangeType {
 //	of tags:          the versions from and to, each plus one with 0 for none, and the name of the tag; for a roll back or a
 //	                  release, then a line with r or - and the id of the release
 //	of components:    the length of the name, the name and the version; no version for ComponentDeleted
-//	of releases:      the length of the state, the state and the id
+//	of releases:      the length of the state, the state and the id; for people who are asked, then their URNs, each
+//	                  after a line feed
 //	of comments:      the length of the id, the id, and the URNs of mentions, with line feeds between them
 //
 // Its Names, which are stored once each, are the caller (urn.Author) and, of apps, tags and comments, the id of the
@@ -90,10 +91,14 @@ func feedEntry(by vitrine.Caller, c Change) feed.Entry {
 	return e
 }
 
-// releaseEntry returns the entry of a release that this caller has changed.
-func releaseEntry(by vitrine.Caller, rel release) feed.Entry {
+// releaseEntry returns the entry of a release that this caller has changed. was is its earlier form.
+func releaseEntry(by vitrine.Caller, was, rel release) feed.Entry {
 	data := keyval.AppendText([]byte{byte(slices.Index(storedTypes, ReleaseChanged))}, string(rel.State))
-	return feed.Entry{At: rel.UpdatedAt, Names: []string{urn.Author(by.URN, by.Agent)}, Data: append(data, rel.ID...)}
+	data = append(data, rel.ID...)
+	for _, asked := range keyval.Without(rel.Ask, was.Ask) {
+		data = append(append(data, '\n'), asked...)
+	}
+	return feed.Entry{At: rel.UpdatedAt, Names: []string{urn.Author(by.URN, by.Agent)}, Data: data}
 }
 
 // commentEntry returns the entry of a comment of an app that this caller has changed.
@@ -143,7 +148,10 @@ func decodeChange(e feed.Entry) (r storedChange, err error) {
 		isApp = len(e.Names) == 1
 	case ReleaseChanged:
 		r.State = ReleaseState(rest.Text())
-		r.Release = string(rest.Rest)
+		var asked string
+		if r.Release, asked, _ = strings.Cut(string(rest.Rest), "\n"); asked != "" {
+			r.Ask = strings.Split(asked, "\n")
+		}
 		isApp = len(e.Names) == 1
 	case AppCommented:
 		r.Comment, r.Mentions = string(rest.Text()), []string{}

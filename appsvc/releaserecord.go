@@ -79,7 +79,7 @@ func (s *Session) putRelease(ctx context.Context, tx *writer, was release, rel *
 			rel.Apps[m.AppID] = o
 		}
 	}
-	return releaseEntry(s.by, *rel),
+	return releaseEntry(s.by, was, *rel),
 		tx.PutRelease(ctx, was.lists(), rel.lists(), storedRelease{rel.Release, rel.releaseRest})
 }
 

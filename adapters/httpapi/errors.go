@@ -192,7 +192,9 @@ func (c *call) setError(r *httpError) {
 			header["Www-Authenticate"] = []string{"Bearer"}
 		}
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		header["Retry-After"] = []string{"1"}
+		if header.Get("Retry-After") == "" { // an Extra may know better
+			header["Retry-After"] = []string{"1"}
+		}
 	}
 	c.h.denials.denied(c, r)
 	r.Code = cmp.Or(r.Code, codeOf(r.status))

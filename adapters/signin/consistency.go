@@ -17,8 +17,10 @@ import (
 func Maintenance(access bool) storage.Maintenance {
 	notArchived := []string{space + " ", transient + " "}
 	if access {
-		notArchived = append(feed.Kinds(space), space+" session/", space+" sessions/", transient+" ")
+		notArchived = append(feed.Kinds(space), space+" session/", space+" sessions/", transient+" ",
+			space+" mailbox/", space+" maildue/", space+" mailed/") // a copy must not send mails again
 	}
+	notArchived = append(notArchived, mailLease)
 	return storage.Maintenance{Audit: audit, NotArchived: notArchived}
 }
 
@@ -26,7 +28,7 @@ func audit(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error
 	return keyval.Audit(ctx, db, space, func(r storage.Reader, space string) ([]storage.Fault, error) {
 		faults, err := keyval.Unknown(ctx, r, space, "person/", "gone/", "network/", "urn/", "subject/",
 			"admin/", "invitation/", "session/", "sessions/",
-			"key/", "secret/", "keys/", "reading/", "made/", "folder/", "indexed/")
+			"key/", "secret/", "keys/", "reading/", "made/", "folder/", "indexed/", "mailbox/", "maildue/", "mailed/")
 		if err != nil {
 			return nil, err
 		}
@@ -92,6 +94,14 @@ func faultOf(ctx context.Context, r storage.Reader, e storage.Entry) (wrong stri
 		if _, err := decoded[gone](e); err != nil {
 			return err.Error(), nil
 		}
+	case "mailbox":
+		box, err := decoded[mailbox](e)
+		if err != nil {
+			return err.Error(), nil
+		}
+		want = []string{personKey(last), mailDueKey(box.Due, last)}
+	case "maildue":
+		want = []string{mailboxKey(last)}
 	case "network", "admin":
 		want = []string{personKey(last)}
 	case "reading", "made", "folder":

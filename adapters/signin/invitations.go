@@ -3,6 +3,7 @@ package signin
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,7 +34,7 @@ func (s *Service) invite(ctx context.Context, t *tx, p *person, by string) (link
 		return "", err
 	}
 	secret, hash := newSecret(invitationPrefix)
-	p.Invitation = &invitation{hash, by, s.millis() + invitationLife.Milliseconds()}
+	p.Invitation = &invitation{Hash: hash, By: by, Expires: s.millis() + invitationLife.Milliseconds()}
 	if len(p.Passkeys) > 0 {
 		p.Anew = &anew{by, s.millis()}
 	}
@@ -56,8 +57,8 @@ func (s *Service) invited(ctx context.Context, r storage.Reader, hash string) (*
 		if err != nil {
 			return nil, err
 		}
-		if p != nil && !p.Disabled && p.Invitation != nil && p.Invitation.Hash == hash &&
-			p.Invitation.Expires > s.millis() {
+		if p != nil && !p.Disabled && p.Invitation != nil && p.Invitation.Expires > s.millis() &&
+			(p.Invitation.Hash == hash || slices.Contains(p.Invitation.Mailed, hash)) {
 			return p, nil
 		}
 	}
@@ -88,8 +89,14 @@ func (s *Service) invitePerson(c *call, t *tx) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	out := map[string]any{"link": link, "expires": p.Invitation.Expires}
+	if s.Mail != nil {
+		if out["mailed"], err = s.mailInvitation(c, t, p); err != nil {
+			return nil, err
+		}
+	}
 	s.accessed(c.Context(), t, "invited", "urn", p.URN, "by", c.URN)
-	return map[string]any{"link": link, "expires": p.Invitation.Expires}, nil
+	return out, nil
 }
 
 // secretOf is a body with the secret of an invitation.

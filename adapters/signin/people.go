@@ -355,6 +355,10 @@ func (s *Service) changePerson(c *call, t *tx) (any, error) {
 	switch {
 	case managed != nil:
 		return nil, managed
+	case s.Mail != nil && p.Email != was.Email && was.mayOwn() && !c.is(p.ID) && !c.rights.Admin:
+		// Mails tell what the person owns, and lead back to a lost account.
+		return nil, fault.Forbidden("this person has or had a passkey, or has the URN of a token: only they and an " +
+			"administrator change the address that their mails are sent to")
 	case rights && p.Provider != nil:
 		return nil, wrongState("the rights of this person are those that %s gives, and are set at each sign-in",
 			p.Provider.Issuer)
@@ -483,6 +487,10 @@ func (s *Service) deletePerson(c *call, t *tx) (any, error) {
 	keys := []string{personKey(p.ID), networkKey(networkOf(p.URN), p.ID), adminKey(p.ID)}
 	if p.Provider != nil {
 		keys = append(keys, subjectKey(p.Provider.Issuer, p.Provider.Subject))
+	}
+	keys = append(keys, mailedKey(p.URN))
+	if err := changeMailbox(ctx, t, p.ID, func(box *mailbox) { box.Due = 0 }); err != nil {
+		return nil, err
 	}
 	t.unseen = append(t.unseen, seenKey("person", p.ID))
 	for _, k := range p.Passkeys {

@@ -37,6 +37,9 @@ import (
 //	keys/<person> <id>            the secret keys of a person
 //	reading/<network> <id>        the public keys that read something of a network: what they read, a line each
 //	made/<network> <id>           the public keys that callers of a network have made
+//	mailbox/<person>              mailbox: what the person is to be told by mail
+//	maildue/<time> <person>       the mailboxes in the order in which they are due
+//	mailed/<urn>                  when a caller has mailed invitations, within the last hour before the last one
 //	feed/, log/<number>           whom changes of the last minutes concern, for Watch: a feed.Feed
 //	indexed/keys                  reading/ and made/ have all public keys; a store of v0.2.0 has none of these three
 //
@@ -62,6 +65,7 @@ type person struct {
 	GivenURN   bool        `json:"givenURN,omitempty"`   // the URN was not made for the person, so it may own something
 	Invitation *invitation `json:"invitation,omitempty"`
 	Anew       *anew       `json:"anew,omitempty"`
+	NoMail     bool        `json:"noMail,omitempty"` // the person has switched mails off
 	Provider   *identified `json:"provider,omitempty"`
 }
 
@@ -98,11 +102,12 @@ type passkey struct {
 	Credential webauthn.Credential `json:"credential"`
 }
 
-// invitation is an unused invitation. Responses have it without Hash.
+// invitation is an unused invitation. Responses have it without its hashes.
 type invitation struct {
-	Hash    string `json:"hash,omitempty"`
-	By      string `json:"by"`
-	Expires int64  `json:"expires"`
+	Hash    string   `json:"hash,omitempty"`
+	Mailed  []string `json:"mailed,omitempty"` // hashes of the last links that mails had
+	By      string   `json:"by"`
+	Expires int64    `json:"expires"`
 }
 
 // anew says when somebody was invited last who had a passkey already, and by whom. The person did not necessarily want
@@ -453,7 +458,10 @@ func dropInvitation(ctx context.Context, t storage.Tx, p *person) error {
 	if p.Invitation == nil {
 		return nil
 	}
-	hash := p.Invitation.Hash
+	keys := []string{invitationKey(p.Invitation.Hash)}
+	for _, hash := range p.Invitation.Mailed {
+		keys = append(keys, invitationKey(hash))
+	}
 	p.Invitation = nil
-	return t.Delete(ctx, invitationKey(hash))
+	return t.Delete(ctx, keys...)
 }

@@ -20,6 +20,8 @@ type wireSession struct {
 	ConfirmedUntil *int64      `json:"confirmedUntil"`
 	Person         *wirePerson `json:"person"`
 	InvitedAnew    *wireAnew   `json:"invitedAnew"`
+	// Mail says whether the person has switched mails off; nil if the server sends none.
+	Mail *mailSetting `json:"mail,omitempty"`
 }
 
 // wireAnew is an invitation of somebody who had a passkey already, as the person sees it.
@@ -36,6 +38,9 @@ func (s *Service) wireOf(
 	w := &wireSession{ID: one.ID, Via: one.Via, Expires: idle, Person: who}
 	if one.Via != viaLink {
 		w.ConfirmedUntil = orNull(one.Confirmed + confirmation.Milliseconds())
+	}
+	if s.Mail != nil {
+		w.Mail = &mailSetting{p.NoMail}
 	}
 	if a := p.invitedAnew(one); err == nil && a != nil {
 		w.InvitedAnew = &wireAnew{At: a.At}

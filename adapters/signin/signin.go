@@ -72,6 +72,10 @@ type Options struct {
 	// Erase removes what a person has written elsewhere, such as comments. DELETE /x/people/{id}?comments=true calls
 	// it. nil = that parameter is 400.
 	Erase func(ctx context.Context, user string) error
+	// Mail sends a mail. It is called by one of the processes of a store at a time, see SendMails, and has 15 seconds.
+	// After an error that wraps ErrRejected the mail is given up, after any other one it is tried again for a day. The
+	// error is logged. nil = there are no mails.
+	Mail func(ctx context.Context, m Mail) error
 	// Log gets a line "access" for who signed in or failed to, was invited or changed, and for keys. nil means
 	// slog.Default().
 	Log *slog.Logger
@@ -234,6 +238,9 @@ func (s *Service) Endpoints() []httpapi.Extra {
 	post := func(path string, status int, serve func(*httpapi.Request) (any, error)) httpapi.Extra {
 		return httpapi.Extra{Method: http.MethodPost, Path: path, Status: status, JSON: true, Serve: serve}
 	}
+	put := func(path string, serve func(*httpapi.Request) (any, error)) httpapi.Extra {
+		return httpapi.Extra{Method: http.MethodPut, Path: path, Status: http.StatusOK, JSON: true, Serve: serve}
+	}
 	patch := func(path string, serve func(*httpapi.Request) (any, error)) httpapi.Extra {
 		return httpapi.Extra{Method: http.MethodPatch, Path: path, Status: http.StatusOK, JSON: true, Serve: serve}
 	}
@@ -248,7 +255,11 @@ func (s *Service) Endpoints() []httpapi.Extra {
 	revoke.Query = []string{"folder"}
 	deletion := remove("/x/people/{id}", s.deletePersonWith)
 	deletion.Query = []string{"comments"}
-	return []httpapi.Extra{
+	var mails []httpapi.Extra
+	if s.Mail != nil {
+		mails = []httpapi.Extra{get("/x/me/mail", reads(s, s.mailOf)), put("/x/me/mail", s.writes(s.setMail))}
+	}
+	return append(mails,
 		public(get("/x/signin", s.status)),
 		public(post("/x/signin/invitation", 200, s.limited(s.lookAtInvitation))),
 		public(post("/x/signin/register/begin", 200, s.limited(s.beginRegistration))),
@@ -275,7 +286,7 @@ func (s *Service) Endpoints() []httpapi.Extra {
 		post("/x/keys/", 201, s.newKey),
 		get("/x/keys/{id}", reads(s, s.getKey)),
 		revoke,
-	}
+	)
 }
 
 // access writes a line of the log.

@@ -121,7 +121,7 @@ func (p *program) parseEnvironment(f *flag.FlagSet) (err error) {
 // left out, since all commands may share one environment, and values too, since they may be secrets.
 func (p *program) unreadVariables() (unread []string) {
 	for _, setting := range p.environ {
-		if name, value, _ := strings.Cut(setting, "="); value != "" && name != keyVariable &&
+		if name, value, _ := strings.Cut(setting, "="); value != "" && name != keyVariable && name != mailVariable &&
 			strings.HasPrefix(name, variablePrefix) {
 			unread = append(unread, name)
 		}

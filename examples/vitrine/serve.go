@@ -34,6 +34,7 @@ type serveFlags struct {
 	protectTags, approve, oidc     string
 	languages                      string
 	assetNames, logForm, files     string
+	smtp                           string
 	demo, accessLog, newKeys, mcp  bool
 	keepChanges, keepDeleted       lifetime
 	publicCache                    time.Duration
@@ -59,6 +60,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.logForm, "log", "text", "`form` of the log on standard error: text or json")
 	f.StringVar(&o.webhooks, "webhooks", "", webhooksUsage)
 	f.StringVar(&o.webhooksAllow, "webhooks-allow", "", webhooksAllowUsage)
+	f.StringVar(&o.smtp, "smtp", "", smtpUsage)
 	f.StringVar(&o.protectTags, "protect-tags", "",
 		"`names` of tags, separated by commas, that only a moderator of every group of the app may set or delete; "+
 			"kept in the store until the flag changes them; none takes all rules away")
@@ -132,6 +134,9 @@ func (s *server) check(ctx context.Context) (err error) {
 	}
 	if s.endpoints, err = s.readWebhooks(s.webhooks); err != nil {
 		return usageError{err}
+	}
+	if err = s.openMail(); err != nil {
+		return err
 	}
 	if s.rules, err = tagRules(s.protectTags, s.approve); err != nil {
 		return err

@@ -51,6 +51,8 @@ type server struct {
 	bytes       assets.Files                   // of files; nil = in the store
 	tokens      atomic.Pointer[httpapi.Tokens] // nil if the keys are beside the store, until it is open
 
+	mail func(context.Context, signin.Mail) error // sends one; nil without -smtp
+
 	// What the other steps have opened.
 	listener, scraped net.Listener // for clients, and for Prometheus; scraped is nil without -metrics-addr
 	root, base        string       // the URLs of the server and of its base path
@@ -122,7 +124,7 @@ func (s *server) openStore(ctx context.Context) (err error) {
 // openAccess opens the people and the keys, and fills the store with the sample data of -demo.
 func (s *server) openAccess(ctx context.Context) (err error) {
 	base := cmp.Or(s.baseURL, s.base)
-	s.people, err = signin.New(s.store, signin.Options{BaseURL: base, Provider: s.provider, Log: s.log,
+	s.people, err = signin.New(s.store, signin.Options{BaseURL: base, Provider: s.provider, Log: s.log, Mail: s.mail,
 		Manages: func(ctx context.Context, by vitrine.Caller, network, library, folder string) error {
 			session, lib := s.services.Assets.As(by), assets.Library{Network: network, ID: library}
 			_, err := session.Permissions(ctx, lib, folder)
@@ -264,6 +266,7 @@ func (s *server) run(ctx context.Context) error {
 	s.stops = append(s.stops,
 		beside(ctx, func(ctx context.Context) { s.people.Watch(ctx, s.streams.Recheck) }),
 		beside(ctx, s.people.CheckProvider),
+		beside(ctx, func(ctx context.Context) { s.people.SendMails(ctx, s.services.Apps) }),
 		s.repeat(ctx, 500*time.Millisecond, "running the releases whose time has come", s.services.Apps.RunDue),
 		s.repeat(ctx, time.Hour, "erasing deleted apps", func(ctx context.Context) error {
 			n, err := s.services.Apps.EraseDeleted(ctx)
