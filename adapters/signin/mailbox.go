@@ -64,7 +64,7 @@ func changeMailbox(ctx context.Context, t storage.Tx, id string, change func(*ma
 	if change(box); box.Due == 0 {
 		return nil
 	}
-	return t.Put(ctx, stored(mailboxKey(id), box), entry(mailDueKey(box.Due, id), ""))
+	return t.Put(ctx, keyval.JSON(mailboxKey(id), box), entry(mailDueKey(box.Due, id), ""))
 }
 
 // sameNews reports whether two items are about the same release, comment or invitation.
@@ -116,7 +116,7 @@ func (s *Service) mailInvitation(c *call, t *tx, p *person) (mailed bool, err er
 			mostInvited)}
 	}
 	*times = append(*times, now)
-	if err := t.Put(ctx, stored(mailedKey(c.URN), times)); err != nil {
+	if err := t.Put(ctx, keyval.JSON(mailedKey(c.URN), times)); err != nil {
 		return false, err
 	}
 	return true, s.tell(ctx, t, p, appsvc.InboxItem{Kind: inviteItem, At: now, By: c.URN})
