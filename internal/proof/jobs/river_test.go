@@ -44,23 +44,34 @@ func (w *worker) Work(_ context.Context, job *river.Job[published]) error {
 	return nil
 }
 
-// A publication inserts a job with River's InsertTx, in its own transaction: each one that was acknowledged has its
-// job, and each that was refused has none, also when many share their commits and when the rule refuses after the
-// insert.
-func TestAPublicationInsertsAJobOfRiver(t *testing.T) {
-	ctx := t.Context()
-	pool, err := pgxpool.New(ctx, cluster.Database(t))
+func migrateRiver(t *testing.T, url string) {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pool.Close()
 	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
 	if err == nil {
-		_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+		_, err = migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A publication inserts a job with River's InsertTx, in its own transaction: each one that was acknowledged has its
+// job, and each that was refused has none, also when many share their commits and when the rule refuses after the
+// insert.
+func TestAPublicationInsertsAJobOfRiver(t *testing.T) {
+	ctx := t.Context()
+	url := cluster.Database(t)
+	migrateRiver(t, url)
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
 	db, err := postgres.New(ctx, pool, nil)
 	if err != nil {
 		t.Fatal(err)
