@@ -24,15 +24,16 @@
 // Each has a Service, which keeps its data in a store: storage/memory, storage/sqlite or storage/postgres. Service.As
 // returns a Session for a Caller, whose methods check what this caller may do.
 //
-// Options.Check of each is a rule of the program. It keeps rows with the change, for which [Unique] and [Reference] are
-// helpers, and writes tables of its own in the same transaction: see SQL of storage/sqlite and storage/postgres.
-// [Follow] runs what follows changes.
+// A program adds rules by Options.Check of each: a function that is called with each change, in its transaction. It may
+// refuse the change, keep rows, for which [Unique] and [Reference] are helpers, and write tables of the program's own,
+// such as those of a job queue: see SQL of storage/sqlite and storage/postgres. [Follow] calls a function with each
+// change after its commit.
 //
 //   - adapters/httpapi serves them over HTTP, and adapters/client calls such a server with the methods of a Session.
 //   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin signs people in
 //     with passkeys, adapters/webhook delivers changes, and adapters/mcp has tools for assistants.
 //   - examples/embed is a small program with all of it and rows of its own, to begin with; examples/vitrine is the
-//     binary.
+//     binary, and examples/otel has traces and metrics.
 package vitrine
 
 import (
@@ -637,7 +638,12 @@ func (f *follower[E]) again(ctx context.Context, what string, do func() error) e
 
 // Unique is for a rule in Options.Check by which no two objects have the same value, such as a slug. rows are those of
 // a name that nothing else uses (Change.Rows), id is the object, and before and after are its values before and after
-// the change: after is empty for an object that is deleted. Values that the object no longer has are free.
+// the change: after is empty for an object that is deleted. Values that the object no longer has are free. With a
+// function of the program that reads slugs from the content of an app:
+//
+//	if c.Tag == "" { // moving a tag gives an app no other slug
+//		err = vitrine.Unique(ctx, c.Rows("slugs"), c.AppID, slugs(c.Old), slugs(c.New))
+//	}
 //
 // If another object has a value, Unique returns ErrUnprocessable with the code CodeRule; set its Pointer.
 func Unique(ctx context.Context, rows storage.Tx, id string, before, after []string) error {

@@ -50,8 +50,9 @@ type Change struct {
 	Before, After App
 
 	// Old is the content of the app's latest version before the change; set for AppUpdated, AppRestored and AppDeleted
-	// alone. New is the content of the new version, of the latest one for AppUndeleted, or of the version that a tag
-	// will point to; nil for all other changes. Body.Content reads title, groups and elements.
+	// alone. New is the content of the new version, of the latest one for AppUndeleted, or, for TagSet, of the version
+	// that the tag will point to, which may be an old one; nil for all other changes. Body.Content reads title, groups
+	// and elements.
 	Old, New Body
 
 	// From and To are the versions between which the app's latest version, or the tag, moves. From is zero

@@ -24,8 +24,11 @@
 //	go doc appsvc.Tag            how a version is published, and appsvc.Release: many at once
 //	go doc appsvc.HistoryEntry   what has changed between versions
 //	go doc appsvc.Component      components, configs and their schemas
-//	go doc appsvc.Event          the feed of changes
+//	go doc appsvc.Options        what a program sets, and its rules: Check
+//	go doc appsvc.Change         what a rule sees of a change, and where it keeps rows and writes SQL
+//	go doc appsvc.Event          the feed of changes, and vitrine.Follow: who follows it
 //	go doc appsvc.Limits         what the service accepts
 //
-// The first example of the package makes a component and an app, changes the app, and publishes the change.
+// The comment of package vitrine shows the first use. The first example here, in firstapp_example_test.go, makes a
+// component and an app, changes the app, and publishes the change.
 package appsvc
