@@ -103,7 +103,7 @@ var table = []row{
 	{"internal/mounts", "", domains + " storage adapters github.com/go-chi/chi/v5", ""},
 	{"internal/agent", "", module + "/.", noHTTP},
 	// Webhooks deliver under a lease, and followers follow under one.
-	{"internal/lease", "storage/.", "storage/memory internal/proof", noHTTP + " " + module},
+	{"internal/lease", "internal/keyval storage/.", "storage/memory internal/proof", noHTTP + " " + module},
 	{"internal/cluster", "internal/proof github.com/jackc/pgx/v5", "", ""},
 	{"internal", "storage/. github.com/go-json-experiment/json github.com/klauspost/compress",
 		domains + " storage adapters examples/components", ""},
