@@ -73,7 +73,7 @@ type Component struct {
 	Version string
 	Main    string // URL of the script
 	// Manifest is the whole component as one compact JSON object, as elements copy it. In lists it only has id, name,
-	// version, main, title and description, since the other members make manifests large.
+	// version, main, title, preview and description, since the other members make manifests large.
 	Manifest []byte
 	// Warnings are those of the configSchema, at most 100, for a component that CreateComponent has just stored. It is
 	// nil for any other.
@@ -100,6 +100,9 @@ func (c *Component) UnmarshalJSON(text []byte) error {
 
 // Title returns the name that people see. It is nil if the manifest has none.
 func (c Component) Title() *string { return c.text("title") }
+
+// Preview returns the address of a picture that shows what the component looks like. It is nil if the manifest has none.
+func (c Component) Preview() *string { return c.text("preview") }
 
 // Description returns the plain text that describes the component to app creators. It is nil if the manifest has none.
 func (c Component) Description() *string { return c.text("description") }
@@ -171,7 +174,7 @@ func (s *Session) CreateComponent(ctx context.Context, in CreateComponentRequest
 		c = vacant
 		made.ID = c.ID
 		if err := tx.AddComponent(ctx, records.Component{ID: c.ID, Name: c.Name, Version: c.Version, Main: c.Main,
-			Title: c.Title(), Description: c.Description()}, c.Manifest); err != nil {
+			Title: c.Title(), Preview: c.Preview(), Description: c.Description()}, c.Manifest); err != nil {
 			return err
 		}
 		return s.commitChange(ctx, tx, Change{Type: ComponentCreated, Component: c})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/appsvc/internal/schemaguard"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/strictjson"
@@ -43,8 +44,9 @@ type sentComponent struct {
 //     strings, null or missing. Members of any other names are kept.
 //   - A name that differs from one of these only in case, such as configschema, is rejected: it would be stored and
 //     have no effect.
-//   - title is a string or missing, and headless a boolean or missing.
-//   - checkName checks name, version and id, validMain checks main, and package schemaguard checks configSchema.
+//   - title and preview are strings or missing, and headless is a boolean or missing.
+//   - checkName checks name, version and id, validAddress checks main and preview, and package schemaguard checks
+//     configSchema.
 //
 // Without an id the component gets a random one. parseManifest returns ErrTooLarge if there are too many bytes, and
 // ErrInvalid, with the pointer of the member, if another rule is broken. Of the store it reads the languages alone:
@@ -58,7 +60,7 @@ func (s *Service) parseManifest(ctx context.Context, data []byte) (sentComponent
 	if err != nil {
 		return none, err
 	}
-	if !validMain(m.main) {
+	if !validAddress(m.main) {
 		return none,
 			fault.Invalid("/main",
 				"%.100q is no address of a script: want an http or https URL, or a path that begins with one slash",
@@ -67,7 +69,7 @@ func (s *Service) parseManifest(ctx context.Context, data []byte) (sentComponent
 	for _, x := range extra {
 		kind, wanted := byte('"'), "a string"
 		switch strings.ToLower(x.Name) {
-		case "title":
+		case "title", "preview":
 		case "headless":
 			kind, wanted = 't', "true or false"
 		default:
@@ -79,6 +81,10 @@ func (s *Service) parseManifest(ctx context.Context, data []byte) (sentComponent
 		}
 		if first := x.Value[0]; first != kind && !(kind == 't' && first == 'f') {
 			return none, fault.Invalid("/"+x.Name, "want %s", wanted)
+		}
+		if picture, _ := jsontree.Text(x.Value); x.Name == "preview" && !validAddress(picture) {
+			return none, fault.Invalid("/preview", "%.100q is no address of a picture: want an http or https URL, or "+
+				"a path that begins with one slash", picture)
 		}
 	}
 	named := m.id != nil
@@ -101,7 +107,7 @@ func (s *Service) parseManifest(ctx context.Context, data []byte) (sentComponent
 }
 
 // readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of
-// main, title, headless and configSchema: a configSchema must only be an object. Audit calls it for stored manifests.
+// main, title, preview, headless and configSchema: a configSchema must only be an object. Audit calls it for stored manifests.
 // It also returns the unknown members, in their order. It returns ErrInvalid, with the pointer of the member, if a rule
 // is broken.
 func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
@@ -177,18 +183,19 @@ func (m manifest) text(extra []strictjson.Member) []byte {
 	return append(text, '}')
 }
 
-// validMain is the rule for main, the address of a component's script: an http or https URL, or a path on the host that
-// delivers it. Browsers treat a backslash as a slash, and ignore tabs and line ends.
-func validMain(main string) bool {
-	if strings.ContainsFunc(main, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
+// validAddress is the rule for main and preview, the addresses of a component's script and of its picture: an http or
+// https URL, or a path on the host that delivers it. Browsers treat a backslash as a slash, and ignore tabs and line
+// ends.
+func validAddress(address string) bool {
+	if strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
 		return false
 	}
-	u, err := url.Parse(main)
+	u, err := url.Parse(address)
 	if err != nil || u.User != nil {
 		return false
 	}
 	if u.Scheme == "" {
-		return strings.HasPrefix(main, "/") && !strings.HasPrefix(main, "//")
+		return strings.HasPrefix(address, "/") && !strings.HasPrefix(address, "//")
 	}
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -46,7 +46,7 @@ type ListComponentVersionsRequest struct {
 }
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first. The Manifest of each
-// has only id, name, version, main, title and description; ComponentVersion returns the whole manifest. Every caller
+// has only id, name, version, main, title, preview and description; ComponentVersion returns the whole manifest. Every caller
 // without TagsOnly may read them. A page also ends before the manifest that would bring it above Limits.PageBytes. Next
 // is the last version of the page, or "" on the last page.
 //
@@ -95,8 +95,9 @@ func listed(c records.Component) Component {
 		Version     string  `json:"version"`
 		Main        string  `json:"main"`
 		Title       *string `json:"title,omitzero"`
+		Preview     *string `json:"preview,omitzero"`
 		Description *string `json:"description"`
-	}{c.ID, c.Name, c.Version, c.Main, c.Title, c.Description}) // of texts
+	}{c.ID, c.Name, c.Version, c.Main, c.Title, c.Preview, c.Description}) // of texts
 	return withManifest(c, manifest)
 }
 

@@ -3,9 +3,11 @@ package components_test
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine"
@@ -43,8 +45,12 @@ func TestManifests(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := fs.Stat(components.Files, name+".js"); err != nil || made.Main != "/x/demo/"+name+".js" ||
-				made.Title() == nil || made.Description() == nil {
-				t.Errorf("%+v, %v", made, err)
+				made.Title() == nil || made.Description() == nil || made.Preview() == nil {
+				t.Fatalf("%+v, %v", made, err)
+			}
+			picture, _ := strings.CutPrefix(*made.Preview(), "/x/demo/")
+			if text, err := fs.ReadFile(components.Files, picture); err != nil || xml.Unmarshal(text, new(struct{})) != nil {
+				t.Errorf("the picture %s: %v", picture, err)
 			}
 			create := func(config json.RawMessage) error {
 				_, err := svc.CreateApp(t.Context(),

@@ -21,6 +21,7 @@ type Component struct {
 	Version     string  `json:"version"`
 	Main        string  `json:"main"`
 	Title       *string `json:"title,omitzero"`
+	Preview     *string `json:"preview,omitzero"`
 	Description *string `json:"description,omitzero"`
 	Number      int64   `json:"number"` // ascending in the order in which versions were added
 	Digest      string  `json:"digest"` // of the manifest; see digestOf

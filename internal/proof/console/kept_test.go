@@ -186,3 +186,54 @@ func TestKeptForOneCaller(t *testing.T) {
 		p.Until(`() => (` + drafts + `)() === 0`)
 	})
 }
+
+// What was done in the designer can be undone after a look at another view of the app, and of another app.
+func TestUndoSurvivesAnotherView(t *testing.T) {
+	inLooks(t, undoSurvives, look{1280, "light"}, look{360, "dark"})
+}
+
+func undoSurvives(t *testing.T, l look) {
+	w := newWorld(t)
+	w.component("poll", "1.0.0", questionSchema)
+	id := w.newApp("Winter", poll(`{"question":"Tea?"}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.Resize(l.width, 900)
+	p.Scheme(l.scheme)
+	p.saved(0)
+	p.Click(named("Add an element"))
+	p.Type(`//dialog//input[@type="search"]`, "poll"+keyEnter)
+	p.kept(1)
+	p.Type(`(`+field("question")+`)[2]`, "Cocoa?")
+	p.saved(1)
+	p.Type(`(`+field("n")+`)[2]`, "99"+keyTab) // which does not fit, so it is in this browser alone
+	p.kept(1)
+	p.Click(`//nav//a[.="History"]`)
+	p.See(`//div[contains(@class, "line")]`)
+	w.request(bob, "PATCH", "/apps/"+id, `[{"op":"test","path":"/apps/0/version","value":"1"},`+
+		`{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
+	p.Click(`//nav//a[.="Designer"]`)
+	p.kept(1)
+	p.holds(`(`+field("n")+`)[2]`, "99")
+	p.press("Undo")
+	w.stored(id, `{"question":"Tea?"}`, `{"question":"Cocoa?"}`)
+	p.holds(`(`+field("n")+`)[2]`, "")
+	p.picture(fmt.Sprintf("undo-%d-%s", l.width, l.scheme))
+	p.view("/apps")
+	p.See(`//table//a[.="Spring"]`)
+	p.view("/apps/" + w.newApp("Other"))
+	p.saved(0)
+	p.Until(`() => document.querySelector('.status button[aria-label="Undo"]').disabled`)
+	p.view("/apps/" + id)
+	p.saved(2)
+	p.press("Redo")
+	p.holds(`(`+field("n")+`)[2]`, "99")
+	p.Until(`() => {
+		const undo = document.querySelector('.status button[aria-label="Undo"]');
+		if (!undo.disabled) undo.click();
+		return undo.disabled;
+	}`)
+	w.stored(id, `{"question":"Tea?"}`)
+	if title := w.latest(id).Title; title != "Spring" {
+		t.Errorf("undo has taken back the title of somebody else: %q", title)
+	}
+}

@@ -27,6 +27,8 @@ export function componentsOf(app, api, signal) {
 	const keyOf = ({ name, version }) => `${name}\0${version}`;
 	for (const { component } of app.elements) loaded.set(keyOf(component), component);
 	return {
+		/** What addresses of components begin from. */
+		base: api.base,
 		/** @param {import("../api.js").Ref} ref */
 		async manifest(ref) {
 			const key = keyOf(ref);
@@ -41,7 +43,7 @@ export function componentsOf(app, api, signal) {
 		},
 		/** The components that there are to choose from. */
 		async all() {
-			/** @type {{name: string, version: string, title?: string}[]} */
+			/** @type {{name: string, version: string, title?: string, preview?: string}[]} */
 			const list = [];
 			let after;
 			do {

@@ -80,7 +80,7 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 	function called({ element, pointer = "" }) {
 		if (element === undefined) return "The app";
 		const { elements } = editor.saved;
-		const i = elements.findIndex((e) => e.key === element);
+		const i = elements.findIndex((e) => editor.keyOf(e.key) === element);
 		if (i < 0) return "An element that is gone";
 		const name = `Element ${i + 1}, ${elementName(elements.map(known), i)}`;
 		if (pointer === "") return name;
@@ -91,8 +91,8 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 	/** Fills the choice of what a comment is about. @param {Place} chosen */
 	function places(chosen) {
 		/** @type {Place[]} */
-		const options = [{}, ...editor.saved.elements.map((e) => ({ element: e.key }))];
-		if (chosen.pointer && editor.saved.elements.some((e) => e.key === chosen.element)) options.push(chosen);
+		const options = [{}, ...editor.saved.elements.map((e) => ({ element: editor.keyOf(e.key) }))];
+		if (chosen.pointer && options.some((o) => o.element === chosen.element)) options.push(chosen);
 		fill(
 			about,
 			options.map((o) => h("option", { value: JSON.stringify(o) }, called(o))),
@@ -231,7 +231,7 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 		/** @type {Map<Element, Comment[]>} */
 		const marks = new Map();
 		for (const c of all) {
-			const card = cards.get(c.element ?? "");
+			const card = cards.get(editor.keyHere(c.element ?? ""));
 			if (!card) continue;
 			const part = partAt(card.body, names(c.pointer ?? ""));
 			const field = part === card.body ? card.title : part;
@@ -266,7 +266,7 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 		const target = /** @type {Element} */ (event.target);
 		const at = [...cards].find(([, card]) => card.body.contains(target));
 		if (!at) return;
-		last = { element: at[0], pointer: pointerOf(at[1].body, target) };
+		last = { element: editor.keyOf(at[0]), pointer: pointerOf(at[1].body, target) };
 		if (!panel.hidden && text.value === "") places(last);
 	});
 	for (const type of ["draft", "state"]) editor.addEventListener(type, mark);

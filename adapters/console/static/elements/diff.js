@@ -21,6 +21,12 @@ import { isText, kindOf, shown } from "./value.js";
 /** @typedef {import("../dom.js").Child} Child */
 
 /**
+ * @typedef {{labels: string[], content: () => Child[]}} Row a field that differs, by its labels and those around it
+ * @typedef {{kind: "changed" | "moved" | "added" | "removed", title?: string, rows: Row[]}} Part of an app that differs.
+ * Each of its rows is one change; one that was added or removed has one row
+ */
+
+/**
  * What differs between two versions.
  * @param {import("../api.js").Api} api @param {string} id @param {string} from @param {string} to
  * @param {AbortSignal} [signal]
@@ -31,63 +37,83 @@ export async function compared(api, id, from, to, signal) {
 		api.app(id, to, signal),
 		askLanguages(api, signal),
 	]);
-	return difference(before, after);
+	return { node: difference(partsOf(before, after)), changes: changesIn(before, after) };
 }
 
-/** @param {App} before @param {App} after */
-function difference(before, after) {
+/** How many changes are shown between two versions. @param {App} before @param {App} after */
+export function changesIn(before, after) {
+	return partsOf(before, after).reduce((n, { rows }) => n + rows.length, 0);
+}
+
+/** What differs between two versions, in the order in which it is shown. @param {App} before @param {App} after */
+function partsOf(before, after) {
 	// Versions of a store from before elements had keys have places instead.
-	const named = [...before.elements, ...after.elements].every((e) => e.key.includes("."));
+	const keyed = [...before.elements, ...after.elements].every((e) => e.key.includes("."));
 	/** @param {Element} e */
-	const keyOf = (e) => (named ? e.key : e.id);
+	const keyOf = (e) => (keyed ? e.key : e.id);
 	const was = new Map(before.elements.map((e, i) => [keyOf(e), i]));
 	const kept = after.elements.filter((e) => was.has(keyOf(e)));
 	const still = new Set(longestRise(kept.map((e) => /** @type {number} */ (was.get(keyOf(e))))).map((i) => kept[i]));
-	/** @type {HTMLElement[]} */
+	/** @type {Part[]} */
 	const parts = [];
-	if (before.title !== after.title) parts.push(part("changed", "Title", [row([], text(before.title, after.title))]));
-	const [left, came] = [
-		before.groups.filter((g) => !after.groups.includes(g)),
-		after.groups.filter((g) => !before.groups.includes(g)),
-	];
-	if (left.length + came.length > 0)
-		parts.push(
-			part("changed", "Groups", [
-				h(
-					"p",
-					null,
-					came.map((g) => h("ins", null, group(g))),
-					" ",
-					left.map((g) => h("del", null, group(g))),
-				),
-			]),
-		);
+	/** @param {() => Child[]} content */
+	const row = (content) => ({ labels: [], content });
+	if (before.title !== after.title) {
+		const rows = [row(() => text(before.title, after.title))];
+		parts.push({ kind: "changed", title: "Title", rows });
+	}
+	const came = after.groups.filter((g) => !before.groups.includes(g));
+	const left = before.groups.filter((g) => !after.groups.includes(g));
+	if (left.length + came.length > 0) {
+		const rows = [
+			...came.map((g) => row(() => [h("ins", null, group(g))])),
+			...left.map((g) => row(() => [h("del", null, group(g))])),
+		];
+		parts.push({ kind: "changed", title: "Groups", rows });
+	}
 	after.elements.forEach((e, i) => {
-		const name = elementName(after.elements, i);
+		const title = elementName(after.elements, i);
 		const j = was.get(keyOf(e));
 		if (j === undefined) {
-			parts.push(part("added", name, whole(e)));
+			parts.push({ kind: "added", title, rows: [row(() => whole(e))] });
 			return;
 		}
-		const fields = fieldsOf(before.elements[j], e);
-		if (!still.has(e)) fields.unshift(h("p", { class: "detail" }, `From place ${j + 1} to place ${i + 1}.`));
-		if (fields.length > 0) parts.push(part(still.has(e) ? "changed" : "moved", name, fields));
+		const rows = fieldsOf(before.elements[j], e);
+		const place = `From place ${j + 1} to place ${i + 1}.`;
+		if (!still.has(e)) rows.unshift(row(() => [h("span", { class: "detail" }, place)]));
+		if (rows.length > 0) parts.push({ kind: still.has(e) ? "changed" : "moved", title, rows });
 	});
 	const there = new Set(after.elements.map(keyOf));
 	before.elements.forEach((e, i) => {
-		if (!there.has(keyOf(e))) parts.push(part("removed", elementName(before.elements, i), whole(e)));
+		if (there.has(keyOf(e))) return;
+		parts.push({ kind: "removed", title: elementName(before.elements, i), rows: [row(() => whole(e))] });
 	});
-	return h("div", { class: "difference" }, parts.length > 0 ? parts : h("p", { class: "empty" }, "Nothing differs."));
+	return parts;
 }
 
-/** @param {string} kind @param {string} [title] @param {Child[]} [content] */
-function part(kind, title = "", content = []) {
-	return h(
-		"section",
-		{ class: `part ${kind}` },
-		h("h3", null, h("span", { class: "kind" }, kind), " ", named(title)),
-		content,
+/** @param {Part[]} parts */
+function difference(parts) {
+	const shown = parts.map(({ kind, title = "", rows }) =>
+		h(
+			"section",
+			{ class: `part ${kind}` },
+			h("h3", null, h("span", { class: "kind" }, kind), " ", named(title)),
+			rows.map(({ labels, content }) =>
+				h(
+					"div",
+					{ class: "change" },
+					labels.length > 0 &&
+						h(
+							"span",
+							{ class: "path" },
+							labels.flatMap((label, i) => (i === 0 ? [named(label)] : [" › ", named(label)])),
+						),
+					content(),
+				),
+			),
+		),
 	);
+	return h("div", { class: "difference" }, shown.length > 0 ? shown : h("p", { class: "empty" }, "Nothing differs."));
 }
 
 /** Everything that is in an element. @param {Element} e */
@@ -96,13 +122,15 @@ function whole(e) {
 	return shown(fieldOf(schema, schema, e.config), schema, e.config);
 }
 
-/** The fields that differ in an element. @param {Element} from @param {Element} to @returns {Child[]} */
+/** The fields that differ in an element. @param {Element} from @param {Element} to @returns {Row[]} */
 function fieldsOf({ component: c, config: was }, { component: d, config: is }) {
-	/** @type {Child[]} */
+	/** @type {Row[]} */
 	const rows = [];
-	if (c.name !== d.name) rows.push(row(["Component"], pair([named(titleOf(c))], [named(titleOf(d))])));
-	if (c.version !== d.version)
-		rows.push(row(["Version of the component"], pair([named(c.version)], [named(d.version)])));
+	/** @param {string[]} labels @param {() => Child[]} content */
+	const row = (labels, content) => rows.push({ labels, content });
+	if (c.name !== d.name) row(["Component"], () => pair([named(titleOf(c))], [named(titleOf(d))]));
+	if (c.version !== d.version) row(["Version of the component"], () => pair([named(c.version)], [named(d.version)]));
+	else if (c.main !== d.main) row(["Script of the component"], () => pair([named(c.main)], [named(d.main)]));
 	/** @type {Operation[]} */
 	const operations = [];
 	compare(was, is, "", operations);
@@ -118,18 +146,15 @@ function fieldsOf({ component: c, config: was }, { component: d, config: is }) {
 		const [x, y] = always ? [kindAt(c, was, path), kindAt(d, is, path)] : [];
 		if (x !== undefined && y !== undefined && x !== y) {
 			const around = labels.slice(0, -1);
-			if (!kinds.has(around.join("\0"))) rows.push(row(["Kind", ...around], pair([named(x)], [named(y)])));
+			if (!kinds.has(around.join("\0"))) row(["Kind", ...around], () => pair([named(x)], [named(y)]));
 			kinds.add(around.join("\0"));
-		} else
-			rows.push(
-				row(
-					labels,
-					typeof a === "string" && typeof b === "string" && isText(old.field) && isText(now.field)
-						? text(a, b)
-						: pair(
-								a === undefined ? [] : shown(old.field, old.root, a),
-								b === undefined ? [] : shown(now.field, now.root, b),
-							),
+		} else if (typeof a === "string" && typeof b === "string" && isText(old.field) && isText(now.field))
+			row(labels, () => text(a, b));
+		else
+			row(labels, () =>
+				pair(
+					a === undefined ? [] : shown(old.field, old.root, a),
+					b === undefined ? [] : shown(now.field, now.root, b),
 				),
 			);
 	}
@@ -144,21 +169,6 @@ function kindAt({ configSchema }, config, path) {
 	const around = path.slice(0, -1);
 	const { field, root } = fieldAt(configSchema, config, around);
 	return kindOf(field, root, at(config, around));
-}
-
-/** A field that changed. @param {string[]} labels of it and of those around it @param {Child[]} content */
-function row(labels, content) {
-	return h(
-		"div",
-		{ class: "change" },
-		labels.length > 0 &&
-			h(
-				"span",
-				{ class: "path" },
-				labels.flatMap((label, i) => (i === 0 ? [named(label)] : [" › ", named(label)])),
-			),
-		content,
-	);
 }
 
 /** The words of two texts, and which of them differ. @param {string} from @param {string} to @returns {Child[]} */

@@ -113,7 +113,7 @@ const most = 200;
  * @template T
  * @param {string} title
  * @param {T[]} list
- * @param {(item: T) => {name: string, detail?: string}} describe
+ * @param {(item: T) => {name: string, detail?: string, picture?: string}} describe
  * @param {string} nothing what is said if the list is empty
  * @returns {Promise<T | undefined>}
  */
@@ -126,9 +126,10 @@ export async function pick(title, list, describe, nothing) {
 		"aria-controls": id,
 		"aria-autocomplete": "list",
 	});
-	const options = h("ul", { id, role: "listbox", "aria-label": title, class: "options" });
 	const said = h("p", { class: "help", role: "status" });
 	const all = list.map((item) => ({ item, ...describe(item) }));
+	const pictured = all.some((row) => row.picture) ? "options pictured" : "options";
+	const options = h("ul", { id, role: "listbox", "aria-label": title, class: pictured });
 	let shown = all;
 	let at = 0;
 	/** @param {typeof all[0]} row */
@@ -149,6 +150,7 @@ export async function pick(title, list, describe, nothing) {
 				h(
 					"li",
 					{ role: "option", id: `${id}-${i}`, "aria-selected": String(i === at), onclick: () => take(row) },
+					row.picture && h("img", { src: row.picture, alt: "", loading: "lazy", referrerpolicy: "no-referrer" }),
 					h("span", { class: "name" }, row.name),
 					row.detail && h("span", { class: "detail" }, row.detail),
 				),

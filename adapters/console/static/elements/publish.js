@@ -5,6 +5,7 @@
 import { keys, newKey } from "../api.js";
 import { button, count, fill, flag, h } from "../dom.js";
 import { askWith, noteField, toast, trouble } from "./dialog.js";
+import { changesIn } from "./diff.js";
 import { propose, whatChanges } from "./release.js";
 
 /** @typedef {import("../api.js").Tag} Tag */
@@ -48,6 +49,35 @@ export function publisher(api, session, id, signal, unsaved) {
 	let tags;
 	/** @type {TagRule} */
 	let first = firstTag([]);
+	/** @type {Map<string, import("../api.js").App | undefined>} versions that tags point to; undefined while they load */
+	const live = new Map();
+	let counted = { of: "", changes: [0] };
+
+	/**
+	 * How many changes the dialog lists for each of some moves, or undefined until the versions are loaded that their
+	 * tags point to.
+	 * @param {ReturnType<typeof offers>} moves
+	 */
+	function changes(moves) {
+		const from = [...new Set(moves.map((m) => String(m.from)))];
+		for (const version of from) {
+			if (live.has(version)) continue;
+			live.set(version, undefined);
+			api.app(id, version, signal).then(
+				(then) => {
+					live.set(version, then);
+					show();
+				},
+				() => live.delete(version),
+			);
+		}
+		const of = `${from.join()} ${app?.version}`;
+		const before = from.map((version) => live.get(version));
+		if (!app || before.some((then) => !then)) return undefined;
+		const now = app;
+		if (counted.of !== of) counted = { of, changes: before.map((then) => (then ? changesIn(then, now) : 0)) };
+		return counted.changes;
+	}
 
 	/** The moves that bring the latest version to those who see the app. */
 	function offers() {
@@ -63,11 +93,18 @@ export function publisher(api, session, id, signal, unsaved) {
 
 	function show() {
 		const moves = offers();
-		const behind = Math.max(...moves.map((m) => Number(m.to) - Number(m.from)));
 		const proposed = moves.some((m) => m.approvals > 0);
-		node.hidden = moves.length === 0;
-		const changes = `${count(behind, "change")} ${behind === 1 ? "is" : "are"} not live`;
-		fill(text, tags?.length === 0 ? "It is not live yet" : changes);
+		const fresh = tags?.length === 0;
+		const all = fresh || moves.length === 0 ? [] : changes(moves);
+		const least = Math.min(...(all ?? []));
+		const most = Math.max(...(all ?? []));
+		// Nothing is to be published where versions differ in nothing that is shown.
+		node.hidden = moves.length === 0 || !all || (!fresh && most === 0);
+		const several = least === most ? "" : `${least} to `;
+		fill(
+			text,
+			fresh ? "It is not live yet" : `${several}${count(most, "change")} ${most === 1 ? "is" : "are"} not live`,
+		);
 		fill(publish, proposed ? "Propose" : "Publish");
 		const what = proposed ? "Makes a release that somebody else approves" : "Moves";
 		publish.title = `${what}: ${moves.map((m) => m.tag).join(", ")}`;

@@ -22,7 +22,7 @@ export function leads(from, to) {
 }
 
 /**
- * What a move changes for those who see the tag, with all details once it is opened.
+ * What a move changes for those who see the tag, counted and with all details once it is opened.
  * @param {Api} api @param {{app: string, from: string | null, to: string | null}} move
  * @param {boolean} [open] whether it is opened at once @param {AbortSignal} [signal]
  */
@@ -31,15 +31,19 @@ export function whatChanges(api, { app, from, to }, open = false, signal) {
 	if (from === null) return help("There is no such tag yet. Pages can then show the app by it.");
 	if (from === to) return help("Nothing changes.");
 	const body = help("Loading…");
-	const node = h("details", { open }, h("summary", null, "What changes"), body);
+	const summary = h("summary", null, "What changes");
+	const node = h("details", { open }, summary, body);
 	let asked = false;
 	const load = async () => {
 		if (asked || !node.open) return;
 		asked = true;
-		const changes = await compared(api, app, from, to, signal).catch((e) =>
-			h("p", { class: "wrong" }, sentence(e)),
-		);
-		body.replaceWith(changes);
+		try {
+			const { node: all, changes } = await compared(api, app, from, to, signal);
+			summary.textContent = count(changes, "change");
+			body.replaceWith(all);
+		} catch (e) {
+			body.replaceWith(h("p", { class: "wrong" }, sentence(e)));
+		}
 	};
 	node.addEventListener("toggle", load);
 	void load();

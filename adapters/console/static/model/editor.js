@@ -35,13 +35,16 @@ const longest = 30_000;
 /** How many changes can be undone. */
 const memory = 200;
 
+/** @typedef {{before: Draft, after: Draft, group: string, at: number}} Step */
+/** @typedef {{done: Step[], undone: Step[]}} Trail what can be undone and redone */
+
 export class Editor extends EventTarget {
 	/** @type {State} */
 	state;
-	/** @type {{before: Draft, after: Draft, group: string, at: number}[]} */
-	#done = [];
-	/** @type {{before: Draft, after: Draft, group: string, at: number}[]} */
-	#undone = [];
+	/** @type {Step[]} */
+	#done;
+	/** @type {Step[]} */
+	#undone;
 	/** @type {ReturnType<typeof setTimeout> | undefined} */
 	#timer;
 	#wait = again;
@@ -56,9 +59,14 @@ export class Editor extends EventTarget {
 	#keys = new Map();
 	refusals = new Refusals();
 
-	/** @param {Service} service @param {App} app @param {boolean} [readonly] whether the app may not be changed */
-	constructor(service, app, readonly = false) {
+	/**
+	 * @param {Service} service @param {App} app @param {boolean} [readonly] whether the app may not be changed
+	 * @param {Trail} [trail] of the editor of the app before
+	 */
+	constructor(service, app, readonly = false, { done, undone } = { done: [], undone: [] }) {
 		super();
+		this.#done = [...done];
+		this.#undone = [...undone];
 		this.state = { kind: readonly ? "readonly" : "saved" };
 		this.service = service;
 		/** The app as it is stored, as far as it is known here. */
@@ -114,6 +122,29 @@ export class Editor extends EventTarget {
 		const { version, stored, draft } = this.work;
 		if (this.#sent.length === 0 && same(stored, draft)) return undefined;
 		return { version, sent: this.#sent.map((sent) => changesOf(stored, sent)), changes: changesOf(stored, draft) };
+	}
+
+	/** What can be undone and redone, for the next editor of the app: elements have the keys of the service. */
+	get trail() {
+		/** @param {Draft} draft */
+		const keyed = (draft) => ({
+			...draft,
+			elements: draft.elements.map((e) => ({ ...e, key: this.keyOf(e.key) })),
+		});
+		/** @param {Step} step */
+		const step = ({ before, after, at }) => ({ before: keyed(before), after: keyed(after), group: "", at });
+		return { done: this.#done.map(step), undone: this.#undone.map(step) };
+	}
+
+	/** The key that the service has given to an element, as far as it has one. @param {string} key that it has here */
+	keyOf(key) {
+		for (const [given, here] of this.#keys) if (here === key) return given;
+		return key;
+	}
+
+	/** The key that an element has here. @param {string} key that the service has given to it */
+	keyHere(key) {
+		return this.#keys.get(key) ?? key;
 	}
 
 	/**
@@ -332,10 +363,10 @@ export class Editor extends EventTarget {
 	/**
 	 * Goes on from where another editor was, in one step that can be undone. It fails if the version of then cannot be
 	 * read.
-	 * @param {import("./local.js").Kept} kept
+	 * @param {import("./local.js").Kept} kept @param {boolean} [trailed] whether the trail has the steps of that editor
 	 * @returns {Promise<boolean>} whether it has; it does not in a conflict
 	 */
-	async bring({ version, sent, changes }) {
+	async bring({ version, sent, changes }, trailed = false) {
 		const other = new Editor(this.service, await this.service.app(this.app.id, version));
 		other.draft = withChanges(other.saved, changes);
 		other.#sent = sent.map((s) => withChanges(other.saved, s));
@@ -356,7 +387,9 @@ export class Editor extends EventTarget {
 			draft: merge(this.saved, before, keyed(work.draft)).draft,
 		};
 		this.#sent.push(...other.#sent.map(keyed));
-		this.change(merge(this.saved, keyed(other.draft), before).draft);
+		const { draft } = merge(this.saved, keyed(other.draft), before);
+		if (trailed) this.#set(draft);
+		else this.change(draft);
 		if (other.state.kind === "conflict") this.#merge(mine, merge(mine.stored, mine.draft, this.saved));
 		return true;
 	}

@@ -161,8 +161,10 @@ export class LocalDraft {
 	 * @param {import("./editor.js").Editor} editor
 	 * @param {AbortSignal} signal ends it
 	 * @param {{storage?: Storage, locks?: LockManager}} [browser]
+	 * @param {string} [trailed] the name of the draft whose steps the editor can undo
 	 */
-	constructor(whose, editor, signal, { storage = browserStorage(), locks = navigator.locks } = {}) {
+	constructor(whose, editor, signal, { storage = browserStorage(), locks = navigator.locks } = {}, trailed = "") {
+		this.trailed = trailed;
 		this.whose = whose;
 		this.editor = editor;
 		this.signal = signal;
@@ -213,7 +215,8 @@ export class LocalDraft {
 			const text = this.storage?.getItem(name);
 			if (!text) continue;
 			try {
-				if (!(await this.editor.bring(/** @type {Kept} */ (/** @type {unknown} */ (parse(text)))))) continue;
+				const left = /** @type {Kept} */ (/** @type {unknown} */ (parse(text)));
+				if (!(await this.editor.bring(left, name === this.trailed))) continue;
 			} catch (e) {
 				// The version may be one of another store, and the text be broken or of another program.
 				if (e instanceof ApiError && e.code !== "not_found") throw e;

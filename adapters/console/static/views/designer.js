@@ -31,6 +31,14 @@ import { elementName } from "../model/timeline.js";
 /** @typedef {import("../router.js").Context} Context */
 /** @typedef {import("../session.js").Session} Session */
 
+/**
+ * What can be undone in the apps that were open in this tab, and the names of their drafts, the last one last.
+ * @type {Map<string, {trail: import("../model/editor.js").Trail, name: string}>}
+ */
+const trails = new Map();
+/** For so many apps it is kept. */
+const apps = 20;
+
 /** @param {Context} context @returns {import("../router.js").View} */
 export function view(context) {
 	const { session, api, params, signal } = context;
@@ -41,8 +49,15 @@ export function view(context) {
 	async function load() {
 		try {
 			const [app] = await Promise.all([api.app(params[0], undefined, signal), askLanguages(api, signal)]);
-			const editor = new Editor(api, app, !session.mayWrite(app));
-			local = new LocalDraft([api.base.href, session.me?.urn ?? "", app.id], editor, signal);
+			const whose = [api.base.href, session.me?.urn ?? "", app.id];
+			const before = trails.get(whose.join(" "));
+			const editor = new Editor(api, app, !session.mayWrite(app), before?.trail);
+			const { name } = (local = new LocalDraft(whose, editor, signal, {}, before?.name));
+			signal.addEventListener("abort", () => {
+				trails.delete(whose.join(" "));
+				trails.set(whose.join(" "), { trail: editor.trail, name });
+				for (const oldest of [...trails.keys()].slice(0, -apps)) trails.delete(oldest);
+			});
 			build(page, local, context);
 			if (!editor.readonly) void local.restore().catch(tell);
 		} catch (e) {
@@ -313,6 +328,7 @@ function cardList(editor, components, session) {
 			(c) => ({
 				name: titleOf(c),
 				detail: `${titleOf(c) === c.name ? "" : `${c.name} · `}version ${c.version}`,
+				picture: pictureOf(c, components.base),
 			}),
 			"There are no components yet. Those who may create them do it under Components.",
 		);
@@ -352,6 +368,17 @@ function cardList(editor, components, session) {
 		cards,
 		node: h("div", null, none, list, !editor.readonly && adder(() => add(editor.draft.elements.length)), said),
 	};
+}
+
+/**
+ * The address of a component's picture, if it may be shown. One of another host tells that host who looks, so it is
+ * shown to those who let the pictures of assets be shown.
+ * @param {{preview?: string}} component @param {URL} base
+ */
+function pictureOf({ preview = "" }, base) {
+	const address = preview !== "" && URL.canParse(preview, base) ? new URL(preview, base) : undefined;
+	const foreign = address?.protocol === "https:" && sessionStorage.getItem("vitrine.images") === "yes";
+	return address && (address.origin === base.origin || foreign) ? address.href : undefined;
 }
 
 /**

@@ -256,9 +256,9 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		const body = h("div", { class: "loading", "aria-busy": "true" });
 		fill(comparison, h("div", { class: "row" }, h("h2", null, "What changed"), a.node, b.node), wrong, body);
 		try {
-			const changes = await compared(api, id, from, until, signal);
+			const { node } = await compared(api, id, from, until, signal);
 			if (!body.isConnected) return; // another comparison was begun meanwhile
-			body.replaceWith(changes);
+			body.replaceWith(node);
 			comparison.scrollIntoView({ block: "nearest" });
 		} catch (e) {
 			if (!signal.aborted && body.isConnected)
@@ -269,7 +269,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	/** @param {string} version */
 	async function restore(version) {
 		const latest = list.items[0].version;
-		const changes = await compared(api, id, latest, version, signal);
+		const { node } = await compared(api, id, latest, version, signal);
 		const keyFor = keys();
 		const note = noteField();
 		const restored = await askWith(
@@ -280,7 +280,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 					null,
 					`This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`,
 				),
-				changes,
+				node,
 				note.node,
 			],
 			"Restore",

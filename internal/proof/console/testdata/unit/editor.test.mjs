@@ -116,6 +116,35 @@ test("undo takes my change back and leaves what others changed since", async () 
 	mock.timers.reset();
 });
 
+test("undo and redo go on in the next editor of the app, also over elements that were new", async () => {
+	mock.timers.enable({ apis: ["setTimeout"] });
+	const service = new Service(random(1), [{ n: 0 }]);
+	const one = new Editor(service, service.latest);
+	const item = { key: newKey(), component: { name: "c", version: "1" }, config: { n: 1 } };
+	one.arrange([...one.draft.elements, item]);
+	await quiet([one]);
+	one.arrange(one.draft.elements.with(1, { ...item, config: { n: 2 } }));
+	await quiet([one]);
+	one.undo();
+	await quiet([one]);
+	const configs = () => service.latest.elements.map((e) => e.config.n);
+	assert.deepEqual(configs(), [0, 1]);
+	one.close();
+	const other = new Editor(service, service.latest);
+	other.change({ ...other.draft, title: "theirs" });
+	await quiet([other]);
+	const two = new Editor(service, service.latest, false, one.trail);
+	two.redo();
+	await quiet([two]);
+	assert.deepEqual(configs(), [0, 2]);
+	two.undo();
+	two.undo();
+	await quiet([two]);
+	assert.deepEqual([configs(), service.latest.title], [[0], "theirs"]);
+	assert.equal(two.canUndo, false);
+	mock.timers.reset();
+});
+
 test("what the service refuses stays, and is tried again with the next change", async () => {
 	mock.timers.enable({ apis: ["setTimeout"] });
 	const service = new Service(random(1), [{ a: 1 }]);
