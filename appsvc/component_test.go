@@ -519,3 +519,24 @@ func TestAComponentThatWasMadeAnewMeanwhileIsAnother(t *testing.T) {
 		})
 	}
 }
+
+// A list of components has the addresses of their pictures, and so has the whole manifest.
+func TestComponentsHaveAPreview(t *testing.T) {
+	ctx := context.Background()
+	w := bench(t, appsvc.Limits{})
+	for name, member := range map[string]string{"a": "", "b": `"preview":"/b.svg",`} {
+		manifest := fmt.Sprintf(`{"name":%q,"version":"1",%s"main":"/x.js","configSchema":{}}`, name, member)
+		if _, err := w.As(editor).CreateComponent(ctx,
+			appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, _, err := listed(w.As(editor).ListComponents(ctx, appsvc.ListComponentsRequest{}))
+	if err != nil || len(list) != 2 || list[0].Preview() != nil || list[1].Preview() == nil ||
+		*list[1].Preview() != "/b.svg" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if c, err := w.As(editor).Component(ctx, "b"); err != nil || c.Preview() == nil || *c.Preview() != "/b.svg" {
+		t.Errorf("%s, %v", c.Manifest, err)
+	}
+}

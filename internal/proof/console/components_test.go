@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/examples/components"
 )
 
@@ -168,4 +170,28 @@ func renderInNode(t *testing.T, name string, configs []json.RawMessage, server s
 		t.Fatalf("%s cannot be rendered: %v: %s", name, err, out)
 	}
 	return rendered
+}
+
+// Whoever adds an element sees a picture of each component that has one. One of another host is shown to those who let
+// the pictures of assets be shown.
+func TestComponentsHavePictures(t *testing.T) {
+	w := newWorld(t, "-demo")
+	demo := httpapi.Principal{Caller: vitrine.Caller{URN: "urn:vitrine:demo.test:user=demo",
+		Moderates: []string{"urn:vitrine:demo.test"}, Components: true}}
+	w.request(demo, "POST", "/components", `{"name":"elsewhere","version":"1","main":"/x.js","configSchema":{},`+
+		`"preview":"https://pictures.example.test/a.png"}`)
+	w.component("plain", "1", `{}`)
+	p := w.signIn(demo, "/apps/de300000-0000-4000-8000-000000000006")
+	p.Click(named("Add an element"))
+	p.See(`//dialog//*[@role="option"][contains(., "Poll")]//img[contains(@src, "/x/demo/pictures/poll-component.svg")]`)
+	p.Until(`() => {
+		const pictures = [...document.querySelectorAll("dialog [role=option] img")];
+		return pictures.length === 7 && pictures.every((i) => i.complete && i.naturalWidth > 0);
+	}`)
+	p.looked("pictures", axeCore(t))
+	p.Press("countd" + keyEnter)
+	p.Until(`() => document.activeElement.closest("li.card")?.getAttribute("aria-label").includes("Countdown")`)
+	p.Run(new(any), `async () => sessionStorage.setItem("vitrine.images", "yes")`)
+	p.Click(named("Add an element"))
+	p.See(`//dialog//*[@role="option"][contains(., "elsewhere")]//img[@referrerpolicy="no-referrer"]`)
 }
