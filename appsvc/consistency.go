@@ -31,10 +31,11 @@ import (
 //   - releases are in their lists, and have the fields that their states require;
 //   - the languages are in canonical form, and those of latest and tagged versions are known;
 //   - comments are within their limits, are counted, and are about versions that the app has;
+//   - links to show have the fields that they require, and are found by their secrets;
 //   - the index entries are those that follow from the other records, and each list of apps has a unique number.
 //
-// It keeps the number of each list and component and a digest of each manifest in memory. Archives leave out the feed
-// and the answers to idempotency keys.
+// It keeps the number of each list and component and a digest of each manifest in memory. Archives leave out the feed,
+// the answers to idempotency keys, and links to show.
 func Maintenance(limits Limits) storage.Maintenance {
 	return storage.Maintenance{
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
@@ -248,6 +249,7 @@ func (a *audit) checkApps(kind string) {
 		a.checkHistory(h)
 		a.checkTags(h)
 		a.checkComments(h)
+		a.checkPreviews(h)
 		return a.checkEntries(stored, used)
 	})
 }

@@ -114,7 +114,12 @@ func (s *Session) delivery(ctx context.Context, r *reader, id, tag string) (d De
 	if err != nil {
 		return d, err
 	}
-	name := deliveryName{versionName{id, app.Version.Number()}, ""}
+	return s.deliveryAs(ctx, r, app, tag)
+}
+
+// deliveryAs returns a version of an app as a page gets it by a tag.
+func (s *Session) deliveryAs(ctx context.Context, r *reader, app App, tag string) (d Delivery, err error) {
+	name := deliveryName{versionName{app.ID, app.Version.Number()}, ""}
 	if mayHaveTexts(app.Body) {
 		if err := r.Ahead(ctx, records.LanguagesKey); err != nil { // once for all apps
 			return d, err
@@ -176,7 +181,8 @@ func deliveryOf(ctx context.Context, app App) (Delivery, error) {
 
 // AppendJSON appends the JSON of the delivery: {"id", "tag", "version", "title", "publishedAt", "updatedAt", "lang",
 // "fallbacks", "languages", "elements": [{"key", "name", "version", "main", "headless", "config"}]}, or {"id", "error",
-// "code"}. lang, fallbacks and languages are only written for an app with texts, and headless if it is true. root is
+// "code"}. tag and publishedAt are left out without a tag, as of a preview; lang, fallbacks and languages are only
+// written for an app with texts, and headless if it is true. root is
 // the scheme and the host, such as https://host.example, of scripts whose address is a path, and of files of the asset
 // library: strings of a config that begin with base, the base path, and /x/file/.
 func (d Delivery) AppendJSON(dst []byte, root, base string) []byte {
@@ -185,10 +191,14 @@ func (d Delivery) AppendJSON(dst []byte, root, base string) []byte {
 		dst = appendString(append(dst, `,"error":`...), e.Reason)
 		return append(appendString(append(dst, `,"code":`...), string(e.Code)), '}')
 	}
-	dst = appendString(append(dst, `,"tag":`...), d.Tag)
+	if d.Tag != "" {
+		dst = appendString(append(dst, `,"tag":`...), d.Tag)
+	}
 	dst = appendString(append(dst, `,"version":`...), d.Version.String())
-	dst = append(appendString(append(dst, `,"title":`...), d.Title), `,"publishedAt":`...)
-	dst = strconv.AppendInt(dst, d.PublishedAt, 10)
+	dst = appendString(append(dst, `,"title":`...), d.Title)
+	if d.Tag != "" {
+		dst = strconv.AppendInt(append(dst, `,"publishedAt":`...), d.PublishedAt, 10)
+	}
 	dst = strconv.AppendInt(append(dst, `,"updatedAt":`...), d.UpdatedAt, 10)
 	dst = append(appendLanguages(dst, d.Lang, d.Fallbacks, d.Languages), `,"elements":[`...)
 	for i, e := range d.Elements {

@@ -88,7 +88,7 @@ const mostOpenReleases = 500
 // for the key of a program. It returns ErrInvalid if Limit is out of range, or After is not a cursor of this list.
 func (s *Session) Inbox(ctx context.Context, in InboxRequest) (Inbox, error) {
 	s = s.calls("Inbox")
-	if err := s.person(); err != nil {
+	if err := s.person("an inbox"); err != nil {
 		return Inbox{}, err
 	}
 	limit, err := paging.Limit(in.Limit, 100, s.service.limits.Page)
@@ -261,7 +261,7 @@ func (s *Session) mentions(
 // before the one that is noted changes nothing, and one to come counts as now. It returns ErrForbidden for the key of a
 // program, and ErrInvalid unless the time is positive.
 func (s *Session) SeeInbox(ctx context.Context, until int64) error {
-	if err := s.person(); err != nil {
+	if err := s.person("an inbox"); err != nil {
 		return err
 	}
 	if until <= 0 {
@@ -276,11 +276,11 @@ func (s *Session) SeeInbox(ctx context.Context, until int64) error {
 	})
 }
 
-// person returns an error for a caller that is no person.
-func (s *Session) person() error {
+// person returns an error for a caller that is no person. what is for people.
+func (s *Session) person(what string) error {
 	err := s.check()
 	if err == nil && s.by.Key != "" {
-		err = fault.Forbidden("an inbox is for people, and not for the keys of programs")
+		err = fault.Forbidden("%s is for people, and not for the keys of programs", what)
 	}
 	return err
 }

@@ -139,6 +139,24 @@ var appBehaviours = []behaviour{
 			}
 		}
 	}},
+	{"links are made, listed and revoked", func(t *testing.T, as func(httpapi.Principal) services) {
+		s := as(editor)
+		app := newApp(t, s, "first", site)
+		p := ok(s.apps.CreatePreview(t.Context(),
+			appsvc.CreatePreviewRequest{AppID: app.ID, Version: "latest", Days: 3, Note: "for <you>"}))(t)
+		if p.Version != "latest" || p.Note != "for <you>" || p.By != editor.URN || len(p.Secret) != 46 ||
+			p.Expires != p.CreatedAt+3*24*3600_000 {
+			t.Errorf("%+v", p)
+		}
+		list := ok(s.apps.ListPreviews(t.Context(), app.ID))(t)
+		if p.Secret, p.URL = "", ""; len(list) != 1 || list[0] != p {
+			t.Errorf("%+v, want %+v", list, p)
+		}
+		_, err := s.apps.CreatePreview(t.Context(), appsvc.CreatePreviewRequest{AppID: app.ID, Version: "0", Days: 31})
+		wantError(t, "31 days", err, vitrine.ErrInvalid)
+		must(t, s.apps.DeletePreview(t.Context(), app.ID, p.ID))
+		wantError(t, "revoked twice", s.apps.DeletePreview(t.Context(), app.ID, p.ID), vitrine.ErrNotFound)
+	}},
 	{"the history says what changed, and a diff brings it back",
 		func(t *testing.T, as func(httpapi.Principal) services) {
 			s := as(editor)

@@ -25,6 +25,9 @@ type (
 		Approvers(ctx context.Context, releaseID, query string) ([]appsvc.Person, error)
 		Inbox(ctx context.Context, in appsvc.InboxRequest) (appsvc.Inbox, error)
 		SeeInbox(ctx context.Context, until int64) error
+		CreatePreview(ctx context.Context, in appsvc.CreatePreviewRequest) (appsvc.Preview, error)
+		ListPreviews(ctx context.Context, appID string) ([]appsvc.Preview, error)
+		DeletePreview(ctx context.Context, appID, id string) error
 		ListComments(ctx context.Context, in appsvc.ListCommentsRequest) (vitrine.Page[appsvc.Comment], error)
 		AllComments(ctx context.Context, in appsvc.ListCommentsRequest) iter.Seq2[appsvc.Comment, error]
 		CreateComment(ctx context.Context, in appsvc.CreateCommentRequest) (appsvc.Comment, error)

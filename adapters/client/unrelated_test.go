@@ -84,6 +84,13 @@ var answered = map[string]func(context.Context, *client.Client) error{
 	"Apps.DeleteComment": func(ctx context.Context, c *client.Client) error {
 		return c.Apps.DeleteComment(ctx, "a", "1")
 	},
+	"Apps.CreatePreview": ofApps((*client.Apps).CreatePreview, appsvc.CreatePreviewRequest{AppID: "a"}),
+	"Apps.ListPreviews": func(ctx context.Context, c *client.Client) error {
+		return second(c.Apps.ListPreviews(ctx, "a"))
+	},
+	"Apps.DeletePreview": func(ctx context.Context, c *client.Client) error {
+		return c.Apps.DeletePreview(ctx, "a", "1")
+	},
 	"Apps.TagsNamed": func(ctx context.Context, c *client.Client) error {
 		return second(c.Apps.TagsNamed(ctx, "t", []string{"a"}))
 	},

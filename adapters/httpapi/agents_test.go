@@ -39,7 +39,7 @@ var callsAllowed = map[string][]string{
 		AllPublished Languages
 		Component ListComponents AllComponents ComponentVersion ListComponentVersions AllComponentVersions
 		Release ListReleases AllReleases Changes Follow
-		ListComments AllComments Readers Approvers Inbox
+		ListComments AllComments Readers Approvers Inbox ListPreviews
 		CreateApp Patch Restore CreateRelease UpdateRelease CreateComment ReplyToComment`),
 	"assets": strings.Fields(`Asset AllAssets Search Attributes Folder ListFolders AllFolders Permissions Explain
 		ShowFolder CheckMember Changes Follow

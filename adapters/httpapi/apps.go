@@ -28,7 +28,12 @@ func (a appRoutes) searches(c *call) error {
 
 // in is as for an endpoint that has the parameter lang.
 func (a appRoutes) in(c *call) *appsvc.Session {
-	return a.as(c).In(c.query.filled(langParameter, "want a language, such as de or de-AT"))
+	return a.as(c).In(c.lang())
+}
+
+// lang returns the language in which texts are answered, "" for none.
+func (c *call) lang() string {
+	return c.query.filled(langParameter, "want a language, such as de or de-AT")
 }
 
 // langParameter names the language in which texts are answered.

@@ -177,7 +177,7 @@ const hiddenToken = "[token]"
 // may be escaped, also more than once.
 var likeToken = regexp.MustCompile(`(?i:(?:` + escapable("svctoken") + `|` + escapable("bearer") +
 	`)(?:=|:|\+|\s|%(?:25)*(?:3d|3a|20))+)[^\s"<&]+` +
-	`|\b(?:vt|pk|in)_[\w-]{43}` + // keys and invitations of package signin
+	`|\b(?:vt|pk|in|sh)_[\w-]{43}` + // keys and invitations of package signin, and links to show
 	`|` + escapable("eyJ") + `[\w%=-]*(?:(?:\.|%(?:25)*2[eE])[\w.%=-]+|$|…)`)
 
 // escapable returns a pattern for a word of letters, each as it is or escaped.

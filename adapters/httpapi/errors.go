@@ -181,14 +181,14 @@ func (c *call) setError(r *httpError) {
 	c.cacheAs(revalidate)
 	// Whatever the method is, and whether there is such a path.
 	if path := c.r.URL.Path; strings.HasPrefix(path, c.h.BasePath+publicPath) ||
-		strings.HasPrefix(path, c.h.BasePath+shownFilePath) {
+		strings.HasPrefix(path, c.h.BasePath+shownFilePath) || path == c.h.BasePath+previewPath {
 		c.cacheAs(noStore)
 		delete(header, "Cache-Tag")
 	}
 	switch r.status {
 	case http.StatusUnauthorized:
 		header["Www-Authenticate"] = []string{c.h.Challenge}
-		if len(c.routes) > 0 && c.routes[0].is(rpc) {
+		if len(c.routes) > 0 && (c.routes[0].is(rpc) || c.routes[0].path == previewPath) {
 			header["Www-Authenticate"] = []string{"Bearer"}
 		}
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:

@@ -54,6 +54,7 @@ func (c *call) preflight() {
 //	cors.html                              a day, also in shared caches
 //	deliveries to pages                    as Config.PublicCache says, also in shared caches
 //	errors below x/public/ and x/file/     not at all
+//	links to show, and what they show      not at all
 //	files of assets                        a minute, or a year with the version of their bytes; also in shared caches
 //	event streams, exports of reviews      not at all
 //	requests that net/http cannot read     not at all

@@ -115,8 +115,8 @@ func (o describedOperation) hold(t *testing.T, name string, rt route) {
 	want := map[int]bool{
 		rt.status: true,
 		400:       len(rt.query) > 0 || rt.writes() || narrow,
-		401:       !rt.is(public) || rt.is(shared),
-		413:       rt.body.types != nil && (!rt.body.stream || rt.body.types[0] == anyType),
+		401:       !rt.is(public) || rt.authorize != nil,
+		413:       rt.body.types != nil && (!rt.body.stream || rt.body.types[0] == anyType) || rt.path == previewPath,
 		415:       rt.body.types != nil,
 	}
 	for status, known := range want {

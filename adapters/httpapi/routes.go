@@ -62,6 +62,10 @@ func (h *handler) routes() []route {
 			write("DELETE", "/apps/{id}/comments/{comment}", 204, a.deleteComment, 0, noBody),
 			write("POST", "/apps/{id}/comments/{comment}/replies", 201, a.reply, slash|agents, jsonBody),
 
+			get("/apps/{id}/previews/", a.previews, slash),
+			write("POST", "/apps/{id}/previews/", 201, a.createPreview, slash, jsonBody),
+			write("DELETE", "/apps/{id}/previews/{preview}", 204, a.deletePreview, 0, noBody),
+
 			get("/components/", a.components, slash|lenient, "after"),
 			write("POST", "/components/", 201, a.createComponent, slash|keyed, jsonBody),
 			get("/components/{name}", a.component, lenient),
@@ -89,6 +93,7 @@ func (h *handler) routes() []route {
 
 			get("/x/changes", a.changes, slash, "after", "types", "app", "limit"),
 		)
+		all = append(all, authorized(authorizePreview, get(previewPath, a.shown, public, langParameter))...)
 		all = append(all,
 			authorized(authorizeKey,
 				get(publicPath+"{tag}", a.deliver, public|shared, "app", "limit", "after", langParameter,

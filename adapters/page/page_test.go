@@ -23,7 +23,7 @@ func TestFiles(t *testing.T) {
 			return w
 		}
 		for name, mediaType := range map[string]string{"vitrine.js": "text/javascript", "preview.js": "text/javascript",
-			"vitrine.d.ts": "text/plain", "preview.html": "text/html", "vitrine-data.js": "text/javascript",
+			"vitrine.d.ts": "text/plain", "preview.html": "text/html", "show.js": "text/javascript", "show.css": "text/css", "vitrine-data.js": "text/javascript",
 			"vitrine-data.d.ts": "text/plain"} {
 			w := ask(prefix + "x/" + name)
 			if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), mediaType) ||
@@ -47,7 +47,17 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s: the policy is %q", name, policy)
 			}
 		}
-		for _, path := range []string{"x/", "x/none.js", "x/console/main.js", "apps/", "y/vitrine.js"} {
+		w := ask(prefix + "x/show")
+		for name, want := range map[string]string{"Cache-Control": "no-store", "X-Robots-Tag": "noindex",
+			"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+			"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": "default-src 'none'; " +
+				"script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; " +
+				"form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-same-origin"} {
+			if have := w.Header().Get(name); have != want || w.Code != 200 {
+				t.Errorf("x/show: %d, %s %q, want %q", w.Code, name, have, want)
+			}
+		}
+		for _, path := range []string{"x/", "x/show.html", "x/show/", "x/show/app", "x/none.js", "x/console/main.js", "apps/", "y/vitrine.js"} {
 			if w := ask(prefix + path); w.Code != http.StatusTeapot {
 				t.Errorf("%s does not go to the API: %d", path, w.Code)
 			}

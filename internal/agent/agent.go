@@ -7,7 +7,7 @@ import "strings"
 var may = strings.Fields(`
 	appsvc.Changes appsvc.Component appsvc.ComponentVersion appsvc.Deliver appsvc.Diff appsvc.Languages
 	appsvc.ListApps appsvc.ListComments appsvc.ListComponents appsvc.ListComponentVersions appsvc.ListHistory
-	appsvc.ListPublished appsvc.Readers appsvc.Approvers appsvc.Inbox
+	appsvc.ListPublished appsvc.Readers appsvc.Approvers appsvc.Inbox appsvc.ListPreviews
 	appsvc.ListReleases appsvc.ListTagMoves appsvc.ListTags appsvc.ListVersions appsvc.Release appsvc.Tag
 	appsvc.TaggedApp appsvc.TaggedAppIn appsvc.TagsNamed appsvc.Version
 	appsvc.CreateApp appsvc.Patch appsvc.Restore appsvc.CreateRelease appsvc.UpdateRelease

@@ -13,6 +13,7 @@
 //	components.go  components
 //	releases.go    the lists of releases
 //	comments.go    comments with their replies, and their lists
+//	previews.go    links that show an app to people without an account
 //	results.go     results of idempotent writes
 //
 // An index record is written in the function that writes what it leads to.

@@ -95,6 +95,9 @@ const (
 	// seen/<user> is the time until when a user has seen the inbox, as a decimal number.
 	SeenKind = "seen/"
 
+	// preview/<app> <id> is a Preview, as JSON, and shown/<hash of the secret> is its key. Archives have neither.
+	PreviewKind, ShownKind = "preview/", "shown/"
+
 	// component/<name> <version> is a version of a component without its manifest: JSON, see Component.
 	ComponentKind = "component/"
 	// manifest/<name> <version> is its manifest.
@@ -128,7 +131,7 @@ var CounterKey, RulesKey, PublishedKey, LanguagesKey = Key(CounterKind), Key(Rul
 // DerivedKinds are the kinds of records that follow from others: from heads, components, releases and moves of tags.
 var DerivedKinds = []string{BodyKind, LargeKind, HistoryKind, RestoredKind, TagKind, MoveKind, MovedKind, ManifestKind,
 	IDKind, CreatedKind, UpdatedKind, UsedKind, WordKind, NoteKind, PublishedKind, SpokenKind, ListedKind, DueKind,
-	CommentKind, TalkKind, OpenKind, MentionedKind, CommentedKind, CommenterKind}
+	CommentKind, TalkKind, OpenKind, MentionedKind, CommentedKind, CommenterKind, PreviewKind, ShownKind}
 
 // Unknown returns a fault for each record that is of no kind.
 func Unknown(ctx context.Context, r storage.Reader) ([]storage.Fault, error) {
@@ -136,9 +139,14 @@ func Unknown(ctx context.Context, r storage.Reader) ([]storage.Fault, error) {
 		CounterKind, ComponentKind, RulesKind, SeenKind, LanguagesKind, ReleaseKind, ResultKind, ExpiresKind)...)
 }
 
-// NotArchived are the prefixes of keys that archives leave out: the feed of changes, and results of writes.
+// NotArchived are the prefixes of keys that archives leave out: the feed of changes, results of writes, and previews: a
+// link that was revoked must not work again in a copy of the store.
 func NotArchived() []string {
-	return append(feed.Kinds(Space), keyval.Prefix(Space, ResultKind), keyval.Prefix(Space, ExpiresKind))
+	out := feed.Kinds(Space)
+	for _, kind := range []string{ResultKind, ExpiresKind, PreviewKind, ShownKind} {
+		out = append(out, keyval.Prefix(Space, kind))
+	}
+	return out
 }
 
 // Key returns the key of a record of a kind.

@@ -125,6 +125,13 @@ func (t Writer) Erase(ctx context.Context, h Head, published []Published) error 
 			return err
 		}
 	}
+	previews, err := t.Rows.Previews(ctx, h.ID)
+	if err == nil {
+		err = t.DeletePreviews(ctx, previews...)
+	}
+	if err != nil {
+		return err
+	}
 	return t.eraseComments(ctx, h.ID)
 }
 

@@ -12,7 +12,8 @@ func (w *world) comment(thing string) {
 }
 
 // commentRows are about the comments of apps. Whoever reads an app reads them, and persons who read it write some. A
-// comment of somebody else is neither changed nor removed; who may change the app resolves it.
+// comment of somebody else is neither changed nor removed; who may change the app resolves it. Links that show an app
+// are for persons who may change it.
 func commentRows() []row {
 	const comments, one = "/apps/{id}/comments", "/apps/{id}/comments/{comment}"
 	about := func(method, path, what, below, body, says string) row {
@@ -32,6 +33,11 @@ func commentRows() []row {
 		rw.writers = true
 		return rw
 	}
+	persons := func(rw row) row {
+		rw.keys = 403
+		return rw
+	}
+	const previews = "/apps/{id}/previews"
 	list := about("GET", comments, "", "/comments/", "", "+200 -404")
 	list.check = func(w *world, _ caller, _ string, r reply) {
 		if !strings.Contains(r.body, "a comment") {
@@ -51,6 +57,11 @@ func commentRows() []row {
 		talk(about("POST", one+"/replies", "to one that is not", "/comments/9/replies", `{"text":"a reply"}`,
 			"+404 -404")),
 		writers(ofApp("GET", "/apps/{id}/people", "", "/people?q=x", "", "+200 -404")),
+		persons(writers(ofApp("GET", previews, "", "/previews/", "", "+200 -404"))),
+		persons(ofApp("POST", previews, "", "/previews", `{"version":"latest","days":1}`, "+201 -404")),
+		persons(ofApp("POST", previews, "a version that is not", "/previews", `{"version":"9"}`, "+404 -404")),
+		persons(ofApp("POST", previews, "a release that is not", "/previews", `{"release":"x"}`, "+404 -404")),
+		persons(ofApp("DELETE", previews+"/{preview}", "one that is not", "/previews/x", "", "+404 -404")),
 		{route: "GET /x/inbox/", says: "200", keys: 403, request: func(*world, string) request {
 			return get("/x/inbox")
 		}},
