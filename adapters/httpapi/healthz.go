@@ -2,9 +2,12 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // healthPath is at the root, wherever the app service is.
@@ -14,7 +17,7 @@ const healthPath = "/healthz"
 const healthPatience = 800 * time.Millisecond
 
 // health serves GET /healthz without a token. 200 with {"status":"ok"} if Config.Ready returns nil within 800
-// milliseconds, else 503. It reserves no memory and waits for no lock of the domains, so it responds whatever else the
+// milliseconds, and with "writes":"full" in it for an error that wraps vitrine.ErrFull, else 503. It reserves no memory and waits for no lock of the domains, so it responds whatever else the
 // process does. One call of Ready is under way at a time, and all clients that wait get its result.
 func (h *handler) health(c *call) (err error) {
 	if h.Ready != nil {
@@ -26,6 +29,10 @@ func (h *handler) health(c *call) (err error) {
 		case <-timer.C:
 			err = fmt.Errorf("no response within %s", healthPatience)
 		}
+	}
+	if errors.Is(err, vitrine.ErrFull) {
+		c.out = append(c.out, `{"status":"ok","writes":"full"}`...)
+		return nil
 	}
 	if err != nil {
 		c.log("not ready", err)

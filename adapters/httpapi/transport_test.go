@@ -242,17 +242,14 @@ func TestAPanicIs500AndTheServerLives(t *testing.T) {
 }
 
 func TestHealthAsksWhetherTheServiceIsReady(t *testing.T) {
-	down := false
-	w := newWorld(t, func(c *httpapi.Config) {
-		c.Ready = func(context.Context) error {
-			if down {
-				return os.ErrClosed
-			}
-			return nil
-		}
-	})
+	var state error
+	w := newWorld(t, func(c *httpapi.Config) { c.Ready = func(context.Context) error { return state } })
 	w.send("GET", "/healthz", "").want(200)
-	down = true
+	state = fmt.Errorf("ready: %w", vitrine.ErrFull)
+	if r := w.send("GET", "/healthz", "").want(200); r.body != `{"status":"ok","writes":"full"}` {
+		t.Error(r.body)
+	}
+	state = os.ErrClosed
 	if r := w.send("GET", "/healthz", "").want(503); r.header.Get("Retry-After") == "" ||
 		strings.Contains(r.body, "closed") {
 		t.Errorf("%s %v", r.body, r.header)

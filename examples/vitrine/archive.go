@@ -28,7 +28,7 @@ import (
 func maintenance(access bool, files assets.Files) []storage.Maintenance {
 	return []storage.Maintenance{
 		appsvc.Maintenance(appsvc.Limits{}), assets.Maintenance(assets.Limits{}, files), reviews.Maintenance(),
-		webhook.Maintenance(), signin.Maintenance(access),
+		webhook.Maintenance(), signin.Maintenance(access), {NotArchived: []string{roomSpace + " "}},
 	}
 }
 

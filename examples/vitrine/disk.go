@@ -15,8 +15,9 @@ type disk struct {
 	readOnly   bool
 }
 
-// leastRoom is the room below which a disk is about to be full. The log of a store alone may need that much.
-const leastRoom = 64 << 20
+// nearlyFull reports whether the disk has less than 64 MiB, which the log of a store may need, or than half of a small
+// disk.
+func (d disk) nearlyFull() bool { return d.free < min(64<<20, d.size/2) }
 
 // diskNear is diskOf for the directory of a store. It follows a symbolic link to the store.
 func diskNear(db string) (disk, bool) {

@@ -141,8 +141,8 @@ func (r *checkup) ofFiles(db string) {
 		r.add("diskFree", d.free)
 		r.add("diskBytes", d.size)
 		r.add("readOnlyDisk", d.readOnly)
-		if !d.readOnly && d.free < leastRoom {
-			r.fault(fmt.Errorf("the disk of %s has %s left: changes are refused when it is full", db, inUnits(d.free)))
+		if !d.readOnly && d.nearlyFull() {
+			r.fault(fmt.Errorf("the disk of %s has %s left: files are refused, and all changes when it is full", db, inUnits(d.free)))
 		}
 	}
 	if made, copied, err := lastCopy(db); err == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -8,7 +9,6 @@ import (
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/adapters/webhook"
-	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/postgres"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
@@ -125,10 +125,24 @@ func oneIf(is bool) float64 {
 	return 0
 }
 
-// ofStore registers the figures of a driver.
-func (m *metrics) ofStore(s storage.Store) {
-	switch db := s.(type) {
+// ofStore registers the figures of the store that -db names, of its disk and of its driver.
+func (m *metrics) ofStore(s *roomy, name string) {
+	gauge(m, "vitrine_writes_full", "1 while changes are refused, since the store has no room; 0 otherwise.",
+		func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			return oneIf(s.look(ctx))
+		})
+	if d, ok := s.disk(); ok {
+		gauge(m, "vitrine_disk_free_bytes", "Room on the disk of the store that the process may take.",
+			func() int64 { now, _ := s.disk(); return now.free })
+		limit(m, "vitrine_disk_bytes", "Size of the disk of the store.", d.size)
+	}
+	switch db := s.Store.(type) {
 	case *sqlite.DB:
+		gauge(m, "vitrine_last_copy_timestamp_seconds",
+			"Unix time at which `vitrine backup` began the newest copy of the store; 0 = none is known.",
+			func() int64 { made, _, _ := lastCopy(name); return max(0, made.Unix()) })
 		m.registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
 			out <- commitSizes(db.Stats())
 		}))

@@ -269,6 +269,7 @@ func freshScrapes(t *testing.T) (onFile, onPostgres map[string]float64) {
 	s, address = metricsOf(t, dir, "-db", cluster.Database(t), "-key-file", "key")
 	onPostgres = readMetrics(t, address)
 	s.stop()
+	onFile["vitrine_disk_bytes"], onFile["vitrine_disk_free_bytes"] = 100e9, 50e9 // of a machine with room
 	return onFile, onPostgres
 }
 
@@ -331,6 +332,8 @@ var events = map[string]map[string]string{
 		`vitrine_http_requests_total{code="503",method="GET",route="/healthz"}`: "1+12x40",
 	},
 	"VitrineStorageFull":    {`vitrine_http_refused_total{reason="full"}`: "1x40"},
+	"VitrineDiskNearlyFull": {"vitrine_disk_free_bytes": "9000000000x40"},
+	"VitrineCopyOld":        {"vitrine_last_copy_timestamp_seconds": "-120000x40"},
 	"VitrineUnknownOutcome": {`vitrine_http_refused_total{reason="unknown_outcome"}`: "1x40"},
 	"VitrineSlow": {
 		`+vitrine_http_request_duration_seconds_bucket{method="GET",route="/apps/",le="1"}`:    "0x40",

@@ -56,7 +56,7 @@ type server struct {
 	// What the other steps have opened.
 	listener, scraped net.Listener // for clients, and for Prometheus; scraped is nil without -metrics-addr
 	root, base        string       // the URLs of the server and of its base path
-	store             storage.Store
+	store             *roomy
 	closed            error // what closing the store returned
 	people            *signin.Service
 	sample            *demo // nil without -demo
@@ -110,15 +110,17 @@ func (s *server) bind(context.Context) (err error) {
 }
 
 // openStore opens the store, or builds it with its key.
-func (s *server) openStore(ctx context.Context) (err error) {
-	s.store, err = openStore(ctx, s.db, s.keyMaker(s.db, s.keyFile, "\n"))
+func (s *server) openStore(ctx context.Context) error {
+	opened, err := openStore(ctx, s.db, s.keyMaker(s.db, s.keyFile, "\n"))
 	if inFile(s.db) && err != nil && !errors.Is(err, storage.ErrBusy) && !errors.Is(err, storage.ErrFull) {
 		return exitError{err, exitUsage} // another start would find the same file
 	}
-	if err == nil {
-		s.stops = append(s.stops, func() { s.closed = s.store.Close() })
+	if err != nil {
+		return err
 	}
-	return err
+	s.store = newRoomy(opened, s.db)
+	s.stops = append(s.stops, func() { s.closed = s.store.Close() })
+	return nil
 }
 
 // openAccess opens the people and the keys, and fills the store with the sample data of -demo.
@@ -185,7 +187,7 @@ func (s *server) openHandler(ctx context.Context) error {
 	api, err := httpapi.New(httpapi.Config{
 		Apps: services.Apps, Assets: services.Assets, Reviews: services.Reviews,
 		Authenticate: s.people.Authenticate, Extras: extras, BasePath: s.basePath, BaseURL: s.baseURL,
-		Ready: ready(s.store), Log: s.log,
+		Ready: s.store.ready, Log: s.log,
 		PublicCache: s.publicCache, Streams: s.streams, Observer: observer,
 		Limits: httpapi.Limits{Memory: memory},
 	})
@@ -257,7 +259,7 @@ func (s *server) run(ctx context.Context) error {
 	// A request may need three descriptors more, for two files of the store and a temporary one.
 	all := newConnections(s.listener, min(mostConnections, descriptors()/4))
 	figures.ofConnections(all)
-	figures.ofStore(s.store)
+	figures.ofStore(s.store, s.db)
 	if s.cert != nil {
 		web.TLSConfig = s.cert.config()
 		figures.ofCertificate(s.cert)
@@ -298,6 +300,11 @@ func (s *server) announce(connections int) {
 	if s.baseURL != "" && s.people.Origin() == "" {
 		s.log.Warn("nobody can sign in, only tokens and keys work: passkeys need a -base-url with https and the name "+
 			"of a host", "base-url", s.baseURL)
+	}
+	if d, ok := s.store.disk(); ok && d.nearlyFull() {
+		s.log.Warn("the disk of the store is nearly full: files that are uploaded are refused with 507, and all changes "+
+			"when it is full; reads go on",
+			"free", inUnits(d.free))
 	}
 	s.log.Info("started", "version", versionText(), "store", shown(s.db),
 		"keys", strings.Join(s.tokens.Load().KeyIDs(), " "), "address", s.listener.Addr().String(),

@@ -53,16 +53,6 @@ func absent(db string) bool {
 	return inFile(db) && errors.Is(err, fs.ErrNotExist)
 }
 
-// ready returns a function that checks whether a store can be read.
-func ready(s storage.Store) func(context.Context) error {
-	return func(ctx context.Context) error {
-		return s.View(ctx, func(r storage.Reader) error {
-			_, err := storage.ReadIdentity(ctx, r)
-			return err
-		})
-	}
-}
-
 // openStore opens the store, and builds it if it does not exist. A SQLite store that it builds gets its name only after
 // built has returned nil. serve uses it, and openToFill. They have called checkDB.
 func openStore(ctx context.Context, db string, built func() error) (storage.Store, error) {

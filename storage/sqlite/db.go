@@ -62,7 +62,8 @@ type Options struct {
 
 // Open opens the store in the file at path, and builds it if there is no file. It returns an error that says
 // why if the file is empty, damaged, read-only, of another format, or not a store of this package. A file with
-// tables of the program's own is not a store.
+// tables of the program's own is not a store. It returns an error that wraps storage.ErrFull if the disk has no room for
+// the log.
 func Open(path string, opts *Options) (*DB, error) {
 	var o Options
 	if opts != nil {
@@ -72,6 +73,9 @@ func Open(path string, opts *Options) (*DB, error) {
 		o.Busy = 5 * time.Second
 	}
 	s, err := open(path, o)
+	if isFull(err) {
+		err = fmt.Errorf("%w: a store needs some room on its disk to be opened: %w", storage.ErrFull, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}
@@ -132,7 +136,7 @@ func inspectAndStart(path string, file fs.FileInfo, o Options) (*store, error) {
 	case err == nil:
 		s.reading = o.ReadOnly
 		return s, nil
-	case o.ReadOnly && isUnwritable(err) && !hasLog(path):
+	case o.ReadOnly && (isUnwritable(err) || isFull(err)) && !hasLog(path):
 		return startImmutable(path, file), nil
 	case isUnwritable(err):
 		return nil, fmt.Errorf("open %s: a store and its directory must be writable, and not read-only: %w", path, err)

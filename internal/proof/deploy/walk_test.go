@@ -91,7 +91,10 @@ var around = map[string][2]string{
 	"No proxy": {"cp -p /etc/vitrine/vitrine.env /srv/",
 		"cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart " +
 			"vitrine; systemctl start nginx"},
-	"Backup":         {"create Before", ""},
+	"When something is wrong": {
+		"echo '127.0.0.1 apps.example.test' >>/etc/hosts; export SSL_CERT_FILE=/etc/vitrine/tls/cert.pem",
+		"unset SSL_CERT_FILE"},
+	"Backup":         {"create Before", `curl -s http://127.0.0.1:9464/metrics | grep '^vitrine_last_copy_.* [1-9]'`},
 	"Restore":        {"create After", restored},
 	"Change the key": {"truncate -s -1 /etc/vitrine/keys", `[ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
 	"Upgrade": {"create Kept",

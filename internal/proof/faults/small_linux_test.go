@@ -4,6 +4,7 @@ package faults
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // mounted runs this program in a role, in name spaces of its own, where it may mount what it wants
@@ -131,11 +135,31 @@ func onSmallDisk(dir string) error {
 			return err
 		}
 	}
-	if err := fillUp(d, content, n); err != nil {
+	if err := errors.Join(fillUp(d, content, n), openWithoutRoom(d, content)); err != nil {
 		return err
 	}
 	fmt.Printf("%d changes were refused for lack of room, %d made when there was enough\n", refused, made)
 	return nil
+}
+
+// openWithoutRoom opens a store that was closed, when its disk has no room for a log: only to read.
+func openWithoutRoom(d smallDisk, content []byte) error {
+	path := filepath.Join(d.dir, "closed.db")
+	if err := errors.Join(os.WriteFile(path, content, 0o600), d.leave(0)); err != nil {
+		return err
+	}
+	if _, err := sqlite.Open(path, nil); !errors.Is(err, storage.ErrFull) {
+		return fmt.Errorf("opening without room: %w", err)
+	}
+	db, err := sqlite.Open(path, &sqlite.Options{ReadOnly: true})
+	if err == nil {
+		err = db.View(context.Background(), func(r storage.Reader) error {
+			_, err := storage.ReadIdentity(context.Background(), r)
+			return err
+		})
+		err = errors.Join(err, db.Close())
+	}
+	return errors.Join(err, d.free(), os.Remove(path))
 }
 
 // fillUp writes into a store until there is no room, and goes on when there is some, a few times.

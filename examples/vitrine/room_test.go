@@ -1,0 +1,143 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	process "github.com/vitrine-go/vitrine/internal/proof/program"
+)
+
+// On a disk that is nearly full files are refused, and what is removed makes room for others; on a full one all changes
+// are. The server answers reads, and /healthz says that it refuses changes, until there is room.
+func TestAFullDisk(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, dir := []string{"VITRINE_KEY=0123456789abcdef0123456789abcdef"}, t.TempDir()
+	token := newToken(t, dir, env)
+	s, err := process.StartServer(append(env, programVariable+"=1"), "unshare", "--map-root-user", "--mount", "sh", "-c",
+		`mount -t tmpfs -o size=24m none "$0" && exec "$@"`, dir, self, "serve", "-db", filepath.Join(dir, "v.db"),
+		"-addr", "127.0.0.1:0")
+	if err != nil && os.Getenv("VITRINE_CI") == "" {
+		t.Skipf("no file system can be mounted here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Kill()
+	disk := filepath.Join("/proc", fmt.Sprint(s.Pid()), "root", dir)
+	ask := func(method, path, kind, body string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", kind)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(text)
+	}
+	health := func(want string) {
+		t.Helper()
+		var text string
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			status, now := ask("GET", "/healthz", "", "")
+			if text = now; status != 200 {
+				t.Fatalf("%d %s", status, text)
+			}
+			if text == want {
+				out := run(t, dir, nil, "healthz", "-addr", strings.TrimPrefix(s.URL, "http://"))
+				if out.status != 0 || strings.Contains(out.stderr, "refuses changes") != strings.Contains(want, "full") {
+					t.Errorf("%+v", out)
+				}
+				return
+			}
+		}
+		t.Fatalf("%s, want %s", text, want)
+	}
+	const library = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
+	upload := func(name string, most int) (id string, status int) {
+		status, text := ask("POST", library+"/files?name="+name, "application/pdf", "%PDF-1.4\n"+strings.Repeat(name, most))
+		if found := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(text); status == 200 && found != nil {
+			id = found[1]
+		}
+		return id, status
+	}
+	create := func() int {
+		status, _ := ask("POST", "/apps/", "application/json", `{"title":"One","groups":["urn:vitrine:example.test"]}`)
+		return status
+	}
+	const fine, full = `{"status":"ok"}`, `{"status":"ok","writes":"full"}`
+	health(fine)
+	var ids []string
+	for n := 0; ; n++ {
+		id, status := upload(fmt.Sprintf("file%d.pdf", n), 100_000)
+		if status == 507 && n > 3 {
+			break
+		}
+		if status != 200 || n > 50 {
+			t.Fatalf("file %d: %d", n, status)
+		}
+		ids = append(ids, id)
+	}
+	health(full)
+	if status, _ := ask("GET", "/apps/", "", ""); status != 200 {
+		t.Errorf("reading on a full disk: %d", status)
+	}
+	if status := create(); status != 201 {
+		t.Errorf("creating an app when files are refused: %d", status)
+	}
+	remove := `{"remove":["` + strings.Join(ids[:len(ids)/2], `","`) + `"]}`
+	if status, text := ask("POST", library+"/assets", "application/json", remove); status != 200 {
+		t.Fatalf("removing: %d %s", status, text)
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Second) { // the bytes are deleted a few seconds later
+		if _, status := upload("later.pdf", 100_000); status == 200 {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("nothing can be added after files were removed: %d", status)
+		}
+	}
+	health(fine)
+	other := filepath.Join(disk, "other")
+	filler, err := os.Create(other)
+	if err == nil {
+		_, err = io.CopyN(filler, strings.NewReader(strings.Repeat("full", 8<<20)), 32<<20)
+	}
+	if !errors.Is(err, syscall.ENOSPC) || filler.Close() != nil {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	for n := 0; create() != 507; n++ {
+		if n > 1000 {
+			t.Fatal("a full disk takes everything")
+		}
+	}
+	health(full)
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	health(fine)
+	if status := create(); status != 201 {
+		t.Errorf("creating when there is room: %d", status)
+	}
+}
