@@ -21,7 +21,7 @@ import (
 // from version to version without being parsed. draft.body writes this form. Since it is fixed, a body is read with the
 // functions of package jsontree that find values and decode little.
 
-// configName stands between the manifest and the config of a stored element.
+// configName is the text between the manifest and the config of a stored element.
 const configName = `,"config":`
 
 // draft parses a stored body into a draft whose elements are all kept, so that storing the draft again copies them, as

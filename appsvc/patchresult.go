@@ -218,7 +218,7 @@ func keptComponent(component *jsontree.Node, manifest []byte) (ref ComponentRef,
 	return ref, nil
 }
 
-// misshapen returns an error of package strictjson as ErrUnprocessable. pointer is where the text stands in the patched
+// misshapen returns an error of package strictjson as ErrUnprocessable. pointer is the place of the text in the patched
 // document.
 func misshapen(pointer string, err error) *vitrine.Error {
 	e := fault.Malformed(strictjson.Within(pointer, err))

@@ -123,7 +123,7 @@ func (p person) mayMoveAll(ctx context.Context, r *reader, moves []ReleaseMove) 
 // rights by everybody, so that a long chain of people neither hides its beginning nor takes long.
 const mostGivers = 1000
 
-// givers are the URNs of people who gave rights to somebody, through any number of people. nil stands for everybody.
+// givers are the URNs of people who gave rights to somebody, through any number of people. nil is everybody.
 type givers map[string]bool
 
 // anyOf reports whether one of these people is among the givers.

@@ -131,7 +131,7 @@ func (r *replacement) mayHold(text []byte) bool {
 	return bytes.IndexByte(text, '\\') >= 0 || bytes.Contains(text, []byte(r.Find))
 }
 
-// in replaces the text in a value that stands at a place of the schema.
+// in replaces the text in a value to which the subschemas of a place apply.
 func (r *replacement) in(value *jsontree.Node, at schemaguard.Place) {
 	kind := value.Kind()
 	if r.left < 0 || r.bytes < 0 || kind != '"' && kind != '{' && kind != '[' || at.Fixed() {

@@ -42,7 +42,7 @@ type member struct {
 	best      map[*node]*Permission // a cache of own, for folders with more than fewGrants permissions
 }
 
-// userSegment stands in a user's URN between the network's URN and the user's id.
+// userSegment is what a user's URN has between the network's URN and the user's id.
 const userSegment = ":user="
 
 // memberOf returns the caller as a member of the network. A caller belongs to the network if the

@@ -130,9 +130,8 @@ func (s *Session) ChangeAttributes(
 	})
 }
 
-// checkAttributes adds ErrInvalid to all unless the list has at most Limits.Attributes and each can be
-// an attribute: its key is a name, and its value a text that may be empty. at is the pointer to the
-// list.
+// checkAttributes adds an ErrInvalid to all if the list has more than Limits.Attributes, and one for each key that is
+// no name and each value that is no text. A value may be empty. at is the pointer to the list.
 func checkAttributes(at string, list []Attribute, lim Limits, all *fault.List) {
 	if n := len(list); n > lim.Attributes {
 		_ = all.Add(fault.Invalid(at, "has %d attributes, at most %d are allowed", n, lim.Attributes))
@@ -145,8 +144,8 @@ func checkAttributes(at string, list []Attribute, lim Limits, all *fault.List) {
 	}
 }
 
-// changeAttributes changes the attributes of an asset, and stores it if that changed anything. It returns the asset as
-// it is then, or the zero assetRecord if it is as it was, and its status.
+// changeAttributes changes the attributes of an asset, and stores the asset if its attributes are others then. It
+// returns the changed asset, or the zero assetRecord if nothing was stored, and the status of the asset in the response.
 func (req *request) changeAttributes(r assetRecord, c attributeChange) (assetRecord, int, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {
@@ -165,9 +164,8 @@ func (req *request) changeAttributes(r assetRecord, c attributeChange) (assetRec
 	return r, statusOK, req.put(before, r, attributeTerms(old, newRules), attributeTerms(p.Attributes, newRules))
 }
 
-// attributeChange is a ChangeAttributesRequest, prepared once for all of its assets. The time for an
-// asset grows with the number of its attributes and with that of the request, and not with their
-// product.
+// attributeChange is a ChangeAttributesRequest, prepared once for all of its assets. The time for an asset grows with
+// the sum of its attributes and those of the request, and not with their product.
 type attributeChange struct {
 	drop     map[Attribute]bool // of Remove
 	replaced map[string]bool    // keys of Set

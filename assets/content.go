@@ -188,8 +188,8 @@ func (c contentCheck) object(shape string, value jsontext.Value, at string) json
 	return append(out, '}')
 }
 
-// checkContentSize returns ErrInvalid if there is no content, and ErrTooLarge if the content as it
-// is sent has more than Limits.Content bytes. at is the pointer to the content.
+// checkContentSize returns ErrInvalid if there is no content, and ErrTooLarge if more than Limits.Content bytes were
+// sent. at is the pointer to the content.
 func checkContentSize(sent []byte, at string, lim Limits) error {
 	if len(sent) == 0 {
 		return fault.Invalid(at, "member \"content\" is missing")
@@ -200,11 +200,11 @@ func checkContentSize(sent []byte, at string, lim Limits) error {
 	return nil
 }
 
-// contentHead checks a content and returns it as it is stored, without its end: a compact object that begins with the
-// id and the generator of the asset, goes on with the other members, see contentCheck, and lacks the last member,
-// published, and the closing brace. finishContent adds these when createdAt is known. at is the pointer to the content.
-// What is wrong with it is added to all. contentHead returns nil if all has anything that was not before: the id and
-// the generator were checked.
+// contentHead checks a content and returns the beginning of its stored form: a compact object with the id and the
+// generator of the asset and then the members of the content (see contentCheck), without its closing brace.
+// finishContent adds the last member, published, and the brace when createdAt is known. at is the pointer to the
+// content. contentHead adds the faults of the content to all, and returns nil if all has more than before then: faults
+// of the content, or of the id and the generator, which were checked earlier.
 //
 //	{"id":"17","generator":{"id":"g"},"content":"Hello"
 func contentHead(in NewAsset, at string, before int, all *fault.List) []byte {

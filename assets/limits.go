@@ -119,8 +119,8 @@ func (s *Service) checkResponse(items, bytes int) error {
 }
 
 // checkName returns ErrInvalid unless s is a name, such as a label, a tag or an id: a text of 1 to
-// limit characters without control characters. at is where s stands in the request. Names are not
-// normalized: two that look alike may differ.
+// limit characters without control characters. at is the pointer to s. Names are not normalized: two that look alike
+// may differ.
 func checkName(at, s string, limit int) error {
 	if s == "" {
 		return fault.Invalid(at, "must not be empty")
@@ -134,9 +134,8 @@ func checkName(at, s string, limit int) error {
 	return nil
 }
 
-// checkText returns ErrInvalid unless s is a text: valid UTF-8 of at most limit characters, which
-// are Unicode code points, without U+0000, which PostgreSQL cannot store. at is where s stands in
-// the request.
+// checkText returns ErrInvalid unless s is a text: valid UTF-8 of at most limit characters, which are Unicode code
+// points, without U+0000, which PostgreSQL cannot store. at is the pointer to s.
 func checkText(at, s string, limit int) error {
 	if !utf8.ValidString(s) || strings.Contains(s, "\x00") {
 		return fault.Invalid(at, "must be UTF-8 without U+0000")

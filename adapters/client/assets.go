@@ -69,7 +69,8 @@ func (a *Assets) Search(ctx context.Context, lib assets.Library, in assets.Searc
 	return get[assets.SearchPage](ctx, a.remote, libraryPath(lib, "/assets"), q, object("assets"))
 }
 
-// quoted returns items as lists have them: those with a comma, or a quote at the beginning, as JSON strings.
+// quoted returns items in the form that they have in a list of the query: an item that has a comma, or begins with a
+// quote, becomes a JSON string.
 func quoted(list []string) (out []string) {
 	for _, item := range list {
 		if strings.Contains(item, ",") || strings.HasPrefix(item, `"`) {

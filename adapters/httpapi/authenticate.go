@@ -195,14 +195,14 @@ func (c *call) withoutSecrets(text string) string {
 	return likeToken.ReplaceAllString(c.withoutOwn(text), hiddenToken)
 }
 
-// briefly is withoutSecrets for a text that is also cut to the length that a line of the log may have. It is cut before
-// it is searched, so that a long path costs no time, but after the request's own tokens are out, so that no part of one
-// stays.
+// briefly does what withoutSecrets does, and cuts the text to the length that a line of the log may have. It cuts after
+// it has replaced the request's own tokens, so that no part of one stays, and before it searches for text that looks
+// like a token, so that a long path costs no time.
 func (c *call) briefly(text string) string {
 	return likeToken.ReplaceAllString(truncated(c.withoutOwn(text)), hiddenToken)
 }
 
-// withoutOwn replaces the tokens that the request carries where tokens belong.
+// withoutOwn replaces the tokens of the request, which are in its header and its query, in a text.
 func (c *call) withoutOwn(text string) string {
 	for _, secret := range secretsOf(c.r) {
 		text = strings.ReplaceAll(text, secret, hiddenToken)

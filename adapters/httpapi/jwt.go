@@ -70,8 +70,9 @@ func NewTokens(key []byte, opts *TokenOptions) (*Tokens, error) {
 	return t, nil
 }
 
-// TokenError is an error of Config.Authenticate whose reason the client is told with the 401. It is for tokens with a
-// valid signature: who cannot sign learns nothing by trying. Unauthenticated makes one for other identities.
+// TokenError is an error of Config.Authenticate. The 401 tells the client its Reason. Use it only for tokens with a
+// valid signature, so that a client who cannot sign learns nothing by trying. Unauthenticated makes one for other
+// identities.
 type TokenError struct {
 	Reason string // a sentence without the token
 	URN    string // of the user that the token names, for the log; "" = not known

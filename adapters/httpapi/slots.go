@@ -325,7 +325,8 @@ func (c *client) end(n int) error {
 	return nil
 }
 
-// rate returns how many bytes a second the client sends or reads, slowRate if it must not be cut off.
+// rate returns how many bytes the client sends or reads per second of waiting for it. It returns slowRate, which counts
+// as fast enough, for a client that was cut off already or was waited for only briefly.
 func (c *client) rate() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -339,7 +340,7 @@ func (c *client) rate() float64 {
 	return float64(c.bytes) / waited.Seconds()
 }
 
-// cutOff ends the wait for the client. If the server does not wait, it finds out when it waits next.
+// cutOff ends the server's wait for the client. If the server does not wait at the moment, its next wait fails.
 func (c *client) cutOff() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,8 +39,8 @@ func newTransport(o Options) *http.Transport {
 	}
 }
 
-// post makes one attempt to deliver and returns the status of the response. The error says why there was none. It is
-// for the log: it may name the host, and has no other part of the URL.
+// post makes one attempt to deliver and returns the status of the response, or an error that says why there was no
+// response. The error is for the log: of the URL it names at most the host.
 func post(
 	ctx context.Context, transport http.RoundTripper, e Endpoint, id string, body []byte,
 ) (status int, err error) {

@@ -38,13 +38,12 @@
 //
 // # Quotes
 //
-// A cell in quotes may have separators and line breaks, and in it a quote is doubled. Where one quote is lost, the
-// lines of one row stand inside of another. Such rows are doubtful, and nothing that stands inside of a quoted cell
-// ever becomes a review:
+// A cell in quotes may have separators and line breaks, and in it a quote is doubled. Where a quote was lost, a row
+// has the lines of other rows. Such rows are doubtful, and text inside of a quoted cell never becomes a review:
 //
 //   - A row is rejected if a line inside of a quoted cell looks like a row by itself: it has as many cells as there are
 //     columns, and numbers, dates, identifiers and addresses where most rows have them.
-//   - If a quote stands where none can, such as at the end of a cell that did not begin with one, a quote before it was
+//   - If there is a quote where none can be, such as at the end of a cell that did not begin with one, a quote before it was
 //     lost. All rows from the last one whose quotes are certain to be right are rejected, as one piece.
 //   - The reason names the lines, and how many there are. Request.Rejects gets them as they are in the file. Reading
 //     goes on behind them.

@@ -5,13 +5,13 @@ import "bytes"
 // scanner cuts the lines of a row into cells, as encoding/csv does with LazyQuotes: a cell that begins with a quote
 // goes on, over as many lines as it takes, to a quote that a separator or the end of a line follows. Inside, two quotes
 // stand for one, and any other quote is text. It also watches for signs that a quote is missing or one too many, since
-// then the lines of one row stand in another.
+// then a row has the lines of other rows.
 //
-// A quote that was lost turns inside and outside over: from there on, what is between cells is read as a cell, and the
-// text of cells as rows, until a quote stands where none can. The scanner notes the first such fault of a row. It also
-// notes if something in the row shows that inside is inside: a cell whose first or last character is neither a
-// separator nor a line break. Between cells these two are all there is. So the lost quote is after the last proof and
-// before the fault, and what was read in between is doubtful.
+// A lost quote swaps inside and outside: from there on, the text between cells is read as a cell, and the text of cells
+// as rows, until there is a quote where none can be. The scanner notes the first such fault of a row. It also notes a
+// proof that inside is inside: a cell whose first or last character is neither a separator nor a line break, which are
+// all that there is between cells. So the lost quote is after the last proof and before the fault, and the rows in
+// between are doubtful.
 type scanner struct {
 	comma byte
 	text  bool // quotes are text
@@ -66,7 +66,7 @@ const (
 	doublyOpen             // a cell begins with a doubled quote
 )
 
-// mostCells is how many cells of a row are kept. More are counted.
+// mostCells is how many cells of a row are kept. Further ones are only counted.
 const mostCells = maxColumns + 100
 
 // begin prepares the scanner for a row.
@@ -160,7 +160,7 @@ func (s *scanner) inside(b []byte) {
 	s.buf = append(s.buf, b...)
 }
 
-// between reports whether a byte may stand between a quote that closes a cell and one that opens another.
+// between reports whether a byte may be between a quote that closes a cell and one that opens another.
 func (s *scanner) between(c int) bool { return c == int(s.comma) || c == '\n' || c == '\r' }
 
 // lone takes a quote in a quoted cell for text, since it is neither doubled nor at the end.

@@ -86,7 +86,7 @@ func guessScale(texts []string) (scale float64, found bool) {
 	return 5, all > 0
 }
 
-// fractions are what may stand behind a number, or alone.
+// fractions are characters that may follow a number, or be one.
 var fractions = map[string]string{"½": ".5", "¼": ".25", "¾": ".75"}
 
 // parseNumber parses a number with a decimal point or comma and without an exponent. The word stars may follow.

@@ -214,7 +214,8 @@ func (p *portion) statement() stmt {
 		" FROM (SELECT key, value" + from + order + " LIMIT $2) AS part" + order, args, p.take}
 }
 
-// take reads entries up to the first one without a value.
+// take keeps the entries of rows up to the first one whose value was not sent, and notes which keys they cover and
+// whether there are more.
 func (p *portion) take(rows pgx.Rows) error {
 	p.entries = nil
 	cut := false

@@ -28,8 +28,8 @@ type stmt struct {
 // goroutine uses it at a time.
 type session struct {
 	s      *store
-	begin  []stmt        // sent with the first statements
-	conn   *pgxpool.Conn // nil before that
+	begin  []stmt        // the statements that begin it; they are sent with the first others
+	conn   *pgxpool.Conn // nil until then
 	writes bool
 	dirty  bool  // it has written
 	err    error // the first one: PostgreSQL rejects all later statements, so none is sent

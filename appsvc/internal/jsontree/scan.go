@@ -192,7 +192,7 @@ func Texts(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// isName reports whether a JSON string stands for name.
+// isName reports whether the value of a JSON string is name.
 func isName(quoted []byte, name string) bool {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return len(quoted) == len(name)+2 && string(quoted[1:len(quoted)-1]) == name

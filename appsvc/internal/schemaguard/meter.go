@@ -39,11 +39,11 @@ type meter struct {
 	patterns time.Duration // time that is left for package regexp2
 	deciding bool          // formats decide between alternatives: see oneOf
 
-	schemas     []*jsonschema.Schema        // those of the schema, in the order of their places
-	fixed       map[*jsonschema.Schema]bool // those that have enum or const
-	own         map[*jsonschema.Schema]bool // the same; others are of meta-schemas
-	numbers     bool                        // some look into numbers
-	unevaluated bool                        // some have unevaluatedItems or unevaluatedProperties
+	schemas     []*jsonschema.Schema        // the subschemas of the configSchema, in the order of their places
+	own         map[*jsonschema.Schema]bool // the same, as a set: all others are of meta-schemas
+	fixed       map[*jsonschema.Schema]bool // the subschemas with enum or const
+	numbers     bool                        // a subschema looks into numbers
+	unevaluated bool                        // a subschema has unevaluatedItems or unevaluatedProperties
 }
 
 // charge subtracts steps from those that are left. It panics with ErrCostly if there are not so many.
@@ -140,7 +140,7 @@ func (m *meter) install(places map[string]*jsonschema.Schema, names map[string]s
 // inPlace returns the subschemas that s applies to the value that it is applied to.
 func inPlace(s *jsonschema.Schema) (out []*jsonschema.Schema) {
 	if s.DraftVersion < int(draft2019) && s.Ref != nil {
-		return []*jsonschema.Schema{s.Ref} // the keywords beside it are ignored
+		return []*jsonschema.Schema{s.Ref} // before draft 2019-09 the keywords beside $ref are ignored
 	}
 	out = slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf,
 		s.OneOf)

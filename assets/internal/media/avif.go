@@ -45,8 +45,8 @@ func cleanAVIF(w io.Writer, r *io.SectionReader) (Info, error) {
 	return c.done()
 }
 
-// avifMeta returns what is in the box meta, and where it stands in the file. The box has to be near the beginning. It
-// is nil if there is none.
+// avifMeta returns the content of the box meta, and its offset in the file. The content is nil if there is no such box
+// near the beginning.
 func avifMeta(r *io.SectionReader) (meta []byte, at int64, err error) {
 	head := make([]byte, 16)
 	for range 16 {
@@ -126,7 +126,7 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 				c.damaged("items that are no images have no bytes, or stand in headers, or in too many places")
 				return nil
 			}
-			if length = min(length, limit-start); length <= 0 { // it stands behind the end
+			if length = min(length, limit-start); length <= 0 { // it begins beyond the end
 				continue
 			}
 			n := min(length, int64(len(data)))

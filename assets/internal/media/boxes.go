@@ -140,7 +140,7 @@ func (b *boxCopy) free(size int64) {
 	}
 }
 
-// track reports whether a track stays, and measures it. What says so stands at the beginning of the box.
+// track reports whether a track is kept, and reads its size. Both are in the beginning of the box.
 func (b *boxCopy) track(size int64) bool {
 	trak := boxIn(b.head(int(min(size, maxTake))), "trak").body
 	handler := from(boxIn(trak, "mdia", "hdlr").body, 8)
@@ -188,7 +188,7 @@ type box struct {
 	body []byte // without what is missing at the end
 }
 
-// boxesIn returns the boxes that stand in b one behind the other.
+// boxesIn returns the boxes of b, which follow each other.
 func boxesIn(b []byte) iter.Seq[box] {
 	return func(yield func(box) bool) {
 		for at := 0; at+8 <= len(b); {

@@ -112,8 +112,8 @@ func cleanJPEG(c *copier) {
 	}
 }
 
-// nextMarker returns the next marker. It copies what stands before it if that is the data of a scan, and otherwise
-// leaves it out.
+// nextMarker returns the next marker. It copies the bytes before it if they are the data of a scan, and leaves them out
+// otherwise.
 func nextMarker(c *copier, scan bool) byte {
 	for c.err == nil {
 		data, err := c.r.ReadSlice(0xff)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// isSVG reports whether a file begins with the element svg, behind what may stand before it: a byte order mark, an XML
-// declaration, comments and a document type.
+// isSVG reports whether a file begins with the element svg, after a byte order mark, an XML declaration, comments and a
+// document type, if it has any.
 func isSVG(head []byte) bool {
 	_, err := svgRoot(bytes.NewReader(head))
 	return err == nil

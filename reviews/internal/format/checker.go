@@ -104,8 +104,8 @@ func (f *Checker) Tell(problems []Problem) {
 	}
 }
 
-// give reports a problem. While the file may be of another kind, it keeps the problem instead. After file-kind was
-// reported, it drops the problem.
+// give reports a problem. As long as the file looks like one of another kind, such as a table, give keeps the
+// problem until that is decided. When file-kind was reported, it drops the problem.
 func (f *Checker) give(p Problem) {
 	switch {
 	case f.kind == kind{}: // the usual case
