@@ -462,7 +462,7 @@ type FollowOptions struct {
 	//
 	// nil = a new follower begins with the oldest change, and Follow returns the error of a feed that does not go on.
 	Begin func(ctx context.Context, why error) (after string, err error)
-	// Log is told what failed and is tried again. nil = slog.Default.
+	// Log gets a warning for what failed and will be tried again. nil = slog.Default.
 	Log *slog.Logger
 }
 
@@ -481,8 +481,8 @@ const (
 // a minute. If the process dies between handle and the write of the position, the change is handled again. The context
 // of handle ends with ctx, and if the process can no longer be sure to be the only one.
 //
-// Follow also returns ErrInvalid for a name that cannot be one, ErrClosed if the store was closed, and see
-// FollowOptions.Begin.
+// Follow also returns ErrInvalid for a name of another length, ErrClosed if the store was closed, and the error of a
+// feed that does not go on from the position, as after a restore, unless FollowOptions.Begin says where to begin.
 func Follow[E any](
 	ctx context.Context, db storage.Store, name string, from Feed[E], handle func(ctx context.Context, e E) error,
 	options ...FollowOptions,

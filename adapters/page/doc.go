@@ -8,6 +8,10 @@
 // vitrine-data.js reads and renders apps in builds and servers. preview.html shows an app in a sandboxed frame, for the
 // console and for the page x/show of a link that shows an app to people without an account.
 //
+// A program with a handler of httpapi serves them beside the API:
+//
+//	http.ListenAndServe(addr, page.Before(api, "/"))
+//
 // Serve the files from an origin without sign-in, or at least put no scripts of components on pages of the console's
 // origin: they would have its rights.
 package page

@@ -1,16 +1,19 @@
 // Package qrischema is an [appsvc.SchemaEngine] over qri-io/jsonschema, for programs that have
 // their schemas checked by that library already and want the same verdicts.
 //
-// Use it as Options.Schemas of a Service, never on its own: the service's guard stands before every
-// engine and keeps out what would crash or stall this one, null subschemas for instance. Compile
-// itself refuses what the guard accepts and qri-io/jsonschema cannot handle: references that form a
-// cycle, even through properties (the library follows some of them for ever), references that are
-// not a plain JSON pointer into the document ("#/$defs/name"), $recursiveRef, and subschemas with
-// an $id of their own. It refuses "format": "regex" too, with which the library would compile values
-// of a config as patterns. So nothing is ever fetched, from the network or from files, and nothing
-// passes from one schema to another through the library's process-wide registry. One lock for the
-// whole process is held while a schema is compiled and while a config is validated, since the
-// library's registries are not safe for concurrent use.
+//	apps := appsvc.New(db, &appsvc.Options{Schemas: qrischema.New()})
+//
+// Use it in no other way: before the Service calls any engine, it rejects what would crash or stall this one, such as
+// null subschemas. Compile itself rejects what the Service accepts and qri-io/jsonschema cannot handle:
+//
+//   - references that form a cycle, even through properties: the library follows some of them for ever
+//   - references that are not a plain JSON pointer into the document ("#/$defs/name"), and $recursiveRef
+//   - subschemas with an $id of their own
+//   - "format": "regex", with which the library would compile values of a config as patterns
+//
+// So nothing is fetched, from the network or from files, and nothing of one schema gets into another through the
+// registry of the library, which the whole process shares. Since that is not safe for concurrent use, one schema is
+// compiled or one config validated at a time.
 //
 // The library implements draft 2019-09 and reads schemas of every draft as if they were of that
 // one. Its verdicts differ from the specification, among others:

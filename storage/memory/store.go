@@ -1,5 +1,9 @@
 // Package memory keeps a store in memory, for tests and for programs that need no durable data. Updates run one at a
 // time, and no View waits for them.
+//
+//	apps := appsvc.New(memory.New(), nil)
+//
+// Options with a clock, ids and a seed make the same calls write the same bytes in each run, for golden tests.
 package memory
 
 import (

@@ -1,6 +1,9 @@
 // Package postgres keeps a [storage.Store] in a PostgreSQL database, for several processes at once. It needs PostgreSQL
 // 13 or newer.
 //
+//	db, err := postgres.Open(ctx, "postgres://127.0.0.1/vitrine", nil) // or New, with a pool that the program has
+//	apps := appsvc.New(db, nil)
+//
 // # Tables
 //
 // The table vitrine_record has the entries. vitrine_space has the spaces, each with the number of its last update.

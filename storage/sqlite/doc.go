@@ -1,4 +1,7 @@
-// Package sqlite keeps a store in one SQLite file.
+// Package sqlite keeps a store in one SQLite file:
+//
+//	db, err := sqlite.Open("vitrine.db", nil)
+//	apps := appsvc.New(db, nil)
 //
 // [Open] builds the file if it does not exist. It refuses a file that is empty, read-only, foreign, damaged or of
 // another format, and does not change it. To find damage it reads all pages of a file of up to 16 MiB, and the header
