@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -257,7 +258,11 @@ func (c *conversion) entry(row row) *entry {
 		return e
 	}
 	if e.fault == "" {
-		if reason := c.review(row.cells, e); reason != "" {
+		reason := c.review(row.cells, e)
+		if row.twice != "" {
+			reason = fmt.Sprintf("the row has %q twice: take one out", row.twice)
+		}
+		if reason != "" {
 			e = &entry{line: row.line, lines: row.lines, fault: reason}
 		}
 	}

@@ -50,6 +50,7 @@ type table struct {
 	raw     []byte  // the lines of the row, as they are in the file, or of the last part of it
 	cells   []string
 	blank   int     // the empty cells behind the last column
+	usual   int     // of most rows of sample
 	faults  []int64 // the lines of the first cells with quotes that are not doubled
 	recent  recent
 	long    int   // the parts of the row that were returned; 0 = all of it fits into one
@@ -64,6 +65,7 @@ type row struct {
 	line  int64
 	lines int64
 	cells []string // valid until the next row is read
+	twice string   // a column of JSON that the row has twice
 	fault string
 	// with a fault: the lines as they are in the file, and what must precede the cells of Rejects; see verbatim
 	text  string
@@ -214,7 +216,7 @@ func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 		t.found.add("quotes inside of cells are not doubled in this table, as in line %d: they are read as text",
 			look.faults[0])
 	}
-	t.sample = look.sample
+	t.sample, t.usual = look.sample, look.usual
 	if t.dump = dumped(t.sample); t.dump {
 		t.found.add(`this is a dump of a database: \N and NULL are empty, and \', \" and \n are read as such`)
 	}
@@ -234,6 +236,7 @@ func (t *table) close() {
 
 // readSample reads the rows at the beginning.
 func (t *table) readSample() {
+	blanks := map[int]int{}
 	for len(t.sample) < maxSample {
 		row, err := t.next()
 		if err != nil {
@@ -241,6 +244,9 @@ func (t *table) readSample() {
 		}
 		if row.fault == "" {
 			t.sample = append(t.sample, slices.Clone(row.cells))
+			if blanks[t.blank]++; blanks[t.blank] > blanks[t.usual] {
+				t.usual = t.blank
+			}
 		}
 	}
 }

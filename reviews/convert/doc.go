@@ -21,7 +21,8 @@
 //   - A row that cannot be converted is rejected with all reasons, and the others go on. Request.Rejects gets it as
 //     CSV, with two more columns for its line and the reasons, so that people mend it and convert that file again. If
 //     the table is not UTF-8, or begins with a byte order mark, so does that file, since spreadsheet programs need one.
-//   - A row must have as many cells as there are columns, of which there are at most 1,000. A row may have 1 MiB.
+//   - A row must have as many cells as there are columns, of which there are at most 1,000. A row may have 1 MiB. Empty
+//     cells behind the last column are left out, unless all cells fit their columns only if one goes on in the next.
 //
 // # JSON
 //

@@ -91,3 +91,35 @@ func looksLikeRow(cells []string, forms []form) bool {
 	}
 	return fit > 0 || !formed
 }
+
+// shifted returns the number of a cell, from 1, that seems to go on in the next one: with a separator between them, all
+// cells have the forms of their columns, and without one they do not. There is an empty cell at the end of such a row,
+// which has taken the last cell. It returns 0 for other rows.
+func (t *table) shifted(cells []string) int {
+	columns := len(t.header) - t.extra
+	if t.forms == nil || t.blank == t.usual || len(cells) < columns {
+		return 0
+	}
+	fits := func(cell string, column int) bool {
+		want := t.forms[column]
+		if want == anyForm || want == idForm || strings.TrimSpace(cell) == "" {
+			return true
+		}
+		return formOf(cell) == want
+	}
+	last := columns - 1 // the first of the cells at the end that would all fit one column before
+	for ; last > 0 && fits(cells[last], last-1); last-- {
+	}
+	for i, cell := range cells[:columns] {
+		if fits(cell, i) {
+			continue
+		}
+		for at := min(i, columns-2); at >= max(last-1, 0); at-- {
+			if fits(cells[at]+string(t.scan.comma)+cells[at+1], at) {
+				return at + 1
+			}
+		}
+		return 0
+	}
+	return 0
+}

@@ -16,19 +16,22 @@ var known = map[string]string{
 	"collection_id": "collection_id product_handle handle product_id commentpostid id_product product_sku sku " +
 		"abstract_product_sku entity_pk_value externalid asin product_code item_id article_id book_id listing_id " +
 		"hotel_id " +
-		"location_id productidentifier package_name product_url product_number artikelnummer artikel_nr produkt_nr " +
+		"location_id page_id property_id property_code productidentifier package_name product_url product_number " +
+		"artikelnummer artikel_nr produkt_nr " +
 		"produktid produkt_id ref_produit id_produit reference id_producto id_prodotto codice_prodotto " +
 		"productnummer artikelnr productname product_title artikelname produktname produkttitel producttitle " +
 		"nom_du_produit nombre_del_producto nome_prodotto productnaam hotel_name listing_name restaurant_name " +
-		"location_name business_name business_unit domain domain_url website_url product produkt artikel produit " +
+		"reference_produit referencia_producto property_name location_name business_name business_unit domain " +
+		"domain_url website_url product produkt artikel produit " +
 		"article producto articulo prodotto articolo listing hotel",
 	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel " +
 		"artikelbezeichnung nom_du_produit nom_produit titre_produit nombre_del_producto nombre_producto " +
-		"nome_prodotto nome_del_prodotto productnaam hotel_name listing_name restaurant_name product produkt " +
+		"nome_prodotto nome_del_prodotto productnaam property_name hotel_name listing_name restaurant_name product " +
+		"produkt " +
 		"artikel produit producto prodotto",
 	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungsnummer id_avis " +
 		"id_resena " +
-		"id_recensione beoordeling_id id reviewidentifier uuid",
+		"id_recensione beoordeling_id ugc_id id reviewidentifier identifiant identificador uuid",
 	"title": "review_title title headline review_headline summary subject titel uberschrift ueberschrift betreff " +
 		"titre titre_de_l_avis titulo titolo kop onderwerp",
 	"body": "body review_content review_text review_text_published reviewmessage review_body commentcontent content " +
@@ -40,14 +43,17 @@ var known = map[string]string{
 		"beoordelingstekst beoordeling",
 	"created": "review_created_utc date_reviewed timestamp_created create_time review_date review_creation_date " +
 		"review_submit_date_and_time created_at " +
-		"date_created created submission_time when commentdategmt commentdate reviewdate date_of_review date_add " +
-		"date_added date feedback_date submitted_at submitted_on review_created published_date timestamp time datum " +
+		"date_created created created_date submission_date date_submitted submission_time posted_at date_posted " +
+		"when commentdategmt commentdate reviewdate date_of_review date_add " +
+		"date_added date feedback_date submitted_at submitted_on submitted review_created published_date timestamp " +
+		"time datum " +
 		"bewertungsdatum erstellt_am erstellt date_de_creation date_de_l_avis cree_le fecha fecha_de_creacion " +
 		"creado data data_creazione creato_il aangemaakt_op geplaatst_op",
 	"rating": "rating five_star_rating_published review_rating review_stars review_score my_rating stars score " +
 		"star_rating product_rating " +
 		"reviewer_product_rating overall_rating service_rating grade rating_value percent bubbles sterne punkte " +
-		"wertung bewertung note note_globale etoiles puntuacion valoracion calificacion estrellas voto valutazione " +
+		"wertung gesamtbewertung gesamtnote gesamtwertung bewertung note note_globale etoiles puntuacion valoracion " +
+		"calificacion estrellas voto valutazione " +
 		"stelle punteggio sterren score_totaal beoordeling waardering cijfer",
 	"author_name": "author_name reviewer_name reviewer_display_name display_name user_nickname nickname " +
 		"review_username guest_name author commentauthor reviewer customer_name name user_name username user " +
@@ -60,12 +66,13 @@ var known = map[string]string{
 	"author_url": "author_url commentauthorurl reviewer_url website",
 	"parent_id":  "parent_id commentparent parent reply_to",
 	"reply": "reply review_reply_comment property_reply review_reply shop_reply company_reply merchant_reply " +
-		"comment_content developer_reply_text " +
+		"comment_content developer_reply_text vendor_reply seller_reply seller_response merchant_response " +
 		"reply_text reply_body reply_content store_reply owner_response management_response response antwort " +
-		"reponse respuesta risposta antwoord reactie",
+		"antwort_des_handlers antwort_des_haendlers reponse_du_vendeur reponse respuesta risposta antwoord reactie",
 	"reply_created": "reply_created review_reply_update_time reply_date replied_at reply_created_at " +
 		"company_reply_date_utc " +
-		"company_reply_date comment_created_at developer_reply_date_and_time response_date antwortdatum",
+		"company_reply_date comment_created_at developer_reply_date_and_time response_date antwortdatum " +
+		"datum_der_antwort date_de_reponse fecha_de_respuesta data_risposta",
 	"reply_author": "reply_author reply_by replied_by replier responder",
 }
 
@@ -131,15 +138,39 @@ func (t *table) guess() Mapping {
 		good, praised = simple["pros"]
 		bad, blamed = simple["cons"]
 	}
+	if !praised || !blamed {
+		good, praised = simple["positive"]
+		bad, blamed = simple["negative"]
+	}
 	if praised && blamed && m["body"] == nil {
 		m["body"] = map[string]any{"columns": []any{t.header[good], t.header[bad]}, "join": "\n\n"}
 	}
+	t.wholeNames(m, simple)
 	name, named := simple["name"]
 	year, dated := simple["year"]
 	if ofWorks && named && dated && m["collection_id"] == t.header[name] { // films share names
 		m["collection_id"] = map[string]any{"columns": []any{t.header[name], t.header[year]}, "join": " "}
 	}
 	return m
+}
+
+// namePairs are the columns of the parts of a name.
+var namePairs = [][2]string{{"firstname", "lastname"}, {"vorname", "nachname"}, {"prenom", "nom"},
+	{"nombre", "apellidos"},
+	{"nombre", "apellido"}, {"nome", "cognome"}, {"voornaam", "achternaam"}}
+
+// wholeNames joins two columns with the parts of the names of authors, unless there is a column with names that pages
+// have shown. simple has the columns by their names.
+func (t *table) wholeNames(m Mapping, simple map[string]int) {
+	for i, header := range t.header {
+		for _, pair := range namePairs {
+			of, first := strings.CutSuffix(simpleName(header), pair[0])
+			j, both := simple[of+pair[1]]
+			if now := m["author_name"]; first && both && (now == nil || now == header || now == t.header[j]) {
+				m["author_name"] = map[string]any{"columns": []any{t.header[i], t.header[j]}, "join": " "}
+			}
+		}
+	}
 }
 
 // ownOfWorks are the names of columns that belong to the works in a list of works.

@@ -191,6 +191,30 @@ func TestGuessOfFurtherExports(t *testing.T) {
 			convert.Mapping{"created": "Review date", "author_name": "Guest name", "title": "Review title",
 				"body":   map[string]any{"columns": []any{"Positive review", "Negative review"}, "join": "\n\n"},
 				"rating": "Review score", "reply": "Property reply"}, []string{"collection_id"}, "[80]"},
+		"PowerReviews": {"page_id|product_name|ugc_id|headline|overall_rating|comments|nickname|" +
+			"merchant_response|created_date\np1|Lamp|501|Fine|4|Bright|Ann|Thanks|1/23/2020\n",
+			convert.Mapping{"collection_id": "page_id", "collection_title": "product_name", "review_id": "ugc_id",
+				"created": "created_date", "title": "headline", "rating": "overall_rating", "body": "comments",
+				"author_name": "nickname", "reply": "merchant_response"}, nil, "[80]"},
+		"a German shop": {"Artikelnummer;Artikelname;Gesamtbewertung;Kommentar;Vorname;Nachname;" +
+			"Antwort des Händlers;Datum der Antwort;Bewertungsdatum\n" +
+			"L-1;Lampe;4,5;Hell;Ann;Lee;Danke;15.03.2021;14.03.2021\n",
+			convert.Mapping{"collection_id": "Artikelnummer", "collection_title": "Artikelname",
+				"created": "Bewertungsdatum", "rating": "Gesamtbewertung", "body": "Kommentar",
+				"author_name": map[string]any{"columns": []any{"Vorname", "Nachname"}, "join": " "},
+				"reply":       "Antwort des Händlers", "reply_created": "Datum der Antwort"}, nil, "[90]"},
+		"a French shop": {"Identifiant\tNote\tAvis\tPrénom\tNom\tDate de création\tProduit\tRéférence produit\t" +
+			"Date de réponse\n7\t4/5\tClair\tAnn\tLee\t14 mars 2021\tLampe\tL-1\t\n",
+			convert.Mapping{"collection_id": "Référence produit", "collection_title": "Produit",
+				"review_id": "Identifiant", "rating": "Note", "body": "Avis", "created": "Date de création",
+				"author_name":   map[string]any{"columns": []any{"Prénom", "Nom"}, "join": " "},
+				"reply_created": "Date de réponse"}, nil, "[80]"},
+		"hotels": {`[{"property":{"code":"h1","name":"Sea"},"guest":{"firstName":"Ann","lastName":"Lee"},` +
+			`"rating":4,"positive":"View","negative":"Noise","submitted":"2018-03-14"}]`,
+			convert.Mapping{"collection_id": "/property/code", "collection_title": "/property/name",
+				"author_name": map[string]any{"columns": []any{"/guest/firstName", "/guest/lastName"}, "join": " "},
+				"rating":      "/rating", "created": "/submitted",
+				"body": map[string]any{"columns": []any{"/positive", "/negative"}, "join": "\n\n"}}, nil, "[80]"},
 	} {
 		sight, err := convert.Look(strings.NewReader(c.file), "")
 		if err != nil || !reflect.DeepEqual(sight.Mapping, c.mapping) ||

@@ -135,7 +135,8 @@ func (t *table) openJSON(in io.Reader, head []byte, rows string, given bool) err
 		return manyColumns(n)
 	}
 	for _, r := range j.first {
-		t.sample = append(t.sample, slices.Clone(t.cellsOfRecord(r)))
+		cells, _ := t.cellsOfRecord(r)
+		t.sample = append(t.sample, slices.Clone(cells))
 	}
 	return nil
 }
@@ -148,18 +149,22 @@ func largestIndex(name string) (most int) {
 	return most
 }
 
-// cellsOfRecord returns the cells of a row, which are valid until the next call.
-func (t *table) cellsOfRecord(r record) []string {
+// cellsOfRecord returns the cells of a row, which are valid until the next call, and the name of a column that it has
+// twice, with other texts; "" if it has none.
+func (t *table) cellsOfRecord(r record) (cells []string, twice string) {
 	t.cells = slices.Grow(t.cells[:0], len(t.header))[:len(t.header)]
 	clear(t.cells)
 	for i, name := range r.names {
 		if at, known := t.json.at[name]; known {
+			if t.cells[at] != "" && t.cells[at] != r.texts[i] {
+				twice = name
+			}
 			t.cells[at] = r.texts[i]
 		} else if largestIndex(name) < 10 && len(t.json.late) < 30 {
 			t.json.late[name] = true
 		}
 	}
-	return t.cells
+	return t.cells, twice
 }
 
 // nextJSON does for JSON what next does.
@@ -178,7 +183,8 @@ func (t *table) nextJSON() (row, error) {
 		}
 	}
 	j.n++
-	return row{line: r.line, lines: 1, part: j.n, cells: t.cellsOfRecord(r), sure: math.MaxInt64}, nil
+	cells, twice := t.cellsOfRecord(r)
+	return row{line: r.line, lines: 1, part: j.n, cells: cells, twice: twice, sure: math.MaxInt64}, nil
 }
 
 // errStopped ends a walk whose caller wants no more rows.

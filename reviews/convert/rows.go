@@ -106,6 +106,11 @@ func (t *table) judge(r *row, whole bool) {
 		r.fault = t.doubt(r.line, r.lines)
 	case (s.count > mostCells || slices.ContainsFunc(r.cells, filled)) && len(r.cells) != columns:
 		r.fault = t.wrongCount(r)
+	default:
+		if at := t.shifted(r.cells); at > 0 {
+			r.fault = fmt.Sprintf("the row has more cells than others, and they fit the columns if cell %d, or one "+
+				"before it, goes on in the next one: put cells with separators or line breaks into quotes", at)
+		}
 	}
 	raw := t.raw
 	if r.piece {
