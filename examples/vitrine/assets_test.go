@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"image"
 	"image/png"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/vitrine-go/vitrine/assets"
 )
@@ -122,8 +124,23 @@ func TestAssetsAreImportedOnceWhateverTheirFileIsLike(t *testing.T) {
 		}
 	}
 	if out := run(t, dir, nil, "assets", "import", "-db", "v.db", "text"); out.status != 1 ||
-		!strings.Contains(out.stdout, "want JPEG") {
+		!strings.Contains(out.stdout, "want JPEG") ||
+		!strings.Contains(out.stdout, "; or JSON of assets, which begins with { or [") {
 		t.Errorf("%+v", out)
+	}
+	for order, bom := range map[binary.AppendByteOrder]string{binary.LittleEndian: "\xff\xfe",
+		binary.BigEndian: "\xfe\xff"} {
+		text := []byte(bom)
+		for _, c := range utf16.Encode([]rune(good[0] + "\r\n" + good[1])) {
+			text = order.AppendUint16(text, c)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "utf16"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out := run(t, dir, nil, "assets", "import", "-network", "n.test", "-db", "utf16.db", "utf16")
+		if out.status != 0 || !strings.Contains(out.stdout, "2 assets; ") {
+			t.Errorf("UTF-16: %+v", out)
+		}
 	}
 	for _, file := range []string{"empty", "spaces"} {
 		if out := run(t, dir, nil, "assets", "import", "-db", "v.db", file); out.status != 0 {

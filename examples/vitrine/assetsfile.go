@@ -84,8 +84,11 @@ func (i *assetImport) knowFiles(ctx context.Context) error {
 	return nil
 }
 
-// addFile adds a picture or another file to a folder, whose path is "" for none.
-func (i *assetImport) addFile(ctx context.Context, path, folder string, size int64, body io.Reader) error {
+// addFile adds a picture or another file to a folder, whose path is "" for none. otherwise is what to say of a file that
+// is refused, beside the reason.
+func (i *assetImport) addFile(
+	ctx context.Context, path, folder string, size int64, body io.Reader, otherwise string,
+) error {
 	i.counts.Assets++
 	in := assets.UploadRequest{Name: filepath.Base(path), Size: size}
 	if folder != "" {
@@ -94,7 +97,7 @@ func (i *assetImport) addFile(ctx context.Context, path, folder string, size int
 	_, reason, err := i.upload(ctx, in, body)
 	if reason != "" {
 		i.counts.Rejected++
-		i.fail(problemOfAsset{path, "", "", reason})
+		i.fail(problemOfAsset{path, "", "", reason + otherwise})
 	}
 	return err
 }

@@ -209,7 +209,8 @@ func (i *assetImport) readInput(ctx, reading context.Context, in *input) error {
 		if _, err := in.file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		return i.addFile(ctx, in.name, "", in.info.Size(), untilDone{reading, in.file})
+		return i.addFile(ctx, in.name, "", in.info.Size(), untilDone{reading, in.file},
+			"; or JSON of assets, which begins with { or [")
 	}
 	if err != nil {
 		return err
@@ -459,7 +460,7 @@ func (i *assetImport) readDirectory(ctx, reading context.Context, root string) e
 				folder += "/" + jsonpointer.Escape(label)
 			}
 		}
-		if err := i.addFile(ctx, name, folder, info.Size(), file); err != nil {
+		if err := i.addFile(ctx, name, folder, info.Size(), file, ""); err != nil {
 			return err
 		}
 		i.done += info.Size()

@@ -9,6 +9,9 @@ import (
 	"io"
 	"slices"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
 	"github.com/vitrine-go/vitrine/internal/gunzip"
 )
 
@@ -30,14 +33,18 @@ type assetReader struct {
 // errNoJSON is the error of a file that does not begin as JSON does.
 var errNoJSON = errors.New("this is no JSON: want assets")
 
-// openAssets looks at the beginning of a file, as it is or compressed with gzip.
+// openAssets looks at the beginning of a file in UTF-8 or UTF-16, as it is or compressed with gzip.
 func openAssets(file io.Reader) (*assetReader, error) {
 	in, err := gunzip.Unpacked(bufio.NewReaderSize(file, 64<<10))
 	if err != nil {
 		return nil, err
 	}
-	if head, _ := in.Peek(3); string(head) == "\ufeff" {
+	switch head, _ := in.Peek(3); {
+	case string(head) == "\ufeff":
 		_, _ = in.Discard(3)
+	case len(head) == 3 && (string(head[:2]) == "\xff\xfe" || string(head[:2]) == "\xfe\xff"):
+		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+		in = bufio.NewReaderSize(transform.NewReader(in, utf16.NewDecoder()), 64<<10)
 	}
 	head, _ := in.Peek(in.Size()) // an error comes again
 	text := bytes.TrimLeft(head, " \t\r\n")
