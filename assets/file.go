@@ -231,7 +231,8 @@ func (req *request) moveFile(r assetRecord, after *fileRecord) error {
 }
 
 // checkRoom returns ErrUnprocessable if the libraries of the network would have more bytes of files than
-// Limits.Files with so many more. The counts of other libraries are as they were committed.
+// Limits.Files with so many more. The counts of other libraries are as they were committed. They do not grow meanwhile:
+// an upload to another library than the network's own is an exclusive update, so that no two run at the same time.
 func (req *request) checkRoom(more int64) error {
 	total := req.state.Files + more
 	states := keyval.Map(req.r.Spaces(req.ctx, keyval.Space("assets", req.lib.Network)+"/"),

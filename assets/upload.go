@@ -56,12 +56,13 @@ func (s *Session) keep(
 	err = s.service.putBytes(ctx, s.by.URN, &f, in, memory)
 	if err = cmp.Or(home.Wait(), err); err == nil {
 		var a Asset
-		a, err = update(ctx, s, lib, size{}, func(req *request) (Asset, error) {
+		// See checkRoom.
+		err = s.updateAs(ctx, lib, storage.UpdateOptions{Exclusive: lib.ID != lib.Network}, func(req *request) error {
 			r, err := commit(req, f)
-			if err != nil {
-				return Asset{}, err
+			if err == nil {
+				a = req.asset(r)
 			}
-			return req.asset(r), nil
+			return err
 		})
 		if err == nil {
 			return a, nil
