@@ -71,7 +71,8 @@ export class Uploads {
 					waiting.shift()?.();
 				}
 			} catch (e) {
-				again = !signal.aborted && (await this.#ask(file, what, explained(e)));
+				const why = signal.aborted ? new Error("It was stopped.") : explained(e);
+				again = !this.#all.signal.aborted && (await this.#ask(file, what, why));
 			}
 		}
 		row.remove();

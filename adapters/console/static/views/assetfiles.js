@@ -26,6 +26,7 @@ import { pickFolder } from "./folders.js";
 export function sending(lib, { folder, moderator, onsent }) {
 	const uploads = new Uploads();
 	const state = h("p", { class: "help", role: "status" });
+	const soon = debounce(1000, onsent); // what has arrived is shown while others are on their way
 	const node = h("section", { class: "sending", "aria-label": "Uploads", hidden: true }, uploads.node, state);
 	/** @param {string} name @param {boolean} whole */
 	const picker = (name, whole) => {
@@ -58,6 +59,7 @@ export function sending(lib, { folder, moderator, onsent }) {
 		list = list.filter(({ file }) => !file.name.startsWith(".")); // what systems keep in their folders
 		if (list.length === 0) return;
 		let into = folder();
+		if (!looked.may) return;
 		if (!into && !moderator) {
 			into = (await pickFolder(lib, "Into which folder?")) ?? undefined;
 			if (!into) return;
@@ -80,10 +82,12 @@ export function sending(lib, { folder, moderator, onsent }) {
 		};
 		await Promise.all(
 			list.map(({ file, path }) =>
-				uploads.add(file, async (progress, stop) => {
-					const where = await folderAt(path);
-					return lib.upload(file, where ? [where.id] : [], progress, stop);
-				}),
+				uploads
+					.add(file, async (progress, stop) => {
+						const where = await folderAt(path);
+						return lib.upload(file, where ? [where.id] : [], progress, stop);
+					})
+					.then(soon),
 			),
 		);
 		if (uploads.open > 0) return;
@@ -97,9 +101,27 @@ export function sending(lib, { folder, moderator, onsent }) {
 				? `${uploads.done.toLocaleString()} sent, ${uploads.open.toLocaleString()} to go`
 				: `${count(uploads.done, "file")} sent. Whoever has the address of a file can read it.`);
 
+	const buttons = [picker("Upload files", false), picker("Upload a folder", true)];
+	const refused = h("span", { class: "help", role: "status" });
+	/** The folder that was looked at last, and whether the person may add assets to it. */
+	let looked = { id: "", may: true };
 	return {
 		node,
-		buttons: [picker("Upload files", false), picker("Upload a folder", true)],
+		buttons: [...buttons, refused],
+		/** Offers the buttons where the person may add assets to the folder. */
+		async look() {
+			const into = folder();
+			const id = into?.id ?? "";
+			if (id === looked.id) return;
+			looked = { id, may: true };
+			if (into && !moderator) {
+				const { edit } = await lib.explain({ folder: id }).catch(() => ({ edit: { allowed: true } }));
+				if (id !== looked.id) return;
+				looked.may = edit.allowed;
+			}
+			for (const b of buttons) b.hidden = !looked.may;
+			fill(refused, !looked.may && ["You may not add files to ", h("bdi", null, into?.label), "."]);
+		},
 		/** Lets files and folders be dropped and pasted onto an element. @param {HTMLElement} target */
 		accept(target) {
 			takesFiles(target, (files, dropped) => {
@@ -162,6 +184,10 @@ async function folderCalled(lib, label, path) {
 export function filePanel(lib, asset, onchanged) {
 	const node = h("div", { class: "filed" });
 	let dirty = false;
+	const may = lib.explain({ asset: asset.id }).then(
+		({ edit }) => edit.allowed,
+		() => true, // the service says it again
+	);
 
 	/** @param {Asset} now */
 	function show(now) {
@@ -175,6 +201,8 @@ export function filePanel(lib, asset, onchanged) {
 		const picture = file.type === "photo";
 		const uploads = new Uploads();
 		const save = button("Save", () => void change(), { class: "main", disabled: true });
+		const replace = button("Replace the file", () => picker.click(), { icon: "upload" });
+		const denied = h("p", { class: "help", role: "status" });
 		const touched = () => {
 			dirty = true;
 			save.disabled = false;
@@ -219,9 +247,21 @@ export function filePanel(lib, asset, onchanged) {
 					);
 			},
 		});
+		const shown = picture ? focal(file.href, focus, touched) : undefined;
+		/** @param {boolean} may whether the person may change the file */
+		const allow = (may) => {
+			for (const x of [save, replace]) x.hidden = !may;
+			for (const x of [title, alt]) x.readOnly = !may;
+			shown?.allow(may);
+		};
+		allow(false);
+		void may.then((may) => {
+			allow(may);
+			fill(denied, !may && "You may not change this file, as “Who may” says below.");
+		});
 		fill(
 			node,
-			picture ? focal(file.href, focus, touched) : shownFile(kindOfType(file.type), file.href),
+			shown ? shown.node : shownFile(kindOfType(file.type), file.href),
 			h(
 				"p",
 				{ class: "detail" },
@@ -244,10 +284,11 @@ export function filePanel(lib, asset, onchanged) {
 				"div",
 				{ class: "row" },
 				save,
-				button("Replace the file", () => picker.click(), { icon: "upload" }),
+				replace,
 				h("a", { class: "button", href: file.href, download: file.name }, "Download"),
 				picker,
 			),
+			denied,
 			uploads.node,
 			said,
 			h(
@@ -288,7 +329,7 @@ function focal(href, focus, onchange) {
 		dot.style.top = `${y}%`;
 		said.textContent =
 			`Focus: ${x} % from the left, ${y} % from the top. It stays visible where the picture is cropped. ` +
-			"Click, or use the arrow keys, to move it.";
+			(node.disabled ? "" : "Click, or use the arrow keys, to move it.");
 	};
 	const later = debounce(200, tell);
 	/** @param {number} x @param {number} y */
@@ -314,8 +355,14 @@ function focal(href, focus, onchange) {
 		event.preventDefault();
 		move(focus.x + x, focus.y + y);
 	});
-	tell();
-	return h("div", null, node, said);
+	return {
+		node: h("div", null, node, said),
+		/** @param {boolean} may whether the person may move the point */
+		allow(may) {
+			node.disabled = !may;
+			tell();
+		},
+	};
 }
 
 /** So many apps, and so many tagged versions that are not the latest ones, are looked through. */

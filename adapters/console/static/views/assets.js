@@ -368,6 +368,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			)?.focus({ preventScroll: true });
 		more.hidden = older === undefined;
 		selected.keep();
+		void sends.look();
 		fill(
 			chosen,
 			filters.map((f) => {
