@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
 // bucket is a server of S3 with the bucket photos. While it is down, it answers each request with 503.
@@ -143,4 +146,47 @@ func TestServeWantsItsBucket(t *testing.T) {
 	if made, err := os.ReadDir(dir); err != nil || len(made) > 0 {
 		t.Errorf("%v, %v", made, err)
 	}
+}
+
+// The bytes of files are in PostgreSQL as in any store: they are uploaded, served in parts, removed, and exported.
+func TestFilesInPostgreSQL(t *testing.T) {
+	cluster.Need(t)
+	const library = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
+	db, dir, env := cluster.Schema(t), t.TempDir(), []string{"VITRINE_KEY=a key of a test of files, long enough"}
+	s := start(t, dir, env, "-db", db)
+	token := newToken(t, dir, env, "-db", db)
+	body := "%PDF-1.7\n" + strings.Repeat("bytes of a file ", 160_000) // in three chunks
+	var hrefs, ids [2]string
+	for i := range hrefs {
+		added := s.do(token, "POST", library+"/files?name=a.pdf", body, 200)
+		hrefs[i] = regexp.MustCompile(`"href":"([^"]+)"`).FindStringSubmatch(added)[1]
+		ids[i] = regexp.MustCompile(`^{"asset":{"id":"([^"]+)"`).FindStringSubmatch(added)[1]
+	}
+	r, err := http.NewRequest("GET", s.url+hrefs[0], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Range", "bytes=1048570-1048584")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	if err != nil || answer.StatusCode != http.StatusPartialContent || string(part) != body[1048570:1048585] {
+		t.Errorf("a part at the border of chunks is %d %q, %v", answer.StatusCode, part, err)
+	}
+	s.do(token, "POST", library+"/assets", `{"remove":["`+ids[1]+`"]}`, 200)
+	s.do("", "GET", hrefs[1], "", 404)
+	for _, args := range [][]string{{"check", "-db", db}, {"export", "-db", db, "-out", "archive"},
+		{"import", "-db", "new.db", "archive"}, {"check", "-db", "new.db"}} {
+		if out := run(t, dir, nil, args...); out.status != 0 {
+			t.Fatalf("%v: %+v", args, out)
+		}
+	}
+	moved := start(t, dir, env, "-db", "new.db")
+	if got := moved.do("", "GET", hrefs[0], "", 200); got != body {
+		t.Errorf("%d other bytes after export and import", len(got))
+	}
+	moved.do("", "GET", hrefs[1], "", 404)
 }

@@ -30,6 +30,7 @@ func TestMemoryUnderLoads(t *testing.T) {
 		"uploads of large reviews":   func(s *server) string { return s.uploadsOf(15<<20, 2) },
 		"uploads of 1 MiB a review":  func(s *server) string { return s.uploadsOf(1000<<10, 16) },
 		"large collections, slowly":  (*server).largeCollectionsThatDoNotEnd,
+		"pictures that are decoded":  (*server).picturesAtOnce,
 		"pages of feeds, not read":   (*server).pagesOfFeedsThatAreNotRead,
 		"streams of feeds, not read": (*server).streamsOfFeedsThatAreNotRead,
 	} {

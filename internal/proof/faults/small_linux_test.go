@@ -135,9 +135,11 @@ func onSmallDisk(dir string) error {
 			return err
 		}
 	}
-	if err := errors.Join(fillUp(d, content, n), openWithoutRoom(d, content)); err != nil {
+	uploads, err := uploadsOnSmallDisk(d, content)
+	if err = errors.Join(err, fillUp(d, content, n), openWithoutRoom(d, content)); err != nil {
 		return err
 	}
+	refused += uploads
 	fmt.Printf("%d changes were refused for lack of room, %d made when there was enough\n", refused, made)
 	return nil
 }
@@ -160,6 +162,47 @@ func openWithoutRoom(d smallDisk, content []byte) error {
 		err = errors.Join(err, db.Close())
 	}
 	return errors.Join(err, d.free(), os.Remove(path))
+}
+
+// uploadsOnSmallDisk uploads a file that has no room, neither in the store nor beside it, until there is enough. It
+// returns how often it was refused. Nothing is shown of the file then, and another one is served as before.
+func uploadsOnSmallDisk(d smallDisk, content []byte) (refused int, err error) {
+	path := filepath.Join(d.dir, "uploads.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		return 0, err
+	}
+	w, err := openWorld(path, nil, nil)
+	if err != nil {
+		return 0, err
+	}
+	if err := os.Setenv("TMPDIR", d.dir); err != nil {
+		return 0, err
+	}
+	defer os.Unsetenv("TMPDIR")
+	file := "%PDF-1.7\n" + strings.Repeat("0123456789abcde\n", 20_000)
+	upload, all := post(library+"/files?name=a.pdf", file), request{method: "GET", path: library + "/assets"}
+	first := w.send(upload)
+	_, address, _ := strings.Cut(first.body, `"href":"`)
+	address, _, _ = strings.Cut(address, `"`)
+	served, before := request{method: "GET", path: address}, w.send(all).body
+	for room := int64(0); ; room += 64 << 10 {
+		if err := d.leave(room); err != nil {
+			return 0, err
+		}
+		a := w.send(upload)
+		if err := d.free(); err != nil {
+			return 0, err
+		}
+		if a.status == 200 && room > 0 {
+			break
+		}
+		if have := w.send(served); a.status != 507 || w.send(all).body != before || have.body != file {
+			return 0, fmt.Errorf("an upload with %d bytes of room: %d %s, and the first file is %d with %d bytes", room,
+				a.status, a.body, have.status, len(have.body))
+		}
+		refused++
+	}
+	return refused, errors.Join(w.db.Close(), check(path), os.Remove(path))
 }
 
 // fillUp writes into a store until there is no room, and goes on when there is some, a few times.

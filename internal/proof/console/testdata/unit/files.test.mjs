@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { filled, holderOf, nameIn } from "../static/model/files.js";
+import { filled, foldersIn, holderOf, nameIn } from "../static/model/files.js";
 import { fieldOf } from "../static/model/schema.js";
 
 const picture = { type: "string", format: "vitrine-picture" };
@@ -51,4 +51,34 @@ test("the text of a person stays, and what was known of the file before goes", (
 test("the name of a file is in its address", () => {
 	assert.equal(nameIn("/x/file/1/a%20b.png?v=2/3"), "a b.png");
 	assert.equal(nameIn("/x/%zz"), "%zz");
+});
+
+test("an app shows the folders that its schemas call so, wherever they are", () => {
+	const folder = { type: "string", format: "vitrine-folder" };
+	const configSchema = {
+		$defs: {
+			part: { type: "object", properties: { from: { $ref: "#/$defs/folder" }, name: { type: "string" } } },
+			folder,
+		},
+		type: "object",
+		properties: {
+			top: folder,
+			parts: { type: "array", items: { $ref: "#/$defs/part" } },
+			either: {
+				oneOf: [
+					{ type: "object", required: ["text"], properties: { text: { type: "string" } } },
+					{ type: "object", required: ["wall"], properties: { wall: folder } },
+				],
+			},
+			usual: { ...folder, default: "n/l/usual" },
+		},
+	};
+	const config = {
+		top: "n/l/top",
+		parts: [{ from: "n/a/b/inner", name: "n/l/only-a-text" }, { from: "n/l/top" }, { from: "no folder" }],
+		either: { wall: "n/l/wall" },
+	};
+	const elements = [{ component: { configSchema }, config }];
+	assert.deepEqual(foldersIn({ elements }), ["n/l/top", "n/a/b/inner", "n/l/wall", "n/l/usual"]);
+	assert.deepEqual(foldersIn({ elements: [{ component: { configSchema: {} }, config }] }), []);
 });
