@@ -30,7 +30,6 @@ require (
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // tests: receivers verify webhooks with it
 	github.com/tdewolff/minify/v2 v2.24.25 // adapters/console: scripts and style sheets in 0.55x of their bytes
 	github.com/tidwall/btree v1.8.2 // storage/memory: a map in order, whose copies take no time
-	github.com/wneessen/go-mail v0.8.1 // adapters/smtp: mails by SMTP
 	go.etcd.io/bbolt v1.5.0 // tests: a driver that is written against package storage alone
 	go.opentelemetry.io/otel v1.47.0 // examples/otel: traces and metrics
 	go.opentelemetry.io/otel/metric v1.47.0 // examples/otel

@@ -6,13 +6,17 @@
 package smtp
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
+	"mime/quotedprintable"
 	"net"
 	"net/mail"
+	"net/smtp"
 	"net/textproto"
 	"net/url"
 	"slices"
@@ -20,7 +24,6 @@ import (
 	"strings"
 	"time"
 
-	gomail "github.com/wneessen/go-mail"
 	"golang.org/x/net/idna"
 
 	"github.com/vitrine-go/vitrine/adapters/signin"
@@ -28,8 +31,8 @@ import (
 
 // The ports of a URL without one.
 const (
-	portTLS      = 465
-	portSTARTTLS = 587
+	portTLS      = "465"
+	portSTARTTLS = "587"
 )
 
 // New returns a function for signin.Options.Mail, or an error if its arguments are wrong; the error has no password.
@@ -81,9 +84,10 @@ func New(address, password, domain string) (func(context.Context, signin.Mail) e
 		s.port = portTLS
 	}
 	if u.Port() != "" {
-		if s.port, err = strconv.Atoi(u.Port()); err != nil || s.port < 1 || s.port > 65535 {
-			return nil, fmt.Errorf("there is no port %q", u.Port())
-		}
+		s.port = u.Port()
+	}
+	if n, err := strconv.Atoi(s.port); err != nil || n < 1 || n > 65535 {
+		return nil, fmt.Errorf("there is no port %q", s.port)
 	}
 	ip := net.ParseIP(s.host)
 	s.near = !s.tls && (s.host == "localhost" || ip != nil && ip.IsLoopback())
@@ -93,7 +97,7 @@ func New(address, password, domain string) (func(context.Context, signin.Mail) e
 // server is a mail server, and who sends through it.
 type server struct {
 	host           string
-	port           int
+	port           string
 	tls            bool // from the start
 	near           bool // on this machine, and may be without TLS
 	user, password string
@@ -102,60 +106,62 @@ type server struct {
 
 // send sends a mail over a connection of its own.
 func (s *server) send(ctx context.Context, m signin.Mail) error {
-	message, err := s.message(m)
+	to, content, err := s.message(m)
 	if err != nil {
 		return fmt.Errorf("%w: the address of the person is malformed", signin.ErrRejected)
 	}
-	var conn net.Conn
-	options := []gomail.Option{gomail.WithPort(s.port), gomail.WithHELO(s.domain), gomail.WithoutNoop(),
-		gomail.WithoutRset(), // a server that closes the connection after a mail has taken it all the same
-		gomail.WithDialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
-			var err error
-			if conn, err = (&net.Dialer{}).DialContext(ctx, network, address); err == nil && s.tls {
-				secure := tls.Client(conn, s.config())
-				return secure, secure.HandshakeContext(ctx)
-			}
-			return conn, err
-		})}
-	if deadline, ok := ctx.Deadline(); ok {
-		options = append(options, gomail.WithTimeout(time.Until(deadline)))
-	}
-	switch {
-	case s.tls:
-		options = append(options, gomail.WithSSL())
-	case s.near:
-		options = append(options, gomail.WithTLSPolicy(gomail.TLSOpportunistic), gomail.WithTLSConfig(s.config()))
-	default:
-		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory), gomail.WithTLSConfig(s.config()))
-	}
-	if s.user != "" {
-		ways := []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin}
-		if s.near {
-			ways = []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlainNoEnc,
-				gomail.SMTPAuthLoginNoEnc}
-		}
-		options = append(options, gomail.WithUsername(s.user), gomail.WithPassword(s.password),
-			gomail.WithOpportunisticSMTPAuth(ways...))
-	}
-	client, err := gomail.NewClient(s.host, options...)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(s.host, s.port))
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if conn != nil {
-			_ = conn.Close() // also if signing in has failed, after which the client forgets the connection
-		}
-	}()
-	session, err := client.DialToSMTPClientWithContext(ctx)
-	if err != nil {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // the server may not answer
+	if s.tls {
+		conn = tls.Client(conn, s.config())
+	}
+	c, err := smtp.NewClient(conn, s.host)
+	if err == nil {
+		err = c.Hello(s.domain)
+	}
+	if err == nil && !s.tls {
+		err = s.startTLS(c)
+	}
+	if err == nil && s.user != "" {
+		err = c.Auth(&credentials{s, ""})
+	}
+	if err == nil {
+		err = c.Mail(s.from)
+	}
+	if err != nil { // of the server or its settings, and not of this mail
 		return plain("signing in to the mail server", err)
 	}
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	if err := client.SendWithSMTPClient(session, message); err != nil {
-		return plain("sending", err)
+	err = c.Rcpt(to)
+	if err == nil {
+		var w io.WriteCloser
+		if w, err = c.Data(); err == nil {
+			_, _ = w.Write(content) // Close returns the error
+			err = w.Close()
+		}
 	}
-	_ = client.CloseWithSMTPClient(session) // the mail is taken, whatever becomes of the connection
-	return nil
+	if err == nil {
+		_ = c.Quit() // the mail is taken, whatever becomes of the connection
+		return nil
+	}
+	if answer, ok := errors.AsType[*textproto.Error](err); ok && answer.Code >= 500 {
+		return fmt.Errorf("%w: the mail server answered %d", signin.ErrRejected, answer.Code)
+	}
+	return plain("sending", err)
+}
+
+// startTLS begins TLS, without which nothing is sent to another machine.
+func (s *server) startTLS(c *smtp.Client) error {
+	if offered, _ := c.Extension("STARTTLS"); offered {
+		return c.StartTLS(s.config())
+	}
+	if s.near {
+		return nil
+	}
+	return errors.New("it offers no STARTTLS")
 }
 
 // config is how TLS is spoken.
@@ -164,52 +170,79 @@ func (s *server) config() *tls.Config {
 	return &tls.Config{ServerName: s.host, MinVersion: tls.VersionTLS12, InsecureSkipVerify: s.near}
 }
 
-// message returns a mail as it is sent, or an error for a malformed address.
-func (s *server) message(m signin.Mail) (*gomail.Msg, error) {
+// credentials sign in with PLAIN or, where the server has that alone, with LOGIN. By then there is TLS, unless the
+// server is on this machine.
+type credentials struct {
+	*server
+	way string
+}
+
+// Start returns the way to sign in.
+func (c *credentials) Start(offer *smtp.ServerInfo) (way string, first []byte, err error) {
+	if c.way = "PLAIN"; !slices.Contains(offer.Auth, c.way) && slices.Contains(offer.Auth, "LOGIN") {
+		c.way = "LOGIN"
+		return c.way, nil, nil
+	}
+	return c.way, []byte("\x00" + c.user + "\x00" + c.password), nil
+}
+
+// Next returns the answer to a question of LOGIN.
+func (c *credentials) Next(question []byte, more bool) ([]byte, error) {
+	switch asked := strings.ToLower(string(question)); {
+	case !more:
+		return nil, nil
+	case c.way == "LOGIN" && strings.HasPrefix(asked, "user"):
+		return []byte(c.user), nil
+	case c.way == "LOGIN" && strings.HasPrefix(asked, "pass"):
+		return []byte(c.password), nil
+	}
+	return nil, errors.New("it asks for something else than a name and a password")
+}
+
+// message returns the address of a mail and its content with a header, or an error for a malformed address.
+func (s *server) message(m signin.Mail) (address string, content []byte, err error) {
 	to, err := mail.ParseAddress(m.Address)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	at := strings.LastIndexByte(to.Address, '@')
 	domain, err := idna.Lookup.ToASCII(to.Address[at+1:])
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	to = &mail.Address{Address: to.Address[:at+1] + domain}
 	if to.String() != "<"+to.Address+">" {
-		return nil, errors.New("it needs quotes, within which the commands of SMTP could be")
+		return "", nil, errors.New("it needs quotes, within which the commands of SMTP could be")
 	}
-	to.Name = m.Name
-	out := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	out.SetAddrHeaderFromMailAddress(gomail.HeaderFrom, &mail.Address{Name: "Vitrine", Address: s.from})
-	out.SetAddrHeaderFromMailAddress(gomail.HeaderTo, to)
-	out.SetMessageIDWithValue(m.ID + "@" + s.domain)
-	out.SetDate()
-	out.SetGenHeader("Auto-Submitted", "auto-generated") // no answers of machines
-	out.Subject(m.Subject)
-	out.SetBodyString(gomail.TypeTextPlain, m.Text)
-	return out, nil
+	// What looks like an encoded word would be decoded, and could say anything.
+	harmless := strings.NewReplacer("=?", "= ?")
+	to.Name = harmless.Replace(m.Name)
+	var b bytes.Buffer
+	for _, field := range [][2]string{
+		{"From", (&mail.Address{Name: "Vitrine", Address: s.from}).String()},
+		{"To", to.String()},
+		{"Subject", mime.QEncoding.Encode("utf-8", harmless.Replace(m.Subject))},
+		{"Date", time.Now().Format(time.RFC1123Z)},
+		{"Message-ID", "<" + m.ID + "@" + s.domain + ">"},
+		{"Auto-Submitted", "auto-generated"}, // machines do not answer
+		{"MIME-Version", "1.0"},
+		{"Content-Type", "text/plain; charset=utf-8"},
+		{"Content-Transfer-Encoding", "quoted-printable"},
+	} {
+		// A text that is not ASCII is encoded as words of 75 characters, and each goes into a line.
+		fmt.Fprintf(&b, "%s: %s\r\n", field[0], strings.ReplaceAll(field[1], "?= =?", "?=\r\n =?"))
+	}
+	b.WriteString("\r\n")
+	w := quotedprintable.NewWriter(&b)
+	_, _ = w.Write([]byte(m.Text)) // a Buffer takes everything
+	_ = w.Close()
+	return to.Address, b.Bytes(), nil
 }
 
 // plain returns an error without what the server said, which may contain addresses.
 func plain(doing string, err error) error {
-	code := 0
 	if answer, ok := errors.AsType[*textproto.Error](err); ok {
-		code = answer.Code
+		return fmt.Errorf("%s: the mail server answered %d", doing, answer.Code)
 	}
-	failed, ok := errors.AsType[*gomail.SendError](err)
-	if !ok && code == 0 {
-		return fmt.Errorf("%s: %w", doing, err) // of the network or of TLS
-	}
-	if ok {
-		doing, code = failed.Reason.String(), cmp.Or(code, failed.ErrorCode())
-	}
-	if code == 0 {
-		return fmt.Errorf("%s: the connection broke", doing)
-	}
-	if ok && code >= 500 && slices.Contains([]gomail.SendErrReason{gomail.ErrSMTPRcptTo, gomail.ErrSMTPData,
-		gomail.ErrSMTPDataClose}, failed.Reason) {
-		return fmt.Errorf("%w: %s: the mail server answered %d", signin.ErrRejected, doing, code)
-	}
-	return fmt.Errorf("%s: the mail server answered %d", doing, code)
+	return fmt.Errorf("%s: %w", doing, err) // of the network or of TLS
 }

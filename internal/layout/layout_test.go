@@ -92,7 +92,7 @@ var table = []row{
 		"appsvc adapters/httpapi internal storage/. github.com/go-webauthn/webauthn github.com/coreos/go-oidc/v3 " +
 			"golang.org/x/oauth2 github.com/google/uuid",
 		"assets storage/memory github.com/descope/virtualwebauthn github.com/golang-jwt/jwt/v5", ""},
-	{"adapters/smtp", "adapters/signin github.com/wneessen/go-mail golang.org/x/net/idna", "internal/proof", ""},
+	{"adapters/smtp", "adapters/signin golang.org/x/net/idna", "appsvc storage/memory internal/proof", ""},
 	{"adapters",
 		domains + " internal storage/. github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 " +
 			"github.com/go-json-experiment/json github.com/klauspost/compress/gzip golang.org/x/sync/singleflight",

@@ -57,7 +57,8 @@ import { parse, stringify } from "./json.js";
  */
 /**
  * @typedef {{id: string, via: "passkey" | "oidc" | "link", expires: number, confirmedUntil: number | null,
- *   invitedAnew: {by: {urn: string, name: string}, at: number} | null, person: Person}} SignedIn a session
+ *   invitedAnew: {by: {urn: string, name: string}, at: number} | null, mail?: {off: boolean}, person: Person}} SignedIn
+ *   a session; mail is there if the service sends mails
  */
 /**
  * @typedef {{origin: string | null, base: string, people: boolean, oidc: {name: string} | null, session: SignedIn |

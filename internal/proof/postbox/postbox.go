@@ -15,6 +15,7 @@ import (
 	"io"
 	"math/big"
 	"mime"
+	"mime/quotedprintable"
 	"net"
 	"net/mail"
 	"net/textproto"
@@ -25,8 +26,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"mime/quotedprintable"
 )
 
 // Certificate is a certificate for localhost and 127.0.0.1 that no authority has signed.
@@ -60,6 +59,7 @@ type Options struct {
 	STARTTLS *Certificate // offers STARTTLS
 	User     string       // must sign in with Password, if it is not ""
 	Password string
+	Login    bool // by LOGIN in place of PLAIN
 	// Answer returns the reply to a command in place of the usual one, "" for that, and "hang" for none. The content of
 	// a mail is the command ".".
 	Answer func(command string) string
@@ -82,6 +82,7 @@ type Box struct {
 	Options
 	mu       sync.Mutex
 	mails    []Mail
+	begun    []Mail
 	commands []string
 	more     chan struct{} // closed when something came
 }
@@ -128,6 +129,13 @@ func (b *Box) Mails() []Mail {
 	return slices.Clone(b.mails)
 }
 
+// Begun returns all mails whose content came, also those that were not taken.
+func (b *Box) Begun() []Mail {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.begun)
+}
+
 // Commands returns all commands that came.
 func (b *Box) Commands() []string {
 	b.mu.Lock()
@@ -138,7 +146,7 @@ func (b *Box) Commands() []string {
 // Wait waits until so many mails were taken, and returns all of them.
 func (b *Box) Wait(t testing.TB, n int) []Mail {
 	t.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(2 * time.Minute)
 	for {
 		b.mu.Lock()
 		more := b.more
@@ -165,12 +173,21 @@ func (b *Box) WaitSome() {
 	}
 }
 
-func (b *Box) note(command string, m *Mail) {
+func (b *Box) note(command string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.commands = append(b.commands, command); m != nil {
-		b.mails = append(b.mails, *m)
-	}
+	b.commands = append(b.commands, command)
+	b.wake()
+}
+
+func (b *Box) take(m Mail) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mails = append(b.mails, m)
+	b.wake()
+}
+
+func (b *Box) wake() {
 	close(b.more)
 	b.more = make(chan struct{})
 }
@@ -206,7 +223,7 @@ func (b *Box) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		b.note(line, nil)
+		b.note(line)
 		verb, rest, _ := strings.Cut(line, " ")
 		switch strings.ToUpper(verb) {
 		case "EHLO":
@@ -215,7 +232,7 @@ func (b *Box) serve(conn net.Conn) {
 				lines = append(lines, "250-STARTTLS")
 			}
 			if b.User != "" {
-				lines = append(lines, "250-AUTH PLAIN")
+				lines = append(lines, "250-AUTH "+b.way())
 			}
 			answer(line, strings.Join(append(lines, "250 SIZE"), "\r\n"))
 		case "STARTTLS":
@@ -224,10 +241,18 @@ func (b *Box) serve(conn net.Conn) {
 				in = textproto.NewReader(bufio.NewReader(conn))
 			}
 		case "AUTH":
-			given, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(rest, "PLAIN "))
+			way, first, _ := strings.Cut(rest, " ")
+			given := decoded(first)
+			if way == "LOGIN" {
+				for _, question := range []string{"Username:", "Password:"} {
+					say("334 " + base64.StdEncoding.EncodeToString([]byte(question)))
+					line, _ := in.ReadLine()
+					given += "\x00" + decoded(line)
+				}
+			}
 			reply := "235 welcome"
-			if m.SignedIn = string(given) == "\x00"+b.User+"\x00"+b.Password; !m.SignedIn {
-				reply = "535 wrong: " + string(given)
+			if m.SignedIn = given == "\x00"+b.User+"\x00"+b.Password && way == b.way(); !m.SignedIn {
+				reply = "535 wrong: " + given
 			}
 			answer("AUTH", reply)
 		case "MAIL":
@@ -248,8 +273,16 @@ func (b *Box) serve(conn net.Conn) {
 			if err != nil {
 				return
 			}
-			if taken := m; answer(".", "250 taken") && taken.read(string(raw)) {
-				b.note(".", &taken)
+			one := m
+			if err := one.read(string(raw)); err != nil {
+				answer("", "554 "+err.Error())
+				continue
+			}
+			b.mu.Lock()
+			b.begun = append(b.begun, one)
+			b.mu.Unlock()
+			if b.note("."); answer(".", "250 taken") {
+				b.take(one)
 			}
 		case "QUIT":
 			answer(line, "221 bye")
@@ -260,6 +293,19 @@ func (b *Box) serve(conn net.Conn) {
 	}
 }
 
+// way is how one signs in.
+func (b *Box) way() string {
+	if b.Login {
+		return "LOGIN"
+	}
+	return "PLAIN"
+}
+
+func decoded(text string) string {
+	out, _ := base64.StdEncoding.DecodeString(text)
+	return string(out)
+}
+
 // address returns what stands between < and >.
 func address(text string) string {
 	_, text, _ = strings.Cut(text, "<")
@@ -268,16 +314,16 @@ func address(text string) string {
 }
 
 // read reads the content of a mail.
-func (m *Mail) read(raw string) bool {
+func (m *Mail) read(raw string) error {
 	parsed, err := mail.ReadMessage(strings.NewReader(raw))
 	if err != nil {
-		return false
+		return err
 	}
 	m.Raw, m.Header = raw, parsed.Header
 	if m.Subject, err = new(mime.WordDecoder).DecodeHeader(parsed.Header.Get("Subject")); err != nil {
-		return false
+		return err
 	}
 	text, err := io.ReadAll(quotedprintable.NewReader(parsed.Body))
 	m.Text = strings.ReplaceAll(string(text), "\r\n", "\n")
-	return err == nil
+	return err
 }

@@ -207,6 +207,41 @@ export function view({ session, api, signal, shell }) {
 		await load();
 	}
 
+	/** The switch of mails, if the service sends some. @param {{off: boolean} | undefined} mail */
+	function mails(mail) {
+		if (!mail) return false;
+		const to = session.account?.person.email;
+		const box = h("input", {
+			type: "checkbox",
+			checked: !mail.off,
+			onchange: async () => {
+				const off = !box.checked;
+				try {
+					mail.off = (await api.account("PUT", "me/mail", { off }, "off")).off;
+					toast(mail.off ? "You get no mails." : "You get mails.");
+				} catch (e) {
+					toast(sentence(e));
+				}
+				box.checked = !mail.off;
+			},
+		});
+		return h(
+			"section",
+			null,
+			h("div", { class: "head section" }, h("h2", null, "Mails")),
+			h(
+				"div",
+				{ class: "boxes" },
+				h("label", null, box, "Mail me what I am asked to approve, and who mentions me"),
+			),
+			help(
+				to
+					? `Mails go to ${to}, one a minute at most.`
+					: "You have no address yet: an administrator enters it.",
+			),
+		);
+	}
+
 	if (session.account) void load();
 	return {
 		node: h(
@@ -231,6 +266,7 @@ export function view({ session, api, signal, shell }) {
 							button("Sign out everywhere", () => void session.signOut(true), { class: "danger" }),
 						),
 						rowTable(["Browser", "Since", "Used", "Change"], sessions),
+						mails(session.account.mail),
 					]
 				: [
 						help("You use a token: it has no passkeys and no sessions."),

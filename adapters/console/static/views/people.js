@@ -23,6 +23,8 @@ export function refused(e) {
 	if (e instanceof ApiError && e.code === "forbidden")
 		e.words =
 			"You may give and take only rights that you have, and change only people all of whose rights you have. Only an administrator invites somebody who has or had a passkey, or has the URN of a token.";
+	if (e instanceof ApiError && e.code === "too_many")
+		e.words = "You have mailed as many invitations as one may within an hour: try again later.";
 	throw e;
 }
 
@@ -31,12 +33,15 @@ export function refused(e) {
  * @param {Session} session @param {Person} who @param {string} [then] the view that it leads to
  */
 export async function invite(session, who, then) {
-	const { link, expires } = await session.api.account("POST", `people/${who.id}/invite`, {}, "link").catch(refused);
+	const { link, expires, mailed } = await session.api
+		.account("POST", `people/${who.id}/invite`, {}, "link")
+		.catch(refused);
 	await once(
 		`The invitation of ${who.name}`,
 		"Link",
 		then ? `${link}&${then}` : link,
-		`Send it to ${who.name}. Whoever opens it first makes a passkey and is signed in as ${who.name}; it is good until `,
+		mailed ? `A mail with another link goes to ${who.email}. ` : `Send it to ${who.name}. `,
+		`Whoever opens it first makes a passkey and is signed in as ${who.name}; it is good until `,
 		moment(Number(expires)),
 		". It is shown this once.",
 	);
@@ -110,7 +115,11 @@ export function view({ session, api, query, signal, shell }) {
 		return {
 			nodes: [
 				labelled("Name", name, "It is shown to everybody of the network."),
-				labelled("Address", email, "For you alone: nothing is sent to it."),
+				labelled(
+					"Address",
+					email,
+					session.account?.mail ? "Mails go to it." : "For you alone: nothing is sent to it.",
+				),
 				rights.node,
 			],
 			value: () => ({ name: name.value.trim(), email: email.value.trim(), ...rights.value() }),
