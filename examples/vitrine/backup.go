@@ -22,9 +22,10 @@ import (
 func backup(f *flag.FlagSet) action {
 	db := f.String("db", "vitrine.db", "`store`: the path of a SQLite file")
 	var keep retention
-	f.Var(&keep, "keep", "`spans` for which copies in the directory OUT are kept, such as 24h,7d,4w: all of the first, "+
-		"and then the newest of each day and of each week; others that backup has made there are deleted; without it "+
-		"all are kept")
+	f.Var(&keep, "keep",
+		"`spans` for which copies in the directory OUT are kept, such as 24h,7d,4w: all of the first, "+
+			"and then the newest of each day and of each week; others that backup has made there are deleted; "+
+			"without it all are kept")
 	every := f.Duration("every", 0, "`interval`, such as 5m, at which copies are made in the directory OUT, until it "+
 		"is told to stop; 0 makes one")
 	bare := withoutFilesFlag(f)

@@ -38,7 +38,8 @@ func doctor(f *flag.FlagSet) action {
 		}
 		r := &checkup{}
 		r.add("version", versionText())
-		r.add("system", fmt.Sprintf("%s/%s, %s", runtime.GOOS, runtime.GOARCH, count(int64(runtime.NumCPU()), "processor")))
+		r.add("system",
+			fmt.Sprintf("%s/%s, %s", runtime.GOOS, runtime.GOARCH, count(int64(runtime.NumCPU()), "processor")))
 		r.add("time", time.Now().Format(time.RFC3339))
 		r.ofFiles(*db)
 		err := readStore(ctx, *db, func(s storage.Store) error {
@@ -124,7 +125,8 @@ func (r *checkup) ofFiles(db string) {
 	r.add("kind", "SQLite")
 	if file, err := os.Open(db); err == nil {
 		var header [64]byte
-		if _, err := io.ReadFull(file, header[:]); err == nil && bytes.HasPrefix(header[:], []byte("SQLite format 3\x00")) {
+		if _, err := io.ReadFull(file, header[:]); err == nil &&
+			bytes.HasPrefix(header[:], []byte("SQLite format 3\x00")) {
 			r.add("format", fmt.Sprint(binary.BigEndian.Uint32(header[60:]))) // SQLite's user_version
 		}
 		_ = file.Close() // it was only read
@@ -142,7 +144,8 @@ func (r *checkup) ofFiles(db string) {
 		r.add("diskBytes", d.size)
 		r.add("readOnlyDisk", d.readOnly)
 		if !d.readOnly && d.nearlyFull() {
-			r.fault(fmt.Errorf("the disk of %s has %s left: files are refused, and all changes when it is full", db, inUnits(d.free)))
+			r.fault(fmt.Errorf("the disk of %s has %s left: files are refused, and all changes when it is full", db,
+				inUnits(d.free)))
 		}
 	}
 	if made, copied, err := lastCopy(db); err == nil {

@@ -37,7 +37,8 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("no %s in %v", name, facts)
 		}
 	}
-	if facts["kind"] != "SQLite" || facts["format"] != "101" || !strings.HasPrefix(facts["feed"].(string), "change 1,") ||
+	if facts["kind"] != "SQLite" || facts["format"] != "101" ||
+		!strings.HasPrefix(facts["feed"].(string), "change 1,") ||
 		!strings.HasPrefix(facts["server"].(string), "answers 200 OK") ||
 		facts["webhooks"].(map[string]any)["cdn"] == nil || facts["lastCopy"] != "none is known" {
 		t.Errorf("%v", facts)

@@ -12,8 +12,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage"
 )
 
-// roomy is the store of a server. It knows whether updates find room. On a disk that is nearly full it keeps the bytes of
-// files out, so that everything else can still be changed: what is deleted needs room in the log at first.
+// roomy is the store of a server. It knows whether updates find room. On a disk that is nearly full it keeps the bytes
+// of files out, so that everything else can still be changed: what is deleted needs room in the log at first.
 type roomy struct {
 	storage.Store
 	disk func() (disk, bool) // of the store; ok is false if nobody knows

@@ -27,7 +27,8 @@ func TestAFullDisk(t *testing.T) {
 	}
 	env, dir := []string{"VITRINE_KEY=0123456789abcdef0123456789abcdef"}, t.TempDir()
 	token := newToken(t, dir, env)
-	s, err := process.StartServer(append(env, programVariable+"=1"), "unshare", "--map-root-user", "--mount", "sh", "-c",
+	s, err := process.StartServer(append(env, programVariable+"=1"), "unshare", "--map-root-user", "--mount", "sh",
+		"-c",
 		`mount -t tmpfs -o size=24m none "$0" && exec "$@"`, dir, self, "serve", "-db", filepath.Join(dir, "v.db"),
 		"-addr", "127.0.0.1:0")
 	if err != nil && os.Getenv("VITRINE_CI") == "" {
@@ -67,7 +68,8 @@ func TestAFullDisk(t *testing.T) {
 			}
 			if text == want {
 				out := run(t, dir, nil, "healthz", "-addr", strings.TrimPrefix(s.URL, "http://"))
-				if out.status != 0 || strings.Contains(out.stderr, "refuses changes") != strings.Contains(want, "full") {
+				if out.status != 0 ||
+					strings.Contains(out.stderr, "refuses changes") != strings.Contains(want, "full") {
 					t.Errorf("%+v", out)
 				}
 				return
@@ -77,7 +79,8 @@ func TestAFullDisk(t *testing.T) {
 	}
 	const library = "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test"
 	upload := func(name string, most int) (id string, status int) {
-		status, text := ask("POST", library+"/files?name="+name, "application/pdf", "%PDF-1.4\n"+strings.Repeat(name, most))
+		status, text := ask("POST", library+"/files?name="+name, "application/pdf",
+			"%PDF-1.4\n"+strings.Repeat(name, most))
 		if found := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(text); status == 200 && found != nil {
 			id = found[1]
 		}

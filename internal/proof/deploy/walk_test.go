@@ -94,7 +94,11 @@ var around = map[string][2]string{
 	"When something is wrong": {
 		"echo '127.0.0.1 apps.example.test' >>/etc/hosts; export SSL_CERT_FILE=/etc/vitrine/tls/cert.pem",
 		"unset SSL_CERT_FILE"},
-	"Backup":         {"create Before", `curl -s http://127.0.0.1:9464/metrics | grep '^vitrine_last_copy_.* [1-9]'`},
+	"Backup": {"create Before", `curl -s http://127.0.0.1:9464/metrics | grep '^vitrine_last_copy_.* [1-9]'`},
+	"Continuous backup": {"create Moment", `systemctl stop vitrine-litestream
+apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+[[ $apps == *Moment* ]]
+rm -f /var/lib/vitrine/vitrine.db.before-*`},
 	"Restore":        {"create After", restored},
 	"Change the key": {"truncate -s -1 /etc/vitrine/keys", `[ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
 	"Upgrade": {"create Kept",
@@ -114,7 +118,17 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 		"! command -v go >/dev/null || { echo 'there is Go on this machine'; exit 1; }\n" +
 		"systemctl start nginx\n" + create) // as after apt-get install
 	seen := map[string]bool{}
+	litestream, err := exec.LookPath("litestream")
+	if err == nil {
+		err = exec.Command("cp", litestream, filepath.Join(place, "litestream")).Run()
+	}
 	for _, s := range sections(t) {
+		if s.title == "Continuous backup" && err != nil {
+			t.Logf("%s is not followed: %v", s.title, err)
+			s.blocks = nil
+		} else if s.title == "Continuous backup" {
+			s.blocks = append([]string{"cp /srv/litestream .; chmod +x litestream\n"}, s.blocks...)
+		}
 		fmt.Fprintf(&script, "echo '## %s'\n%s\n", s.title, around[s.title][0])
 		for _, block := range s.blocks {
 			for line := range strings.Lines(strings.ReplaceAll(block, "linux_amd64", "linux_"+runtime.GOARCH)) {
@@ -250,6 +264,7 @@ start() {
 	: >$log
 	(unit) >>$log 2>&1 &
 	echo $! >$pid
+	[ "$(setting Type)" = notify ] || return 0
 	until grep -q ^serving $log; do running || { cat $log; exit 1; }; sleep 0.01; done
 }
 case $1 in
@@ -274,8 +289,12 @@ case $1 in
 build) [ "$2 $3 $4 $5 $6" = "-t vitrine -f deploy/Containerfile ." ]; [ -x vitrine ]; [ -f deploy/Containerfile ];;
 secret) [ -f "$4" ];;
 volume) [ "$2" = inspect ]; echo /srv/volume;;
-exec) case $* in *" backup "*) mkdir /srv/volume; touch /srv/volume/backup.db;; esac;;
-run) case $* in *" restore "*) [ -f /srv/volume/copy.db ];; esac;;
+exec) [ "$2 $3" = "vitrine /usr/local/bin/vitrine" ];;
+run)
+	case $* in
+	*" vitrine backup "*) mkdir /srv/volume; touch /var/backups/vitrine-container/vitrine-2026-01-31T030000Z.db;;
+	*" vitrine restore "*) [ -f /srv/volume/copy.db ];;
+	esac ;;
 start | stop) [ "$2" = vitrine ];;
 *) exit 1 ;;
 esac
