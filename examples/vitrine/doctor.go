@@ -242,9 +242,12 @@ func (r *checkup) ofServer(ctx context.Context, base string) {
 	if err != nil {
 		return
 	}
-	ahead := at.Sub(begun).Round(time.Second)
-	r.add("clock", fmt.Sprintf("the one at the base URL is %s ahead of this one", ahead))
-	if off := max(ahead, -ahead); off > time.Minute+took {
+	off := at.Sub(begun).Abs().Round(time.Second)
+	if off <= 2*time.Second+took { // the header has whole seconds
+		off = 0
+	}
+	r.add("clock", fmt.Sprintf("%s from the one at the base URL", off))
+	if off > time.Minute {
 		r.fault(fmt.Errorf("the clock at %s is %s from the one of this machine: tokens and sessions end at wrong "+
 			"times", base, off))
 	}
