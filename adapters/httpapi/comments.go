@@ -27,10 +27,11 @@ func (a appRoutes) createComment(c *call) error {
 	}
 	in := body.CreateCommentRequest
 	in.AppID = c.param(0)
-	for to, value := range map[*string]*string{&in.Element: body.Element, &in.Pointer: body.Pointer} {
-		if value != nil {
-			*to = *value
-		}
+	if body.Element != nil {
+		in.Element = *body.Element
+	}
+	if body.Pointer != nil {
+		in.Pointer = *body.Pointer
 	}
 	return c.json(ask(c, a.as(c).CreateComment, in))
 }

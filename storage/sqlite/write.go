@@ -55,7 +55,6 @@ func (p *pending) add(others pending) {
 // tx is an update, on the connection of the writer. Before it reads ranges from SQLite, it flushes all writes.
 type tx struct {
 	reader
-	w     *writer
 	b     *batch
 	own   pending
 	first bool // it is the first update of the transaction

@@ -91,7 +91,7 @@ func (w *writer) update(ctx context.Context, space string, alone bool, fn func(*
 	}
 	b, err := w.batch, errNoReturn
 	func() {
-		t := &tx{w: w, b: b, first: first}
+		t := &tx{b: b, first: first}
 		t.reader = reader{c: w.c, flush: t.flush}
 		defer func() {
 			b.run++
