@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -132,8 +131,8 @@ func States(ctx context.Context, db storage.Store) (all []State, err error) {
 				return err
 			}
 			var p position
-			if err := json.Unmarshal(e.Value, &p); err != nil {
-				return fmt.Errorf("the record %q is damaged: %w", e.Key, err)
+			if err := keyval.Decode(e, &p); err != nil {
+				return err
 			}
 			s := State{Endpoint: strings.TrimPrefix(e.Key, prefix), Disabled: p.Off, Failed: p.Failed,
 				Next: time.UnixMilli(p.Until).UTC()}
