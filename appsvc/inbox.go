@@ -20,7 +20,7 @@ type InboxKind string
 // The kinds of what waits for a person.
 const (
 	InboxApprove  InboxKind = "approve"  // a release that the person could approve, and has not
-	InboxFailed   InboxKind = "failed"   // a release that the person has made could not be run
+	InboxFailed   InboxKind = "failed"   // a release that the person has made could not be run, or not be ended
 	InboxApproved InboxKind = "approved" // somebody has approved a release that the person has made
 	InboxMention  InboxKind = "mention"  // an open comment mentions the person
 )
@@ -81,8 +81,9 @@ const mostOpenReleases = 500
 
 // Inbox returns what waits for the caller, newest first: of the newest 500 releases that are open or scheduled, those
 // that the caller could approve and has not, if they need approvals or ask the caller, and those of the caller that
-// failed or were approved since SeeInbox; and open comments that mention the caller, in apps that the caller may read.
-// Whether the caller could approve a release is decided as ApproveRelease does.
+// failed or were approved since SeeInbox; of the newest 500 that are done, those of the caller whose end failed since
+// then; and open comments that mention the caller, in apps that the caller may read. Whether the caller could approve a
+// release is decided as ApproveRelease does.
 //
 // A page looks at 1,000 mentions, so it may be empty although Next is set. Inbox is for people: it returns ErrForbidden
 // for the key of a program. It returns ErrInvalid if Limit is out of range, or After is not a cursor of this list.
@@ -116,7 +117,10 @@ func (s *Session) Inbox(ctx context.Context, in InboxRequest) (Inbox, error) {
 		if err != nil {
 			return err
 		}
-		rels, err := r.openReleases(ctx)
+		rels, err := r.newestReleases(ctx, ReleaseOpen, ReleaseScheduled)
+		if err != nil {
+			return err
+		}
 		for _, rel := range rels {
 			if rel.By == s.by.URN {
 				out.Items = append(out.Items, rel.told(out.Seen)...)
@@ -129,8 +133,14 @@ func (s *Session) Inbox(ctx context.Context, in InboxRequest) (Inbox, error) {
 				}
 			}
 		}
+		done, err := r.newestReleases(ctx, ReleaseDone)
 		if err != nil {
 			return err
+		}
+		for _, rel := range done {
+			if rel.By == s.by.URN {
+				out.Items = append(out.Items, rel.told(out.Seen)...)
+			}
 		}
 		mentions, end, err := s.mentions(ctx, r, after, limit+1)
 		out.Items, horizon = append(out.Items, mentions...), end
@@ -184,9 +194,9 @@ func (i InboxItem) position() inboxPosition {
 	return inboxPosition{i.At, string(i.Kind) + " " + i.Release}
 }
 
-// openReleases returns the newest releases that are open or scheduled.
-func (r *reader) openReleases(ctx context.Context) (list []release, err error) {
-	for _, state := range []ReleaseState{ReleaseOpen, ReleaseScheduled} {
+// newestReleases returns the newest releases in one of these states.
+func (r *reader) newestReleases(ctx context.Context, states ...ReleaseState) (list []release, err error) {
+	for _, state := range states {
 		n := 0
 		for rel, err := range keyval.Map(r.Releases(ctx, string(state), "", 0, mostOpenReleases), decodeRelease) {
 			if err != nil {
@@ -202,12 +212,13 @@ func (r *reader) openReleases(ctx context.Context) (list []release, err error) {
 	return list[:min(len(list), mostOpenReleases)], nil
 }
 
-// told returns what has become of an open release since its maker has seen the inbox.
+// told returns what has become of a release since its maker has seen the inbox. One that is done has conflicts if it
+// could not be ended.
 func (r release) told(seen int64) (items []InboxItem) {
 	if failed := cmp.Or(r.FailedAt, r.UpdatedAt); len(r.Conflicts) > 0 && failed > seen {
 		items = append(items, InboxItem{Kind: InboxFailed, At: failed, Release: r.ID})
 	}
-	if n := len(r.Approvals); n > 0 && r.Approvals[n-1].At > seen {
+	if n := len(r.Approvals); n > 0 && r.State != ReleaseDone && r.Approvals[n-1].At > seen {
 		items = append(items,
 			InboxItem{Kind: InboxApproved, At: r.Approvals[n-1].At, Release: r.ID, By: r.Approvals[n-1].By})
 	}

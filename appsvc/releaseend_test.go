@@ -164,7 +164,12 @@ func TestAnEndThatCannotBe(t *testing.T) {
 			if again := w.is(rel.ID, appsvc.ReleaseDone, test.want); again.Version != now.Version {
 				t.Errorf("it was tried again: %+v", again)
 			}
-			_, err := w.As(admin).CancelRelease(ctx, rel.ID, now.Version)
+			inbox, err := w.As(ann).Inbox(ctx, appsvc.InboxRequest{})
+			if err != nil || len(inbox.Items) == 0 || inbox.Items[0].Kind != appsvc.InboxFailed ||
+				inbox.Items[0].Release != rel.ID {
+				t.Errorf("in the inbox: %+v, %v", inbox, err)
+			}
+			_, err = w.As(admin).CancelRelease(ctx, rel.ID, now.Version)
 			wantCode(t, err, vitrine.CodeWrongState) // no end is to come
 			w.rules("production=1")
 			wantCode(t, w.As(admin).DeleteApp(ctx, id), "")

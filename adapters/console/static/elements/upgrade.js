@@ -6,6 +6,7 @@
 import { button, count, detail, fill, h, help, labelled } from "../dom.js";
 import { names, notJSON, parse, stringify } from "../json.js";
 import { buttons, sentence, show } from "./dialog.js";
+import { groupName } from "../model/names.js";
 import { propose } from "./release.js";
 
 /** @typedef {import("../api.js").Upgraded} Upgraded */
@@ -61,8 +62,26 @@ export async function upgrade(api, name, version) {
 	});
 }
 
-/** Replaces a text in all apps. @param {import("../api.js").Api} api @param {string} [text] to find */
-export async function replaceText(api, text = "") {
+/**
+ * Replaces a text in all apps, or in some.
+ * @param {import("../api.js").Api} api
+ * @param {{text: string, components: {all: [string, string][], chosen: string}, groups: {all: string[], chosen:
+ *   string}}} options the text to find, components by name and title, and the URNs of groups
+ */
+export async function replaceText(api, { text, components, groups }) {
+	/** @param {[string, string][]} options @param {string} chosen */
+	const choice = (options, chosen) => {
+		const select = h(
+			"select",
+			null,
+			options.map(([value, name]) => h("option", { value, title: value }, name)),
+		);
+		select.value = options.some(([value]) => value === chosen) ? chosen : "";
+		return select;
+	};
+	const urns = groups.all.map((urn) => /** @type {[string, string]} */ ([urn, groupName(urn)]));
+	const group = choice([["", "Any group"], ...urns], groups.chosen);
+	const component = choice(components.all, components.chosen);
 	const find = h("input", { value: text, minlength: 2, maxlength: 1024, required: true, autocomplete: "off" });
 	const by = h("input", { maxlength: 1024, autocomplete: "off" });
 	const again = help("The new text contains the one to find: doing it twice replaces it twice.");
@@ -80,9 +99,21 @@ export async function replaceText(api, text = "") {
 			labelled("Find", find, "Exactly as it is written, two characters at least."),
 			labelled("Replace by", by),
 			again,
+			labelled("Only in apps of", group),
+			labelled("Only in elements of", component),
 		],
 		release: "Texts",
-		page: (after, dry) => api.replace({ find: find.value, replace: by.value, after }, dry),
+		page: (after, dry) =>
+			api.replace(
+				{
+					find: find.value,
+					replace: by.value,
+					group: group.value || undefined,
+					component: component.value || undefined,
+					after,
+				},
+				dry,
+			),
 		nothing: "Nothing is found in the apps that you may change.",
 		does: (dry, one) => (dry ? "would be changed" : one ? "is changed" : "are changed"),
 		waits: true,

@@ -285,7 +285,12 @@ export function view({ session, api, query, signal, live, shell }) {
 
 	async function replace() {
 		const { replaceText } = await import("../elements/upgrade.js");
-		await replaceText(api, searches() ? text.value.trim() : "");
+		const options = [...component.options].map((o) => /** @type {[string, string]} */ ([o.value, o.text]));
+		await replaceText(api, {
+			text: searches() ? text.value.trim() : "",
+			components: { all: options, chosen: component.value },
+			groups: { all: session.groups, chosen: group.value.trim() },
+		});
 	}
 
 	async function create() {

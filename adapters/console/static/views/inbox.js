@@ -16,12 +16,12 @@ export function view({ api, signal, live, shell }) {
 	shell.title("What waits for you");
 	const list = h("ul", { class: "inbox" });
 	const empty = h("div", { class: "empty", hidden: true }, h("p", null, "Nothing waits for you."));
-	/** @type {Map<string, Promise<string>>} of releases and apps, by their ids */
+	/** @type {Map<string, Promise<{title: string, done: boolean}>>} of releases and apps, by their ids */
 	const titles = new Map();
 	/** Until when the person has seen it. */
 	let seen = 0;
 
-	/** @type {Pages<Item & {title: string}>} */
+	/** @type {Pages<Item & {title: string, done: boolean}>} */
 	const pages = new Pages(
 		signal,
 		"items",
@@ -29,7 +29,7 @@ export function view({ api, signal, live, shell }) {
 			const page = await api.inbox(after, signal);
 			seen = Math.max(seen, page.until);
 			if (after === undefined) titles.clear();
-			const items = page.items.map(async (item) => ({ ...item, title: await titleOf(item) }));
+			const items = page.items.map(async (item) => ({ ...item, ...(await about(item)) }));
 			return { ...page, items: await Promise.all(items) };
 		},
 		() => {
@@ -41,19 +41,19 @@ export function view({ api, signal, live, shell }) {
 		},
 	);
 
-	/** What its release or its app is called. @param {Item} item */
-	function titleOf({ release, app }) {
+	/** What its release or its app is called, and whether the release has run. @param {Item} item */
+	function about({ release, app }) {
 		const id = release ?? app ?? "";
 		const title =
 			titles.get(id) ??
 			(release
 				? api.release(id, signal).then(
-						(r) => r.name || "A release without a name",
-						() => "A release",
+						(r) => ({ title: r.name || "A release without a name", done: r.state === "done" }),
+						() => ({ title: "A release", done: false }),
 					)
 				: api.app(id, undefined, signal).then(
-						(a) => a.title,
-						() => "An app",
+						(a) => ({ title: a.title, done: false }),
+						() => ({ title: "An app", done: false }),
 					));
 		titles.set(id, title);
 		return title;
@@ -67,14 +67,14 @@ export function view({ api, signal, live, shell }) {
 		dispatchEvent(new Event("vitrine-seen"));
 	}
 
-	/** @param {Item & {title: string}} item */
+	/** @param {Item & {title: string, done: boolean}} item */
 	function row(item) {
 		const href = item.release ? to("releases", item.release) : `${to("apps", item.app ?? "")}?comments=1`;
 		const link = h("a", { href, class: "name" }, item.title);
 		const who = person(item.by?.urn);
 		const said = {
 			approve: ["You can approve this release of ", who],
-			failed: ["Your release could not run"],
+			failed: [item.done ? "The end of your release could not be: its moves stay" : "Your release could not run"],
 			approved: ["Your release was approved by ", who],
 			mention: ["A comment mentions you, by ", who],
 		}[item.kind];
