@@ -238,3 +238,44 @@ func thousands(n int) string {
 	}
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
+
+// The rows of a table that cannot be converted are mended where they are told, and tried again until nothing is left.
+func TestRejectedRowsAreMended(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(t.TempDir(), "shop.csv")
+	if err := os.WriteFile(path, []byte("id;product;stars;name;when;text;shelf\n"+
+		"1;lamp;5;Ann;2019-04-03;Warm.;A\n2;lamp;gut;Bob;2019-04-03;\"Two\nlines; fine\";B\n3;lamp;9;Cleo;gestern;;C\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := w.signIn(ann, "/reviews")
+	p.Type(`//input[@type="file"]`, path)
+	p.Retype(field("Where the reviews come from"), "shop")
+	p.Click(named("Convert and check"))
+	p.See(`//p[contains(., "1 review of shop.csv is converted")]`)
+	p.Click(named("Mend them here"))
+	row := func(n int) string { return fmt.Sprintf(`(//fieldset[contains(@class, "mended")])[%d]`, n) }
+	p.See(row(1) + `//legend[starts-with(., "Line 3: ")]`)
+	p.holds(row(1)+field("text"), "Two\nlines; fine")
+	p.looked("mended", axeCore(t))
+	p.Retype(row(1)+field("stars"), "4")
+	p.Retype(row(2)+field("stars"), "3")
+	p.press("Try again")
+	p.See(`//p[contains(., "1 review of shop-mended.csv is converted")]`)
+	p.Click(`(` + named("Mend them here") + `)[2]`)
+	p.holds(row(1)+field("stars"), "3") // what was mended before stays
+	p.Retype(row(1)+field("when"), "2019-04-04")
+	p.press("Try again")
+	for range 3 { // each has its own check, and is imported by itself
+		p.Click(`(` + named("Import 1 review") + `)[1]`)
+		p.Until(`() => document.querySelector(".progress, progress") === null`)
+	}
+	p.See(`//article[contains(., "3 reviews")]`)
+	var stored struct {
+		Collections []struct{ Count int }
+	}
+	if w.reads("/x/reviews/collections?network=example.test", &stored); len(stored.Collections) != 1 ||
+		stored.Collections[0].Count != 3 {
+		t.Errorf("%+v", stored)
+	}
+}

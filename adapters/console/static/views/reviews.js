@@ -9,6 +9,7 @@ import { askWith, confirm, sentence, show, toast, trouble } from "../elements/di
 import { contentOf, counts, dropZone, headOf, isGzip, progress, rejectsOf, save } from "../elements/files.js";
 import { Pages } from "../elements/pages.js";
 import { time } from "../elements/time.js";
+import { mend } from "../elements/mend.js";
 import { table } from "../elements/table.js";
 
 /**
@@ -70,12 +71,12 @@ export function view({ session, api, params, signal, shell }) {
 	 * Sends a file, which the browser reads from the disk as it goes: the page holds none of it. It shows how far it
 	 * is.
 	 * @param {string} path @param {Record<string, string | undefined>} query @param {File} file @param {string} doing
-	 * @param {string} [type]
+	 * @param {string} [type] @param {HTMLElement} [place] where it is shown
 	 */
-	function send(path, query, file, doing, type) {
+	function send(path, query, file, doing, type, place = outcome) {
 		const text = h("span", null, `${doing} ${file.name}…`);
 		const stop = new AbortController();
-		const told = progress(outcome, text, file.size, () => stop.abort());
+		const told = progress(place, text, file.size, () => stop.abort());
 		return api.upload(
 			path,
 			{ ...query, network: where.value },
@@ -89,14 +90,16 @@ export function view({ session, api, params, signal, shell }) {
 		);
 	}
 
-	/** @param {File} file @param {boolean} dryRun @returns {Promise<Report>} */
-	async function load(file, dryRun) {
+	/** @param {File} file @param {boolean} dryRun @param {HTMLElement} place @returns {Promise<Report>} */
+	async function load(file, dryRun, place) {
 		return api.report(
 			await send(
 				"x/reviews/import",
 				{ dryRun: dryRun ? "true" : undefined },
 				file,
 				dryRun ? "Checking" : "Importing",
+				undefined,
+				place,
 			),
 		);
 	}
@@ -118,7 +121,7 @@ export function view({ session, api, params, signal, shell }) {
 			});
 			fill(
 				outcome,
-				table(file.name, value, proposed(), (query) => convert(file, query)),
+				table(file.name, value, proposed(), (query) => convert(file, query, value.separator)),
 			);
 		} catch (e) {
 			stopped(e, "It was stopped. Nothing was stored.");
@@ -132,16 +135,20 @@ export function view({ session, api, params, signal, shell }) {
 	}
 
 	/**
-	 * Converts a table, and checks what has become of it.
-	 * @param {File} file @param {Record<string, string | undefined>} query
+	 * Converts a table, or rows of it that were mended, and checks what has become of it.
+	 * @param {File} file @param {Record<string, string | undefined>} query @param {string} separator
+	 * @param {HTMLElement} [place] where it is shown
 	 */
-	async function convert(file, query) {
-		const form = [...outcome.childNodes];
-		const back = button("Back to the columns", () => fill(outcome, .../** @type {any[]} */ (form)), {
-			class: "small",
-		});
+	async function convert(file, query, separator, place = outcome) {
+		const form = [...place.childNodes];
+		const [shown, mending] = [h("div"), h("div")];
+		const back = button(
+			place === outcome ? "Back to the columns" : "Back to the rows",
+			() => fill(place, .../** @type {any[]} */ (form)),
+			{ class: "small" },
+		);
 		try {
-			const answer = await send("x/reviews/convert", query, file, "Converting", "text/csv");
+			const answer = await send("x/reviews/convert", query, file, "Converting", "text/csv", place);
 			const tail = answer.slice(Math.max(0, answer.size - (1 << 20)));
 			const bytes = new Uint8Array(await tail.arrayBuffer());
 			const last = bytes.subarray(bytes.lastIndexOf(10, bytes.length - 2) + 1);
@@ -150,20 +157,27 @@ export function view({ session, api, params, signal, shell }) {
 				[answer.slice(0, answer.size - last.length)],
 				rejectsOf(file.name).replace("-rejects", ""),
 			);
-			const rejects = async () =>
-				save(
-					[
-						await send(
-							"x/reviews/convert",
-							{ ...query, rejects: "true" },
-							file,
-							"Collecting the rows of",
-							"text/csv",
-						),
-					],
-					rejectsOf(file.name, "csv"),
-					"text/csv",
-				);
+			/** Does something with the rows that could not be converted. @param {(rows: Blob) => unknown} then */
+			const rejects = async (then) => {
+				const all = { ...query, rejects: "true" };
+				try {
+					const doing = "Collecting the rows of";
+					await then(await send("x/reviews/convert", all, file, doing, "text/csv", mending));
+				} catch (e) {
+					stoppedToast(e);
+				}
+			};
+			const decided = /dates=(dmy|mdy)/.exec((result.notes ?? []).join())?.[1];
+			/** @param {Blob} rows */
+			const mendThem = async (rows) => {
+				const form = mend(await rows.text(), separator, query["mapping"] ?? "{}", (text) => {
+					const name = file.name.replace(/(-mended)?(\.[^.]*)?$/, "-mended.csv");
+					const dates = query["dates"] ?? decided;
+					void convert(new File([text], name), { ...query, dates }, separator, mending);
+				});
+				fill(mending, form);
+				/** @type {HTMLElement | null} */ (form.querySelector("input, textarea"))?.focus();
+			};
 			/** @type {Map<string, {line: number, reason: string}[]>} */
 			const reasons = new Map(); // reasons that differ in numbers alone are the same
 			for (const r of result.rejected) {
@@ -210,13 +224,15 @@ export function view({ session, api, params, signal, shell }) {
 					`${count(result.converted, "review")} of ${file.name} ${result.converted === 1 ? "is" : "are"} converted. `,
 					back,
 					" ",
+					result.rejectedTotal > 0 && button("Mend them here", () => rejects(mendThem), { class: "small" }),
+					" ",
 					result.rejectedTotal > 0 &&
 						button(
 							`Download ${result.rejectedTotal === 1 ? "the row that could" : `the ${result.rejectedTotal.toLocaleString()} rows that could`} not be converted`,
 							async () => {
-								const before = [...outcome.childNodes];
-								await rejects().catch((e) => stoppedToast(e));
-								fill(outcome, .../** @type {any[]} */ (before));
+								const before = [...mending.childNodes];
+								await rejects((rows) => save([rows], rejectsOf(file.name, "csv"), "text/csv"));
+								fill(mending, .../** @type {any[]} */ (before));
 							},
 							{ class: "small" },
 						),
@@ -224,10 +240,11 @@ export function view({ session, api, params, signal, shell }) {
 				notes.map((note) => h("p", { class: "note" }, `${note}.`)),
 				left,
 			);
-			if (result.converted === 0) fill(outcome, head);
-			else await check(converted, head);
+			fill(place, shown, mending);
+			if (result.converted === 0) fill(shown, head);
+			else await check(converted, head, shown);
 		} catch (e) {
-			fill(outcome, .../** @type {any[]} */ (form));
+			fill(place, .../** @type {any[]} */ (form));
 			stoppedToast(e);
 		}
 	}
@@ -240,41 +257,42 @@ export function view({ session, api, params, signal, shell }) {
 	const said = (e) =>
 		e.code === "invalid" ? `${e.message.charAt(0).toUpperCase()}${e.message.slice(1)}.` : sentence(e);
 
-	/** @param {unknown} e @param {string} otherwise */
-	function stopped(e, otherwise) {
+	/** @param {unknown} e @param {string} otherwise @param {HTMLElement} [place] */
+	function stopped(e, otherwise, place = outcome) {
 		if (!signal.aborted)
-			fill(outcome, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? said(e) : otherwise));
+			fill(place, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? said(e) : otherwise));
 	}
 
-	/** @param {File} file @param {HTMLElement} [head] what was said of it before */
-	async function check(file, head) {
+	/** @param {File} file @param {HTMLElement} [head] what was said of it before @param {HTMLElement} [place] */
+	async function check(file, head, place = outcome) {
 		try {
-			const report = await load(file, true);
+			const report = await load(file, true, place);
 			fill(
-				outcome,
+				place,
 				head,
 				summary(report, file.name),
 				report.reviews > report.rejected &&
 					button(
 						`Import ${count(report.reviews - report.rejected, "review")}`,
-						() => void store(file, head),
+						() => void store(file, head, place),
 						{ class: "main" },
 					),
 				faults(report, file, head),
 			);
 		} catch (e) {
-			stopped(e, "It was stopped. Nothing was stored.");
+			stopped(e, "It was stopped. Nothing was stored.", place);
 		}
 	}
 
-	/** @param {File} file @param {HTMLElement} [head] */
-	async function store(file, head) {
+	/** @param {File} file @param {HTMLElement | undefined} head @param {HTMLElement} place */
+	async function store(file, head, place) {
 		try {
-			const report = await load(file, false);
-			fill(outcome, head, summary(report, file.name), faults(report, file, head));
+			const report = await load(file, false, place);
+			fill(place, head, summary(report, file.name), faults(report, file, head));
 			await collections(true);
 		} catch (e) {
-			stopped(e, "It was stopped. What was imported before is kept; importing the file again is safe.");
+			const safe = "It was stopped. What was imported before is kept; importing the file again is safe.";
+			stopped(e, safe, place);
 		}
 	}
 
