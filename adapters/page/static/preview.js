@@ -10,6 +10,7 @@
 //   {ready: true}                          the first message
 //   {click: key}                           an element was clicked
 //   {height: pixels}                       the height of the document has changed
+//   {marked: pixels}                       where the element is that has been marked, from the top of the document
 //   {error: {key, component, message}}     an element, or the app, has failed
 
 import "./vitrine.js";
@@ -28,7 +29,8 @@ addEventListener("message", function begin({ source, ports: [port] }) {
 		if (data.show) await host.show(data.show);
 		if ("mark" in data) marked = data.mark;
 		mark();
-		if (data.mark) host.querySelector("[data-marked]")?.scrollIntoView({ block: "nearest" });
+		const at = data.mark && host.querySelector("[data-marked]");
+		if (at) port.postMessage({ marked: at.getBoundingClientRect().top + scrollY });
 	};
 	addEventListener("vitrine-error", ({ detail: { key, component, error } }) =>
 		port.postMessage({ error: { key, component, message: String(error?.message ?? error) } }),

@@ -140,3 +140,52 @@ func TestPreviewOfVersions(t *testing.T) {
 	p.Click(`//article` + named("Show"))
 	p.shows("one 3")
 }
+
+// The preview is as wide as a phone where it stands beside the form. On a phone it is shown beside the field that has
+// the focus, at the element of the field.
+func TestPreviewAtPhoneWidth(t *testing.T) {
+	w := newWorld(t)
+	at := scripts(t, map[string]string{"/text.js": `export function mount(element, { config }) {
+		element.textContent = config.text;
+		element.style.cssText = "display: block; height: 900px";
+	}`})
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
+	id := w.newApp("Winter", element("text", `{"text":"one"}`), element("text", `{"text":"two"}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.Click(named("Run components of this store"))
+	p.shows("one two")
+	wide := `() => document.querySelector(".preview iframe").clientWidth > 400`
+	p.Until(wide)
+	p.press("Phone width")
+	p.Until(`() => document.querySelector(".preview iframe").clientWidth === 360`)
+	axe := axeCore(t)
+	p.look(axe)
+	p.picture("phone-1280-light")
+	p.view("/none")
+	p.view("/apps/" + id)
+	p.Until(`() => document.querySelector(".preview iframe")?.clientWidth === 360`)
+	p.Click(named("Phone width"))
+	p.Until(wide)
+	p.Resize(360, 780)
+	p.press("Preview")
+	p.Until(`() => {
+		const { top, bottom } = document.querySelector(".preview").getBoundingClientRect();
+		return top > innerHeight / 2 && bottom === innerHeight;
+	}`)
+	for n, above := range []string{"< 400", "> 800"} {
+		p.Click(fmt.Sprintf(`(%s)[%d]`, field("Text"), n+1))
+		p.Until(`() => document.querySelector(".preview").scrollTop ` + above)
+		p.Until(`() => {
+			const field = document.activeElement.getBoundingClientRect();
+			return field.top >= 0 && field.bottom <= document.querySelector(".preview").getBoundingClientRect().top;
+		}`)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		p.Scheme(scheme)
+		p.look(axe)
+		p.picture("docked-360-" + scheme)
+	}
+	p.press("Close the preview")
+	p.Until(`() => document.activeElement.textContent === "Preview"`)
+}

@@ -16,6 +16,7 @@ import { show } from "./dialog.js";
 /** @typedef {{key: string, component: Manifest, config: Value}} Part an element with its component */
 
 const allowed = "vitrine.preview"; // in sessionStorage: the person lets components run
+const narrow = "vitrine.phone"; // in sessionStorage: the preview is as wide as a phone
 const scripts = "vitrine.scripts"; // in sessionStorage: other scripts for components, by name
 const patience = 5000; // milliseconds without a sign of life, until the frame may be closed
 const tallest = 20_000; // pixels
@@ -59,6 +60,27 @@ export class Preview {
 		this.fitting = new Map();
 		this.others = kept(scripts) ?? {};
 		this.frame = h("div", { class: "frame" });
+		this.frame.classList.toggle("phone", kept(narrow) === true);
+		const phone = button(
+			"Phone width",
+			() => {
+				const yes = this.frame.classList.toggle("phone");
+				keep(narrow, yes);
+				phone.setAttribute("aria-pressed", String(yes));
+			},
+			{ class: "small phone", "aria-pressed": String(kept(narrow) === true) },
+		);
+		/** Shows the preview beside the field that has the focus, where it stands below the form otherwise. */
+		this.dock = button("Preview", () => dock(!this.node.classList.contains("docked")), {
+			class: "small dock",
+			"aria-expanded": "false",
+		});
+		/** @param {boolean} yes */
+		const dock = (yes) => {
+			this.node.classList.toggle("docked", yes);
+			this.dock.setAttribute("aria-expanded", String(yes));
+			if (!yes) this.dock.focus();
+		};
 		this.note = h("p", { class: "help", role: "status" });
 		this.hangs = h(
 			"p",
@@ -70,7 +92,13 @@ export class Preview {
 		this.node = h(
 			"section",
 			{ class: "preview", "aria-label": "Preview" },
-			h("div", { class: "head" }, h("h2", null, "Preview")),
+			h(
+				"div",
+				{ class: "head" },
+				h("div", null, h("h2", null, "Preview")),
+				phone,
+				button("Close the preview", () => dock(false), { icon: "close", bare: true, class: "bare undock" }),
+			),
 			this.hangs,
 			this.frame,
 			this.note,
@@ -158,6 +186,10 @@ export class Preview {
 		this.heard = Date.now();
 		if (data?.ready === true) this.send();
 		if (typeof data?.height === "number") frame.style.height = `${Math.min(tallest, Math.max(80, data.height))}px`;
+		if (Number.isFinite(data?.marked)) {
+			const from = this.node.scrollTop - this.node.getBoundingClientRect().top;
+			this.node.scrollTo({ top: from + frame.getBoundingClientRect().top + data.marked - 16 });
+		}
 		if (typeof data?.click === "string") this.options.onclick?.(data.click);
 		if (typeof data?.error === "object" && data.error) {
 			const { key } = data.error;
