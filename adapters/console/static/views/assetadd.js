@@ -184,7 +184,11 @@ export function view({ session, api, params, query, signal, shell }) {
 	/** @type {Map<HTMLElement, object>} the check whose outcome is shown there */
 	const checks = new Map();
 
-	const place = folderLine(() => lib);
+	const place = folderLine(
+		() => lib,
+		undefined,
+		() => void offer(),
+	);
 	const wanted = query.get("folder");
 	if (wanted)
 		lib.folders({ id: wanted }, signal).then(
@@ -195,31 +199,42 @@ export function view({ session, api, params, query, signal, shell }) {
 	const pasted = byText();
 	const dropped = byFile();
 	const tabs = ["form", "json", "file"];
+	const mayNot = h("p", { class: "note", role: "status", hidden: true });
+	const forms = tabbed(
+		[
+			["One by one", one],
+			["As JSON", pasted],
+			["From a file", dropped],
+		],
+		Math.max(0, tabs.indexOf(query.get("by") ?? "form")),
+		(i) => {
+			const folder = place.folder();
+			const into = folder ? `&folder=${encodeURIComponent(folder.id)}` : "";
+			history.replaceState(null, "", `${to("assets", network, library, "add")}?by=${tabs[i]}${into}`);
+		},
+	).node;
 	const node = h(
 		"div",
 		{ class: "page designer" },
 		h("p", { class: "crumbs" }, h("a", { href: home }, "Assets")),
 		head("Add assets", place.node),
-		!session.moderates(session.networkURN(network)) &&
-			h(
-				"p",
-				{ class: "note" },
-				"Choose a folder that you may edit. Only moderators of the network add assets to no folder.",
-			),
-		tabbed(
-			[
-				["One by one", one],
-				["As JSON", pasted],
-				["From a file", dropped],
-			],
-			Math.max(0, tabs.indexOf(query.get("by") ?? "form")),
-			(i) => {
-				const folder = place.folder();
-				const into = folder ? `&folder=${encodeURIComponent(folder.id)}` : "";
-				history.replaceState(null, "", `${to("assets", network, library, "add")}?by=${tabs[i]}${into}`);
-			},
-		).node,
+		mayNot,
+		forms,
 	);
+	void offer();
+
+	/** Shows the forms to those who may send them: moderators of the network, and who may edit the folder. */
+	async function offer() {
+		const folder = place.folder();
+		let may = session.moderates(session.networkURN(network));
+		if (!may && folder) may = await lib.mayEdit(folder.id, signal);
+		if (folder?.id !== place.folder()?.id) return;
+		forms.hidden = !may;
+		mayNot.hidden = may;
+		const other = "You may not edit this folder. Choose another one to add assets to it.";
+		const none = "Choose a folder that you may edit. Only moderators of the network add assets to no folder.";
+		mayNot.textContent = folder ? other : none;
+	}
 
 	function unsaved() {
 		if (adding || !equal(draft.value, empty) || input.value.trim() !== "") node.dataset["unsaved"] = "yes";

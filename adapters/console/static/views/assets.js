@@ -138,12 +138,21 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	const counted = () =>
 		[...facets.map(([name]) => name), "attribute", ...keysOf([...(open ?? [])].slice(0, openFirst))].join(",");
 	const add = h("a", { class: "button" }, icon("add"), "Add assets");
-	const addTo = () =>
+	const adding = h("div", { class: "row" });
+	const mayNot = h("span", { class: "detail" }, "Choose a folder that you may edit to add assets to it.");
+	/** Offers to add assets to the folder, to those who may: moderators of the network, and who may edit it. */
+	async function addTo() {
 		add.setAttribute(
 			"href",
 			`${to("assets", network, library, "add")}${folder ? `?folder=${encodeURIComponent(folder)}` : ""}`,
 		);
-	addTo();
+		const into = folder;
+		const may = mayManage || (into !== "" && (await lib.mayEdit(into, signal)));
+		if (into !== folder) return;
+		adding.hidden = !may;
+		mayNot.hidden = may;
+	}
+	void addTo();
 
 	/** The query of the search without cursors. @returns {Record<string, string | string[] | undefined>} */
 	function conditions() {
@@ -729,7 +738,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		]);
 		history.replaceState(null, "", `${to("assets", network, library)}${kept.size > 0 ? `?${kept}` : ""}`);
 		folders.choose(folder);
-		addTo();
+		void addTo();
 		loading = load(true);
 	}
 
@@ -762,8 +771,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				{ class: "row" },
 				networks.length > 1 && where,
 				h("label", { class: "row" }, images, "Show images"),
-				sends.buttons,
-				add,
+				mayNot,
+				adding,
 			),
 		),
 		h("div", { class: "filters", role: "search" }, h("span", { class: "searching" }, icon("search"), search)),
@@ -786,6 +795,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			),
 		),
 	);
+	adding.append(...sends.buttons, add);
 	sends.accept(node);
 	return { node, leave: sends.leave };
 }

@@ -36,7 +36,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		async () => {
 			if (chosen !== undefined) await (await import("../elements/upgrade.js")).upgrade(api, name, chosen);
 		},
-		{ class: "small" },
+		{ class: "small", hidden: !session.me?.moderates.length },
 	);
 	const side = h("section", { "aria-label": "Versions", hidden: true }, h("h2", null, "Versions"), versions, upgrade);
 	const tools = session.me?.components

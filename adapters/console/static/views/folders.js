@@ -414,8 +414,9 @@ export async function pickFolder(lib, title, { top } = {}) {
  * @param {() => import("../api.js").Library} library that has the folder
  * @param {{id: string, label: string}} [known] the folder at first
  */
-export function folderLine(library, known) {
+export function folderLine(library, known, onchange = () => {}) {
 	let folder = known;
+	let begun = false;
 	const named = h("span", null);
 	const without = button("No folder", () => into(undefined), { class: "small bare" });
 	/** @param {{id: string, label: string} | undefined} next */
@@ -423,6 +424,8 @@ export function folderLine(library, known) {
 		folder = next && { id: next.id, label: next.label };
 		fill(named, next ? [icon("folder"), " ", next.label] : "none");
 		without.hidden = !next;
+		if (begun) onchange();
+		begun = true;
 	}
 	into(known);
 	const choose = button(
