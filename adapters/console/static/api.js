@@ -241,6 +241,14 @@ export class Library {
 		return this.api.get(`${this.base}/explain`, "view", query, signal);
 	}
 
+	/** Whether the person may edit a folder, and so add assets to it. @param {string} folder @param {AbortSignal} signal */
+	mayEdit(folder, signal) {
+		return this.explain({ folder }, signal).then(
+			({ edit }) => edit.allowed,
+			() => false,
+		);
+	}
+
 	/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Folder>} */
 	async folder(id, signal) {
 		return (await this.api.get(`${this.base}/folder/${s(id)}`, "folder", undefined, signal)).folder;
@@ -726,7 +734,7 @@ export class Api {
 
 	/**
 	 * Replaces a text in all apps.
-	 * @param {{find: string, replace: string, component?: string, after?: string}} body
+	 * @param {{find: string, replace: string, group?: string, component?: string, after?: string}} body
 	 * @param {boolean} dryRun only says what it would do
 	 * @returns {Promise<{apps: Upgraded[], next: string | null}>}
 	 */

@@ -126,6 +126,7 @@ const icons = {
 	add: "M12 5v14M5 12h14",
 	copy: "M9 9h11v11H9zM5 15H4V4h11v1",
 	remove: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v6M14 11v6",
+	fold: "M9 6l6 6-6 6",
 	drag: "M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01",
 	undo: "M8 5L4 9l4 4M4 9h10a6 6 0 010 12h-3",
 	redo: "M16 5l4 4-4 4M20 9H10a6 6 0 000 12h3",
@@ -218,8 +219,66 @@ export function named(text) {
 		: h("bdi", null, text);
 }
 
+/** What builds the content of elements that are out of sight. @type {WeakMap<Element, () => void>} */
+const waiting = new WeakMap();
+const coming = new IntersectionObserver(
+	(entries) => {
+		for (const { target, isIntersecting } of entries) if (isIntersecting) buildNow(target);
+	},
+	{ rootMargin: "100% 0px" },
+);
+
+/**
+ * Builds the content of an element once it comes near what is in sight, or is asked for.
+ * @param {Element} element @param {() => void} build
+ */
+export function buildLater(element, build) {
+	element.classList.add("later");
+	waiting.set(element, build);
+	coming.observe(element);
+}
+
+/** Builds the content of an element now, if it waits for that. @param {Element} element */
+export function buildNow(element) {
+	const build = waiting.get(element);
+	waiting.delete(element);
+	coming.unobserve(element);
+	element.classList.remove("later");
+	build?.();
+}
+
+/** Opens all that is folded around an element. @param {Element} element */
+export function unfold(element) {
+	element.dispatchEvent(new Event("unfold", { bubbles: true }));
+}
+
+/**
+ * A button that folds a part of a page, which opens by itself when unfold asks for something in it.
+ * @param {HTMLElement} part has the class "folded" when it is @param {() => Element[]} content what is hidden
+ * @param {string} name of the part
+ */
+export function folder(part, content, name) {
+	const toggle = button(name, () => fold(!part.classList.contains("folded")), {
+		icon: "fold",
+		bare: true,
+		class: "bare fold",
+		"aria-expanded": "true",
+	});
+	/** @param {boolean} yes */
+	function fold(yes) {
+		part.classList.toggle("folded", yes);
+		toggle.setAttribute("aria-expanded", String(!yes));
+		for (const one of content()) /** @type {HTMLElement} */ (one).hidden = yes;
+	}
+	part.addEventListener("unfold", () => part.classList.contains("folded") && fold(false));
+	return { toggle, fold };
+}
+
 /** Puts the focus on the first control in an element. @param {Element | null | undefined} element */
 export function focusIn(element) {
+	if (!element) return;
+	unfold(element);
+	for (const one of [element, ...element.querySelectorAll(".later")].slice(0, 3)) buildNow(one);
 	/** @type {HTMLElement | null | undefined} */ (element?.querySelector("input, select, textarea, button"))?.focus();
 }
 

@@ -25,6 +25,7 @@ func TestThousandElements(t *testing.T) {
 	p.saved(0)
 	p.Until(`() => document.querySelectorAll(".card").length === 1000`)
 	last := `//li[contains(@class, "card")][1000]`
+	p.scrollTo(".card:nth-child(1000)")
 	p.Retype(last+field("Question"), "The last one")
 	p.saved(1)
 	p.Click(last + named("Move up"))
@@ -75,10 +76,13 @@ func TestLargeConfig(t *testing.T) {
 	p.saved(0)
 	p.Retype(field("title"), "Larger")
 	p.saved(1)
-	p.Retype(`(`+field("name")+`)[500]`, "The last row")
+	p.scrollTo(`.items > li[data-part="499"]`)
+	p.Retype(`//li[@data-part="499"]`+field("name"), "The last row")
 	p.saved(2)
+	p.scrollTo(`[data-part="three"]`)
+	p.Until(`() => document.querySelector('[data-part="three"] textarea')`)
 	p.Run(new(any), `async () => {
-		const area = [...document.querySelectorAll("textarea")].find((x) => x.value.startsWith("3A line"));
+		const area = document.querySelector('[data-part="three"] textarea');
 		area.setRangeText("first line\n", 0, 0);
 		area.dispatchEvent(new Event("input"));
 	}`)

@@ -2,8 +2,8 @@
  * An element of an app as a card: its component, a form of its config, and what is wrong with it.
  * @module
  */
-import { arrows, button, fill, focusIn, follow, h } from "../dom.js";
-import { names } from "../json.js";
+import { arrows, buildLater, buildNow, button, detail, fill, focusIn, folder, follow, h, unfold } from "../dom.js";
+import { isObject, names } from "../json.js";
 import { titleOf } from "../model/names.js";
 import { newKey } from "../model/patch.js";
 import { sentence, toast } from "./dialog.js";
@@ -60,6 +60,20 @@ export function componentsOf(app, api, signal) {
 	};
 }
 
+/** So many elements are built at once, with so many fields each. All others are built when they come in sight. */
+const [cardsAtOnce, fieldsAtOnce] = [20, 40];
+
+/** The first text of a config, which tells one element from another. @param {Value} config @returns {string} */
+function firstText(config) {
+	if (typeof config === "string") return config;
+	const parts = isObject(config) ? Object.values(config) : Array.isArray(config) ? config : [];
+	for (const part of parts) {
+		const text = firstText(part);
+		if (text !== "") return text;
+	}
+	return "";
+}
+
 /** The key of the card that is dragged. */
 let dragged = "";
 
@@ -106,6 +120,7 @@ export class Card {
 			onpointerdown: draggable(true),
 			onpointerup: draggable(false),
 		});
+		this.brief = detail();
 		this.up = button("Move up", () => this.move(-1), { icon: "up", bare: true });
 		this.down = button("Move down", () => this.move(1), { icon: "down", bare: true });
 		this.node = h(
@@ -118,6 +133,7 @@ export class Card {
 				this.number,
 				this.title,
 				this.version,
+				this.brief,
 				!editor.readonly &&
 					h(
 						"span",
@@ -133,6 +149,10 @@ export class Card {
 			this.local,
 			this.failure,
 		);
+		const { toggle, fold } = folder(this.node, () => [this.body], "Fold the element");
+		/** Folds the element, or opens it. */
+		this.fold = fold;
+		this.number.before(toggle);
 	}
 
 	/** Shows what has failed when the component ran, "" for nothing. @param {string} message */
@@ -207,6 +227,7 @@ export class Card {
 		this.index = index;
 		this.count = count;
 		this.number.textContent = String(index + 1);
+		this.brief.textContent = firstText(item.config).slice(0, 60);
 		this.name();
 		this.up.disabled = index === 0;
 		this.down.disabled = index === count - 1;
@@ -216,7 +237,11 @@ export class Card {
 		const component = `${item.component.name}\0${item.component.version}`;
 		if (this.shown !== component) {
 			this.shown = component;
-			void this.build();
+			/** The form, once it is built or will be. @type {Promise<void> | undefined} */
+			this.building = undefined;
+			const build = () => void (this.building = this.build());
+			if (this.form || index < cardsAtOnce) build();
+			else buildLater(this.body, build);
 		} else this.form?.set(item.config);
 	}
 
@@ -255,11 +280,20 @@ export class Card {
 			value: this.item.config,
 			readOnly: this.editor.readonly,
 			session: this.session,
+			atOnce: { left: fieldsAtOnce },
 			onchange: (config) => this.change({ ...this.item, config: config ?? {} }),
 		});
 		fill(this.body, this.form.node);
 		this.refusal = undefined;
 		this.judge();
+		this.node.dispatchEvent(new Event("built", { bubbles: true }));
+	}
+
+	/** Opens the element, and builds its form if it is not built yet. */
+	async open() {
+		unfold(this.node);
+		buildNow(this.body);
+		await this.building;
 	}
 
 	async listVersions() {
@@ -307,7 +341,7 @@ export class Card {
 					"Show what is wrong",
 					() => {
 						this.judge(true);
-						this.reveal();
+						void this.reveal();
 					},
 					{ class: "small" },
 				),
@@ -316,20 +350,24 @@ export class Card {
 	}
 
 	/** Brings the first field that is wrong into view. */
-	reveal() {
+	async reveal() {
+		await this.open();
 		const wrong = /** @type {HTMLElement | null} */ (
 			this.node.querySelector(
 				".field.bad input, .field.bad select, .field.bad textarea, .group.bad button, .group.bad input",
 			)
 		);
+		if (wrong) unfold(wrong);
 		this.node.scrollIntoView({ block: "start" });
 		wrong?.focus();
 	}
 
 	/** Leads to a part of the config, once its form is built. @param {string[]} path */
 	lead(path) {
+		void this.open();
 		const at = this.form && partAt(this.body, path);
 		if (!at) return false;
+		unfold(at);
 		at.scrollIntoView({ block: "center" });
 		const control = /** @type {HTMLElement | null} */ (at.querySelector("input, select, textarea"));
 		if (control) control.focus();
@@ -337,7 +375,8 @@ export class Card {
 		return true;
 	}
 
-	focus() {
+	async focus() {
+		await this.open();
 		this.node.scrollIntoView({ block: "nearest" });
 		setTimeout(() => focusIn(this.body), 50);
 	}

@@ -270,6 +270,7 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 		if (!panel.hidden && text.value === "") places(last);
 	});
 	for (const type of ["draft", "state"]) editor.addEventListener(type, mark);
+	list.addEventListener("built", mark);
 	live.each(signal, (c) => {
 		if (!c || (c.type === "app.commented" && c.app === id)) void load();
 	});

@@ -4,7 +4,21 @@
  * keeps it: it has data-unread, which says what the text is not.
  * @module
  */
-import { arrows, button, detail, fill, focusIn, follow, h, newID, reconcile, set as setProps } from "../dom.js";
+import {
+	arrows,
+	buildLater,
+	buildNow,
+	button,
+	detail,
+	fill,
+	focusIn,
+	folder,
+	follow,
+	h,
+	newID,
+	reconcile,
+	set as setProps,
+} from "../dom.js";
 import { define, equal, isNumber, isObject, notJSON, own, parse, sameValue, stringify } from "../json.js";
 import { filled, holderOf, fileKind } from "../model/files.js";
 import { isTexts, nameOf, spoken } from "../model/languages.js";
@@ -41,6 +55,8 @@ import { textsOf } from "./languages.js";
  * @property {boolean} [several] whether take takes more than one
  * @property {boolean} [translatable] false for a text that stands in one language
  * @property {() => void} [translate] shows the field of another language beside it
+ * @property {{left: number}} [atOnce] how many fields of the form are built at once. Others are when they come in sight.
+ * Without it all are
  */
 
 /**
@@ -70,7 +86,19 @@ export function field(place) {
 	let described = fieldOf(place.schema, place.root, value);
 	let translating = false; // the person translates a string that stands for all languages
 	const shapeOf = (/** @type {Field} */ f) => (translating ? "texts" : shape(f, value));
-	let built = build(described);
+	/** @type {Built | undefined} */
+	let built;
+	/** What is wrong. @type {[Fault[], boolean | undefined]} */
+	let wrong = [[], undefined];
+	const { atOnce } = place;
+	if (!atOnce || atOnce.left-- > 0) built = build(described);
+	else
+		buildLater(node, () => {
+			atOnce.left = Math.max(atOnce.left, 10); // what is right below is in sight, too
+			described = fieldOf(place.schema, place.root, value);
+			built = build(described);
+			built.faults(...wrong);
+		});
 
 	/** @param {Field} f */
 	function build(f) {
@@ -98,6 +126,7 @@ export function field(place) {
 
 	/** @param {boolean} show whether the field does not know of the value yet */
 	function again(show) {
+		if (!built) return;
 		const next = fieldOf(place.schema, place.root, value);
 		if (shapeOf(next) !== built.shape || (next.kind === "choice" && built.stale?.(value))) {
 			const focused = node.contains(document.activeElement);
@@ -114,7 +143,11 @@ export function field(place) {
 			value = next;
 			again(true);
 		},
-		faults: (list, all) => built.faults(list, all),
+		faults(list, all) {
+			wrong = [list, all];
+			if (list.length > 0) buildNow(node);
+			built?.faults(list, all);
+		},
 	};
 }
 
@@ -149,7 +182,8 @@ const widgets = {
  * @param {Place} place
  * @param {Field} f
  * @param {HTMLElement} control
- * @param {{group?: boolean, tools?: Node[]}} [options] with group the control is several controls
+ * @param {{group?: boolean, folds?: boolean, tools?: Node[]}} [options] with group the control is several controls, which can
+ * be folded with folds
  */
 function frame(place, f, control, options = {}) {
 	const id = newID("f");
@@ -184,17 +218,10 @@ function frame(place, f, control, options = {}) {
 		h("span", { class: "required", title: "required" }, " *", h("span", { class: "unseen" }, "required"));
 	const described = [help && `${id}-help`, `${id}-wrong`].filter(Boolean).join(" ");
 	const { group } = options;
-	/** @param {HTMLElement} label */
-	const head = (label) => !place.bare && h("div", { class: "label" }, label, tools);
+	/** @param {...HTMLElement} label */
+	const head = (...label) => !place.bare && h("div", { class: "label" }, label, tools);
 	const node = group
-		? h(
-				"div",
-				{ class: place.bare ? "group bare" : "group" },
-				head(h("span", { id: `${id}-label`, class: "name" }, name, mark)),
-				help,
-				wrong,
-				control,
-			)
+		? h("div", { class: place.bare ? "group bare" : "group" }, help, wrong, control)
 		: h(
 				"div",
 				{ class: "field" },
@@ -204,6 +231,11 @@ function frame(place, f, control, options = {}) {
 				help,
 				wrong,
 			);
+	if (group && !place.bare) {
+		const label = h("span", { id: `${id}-label`, class: "name" }, name, mark);
+		const { toggle } = folder(node, () => [help, control].filter((x) => x instanceof Element), `Fold ${name}`);
+		node.prepend(/** @type {HTMLElement} */ (head(...(options.folds ? [toggle, label] : [label]))));
+	}
 	setProps(control, {
 		"aria-describedby": described,
 		...(group
@@ -661,7 +693,7 @@ function object(place, f) {
 	const box = h("div", { class: "object" }, body);
 	/** @type {Map<string, Widget & {schema: string}>} */
 	const parts = new Map();
-	const framed = frame(place, f, box, { group: true });
+	const framed = frame(place, f, box, { group: true, folds: true });
 	const start =
 		!place.readOnly &&
 		button(`Add ${called(place, f)}`, () => place.onchange(addition(place.schema, place.root)), {
@@ -740,6 +772,7 @@ function object(place, f) {
 					onchange: (v) => change(m.name, v),
 					readOnly: place.readOnly,
 					session: place.session,
+					atOnce: place.atOnce,
 					...taking(m.name),
 				});
 				part.node.dataset["part"] = m.name;
@@ -800,7 +833,7 @@ function list(place, f) {
 			{ icon: "add", class: "small" },
 		);
 	const box = h("div", { class: "list" }, body, add);
-	const framed = frame(place, f, box, { group: true });
+	const framed = frame(place, f, box, { group: true, folds: true });
 	const newKey = () => newID("i");
 	const schema = itemAt(f, f.leading?.length ?? 0);
 	const holder = holderOf(schema, place.root);
@@ -873,6 +906,7 @@ function list(place, f) {
 					value: item,
 					readOnly: place.readOnly,
 					session: place.session,
+					atOnce: place.atOnce,
 					...(holder !== undefined && {
 						several: true,
 						take: (/** @type {Picked[]} */ picked) => take(key, picked),
@@ -952,7 +986,7 @@ function choice(place, f) {
 	const input = dropdown(place, f, choices, { "aria-label": `Kind of ${called(place, f)}` });
 	const body = h("div", { class: "chosen" });
 	const box = h("div", { class: "choice" }, input, body);
-	const framed = frame(place, f, box, { group: true });
+	const framed = frame(place, f, box, { group: true, folds: true });
 	let now = chosen(f, place.root, place.value);
 	/** @type {Widget | undefined} */
 	let inner;

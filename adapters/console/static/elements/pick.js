@@ -150,7 +150,8 @@ export async function pick(title, list, describe, nothing) {
 				h(
 					"li",
 					{ role: "option", id: `${id}-${i}`, "aria-selected": String(i === at), onclick: () => take(row) },
-					row.picture && h("img", { src: row.picture, alt: "", loading: "lazy", referrerpolicy: "no-referrer" }),
+					row.picture &&
+						h("img", { src: row.picture, alt: "", loading: "lazy", referrerpolicy: "no-referrer" }),
 					h("span", { class: "name" }, row.name),
 					row.detail && h("span", { class: "detail" }, row.detail),
 				),

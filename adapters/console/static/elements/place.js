@@ -2,10 +2,12 @@
  * Where a part of a value is shown in a form, and of which part a node of a form is.
  * @module
  */
+import { buildNow } from "../dom.js";
 import { escapePointer } from "../json.js";
 
-/** @param {HTMLElement} node @returns {HTMLElement[]} the fields right below it */
+/** @param {HTMLElement} node @returns {HTMLElement[]} the fields right below it, once it is built */
 function below(node) {
+	buildNow(node);
 	const children = /** @type {HTMLElement[]} */ ([...node.children]);
 	return children.flatMap((child) => (child.dataset["part"] === undefined ? below(child) : [child]));
 }
@@ -21,6 +23,7 @@ export function partAt(form, path) {
 		if (!next) break;
 		at = next;
 	}
+	below(at);
 	return at;
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { to } from "../address.js";
-import { button, count, fill, h, help, icon, newID, reconcile } from "../dom.js";
+import { button, count, fill, h, help, icon, newID, reconcile, unfold } from "../dom.js";
 import { appNav } from "../elements/apphead.js";
 import { comments } from "../elements/comments.js";
 import { Card, componentsOf } from "../elements/card.js";
@@ -84,13 +84,13 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 		signal,
 		onclick(key) {
 			tabs.open(0);
-			cards.get(key)?.focus();
+			void cards.get(key)?.focus();
 		},
 		onerror: (key, message) => cards.get(key)?.fail(message),
 	});
 	previewDraft(preview, editor, components, list);
 	const language = languageSwitch(editor, () => {
-		for (const card of cards.values()) void card.build();
+		for (const card of cards.values()) if (card.form) void card.build();
 		editor.dispatchEvent(new Event("draft")); // which the preview follows
 	});
 	const talk = comments({
@@ -123,8 +123,10 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 		const refused = typed ? [] : editor.refused.map((e) => cards.get(e.key));
 		tabs.open(raw.node.contains(typed) ? 1 : 0);
 		for (const card of refused) card?.judge(true);
-		if (typed) typed.focus();
-		else refused[0]?.reveal();
+		if (typed) {
+			unfold(typed);
+			typed.focus();
+		} else void refused[0]?.reveal();
 	}
 
 	const publish = publisher(api, session, id, signal, async () => {
@@ -133,7 +135,11 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 	});
 	const trouble = h("div", { role: "alert" });
 	const share = async () => (await import("../elements/share.js")).share(session, { ...editor.draft, id });
-	const status = statusLine(page, editor, publish, reveal, [button("Share", share, { class: "small" }), talk.toggle]);
+	const status = statusLine(page, editor, publish, reveal, [
+		button("Share", share, { class: "small" }),
+		talk.toggle,
+		preview.dock,
+	]);
 	const news = newsOf(page, editor, live, signal, publish.reload);
 	fill(
 		page,
@@ -290,8 +296,10 @@ function saying({ state: s, app, refused: { length } }, unread) {
 /** The groups of the app. @param {Editor} editor @param {Session} session */
 function groupLine(editor, session) {
 	const line = h("div", { class: "groups chips" });
-	const change = button("Change the groups", () => changeGroups(editor, session), { class: "small bare" });
-	editor.addEventListener("draft", () => fill(line, editor.draft.groups.map(group), !editor.readonly && change));
+	const change = editor.readonly
+		? help("You may read this app and comment on it. Those who moderate its groups change it.")
+		: button("Change the groups", () => changeGroups(editor, session), { class: "small bare" });
+	editor.addEventListener("draft", () => fill(line, editor.draft.groups.map(group), change));
 	return line;
 }
 
@@ -320,6 +328,16 @@ function cardList(editor, components, session) {
 	/** @type {Map<string, Card>} */
 	const cards = new Map();
 
+	const foldAll = button(
+		"Fold all",
+		() => {
+			const open = [...cards.values()].some((card) => !card.node.classList.contains("folded"));
+			for (const card of cards.values()) card.fold(open);
+			fill(foldAll, open ? "Open all" : "Fold all");
+		},
+		{ class: "small bare fold-all" },
+	);
+
 	/** Asks for a component, and adds an element at a place. @param {number} at */
 	async function add(at) {
 		const chosen = await pick(
@@ -337,7 +355,7 @@ function cardList(editor, components, session) {
 		const schema = (await components.manifest(component)).configSchema;
 		const item = { key: newKey(), component, config: begin(schema, schema) ?? {} };
 		editor.arrange(editor.draft.elements.toSpliced(at, 0, item));
-		cards.get(item.key)?.focus();
+		await cards.get(item.key)?.focus();
 	}
 
 	/** Moves an element. @param {string} key @param {number} to */
@@ -352,6 +370,7 @@ function cardList(editor, components, session) {
 	editor.addEventListener("draft", () => {
 		const { elements } = editor.draft;
 		none.hidden = elements.length > 0;
+		foldAll.hidden = elements.length < 2;
 		reconcile(
 			list,
 			cards,
@@ -366,7 +385,15 @@ function cardList(editor, components, session) {
 	});
 	return {
 		cards,
-		node: h("div", null, none, list, !editor.readonly && adder(() => add(editor.draft.elements.length)), said),
+		node: h(
+			"div",
+			null,
+			foldAll,
+			none,
+			list,
+			!editor.readonly && adder(() => add(editor.draft.elements.length)),
+			said,
+		),
 	};
 }
 
