@@ -216,6 +216,57 @@ func TestFolders(t *testing.T) {
 	})
 }
 
+// A folder that leaves a closed one keeps what closed it, or is opened by a moderator, and both can be undone.
+func TestFoldersLeaveClosedOnes(t *testing.T) {
+	w := newWorld(t)
+	summer := w.newFolder("Summer", "/")
+	winter := w.newFolder("Winter", "/"+summer)
+	w.request(ann, "POST", library+"/folder/"+summer+"/permissions",
+		`{"create":[{"operation":"edit","role":{"id":"editors"}}]}`)
+	p := w.signIn(ann, "/assets")
+	p.Click(folder("Summer") + `/ancestor::span[contains(@class, "row")]/span[contains(@class, "twisty")]`)
+	p.See(inside("Winter", "Summer"))
+	const keeps = "It keeps the permissions that it inherits now, as its own, and inherits no others."
+	roles := func(want string) { // of Winter's own permissions, and whether it inherits
+		t.Helper()
+		var now struct {
+			Folder struct {
+				Inherit     bool
+				Permissions []permission
+			}
+		}
+		if err := json.Unmarshal(w.request(ann, "GET", library+"/folder/"+winter, ""), &now); err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(now.Folder.Inherit)
+		for _, g := range now.Folder.Permissions {
+			got += " " + g.Operation + " " + g.Role.ID
+		}
+		if got != want {
+			t.Errorf("Winter has %q, want %q", got, want)
+		}
+	}
+	top := `() => [...document.querySelectorAll('[role="tree"] > li')].some((x) => ` +
+		`x.querySelector(".called").textContent === "Winter")`
+	p.Drag(folder("Winter"), `//aside//h2[.="Folders"]`)
+	p.See(`//dialog//p[contains(., "` + keeps + `")]`)
+	p.Click(`//dialog//button[.="Move"]`)
+	p.Until(top)
+	roles("false edit editors")
+	p.Click(toast("Winter is in the top level now.") + named("Undo"))
+	p.See(inside("Winter", "Summer"))
+	roles("true")
+	p.Drag(folder("Winter"), `//aside//h2[.="Folders"]`)
+	p.Click(`//dialog//label[contains(., "Inherit from the top level instead")]//input`)
+	p.See(`//dialog//span[.="Every member of the network may view it."]`)
+	p.Click(`//dialog//button[.="Move"]`)
+	p.Until(top)
+	roles("true")
+	p.Click(toast("Winter is in the top level now.") + named("Undo"))
+	p.See(inside("Winter", "Summer"))
+	roles("true")
+}
+
 // permission is one as it is stored.
 type permission struct {
 	Operation  string

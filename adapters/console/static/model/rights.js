@@ -87,6 +87,28 @@ export function effective(chain, users) {
 	return out;
 }
 
+/** The folders of a chain that close those below them, as far as that is known. @param {Folder[]} chain */
+function closing(chain) {
+	const end = chain.findIndex((f) => !f.inherit);
+	return (end < 0 ? chain : chain.slice(0, end + 1)).filter((f) => !f.inherit || f.permissions?.length !== 0);
+}
+
+/**
+ * A folder and those whose permissions it has after a move. If it moves out of a folder that closes it, it keeps the
+ * permissions that it inherits, and inherits no more.
+ * @param {Folder[]} was the folder, and those above it @param {Folder[]} there its new parent, and those above that
+ * @returns {{chain: Folder[], kept: boolean}}
+ */
+export function moved(was, there) {
+	const [f, ...above] = /** @type {[Folder, ...Folder[]]} */ (was);
+	const closed = closing(above);
+	const stays = closing(there);
+	const last = closed.at(-1);
+	if (!last || !f.inherit || closed.every((x) => stays.some(({ id }) => id === x.id)))
+		return { chain: [f, ...there], kept: false };
+	return { chain: [f, ...closed.slice(0, -1), { ...last, inherit: false }], kept: true };
+}
+
 /**
  * What a change does, a sentence for each whom it concerns.
  * @param {Effective} before @param {Effective} after

@@ -3,10 +3,10 @@
  * @module
  */
 import { button, count, fill, h, icon } from "../dom.js";
-import { ask, buttons, confirm, sentence, show, toast, trouble } from "../elements/dialog.js";
+import { ask, askWith, buttons, confirm, sentence, show, toast, trouble } from "../elements/dialog.js";
 import { Tree } from "../elements/tree.js";
 import { askFor } from "../model/names.js";
-import { below, differences, effective, holders } from "../model/rights.js";
+import { below, differences, effective, holders, moved } from "../model/rights.js";
 
 /** @typedef {import("../api.js").Folder} Folder */
 
@@ -138,7 +138,8 @@ export class Folders {
 	}
 
 	/**
-	 * Moves a folder. Who may do something else then is told before.
+	 * Moves a folder. Who may do something else then is told before, and that it keeps the permissions of a closed
+	 * folder that it leaves. A moderator may have it open instead.
 	 * @param {Folder} f @param {Folder} [parent] undefined for the top level
 	 */
 	async move(f, parent) {
@@ -146,36 +147,52 @@ export class Folders {
 		const from = f.path;
 		const path = below(parent);
 		if (path === from) return;
+		const { users, moderator } = this.options;
 		try {
 			const was = await this.chain(f);
-			await askFor(holders(was, this.options.users));
-			const will = [was[0] ?? f, ...(parent ? await this.chain(parent) : [])];
-			const changes = differences(effective(was, this.options.users), effective(will, this.options.users));
+			const there = parent ? await this.chain(parent) : [];
+			await askFor(holders([...was, ...there], users));
+			const { chain, kept } = moved(was, there);
 			const place = parent?.label ?? "the top level";
-			if (
-				changes.length > 0 &&
-				!(await confirm(
-					`Move ${f.label} to ${place}?`,
-					h(
-						"span",
-						null,
-						"It inherits other permissions there.",
-						h(
-							"span",
-							{ class: "lines" },
-							changes.map((c) => h("span", null, c)),
-						),
-					),
-					"Move",
-				))
-			)
-				return;
-			await this.#change({ update: [{ id: f.id, path }] }, () => {
+			const opens = h("input", { type: "checkbox", onchange: () => tell() });
+			const told = h("span", { class: "lines", role: "status" });
+			const tell = () => {
+				const will = opens.checked ? [was[0] ?? f, ...there] : chain;
+				const changes = differences(effective(was, users), effective(will, users));
+				fill(
+					told,
+					changes.map((c) => h("span", null, c)),
+				);
+				return changes.length > 0;
+			};
+			const text = !kept
+				? "It inherits other permissions there."
+				: effective(chain, users).hidden
+					? "If a folder that it leaves has permissions, it keeps these as its own, and inherits no others."
+					: "It keeps the permissions that it inherits now, as its own, and inherits no others.";
+			const question = [
+				h("p", null, text, told),
+				kept && moderator && h("label", { class: "row" }, opens, `Inherit from ${place} instead`),
+			];
+			const title = `Move ${f.label} to ${place}?`;
+			if ((tell() || kept) && !(await askWith(title, question, "Move", () => true, { focus: true }))) return;
+			const open = opens.checked;
+			const undo = moderator || (!kept && !moved(chain, was.slice(1)).kept);
+			/** Moves it back, without the permissions that it has kept. @param {Folder} now */
+			const back = async (now) => {
+				const own = was[0]?.permissions ?? [];
+				const remove = (now.permissions ?? []).filter((p) => !own.some(({ id }) => id === p.id));
+				if (kept && !open && remove.length > 0)
+					await this.lib.changePermissions(f.id, { remove: remove.map(({ id }) => ({ id })) }).catch(trouble);
+				const again = moderator && { open: true, inherit: was[0]?.inherit };
+				await this.#change(
+					{ update: [{ id: f.id, path: from, ...again }] },
+					() => void this.tree.reveal(f.id, true),
+				);
+			};
+			await this.#change({ update: [{ id: f.id, path, ...(open && { open }) }] }, (now) => {
 				void this.tree.open(parent?.id ?? "").then(() => this.tree.reveal(f.id, true));
-				toast(`${f.label} is in ${place} now.`, {
-					action: "Undo",
-					onaction: () => void this.#change({ update: [{ id: f.id, path: from }] }),
-				});
+				toast(`${f.label} is in ${place} now.`, undo ? { action: "Undo", onaction: () => back(now) } : {});
 			});
 		} catch (e) {
 			trouble(e);

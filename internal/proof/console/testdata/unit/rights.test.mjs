@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { learn } from "../static/model/names.js";
-import { below, differences, effective, holder, sentences } from "../static/model/rights.js";
+import { below, differences, effective, holder, moved, sentences } from "../static/model/rights.js";
 
 const users = "urn:vitrine:example.test:user=";
 const folder = (id, path, permissions, inherit = true) => ({
@@ -41,6 +41,41 @@ test("a folder is open while all inherit and nobody has a permission", () => {
 	assert.deepEqual(all(alone), { "role y": "view b" });
 	const hidden = effective([folder("b", "/a", []), folder("a", "/", undefined)], users);
 	assert.deepEqual([hidden.open, hidden.hidden], [false, true]);
+});
+
+test("a folder that moves out of a closed one keeps what it inherits", () => {
+	const f = folder("f", "/b/a", [user("rea", "view")]);
+	const closed = folder("a", "/b", [role("desk", "edit")]);
+	const top = folder("b", "/", [role("desk", "manage")]);
+	const open = folder("o", "/", []);
+	const rights = (...args) => {
+		const { chain, kept } = moved(...args);
+		const { open, hidden, rights } = effective(chain, users);
+		return [kept, open, hidden, Object.fromEntries([...rights.values()].map((r) => [r.who, r.operation]))];
+	};
+	const all = { "person rea": "view", "role desk": "manage" };
+	assert.deepEqual(rights([f, closed, top], [open]), [true, false, false, all]);
+	assert.deepEqual(rights([f, closed, top], []), [true, false, false, all]);
+	// Not all of what closed it does so in the new place.
+	assert.deepEqual(rights([f, closed, top], [top]), [true, false, false, all]);
+	const other = folder("c", "/b/a", [role("press", "view")]);
+	assert.deepEqual(rights([f, closed, top], [other, closed, top]), [
+		false,
+		false,
+		false,
+		{ ...all, "role press": "view" },
+	]);
+	// Nothing closed it, or it inherits nothing.
+	assert.deepEqual(rights([f, open], [closed]), [false, false, false, { "person rea": "view", "role desk": "edit" }]);
+	const own = { ...f, inherit: false };
+	assert.deepEqual(rights([own, closed], []), [false, false, false, { "person rea": "view" }]);
+	// What is above a folder that does not inherit does not count.
+	const sealed = folder("s", "/b", [], false);
+	assert.deepEqual(rights([f, sealed, top], [open]), [true, false, false, { "person rea": "view" }]);
+	// It is not known what a hidden folder allows.
+	const hidden = folder("h", "/", undefined);
+	assert.deepEqual(rights([f, hidden], [open]), [true, false, true, { "person rea": "view" }]);
+	assert.deepEqual(rights([f, hidden], [open, hidden]), [false, false, true, { "person rea": "view" }]);
 });
 
 test("what changes, for whom", () => {
