@@ -206,13 +206,18 @@ func (e *entry) encode(out []byte) []byte {
 
 // decodeEntry decodes the output of encode, without the size.
 func decodeEntry(text string) *entry {
-	t := strings.Split(text, "\x00")
-	var numbers [3]int64
-	for i, rest := 0, t[0]; i < len(numbers); i++ {
+	e := &entry{}
+	for _, to := range [...]*int64{&e.line, &e.lines, &e.part} {
 		var n string
-		n, rest, _ = strings.Cut(rest, " ")
-		numbers[i], _ = strconv.ParseInt(n, 10, 64)
+		n, text, _ = strings.Cut(text, " ")
+		*to, _ = strconv.ParseInt(n, 10, 64)
 	}
-	return &entry{line: numbers[0], lines: numbers[1], part: numbers[2], fault: t[1], collection: t[2], title: t[3],
-		id: t[4], parent: t[5], created: t[6], json: t[7], cells: t[8:]}
+	text, more := text[min(1, len(text)):], true
+	for _, to := range [...]*string{&e.fault, &e.collection, &e.title, &e.id, &e.parent, &e.created, &e.json} {
+		*to, text, more = strings.Cut(text, "\x00")
+	}
+	if more {
+		e.cells = strings.Split(text, "\x00")
+	}
+	return e
 }

@@ -44,7 +44,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		get("parent_id")
 	name, author, created := get("author_name"), get("author_id"), get("created")
 	for _, id := range []string{e.collection, e.id} {
-		if id != "" && digit(id[0]) && powered.MatchString(id) {
+		if id != "" && digit(id[0]) && strings.ContainsAny(id, "eE") && powered.MatchString(id) {
 			c.powers++
 			c.power = cmp.Or(c.power, fmt.Sprintf("%q in line %d", id, e.line))
 		}
