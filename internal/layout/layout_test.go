@@ -112,7 +112,7 @@ var table = []row{
 	{"examples/components", "", "appsvc storage/memory", ""},
 	{"examples/vitrine",
 		domains + " internal storage adapters examples/components github.com/schollz/progressbar/v3 " +
-			"golang.org/x/term github.com/prometheus/client_golang",
+			"golang.org/x/term golang.org/x/text github.com/prometheus/client_golang",
 		"github.com/julienschmidt/httprouter github.com/golang-jwt/jwt/v5 modernc.org/sqlite " +
 			"github.com/descope/virtualwebauthn github.com/johannesboyne/gofakes3", ""},
 	// What a program links for OpenTelemetry is up to it.
