@@ -98,8 +98,8 @@ type Caller struct {
 	// empty then.
 	PublicReviews bool
 
-	// PublicFolders lets a caller with TagsOnly show the assets that are in these folders of asset libraries:
-	// <network>/<library>/<id of the folder>, with the name of the network. Tags may be empty then.
+	// PublicFolders lets a caller with TagsOnly show the assets in these folders of asset libraries. Each is
+	// <name of the network>/<library>/<id of the folder>. Tags may be empty then.
 	PublicFolders []string
 
 	// PublicList lets a caller with TagsOnly list the apps that a tag of Tags publishes, of those in Reads.

@@ -21,7 +21,7 @@ import (
 // is over. The texts of a body are folded one after the other into a buffer, in which words are found by their bytes.
 // Only a body that has all words is looked at text by text.
 
-// Found is a text in the config of an element in which all words of a search begin words.
+// Found is a text in the config of an element that has all words of a search, each at least as the beginning of a word.
 type Found struct {
 	Element string `json:"element"` // its key
 	Pointer string `json:"pointer"` // JSON pointer into its config

@@ -80,7 +80,7 @@ const (
 	historyChanges = 20         // operations of one version
 	historyBytes   = 1 << 10    // of these operations, as JSON
 	historySteps   = 25_000_000 // of one comparison, and of all for each 50 versions that are asked for: about 50 ms
-	// a page ends when it has read bodies of this many times Limits.PageBytes, the newest not counted
+	// a page ends when the bodies that were read for it, except the newest, have this many times Limits.PageBytes
 	historyPages = 16
 )
 
@@ -116,8 +116,8 @@ func (in ListHistoryRequest) Below() (vitrine.Version, error) {
 }
 
 // ListHistory returns a page of the history of an app: who made each version and when, which version it was restored
-// from, which tags point to it, and what changed. It returns no content, so it is small and quick also where the app
-// is large. The page ends before the limit when the bodies that it has read, the newest not counted, have four times
+// from, which tags point to it, and what changed. It returns no content, so the page is small even if the app is large.
+// The page ends before the limit when the bodies that were read for it, except the newest, have 16 times
 // Limits.PageBytes, by default 64 MiB.
 //
 // It returns ErrNotFound if there is no such app, and ErrInvalid if Limit is out of range or After is not a cursor of

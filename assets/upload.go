@@ -250,8 +250,8 @@ func (s *Service) putBytes(ctx context.Context, caller string, f *fileRecord, in
 	return nil
 }
 
-// decoding bounds the memory of pictures that are decoded, and how many there are at a time: one for each core, and one
-// of a caller, so that somebody who sends many delays others by one.
+// decoding bounds how many pictures are decoded at a time, and their memory. Each core decodes one picture, and each
+// caller has one decoded at a time, so a caller who sends many pictures delays the others by one picture at most.
 type decoding struct {
 	bytes, cores *semaphore.Weighted
 	turns        turns
@@ -272,8 +272,8 @@ type Reserver interface {
 	Reserve(ctx context.Context, bytes int64) (release func(), err error)
 }
 
-// do calls fn when the caller's other pictures are decoded, and there are so many bytes of memory and a core for it. It
-// returns ErrBusy if others leave none in time. memory may be nil.
+// do calls fn when the caller's other pictures are decoded, and there is a core and enough memory for it. It returns
+// ErrBusy if that takes longer than decodePatience. memory may be nil.
 func (d *decoding) do(ctx context.Context, caller string, need int64, memory Reserver, fn func() error) error {
 	end, err := d.turns.take(ctx, caller)
 	if err != nil {

@@ -94,8 +94,8 @@ func (r rules) fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isSimple reports whether fold changes nothing but the case of a character, wherever it is among others of this kind:
-// characters of ASCII, ideographs, kana and syllables of Hangul, of which most texts are.
+// isSimple reports whether fold at most changes the case of a character, as long as all others of the text are simple,
+// too. Most texts have only such characters: ASCII, ideographs, kana and syllables of Hangul.
 func isSimple(c rune) bool {
 	return c < utf8.RuneSelf || isIdeograph(c) || 'ぁ' <= c && c <= 'ゖ' || 'ァ' <= c && c <= 'ー' || '가' <= c && c <= '힣'
 }

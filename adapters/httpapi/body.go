@@ -201,8 +201,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return b.text.Read(p)
 }
 
-// decode reads the body as strict JSON into v: one value, in valid UTF-8, with members that v knows and none twice, not
-// deeper than 64 levels, without U+0000, and as the rules say. Anything else is a 400 with the pointer of the place.
+// decode reads the body into v. It must be one value of strict JSON: valid UTF-8 without U+0000, at most 64 levels
+// deep, only with members that v knows, and with none of them twice. It must also obey the rules. Otherwise decode
+// returns a 400 with the pointer to the fault.
 func (c *call) decode(v any, rules ...member) error {
 	if err := c.readBody(); err != nil {
 		return err

@@ -16,13 +16,13 @@ import (
 	"github.com/vitrine-go/vitrine/internal/paging"
 )
 
-// Extra is an endpoint of another package, such as signin, below the base path. The handler serves it as its own: it
-// authenticates the caller, denies requests that pages of other sites send with the cookies of their visitors, checks
-// the query and the media type, limits the body, the response and the memory for them, writes errors in the usual form,
-// and logs.
+// Extra is an endpoint of another package, such as signin, below the base path. The handler treats it as one of its
+// own: it authenticates the caller, rejects requests that a page of another site sends with the cookies of its visitor,
+// checks the query and the media type, limits the body, the response and the memory for both, writes errors in the
+// usual form, and logs.
 //
-// A GET whose path ends in a slash is a list. It has List, and every other endpoint has Serve; New returns an error for
-// an Extra with another one.
+// A GET whose path ends in a slash is a list, and has List. Every other endpoint has Serve. New returns an error for an
+// Extra that has the wrong one.
 type Extra struct {
 	Method string
 	Path   string // "/x/things/{id}"; one that ends in a slash is the same without it

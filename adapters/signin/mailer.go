@@ -302,8 +302,8 @@ func (m *mailer) write(ctx context.Context, p *person, box mailbox) (*Mail, erro
 	return out, nil
 }
 
-// waiting returns what waits for the caller of a session now, by the rules of the inbox, as far back as the oldest of
-// some items.
+// waiting returns the items that are in the inbox of a session's caller now, back to the time of the oldest one of
+// items.
 func waiting(
 	ctx context.Context, session *appsvc.Session, items []appsvc.InboxItem,
 ) (all []appsvc.InboxItem, err error) {
@@ -327,7 +327,8 @@ func waiting(
 	}
 }
 
-// nameFor returns the name of who has invited, asked or mentioned a person, which people of the same network see.
+// nameFor returns the name of the user who has invited, asked or mentioned a person. A person of another network does
+// not see the name, and gets "Somebody".
 func (m *mailer) nameFor(ctx context.Context, p *person, user string) (string, error) {
 	by, err := view(ctx, m.db, func(r storage.Reader) (named, error) { return nameOf(ctx, r, user) })
 	if err != nil || by.Name == "" || networkOf(user) != networkOf(p.URN) {
@@ -336,7 +337,7 @@ func (m *mailer) nameFor(ctx context.Context, p *person, user string) (string, e
 	return oneLine(by.Name, mostName), nil
 }
 
-// host is where the server is, as people know it.
+// host returns the name of the server in BaseURL.
 func (m *mailer) host() string {
 	u, err := url.Parse(m.BaseURL)
 	if err != nil {

@@ -166,8 +166,8 @@ type chosen struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 	Rights
-	// Owner gives a secret key also what its maker has by name. A record without it is of a key made before there was
-	// the choice, when every secret key had that.
+	// Owner gives a secret key also the rights that its maker has by name. A record without it is older than this
+	// choice: every secret key had these rights then.
 	Owner   *bool    `json:"owner"`
 	Agent   bool     `json:"agent"` // of a secret key: see vitrine.Caller; false in records from before
 	Tags    []string `json:"tags"`

@@ -325,7 +325,8 @@ func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...Entry) error {
 	return f.put(ctx, t, s, puts...)
 }
 
-// Remove removes the first entries, up to limit, that are not after the time before, in milliseconds since the epoch.
+// Remove removes the oldest entries, up to limit, until the first one that is later than before, in milliseconds since
+// the epoch.
 func (f Feed) Remove(ctx context.Context, t storage.Tx, before int64, limit int) error {
 	s, _, err := f.read(ctx, t)
 	if err != nil {
