@@ -197,7 +197,6 @@ func (s *Service) hear(ctx context.Context, e appsvc.OutboxEvent) error {
 	if e.Type == appsvc.ReleaseChanged {
 		to, item = e.Ask, appsvc.InboxItem{Kind: appsvc.InboxApprove, At: e.At, Release: e.Release, By: e.By}
 	}
-	to = slices.DeleteFunc(slices.Clone(to), func(user string) bool { return user == e.By })
 	if len(to) == 0 || e.At < s.millis()-mailLife.Milliseconds() {
 		return nil
 	}

@@ -119,6 +119,12 @@ func peopleRows() []row {
 			request: func(*world, string) request { return post("/x/keys/", `{"name":"program","kind":"secret"}`) }},
 		of("GET", "/x/keys/", "", newKey, "", "+200 -404"),
 		of("DELETE", "/x/keys/", "", newKey, "", "+204 -404"),
+		{route: "GET /x/me/mail", says: "403", session: 200, people: true, request: func(*world, string) request {
+			return get("/x/me/mail")
+		}},
+		{route: "PUT /x/me/mail", says: "403", session: 200, people: true, request: func(*world, string) request {
+			return request{method: "PUT", path: "/x/me/mail", body: `{"off":true}`}
+		}},
 		own("GET", "passkeys/", "403", 200),
 		own("PATCH", "passkeys/{id}", "403", 404),
 		own("DELETE", "passkeys/{id}", "403", 404),

@@ -80,7 +80,8 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.people, err = signin.New(memory.New(), signin.Options{
-		BaseURL: "http://localhost:80", Otherwise: w.tokens.Authenticate, Log: slog.New(slog.DiscardHandler)})
+		BaseURL: "http://localhost:80", Otherwise: w.tokens.Authenticate, Log: slog.New(slog.DiscardHandler),
+		Mail: func(context.Context, signin.Mail) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
