@@ -65,7 +65,7 @@ func (s *Service) SendMails(ctx context.Context, apps *appsvc.Service) {
 			}
 			return vitrine.Now, nil
 		}
-		err := vitrine.Follow(ctx, s.db, "mail", apps.Feed(), s.hear, vitrine.FollowOptions{Begin: begin, Log: s.Log})
+		err := vitrine.Follow(ctx, s.db, "mail", newsOf(apps), s.hear, vitrine.FollowOptions{Begin: begin, Log: s.Log})
 		if ctx.Err() == nil {
 			s.Log.Error("mail: the changes of apps are not followed any more", "cause", err.Error())
 		}
@@ -80,6 +80,25 @@ func (s *Service) SendMails(ctx context.Context, apps *appsvc.Service) {
 		l.Release(ctx)
 	}
 	<-heard
+}
+
+// newsOf returns the entries of the feed of apps that tell people something, and the last entry of each page: the
+// position is stored after each, and most changes tell nobody anything.
+func newsOf(apps *appsvc.Service) vitrine.Feed[appsvc.OutboxEvent] {
+	f := apps.Feed()
+	read := f.Read
+	f.Read = func(ctx context.Context, in vitrine.ChangesRequest) (vitrine.ChangesPage[appsvc.OutboxEvent], error) {
+		page, err := read(ctx, in)
+		var kept []appsvc.OutboxEvent
+		for i, e := range page.Changes {
+			if len(e.Mentions)+len(e.Ask) > 0 || i == len(page.Changes)-1 {
+				kept = append(kept, e)
+			}
+		}
+		page.Changes = kept
+		return page, err
+	}
+	return f
 }
 
 // mailer is a process while it sends mails.
