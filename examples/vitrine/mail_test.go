@@ -17,7 +17,8 @@ func TestPeopleAreMailed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := postbox.New(t, "", postbox.Options{STARTTLS: &certificate, User: "robot@host.example", Password: mailPassword})
+	box := postbox.New(t, "",
+		postbox.Options{STARTTLS: &certificate, User: "robot@host.example", Password: mailPassword})
 	const lea = "urn:vitrine:example.test:user=lea"
 	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Lea", "-email", "lea@people.example", "-urn", lea,
 		"-moderates", "urn:vitrine:example.test"); out.status != 0 {
