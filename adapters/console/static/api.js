@@ -25,6 +25,7 @@ import { parse, stringify } from "./json.js";
  * history
  */
 /** @typedef {Schemas["Comment"]} Comment */
+/** @typedef {Schemas["Preview"]} Preview a link that shows an app */
 /** @typedef {Schemas["InboxItem"]} InboxItem */
 /** @typedef {{urn: string, name: string}} Named somebody to choose */
 /** @typedef {Schemas["Tag"]} Tag */
@@ -640,6 +641,24 @@ export class Api {
 	/** @param {string} id @param {string} comment */
 	removeComment(id, comment) {
 		return this.ask("DELETE", `apps/${s(id)}/comments/${s(comment)}`, {});
+	}
+
+	/** The links that show an app to people without an account, newest first. @param {string} id @returns {Promise<Preview[]>} */
+	async previews(id) {
+		return (await this.get(`apps/${s(id)}/previews`, "previews")).previews;
+	}
+
+	/**
+	 * Makes a link that shows an app; its url is told this once.
+	 * @param {string} id @param {{version?: string, release?: string, days: number, note: string}} preview
+	 */
+	createPreview(id, preview) {
+		return this.ask("POST", `apps/${s(id)}/previews`, { member: "url", body: stringify(preview) });
+	}
+
+	/** @param {string} id @param {string} preview */
+	revokePreview(id, preview) {
+		return this.ask("DELETE", `apps/${s(id)}/previews/${s(preview)}`, {});
 	}
 
 	/** Whom a comment on an app can mention. @param {string} id @returns {Promise<Named[]>} */

@@ -96,8 +96,13 @@ export class Session {
 	 */
 	get managesPeople() {
 		// A secret key may not, whatever its rights are.
-		if (!this.place || sessionStorage.getItem(storage)?.startsWith("vt_")) return false;
+		if (!this.place || this.byKey) return false;
 		return !!this.account?.person.admin || !!this.me?.moderates.some((urn) => !urn.includes(":site="));
+	}
+
+	/** Whether a key of a program has signed in. */
+	get byKey() {
+		return !!sessionStorage.getItem(storage)?.startsWith("vt_");
 	}
 
 	/** The URN of a network, by its name. @param {string} network */
@@ -307,6 +312,11 @@ export class Session {
 	/** Whether the caller may change an app. @param {Pick<import("./api.js").App, "owner" | "groups">} app */
 	mayWrite(app) {
 		return (!!this.me?.owner && app.owner?.urn === this.me.urn) || app.groups.some((g) => this.moderates(g));
+	}
+
+	/** Whether the caller may make links that show an app. @param {Pick<import("./api.js").App, "owner" | "groups">} app */
+	mayShow(app) {
+		return !this.byKey && this.mayWrite(app);
 	}
 
 	/**

@@ -68,7 +68,7 @@ function take(answer) {
 	document.title = heading.textContent = app.title;
 	const which = {
 		version: `Version ${app.version}`,
-		latest: `The latest version, ${app.version}`,
+		latest: `Version ${app.version}, the latest one`,
 		release: `Version ${app.version}, which a release is to publish`,
 	}[answer.shows];
 	what.textContent = `${which}. This link works until ${moment(answer.expires)}.`;

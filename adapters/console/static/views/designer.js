@@ -135,8 +135,14 @@ function build(page, local, { session, api, query, signal, live, shell }) {
 	});
 	const trouble = h("div", { role: "alert" });
 	const share = async () => (await import("../elements/share.js")).share(session, { ...editor.draft, id });
+	const links = async () => {
+		if (editor.unsaved) await editor.save();
+		const { linksOf } = await import("../elements/link.js");
+		await linksOf(api, { id, title: editor.draft.title, version: editor.app.version });
+	};
 	const status = statusLine(page, editor, publish, reveal, [
 		button("Share", share, { class: "small" }),
+		session.mayShow(editor.app) && button("Link to show", links, { class: "small" }),
 		talk.toggle,
 		preview.dock,
 	]);
@@ -237,7 +243,7 @@ function titleField(editor) {
 /**
  * What is live and what is saved, at a glance, and what can be done about it.
  * @param {HTMLElement} page @param {Editor} editor @param {ReturnType<typeof publisher>} publish
- * @param {() => void} reveal shows what is wrong @param {HTMLElement[]} share and what else there is
+ * @param {() => void} reveal shows what is wrong @param {import("../dom.js").Child[]} share and what else there is
  */
 function statusLine(page, editor, publish, reveal, share) {
 	const state = h("span", { role: "status" });

@@ -262,6 +262,7 @@ export function view({ session, api, params, signal, live, shell }) {
 	/** @param {Release} r @param {Release["moves"][number]} m */
 	function card(r, m) {
 		const title = titleOf(m.app);
+		const app = apps.get(m.app);
 		const to_ = m.to;
 		const pending = r.state === "open" || r.state === "scheduled";
 		return h(
@@ -290,6 +291,13 @@ export function view({ session, api, params, signal, live, shell }) {
 									: undefined,
 							).catch((e) => toast(sentence(e), { bad: true })),
 					),
+					pending &&
+						app &&
+						session.mayShow(app) &&
+						button("Link to show", async () => {
+							const { linksOf } = await import("../elements/link.js");
+							await linksOf(api, { id: m.app, title, version: to_ }, id);
+						}),
 				),
 			m.from !== null && m.to !== null && m.from !== m.to && whatChanges(api, m, false, signal),
 		);
