@@ -137,7 +137,7 @@ func TestAddingAssets(t *testing.T) {
 		}`)
 		set("[\n" + text("1", "Ice", "") + ",\n" +
 			text("2", "Ice",
-				`, "attachment": [{"version": "1.0", "type": "photo"}, {"version": "1.0", "type": "painting"}]`) +
+				`, "attachment": [{"version": "1.0", "type": "photo"}, {"version": "1.0", "type": 5}]`) +
 			",\n" + text("3", "Ice", "") + "\n]")
 		p.Click(named("Add 3 assets"))
 		p.See(`//h2[.="Done, but for some"]`)
@@ -203,9 +203,6 @@ func TestAddingAssets(t *testing.T) {
 	t.Run("who may not add is told why", func(t *testing.T) {
 		q := w.signIn(cleo, "/assets/example.test/example.test/add")
 		q.See(`//p[contains(., "Only moderators of the network add assets to no folder")]`)
-		q.Type(field("Text"), "Rain")
-		q.Click(named("Add this asset"))
-		q.See(`//*[@role="alert" and contains(., "moderator")]`)
-		q.Until(`() => document.querySelector("main textarea").value === "Rain"`)
+		q.Until(`() => !document.querySelector("main textarea").checkVisibility()`)
 	})
 }

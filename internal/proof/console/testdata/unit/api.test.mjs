@@ -134,7 +134,10 @@ test("every method is tested", () => {
 		names(Object.getPrototypeOf(api())).filter((name) => !others.includes(name)),
 		Object.keys(calls).sort(),
 	);
-	assert.deepEqual(names(Object.getPrototypeOf(library)), Object.keys(inLibrary).sort());
+	assert.deepEqual(
+		names(Object.getPrototypeOf(library)).filter((name) => name !== "mayEdit"), // it asks explain
+		Object.keys(inLibrary).sort(),
+	);
 });
 
 test("a success without a body, and one with an empty list", async () => {
