@@ -101,7 +101,8 @@ func (c *Component) UnmarshalJSON(text []byte) error {
 // Title returns the name that people see. It is nil if the manifest has none.
 func (c Component) Title() *string { return c.text("title") }
 
-// Preview returns the address of a picture that shows what the component looks like. It is nil if the manifest has none.
+// Preview returns the address of a picture that shows what the component looks like. It is nil if the manifest has
+// none.
 func (c Component) Preview() *string { return c.text("preview") }
 
 // Description returns the plain text that describes the component to app creators. It is nil if the manifest has none.

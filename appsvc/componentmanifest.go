@@ -107,9 +107,9 @@ func (s *Service) parseManifest(ctx context.Context, data []byte) (sentComponent
 }
 
 // readManifest decodes a manifest and applies the rules of parseManifest, except the number of bytes and the rules of
-// main, title, preview, headless and configSchema: a configSchema must only be an object. Audit calls it for stored manifests.
-// It also returns the unknown members, in their order. It returns ErrInvalid, with the pointer of the member, if a rule
-// is broken.
+// main, title, preview, headless and configSchema: a configSchema must only be an object. Audit calls it for stored
+// manifests. It also returns the unknown members, in their order. It returns ErrInvalid, with the pointer of the
+// member, if a rule is broken.
 func (l Limits) readManifest(data []byte) (manifest, []strictjson.Member, error) {
 	m, extra, err := decodeManifest(data)
 	if err != nil {

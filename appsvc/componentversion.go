@@ -46,9 +46,9 @@ type ListComponentVersionsRequest struct {
 }
 
 // ListComponentVersions returns a page of the versions of a component, the one created last first. The Manifest of each
-// has only id, name, version, main, title, preview and description; ComponentVersion returns the whole manifest. Every caller
-// without TagsOnly may read them. A page also ends before the manifest that would bring it above Limits.PageBytes. Next
-// is the last version of the page, or "" on the last page.
+// has only id, name, version, main, title, preview and description; ComponentVersion returns the whole manifest. Every
+// caller without TagsOnly may read them. A page also ends before the manifest that would bring it above
+// Limits.PageBytes. Next is the last version of the page, or "" on the last page.
 //
 // It returns ErrNotFound if there is no component of this name, and ErrInvalid if Limit is out of range or After is not
 // a version of the component: for instance, because the component was deleted, and created again with other versions,

@@ -105,9 +105,9 @@ type Options struct {
 	//     such as /apps/0/elements/0/config/slug.
 	//   - An error that wraps ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge or ErrUnprocessable
 	//     becomes an *Error of this kind.
-	//   - An error that wraps one of the store, from Change.Rows, or from SQL on Change.Tx and its statements, is returned
-	//     unchanged, and is an internal error over HTTP. If it means that the change is wrong, as one of a foreign key
-	//     may, return an *Error that says so in its place.
+	//   - An error that wraps one of the store, from Change.Rows, or from SQL on Change.Tx and its statements, is
+	//     returned unchanged, and is an internal error over HTTP. If it means that the change is wrong, as one of a
+	//     foreign key may, return an *Error that says so in its place.
 	//   - Any other error becomes an *Error of the kind ErrForbidden.
 	//
 	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned.

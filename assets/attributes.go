@@ -145,7 +145,8 @@ func checkAttributes(at string, list []Attribute, lim Limits, all *fault.List) {
 }
 
 // changeAttributes changes the attributes of an asset, and stores the asset if its attributes are others then. It
-// returns the changed asset, or the zero assetRecord if nothing was stored, and the status of the asset in the response.
+// returns the changed asset, or the zero assetRecord if nothing was stored, and the status of the asset in the
+// response.
 func (req *request) changeAttributes(r assetRecord, c attributeChange) (assetRecord, int, error) {
 	p, err := partsOf(r.Body)
 	if err != nil {

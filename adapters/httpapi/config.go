@@ -63,8 +63,9 @@ type Config struct {
 	BaseURL string
 
 	// Ready is called for /healthz. It returns an error if the service is not ready, and one that wraps vitrine.ErrFull
-	// if it only refuses changes, since the store has no room: /healthz is 200 then and says so. No more than one call is under way
-	// at a time, and its context ends after 800 milliseconds. If Ready is nil, the service counts as ready.
+	// if it only refuses changes, since the store has no room: /healthz is 200 then and says so. No more than one call
+	// is under way at a time, and its context ends after 800 milliseconds. If Ready is nil, the service counts as
+	// ready.
 	Ready func(ctx context.Context) error
 	// Log gets an error line with the cause of each response whose sentence does not tell it: 500, 503 and 507 because
 	// of the store, Authenticate, Ready or a panic. It also gets a line for responses with 401 or 403: the reason, the

@@ -16,8 +16,8 @@ import (
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
-// What decoding takes comes from the memory of large requests, and is given back when the renditions are made. Meanwhile
-// the upload has a MiB, and leaves room for requests of others.
+// What decoding takes comes from the memory of large requests, and is given back when the renditions are made.
+// Meanwhile the upload has a MiB, and leaves room for requests of others.
 func TestDecodingTakesTheMemoryOfLargeRequests(t *testing.T) {
 	var picture bytes.Buffer // which takes about 9 MiB
 	if err := jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 2000, 1000)), nil); err != nil {
@@ -35,7 +35,8 @@ func TestDecodingTakesTheMemoryOfLargeRequests(t *testing.T) {
 		h := made.(*handler)
 		upload := func() (*httptest.ResponseRecorder, time.Duration) {
 			begun, w := time.Now(), httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequest("POST", "/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test/files",
+			h.ServeHTTP(w, httptest.NewRequest("POST",
+				"/services/frontline/api/v4/assetManager//example.test/assetLibrary/example.test/files",
 				bytes.NewReader(picture.Bytes())))
 			return w, time.Since(begun)
 		}

@@ -17,8 +17,9 @@ const healthPath = "/healthz"
 const healthPatience = 800 * time.Millisecond
 
 // health serves GET /healthz without a token. 200 with {"status":"ok"} if Config.Ready returns nil within 800
-// milliseconds, and with "writes":"full" in it for an error that wraps vitrine.ErrFull, else 503. It reserves no memory and waits for no lock of the domains, so it responds whatever else the
-// process does. One call of Ready is under way at a time, and all clients that wait get its result.
+// milliseconds, and with "writes":"full" in it for an error that wraps vitrine.ErrFull, else 503. It reserves no memory
+// and waits for no lock of the domains, so it responds whatever else the process does. One call of Ready is under way
+// at a time, and all clients that wait get its result.
 func (h *handler) health(c *call) (err error) {
 	if h.Ready != nil {
 		timer := time.NewTimer(healthPatience)

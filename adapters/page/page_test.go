@@ -23,7 +23,8 @@ func TestFiles(t *testing.T) {
 			return w
 		}
 		for name, mediaType := range map[string]string{"vitrine.js": "text/javascript", "preview.js": "text/javascript",
-			"vitrine.d.ts": "text/plain", "preview.html": "text/html", "show.js": "text/javascript", "show.css": "text/css", "vitrine-data.js": "text/javascript",
+			"vitrine.d.ts": "text/plain", "preview.html": "text/html", "show.js": "text/javascript",
+			"show.css": "text/css", "vitrine-data.js": "text/javascript",
 			"vitrine-data.d.ts": "text/plain"} {
 			w := ask(prefix + "x/" + name)
 			if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), mediaType) ||
@@ -57,7 +58,8 @@ func TestFiles(t *testing.T) {
 				t.Errorf("x/show: %d, %s %q, want %q", w.Code, name, have, want)
 			}
 		}
-		for _, path := range []string{"x/", "x/show.html", "x/show/", "x/show/app", "x/none.js", "x/console/main.js", "apps/", "y/vitrine.js"} {
+		for _, path := range []string{"x/", "x/show.html", "x/show/", "x/show/app", "x/none.js", "x/console/main.js",
+			"apps/", "y/vitrine.js"} {
 			if w := ask(prefix + path); w.Code != http.StatusTeapot {
 				t.Errorf("%s does not go to the API: %d", path, w.Code)
 			}

@@ -49,7 +49,8 @@ func TestManifests(t *testing.T) {
 				t.Fatalf("%+v, %v", made, err)
 			}
 			picture, _ := strings.CutPrefix(*made.Preview(), "/x/demo/")
-			if text, err := fs.ReadFile(components.Files, picture); err != nil || xml.Unmarshal(text, new(struct{})) != nil {
+			if text, err := fs.ReadFile(components.Files, picture); err != nil ||
+				xml.Unmarshal(text, new(struct{})) != nil {
 				t.Errorf("the picture %s: %v", picture, err)
 			}
 			create := func(config json.RawMessage) error {

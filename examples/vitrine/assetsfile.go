@@ -84,8 +84,8 @@ func (i *assetImport) knowFiles(ctx context.Context) error {
 	return nil
 }
 
-// addFile adds a picture or another file to a folder, whose path is "" for none. otherwise is what to say of a file that
-// is refused, beside the reason.
+// addFile adds a picture or another file to a folder, whose path is "" for none. otherwise is what to say of a file
+// that is refused, beside the reason.
 func (i *assetImport) addFile(
 	ctx context.Context, path, folder string, size int64, body io.Reader, otherwise string,
 ) error {

@@ -194,7 +194,8 @@ func newBenchHandler(kind string, log *slog.Logger, target *benchTarget) (http.H
 	}
 	streams := httpapi.NewStreams()
 	streams.Began = streamBegan
-	return httpapi.New(httpapi.Config{Apps: apps, Authenticate: tokens.Authenticate, Ready: newRoomy(s, inMemory).ready, Log: log,
+	return httpapi.New(httpapi.Config{Apps: apps, Authenticate: tokens.Authenticate, Ready: newRoomy(s, inMemory).ready,
+		Log:     log,
 		Streams: streams})
 }
 

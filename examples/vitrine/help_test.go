@@ -12,8 +12,8 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	dir := t.TempDir()
 	for command, flags := range map[string]string{
 		"serve": "-addr -db -base-path -base-url -oidc -asset-names -key-file -new-keys -access-log -demo " +
-			"-keep-changes -keep-deleted -public-cache -mcp -files -max-file -max-files -tls-cert -tls-key -trust-proxy " +
-			"-log -webhooks -webhooks-allow -smtp -protect-tags -approve -languages -metrics-addr",
+			"-keep-changes -keep-deleted -public-cache -mcp -files -max-file -max-files -tls-cert -tls-key " +
+			"-trust-proxy -log -webhooks -webhooks-allow -smtp -protect-tags -approve -languages -metrics-addr",
 		"token":          "-db -urn -moderates -reads -tags -roles -groups -components -ttl -key-file",
 		"reviews check":  "-json -all -rejects -max-line",
 		"reviews import": "-db -network -dry-run -json -all -rejects -max-line",

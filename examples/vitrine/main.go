@@ -78,8 +78,8 @@ func commands() []command {
 		{"assets export", "[FLAGS]", "", exitUnable, exportAssets,
 			"writes the assets of a library, one a line, in the form that assets import reads"},
 		{"backup", "[FLAGS] OUT", "OUT", exitFailed, backup,
-			"copies a store, which others may be using, without its key, to the new file OUT, or into the directory OUT, " +
-				"where it checks the whole copy and may keep earlier ones for a while"},
+			"copies a store, which others may be using, without its key, to the new file OUT, or into the directory " +
+				"OUT, where it checks the whole copy and may keep earlier ones for a while"},
 		{"restore", "-db STORE COPY", "COPY", exitFailed, restore,
 			"puts a copy that backup has made in the place of a store, which nobody may have open, after it has " +
 				"checked all of it; the store that was there is put aside"},

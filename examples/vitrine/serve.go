@@ -196,8 +196,8 @@ func (s *server) rereadKeys() error {
 }
 
 // memoryAim is the memory limit of the Go runtime, in bytes, unless GOMEMLIMIT sets another. It is a soft limit: the
-// garbage collector works harder as the process comes near it. Half of it is for bodies, responses and pictures that are
-// decoded.
+// garbage collector works harder as the process comes near it. Half of it is for bodies, responses and pictures that
+// are decoded.
 const memoryAim = 512 << 20
 
 // namesFlags replaces the names of settings of httpapi by the flags that they come from.

@@ -29,7 +29,8 @@ func TestPlaces(t *testing.T) {
 	} {
 		e, _ := errors.AsType[*vitrine.Error](c.err)
 		if e.Pointer != c.pointer || e.Parameter != c.parameter {
-			t.Errorf("%s: the error is at %q or %q, want %q or %q", name, e.Pointer, e.Parameter, c.pointer, c.parameter)
+			t.Errorf("%s: the error is at %q or %q, want %q or %q", name, e.Pointer, e.Parameter, c.pointer,
+				c.parameter)
 		}
 	}
 	if err := fault.At("/elements/2", none); err != none {

@@ -230,8 +230,8 @@ func TestManyProcessesStartAtOnce(t *testing.T) {
 	})
 }
 
-// A lease of the store of which this one is a copy is free, and a holder whose store becomes a copy loses the lease. One
-// that was stored without the name of its store counts.
+// A lease of the store of which this one is a copy is free, and a holder whose store becomes a copy loses the lease.
+// One that was stored without the name of its store counts.
 func TestTheLeaseOfTheOriginalIsFreeInACopy(t *testing.T) {
 	for lease, wait := range map[string]time.Duration{
 		`{"holder":"first","count":7,"store":"00ff"}`: 0,

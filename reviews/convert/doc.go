@@ -44,8 +44,8 @@
 //
 //   - A row is rejected if a line inside of a quoted cell looks like a row by itself: it has as many cells as there are
 //     columns, and numbers, dates, identifiers and addresses where most rows have them.
-//   - If there is a quote where none can be, such as at the end of a cell that did not begin with one, a quote before it was
-//     lost. All rows from the last one whose quotes are certain to be right are rejected, as one piece.
+//   - If there is a quote where none can be, such as at the end of a cell that did not begin with one, a quote before
+//     it was lost. All rows from the last one whose quotes are certain to be right are rejected, as one piece.
 //   - The reason names the lines, and how many there are. Request.Rejects gets them as they are in the file. Reading
 //     goes on behind them.
 //   - Where a quote may be open or cells are missing, the line and the reason follow in Request.Rejects in a row of

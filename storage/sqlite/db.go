@@ -60,10 +60,9 @@ type Options struct {
 	Migrate func(ctx context.Context, tx *sql.Tx) error
 }
 
-// Open opens the store in the file at path, and builds it if there is no file. It returns an error that says
-// why if the file is empty, damaged, read-only, of another format, or not a store of this package. A file with
-// tables of the program's own is not a store. It returns an error that wraps storage.ErrFull if the disk has no room for
-// the log.
+// Open opens the store in the file at path, and builds it if there is no file. It returns an error that says why if the
+// file is empty, damaged, read-only, of another format, or not a store of this package. A file with tables of the
+// program's own is not a store. It returns an error that wraps storage.ErrFull if the disk has no room for the log.
 func Open(path string, opts *Options) (*DB, error) {
 	var o Options
 	if opts != nil {

@@ -91,7 +91,8 @@ func TestMeasures(t *testing.T) {
 		if got != c.want || err != nil {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, err, c.want)
 		}
-		if info.Kind() != "photo" && info.MediaType != "video/mp4" && cleaned != c.file && info.MediaType != "audio/mp4" {
+		if info.Kind() != "photo" && info.MediaType != "video/mp4" && cleaned != c.file &&
+			info.MediaType != "audio/mp4" {
 			t.Errorf("%s: it is not as it was sent", c.name)
 		}
 	}

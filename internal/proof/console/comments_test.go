@@ -33,7 +33,8 @@ func TestCommentsAtAField(t *testing.T) {
 		Comments []struct{ Element, Pointer, Text string }
 	}
 	w.reads("/apps/"+id+"/comments", &stored)
-	if s := stored.Comments; len(s) != 1 || s[0].Element != "0.1" || s[0].Pointer != "/question" || s[0].Text != hostile {
+	if s := stored.Comments; len(s) != 1 || s[0].Element != "0.1" || s[0].Pointer != "/question" ||
+		s[0].Text != hostile {
 		t.Fatalf("%+v", s)
 	}
 	mark := `//ol[@aria-label="Elements"]/li[2]//button[@aria-label="Show 1 comment"]`

@@ -18,7 +18,8 @@ func languagesOfTexts(t *testing.T, l look) {
 	at := scripts(t, map[string]string{"/text.js": script})
 	w.request(ann, "POST", "/components", fmt.Sprintf(
 		`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
-	id := w.newApp("Tea", element("text", `{"text":"Tea"}`), element("text", `{"text":{"lang:en":"Hot","lang:de":"Heiss"}}`))
+	id := w.newApp("Tea", element("text", `{"text":"Tea"}`),
+		element("text", `{"text":{"lang:en":"Hot","lang:de":"Heiss"}}`))
 	p := w.signIn(ann, "/apps/"+id)
 	p.Resize(l.width, 900)
 	p.Scheme(l.scheme)

@@ -38,8 +38,9 @@ func TestALinkToShow(t *testing.T) {
 	p.inEach("link-dialog", looks)
 
 	visitor := &person{newBrowser(t), w}
-	visitor.Prelude(`const later = window.setTimeout; window.setTimeout = (f, ms, ...args) => later(f, ms === 60_000 ? ` +
-		`500 : ms, ...args)`)
+	visitor.Prelude(
+		`const later = window.setTimeout; window.setTimeout = (f, ms, ...args) => later(f, ms === 60_000 ? ` +
+			`500 : ms, ...args)`)
 	visitor.Resize(1280, 900)
 	visitor.Open(link)
 	visitor.seesInFrame("Tea sees nothing from .")

@@ -466,7 +466,8 @@ func TestFoldersOnPages(t *testing.T) {
 		}
 		text, _ := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
-		if answer.StatusCode != want || strings.HasPrefix(at, "assets/"+name) && !bytes.Contains(text, []byte("beach")) {
+		if answer.StatusCode != want || strings.HasPrefix(at, "assets/"+name) &&
+			!bytes.Contains(text, []byte("beach")) {
 			t.Errorf("the key of the page gets %d %s of %s", answer.StatusCode, text, at)
 		}
 	}
