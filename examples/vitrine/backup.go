@@ -84,7 +84,8 @@ const copyBegins, copyTime, copyEnds = "vitrine-", "2006-01-02T150405Z", ".db"
 // copyInto makes a copy in a directory, checks all of it, and deletes the copies that keep does not keep. A copy with
 // faults gets another name, and then nothing is deleted.
 func (p *program) copyInto(ctx context.Context, db, dir string, keep retention, bare bool) error {
-	name := filepath.Join(dir, copyBegins+time.Now().UTC().Format(copyTime)+copyEnds)
+	now := time.Now().UTC()
+	name := filepath.Join(dir, copyBegins+now.Format(copyTime)+copyEnds)
 	err := p.copyStore(ctx, db, name, func(string) error {
 		return readStore(ctx, name, func(s storage.Store) error { return p.wholeCopy(ctx, name, s, bare) })
 	})
@@ -102,11 +103,12 @@ func (p *program) copyInto(ctx context.Context, db, dir string, keep retention, 
 	for _, entry := range list {
 		begun, isCopy := strings.CutPrefix(entry.Name(), copyBegins)
 		at, err := time.Parse(copyTime+copyEnds, begun)
-		if isCopy && err == nil {
+		// Parse takes fractions of seconds too, which no copy has in its name.
+		if isCopy && err == nil && at.Format(copyTime+copyEnds) == begun && entry.Type().IsRegular() {
 			made = append(made, at)
 		}
 	}
-	for _, at := range keep.outdated(made) {
+	for _, at := range keep.outdated(made, now) {
 		err = errors.Join(err, os.Remove(filepath.Join(dir, copyBegins+at.Format(copyTime)+copyEnds)))
 	}
 	return err
@@ -156,9 +158,11 @@ func (k *retention) Set(text string) error {
 	return nil
 }
 
-// outdated returns the times of the copies that are not kept. A span ends at the newest copy, which is always kept, so
-// that a machine that was off for long deletes nothing. Hours, days and weeks begin with those of UTC.
-func (k *retention) outdated(made []time.Time) (out []time.Time) {
+// outdated returns the times of the copies that are not kept. A span ends at the newest copy, which is always kept.
+// Copies of a time to come, which a clock that was ahead has named, are kept and not counted: else they would end the
+// spans, and each new copy would be deleted. Hours, days and weeks begin with those of UTC.
+func (k *retention) outdated(made []time.Time, now time.Time) (out []time.Time) {
+	made = slices.DeleteFunc(made, func(at time.Time) bool { return at.After(now) })
 	slices.SortFunc(made, func(a, b time.Time) int { return b.Compare(a) })
 	taken := map[span]bool{} // n is the number of the hour, day or week of a copy
 	for i, at := range made {
