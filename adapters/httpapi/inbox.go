@@ -6,15 +6,14 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
-// readers serves GET /apps/{id}/people: the people of the caller's network who may read an app, ordered by name. 200
-// with {"people":[{"urn","name"}]}. 400 if q is wrong; 403 if the caller may only read the app; 404.
+// readers serves GET /apps/{id}/people: the people of the caller's network who may read an app. 200 with
+// {"people":[{"urn","name"}]}. 400 if q is wrong; 403 if the caller may only read the app; 404.
 func (a appRoutes) readers(c *call) error {
 	return c.people(a.as(c).Readers)
 }
 
-// approvers serves GET /x/releases/{id}/approvers: the people of the caller's network who could approve a release,
-// ordered by name. 200 with {"people":[{"urn","name"}]}. 400 if q is wrong; 403 if the caller may not change the
-// release; 404.
+// approvers serves GET /x/releases/{id}/approvers: the people of the caller's network who could approve a release. 200
+// with {"people":[{"urn","name"}]}. 400 if q is wrong; 403 if the caller may not change the release; 404.
 func (a appRoutes) approvers(c *call) error {
 	return c.people(a.as(c).Approvers)
 }
