@@ -15,6 +15,8 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/signin"
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // post is a server whose people work on apps, and what it mails.
@@ -322,6 +324,43 @@ func TestFailuresAreRetriedForADay(t *testing.T) {
 		p.mention(ann, app, "lea")
 		if mails := p.after(time.Minute); len(mails) != 1 {
 			t.Errorf("the next one: %+v", mails)
+		}
+	})
+}
+
+// A record that cannot be read keeps the mails from those alone whom it is about.
+func TestADamagedRecordStopsNoMailsOfOthers(t *testing.T) {
+	posting(t, func(t *testing.T, p *post) {
+		ann := p.person("ann", everywhere)
+		p.person("lea", everywhere)
+		p.person("tom", everywhere)
+		app := p.app(ann, "Start", network)
+		c := p.mention(ann, app, "lea")
+		p.after(time.Second)
+		key := "apps comment/" + app + " " + keyval.Number(1)
+		put := func(value string) {
+			err := p.db.Update(t.Context(), "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+				return tx.Put(t.Context(), storage.Entry{Key: key, Value: []byte(value)})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		whole := everything(t, p.db)[key]
+		if c.ID != "1" || whole == "" {
+			t.Fatalf("comment %q has no record %q", c.ID, key)
+		}
+		put("{")
+		other := p.app(ann, "Other", network)
+		p.mention(ann, other, "lea")
+		p.after(2 * time.Minute) // Lea's mail is due
+		p.mention(ann, other, "tom")
+		if mails := p.after(2 * time.Minute); len(mails) != 1 || mails[0].Name != "Tom" {
+			t.Errorf("while a record is damaged: %+v", mails)
+		}
+		put(whole)
+		if mails := p.after(2 * time.Minute); len(mails) != 1 || mails[0].Name != "Lea" {
+			t.Errorf("when it is whole again: %+v", mails)
 		}
 	})
 }

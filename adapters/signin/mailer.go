@@ -113,9 +113,9 @@ func (m *mailer) run(ctx context.Context) {
 	for wait := time.Second; ctx.Err() == nil && m.valid.Err() == nil; {
 		changed := m.db.Changed(space)
 		due, next, err := m.due(ctx)
-		for _, id := range due {
-			if err == nil && ctx.Err() == nil && m.valid.Err() == nil {
-				err = m.sendTo(ctx, id)
+		for _, id := range due { // a record about one person that cannot be read stops no mails of others
+			if ctx.Err() == nil && m.valid.Err() == nil {
+				err = errors.Join(err, m.sendTo(ctx, id))
 			}
 		}
 		if err == nil {
