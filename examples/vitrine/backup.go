@@ -37,11 +37,13 @@ func backup(f *flag.FlagSet) action {
 		info, err := os.Stat(out)
 		if isDir := err == nil && info.IsDir(); !isDir && (keep.spans != nil || *every != 0) {
 			return usageError{fmt.Errorf("-keep and -every want a directory, which %s is not", out)}
+		} else if *every != 0 && *every < time.Second { // names of copies have seconds
+			return usageError{errors.New("-every: want 1s or more, such as 5m")}
 		} else if !isDir {
 			return p.copyStore(ctx, *db, out, func(string) error { return nil })
 		}
 		once := func() error { return p.copyInto(ctx, *db, out, keep, *bare) }
-		if *every <= 0 {
+		if *every == 0 {
 			return once()
 		}
 		for next := time.Now(); ; {

@@ -80,9 +80,11 @@ func TestBackupIntoADirectory(t *testing.T) {
 		all, _ := filepath.Glob(filepath.Join(copies, pattern))
 		return len(all)
 	}
-	for _, wrong := range [][]string{{"-keep", "1d", "new.db"}, {"-every", "5m", "new.db"}} {
-		if out := run(t, dir, nil, append([]string{"backup", "-db", "v.db"}, wrong...)...); out.status != 2 ||
-			!strings.Contains(out.stderr, "want a directory") {
+	for _, wrong := range [][]string{{"want a directory", "-keep", "1d", "new.db"},
+		{"want a directory", "-every", "5m", "new.db"}, {"want 1s or more", "-every", "-5m", "copies"},
+		{"want 1s or more", "-every", "10ms", "copies"}} {
+		if out := run(t, dir, nil, append([]string{"backup", "-db", "v.db"}, wrong[1:]...)...); out.status != 2 ||
+			!strings.Contains(out.stderr, wrong[0]) {
 			t.Errorf("%v: %+v", wrong, out)
 		}
 	}

@@ -36,6 +36,10 @@ func doctor(f *flag.FlagSet) action {
 		if err := checkReached(*db); err != nil {
 			return err
 		}
+		if u, err := url.Parse(*base); err != nil || u.User != nil || u.RawQuery+u.Fragment != "" {
+			// It is printed, and may have a secret there.
+			return usageError{errors.New("-base-url: want an address such as https://host.example/app-service/v4")}
+		}
 		r := &checkup{}
 		r.add("version", versionText())
 		r.add("system",

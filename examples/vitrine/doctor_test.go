@@ -58,6 +58,12 @@ func TestDoctor(t *testing.T) {
 		"host.invalid") {
 		t.Error(problems)
 	}
+	for _, secret := range []string{"http://a:hidden@host.invalid", "http://host.invalid/?a=hidden"} {
+		out := run(t, dir, nil, "doctor", "-db", "v.db", "-base-url", secret)
+		if out.status != 2 || strings.Contains(out.stdout+out.stderr, "hidden") {
+			t.Errorf("%s: %+v", secret, out)
+		}
+	}
 	text, err := os.ReadFile(filepath.Join(dir, "v.db"))
 	if err != nil {
 		t.Fatal(err)
