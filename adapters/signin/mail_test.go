@@ -148,14 +148,14 @@ func TestMailsTellWhatWaits(t *testing.T) {
 	posting(t, func(t *testing.T, p *post) {
 		ann := p.person("ann", everywhere)
 		p.person("lea", everywhere)
-		app := p.app(ann, "Start \u202epage\r\nBcc: x", network)
+		app := p.app(ann, "Mr. X. Start \u202epage\r\nBcc: x", network)
 		c := p.mention(ann, app, "lea", "ann")
 		mails := p.after(time.Second)
-		want := "Hello Lea,\n\nAnn mentions you in a comment on the app “Start page Bcc: x”.\n" +
+		want := "Hello Lea,\n\nAnn mentions you in a comment on the app “Mr. X. Start page Bcc: x”.\n" +
 			"https://host.example/#/apps/" + app + "?comments=1\n\n" +
 			"Mails can be switched off in your account:\nhttps://host.example/#/account\n"
 		if len(mails) != 1 || mails[0].Text != want || mails[0].Address != "lea@host.example" ||
-			mails[0].Subject != "Ann mentions you in a comment on the app “Start page Bcc: x”" ||
+			mails[0].Subject != "Ann mentions you in a comment on the app “Mr. X. Start page Bcc: x”" ||
 			mails[0].Name != "Lea" {
 			t.Fatalf("%+v, want %q", mails, want)
 		}

@@ -239,8 +239,8 @@ func (m *mailer) settle(ctx context.Context, id string, change func(*mailbox)) e
 	}
 }
 
-// news is what a mail says about an item.
-type news struct{ said, link string }
+// news is what a mail says about an item: a sentence, which is the subject of a mail about it alone, and more.
+type news struct{ said, more, link string }
 
 // write returns the mail that tells a person of what is in a mailbox, as far as they may know it now, and nil if there
 // is nothing to tell.
@@ -269,9 +269,9 @@ func (m *mailer) write(ctx context.Context, p *person, box mailbox) (*Mail, erro
 		case item.Kind == inviteItem:
 			var expires int64
 			if n.link, expires, err = m.anotherLink(ctx, p.ID); n.link != "" {
-				n.said = fmt.Sprintf("%s invites you to %s. You sign in with a passkey, which this link makes. It "+
-					"is good "+
-					"once, until %s. Whoever has it can become you, so do not pass it on.", who, m.host(),
+				n.said = fmt.Sprintf("%s invites you to %s.", who, m.host())
+				n.more = fmt.Sprintf(" You sign in with a passkey, which this link makes. It is good once, until %s. "+
+					"Whoever has it can become you, so do not pass it on.",
 					time.UnixMilli(expires).UTC().Format("2 January 2006, 15:04 MST"))
 				invited++
 			}
@@ -279,14 +279,14 @@ func (m *mailer) write(ctx context.Context, p *person, box mailbox) (*Mail, erro
 		case item.Kind == appsvc.InboxApprove:
 			var rel appsvc.Release
 			if rel, err = session.Release(ctx, item.Release); err == nil && slices.Contains(rel.Ask, p.URN) {
-				n = news{fmt.Sprintf("%s asks you to approve %s.", who, titled("the release", rel.Name)),
-					m.BaseURL + "/#/releases/" + url.PathEscape(rel.ID)}
+				n = news{said: fmt.Sprintf("%s asks you to approve %s.", who, titled("the release", rel.Name)),
+					link: m.BaseURL + "/#/releases/" + url.PathEscape(rel.ID)}
 			}
 		default:
 			var app appsvc.App
 			if app, err = session.App(ctx, item.AppID); err == nil {
-				n = news{fmt.Sprintf("%s mentions you in a comment on %s.", who, titled("the app", app.Title)),
-					m.BaseURL + "/#/apps/" + url.PathEscape(app.ID) + "?comments=1"}
+				n = news{said: fmt.Sprintf("%s mentions you in a comment on %s.", who, titled("the app", app.Title)),
+					link: m.BaseURL + "/#/apps/" + url.PathEscape(app.ID) + "?comments=1"}
 			}
 		}
 		switch {
@@ -303,13 +303,12 @@ func (m *mailer) write(ctx context.Context, p *person, box mailbox) (*Mail, erro
 	out := &Mail{ID: mailID(p.ID, box.Items), Name: oneLine(p.Name, mostName), Address: p.Email,
 		Subject: fmt.Sprintf("%d things wait for you at %s", len(all), m.host())}
 	if len(all) == 1 {
-		first, _, _ := strings.Cut(all[0].said, ". ")
-		out.Subject = strings.TrimSuffix(first, ".")
+		out.Subject = strings.TrimSuffix(all[0].said, ".")
 	}
 	text := &strings.Builder{}
 	fmt.Fprintf(text, "Hello %s,\n\n", out.Name)
 	for _, n := range all {
-		fmt.Fprintf(text, "%s\n%s\n\n", n.said, n.link)
+		fmt.Fprintf(text, "%s%s\n%s\n\n", n.said, n.more, n.link)
 	}
 	if box.More {
 		fmt.Fprintf(text, "There is more:\n%s/#/inbox\n\n", m.BaseURL)
