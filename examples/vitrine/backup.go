@@ -83,35 +83,51 @@ func (p *program) copyStore(ctx context.Context, db, copied string, check func(c
 // The name of a copy in a directory is its time between these two.
 const copyBegins, copyTime, copyEnds = "vitrine-", "2006-01-02T150405Z", ".db"
 
+// copyFaulty is the end of the name of a copy with faults.
+const copyFaulty = ".faulty"
+
 // copyInto makes a copy in a directory, checks all of it, and deletes the copies that keep does not keep. A copy with
-// faults gets another name, and then nothing is deleted.
+// faults gets another name, and then only copies with that name are deleted: a store whose fault stays does not fill
+// the disk.
 func (p *program) copyInto(ctx context.Context, db, dir string, keep retention, bare bool) error {
 	now := time.Now().UTC()
 	name := filepath.Join(dir, copyBegins+now.Format(copyTime)+copyEnds)
 	err := p.copyStore(ctx, db, name, func(string) error {
 		return readStore(ctx, name, func(s storage.Store) error { return p.wholeCopy(ctx, name, s, bare) })
 	})
-	if errors.Is(err, errFaulty) {
-		err = errors.Join(err, os.Rename(name, name+".faulty"))
+	faulty := errors.Is(err, errFaulty)
+	if faulty {
+		if failed := os.Rename(name, name+copyFaulty); failed != nil {
+			return errors.Join(err, failed)
+		}
 	}
-	if err != nil || keep.spans == nil {
+	if err != nil && !faulty || keep.spans == nil {
 		return err
 	}
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return err
+	list, failed := os.ReadDir(dir)
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	ends := copyEnds
+	if faulty {
+		ends += copyFaulty
 	}
 	var made []time.Time
 	for _, entry := range list {
 		begun, isCopy := strings.CutPrefix(entry.Name(), copyBegins)
-		at, err := time.Parse(copyTime+copyEnds, begun)
+		at, err := time.Parse(copyTime+ends, begun)
 		// Parse takes fractions of seconds too, which no copy has in its name.
-		if isCopy && err == nil && at.Format(copyTime+copyEnds) == begun && entry.Type().IsRegular() {
+		if isCopy && err == nil && at.Format(copyTime+ends) == begun && entry.Type().IsRegular() {
 			made = append(made, at)
 		}
 	}
-	for _, at := range keep.outdated(made, now) {
-		err = errors.Join(err, os.Remove(filepath.Join(dir, copyBegins+at.Format(copyTime)+copyEnds)))
+	if faulty { // one is enough
+		made = slices.DeleteFunc(made, func(at time.Time) bool { return !at.Before(now.Truncate(time.Second)) })
+	} else {
+		made = keep.outdated(made, now)
+	}
+	for _, at := range made {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, copyBegins+at.Format(copyTime)+ends)))
 	}
 	return err
 }

@@ -75,6 +75,10 @@ func TestBackupIntoADirectory(t *testing.T) {
 	if err := os.Symlink("mine.db", filepath.Join(copies, others[3])); err != nil {
 		t.Fatal(err)
 	}
+	earlier := filepath.Join(copies, "vitrine-2020-01-01T000000Z.db.faulty")
+	if err := os.WriteFile(earlier, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	const left = 3 // of these look like copies, and are not
 	names := func(pattern string) int {
 		all, _ := filepath.Glob(filepath.Join(copies, pattern))
@@ -120,7 +124,7 @@ func TestBackupIntoADirectory(t *testing.T) {
 	begun := time.Now().Truncate(time.Second)
 	out = run(t, dir, nil, "backup", "-db", "v.db", "-keep", "1d", "copies")
 	made, copied, err := lastCopy(filepath.Join(dir, "v.db"))
-	if out.status != 0 || names("vitrine-*.db") != left+1 || names("mine.db") != 1 || made.Before(begun) || err != nil {
+	if out.status != 0 || names("vitrine-*.db") != left+1 || names("*.faulty") != 1 || names("mine.db") != 1 || made.Before(begun) || err != nil {
 		t.Errorf("%+v, %v, %v", out, made, err)
 	}
 	if out := run(t, dir, nil, "check", "-db", copied); out.status != 0 {
