@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,7 @@ type post struct {
 	tried int
 	mails []signin.Mail
 	slow  time.Duration
+	ahead atomic.Int64 // nanoseconds
 }
 
 const secretText = "what the comment says"
@@ -37,7 +39,7 @@ const secretText = "what the comment says"
 func posting(t *testing.T, test func(t *testing.T, p *post)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &post{}
-		p.world = newWorld(t, "https://host.example", func(o *signin.Options) { o.Mail, o.Now = p.send, nil })
+		p.world = newWorld(t, "https://host.example", func(o *signin.Options) { o.Mail, o.Now = p.send, p.clock })
 		p.apps = appsvc.New(p.db, &appsvc.Options{Rights: p.people.Rights, People: p.people.Namesakes})
 		ctx, stop := context.WithCancel(t.Context())
 		var ended sync.WaitGroup
@@ -58,6 +60,8 @@ func posting(t *testing.T, test func(t *testing.T, p *post)) {
 		synctest.Wait()
 	})
 }
+
+func (p *post) clock() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
 
 // send is the mail server.
 func (p *post) send(ctx context.Context, m signin.Mail) error {
@@ -361,6 +365,35 @@ func TestADamagedRecordStopsNoMailsOfOthers(t *testing.T) {
 		put(whole)
 		if mails := p.after(2 * time.Minute); len(mails) != 1 || mails[0].Name != "Lea" {
 			t.Errorf("when it is whole again: %+v", mails)
+		}
+	})
+}
+
+// A clock that was ahead once holds up neither mails nor invitations.
+func TestAClockThatWasAhead(t *testing.T) {
+	posting(t, func(t *testing.T, p *post) {
+		p.ahead.Store(int64(365 * 24 * time.Hour))
+		b := p.invited("Ann", everywhere)
+		ann := p.person("bob", everywhere)
+		app := p.app(ann, "Start", network)
+		made := b.want(201, "POST", "/x/people/", object{"name": "Lea", "email": "lea@host.example"})
+		path := "/x/people/" + made.text("id") + "/invite"
+		for range 20 {
+			b.want(201, "POST", path, object{})
+		}
+		if mails := p.after(time.Second); len(mails) == 0 {
+			t.Fatal("no invitation is mailed")
+		}
+		b.want(200, "PATCH", "/x/people/"+made.text("id"), object{"moderates": []string{network}})
+		p.ahead.Store(0)
+		b.want(201, "POST", path, object{})
+		_, err := ann.CreateComment(t.Context(), appsvc.CreateCommentRequest{AppID: app, Text: secretText,
+			Mentions: []string{made.text("urn")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mails := p.after(15 * time.Minute); len(mails) == 0 {
+			t.Error("nothing is mailed when the clock is right again")
 		}
 	})
 }

@@ -76,14 +76,15 @@ func sameNews(a, b appsvc.InboxItem) bool {
 // tell puts an item into the mailbox of a person, in place of an earlier one about the same. If there are too many, the
 // oldest one that is no invitation is dropped.
 func (s *Service) tell(ctx context.Context, t storage.Tx, p *person, item appsvc.InboxItem) error {
+	now := s.millis()
 	return changeMailbox(ctx, t, p.ID, func(box *mailbox) {
 		box.Items = slices.DeleteFunc(box.Items, func(old appsvc.InboxItem) bool { return sameNews(old, item) })
 		if len(box.Items) >= mostTold {
 			oldest := slices.IndexFunc(box.Items, func(i appsvc.InboxItem) bool { return i.Kind != inviteItem })
 			box.Items, box.More = slices.Delete(box.Items, oldest, oldest+1), true
 		}
-		if box.Items = append(box.Items, item); box.Due == 0 {
-			box.Due = s.millis()
+		if box.Items = append(box.Items, item); box.Due == 0 || box.Due > now+lastMailWait.Milliseconds() {
+			box.Due = now // a time that is further away is that of a clock that was ahead
 		}
 	})
 }
@@ -107,7 +108,7 @@ func (s *Service) mailInvitation(c *call, t *tx, p *person) (mailed bool, err er
 		times = new([]int64)
 	}
 	begun := now - invitedLife.Milliseconds()
-	*times = slices.DeleteFunc(*times, func(at int64) bool { return at <= begun })
+	*times = slices.DeleteFunc(*times, func(at int64) bool { return at <= begun || at > now })
 	if len(*times) >= mostInvited {
 		wait := time.Duration((*times)[0]-begun) * time.Millisecond
 		c.Request.Header.Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))

@@ -157,7 +157,8 @@ func (m *mailer) due(ctx context.Context) (ids []string, next time.Duration, err
 			if err != nil {
 				return err
 			}
-			if at > now {
+			// No mail waits for longer than lastMailWait, but a clock may have been ahead.
+			if at > now && at <= now+lastMailWait.Milliseconds() {
 				next = time.Duration(at-now) * time.Millisecond
 				break
 			}
