@@ -126,7 +126,7 @@ func (s *Session) CreatePreview(ctx context.Context, in CreatePreviewRequest) (P
 	}
 	switch {
 	case (in.Version == "") == (in.Release == ""):
-		return Preview{}, fault.Invalid("", "want either /version or /release")
+		return Preview{}, fault.Invalid("/release", "want either this or /version")
 	case in.Days < 1 || in.Days > mostPreviewDays:
 		return Preview{}, fault.Invalid("/days", "want 1 to %d", mostPreviewDays)
 	}

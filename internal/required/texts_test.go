@@ -268,6 +268,8 @@ func world(t *testing.T) (storage.Store, []call) {
 	release := appsvc.CreateReleaseRequest{Name: "R", Moves: []appsvc.ReleaseMove{
 		{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(next.Version)}}}
 	r, err6 := apps.CreateRelease(ctx, release)
+	shown := appsvc.CreatePreviewRequest{AppID: app.ID, Release: r.ID, Days: 1, Note: "for a customer"}
+	preview, err11 := apps.CreatePreview(ctx, shown)
 	update := appsvc.UpdateReleaseRequest{ID: r.ID, Version: r.Version, Name: "R", Moves: release.Moves}
 	asked := update
 	asked.Ask = []string{me.URN}
@@ -280,7 +282,7 @@ func world(t *testing.T) (storage.Store, []call) {
 	file, err9 := media.Upload(ctx, lib, assets.UploadRequest{Name: "a.pdf"}, strings.NewReader("%PDF-1.4\n"))
 	_, err10 := old.Import(ctx, reviews.ImportRequest{Network: "example.test", File: strings.NewReader(
 		`{"type":"collection","source":"s","id":"QQ==","title":"A"}`)})
-	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8, err9, err10); err != nil {
+	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11); err != nil {
 		t.Fatal(err)
 	}
 	folder, asset := folders.Folders[0].ID, added.Added[0].ID
@@ -320,6 +322,9 @@ func world(t *testing.T) (storage.Store, []call) {
 		{apps, "RunRelease", []any{r.ID, r.Version}}, {apps, "UndoRelease", []any{r.ID, r.Version}},
 		{apps, "Component", []any{"c"}}, {apps, "ComponentVersion", []any{"c", "1"}},
 		{apps, "CreateApp", []any{create}}, {apps, "CreateComment", []any{comment}},
+		{apps, "CreatePreview", []any{shown}}, {apps, "ListPreviews", []any{app.ID}},
+		{apps, "CreatePreview", []any{appsvc.CreatePreviewRequest{AppID: app.ID, Version: "latest", Days: 1}}},
+		{apps, "DeletePreview", []any{app.ID, preview.ID}},
 		{apps, "CreateRelease", []any{release}}, {apps, "UpdateRelease", []any{update}},
 		{apps, "UpdateRelease", []any{asked}}, {apps, "PutTag", []any{tag}},
 		{apps, "DeleteComment", []any{app.ID, said.ID}},
