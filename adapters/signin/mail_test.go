@@ -29,7 +29,7 @@ type post struct {
 	err   error // of the next mails
 	tried int
 	mails []signin.Mail
-	slow  time.Duration
+	slow  atomic.Int64 // nanoseconds that a mail takes
 	ahead atomic.Int64 // nanoseconds
 }
 
@@ -65,7 +65,7 @@ func (p *post) clock() time.Time { return time.Now().Add(time.Duration(p.ahead.L
 
 // send is the mail server.
 func (p *post) send(ctx context.Context, m signin.Mail) error {
-	time.Sleep(p.slow)
+	time.Sleep(time.Duration(p.slow.Load()))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tried++; p.err != nil {
@@ -401,7 +401,7 @@ func TestAClockThatWasAhead(t *testing.T) {
 // A mail server that takes its time holds up no request, and the next mails wait.
 func TestASlowServer(t *testing.T) {
 	posting(t, func(t *testing.T, p *post) {
-		p.slow = time.Hour // longer than it may take: the fake does not look at its context
+		p.slow.Store(int64(time.Hour)) // longer than it may take: the fake does not look at its context
 		ann := p.person("ann", everywhere)
 		p.person("lea", everywhere)
 		begun := time.Now()
@@ -410,7 +410,7 @@ func TestASlowServer(t *testing.T) {
 			t.Errorf("the request took %v", d)
 		}
 		p.after(time.Hour)
-		p.slow = 0
+		p.slow.Store(0)
 		if mails := p.after(2 * time.Hour); len(mails) == 0 {
 			t.Error("nothing was sent")
 		}
