@@ -194,16 +194,32 @@ func (i InboxItem) position() inboxPosition {
 	return inboxPosition{i.At, string(i.Kind) + " " + i.Release}
 }
 
-// newestReleases returns the newest releases in one of these states.
+// newestReleases returns the newest releases in one of these states, but of those that are done only the ones with
+// conflicts: an inbox tells of no others, and decoding the moves of all of them takes long.
 func (r *reader) newestReleases(ctx context.Context, states ...ReleaseState) (list []release, err error) {
 	for _, state := range states {
 		n := 0
-		for rel, err := range keyval.Map(r.Releases(ctx, string(state), "", 0, mostOpenReleases), decodeRelease) {
+		for e, err := range r.Releases(ctx, string(state), "", 0, mostOpenReleases) {
+			if n++; err == nil && n > mostOpenReleases {
+				break
+			}
+			var part struct {
+				Release struct {
+					Conflicts []struct{} `json:"conflicts"`
+				}
+			}
+			if err == nil && state == ReleaseDone {
+				err = keyval.Decode(e, &part)
+			}
 			if err != nil {
 				return nil, err
 			}
-			if n++; n > mostOpenReleases {
-				break
+			if state == ReleaseDone && len(part.Release.Conflicts) == 0 {
+				continue
+			}
+			rel, err := decodeRelease(e)
+			if err != nil {
+				return nil, err
 			}
 			list = append(list, rel)
 		}
