@@ -21,6 +21,26 @@ export function leads(from, to) {
 	return `${from ? `version ${from}` : "no version"} → ${to === null ? "taken away" : `version ${to}`}`;
 }
 
+/** A button to choose where a move leads. @param {string} title @param {string} tag @param {() => Promise<void>} choose */
+export const another = (title, tag, choose) =>
+	button("Another version", () => void choose(), {
+		class: "small",
+		"aria-label": `Another version of ${title} for ${tag}`,
+	});
+
+/**
+ * Asks where a move shall lead, and returns what is chosen, or what it was.
+ * @param {Api} api @param {string} title of the app @param {{app: string, tag: string, from: string | null}} move
+ * @param {string | null} was @param {AbortSignal} signal
+ */
+export async function aim(api, title, { app, tag, from }, was, signal) {
+	const chosen = await chooseVersion(
+		`Where shall ${tag} of ${title} point?`,
+		versions(api, app, signal, was, { away: from !== null }),
+	);
+	return chosen && chosen.to !== "" ? chosen.to : was;
+}
+
 /**
  * What a move changes for those who see the tag, counted and with all details once it is opened.
  * @param {Api} api @param {{app: string, from: string | null, to: string | null}} move
@@ -134,10 +154,7 @@ export async function propose(api, offers, options = {}) {
 		const { by } = before(o);
 		const move = now(i);
 		const words = [o.title, " ", flag(o.tag), " ", detail(leads(move.from, move.to))];
-		const other = button("Another version", () => void choose(i), {
-			class: "small",
-			"aria-label": `Another version of ${o.title} for ${o.tag}`,
-		});
+		const other = another(o.title, o.tag, () => choose(i));
 		fill(
 			/** @type {HTMLElement} */ (shown[i]),
 			h("div", { class: "row" }, h("label", null, boxes[i], h("span", null, words)), other),
@@ -151,11 +168,7 @@ export async function propose(api, offers, options = {}) {
 	/** @param {number} i */
 	async function choose(i) {
 		const o = /** @type {Offer} */ (offers[i]);
-		const chosen = await chooseVersion(
-			`Where shall ${o.tag} of ${o.title} point?`,
-			versions(api, o.app, leaving.signal, wanted[i], { away: o.from !== null }),
-		);
-		if (chosen && chosen.to !== "") wanted[i] = chosen.to;
+		wanted[i] = await aim(api, o.title, o, wanted[i] ?? null, leaving.signal);
 		draw(i);
 	}
 	when.onchange(async () => {

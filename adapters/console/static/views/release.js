@@ -9,7 +9,7 @@ import { askWith, confirm, sentence, toast } from "../elements/dialog.js";
 import { author, group, person } from "../elements/person.js";
 import { pick } from "../elements/pick.js";
 import { showVersion } from "../elements/preview.js";
-import { leads, times, whatChanges } from "../elements/release.js";
+import { aim, another, leads, times, whatChanges } from "../elements/release.js";
 import { moment, time } from "../elements/time.js";
 import { ending, planned, pointsAt } from "../model/plan.js";
 
@@ -404,6 +404,15 @@ export function view({ session, api, params, signal, live, shell }) {
 		const boxes = moves.map((m) =>
 			h("input", { type: "checkbox", checked: true, "aria-label": `${titleOf(m.app)}, ${m.tag}` }),
 		);
+		const wanted = moves.map((m) => m.to);
+		const shown = moves.map(() => h("span"));
+		/** @param {number} i */
+		const draw = (i) => {
+			const { app, tag, from } = /** @type {Release["moves"][number]} */ (moves[i]);
+			const to = detail(leads(from, wanted[i] ?? null));
+			fill(/** @type {HTMLElement} */ (shown[i]), titleOf(app), " ", flag(tag), " ", to);
+		};
+		moves.forEach((_, i) => draw(i));
 		const fresh = h("input", { type: "checkbox" });
 		const changed = await askWith(
 			"Edit the release",
@@ -416,10 +425,13 @@ export function view({ session, api, params, signal, live, shell }) {
 					h("legend", null, "What it moves"),
 					moves.map((m, i) =>
 						h(
-							"label",
-							null,
-							boxes[i],
-							h("span", null, titleOf(m.app), " ", flag(m.tag), " ", detail(leads(m.from, m.to))),
+							"div",
+							{ class: "row" },
+							h("label", null, boxes[i], shown[i]),
+							another(titleOf(m.app), m.tag, async () => {
+								wanted[i] = await aim(api, titleOf(m.app), m, wanted[i] ?? null, signal);
+								draw(i);
+							}),
 						),
 					),
 				),
@@ -433,7 +445,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			],
 			"Save",
 			() => {
-				const kept = moves.filter((_, i) => boxes[i]?.checked);
+				const kept = moves.map((m, i) => ({ ...m, to: wanted[i] ?? null })).filter((_, i) => boxes[i]?.checked);
 				if (kept.length === 0)
 					throw new Error("A release moves one tag at least. Cancel it if it shall move none.");
 				return kept;
