@@ -268,8 +268,10 @@ func (p *person) invites(name string) (link string) {
 func TestAReleaseThatCouldNotRun(t *testing.T) {
 	w := newWorld(t)
 	id := w.newApp("Winter")
-	w.request(ann, "PATCH", "/apps/"+id,
-		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
+	for v, title := range []string{"Thaw", "Spring"} {
+		w.request(ann, "PATCH", "/apps/"+id, fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":"%d"},`+
+			`{"op":"replace","path":"/apps/0/title","value":%q}]`, v, title))
+	}
 	w.request(ann, "PUT", "/apps/"+id+"/tags/live", `{"appVersion":"0"}`)
 	p := w.signIn(ann, "/apps/"+id+"/deployments")
 	p.Click(named("Into a release"))
