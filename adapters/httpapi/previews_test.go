@@ -128,7 +128,8 @@ func TestWhoMayHaveLinks(t *testing.T) {
 	}
 	w.send("GET", previews, "").want(401)
 	for body, want := range map[string]string{
-		`{}`: "invalid", `{"version":"0","release":"x"}`: "invalid", `{"version":0}`: "invalid /version",
+		`{}`: "invalid /release", `{"version":"0","release":"x"}`: "invalid /release",
+		`{"version":0}`:   "invalid /version",
 		`{"version":"x"}`: "invalid /version", `{"version":"1"}`: "not_found /version",
 		`{"release":"x"}`:          "not_found /release",
 		`{"version":"0","days":0}`: "invalid /days", `{"version":"0","days":31}`: "invalid /days",
