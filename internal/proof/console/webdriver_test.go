@@ -23,7 +23,7 @@ type Browser struct {
 
 // keeper runs chromedriver and ends it when its input ends. When that comes without a line
 // before it, the test has died and left the browser behind, which is then ended first.
-const keeper = `"$0" --port=0 & read browser; read end || kill $browser; kill $!; wait`
+const keeper = `"$0" --port=0 & exec >&-; read browser; read end || kill $browser; kill $!; wait`
 
 // client has a limit above those of the session, so that the driver's own word comes first.
 var client = &http.Client{Timeout: 5 * time.Minute}
@@ -98,6 +98,7 @@ func startDriver(t *testing.T) (driver *exec.Cmd, in io.WriteCloser, port string
 	}
 	listens := make(chan string, 1)
 	go func() {
+		defer close(listens)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			if found := ready.FindStringSubmatch(lines.Text()); found != nil {
 				listens <- found[1]
@@ -106,12 +107,13 @@ func startDriver(t *testing.T) (driver *exec.Cmd, in io.WriteCloser, port string
 	}()
 	select {
 	case port = <-listens:
-		return driver, in, port
 	case <-time.After(time.Minute):
+	}
+	if port == "" {
 		_ = in.Close()
 		go func() { _ = driver.Wait() }()
-		return nil, nil, ""
 	}
+	return driver, in, port
 }
 
 // begin starts the session and returns the browser's process id.
