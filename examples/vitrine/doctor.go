@@ -23,6 +23,7 @@ import (
 	"github.com/vitrine-go/vitrine/adapters/webhook"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/postgres"
 )
 
 // doctor is the command doctor: it prints what somebody who helps with a server would ask for, nothing secret, and what
@@ -45,7 +46,13 @@ func doctor(f *flag.FlagSet) action {
 		r.add("system",
 			fmt.Sprintf("%s/%s, %s", runtime.GOOS, runtime.GOARCH, count(int64(runtime.NumCPU()), "processor")))
 		r.add("time", time.Now().Format(time.RFC3339))
-		r.ofFiles(*db)
+		if r.add("store", shown(*db)); inPostgres(*db) {
+			r.add("kind", "PostgreSQL")
+			// readStore returns the error.
+			_ = postgres.Describe(ctx, *db, r.add, r.fault)
+		} else {
+			r.ofFiles(*db)
+		}
 		err := readStore(ctx, *db, func(s storage.Store) error {
 			if *base == "" {
 				kept, err := signin.Base(ctx, s)
@@ -121,11 +128,6 @@ func (r *checkup) print(w io.Writer, asJSON bool) error {
 // ofFiles adds the sizes of the files of a store and the room on their disk. The format is read from the header of the
 // file, before this process opens the store: closing the file would drop SQLite's locks.
 func (r *checkup) ofFiles(db string) {
-	r.add("store", shown(db))
-	if !inFile(db) {
-		r.add("kind", "PostgreSQL")
-		return
-	}
 	r.add("kind", "SQLite")
 	if file, err := os.Open(db); err == nil {
 		var header [64]byte

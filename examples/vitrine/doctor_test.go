@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
 // doctor knows what a helper asks for, says no secret, and finds what is wrong, with or without a server.
@@ -98,4 +101,94 @@ func TestDoctor(t *testing.T) {
 	if _, problems := look(1, "-db", "v.db"); !strings.Contains(problems, "there is no key file") {
 		t.Error(problems)
 	}
+}
+
+// doctor says of a PostgreSQL server what it says of a file, as far as the role may see it, and finds what is wrong
+// with it.
+func TestDoctorOfPostgres(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	c := cluster.New(t, &cluster.Options{Settings: []string{"archive_mode = on", "archive_command = true"}})
+	do := func(sql string) {
+		t.Helper()
+		if err := c.Exec(ctx, "postgres", sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := func(setting string) {
+		t.Helper()
+		if err := c.Set(ctx, setting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := c.URL("postgres")
+	env := []string{"VITRINE_KEY=a key of a test of doctor, long enough"}
+	s := start(t, dir, env, "-db", db)
+	s.create(newToken(t, dir, env, "-db", db))
+	s.stop()
+	// look waits until doctor finds this to be wrong, nothing else, and the facts match these patterns.
+	look := func(db, wrong string, facts map[string]string) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+			out := run(t, dir, env, "doctor", "-json", "-db", db)
+			var found map[string]any
+			if err := json.Unmarshal([]byte(out.stdout), &found); err != nil || strings.Contains(out.stdout, "hidden") {
+				t.Fatalf("%v: %+v", err, out)
+			}
+			list := found["problems"].([]any)
+			ok := len(list) == 0 && wrong == "" ||
+				len(list) == 1 && wrong != "" && strings.Contains(list[0].(string), wrong)
+			missing := ""
+			for name, pattern := range facts {
+				if text, _ := json.Marshal(found[name]); !regexp.MustCompile(pattern).Match(text) {
+					missing += name + ": " + pattern + "\n"
+				}
+			}
+			if ok && missing == "" {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("want that this is wrong: %q, and\n%sfound %v", wrong, missing, found)
+			}
+		}
+	}
+	all := map[string]string{"version": "", "kind": "PostgreSQL", "format": `"3"`, "postgres": `"1[3-9]`,
+		"bytes": `^\d{5,}$`, "logBytes": `^\d{8,}$`, "connections": `^"[1-9]\d* of 197 in use"$`,
+		"tables": `"vitrine_record":"\d+ kB, rows: about [1-9]\d*, dead rows: \d+, last vacuumed: never"`,
+		"feed":   "^.change 1,", "keys": ".{8}", "lastCopy": "WAL, last archived: never",
+		"replication": "^.primary, no standby is connected.$"}
+	look(db, "", all)
+	do("CREATE ROLE plain LOGIN PASSWORD 'hidden'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO plain")
+	plain := strings.Replace(db, "user="+cluster.User, "user=plain&password=hidden", 1)
+	all["logBytes"] = "null"
+	look(plain, "", all)
+
+	set("synchronous_standby_names = 'standby'")
+	look(db, "commits wait for a standby", nil)
+	standby := c.Standby(t, nil)
+	do("CREATE ROLE other")
+	look(db, "", map[string]string{"replication": "primary, followed by standby streaming sync .* behind",
+		"lastCopy": "WAL, last archived: 20.*Z"})
+	look(plain, "", map[string]string{"replication": `primary, followed by standby"`})
+	look(standby.URL("postgres"), "", map[string]string{"replication": "standby, last commit replayed: 20.*Z"})
+	set("synchronous_standby_names = ''")
+	set("archive_command = false")
+	do("SELECT pg_switch_wal()")
+	look(db, "archiving of WAL failed at 20", nil)
+	set("archive_command = true")
+	look(db, "", nil)
+	set("autovacuum = off")
+	look(db, "autovacuum is off", nil)
+	do(`ALTER TABLE vitrine_record SET (autovacuum_enabled = off);
+		INSERT INTO vitrine_record SELECT convert_to('none ' || n, 'UTF8'), '' FROM generate_series(1, 11000) n;
+		DELETE FROM vitrine_record WHERE key >= 'none ' AND key < 'none!'`)
+	set("autovacuum = on")
+	look(db, "vitrine_record has more dead rows (11", nil)
+	do("VACUUM vitrine_record")
+	look(db, "", map[string]string{"tables": "vitrine_record.* dead rows: 0, last vacuumed: 20.*Z"})
+	do("UPDATE vitrine_format SET number = 4")
+	look(db, "changed by a newer release", map[string]string{"format": `"4"`, "tables": "vitrine_record"})
+	if err := c.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	look(db, "failed to connect", map[string]string{"kind": "PostgreSQL", "keys": ".{8}"})
 }
