@@ -114,7 +114,7 @@ func (s *Service) receive(body io.Reader) (out *received, err error) {
 			out.close()
 		}
 	}()
-	if kind.Kind() != "photo" {
+	if kind.Streams() {
 		out.info, err = media.CleanStream(out, in, kind)
 	} else {
 		var raw *spool
@@ -123,7 +123,7 @@ func (s *Service) receive(body io.Reader) (out *received, err error) {
 		}
 		defer raw.close()
 		if _, err = io.Copy(raw, in); err == nil {
-			out.info, err = media.CleanPicture(out, raw.reader(), kind)
+			out.info, err = media.Clean(out, raw.reader(), kind)
 		}
 	}
 	// An error of the body counts first, since a file that did not arrive whole looks damaged too.

@@ -2,7 +2,6 @@ package media
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"slices"
 )
@@ -34,7 +33,7 @@ func cleanAVIF(w io.Writer, r *io.SectionReader) (Info, error) {
 	}
 	source := &patchReader{r: r}
 	c := newCopier("AVIF", w, source)
-	source.patches = avifPatches(c, meta, at, r.Size())
+	source.patches = inOrder(append(avifPatches(c, meta, at, r.Size()), moviePatches(c, r)...))
 	b := boxCopy{copier: c, image: true}
 	b.boxes(-1, 0)
 	if width, height := avifSize(meta); width > 0 {
@@ -67,7 +66,7 @@ func avifMeta(r *io.SectionReader) (meta []byte, at int64, err error) {
 	return nil, 0, nil
 }
 
-// avifPatches returns what to overwrite of a file, in order and without overlaps: all items that are not images.
+// avifPatches returns what to overwrite of a file: all items that are not images.
 func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 	if meta == nil {
 		c.damaged("want a box meta of up to 1 MiB near the beginning")
@@ -137,16 +136,7 @@ func avifPatches(c *copier, meta []byte, at, size int64) []patch {
 	if iloc.short {
 		c.damaged("the box iloc, which says where items are, ends early")
 	}
-	slices.SortFunc(patches, func(a, b patch) int { return cmp.Compare(a.from, b.from) })
-	merged := patches[:0]
-	for _, p := range patches {
-		if last := len(merged) - 1; last >= 0 && p.from < merged[last].to {
-			merged[last].to = max(merged[last].to, p.to)
-		} else {
-			merged = append(merged, p)
-		}
-	}
-	return merged
+	return patches
 }
 
 // avifSize returns width and height of the primary item, upright.

@@ -1,15 +1,12 @@
 package media
 
 import (
-	"bytes"
 	"encoding/binary"
 	"io"
 	"iter"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
 // MP4 and AVIF consist of boxes: four bytes of length, which counts these, four of kind, and what is in the box, which
@@ -28,9 +25,6 @@ var boxesKept = strings.Fields(`ftyp styp pdin mdat sidx ssix prft mvhd iods tkh
 // tell of place and camera.
 var tracksKept = strings.Fields("vide soun text sbtl subt clcp pict auxv")
 
-// trackPositions are the formats of tracks that have positions: of GoPro, of Google's cameras, of Sony, of DJI.
-var trackPositions = []string{"gpmd", "camm", "rtmd", "djmd"}
-
 // boxCopy copies the boxes that stay. What is between these becomes a box free with zeros, so that nothing moves; at
 // the end of the file it is left out.
 type boxCopy struct {
@@ -44,10 +38,11 @@ type boxCopy struct {
 	pictures bool // the present track is one of pictures
 }
 
-// cleanMP4 keeps the boxes that are played. The samples of tracks that do not stay are left in the data, where nothing
-// refers to them any more. A file in which they are positions is refused: where they are is often known only when the
-// data have passed.
-func cleanMP4(c *copier) {
+// cleanMP4 keeps the boxes that are played.
+func cleanMP4(w io.Writer, r *io.SectionReader) (Info, error) {
+	source := &patchReader{r: r}
+	c := newCopier("MP4", w, source)
+	source.patches = moviePatches(c, r)
 	b := boxCopy{copier: c}
 	b.boxes(-1, 0)
 	if !b.movie || !b.data {
@@ -56,6 +51,7 @@ func cleanMP4(c *copier) {
 	if b.sound && !b.video {
 		c.info.Type = m4aType
 	}
+	return c.done()
 }
 
 // boxes copies the boxes in the next rest bytes, and in the rest of the file if rest is negative.
@@ -86,7 +82,7 @@ func (b *boxCopy) boxes(rest int64, depth int) {
 			parent = b.image && depth == 0 && !b.items
 			b.items = true
 		case "trak":
-			parent = b.track(size)
+			parent = depth == 1 && b.track(size)
 		case "moov":
 			b.movie = true
 		case "mdat":
@@ -140,7 +136,7 @@ func (b *boxCopy) free(size int64) {
 	}
 }
 
-// track reports whether a track is kept, and reads its size. Both are in the beginning of the box.
+// track reads the kind of a track, and its size. Both are in the beginning of the box.
 func (b *boxCopy) track(size int64) bool {
 	trak := boxIn(b.head(int(min(size, maxTake))), "trak").body
 	handler := from(boxIn(trak, "mdia", "hdlr").body, 8)
@@ -148,13 +144,9 @@ func (b *boxCopy) track(size int64) bool {
 		b.damaged("a track does not say of what kind it is")
 		return false
 	}
-	kind, format := string(handler[:4]), from(boxIn(trak, "mdia", "minf", "stbl", "stsd").body, 12)
-	if !slices.Contains(tracksKept, kind) {
-		apple := hasPrefix(format, "mebx") && bytes.Contains(format, []byte("location"))
-		if apple || hasPrefix(format, trackPositions...) {
-			b.fail(fault.NotApplicable("", "the video has a track %q that tells where it was taken, and cannot be "+
-				"cleaned of it: export it with pictures and sound alone", format[:4]))
-		}
+	kind := string(handler[:4])
+	if !slices.Contains(tracksKept, kind) { // the others have been overwritten, but in a box that is too long
+		b.fail(errTrack)
 		return false
 	}
 	b.pictures = kind == "vide"
@@ -183,9 +175,10 @@ func boxHead(b []byte) (kind string, header, size int64) {
 
 // box is a box in memory.
 type box struct {
-	kind string
-	at   int    // where the body begins
-	body []byte // without what is missing at the end
+	kind   string
+	header int    // its length
+	at     int    // where the body begins
+	body   []byte // without what is missing at the end
 }
 
 // boxesIn returns the boxes of b, which follow each other.
@@ -200,7 +193,7 @@ func boxesIn(b []byte) iter.Seq[box] {
 				return
 			}
 			begin, end := at+int(header), at+int(min(size, int64(len(b)-at)))
-			if !yield(box{kind, begin, b[min(begin, end):end]}) {
+			if !yield(box{kind, int(header), begin, b[min(begin, end):end]}) {
 				return
 			}
 			at = end

@@ -219,8 +219,8 @@ func TestErrorsOfReadersAndWriters(t *testing.T) {
 		for n := 0; n < len(f.file); n += 1 + len(f.file)/7 {
 			r := io.NewSectionReader(brokenAt{f.file, int64(n), broken}, 0, int64(len(f.file)))
 			var err error
-			if kind.Kind() == "photo" {
-				_, err = media.CleanPicture(io.Discard, r, kind)
+			if !kind.Streams() {
+				_, err = media.Clean(io.Discard, r, kind)
 			} else {
 				_, err = media.CleanStream(io.Discard,
 					io.MultiReader(strings.NewReader(f.file[:n]), iotest.ErrReader(broken)),
@@ -232,7 +232,7 @@ func TestErrorsOfReadersAndWriters(t *testing.T) {
 		}
 	}
 	big := asPNG(colored(600, 300, true))
-	if _, err := media.CleanPicture(brokenWriter{broken}, section(big), typeOf(t, big)); err != broken {
+	if _, err := media.Clean(brokenWriter{broken}, section(big), typeOf(t, big)); err != broken {
 		t.Errorf("writing breaks: %v, want the error of the writer", err)
 	}
 }

@@ -274,8 +274,8 @@ func clean(t testing.TB, file string) (string, media.Info, error) {
 	var b bytes.Buffer
 	var info media.Info
 	var err error
-	if kind := typeOf(t, file); kind.Kind() == "photo" {
-		info, err = media.CleanPicture(&b, section(file), kind)
+	if kind := typeOf(t, file); !kind.Streams() {
+		info, err = media.Clean(&b, section(file), kind)
 	} else {
 		info, err = media.CleanStream(&b, strings.NewReader(file), kind)
 	}

@@ -98,16 +98,6 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-func TestTracksOfPositions(t *testing.T) {
-	for _, track := range []string{trackOf("meta", "gpmd"), trackOf("camm", "camm"), trackOf("meta", "rtmd"),
-		strings.Replace(trackOf("meta", "mebx"), "mebx"+be32(0)+be32(1), "mebxlocation", 1)} {
-		_, _, err := clean(t, movie(trackOf("vide", "avc1"), track))
-		if err == nil || !strings.Contains(err.Error(), "tells where it was taken") {
-			t.Errorf("%.200q: %v, want an error that says why", track, err)
-		}
-	}
-}
-
 // Files that claim to be large are judged by their headers, in little memory and time.
 func TestBombs(t *testing.T) {
 	end := chunk("IDAT", "") + chunk("IEND", "")
@@ -162,6 +152,8 @@ func TestBombs(t *testing.T) {
 		{"AVIF with a box meta that is too long", atom("ftyp", "avif", be32(0), "avif") + "\x00\x00\x00\x01meta\x7f" +
 			strings.Repeat("\xff", 7), -1},
 		{"MP4 of many boxes", movie(trackOf("vide", "avc1"), boxes), 0},
+		{"MP4 of many tracks of text", strings.Repeat(movie(strings.Repeat(trackOf("text", "text"), 9000)), 3), 0},
+		{"MP4 of many tracks of data", strings.Repeat(movie(strings.Repeat(trackOf("meta", "mebx"), 3000)), 3), 0},
 		{"MP4 of deep boxes", atom("ftyp", "isom", be32(0)) + deep, -1},
 		{"MP4 with a box that is too long",
 			atom("ftyp", "isom", be32(0)) + "\x00\x00\x00\x01moov" + strings.Repeat("\xff", 8), -1},
@@ -173,8 +165,8 @@ func TestBombs(t *testing.T) {
 		kind, began := typeOf(t, c.file), time.Now()
 		var info media.Info
 		var err error
-		if kind.Kind() == "photo" {
-			info, err = media.CleanPicture(io.Discard, section(c.file), kind)
+		if !kind.Streams() {
+			info, err = media.Clean(io.Discard, section(c.file), kind)
 		} else {
 			info, err = media.CleanStream(io.Discard, strings.NewReader(c.file), kind)
 		}
@@ -189,23 +181,29 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// What is sent streams through, in the same memory however much it is.
+// What is sent passes in the same memory however much it is.
 func TestStreamsInBoundedMemory(t *testing.T) {
 	const size = 200 << 20
-	head := atom("ftyp", "isom", be32(0)) + atom("moov", trackOf("vide", "avc1"))
-	file := io.MultiReader(strings.NewReader(head+be32(size+8)+"mdat"), io.LimitReader(zeros{}, size))
+	head := atom("ftyp", "isom", be32(0)) + atom("moov", trackOf("vide", "avc1")) + be32(size+8) + "mdat"
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := media.CleanStream(io.Discard, file, typeOf(t, head))
+	_, err := media.Clean(io.Discard, io.NewSectionReader(endless(head), 0, int64(len(head))+size), typeOf(t, head))
+	if err == nil {
+		_, err = media.CleanStream(io.Discard, io.NewSectionReader(endless("%PDF-"), 0, size), typeOf(t, "%PDF-"))
+	}
 	runtime.ReadMemStats(&after)
 	if n := after.TotalAlloc - before.TotalAlloc; err != nil || n > 1<<20 {
-		t.Errorf("200 MiB of video: %v, %d bytes allocated, want at most 1 MiB", err, n)
+		t.Errorf("400 MiB: %v, %d bytes allocated, want at most 1 MiB", err, n)
 	}
 }
 
-type zeros struct{}
+// endless is a file with these first bytes.
+type endless string
 
-func (zeros) Read(b []byte) (int, error) { return len(b), nil }
+func (e endless) ReadAt(b []byte, at int64) (int, error) {
+	copy(b, e[min(at, int64(len(e))):])
+	return len(b), nil
+}
 
 // What is left of a file stays as it is when it is cleaned again, and its header says enough about decoding.
 func FuzzClean(f *testing.F) {
@@ -217,6 +215,9 @@ func FuzzClean(f *testing.F) {
 	f.Add([]byte(riff(riffChunk("VP8L", vp8l(colored(400, 2, true))))))
 	f.Add([]byte(webmOf(ebml("\xae", ebml("\x83", "\x01")))))
 	f.Add([]byte(movie(trackOf("meta", "mebx"), trackOf("vide", "avc1"))))
+	for _, c := range telemetry() {
+		f.Add([]byte(c.file))
+	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		kind, err := media.Detect(file[:min(len(file), media.HeadSize)])
 		if err != nil {

@@ -2,8 +2,8 @@
 // what tells of place, camera and person without encoding anything anew, measures them, and makes smaller pictures of
 // pictures. It gets bytes and gives bytes: it knows no store and no HTTP.
 //
-// A picture is read several times and needs random access, so it is spooled first. Video and sound stream through in
-// bounded memory. No length that a file claims is allocated before as many bytes have been seen.
+// A picture and an MP4 are read several times and need random access, so they are spooled first. Others stream through.
+// Both need bounded memory. No length that a file claims is allocated before as many bytes have been seen.
 package media
 
 import (
@@ -61,10 +61,13 @@ func (i *Info) addProfile(parts ...[]byte) {
 	}
 }
 
-// CleanPicture copies the picture in r, whose Kind is "photo", to w, without what tells of place, camera and person.
-// The coded pixels stay as they are; an SVG is copied as it is. It returns an ErrUnprocessable for a picture that ends
+// Streams reports whether CleanStream cleans files of this type. Clean cleans the others.
+func (t Type) Streams() bool { return t.Kind() != "photo" && t != mp4Type && t != m4aType }
+
+// Clean copies a picture, an MP4 or an M4A from r to w, without what tells of place, camera and person. Coded pixels,
+// frames and sound stay as they are; an SVG is copied as it is. It returns an ErrUnprocessable for a file that ends
 // early or is damaged, and errors of r and w as they are. What was written to w before an error is of no use.
-func CleanPicture(w io.Writer, r *io.SectionReader, t Type) (info Info, err error) {
+func Clean(w io.Writer, r *io.SectionReader, t Type) (info Info, err error) {
 	r = io.NewSectionReader(r, 0, r.Size())
 	switch t {
 	case jpegType:
@@ -77,10 +80,14 @@ func CleanPicture(w io.Writer, r *io.SectionReader, t Type) (info Info, err erro
 		info, err = cleanWebP(w, r)
 	case avifType:
 		info, err = cleanAVIF(w, r)
+	case mp4Type, m4aType:
+		info, err = cleanMP4(w, r)
 	default:
 		info, err = clean(copySVG, "SVG", w, r)
 	}
-	info.Type = t
+	if info.Type == (Type{}) {
+		info.Type = t
+	}
 	if info.Orientation >= 5 { // a quarter turn
 		info.Width, info.Height = info.Height, info.Width
 	}
@@ -90,17 +97,12 @@ func CleanPicture(w io.Writer, r *io.SectionReader, t Type) (info Info, err erro
 	return info, err
 }
 
-// CleanStream copies a file that is no picture from r to w. Of a video/mp4 and an audio/mp4 it takes out what tells of
-// place, camera and person; others are copied as they are. It returns an ErrUnprocessable for an MP4 that ends early
-// or is damaged, or that has a track of positions, and errors of r and w as they are. What was written to w before an
-// error is of no use.
+// CleanStream copies a file of another type from r to w, as it is. It returns the errors of r and w. What was written
+// to w before an error is of no use.
 func CleanStream(w io.Writer, r io.Reader, t Type) (info Info, err error) {
-	switch t {
-	case mp4Type, m4aType:
-		info, err = clean(cleanMP4, "MP4", w, r)
-	case webmType:
+	if t == webmType {
 		info, err = clean(copyWebM, "WebM", w, r)
-	default:
+	} else {
 		info, err = clean((*copier).rest, "", w, r)
 	}
 	if info.Type == (Type{}) {

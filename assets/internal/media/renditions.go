@@ -109,7 +109,7 @@ var turns = [9]f64.Aff3{
 }
 
 // Renditions decodes the picture in r once, and calls put for each of Widths, the largest first. encode writes the
-// rendition, and is valid until put returns. r is what was given to CleanPicture, or what it wrote. put is never called
+// rendition, and is valid until put returns. r is what was given to Clean, or what it wrote. put is never called
 // for a kind of JPEG or PNG that turns out to be unknown to the decoders. Renditions returns an ErrUnprocessable if the
 // pixels are damaged, and errors of r and put as they are.
 func (i Info) Renditions(r *io.SectionReader, put func(width int, encode func(w io.Writer) error) error) error {
