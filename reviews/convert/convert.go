@@ -179,6 +179,9 @@ func (c *conversion) notes() notes {
 		out.add("ids such as %s, whose digits a spreadsheet has lost: %d; export the table again, and do not save it "+
 			"with a spreadsheet", c.power, c.powers)
 	}
+	if c.bodies.media > 0 {
+		out.add("texts with pictures or films, which are left out: %d", c.bodies.media)
+	}
 	if c.filled > 0 {
 		out.add("empty ratings that became the mean of the others: %d", c.filled)
 	}

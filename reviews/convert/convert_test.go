@@ -317,6 +317,9 @@ func TestNotes(t *testing.T) {
 		"equal rows": {convert.Request{Mapping: noIDs},
 			"product,stars,date,name\n" + strings.Repeat("lamp,5,2019-04-03,Ann\n", 3),
 			[]string{"rows that are like an earlier one: 2; all are kept, since the table has no ids: see line 3, 4"}},
+		"pictures": {convert.Request{Mapping: simple},
+			simpleHeader + "1,lamp,5,2019-04-03,Ann,,<img src=a><IMG src=b>c\n",
+			[]string{"texts with pictures or films, which are left out: 1"}},
 		"no source": {convert.Request{Mapping: noIDs, Source: "none"}, "product,stars,date,name\n",
 			[]string{`source: "import", since none was given; give the same one with every file of a site`}},
 	} {
@@ -451,6 +454,16 @@ func TestBodies(t *testing.T) {
 		"<script>alert(1)</script>x":     "<p>x</p>",
 		"<style>p{}</style><!-- c -->x":  "<p>x</p>",
 		"<img src=x onerror=alert(1)>x":  "<p>x</p>",
+		"I <b>really</b>\nlove it&#33;":  "<p>I really</p><p>love it!</p>",
+		"<p>one\ntwo</p>":                "<p>one\ntwo</p>",
+		"<tr><td>a</td><td>b</td></tr>":  "<p>a b</p>",
+		"<o:p>a</o:p><?xml:x y = z />b":  "<p>ab</p>",
+		// what only looks like a tag, or never ends, stays
+		"I <so> <ann@e.test> <Update>":        "<p>I &lt;so&gt; &lt;ann@e.test&gt; &lt;Update&gt;</p>",
+		"<ironie>ja</ironie> <https://a.b/c>": "<p>&lt;ironie&gt;ja&lt;/ironie&gt; &lt;https://a.b/c&gt;</p>",
+		"if (a<b && c>d) p<s":                 "<p>if (a&lt;b &amp;&amp; c&gt;d) p&lt;s</p>",
+		"a <title> b <i>c</i> <!-- d":         "<p>a &lt;title&gt; b &lt;i&gt;c&lt;/i&gt; &lt;!-- d</p>",
+		"<![CDATA[a]]> <template>b":           "<p>&lt;![CDATA[a]]&gt; &lt;template&gt;b</p>",
 		`<a href="https://example.test/?a=1&amp;b=2" ` +
 			`onclick="x">l</a>`: `<p><a href="https://example.test/?a=1&amp;b=2">l</a></p>`,
 		`<a href='mailto:a@example.test'>m<a ` +

@@ -13,41 +13,55 @@ var markup = regexp.MustCompile(`<[a-zA-Z/!]|&(#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z
 
 // body returns the text of a review in the import format: paragraphs and links.
 //
-// The text is parsed by golang.org/x/net/html as by a browser. No markup is copied: the output has escaped text and the
-// tags that are written here. So it is well-formed, and reviews.Check accepts it. The result is valid until the next
-// call.
+// The text is parsed by golang.org/x/net/html as by a browser, but what only looks like a tag stays text. No markup is
+// copied: the output has escaped text and the tags that are written here. So it is well-formed, and reviews.Check
+// accepts it. The result is valid until the next call.
 func (w *bodyWriter) body(text string) []byte {
 	w.out = w.out[:0]
+	lines := !lineTag.MatchString(text) // line breaks of a text with none but inline tags are its lines
 	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '&') < 0 || !markup.MatchString(text) {
-		for line := range strings.Lines(text) {
-			w.text(strings.TrimRight(line, "\r\n"))
-			w.end()
-		}
+		w.lines(text)
+		w.end()
 		return w.out
 	}
 	in := html.NewTokenizer(strings.NewReader(text))
-	hidden := "" // the element whose text is hidden
+	hidden, seen := "", false // the element whose text is hidden
+	unclosed := map[string]bool{}
 	for {
 		kind := in.Next()
-		switch kind {
-		case html.ErrorToken: // the end
-			w.end()
-			return w.out
-		case html.TextToken:
-			if hidden == "" {
-				w.text(string(in.Text()))
-			}
-			continue
-		}
-		name, more := in.TagName()
+		raw := text[:len(in.Raw())]
+		rest := text[len(raw):]
+		name, more := in.TagName() // of no other token has one
+		tag := string(name)
 		begins := kind != html.EndTagToken
-		switch tag := string(name); {
+		switch {
+		case kind == html.ErrorToken: // the end, or a tag that does not end
+			if hidden == "" {
+				w.text(text)
+			}
+			w.end()
+			if seen {
+				w.media++
+			}
+			return w.out
 		case hidden != "":
 			if tag == hidden && !begins {
 				hidden = ""
 			}
+		case kind == html.TextToken && lines:
+			w.lines(string(in.Text()))
+		case kind == html.TextToken:
+			w.text(string(in.Text()))
+		case kind == html.DoctypeToken, kind == html.CommentToken && comment.MatchString(raw):
+		case !elements[tag], more && !strings.Contains(raw, "="), unclosed[tag]:
+			w.text(raw)
 		case invisible[tag] && begins:
-			hidden = tag
+			if hidden = tag; !regexp.MustCompile("(?i)</" + tag).MatchString(rest) {
+				hidden, unclosed[tag] = "", true
+				w.text(raw)
+			}
+		case begins && (tag == "td" || tag == "th"):
+			w.text(" ")
 		case breaks[tag]:
 			w.end()
 		case tag == "a":
@@ -60,14 +74,31 @@ func (w *bodyWriter) body(text string) []byte {
 				}
 			}
 		}
+		seen = seen || begins && media[tag]
+		text = rest
 	}
 }
 
-// invisible are the elements whose text browsers hide, and breaks the elements at which a line begins or ends.
+const (
+	hiding   = "script style title iframe noembed noframes noscript textarea template xmp plaintext"
+	breaking = "p br div li ul ol dl dt dd tr table blockquote pre h1 h2 h3 h4 h5 h6 section article hr header footer"
+	playing  = "img iframe video audio embed object"
+	inline   = "a abbr acronym address applet area aside b base bdi bdo big body button canvas caption center cite " +
+		"code " +
+		"col colgroup data datalist del details dfn dialog dir em fieldset figcaption figure font form frame " +
+		"frameset head html i input ins kbd label legend link main map mark marquee menu meta meter nav nobr o:p " +
+		"optgroup " +
+		"option output param picture progress q rp rt ruby s samp select small source span strike strong sub summary " +
+		"sup svg tbody td tfoot th thead time track tt u var wbr"
+)
+
+// invisible are the elements whose text browsers hide, breaks those at which a line begins or ends, and media those of
+// pictures and films. A tag of another name than those of elements is text, as in <ann@example.com>.
 var (
-	invisible = setOf("script style title iframe noembed noframes noscript textarea template xmp plaintext")
-	breaks    = setOf("p br div li ul ol dl dt dd tr table blockquote pre h1 h2 h3 h4 h5 h6 section article hr " +
-		"header footer")
+	invisible, breaks, media = setOf(hiding), setOf(breaking), setOf(playing)
+	elements                 = setOf(hiding + " " + breaking + " " + playing + " " + inline)
+	lineTag                  = regexp.MustCompile("(?i)</?(" + strings.ReplaceAll(breaking, " ", "|") + `)[\s/>]`)
+	comment                  = regexp.MustCompile(`(?is)^<(!--.*--|!\[(if|endif)[^>]*|\?xml[^>]*)>$`)
 )
 
 // setOf returns the words of a text as a set.
@@ -83,7 +114,18 @@ func setOf(words string) map[string]bool {
 type bodyWriter struct {
 	out       []byte
 	paragraph bool
-	linked    bool // a link has begun
+	linked    bool  // a link has begun
+	media     int64 // texts that had pictures or films
+}
+
+// lines writes a text whose line breaks end paragraphs.
+func (w *bodyWriter) lines(text string) {
+	for line := range strings.Lines(text) {
+		end := strings.TrimRight(line, "\r\n")
+		if w.text(end); end != line {
+			w.end()
+		}
+	}
 }
 
 // blanks is the white space around paragraphs, which is dropped.
