@@ -2,6 +2,7 @@ package appsvc_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -160,7 +161,7 @@ func TestCheckSeesEveryChange(t *testing.T) {
 }
 
 func TestARefusedChangeIsNotMade(t *testing.T) {
-	own := errors.New("not on Fridays")
+	own := &vitrine.Error{Kind: vitrine.ErrForbidden, Reason: "not on Fridays"}
 	w := newWatched(t)
 	app := w.app()
 	for _, step := range steps {
@@ -202,11 +203,15 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 		{"conflict", fmt.Errorf("later: %w", vitrine.ErrConflict), vitrine.ErrConflict, vitrine.CodeRule, nil},
 		{"an Error", fmt.Errorf("rule 7: %w", exact), vitrine.ErrUnprocessable, "frozen", exact},
 		{"an Error without a kind", &vitrine.Error{Reason: "no"}, vitrine.ErrForbidden, vitrine.CodeRule, nil},
+		{"an Error without a reason", &vitrine.Error{Kind: vitrine.ErrInvalid}, vitrine.ErrInvalid, vitrine.CodeRule,
+			nil},
 		{"not found", fmt.Errorf("%w: %w", vitrine.ErrNotFound, own), vitrine.ErrNotFound, vitrine.CodeNotFound, own},
 		{"an Error without a code", &vitrine.Error{Kind: vitrine.ErrTooLarge, Reason: "no"}, vitrine.ErrTooLarge,
 			vitrine.CodeTooLarge, nil},
 		{"busy", fmt.Errorf("directory: %w", vitrine.ErrBusy), vitrine.ErrBusy, "", nil},
 		{"canceled", context.Canceled, context.Canceled, "", nil},
+		{"a query without rows", fmt.Errorf("prices: %w", sql.ErrNoRows), sql.ErrNoRows, "", nil},
+		{"any other error", own, own, "", nil},
 	} {
 		w := newWatched(t)
 		app := w.app()
@@ -219,8 +224,30 @@ func TestTheErrorOfACheckKeepsItsKind(t *testing.T) {
 			t.Errorf("%s: %v is ErrForbidden too", test.name, err)
 		}
 		if e, ok := errors.AsType[*vitrine.Error](err); ok != (test.code != "") || ok &&
-			(e.Code != test.code || e.Pointer != "") {
+			(e.Code != test.code || e.Pointer != "" || e.Reason == "") {
 			t.Errorf("%s: the error is %#v, want the code %q", test.name, e, test.code)
+		}
+	}
+}
+
+// A rule gives a place in the app. The errors of Patch have it in the document of the patch.
+func TestThePlaceThatARuleNames(t *testing.T) {
+	for given, patched := range map[string]string{"": "", "/title": "/apps/0/title", "/apps/0": "/apps/0",
+		"/apps/0/title": "/apps/0/title"} {
+		w := newWatched(t)
+		app := w.app()
+		w.refuse = &vitrine.Error{Kind: vitrine.ErrUnprocessable, Pointer: given, Reason: "taken"}
+		_, created := w.As(editor).CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "x", Groups: []string{site1}})
+		for range 2 { // the error of the program does not change
+			_, err := w.As(editor).Edit(t.Context(), app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+				p.SetTitle("x")
+				return nil
+			})
+			for want, err := range map[string]error{given: created, patched: err} {
+				if e, ok := errors.AsType[*vitrine.Error](err); !ok || e.Pointer != want {
+					t.Errorf("%q becomes %v, want the place %q", given, err, want)
+				}
+			}
 		}
 	}
 }
@@ -236,7 +263,7 @@ func TestWhatChangesNothingIsNotChecked(t *testing.T) {
 	if _, err := w.As(editor).CreateApp(ctx, create); err != nil {
 		t.Fatal(err)
 	}
-	w.seen, w.refuse = nil, errors.New("never")
+	w.seen, w.refuse = nil, vitrine.ErrForbidden
 	if _, err := w.As(editor).PutTag(ctx, put); err != nil {
 		t.Errorf("a repeat of PutTag: %v", err)
 	}
@@ -286,7 +313,7 @@ func TestRowsOfARuleGoWithTheChange(t *testing.T) {
 				return err
 			}
 			if refuse {
-				return errors.New("refused by the test")
+				return fmt.Errorf("%w: refused by the test", vitrine.ErrForbidden)
 			}
 			return nil
 		}, NewID: func() string { return "7" }})

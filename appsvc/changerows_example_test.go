@@ -2,7 +2,6 @@ package appsvc_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -26,7 +25,7 @@ func ExampleChange_Rows() {
 		}
 		n, _ := strconv.Atoi(string(values[0]))
 		if n == 2 {
-			return errors.New("two apps are enough")
+			return &vitrine.Error{Kind: vitrine.ErrUnprocessable, Reason: "two apps are enough"}
 		}
 		return rows.Put(ctx, storage.Entry{Key: by.URN, Value: []byte(strconv.Itoa(n + 1))})
 	}

@@ -281,7 +281,7 @@ func TestARuleSeesDeletions(t *testing.T) {
 		refuse := appsvc.ChangeType("")
 		b.check = func(c appsvc.Change) error {
 			if c.Type == refuse {
-				return errors.New("no")
+				return vitrine.ErrForbidden
 			}
 			seen = append(seen,
 				fmt.Sprint(c.Type, " ", c.Before.Title, " ", c.After.Title, " ", len(c.Old) > 0, " ", len(c.New) > 0))

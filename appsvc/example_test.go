@@ -144,7 +144,7 @@ func ExampleOptions_check() {
 	apps := appsvc.New(memory.New(),
 		&appsvc.Options{Check: func(_ context.Context, by vitrine.Caller, c appsvc.Change) error {
 			if c.Tag == "production" && !slices.Contains(leads, by.URN) {
-				return errors.New("only leads may move production")
+				return &vitrine.Error{Kind: vitrine.ErrForbidden, Reason: "only leads may move production"}
 			}
 			return nil
 		}})

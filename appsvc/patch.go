@@ -9,6 +9,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/internal/fault"
+	"github.com/vitrine-go/vitrine/internal/rule"
 )
 
 // How a patch becomes the next version, step by step:
@@ -102,7 +103,7 @@ func (s *Session) Patch(ctx context.Context, id string, patch io.Reader) (App, e
 			next, err = s.storePatch(ctx, tx, last.head, valid, p.note)
 			return err
 		})
-		return next, err
+		return next, rule.Within(appPath, err)
 	}
 	// If the elements had these components before, their copied manifests are used. The transaction checks that they
 	// are still valid.

@@ -19,7 +19,7 @@ import (
 func TestVersionsReadAsTheyWereWritten(t *testing.T) {
 	onStores(t, func(t *testing.T, db storage.Store) {
 		ctx, rng := context.Background(), rand.New(rand.NewPCG(5, 6))
-		errRefused := errors.New("refused by the test")
+		errRefused := &vitrine.Error{Kind: vitrine.ErrForbidden, Reason: "refused by the test"}
 		s := appsvc.New(db, &appsvc.Options{Check: func(_ context.Context, _ vitrine.Caller, c appsvc.Change) error {
 			if strings.Contains(string(c.New), "refused") {
 				return errRefused

@@ -166,7 +166,7 @@ func TestAReleaseThatCannotRunMovesNothing(t *testing.T) {
 	refuse := ""
 	w, _ := releasing(t, appsvc.Options{Check: func(_ context.Context, _ vitrine.Caller, c appsvc.Change) error {
 		if c.Tag != "" && c.Tag == refuse {
-			return errors.New("not on a Friday")
+			return &vitrine.Error{Kind: vitrine.ErrForbidden, Reason: "not on a Friday"}
 		}
 		return nil
 	}})

@@ -94,27 +94,24 @@ type Options struct {
 	People func(ctx context.Context, network, query string) ([]Person, error)
 
 	// Check is a rule of the embedding program; nil allows everything. It is called inside the writing
-	// transaction, after a change has passed every other rule. If it returns an error, the transaction is rolled
-	// back and the caller gets the error:
+	// transaction, after a change has passed every other rule. If it returns an error, the transaction is rolled back
+	// and the caller gets the error:
 	//
-	//   - An error that wraps ErrBusy, ErrFull, ErrUnknown, context.Canceled or context.DeadlineExceeded is returned
-	//     unchanged. It means that the check could not be made.
-	//   - An error that wraps an *Error with a Kind is returned as this *Error. Its Code should be empty, which stands
-	//     for CodeRule, or one of package vitrine's codes, since clients over HTTP know no others. Its Pointer leads
-	//     into the request of AppCreated, such as /elements/0/config/slug, and into the patched document of AppUpdated,
-	//     such as /apps/0/elements/0/config/slug.
-	//   - An error that wraps ErrInvalid, ErrForbidden, ErrNotFound, ErrConflict, ErrTooLarge or ErrUnprocessable
-	//     becomes an *Error of this kind.
-	//   - An error that wraps one of the store, from Change.Rows, or from SQL on Change.Tx and its statements, is
-	//     returned unchanged, and is an internal error over HTTP. If it means that the change is wrong, as one of a
-	//     foreign key may, return an *Error that says so in its place.
-	//   - Any other error becomes an *Error of the kind ErrForbidden.
+	//   - To reject the change, return an *Error with a Kind and a Reason, which people read. ErrUnprocessable and
+	//     ErrForbidden are right. ErrConflict is not: callers take it for a stale version, read the app again and repeat
+	//     the change. Leave the Code empty, which stands for CodeRule, or take one of package vitrine's, since clients
+	//     over HTTP know no others. The Pointer leads into the app, such as /elements/0/config/slug; an error of Patch
+	//     has it in the patched document.
+	//   - An error that wraps one of these Kinds becomes such an *Error: ErrInvalid, ErrForbidden, ErrNotFound,
+	//     ErrConflict, ErrTooLarge and ErrUnprocessable.
+	//   - Any other error means that the rule has failed, such as one of the store, of SQL, or sql.ErrNoRows. It is
+	//     returned as it is, and is an internal error over HTTP, whose text is logged and not sent. If it means that the
+	//     change is wrong, as one of a foreign key may, return an *Error in its place. ErrBusy, ErrFull, ErrUnknown,
+	//     context.Canceled and context.DeadlineExceeded count as failures, whatever else the error wraps.
 	//
-	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned.
-	//
-	// Do not return ErrConflict for a rule: callers take it for a stale version, read the app again and repeat the
-	// change. ErrUnprocessable or ErrForbidden is right. With CodeRule the console shows the sentence of the rule. For
-	// ErrNotFound and ErrTooLarge, whose codes are those of the kinds, it shows a sentence of its own.
+	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned. With CodeRule the
+	// console shows the sentence of the rule. For ErrNotFound and ErrTooLarge, whose codes are those of the kinds, it
+	// shows a sentence of its own.
 	//
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be called
 	// several times for one call, since a store may run a transaction again. Other writers may wait while it runs, so

@@ -3,7 +3,6 @@ package appsvc_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -128,7 +127,7 @@ func upgradeManyApps(t *testing.T, store storage.Store) {
 	w.Service = appsvc.New(store,
 		&appsvc.Options{Check: func(_ context.Context, _ vitrine.Caller, c appsvc.Change) error {
 			if c.AppID == refused && c.Type == appsvc.AppUpdated {
-				return errors.New("frozen")
+				return &vitrine.Error{Kind: vitrine.ErrForbidden, Reason: "frozen"}
 			}
 			return nil
 		}})

@@ -7,7 +7,7 @@ import (
 
 // Sub returns a Tx over the keys that begin with prefix. It adds the prefix to the keys and ranges of its callers,
 // which are any bytes, and cuts it from results. The prefix begins with a space of the store and its blank. Spaces
-// yields nothing. Errors are *SubError.
+// yields nothing.
 func Sub(t Tx, prefix string) Tx { return sub{t, prefix} }
 
 // Unwrap returns the Tx of the driver that t leads to: Checked, Sub and others put a Tx around it, which has a method
@@ -23,23 +23,6 @@ func Unwrap(t Tx) Tx {
 }
 
 func (s sub) Unwrap() Tx { return s.t }
-
-// SubError is an error of the Tx below a Sub. Whoever hands out a Sub can tell by it that the store has failed, and not
-// the function.
-type SubError struct{ Err error }
-
-// Error returns the text of Err.
-func (e *SubError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *SubError) Unwrap() error { return e.Err }
-
-func failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &SubError{err}
-}
 
 type sub struct {
 	t      Tx
@@ -66,8 +49,7 @@ func (s sub) within(r Range) Range {
 }
 
 func (s sub) Get(ctx context.Context, keys ...string) ([][]byte, error) {
-	values, err := s.t.Get(ctx, s.keys(keys)...)
-	return values, failed(err)
+	return s.t.Get(ctx, s.keys(keys)...)
 }
 
 func (s sub) Scan(ctx context.Context, ranges ...Range) iter.Seq2[Entry, error] {
@@ -80,7 +62,7 @@ func (s sub) Scan(ctx context.Context, ranges ...Range) iter.Seq2[Entry, error] 
 			if err == nil {
 				e.Key = e.Key[len(s.prefix):]
 			}
-			if !yield(e, failed(err)) {
+			if !yield(e, err) {
 				return
 			}
 		}
@@ -88,8 +70,7 @@ func (s sub) Scan(ctx context.Context, ranges ...Range) iter.Seq2[Entry, error] 
 }
 
 func (s sub) Estimate(ctx context.Context, r Range) (int, error) {
-	n, err := s.t.Estimate(ctx, s.within(r))
-	return n, failed(err)
+	return s.t.Estimate(ctx, s.within(r))
 }
 
 func (s sub) Spaces(context.Context, string) iter.Seq2[string, error] {
@@ -101,15 +82,15 @@ func (s sub) Put(ctx context.Context, entries ...Entry) error {
 	for i, e := range entries {
 		whole[i] = Entry{s.prefix + e.Key, e.Value}
 	}
-	return failed(s.t.Put(ctx, whole...))
+	return s.t.Put(ctx, whole...)
 }
 
 func (s sub) Delete(ctx context.Context, keys ...string) error {
-	return failed(s.t.Delete(ctx, s.keys(keys)...))
+	return s.t.Delete(ctx, s.keys(keys)...)
 }
 
 func (s sub) DeleteRange(ctx context.Context, r Range) error {
 	whole := s.within(r)
 	whole.Skip = r.Skip
-	return failed(s.t.DeleteRange(ctx, whole))
+	return s.t.DeleteRange(ctx, whole)
 }

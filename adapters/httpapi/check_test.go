@@ -27,7 +27,9 @@ func TestARuleOfTheEmbedderIsAnswered(t *testing.T) {
 		status int
 		want   string
 	}{
-		{errors.New("only leads may move production"), 403, `{"error":"only leads may move production","code":"rule"}`},
+		{errors.New("no rows in prices"), 500, `{"error":"internal error","code":"internal"}`},
+		{&vitrine.Error{Kind: vitrine.ErrForbidden, Reason: "only leads may move production"}, 403,
+			`{"error":"only leads may move production","code":"rule"}`},
 		{&vitrine.Error{Kind: vitrine.ErrUnprocessable, Code: vitrine.CodeLimit, Reason: "the front page is frozen"},
 			422, `{"error":"the front page is frozen","code":"limit"}`},
 		{fmt.Errorf("directory of leads: %w", vitrine.ErrBusy), 503,

@@ -24,16 +24,15 @@ type checkKind struct {
 }
 
 // checkKinds are the kinds that an error of Options.Check may have. If the error wraps one of them and no *Error, it
-// becomes an *Error with the code beside the kind. Any other error without an *Error becomes ErrForbidden, except those
-// in undecided and those of the store.
+// becomes an *Error with the code beside the kind.
 var checkKinds = []checkKind{
 	{vitrine.ErrInvalid, vitrine.CodeRule}, {vitrine.ErrForbidden, vitrine.CodeRule},
 	{vitrine.ErrNotFound, vitrine.CodeNotFound}, {vitrine.ErrConflict, vitrine.CodeRule},
 	{vitrine.ErrTooLarge, vitrine.CodeTooLarge}, {vitrine.ErrUnprocessable, vitrine.CodeRule},
 }
 
-// undecided are the errors by which Options.Check says that it could not decide. They are returned unchanged, so a
-// caller retries as it does when the store is busy.
+// undecided are the errors by which Options.Check says that it could not decide. They are returned unchanged, whatever
+// else they wrap, so a caller retries as it does when the store is busy.
 var undecided = []error{vitrine.ErrBusy, vitrine.ErrFull, vitrine.ErrUnknown, context.Canceled,
 	context.DeadlineExceeded}
 
@@ -50,32 +49,34 @@ func (r *Rejected) Error() string { return r.as.Error() }
 // Unwrap returns the *Error and the error of the check.
 func (r *Rejected) Unwrap() []error { return []error{r.as, r.cause} }
 
-// Rejection returns an error of Options.Check as an error of the domain. The first rule that fits applies:
-//
-//   - nil, and an error that wraps one of undecided, is returned unchanged.
-//   - An error that wraps an *Error with a Kind becomes this *Error. It gets the code of the Kind if it has none.
-//   - An error that wraps one of checkKinds becomes an *Error of this kind.
-//   - An error that wraps a *storage.SubError, or an error of PostgreSQL, which has a method SQLState, is returned
-//     unchanged: the store has failed, or a statement in it, and not the rule.
-//   - Any other error becomes an *Error of the kind ErrForbidden.
+// Rejection returns an error of Options.Check as an error of the domain. An error that wraps an *Error or one of
+// checkKinds, and none of undecided, becomes a *Rejected. Any other error is returned unchanged: the rule has failed,
+// and says nothing about the change.
 func Rejection(err error) error {
 	is := func(target error) bool { return errors.Is(err, target) }
-	if err == nil || slices.ContainsFunc(undecided, is) {
-		return err
-	}
-	kind, code := vitrine.ErrForbidden, vitrine.CodeRule
 	known := slices.IndexFunc(checkKinds, func(k checkKind) bool { return is(k.kind) })
-	if known >= 0 {
-		kind, code = checkKinds[known].kind, checkKinds[known].code
-	}
-	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Kind != nil {
-		own := *e
-		own.Code = cmp.Or(e.Code, code)
-		return &Rejected{&own, err}
-	}
-	var told interface{ SQLState() string }
-	if _, failed := errors.AsType[*storage.SubError](err); (failed || errors.As(err, &told)) && known < 0 {
+	told, ok := errors.AsType[*vitrine.Error](err)
+	if slices.ContainsFunc(undecided, is) || known < 0 && !ok {
 		return err
 	}
-	return &Rejected{&vitrine.Error{Kind: kind, Code: code, Reason: err.Error()}, err}
+	own, kind := vitrine.Error{Reason: err.Error()}, checkKind{vitrine.ErrForbidden, vitrine.CodeRule}
+	if known >= 0 {
+		kind = checkKinds[known]
+	}
+	if ok {
+		own = *told
+	}
+	own.Kind, own.Code = cmp.Or(own.Kind, kind.kind), cmp.Or(own.Code, kind.code)
+	own.Reason = cmp.Or(own.Reason, "a rule of this service rejects the change")
+	return &Rejected{&own, err}
+}
+
+// Within returns an error of a domain as one of a request in which the app is at a place. It moves the Pointer of a
+// *Rejected there, unless the rule has given it so, and nothing else.
+func Within(at string, err error) error {
+	r, ok := errors.AsType[*Rejected](err)
+	if ok && r.as.Pointer != "" && !strings.HasPrefix(r.as.Pointer+"/", at+"/") {
+		r.as.Pointer = at + r.as.Pointer
+	}
+	return err
 }

@@ -22,20 +22,14 @@ import (
 // is called again.
 //
 // t is the Tx of an update of a store of this package, as it is or within others (see storage.Unwrap). For any other
-// one SQL returns an error. This error is a *storage.SubError, and one of a statement a *pgconn.PgError: a domain tells
-// both from those of a rule. A rule that knows what it means, such as a foreign key without its row, returns an error
-// of its own in its place.
+// one SQL returns an error. The error of a statement is a *pgconn.PgError. A rule that knows what it means, such as a
+// foreign key without its row, returns an error of its own in its place.
 func SQL(t storage.Tx) (own pgx.Tx, err error) {
 	if update, ok := storage.Unwrap(t).(*tx); ok {
-		own, err = update.sql()
-	} else {
-		err = fmt.Errorf("postgres: SQL needs an update of a store of this package, and this is one of a %T",
-			storage.Unwrap(t))
+		return update.sql()
 	}
-	if err != nil {
-		return nil, &storage.SubError{Err: err}
-	}
-	return own, nil
+	return nil, fmt.Errorf("postgres: SQL needs an update of a store of this package, and this is one of a %T",
+		storage.Unwrap(t))
 }
 
 // ownSQL is the SQL of an update that has its transaction alone.
@@ -49,8 +43,8 @@ type ownSQL struct {
 // programTx is what SQL returns.
 type programTx struct{ pgx.Tx }
 
-var errEnds = &storage.SubError{Err: errors.New(
-	"postgres: the update ends the transaction: its function returns nil, or an error to roll back")}
+var errEnds = errors.New("postgres: the update ends the transaction: its function returns nil, or an error to roll " +
+	"back")
 
 func (programTx) Commit(context.Context) error   { return errEnds }
 func (programTx) Rollback(context.Context) error { return errEnds }

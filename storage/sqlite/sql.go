@@ -26,9 +26,8 @@ import (
 // store are not for SQL.
 //
 // t is the Tx of an update of a store of this package, as it is or within others (see storage.Unwrap). For any other
-// one SQL returns an error. This error and those of statements are *storage.SubError, so a domain tells them from those
-// of a rule. Within that of a statement is the *sqlite.Error of modernc.org/sqlite. A rule that knows what it means,
-// such as a foreign key without its row, returns an error of its own in its place.
+// one SQL returns an error. The error of a statement is a *sqlite.Error of modernc.org/sqlite. A rule that knows what
+// it means, such as a foreign key without its row, returns an error of its own in its place.
 func SQL(t storage.Tx) (*sql.Tx, error) {
 	own, ok := storage.Unwrap(t).(*tx)
 	var err error
@@ -47,7 +46,7 @@ func SQL(t storage.Tx) (*sql.Tx, error) {
 		}
 	}
 	if err != nil {
-		return nil, &storage.SubError{Err: err}
+		return nil, err
 	}
 	return own.sql.Tx, nil
 }
@@ -121,8 +120,7 @@ func (c ownConn) Close() error              { return nil }
 func (c ownConn) Commit() error             { return errEnds }
 func (c ownConn) Rollback() error           { return errEnds }
 
-var errEnds = &storage.SubError{Err: errors.New(
-	"sqlite: the update ends the transaction: its function returns nil, or an error to roll back")}
+var errEnds = errors.New("sqlite: the update ends the transaction: its function returns nil, or an error to roll back")
 
 func (c ownConn) Prepare(query string) (driver.Stmt, error) {
 	if c.o.c.broken != nil {
@@ -132,7 +130,7 @@ func (c ownConn) Prepare(query string) (driver.Stmt, error) {
 	return &ownStmt{st, c.o}, c.o.note(err)
 }
 
-// note returns err as an error of the store. If the transaction has ended, no statement runs any more. Unlike the
+// note returns err. If the transaction has ended, no statement runs any more. Unlike the
 // statements of this package, these are interrupted when their context ends, and then SQLite rolls back everything.
 func (o *ownSQL) note(err error) error {
 	switch o.c.note(err); {
@@ -142,10 +140,7 @@ func (o *ownSQL) note(err error) error {
 	default:
 		o.c.broken = errEnded
 	}
-	if err == nil {
-		return nil
-	}
-	return &storage.SubError{Err: err}
+	return err
 }
 
 type ownStmt struct {

@@ -23,7 +23,8 @@ func SeesEachChange(t *testing.T, db storage.Store, seen *[]string, refuse *erro
 	t.Helper()
 	for i, step := range steps {
 		before := content(t, db)
-		if *refuse = errors.New("not today"); step.Want != nil {
+		*refuse = &vitrine.Error{Kind: vitrine.ErrForbidden, Reason: "not today"}
+		if step.Want != nil {
 			e, ok := errors.AsType[*vitrine.Error](step.Do())
 			if !ok || e.Kind != vitrine.ErrForbidden || e.Code != vitrine.CodeRule || e.Reason != "not today" {
 				t.Errorf("step %d, refused: %#v", i, e)
