@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,9 +31,23 @@ import (
 	"github.com/vitrine-go/vitrine/internal/proof/program"
 )
 
-// Uploads, replacements and removals are killed. What was acknowledged is served whole, a response is never a part of
-// a file or of two, and the records of the store agree.
-func TestFilesAndKills(t *testing.T) { filesAndKills(t) }
+// Uploads, replacements, removals and purges are killed, and so is the erasing of bytes afterwards. What was
+// acknowledged is served whole, a response is never a part of a file or of two, and the records of the store agree.
+// Soon after the last start no file of the store has bytes that were replaced or removed.
+func TestFilesAndKills(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "files.db")
+	filesAndKills(t, db, func() (all []byte) {
+		names, err := filepath.Glob(db + "*")
+		for _, name := range names {
+			content, failed := os.ReadFile(name)
+			all, err = append(all, content...), errors.Join(err, failed)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	})
+}
 
 // The same holds for bytes in a bucket of S3.
 func TestBucketFilesAndKills(t *testing.T) {
@@ -48,15 +63,23 @@ func TestBucketFilesAndKills(t *testing.T) {
 		name, value, _ := strings.Cut(one, "=")
 		t.Setenv(name, value)
 	}
-	filesAndKills(t, env...)
-	list, err := backend.ListBucket("photos", nil, gofakes3.ListBucketPage{})
-	if err != nil || len(list.Contents) == 0 {
-		t.Errorf("the bucket has %d objects, %v: this shows nothing", len(list.Contents), err)
-	}
+	filesAndKills(t, filepath.Join(t.TempDir(), "files.db"), func() (all []byte) {
+		list, err := backend.ListBucket("photos", nil, gofakes3.ListBucketPage{})
+		if err != nil || len(list.Contents) == 0 {
+			t.Fatalf("the bucket has %d objects, %v: this shows nothing", len(list.Contents), err)
+		}
+		for _, c := range list.Contents {
+			if object, err := backend.GetObject("photos", c.Key, nil); err == nil { // else it was deleted meanwhile
+				content, _ := io.ReadAll(object.Contents)
+				all = append(all, content...)
+			}
+		}
+		return all
+	}, env...)
 }
 
-// filesAndKills kills servers with env in their environment.
-func filesAndKills(t *testing.T, env ...string) {
+// filesAndKills kills servers with env in their environment. stored returns all bytes that are kept.
+func filesAndKills(t *testing.T, db string, stored func() []byte, env ...string) {
 	kills := *wantedKills
 	if kills == 0 {
 		kills = 6
@@ -75,7 +98,6 @@ func filesAndKills(t *testing.T, env ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := filepath.Join(t.TempDir(), "files.db")
 	writers := []*fileWriter{{name: "a"}, {name: "b"}, {name: "c"}}
 	var acknowledged, served atomic.Int64
 	for kill := range kills + 1 {
@@ -118,6 +140,14 @@ func filesAndKills(t *testing.T, env ...string) {
 			}
 		})
 		time.Sleep(time.Duration(100+rand.IntN(700)) * time.Millisecond)
+		for end := time.Now().Add(time.Minute); kill == kills; time.Sleep(time.Second) {
+			left := unerased(writers, stored())
+			if len(left) == 0 {
+				break
+			} else if time.Now().After(end) {
+				t.Fatalf("after a minute these bytes are kept, which were replaced or removed: %q", left)
+			}
+		}
 		server.Kill()
 		cancel()
 		all.Wait()
@@ -125,54 +155,100 @@ func filesAndKills(t *testing.T, env ...string) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d kills, %d acknowledged changes, %d whole responses", kills, acknowledged.Load(), served.Load())
+	erased := 0
+	for _, w := range writers {
+		erased += len(w.erased)
+		if w.asset.ID != "" && !bytes.Contains(stored(), []byte(w.mark(w.version))) {
+			t.Errorf("%s is not found in what is kept: this shows nothing", w.name)
+		}
+	}
+	t.Logf("%d kills, %d acknowledged changes, %d whole responses, %d files erased", kills, acknowledged.Load(),
+		served.Load(), erased)
 	if acknowledged.Load() < int64(kills) || served.Load() == 0 {
 		t.Error("hardly anything was written: this shows nothing")
 	}
 }
 
-// fileWriter uploads one file, replaces and removes it, again and again.
+// unerased returns what is in the store of bytes that were replaced or removed.
+func unerased(writers []*fileWriter, stored []byte) (left []string) {
+	for _, w := range writers {
+		for _, version := range w.erased {
+			if mark := w.mark(version); bytes.Contains(stored, []byte(mark)) {
+				left = append(left, mark)
+			}
+		}
+	}
+	return left
+}
+
+// fileWriter uploads one file, replaces it, and removes it or purges its folder, again and again.
 type fileWriter struct {
 	name string
 
 	mu      sync.Mutex
 	asset   assets.Asset // as of the last acknowledged change; it has no id before the first one
+	folder  string       // that it is in
 	version int          // of its bytes
-	doubt   bool         // the change after it has no response
+	next    int          // of those of the last change
+	doubt   bool         // which has no response
+	erased  []int        // versions that were replaced or removed
 }
 
-// bytes are those of a version, of 0 to 3 MiB.
+// mark is what the bytes of a version consist of.
+func (w *fileWriter) mark(version int) string { return fmt.Sprintf("%s%09d", w.name, version) }
+
+// bytes are those of a version, up to 3 MiB.
 func (w *fileWriter) bytes(version int) []byte {
-	return append([]byte("%PDF-1.7\n"),
-		bytes.Repeat([]byte(fmt.Sprintf("%s%09d", w.name, version)), version*7919%314573)...)
+	return []byte("%PDF-1.7\n" + strings.Repeat(w.mark(version), 1+version*7919%314573))
+}
+
+// becomes notes the present asset, whose bytes are those of a version.
+func (w *fileWriter) becomes(a assets.Asset, version int) {
+	if w.asset.ID != "" && (a.ID == "" || version != w.version) {
+		w.erased = append(w.erased, w.version)
+	}
+	w.asset, w.version = a, version
 }
 
 // address returns the path of the file, as of the last acknowledged change.
 func (w *fileWriter) address() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return addressOf(w.asset)
+}
+
+func addressOf(a assets.Asset) string {
 	var in struct {
 		Content struct {
 			Attachment []struct{ URL struct{ Href string } }
 		}
 	}
-	if w.asset.ID == "" || json.Unmarshal(w.asset.Body, &in) != nil {
+	if a.ID == "" || json.Unmarshal(a.Body, &in) != nil {
 		return "/x/file/" + strings.Repeat("0", 32) + "/x"
 	}
 	path, _, _ := strings.Cut(in.Content.Attachment[0].URL.Href, "?")
 	return path
 }
 
-// step makes the next change: an upload, three replacements, and a removal.
+// step makes the next change: an upload, some replacements, and a removal.
 func (w *fileWriter) step(c *remote.Assets) error {
 	lib, ctx := assets.Library{Network: network, ID: network}, context.Background()
 	var a assets.Asset
 	var err error
-	switch body := bytes.NewReader(w.bytes(w.version + 1)); {
+	w.next++
+	switch body := bytes.NewReader(w.bytes(w.next)); {
 	case w.asset.ID == "":
-		a, err = c.Upload(ctx, lib, assets.UploadRequest{Name: w.name, Size: body.Size()}, body)
-	case w.version%5 == 4:
+		var made assets.ChangedFolders
+		made, err = c.ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Create: []assets.NewFolder{{Label: w.name}}})
+		if err == nil {
+			w.folder = made.Folders[0].ID
+			a, err = c.Upload(ctx, lib,
+				assets.UploadRequest{Name: w.name, Folders: []string{w.folder}, Size: body.Size()}, body)
+		}
+	case w.next%10 == 4:
 		_, err = c.ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Remove: []string{w.asset.ID}})
+	case w.next%10 == 9:
+		err = w.purge(c)
 	default:
 		a, err = c.ReplaceFile(ctx, lib,
 			assets.ReplaceFileRequest{Asset: w.asset.ID, IfMatch: w.asset.ETag(), Size: body.Size()}, body)
@@ -180,7 +256,20 @@ func (w *fileWriter) step(c *remote.Assets) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.doubt = err != nil; err == nil {
-		w.asset, w.version = a, w.version+1
+		w.becomes(a, w.next)
+	}
+	return err
+}
+
+// purge removes the folder for good, and the file with it. After a part of it was done it does the rest.
+func (w *fileWriter) purge(c *remote.Assets) error {
+	lib, folder := assets.Library{Network: network, ID: network}, []string{w.folder}
+	_, err := c.ChangeFolders(context.Background(), lib, assets.ChangeFoldersRequest{Delete: folder, Purge: folder})
+	if errors.Is(err, vitrine.ErrNotFound) { // it is deleted already
+		_, err = c.ChangeFolders(context.Background(), lib, assets.ChangeFoldersRequest{Purge: folder})
+	}
+	if errors.Is(err, vitrine.ErrNotFound) {
+		return nil
 	}
 	return err
 }
@@ -190,44 +279,44 @@ func (w *fileWriter) step(c *remote.Assets) error {
 func (w *fileWriter) settle(c *remote.Assets, url string) error {
 	lib, ctx := assets.Library{Network: network, ID: network}, context.Background()
 	known := w.asset.ID
+	if w.doubt && known != "" && w.next%10 == 9 {
+		if err := w.purge(c); err != nil {
+			return err
+		}
+	}
 	page, err := c.Search(ctx, lib, assets.SearchRequest{Query: w.name, In: []string{"attachments"}})
 	if err != nil {
 		return err
 	}
-	have := ""
 	var present assets.Asset
 	if len(page.Assets) > 1 {
 		return fmt.Errorf("%s has %d assets", w.name, len(page.Assets))
 	}
 	for _, a := range page.Assets {
-		have, present = a.ID, a
+		present = a
 	}
 	switch {
-	case have != known && !w.doubt:
-		return Lost("%s is the asset %q, want %q", w.name, have, known)
-	case have == "":
+	case present.ID != known && !w.doubt:
+		return Lost("%s is the asset %q, want %q", w.name, present.ID, known)
+	case present.ID == "":
 		if _, err := fetch(url, w.address()); err == nil || errors.Is(err, errHalf) {
 			return fmt.Errorf("the file of a removed asset: %w", err)
 		}
-		if known != "" {
-			w.version++
-		}
-		w.asset, w.doubt = assets.Asset{}, false
+		w.becomes(present, w.next)
+		w.doubt = false
 		return nil
 	}
-	before := w.asset
-	w.asset = present
-	body, err := fetch(url, w.address())
-	if err != nil {
-		return fmt.Errorf("%s, version %d: %w", w.name, w.version, err)
-	}
+	body, err := fetch(url, addressOf(present))
 	switch {
+	case err != nil:
+		return fmt.Errorf("%s, version %d: %w", w.name, w.version, err)
 	case known != "" && bytes.Equal(body, w.bytes(w.version)):
-	case w.doubt && bytes.Equal(body, w.bytes(w.version+1)):
-		w.version++
+		w.becomes(present, w.version)
+	case w.doubt && bytes.Equal(body, w.bytes(w.next)):
+		w.becomes(present, w.next)
 	default:
 		return Lost("%s has other bytes than those of version %d (in doubt: %t, was %q)", w.name, w.version, w.doubt,
-			before.ID)
+			known)
 	}
 	w.doubt = false
 	return nil

@@ -28,6 +28,7 @@ func TestALargeStoreOfFiles(t *testing.T) {
 		t.Skip("writes half a gigabyte")
 	}
 	const size, mostMemory, mostErasing = 64 << 20, 128 << 20, 2 * time.Second
+	const smallFiles, smallSize = 20, 50_000 // for each large one
 	binary, err := (program.Build{Module: "../../..", Package: "./examples/vitrine"}).Run(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -39,13 +40,18 @@ func TestALargeStoreOfFiles(t *testing.T) {
 	_, _ = rand.Read(content)
 	for i := range count {
 		copy(content, fmt.Sprintf("%08d", i)) // no two files are alike
-		w.send("POST", library+"/files?name="+strconv.Itoa(i)+".pdf", "%PDF-1.7\n"+string(content), 200)
+		name := library + "/files?name=" + strconv.Itoa(i)
+		w.send("POST", name+".pdf", "%PDF-1.7\n"+string(content), 200)
+		for at := range smallFiles {
+			part := content[at*smallSize : (at+1)*smallSize]
+			w.send("POST", name+"-"+strconv.Itoa(at)+".pdf", "%PDF-1.7\n"+string(part), 200)
+		}
 		if t.Failed() {
 			t.Fatal(tail(w.Log()))
 		}
 	}
-	t.Logf("%d MiB of files came in %.0f s; the server had %d MiB at most", count*size>>20, time.Since(begun).Seconds(),
-		peak(w.Pid())>>20)
+	t.Logf("%d MiB, and %d small files, came in %.0f s; the server had %d MiB at most", count*size>>20,
+		count*smallFiles, time.Since(begun).Seconds(), peak(w.Pid())>>20)
 
 	// Apps that are erased at the same time share one pass over the store.
 	var all sync.WaitGroup

@@ -63,7 +63,7 @@ func newWorld(t *testing.T, binary string) *world {
 	w.Server, err = program.StartServer([]string{"TMPDIR=" + t.TempDir()}, binary, "serve", "-addr", "127.0.0.1:0",
 		"-db", w.db(), "-key-file", w.path("keys"),
 		"-metrics-addr", "127.0.0.1:0", "-webhooks", w.path("hooks.json"), "-webhooks-allow", "127.0.0.0/8",
-		"-keep-changes", "5m", "-protect-tags", "production")
+		"-keep-changes", "5m", "-protect-tags", "production", "-max-files", "1000GB")
 	if err != nil {
 		t.Fatal(err)
 	}
