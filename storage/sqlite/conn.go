@@ -24,6 +24,7 @@ type conn struct {
 	// broken is the first error after which SQLite may have ended the transaction by itself. No statement runs
 	// until the writer has rolled back: outside of a transaction it would be committed at once.
 	broken error
+	marks  []driver.Value // of the store, for SQL of the program, which must not change them; nil before there was any
 }
 
 // dial opens a connection to the file at path, an absolute one. mode is the query of SQLite's URI for the file, such as

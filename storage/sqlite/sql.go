@@ -22,8 +22,9 @@ import (
 //
 // An update that shares its commit with earlier ones is called again, alone; UpdateOptions.Large avoids that. A query
 // is read whole before its first row is returned. Rows that are not closed when the function returns make the update
-// fail, and so does SQL that ends the transaction. Tables are made and changed in Options.Migrate; the tables of the
-// store are not for SQL.
+// fail, and so does SQL that ends the transaction, or writes or changes what belongs to the store: the tables entry and
+// large, names that begin with vitrine_, application_id and user_version. Tables are made and changed in
+// Options.Migrate.
 //
 // t is the Tx of an update of a store of this package, as it is or within others (see storage.Unwrap). For any other
 // one SQL returns an error. The error of a statement is a *sqlite.Error of modernc.org/sqlite. A rule that knows what
@@ -74,6 +75,8 @@ type ownSQL struct {
 	c    *conn
 	open atomic.Int32 // how many results of queries are not closed
 
+	running    bool // a statement of the program runs, and none of the store
+	foreign    bool // one has written rows of the store
 	rolledBack bool
 }
 
@@ -81,30 +84,50 @@ type ownSQL struct {
 // transaction rolls it back, and no statement runs any more.
 func beginSQL(c *conn) (*ownSQL, error) {
 	o := &ownSQL{c: c}
+	var err error
+	if c.marks == nil {
+		if c.marks, err = c.row(marks); err != nil {
+			return nil, err
+		}
+	}
 	hooks := c.raw.(sqlite.HookRegisterer)
 	hooks.RegisterCommitHook(func() int32 { return 1 })
 	hooks.RegisterRollbackHook(func() { o.rolledBack = true })
+	hooks.RegisterPreUpdateHook(func(row sqlite.SQLitePreUpdateData) {
+		o.foreign = o.foreign || o.running && row.DatabaseName == "main" &&
+			(row.TableName == "entry" || row.TableName == "large")
+	})
 	o.db = sql.OpenDB(o)
 	o.db.SetMaxOpenConns(1)
-	var err error
 	o.Tx, err = o.db.BeginTx(context.Background(), nil)
 	return o, err
 }
+
+var errForeign = errors.New("sqlite: SQL has written or changed what belongs to the store: the tables entry and " +
+	"large, a name that begins with vitrine_, or application_id or user_version; take other names, and keep a " +
+	"version in a table")
 
 var errEnded = errors.New("sqlite: the update's SQL has ended the transaction, which is up to the update: leave " +
 	"COMMIT and ROLLBACK out")
 
 // end ends the SQL of a function that has returned err. It returns err, or what is wrong with the SQL.
 func (o *ownSQL) end(err error) error {
-	open := o.open.Load()
+	open := o.open.Load() > 0
 	o.Tx.Rollback() // which rolls back nothing, and lets nobody use the Tx any more
 	o.db.Close()
 	hooks := o.c.raw.(sqlite.HookRegisterer)
 	hooks.RegisterCommitHook(nil)
 	hooks.RegisterRollbackHook(nil)
-	if err == nil && open > 0 {
-		err = fmt.Errorf("sqlite: the update's SQL has left rows of %d queries open: close them before the function "+
-			"returns", open)
+	hooks.RegisterPreUpdateHook(nil)
+	if err == nil && o.c.broken == nil {
+		var after []driver.Value
+		if after, err = o.c.row(marks); err == nil && (o.foreign || after[0] != o.c.marks[0]) {
+			err = errForeign
+		}
+	}
+	if err == nil && open {
+		err = errors.New("sqlite: the update's SQL has left the rows of a query open: close them before the function " +
+			"returns")
 	}
 	return err
 }
@@ -133,12 +156,16 @@ func (c ownConn) Prepare(query string) (driver.Stmt, error) {
 // note returns err. If the transaction has ended, no statement runs any more. Unlike the
 // statements of this package, these are interrupted when their context ends, and then SQLite rolls back everything.
 func (o *ownSQL) note(err error) error {
+	o.running = false
 	switch o.c.note(err); {
 	case !o.rolledBack || o.c.broken != nil:
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		o.c.broken = err
 	default:
 		o.c.broken = errEnded
+	}
+	if err == nil && o.foreign {
+		err = errForeign
 	}
 	return err
 }
@@ -152,6 +179,7 @@ func (s *ownStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (dr
 	if s.o.c.broken != nil {
 		return nil, s.o.c.broken
 	}
+	s.o.running = true
 	res, err := s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 	return res, s.o.note(err)
 }
@@ -161,6 +189,7 @@ func (s *ownStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (d
 	if s.o.c.broken != nil {
 		return nil, s.o.c.broken
 	}
+	s.o.running = true
 	raw, err := s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 	if err != nil {
 		return nil, s.o.note(err)
@@ -173,8 +202,10 @@ func (s *ownStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (d
 			err = ctx.Err()
 		}
 		if err == io.EOF {
-			s.o.open.Add(1)
-			return out, nil
+			if err = s.o.note(nil); err == nil {
+				s.o.open.Add(1)
+			}
+			return out, err
 		}
 		if err != nil {
 			return nil, s.o.note(err)
@@ -206,8 +237,8 @@ func (r *ownRows) Next(to []driver.Value) error {
 	return nil
 }
 
-// marks are what a migration must leave as it is: the tables of the store with what belongs to them, the names that the
-// store may use one day, and the numbers in the header of the file.
+// marks are what SQL of the program must leave as it is: the tables of the store with what belongs to them, the names
+// that the store may use one day, and the numbers in the header of the file.
 const marks = `SELECT (SELECT application_id FROM pragma_application_id) || ' ' ||
 	(SELECT user_version FROM pragma_user_version) || ' ' || (SELECT group_concat(name || ' ' || sql) FROM
 	(SELECT name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name LIKE 'vitrine~_%' ESCAPE '~'
@@ -230,10 +261,6 @@ func migrate(path string, busy string, fn func(context.Context, *sql.Tx) error) 
 	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	before, err := c.row(marks)
-	if err != nil {
-		return err
-	}
 	schema, err := c.value("PRAGMA schema_version")
 	if err != nil {
 		return err
@@ -253,15 +280,7 @@ func migrate(path string, busy string, fn func(context.Context, *sql.Tx) error) 
 	if err != nil || changed == 0 {
 		return err
 	}
-	after, err := c.row(marks)
-	if err == nil && before[0] != after[0] {
-		err = errors.New("it has changed what belongs to the store: the tables entry and large, a name that begins " +
-			"with vitrine_, or application_id or user_version; take other names, and keep a version in a table")
-	}
-	var violation []driver.Value
-	if err == nil {
-		violation, err = c.row("SELECT \"table\", parent FROM pragma_foreign_key_check")
-	}
+	violation, err := c.row("SELECT \"table\", parent FROM pragma_foreign_key_check")
 	if err == nil && violation != nil {
 		err = fmt.Errorf("a row of %v refers to a row of %v that does not exist", violation[0], violation[1])
 	}

@@ -120,7 +120,7 @@ func TestSQLIsCommittedWithTheUpdateOrNotAtAll(t *testing.T) {
 		"a query whose rows are open": {func(_ storage.Tx, own *sql.Tx) error {
 			_, err := own.QueryContext(ctx, "SELECT 1 UNION SELECT 2")
 			return err
-		}, "rows of 1 queries open"},
+		}, "left the rows of a query open"},
 		"a loop that writes": {func(tx storage.Tx, own *sql.Tx) error {
 			rows, err := own.QueryContext(ctx, "INSERT INTO page VALUES ('x', 'X'), ('y', 'Y') RETURNING slug")
 			if err != nil {
@@ -149,6 +149,24 @@ func TestSQLIsCommittedWithTheUpdateOrNotAtAll(t *testing.T) {
 		"Rollback": {func(_ storage.Tx, own *sql.Tx) error {
 			return own.Rollback()
 		}, "the update ends the transaction"},
+		"entries in SQL": {func(_ storage.Tx, own *sql.Tx) error {
+			run(own, "DELETE FROM entry")
+			return nil
+		}, "what belongs to the store"},
+		"a large value in SQL": {func(_ storage.Tx, own *sql.Tx) error {
+			return own.QueryRowContext(ctx, "INSERT INTO large (value) VALUES (x'00') RETURNING id").Scan(new(int))
+		}, "what belongs to the store"},
+		"the number of the format in SQL": {func(_ storage.Tx, own *sql.Tx) error {
+			return run(own, "PRAGMA user_version = 3")
+		}, "what belongs to the store"},
+		"a trigger on a table of the store": {func(_ storage.Tx, own *sql.Tx) error {
+			return run(own, "CREATE TRIGGER mine AFTER INSERT ON entry BEGIN DELETE FROM large; END")
+		}, "what belongs to the store"},
+		"a large value beside SQL": {func(tx storage.Tx, own *sql.Tx) error {
+			large := []byte(strings.Repeat("x", 2*mostSmall))
+			return errors.Join(run(own, page, "x", "X"), tx.Put(ctx, storage.Entry{Key: "a large", Value: large}),
+				tx.Delete(ctx, "a large"), run(own, "CREATE TABLE entry_of_mine AS SELECT * FROM page"))
+		}, committed + "x:X 0"},
 		"an interrupted statement": {func(_ storage.Tx, own *sql.Tx) error {
 			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 			defer cancel()
@@ -280,7 +298,7 @@ func TestMigrateLeavesTheStoreAlone(t *testing.T) {
 		"CREATE TABLE vitrine_mine (x)", "CREATE INDEX Vitrine_i ON page (title)", "DROP TABLE large",
 		"CREATE INDEX mine ON entry (value)", "ALTER TABLE entry ADD COLUMN x", "PRAGMA user_version = 3",
 		"CREATE TRIGGER mine AFTER INSERT ON entry BEGIN DELETE FROM large; END", "COMMIT",
-		"INSERT INTO job (page) VALUES ('none')",
+		"INSERT INTO job (page) VALUES ('none')", "INSERT INTO entry VALUES ('a', 1)",
 	} {
 		path := filepath.Join(t.TempDir(), "vitrine.db")
 		db, err := Open(path, &Options{Migrate: func(ctx context.Context, tx *sql.Tx) error {
