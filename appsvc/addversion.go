@@ -2,30 +2,44 @@ package appsvc
 
 import (
 	"context"
+	"fmt"
 	"slices"
+
+	"github.com/vitrine-go/vitrine"
 )
 
 // addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch
-// and Restore, which have checked the rights of the caller and the draft. They fill the members of c that describe the
-// app before the change; addVersion fills those after it. next describes the new version. It returns ErrTooLarge if the
-// JSON of the app has more than most bytes, and the error of Options.Check if it rejects the change. In both cases the
-// transaction is rolled back.
+// and Restore, which have checked the rights of the caller and the draft. c has its type and what the request says of
+// it. next describes the new version: the one after the latest, or 0 if there is no such app. addVersion returns
+// ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check if it rejects the change.
+// In both cases the transaction is rolled back.
 func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App, d draft, most int) (App, error) {
+	last, err := tx.latest(ctx, next.ID)
+	if err = ignore(err, vitrine.ErrNotFound); err != nil {
+		return App{}, err
+	}
+	if next.Version != last.Version.Next() {
+		return App{}, fmt.Errorf("version %s of app %q: want the one after the latest", next.Version, next.ID)
+	}
 	d.elements = slices.Clone(d.elements) // the caller may call again
 	d.giveKeys(next.Version)
-	body := d.body(next.Owner)
-	h := d.head(next)
+	h, body := d.head(next), d.body(next.Owner)
 	app := h.whole(body)
 	if err := app.checkSize(most); err != nil {
 		return App{}, err
 	}
-	// The Change is complete before the write, so that commitChange has all of it. Patch has set its Old. Restore sets
-	// Old only if there is an Options.Check, since nothing else reads it.
-	c.AppID, c.After, c.New = next.ID, h.App, body
-	c.From, c.To = c.Before.Version, next.Version
-	if err := tx.putVersion(ctx, h, body); err != nil {
+	c.AppID, c.Before, c.After, c.Old, c.New = next.ID, last.head.App, h.App, last.Body, body
+	c.From, c.To = last.Version, next.Version
+	kept := h.record()
+	stored, tail, err := tx.PutVersion(ctx, last.head.record(), last.Body, last.tail, &kept, body)
+	if err == nil {
+		err = tx.speaks(ctx, next.ID, "", last.Body, body)
+	}
+	if err != nil {
 		return App{}, err
 	}
+	h.lists, h.large = kept.Lists, kept.Large
+	tx.tx.Committed(func() { tx.s.keep(keptVersion{App: app, head: h, stored: stored, tail: tail}) })
 	if c.Type == AppRestored {
 		if err := tx.AddRestoration(ctx, next.ID, next.Version, c.Restored); err != nil {
 			return App{}, err
@@ -42,7 +56,7 @@ func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App
 // nextVersion describes the version after h. Its time is never before that of h, even if the clock was set back, so
 // that no version looks older than the one before it.
 func (s *Session) nextVersion(h appHead) App {
-	a := h.described()
+	a := h.whole(nil)
 	a.Version = a.Version.Next()
 	a.UpdatedAt = max(s.service.millis(), h.UpdatedAt)
 	a.UpdatedBy, a.agent = s.by.URN, s.by.Agent

@@ -69,18 +69,12 @@ type App struct {
 	agent   string   // that made this version; "" = none
 }
 
-// described returns only what the service sets of an app: a description of its versions.
-func (a App) described() App {
-	return App{ID: a.ID, Version: a.Version, Owner: a.Owner, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
-		UpdatedBy: a.UpdatedBy, agent: a.agent}
-}
-
-// with returns the described version with its content, a stored body.
+// with returns the version that a describes with another content, a stored body.
 func (a App) with(body Body) App {
-	a = a.described()
-	a.Title, a.Body = member(body, "title"), body
-	a.Groups, _ = texts(jsontree.Member(body, "groups"))
-	return a
+	out := App{ID: a.ID, Version: a.Version, Owner: a.Owner, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		UpdatedBy: a.UpdatedBy, agent: a.agent, Title: member(body, "title"), Body: body}
+	out.Groups, _ = texts(jsontree.Member(body, "groups"))
+	return out
 }
 
 // appHead is the latest version of an app without its body. The access rules and lists need no more. It is stored
@@ -93,10 +87,10 @@ type appHead struct {
 	large bool          // the body is in large/
 }
 
-// whole returns the version with its body.
+// whole returns the version with its body, which may be nil.
 func (h appHead) whole(body Body) App {
-	a := h.described()
-	a.Title, a.Groups, a.Body = h.Title, h.Groups, body
+	a := h.App
+	a.Components, a.DeletedAt, a.DeletedBy, a.Body = nil, 0, "", body
 	return a
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -38,8 +39,10 @@ type draft struct {
 //   - A written element is new, or has another component or config than before. Its config must conform to the
 //     component. It has ref and config at first; validateDraft adds the manifest, a copy of the component's.
 type draftElement struct {
-	key  string // the key of the element of the version before that it comes from; "" for a new one, until giveKeys
-	kept []byte // of a kept element: its stored text after the head, as cutHead returns it; nil for a written one
+	key string // the key of the element of the version before that it comes from; "" for a new one, until giveKeys
+	// of a kept element: its stored text after the head, with the manifest, the config and the closing brace; nil for a
+	// written one
+	kept []byte
 
 	// These are set for a written element only.
 	ref      ComponentRef
@@ -96,9 +99,9 @@ func namesOf(uses []records.Use) []string {
 
 // head returns the head of a version with the content d.
 func (d draft) head(of App) appHead {
-	a, uses := of.described(), d.uses()
-	a.Title, a.Groups, a.Components = d.title, d.groups, namesOf(uses)
-	return appHead{App: a, uses: uses}
+	uses := d.uses()
+	of.Title, of.Groups, of.Components, of.Body = d.title, d.groups, namesOf(uses), nil
+	return appHead{App: of, uses: uses}
 }
 
 // sameContent reports whether d has the content of old, a stored draft. Then a patch has changed nothing. A written
@@ -216,12 +219,11 @@ func appendElements(b []byte, elements []draftElement) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendHead(b, i, e.key)
-		if !e.written() {
-			b = append(b, e.kept...)
-			continue
+		b = strconv.AppendInt(append(b, `{"id":"`...), int64(i), 10)
+		b = append(append(append(append(b, keyName...), e.key...), manifestName...), e.kept...)
+		if e.written() {
+			b = append(append(append(append(b, e.manifest...), configName...), e.config...), '}')
 		}
-		b = append(append(append(append(b, e.manifest...), configName...), e.config...), '}')
 	}
 	return append(b, ']')
 }

@@ -215,7 +215,7 @@ func (r *reader) matching(ctx context.Context, q appQuery, ids []string) (at []r
 func (r *reader) heads(ctx context.Context, ids []string) ([]appHead, error) {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
-		keys[i] = r.headKey(id)
+		keys[i] = records.Key(r.headKind, id)
 	}
 	values, err := r.Get(ctx, keys...)
 	if err != nil {
@@ -240,7 +240,7 @@ func (r *reader) whole(ctx context.Context, ids []string) iter.Seq2[App, error] 
 	return func(yield func(App, error) bool) {
 		keys := make([]string, 0, 2*len(ids))
 		for _, id := range ids {
-			keys = append(keys, r.headKey(id), records.BodyKey(id))
+			keys = append(keys, records.Key(r.headKind, id), records.BodyKey(id))
 		}
 		values, err := r.Get(ctx, keys...)
 		if err != nil {

@@ -21,8 +21,8 @@ import (
 // from version to version without being parsed. draft.body writes this form. Since it is fixed, a body is read with the
 // functions of package jsontree that find values and decode little.
 
-// configName is the text between the manifest and the config of a stored element.
-const configName = `,"config":`
+// The text between the index, the key, the manifest and the config of a stored element.
+const keyName, manifestName, configName = `","key":"`, `","component":`, `,"config":`
 
 // draft parses a stored body into a draft whose elements are all kept, so that storing the draft again copies them, as
 // Restore does. They are slices of the body.
@@ -54,29 +54,16 @@ func storedDraft(head []byte, elements [][]byte) (d draft, err error) {
 	}
 	d = draft{title: title, groups: groups, elements: make([]draftElement, len(elements))}
 	for i, raw := range elements {
-		key, kept, ok := cutHead(raw, i)
-		if !ok {
+		var buf [32]byte
+		begin := append(strconv.AppendInt(append(buf[:0], `{"id":"`...), int64(i), 10), keyName...)
+		rest, begins := bytes.CutPrefix(raw, begin)
+		key, kept, ends := bytes.Cut(rest, []byte(manifestName))
+		if !begins || !ends || !isKey(string(key)) {
 			return draft{}, fmt.Errorf("stored element %d: does not begin with its id", i)
 		}
-		d.elements[i].key, d.elements[i].kept = key, kept
+		d.elements[i].key, d.elements[i].kept = string(key), kept
 	}
 	return d, nil
-}
-
-// appendHead appends the head of the element with this index, which is its id: {"id":"0","key":"0.0","component":
-func appendHead(dst []byte, index int, key string) []byte {
-	dst = strconv.AppendInt(append(dst, `{"id":"`...), int64(index), 10)
-	return append(append(append(dst, `","key":"`...), key...), `","component":`...)
-}
-
-// cutHead returns the key of a stored element, and its text after the head: the manifest, the config and the closing
-// brace. ok is false if the element does not begin with the head for this index.
-func cutHead(element []byte, index int) (key string, kept []byte, ok bool) {
-	var buf [32]byte
-	begin := append(strconv.AppendInt(append(buf[:0], `{"id":"`...), int64(index), 10), `","key":"`...)
-	rest, begins := bytes.CutPrefix(element, begin)
-	text, kept, ends := bytes.Cut(rest, []byte(`","component":`))
-	return string(text), kept, begins && ends && isKey(string(text))
 }
 
 // isKey reports whether a text is the key of an element: "12.3" for the fourth element of version 12, where it was

@@ -74,28 +74,18 @@ func (s *Service) validateDraft(ctx context.Context, at string, d draft) (draft,
 	return s.validateDraftWith(ctx, manifests, at, d)
 }
 
-// readLanguages reads the rule of languages if a written element may have a text. It returns nil otherwise, since most
-// drafts have none.
-func (s *Service) readLanguages(ctx context.Context, d draft) (rule *languages, err error) {
-	if !slices.ContainsFunc(d.elements, func(e draftElement) bool { return e.written() && mayHaveTexts(e.config) }) {
-		return nil, nil
-	}
-	read, err := s.store.languages(ctx)
-	return &read, err
-}
-
 // validateDraftWith is validateDraft for components whose manifests were read before. All configs of the draft share
 // one budget, in all their languages. The result has elements of its own: those of d stay as they are, so that the
 // caller can call it again with other components.
 func (s *Service) validateDraftWith(
 	ctx context.Context, manifests map[ComponentRef][]byte, at string, d draft,
 ) (_ draft, err error) {
-	if d.languages, err = s.readLanguages(ctx, d); err != nil {
-		return draft{}, err
-	}
-	var rule languages
-	if d.languages != nil {
-		rule = *d.languages
+	var rule languages // read only if a written element may have a text, since most drafts have none
+	if slices.ContainsFunc(d.elements, func(e draftElement) bool { return e.written() && mayHaveTexts(e.config) }) {
+		if rule, err = s.store.languages(ctx); err != nil {
+			return draft{}, err
+		}
+		d.languages = &rule
 	}
 	d.elements = slices.Clone(d.elements)
 	schemas := map[ComponentRef]*compiledSchema{}

@@ -41,7 +41,7 @@ func Maintenance(limits Limits) storage.Maintenance {
 		Audit: func(ctx context.Context, db storage.Store) iter.Seq2[storage.Fault, error] {
 			return keyval.Audit(ctx, db, records.Space, func(r storage.Reader, _ string) ([]storage.Fault, error) {
 				rows := records.Reader{Snapshot: &keyval.Reader{Reader: r}}
-				a := &audit{reader: &reader{Reader: rows, s: newStore(db, 0)}, ctx: ctx,
+				a := &audit{reader: &reader{rows, records.HeadKind, newStore(db, 0), nil}, ctx: ctx,
 					limits:    limits.withDefaults(),
 					manifests: map[[sha256.Size]byte]bool{}, lists: map[int64]string{}, follow: map[string]int{}}
 				a.checkNumbers()
@@ -51,9 +51,9 @@ func Maintenance(limits Limits) storage.Maintenance {
 					_, err := records.ParseDecimal(e.Key, e.Value)
 					return err
 				})
-				a.checkApps(records.HeadKind)
-				a.deleted = true
-				a.checkApps(records.DeletedKind)
+				a.checkApps()
+				a.headKind = records.DeletedKind
+				a.checkApps()
 				a.checkOthers()
 				return a.faults, a.failed
 			})
@@ -228,15 +228,15 @@ func (l Limits) storedManifest(text []byte) (manifest, error) {
 	return m, err
 }
 
-// checkApps checks apps with all their records, one app at a time: existing apps or deleted ones, by kind.
-func (a *audit) checkApps(kind string) {
-	a.each(kind, 1, "", func(name []string, e storage.Entry) error {
+// checkApps checks apps with all their records, one app at a time: existing apps or deleted ones, by headKind.
+func (a *audit) checkApps() {
+	a.each(a.headKind, 1, "", func(name []string, e storage.Entry) error {
 		stored, err := records.DecodeHead(name[0], e.Value)
 		h := headOf(stored)
-		if err == nil && (h.DeletedAt != 0) != a.deleted {
+		if err == nil && (h.DeletedAt != 0) != (a.headKind == records.DeletedKind) {
 			err = errors.New("deletedAt says something else than the key")
 		}
-		if err == nil && a.deleted && a.get(records.HeadKey(h.ID))[0] != nil {
+		if err == nil && a.headKind == records.DeletedKind && a.get(records.HeadKey(h.ID))[0] != nil {
 			err = errors.New("the app is there and deleted")
 		}
 		if err != nil {

@@ -106,7 +106,9 @@ func (s *Session) ListApps(ctx context.Context, in ListAppsRequest) (vitrine.Pag
 		if err != nil || none {
 			return page, err
 		}
-		r.deleted = q.deleted
+		if q.deleted {
+			r = r.ofDeleted()
+		}
 		if q.content {
 			return s.searchContent(ctx, r, q, in, limit)
 		}

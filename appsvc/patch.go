@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/jsontree"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/rule"
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // How a patch becomes the next version, step by step:
@@ -90,7 +92,7 @@ func (s *Session) Patch(ctx context.Context, id string, patch io.Reader) (App, e
 	if !differs {
 		return last.App, nil
 	}
-	if !sameGroups(last.head.Groups, content.groups) { // storePatch checks this again; here such a patch costs little
+	if !slices.Equal(last.head.Groups, content.groups) { // storePatch checks this again; here such a patch costs little
 		err := s.service.store.view(ctx, func(r *reader) error {
 			return s.mayRegroup(ctx, r, appPath+"/groups", last.head, content.groups)
 		})
@@ -133,7 +135,7 @@ func (s *Session) Patch(ctx context.Context, id string, patch io.Reader) (App, e
 //  6. Options.Check allows the change; otherwise its error.
 func (s *Session) storePatch(ctx context.Context, tx *writer, head appHead, d draft, note string) (App, error) {
 	used := d.used()
-	if err := tx.readAhead(ctx, head.ID, s.author(), used); err != nil {
+	if err := tx.readAhead(ctx, head.ID, urn.Author(s.by.URN, s.by.Agent), used); err != nil {
 		return App{}, err
 	}
 	last, err := tx.latest(ctx, head.ID)
@@ -149,7 +151,7 @@ func (s *Session) storePatch(ctx context.Context, tx *writer, head appHead, d dr
 	if err := tx.checkUnchanged(ctx, d, used, last.Version); err != nil {
 		return App{}, err
 	}
-	change := Change{Type: AppUpdated, Before: last.head.App, Old: last.Body, Note: note}
+	change := Change{Type: AppUpdated, Note: note}
 	return s.addVersion(ctx, tx, change, s.nextVersion(last.head), d, s.service.limits.DocumentBytes)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/feed"
+	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // A run, or the end of a release by its schedule, is prepared in a View, which finds the last moves of the tags and the
@@ -316,7 +317,7 @@ func (r *reader) plan(
 // rel in place of was. If one of them cannot be made, it returns ErrConflict with CodeConflicts, and the transaction
 // must be rolled back.
 func (s *Session) carryOut(ctx context.Context, tx *writer, was, rel release, known lastMoves) (Release, error) {
-	ahead := tx.s.feed.Keys(s.author())
+	ahead := tx.s.feed.Keys(urn.Author(s.by.URN, s.by.Agent))
 	for _, m := range rel.Moves {
 		ahead = append(ahead, records.HeadKey(m.AppID), records.TagKey(m.AppID, m.Tag), known.next(m.AppID, m.Tag))
 		ahead = append(ahead, tx.s.feed.Keys(m.AppID)[1:]...)

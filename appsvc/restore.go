@@ -88,14 +88,7 @@ func (s *Session) Restore(ctx context.Context, in RestoreRequest) (App, error) {
 		if err := s.mayRegroup(ctx, tx.reader, "", head, d.groups); err != nil {
 			return App{}, err
 		}
-		c := Change{Type: AppRestored, Before: head.App, Restored: old.Version, Note: in.Note}
-		if s.service.check != nil { // only Options.Check reads the replaced content
-			latest, err := tx.latest(ctx, in.AppID)
-			if err != nil {
-				return App{}, err
-			}
-			c.Old = latest.Body
-		}
+		c := Change{Type: AppRestored, Restored: old.Version, Note: in.Note}
 		return s.addVersion(ctx, tx, c, s.nextVersion(head), d, s.service.limits.AppBytes)
 	})
 	return restored, missing("/appId", err)

@@ -140,7 +140,9 @@ func New(db storage.Store, opts *Options) *Service {
 // made returns the Service, and panics if it is a zero value. Each method calls it before it uses a field, or one of
 // records.
 func (s *Service) made() *Service {
-	required.Made(s != nil && s.store != nil, "appsvc.Service")
+	if s == nil || s.store == nil {
+		panic(required.NoStore("appsvc.Service"))
+	}
 	return s
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
-	"github.com/vitrine-go/vitrine/internal/urn"
 )
 
 // Session is a Service for one caller: it has the methods that act for a caller, and each checks what this caller may
@@ -142,9 +141,6 @@ func (s *Session) calls(method string) *Session {
 
 // check returns the error of Caller.CheckUnrestricted for the method that was called.
 func (s *Session) check() error { return s.by.CheckUnrestricted("appsvc." + s.method) }
-
-// author is the caller as versions and the feed have it: see urn.Author.
-func (s *Session) author() string { return urn.Author(s.by.URN, s.by.Agent) }
 
 // In returns a Session whose App, Version, TaggedApp, TaggedAppIn and Deliver answer texts in a language, a tag of BCP
 // 47 such as de-AT, or return ErrInvalid with the Parameter lang if it is malformed. The language need not be one of

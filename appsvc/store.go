@@ -59,12 +59,14 @@ func newStore(db storage.Store, keepChanges time.Duration) *store {
 
 // view calls fn with a reader of one snapshot.
 func (s *store) view(ctx context.Context, fn func(*reader) error) error {
-	required.Made(s != nil, "appsvc.Service")
+	if s == nil {
+		panic(required.NoStore("appsvc.Service"))
+	}
 	if err := s.feeds.Identify(ctx); err != nil {
 		return err
 	}
 	return s.db.View(ctx, func(r storage.Reader) error {
-		return fn(&reader{Reader: records.Reader{Snapshot: &keyval.Reader{Reader: r}}, s: s})
+		return fn(&reader{records.Reader{Snapshot: &keyval.Reader{Reader: r}}, records.HeadKind, s, nil})
 	})
 }
 
@@ -77,13 +79,15 @@ func (s *store) update(ctx context.Context, fn func(*writer) error) error {
 var errDryRun = errors.New("a dry run")
 
 func (s *store) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*writer) error) error {
-	required.Made(s != nil, "appsvc.Service")
+	if s == nil {
+		panic(required.NoStore("appsvc.Service"))
+	}
 	if err := s.feeds.Identify(ctx); err != nil {
 		return err
 	}
 	err := keyval.Update(ctx, s.db, records.Space, o, func(t *keyval.Tx) error {
 		rows := records.Reader{Snapshot: t}
-		err := fn(&writer{&reader{Reader: rows, s: s, tx: t}, records.Writer{Rows: rows, Tx: t}})
+		err := fn(&writer{&reader{rows, records.HeadKind, s, t}, records.Writer{Rows: rows, Tx: t}})
 		if err == nil && s.tries {
 			err = errDryRun // so that nothing of it is cached
 		}
@@ -106,23 +110,15 @@ func (s *store) changed() <-chan struct{} { return s.db.Changed(records.Space) }
 // reader reads records, and apps in the form for callers.
 type reader struct {
 	records.Reader
-	deleted bool // it reads only deleted apps
-	s       *store
-	tx      *keyval.Tx // nil in a View
-}
-
-// headKey returns the key of the head of an app.
-func (r *reader) headKey(app string) string {
-	if r.deleted {
-		return records.Key(records.DeletedKind, app)
-	}
-	return records.HeadKey(app)
+	headKind string // the kind of heads that it reads: records.HeadKind, or records.DeletedKind for deleted apps alone
+	s        *store
+	tx       *keyval.Tx // nil in a View
 }
 
 // ofDeleted returns a reader of deleted apps.
 func (r *reader) ofDeleted() *reader {
 	other := *r
-	other.deleted = true
+	other.headKind = records.DeletedKind
 	return &other
 }
 

@@ -55,7 +55,7 @@ func (s *Service) summaries(ctx context.Context, r *reader, ids []string) iter.S
 	return func(yield func(App, error) bool) {
 		keys := make([]string, 0, 2*len(ids))
 		for _, id := range ids {
-			keys = append(keys, r.headKey(id), records.TalkKey(id))
+			keys = append(keys, records.Key(r.headKind, id), records.TalkKey(id))
 		}
 		var heads []appHead
 		var tags map[string][]Tag

@@ -160,17 +160,18 @@ func mayMoveTag(
 
 // mayRegroup is the rule for changing the groups of an app. To add a group, the caller must moderate it. To remove a
 // group, the caller must moderate it or own the app, since the removal hides the app from that group. While the app has
-// a protected tag, the caller must moderate all of its present groups. The order of groups does not matter. at is the
-// JSON pointer of the groups in the request, or "". mayRegroup must be called in the transaction that changes the
-// groups, since tags may change until then.
+// a protected tag, the caller must moderate all of its present groups. A change of their order alone needs no right,
+// since it changes nobody's rights. at is the JSON pointer of the groups in the request, or "". mayRegroup must be
+// called in the transaction that changes the groups, since tags may change until then.
 func (s *Session) mayRegroup(ctx context.Context, r *reader, at string, h appHead, groups []string) error {
-	if sameGroups(h.Groups, groups) {
+	taken := keyval.Without(h.Groups, groups)
+	if len(taken) == 0 && len(keyval.Without(groups, h.Groups)) == 0 {
 		return nil
 	}
 	if err := mayCreateIn(s.by, at, groups, h.Groups); err != nil {
 		return err
 	}
-	for _, g := range keyval.Without(h.Groups, groups) {
+	for _, g := range taken {
 		if !s.by.Owns(h.Owner) && !moderates(s.by, g) {
 			return fault.At(at, fault.Forbidden(
 				"only a moderator of the group %q or the owner of the app may take the group away", g))
@@ -199,10 +200,4 @@ func (r *reader) protectedTag(ctx context.Context, app string) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// sameGroups reports whether two lists have the same groups, in any order. A patch that only changes their order needs
-// no right to the groups, since it changes nobody's rights.
-func sameGroups(a, b []string) bool {
-	return len(keyval.Without(a, b)) == 0 && len(keyval.Without(b, a)) == 0
 }

@@ -3,10 +3,8 @@ package appsvc
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
@@ -59,14 +57,14 @@ const ofLatest = -1
 // latest version. cached says that the cache has a version that was the latest one; there may be a later one.
 func (r *reader) latestKeys(app string, cached bool) []string {
 	if cached {
-		return []string{r.headKey(app)}
+		return []string{records.Key(r.headKind, app)}
 	}
-	return []string{r.headKey(app), records.BodyKey(app)}
+	return []string{records.Key(r.headKind, app), records.BodyKey(app)}
 }
 
 // head returns the head of an app, or ErrNotFound if there is no such app.
 func (r *reader) head(ctx context.Context, app string) (appHead, error) {
-	stored, err := r.Value(ctx, r.headKey(app))
+	stored, err := r.Value(ctx, records.Key(r.headKind, app))
 	if err != nil {
 		return appHead{}, err
 	}
@@ -182,31 +180,4 @@ func (r *reader) versionsBelow(
 			next, limit = next-int64(len(list)), limit-len(list)
 		}
 	}
-}
-
-// putVersion adds a version of an app as its latest one, and updates the lists of the app. The version is one above the
-// latest one, or 0 if there is no such app.
-func (t *writer) putVersion(ctx context.Context, next appHead, body Body) error {
-	last, err := t.latest(ctx, next.ID)
-	switch {
-	case err == nil:
-		next.Owner, next.CreatedAt = last.Owner, last.CreatedAt
-	case !errors.Is(err, vitrine.ErrNotFound):
-		return err
-	}
-	if next.Version != last.Version.Next() {
-		return fmt.Errorf("version %s of app %q: want the one after the latest", next.Version, next.ID)
-	}
-	h, body := next.record(), slices.Clone(body)
-	stored, tail, err := t.PutVersion(ctx, last.head.record(), last.Body, last.tail, &h, body)
-	if err == nil {
-		err = t.speaks(ctx, next.ID, "", last.Body, body)
-	}
-	if err == nil {
-		next.lists, next.large = h.Lists, h.Large
-		t.tx.Committed(func() {
-			t.s.keep(keptVersion{App: next.whole(body), head: next, stored: stored, tail: tail})
-		})
-	}
-	return err
 }

@@ -109,7 +109,9 @@ func New(db storage.Store, opts *Options) *Service {
 
 // made returns the Service, and panics if it is a zero value. Each method calls it before it uses the store.
 func (s *Service) made() *Service {
-	required.Made(s != nil && s.db != nil, "assets.Service")
+	if s == nil || s.db == nil {
+		panic(required.NoStore("assets.Service"))
+	}
 	return s
 }
 

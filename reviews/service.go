@@ -75,6 +75,8 @@ func New(db storage.Store, o *Options) *Service {
 
 // made returns the Service, and panics if it is a zero value. Each method calls it before it uses the store.
 func (s *Service) made() *Service {
-	required.Made(s != nil && s.db != nil, "reviews.Service")
+	if s == nil || s.db == nil {
+		panic(required.NoStore("reviews.Service"))
+	}
 	return s
 }

@@ -17,7 +17,7 @@ import (
 // Feed is the feed of changes in a space. Its records are:
 //
 //	feed/             the state, with the last entries: feedState
-//	log/<number>      a block of entries, and the number of the last one; see appendEntry
+//	log/<number>      a block of entries, and the number of the last one; see parseBlock
 //	name/<name>       the number of a name
 //	named/<number>    the name of a number
 //
@@ -261,16 +261,6 @@ func parseBlock(block storage.Entry) (list []numbered, err error) {
 	return list, fields.Err()
 }
 
-// appendEntry appends an entry to a block.
-func appendEntry(block []byte, e Entry, numbers map[string]int64) []byte {
-	block = binary.AppendUvarint(block, uint64(e.At))
-	block = binary.AppendUvarint(block, uint64(len(e.Names)))
-	for _, name := range e.Names {
-		block = binary.AppendUvarint(block, uint64(numbers[name]))
-	}
-	return keyval.AppendText(block, e.Data)
-}
-
 // Keys returns the keys that Add reads for an entry with these names, so that they can be read ahead.
 func (f Feed) Keys(names ...string) []string {
 	keys := []string{f.stateKey()}
@@ -317,7 +307,12 @@ func (f Feed) Add(ctx context.Context, t storage.Tx, entries ...Entry) error {
 	}
 	for _, e := range entries {
 		s.Last++
-		if s.recent = appendEntry(s.recent, e, numbers); len(s.recent) >= blockBytes {
+		s.recent = binary.AppendUvarint(s.recent, uint64(e.At))
+		s.recent = binary.AppendUvarint(s.recent, uint64(len(e.Names)))
+		for _, name := range e.Names {
+			s.recent = binary.AppendUvarint(s.recent, uint64(numbers[name]))
+		}
+		if s.recent = keyval.AppendText(s.recent, e.Data); len(s.recent) >= blockBytes {
 			puts = append(puts, storage.Entry{Key: f.entryKey(s.Last), Value: s.recent})
 			s.recent = nil
 		}

@@ -33,7 +33,9 @@ const (
 // name.
 func Space(parts ...string) string {
 	for i, p := range parts {
-		parts[i] = short(strings.ReplaceAll(Escape(p), "/", "!o"))
+		if parts[i] = strings.ReplaceAll(Escape(p), "/", "!o"); len(parts[i]) > mostOfPart {
+			parts[i] = cut(parts[i])
+		}
 	}
 	return strings.Join(parts, "/")
 }
@@ -92,13 +94,15 @@ func Parts(key, prefix string) []string {
 }
 
 // Part returns the form of a part in keys.
-func Part(s string) string { return Escape(short(s)) }
-
-// short returns s, or the beginning and a digest of a long s.
-func short(s string) string {
-	if len(s) <= mostOfPart {
-		return s
+func Part(s string) string {
+	if len(s) > mostOfPart {
+		s = cut(s)
 	}
+	return Escape(s)
+}
+
+// cut returns the beginning and a digest of a long part.
+func cut(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return s[:keptOfPart] + base64.RawURLEncoding.EncodeToString(sum[:])
 }

@@ -31,7 +31,7 @@ type Op struct {
 // Append appends the JSON of the operation.
 func (op Op) Append(dst []byte) []byte {
 	dst = append(append(dst, `{"op":"`...), op.Op...)
-	if op.hasFrom() {
+	if needs[op.Op] == "from" {
 		dst = appendString(append(dst, `","from":`...), op.From)
 		dst = append(dst, `,"path":`...)
 	} else {
@@ -53,13 +53,15 @@ func Size(ops ...Op) int {
 	return n
 }
 
-func (op Op) hasFrom() bool { return op.Op == "move" || op.Op == "copy" }
-
 // appendString appends a JSON string.
 func appendString(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s) // bad UTF-8, which strict JSON does not have, would become U+FFFD
 	return dst
 }
+
+// needs is the member that an operation needs besides its path.
+var needs = map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from",
+	"copy": "from"}
 
 // wireOp is an operation as it is sent. Missing members are nil.
 type wireOp struct {
@@ -82,35 +84,27 @@ func Decode(data []byte, maxOps int) ([]Op, error) {
 	}
 	ops := make([]Op, len(wire))
 	for i, w := range wire {
-		if member, reason := w.wrong(); reason != "" {
-			return nil, fault.Invalid(fmt.Sprintf("/%d/%s", i, member), "%s", reason)
+		wrong := func(member, format string, args ...any) error {
+			return fault.Invalid(fmt.Sprintf("/%d/%s", i, member), format, args...)
 		}
-		ops[i] = Op{Op: w.Op, Path: *w.Path, Value: w.Value}
-		if ops[i].hasFrom() {
+		need, known := needs[w.Op]
+		switch {
+		case !known:
+			return nil, wrong("op", "unknown operation %q: want add, remove, replace, move, copy or test", w.Op)
+		case w.Path == nil:
+			return nil, wrong("path", "missing")
+		case !jsonpointer.Valid(*w.Path):
+			return nil, wrong("path", "%q is no JSON pointer", *w.Path)
+		case need == "value" && w.Value == nil, need == "from" && w.From == nil:
+			return nil, wrong(need, "missing: %s needs one", w.Op)
+		case need == "from" && !jsonpointer.Valid(*w.From):
+			return nil, wrong("from", "%q is no JSON pointer", *w.From)
+		}
+		if ops[i] = (Op{Op: w.Op, Path: *w.Path, Value: w.Value}); need == "from" {
 			ops[i].From = *w.From
 		}
 	}
 	return ops, nil
-}
-
-// wrong says which member of the operation is wrong and why; reason is "" if none is.
-func (w wireOp) wrong() (member, reason string) {
-	needs := map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from",
-		"copy": "from"}
-	need, known := needs[w.Op]
-	switch {
-	case !known:
-		return "op", fmt.Sprintf("unknown operation %q: want add, remove, replace, move, copy or test", w.Op)
-	case w.Path == nil:
-		return "path", "missing"
-	case !jsonpointer.Valid(*w.Path):
-		return "path", fmt.Sprintf("%q is no JSON pointer", *w.Path)
-	case need == "value" && w.Value == nil, need == "from" && w.From == nil:
-		return need, fmt.Sprintf("missing: %s needs one", w.Op)
-	case need == "from" && !jsonpointer.Valid(*w.From):
-		return "from", fmt.Sprintf("%q is no JSON pointer", *w.From)
-	}
-	return "", ""
 }
 
 // Limits limit the work of Patch.
