@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -238,6 +239,62 @@ func TestPicturesOfADirectoryAndWhatIsExported(t *testing.T) {
 	if out := vitrine("import", "-db", "w.db", "-network", "n.test", "-files", "bytes", "hostile"); out.status != 1 ||
 		!strings.Contains(out.stdout, "is no name of a file") {
 		t.Errorf("%+v", out)
+	}
+}
+
+// What an import would replace or leave out in silence is refused, and counted as what became of it.
+func TestAnImportLosesNothingInSilence(t *testing.T) {
+	dir := write(t, map[string]string{"pics/Winter/a.png": picture(4, 4), "pics/b.png": picture(5, 5)})
+	file := func(id, more, attachment string) string {
+		return `{"id":"` + id + `","generator":{"id":"files"},"folders":["/W"]` + more +
+			`,"content":{"content":"T","attachment":[{"file":` + attachment + `}]}}`
+	}
+	good := []string{newPost("1", `,"published":"2018-02-03"}`),
+		newPost("2", `,"published":"2018-02-03"},"createdAt":"2019-04-05"`),
+		file("f1", `,"createdAt":"2014-05-06"`, `{"name":"Winter/a.png"},"description":"One"`),
+		file("f2", ``, `{"name":"Winter/a.png"},"description":"Two"`)}
+	for _, c := range []struct {
+		text, says string
+	}{
+		{newPost("1", `}`), "an asset with this generator and id came before in this file"},
+		{newPost("3", `,"published":"yesterday"}`), "/content/published: error: want a real date"},
+		{newPost("4", `,"published":7}`), "/content/published: error: want a real date"},
+		{newPost("5", `},"folders":["W"]`), "the path of one begins with a slash"},
+		{file("f3", `,"safe_tags":["a"]`, `{"name":"b.png"}`), "has no safe_tags"},
+		{file("f4", `,"createdAt":"yesterday"`, `{"name":"b.png"}`), "/createdAt: error: want a real date"},
+		{file("f5", `,"more":1`, `{"name":"b.png"}`), `/more: error: unknown member "more"`},
+		{file("f6", ``, `{"name":"b.png"},"alt":"x"`), `unknown field "alt"`},
+		{file("f7", ``, `{"name":"b.png"}},{"url":"https://a.test"`), "it has 2 attachments"},
+		{file("f8", ``, `{"name":"b.png","sha256":"00"}`), "has other bytes than were exported"},
+		{file("f9", ``, `{"name":"../b.png"}`), "is no name of a file"},
+	} {
+		lines := strings.Join(append(slices.Clone(good), c.text), "\n")
+		if err := os.WriteFile(filepath.Join(dir, "lines"), []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out := run(t, dir, nil, "assets", "import", "-all", "-db", "v.db", "-network", "n.test", "-files", "pics",
+			"lines")
+		if out.status != 1 || !strings.Contains(out.stdout, c.says) || !strings.Contains(out.stdout, ", 1 rejected;") {
+			t.Errorf("%s: %+v", c.says, out)
+		}
+	}
+	again := strings.Replace(strings.Join(good, "\n"), `"Two"`, `"Other"`, 1)
+	if err := os.WriteFile(filepath.Join(dir, "lines"), []byte(again), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"-dry-run"}, nil} {
+		out := run(t, dir, nil, append([]string{"assets", "import", "-db", "v.db", "-network", "n.test", "-files",
+			"pics", "lines"}, args...)...)
+		if out.status != 0 || !strings.Contains(out.stdout, "4 assets; 0 created, 1 updated, 3 unchanged") {
+			t.Errorf("%v: %+v", args, out)
+		}
+	}
+	out := run(t, dir, nil, "assets", "export", "-db", "v.db", "-files", "bytes")
+	for _, want := range []string{`"2018-02-03T00:00:00Z"`, `"2019-04-05T00:00:00Z"`, `"2014-05-06T00:00:00Z"`,
+		`"One"`, `"Other"`} {
+		if strings.Count(out.stdout, want) != 1 {
+			t.Errorf("%s: %+v", want, out)
+		}
 	}
 }
 

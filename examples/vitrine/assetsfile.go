@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,8 +67,9 @@ func (i *assetImport) knowFiles(ctx context.Context) error {
 	if i.files != nil {
 		return nil
 	}
-	i.files = map[string]string{}
-	for a, err := range i.to.AllAssets(ctx, i.to.lib, assets.SearchRequest{Generator: filesGenerator, Limit: 500}) {
+	i.files = map[string][]string{}
+	for a, err := range i.to.AllAssets(ctx, i.to.lib,
+		assets.SearchRequest{Generator: filesGenerator, Order: "asc", Limit: 500}) {
 		if errors.Is(err, vitrine.ErrNotFound) {
 			return nil // there is no library yet
 		}
@@ -74,15 +78,18 @@ func (i *assetImport) knowFiles(ctx context.Context) error {
 		}
 		if f := fileOf(a); f != nil {
 			for _, folder := range a.Folders {
-				i.files[fileKey(folder.ID, *f)] = a.ID
+				i.knowFile(fileKey(folder.ID, *f), a)
 			}
 			if len(a.Folders) == 0 {
-				i.files[fileKey("", *f)] = a.ID
+				i.knowFile(fileKey("", *f), a)
 			}
 		}
 	}
 	return nil
 }
+
+// knowFile notes that the library has the file of an asset.
+func (i *assetImport) knowFile(key string, a assets.Asset) { i.files[key] = append(i.files[key], a.ID) }
 
 // addFile adds a picture or another file to a folder, whose path is "" for none. otherwise is what to say of a file
 // that is refused, beside the reason.
@@ -133,9 +140,11 @@ func (i *assetImport) upload(
 		return a, reason, err
 	}
 	key := fileKey(append(in.Folders, "")[0], *fileOf(looked))
-	if id := i.files[key]; id != "" {
+	n := i.met[key]
+	i.met[key]++
+	if n < len(i.files[key]) {
 		i.counts.Unchanged++
-		a, err = i.to.Asset(ctx, i.to.lib, id)
+		a, err = i.to.Asset(ctx, i.to.lib, i.files[key][n])
 		return a, "", err
 	}
 	if _, err := spool.Seek(0, io.SeekStart); err != nil {
@@ -144,23 +153,45 @@ func (i *assetImport) upload(
 	if a, err = i.to.Upload(ctx, i.to.lib, in, spool); err != nil {
 		return refused(err)
 	}
-	i.files[key] = a.ID
+	i.knowFile(key, a)
 	i.counts.Created++
 	return a, "", nil
 }
 
-// addExported adds an asset with a file that export has written, whose bytes are in the directory of -files.
+// addExported adds an asset with a file whose bytes are in the directory of -files: one that export has written, or one
+// that says no more of its file than the name. What would be lost is refused.
 func (i *assetImport) addExported(ctx context.Context, in newAsset) error {
-	var content assetContent
-	var focus struct {
-		Attachment []struct {
-			File struct{ Focus *assets.Focus } `json:"file"`
-		} `json:"attachment"`
+	var content struct {
+		ID, Generator, AttributedTo, Published any
+		Content                                string
+		Attachment                             []struct {
+			Description                              string
+			Version, Type, Title, URL, Width, Height any
+			Thumbnail                                any `json:"thumbnail_url"`
+			File                                     struct {
+				assets.FileInfo
+				Focus *assets.Focus
+			}
+		}
 	}
-	if json.Unmarshal(in.Content, &content) != nil || len(content.Attachment) == 0 ||
-		content.Attachment[0].File == nil ||
-		json.Unmarshal(in.Content, &focus) != nil {
-		return i.refuse(in, "an asset of the generator files has an attachment with a file, as export writes it")
+	strict := json.NewDecoder(bytes.NewReader(in.Content))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&content); err != nil || len(content.Attachment) != 1 {
+		return i.refuse(in, fmt.Sprintf(`its content is not as export writes it, and needs no more than {"content": `+
+			`"title", "attachment": [{"description": "what a picture shows", "file": {"name": "a.png"}}]}: %v`,
+			cmp.Or(err, fmt.Errorf("it has %d attachments", len(content.Attachment)))))
+	}
+	if len(in.SafeTags) > 0 || in.Via != nil || in.Rights != nil {
+		return i.refuse(in, "an asset with a file has no safe_tags, via and rights: attributes may have them")
+	}
+	// The rest is checked as that of a post.
+	rest := in
+	rest.Generator.ID, rest.Content, rest.Folders = "post", []byte("{}"), nil
+	trial := openLibrary(memory.New(), i.to.lib, nil)
+	_, err := trial.ChangeAssets(ctx, trial.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{rest.NewAsset}})
+	if e := refusal(err); e != nil {
+		i.failAll(e, []newAsset{in})
+		return i.reject(in)
 	}
 	if i.dir == "" {
 		return i.refuse(in, "it has a file: -files DIR says where its bytes are, as export -files has written them")
@@ -175,11 +206,21 @@ func (i *assetImport) addExported(ctx context.Context, in newAsset) error {
 		return i.refuse(in, err.Error())
 	}
 	defer file.Close()
-	text, _ := content.Content.(string)
-	alt, _ := content.Attachment[0].Description.(string)
-	title := html.UnescapeString(text)
-	a, reason, err := i.upload(ctx, assets.UploadRequest{Name: f.Name, Folders: in.Folders, Title: title, Alt: alt,
-		Size: f.Size}, file)
+	sum := sha256.New()
+	size, err := io.Copy(sum, file)
+	if err == nil && f.SHA256 != "" && f.SHA256 != hex.EncodeToString(sum.Sum(nil)) {
+		err = fmt.Errorf("%s has other bytes than were exported: sha256 says which", name)
+	}
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return i.refuse(in, err.Error())
+	}
+	title, alt := html.UnescapeString(content.Content), content.Attachment[0].Description
+	known := i.counts.Unchanged
+	a, reason, err := i.upload(ctx, assets.UploadRequest{Name: filepath.Base(name), Folders: in.Folders, Title: title,
+		Alt: alt, Size: size}, file)
 	if reason != "" {
 		return i.refuse(in, reason)
 	}
@@ -189,7 +230,7 @@ func (i *assetImport) addExported(ctx context.Context, in newAsset) error {
 	// What an upload cannot say follows; if it is interrupted, the next import does it.
 	before := a.ETag()
 	a, err = i.to.EditFile(ctx, i.to.lib, assets.EditFileRequest{Asset: a.ID, IfMatch: before, Title: &title, Alt: &alt,
-		Focus: focus.Attachment[0].File.Focus, CreatedAt: in.CreatedAt})
+		Focus: f.Focus, CreatedAt: in.CreatedAt})
 	if err == nil && len(in.Attributes) > 0 {
 		_, err = i.to.ChangeAttributes(ctx, i.to.lib,
 			assets.ChangeAttributesRequest{Assets: []string{a.ID}, Add: in.Attributes})
@@ -200,6 +241,13 @@ func (i *assetImport) addExported(ctx context.Context, in newAsset) error {
 				assets.AssignAssetsRequest{Folder: folder, Assign: []string{a.ID}})
 		}
 	}
+	if err == nil {
+		a, err = i.to.Asset(ctx, i.to.lib, a.ID)
+	}
+	if i.counts.Unchanged > known && (err != nil || a.ETag() != before) {
+		i.counts.Unchanged--
+		i.counts.Updated++
+	}
 	if e := refusal(err); e != nil {
 		i.fail(problemOfAsset{i.name, in.where, e.Pointer, e.Reason})
 		return nil
@@ -207,10 +255,11 @@ func (i *assetImport) addExported(ctx context.Context, in newAsset) error {
 	return err
 }
 
-// filePath is where the bytes of a file are below the directory of -files.
+// filePath is where the bytes of a file are below the directory of -files. Without an id the name may be a path.
 func filePath(dir, id, name string) (string, error) {
-	if !filepath.IsLocal(filepath.Join(id, name)) || filepath.Base(id) != id || filepath.Base(name) != name {
+	if name == "" || !filepath.IsLocal(name) || id != "" && (!filepath.IsLocal(id) ||
+		filepath.Base(id) != id || filepath.Base(name) != name) {
 		return "", fmt.Errorf("%q of %q is no name of a file", name, id)
 	}
-	return filepath.Join(dir, id, name), nil
+	return filepath.Join(dir, id, filepath.FromSlash(name)), nil
 }

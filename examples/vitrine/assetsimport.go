@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"os"
@@ -55,7 +56,7 @@ func importAssets(f *flag.FlagSet) action {
 				dir: *files, out: out, folders: map[string]string{}}
 			i.counts.DryRun = *of.dryRun
 			for _, file := range in.list {
-				i.name, i.bar, i.done = file.name, file.bar, 0
+				i.name, i.bar, i.done, i.met = file.name, file.bar, 0, map[string]int{}
 				// What was begun is ended, and interrupting stops the reading.
 				if err = i.readInput(context.WithoutCancel(ctx), ctx, file); err != nil {
 					err = fmt.Errorf("%s: %w", file.name, err)
@@ -122,7 +123,8 @@ type assetImport struct {
 	folders map[string]string // ids, by paths of labels
 	batch   []newAsset
 	size    int
-	files   map[string]string // ids of assets, by fileKey; nil before the first file
+	files   map[string][]string // ids of assets, by fileKey; nil before the first file
+	met     map[string]int      // how many files of the input there were, by fileKey
 	dotted  int64
 	removes bool
 
@@ -170,6 +172,20 @@ func (i *assetImport) fail(p problemOfAsset) {
 	i.out.add(finding{rule: kind, severity: reviews.SeverityError, where: where, message: p.Message, json: p})
 }
 
+// failAll reports the problems of a batch, and returns which assets have one.
+func (i *assetImport) failAll(e *vitrine.Error, batch []newAsset) map[int]bool {
+	wrong := map[int]bool{}
+	for _, p := range e.Problems {
+		wrong[p.Item] = true
+		at := strings.TrimPrefix(p.Pointer, fmt.Sprintf("/add/%d", p.Item))
+		if strings.HasPrefix(at, "/folders/") {
+			p.Message += "; the path of one begins with a slash, as in /Winter/Press"
+		}
+		i.fail(problemOfAsset{i.name, batch[p.Item].where, at, p.Message})
+	}
+	return wrong
+}
+
 // reject counts an asset that is not added, and keeps its text.
 func (i *assetImport) reject(a newAsset) error {
 	i.counts.Rejected++
@@ -210,11 +226,12 @@ func (i *assetImport) readInput(ctx, reading context.Context, in *input) error {
 			return err
 		}
 		return i.addFile(ctx, in.name, "", in.info.Size(), untilDone{reading, in.file},
-			"; or JSON of assets, which begins with { or [")
+			"; or JSON of assets, which begins with { or [: make that of tables and of XML, an asset a line")
 	}
 	if err != nil {
 		return err
 	}
+	seen := map[uint64]bool{}
 	for {
 		text, err := r.next()
 		if i.removes = i.removes || r.removes; err != nil {
@@ -228,10 +245,47 @@ func (i *assetImport) readInput(ctx, reading context.Context, in *input) error {
 		i.bar.show(i.done, i.counts.Assets, "asset", i.counts.Errors)
 		a := newAsset{text: text, where: r.where()}
 		_ = a.UnmarshalJSON(text) // adding it tells what is wrong
-		if err := i.add(ctx, a); err != nil {
+		identity := maphash.Comparable(identities, [2]string{a.Generator.ID, a.ID})
+		switch wrong := a.dateFromContent(); {
+		case seen[identity] && a.ID != "":
+			err = i.refuse(a,
+				"an asset with this generator and id came before in this file: keep one of them, or give "+
+					"it an id of its own")
+		case wrong:
+			i.fail(problemOfAsset{i.name, a.where, "/content/published", "want a real date in ISO 8601, or another " +
+				"one in createdAt"})
+			err = i.reject(a)
+		default:
+			err = i.add(ctx, a)
+		}
+		seen[identity] = true
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// identities is the seed by which the identities of assets become numbers.
+var identities = maphash.MakeSeed()
+
+// dateFromContent takes what its content says about when it was published, unless the asset has createdAt. wrong says
+// that this is no date. A library would replace it by the time of adding.
+func (a *newAsset) dateFromContent() (wrong bool) {
+	var content struct{ Published any }
+	if a.CreatedAt != nil || json.Unmarshal(a.Content, &content) != nil {
+		return false
+	}
+	text, _ := content.Published.(string)
+	if text == "" {
+		return content.Published != nil && content.Published != ""
+	}
+	quoted, _ := json.Marshal(text)
+	var dated assets.NewAsset
+	_ = dated.UnmarshalJSON(fmt.Appendf(nil, `{"createdAt":%s}`, quoted))
+	if a.CreatedAt = dated.CreatedAt; a.CreatedAt != nil && a.CreatedAt.IsZero() {
+		a.CreatedAt = nil // what cannot be read
+	}
+	return a.CreatedAt == nil
 }
 
 // add adds an asset, at the latest when flush is called.
@@ -344,12 +398,7 @@ func (i *assetImport) change(ctx context.Context, batch []newAsset) error {
 		case e == nil:
 			return err
 		case len(e.Problems) > 0:
-			wrong := map[int]bool{}
-			for _, p := range e.Problems {
-				wrong[p.Item] = true
-				i.fail(problemOfAsset{i.name, batch[p.Item].where,
-					strings.TrimPrefix(p.Pointer, fmt.Sprintf("/add/%d", p.Item)), p.Message})
-			}
+			wrong := i.failAll(e, batch)
 			var rest []newAsset
 			for n, a := range batch {
 				if !wrong[n] {
@@ -374,21 +423,15 @@ func (i *assetImport) change(ctx context.Context, batch []newAsset) error {
 
 // count counts what became of a batch.
 func (i *assetImport) count(batch []newAsset, added []assets.Asset) {
-	type identity struct{ generator, id string }
-	first := map[identity]bool{}
-	for _, a := range batch {
-		of := identity{a.Generator.ID, a.ID}
-		switch again := first[of]; {
-		case again:
-			i.counts.Updated++ // by a later item
-		case a.before == "":
+	for n, a := range batch {
+		switch a.before {
+		case "":
 			i.counts.Created++
-		case a.before == added[len(first)].ETag():
+		case added[n].ETag():
 			i.counts.Unchanged++
 		default:
 			i.counts.Updated++
 		}
-		first[of] = true
 	}
 }
 

@@ -124,7 +124,8 @@ func TestBackupIntoADirectory(t *testing.T) {
 	begun := time.Now().Truncate(time.Second)
 	out = run(t, dir, nil, "backup", "-db", "v.db", "-keep", "1d", "copies")
 	made, copied, err := lastCopy(filepath.Join(dir, "v.db"))
-	if out.status != 0 || names("vitrine-*.db") != left+1 || names("*.faulty") != 1 || names("mine.db") != 1 || made.Before(begun) || err != nil {
+	if out.status != 0 || names("vitrine-*.db") != left+1 || names("*.faulty") != 1 || names("mine.db") != 1 ||
+		made.Before(begun) || err != nil {
 		t.Errorf("%+v, %v, %v", out, made, err)
 	}
 	if out := run(t, dir, nil, "check", "-db", copied); out.status != 0 {
