@@ -118,6 +118,23 @@ func TestFilesThatAreNoStoreAreRefusedAndStayAsTheyAre(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("no path", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		for path, want := range map[string]string{"": "the path is empty", ":memory:": "storage/memory",
+			"file::memory:": "want the path", "file:a.db?mode=rwc": "want the path"} {
+			_, err := Open(path, nil)
+			_, restored := Restore(ctx, path, "copy.db", nil)
+			for of, err := range map[string]error{"Open": err, "Restore": restored,
+				"Build": Build(path, func(*DB) error { return nil })} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s of %q: %v, want %q", of, path, err, want)
+				}
+			}
+		}
+		if names := namesIn(t, "."); len(names) > 0 {
+			t.Errorf("there are %q", names)
+		}
+	})
 	t.Run("a read-only file", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "vitrine.db")
 		if err := os.WriteFile(path, whole, 0o400); err != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // ErrUnreadable says that a store cannot be read where it is without missing commits, or that it has changed while it
@@ -63,10 +64,24 @@ func unchanged(path string, opened fs.FileInfo) error {
 	return errors.Join(fmt.Errorf("%w: another process has changed %s meanwhile: try again", ErrUnreadable, path), err)
 }
 
+// absolute returns the absolute path of a file. It returns an error for what other packages take in place of a path.
+func absolute(path string) (string, error) {
+	switch {
+	case path == "":
+		return "", errors.New(`the path is empty: want that of a file, such as "vitrine.db"`)
+	case path == ":memory:":
+		return "", fmt.Errorf("%q is not the path of a file: a store in memory is made by memory.New of package "+
+			"storage/memory", path)
+	case strings.HasPrefix(path, "file:"):
+		return "", fmt.Errorf(`%q is an address: want the path of a file, such as "vitrine.db", and Options`, path)
+	}
+	return filepath.Abs(path)
+}
+
 // realPath returns the absolute path of a file, without symbolic links if it exists. SQLite derives the name of the log
 // from the path, so all processes must use the same one.
 func realPath(path string) (string, error) {
-	path, err := filepath.Abs(path)
+	path, err := absolute(path)
 	if err != nil {
 		return "", err
 	}

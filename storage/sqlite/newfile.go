@@ -115,7 +115,7 @@ func (c *conn) wal() error {
 // putWhole builds a file beside path and gives it the name path. If there is a file at path already, putWhole does not
 // change it and returns an error that wraps fs.ErrExist.
 func putWhole(path string, build func(tmp string) error) error {
-	path, err := filepath.Abs(path)
+	path, err := absolute(path)
 	if err != nil {
 		return err
 	}

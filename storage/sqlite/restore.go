@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	lib "modernc.org/sqlite/lib"
@@ -57,7 +56,7 @@ type restoration struct {
 }
 
 func (r restoration) run(ctx context.Context) (aside string, err error) {
-	if r.path, err = filepath.Abs(r.path); err != nil {
+	if r.path, err = absolute(r.path); err != nil {
 		return "", err
 	}
 	if err := r.inspectNames(); err != nil {
