@@ -12,7 +12,7 @@ import (
 // This file has the rules of who may do what with folders and assets. They ask member.right,
 // at the end of the file, what a member may do with a folder: nothing, view, edit or manage.
 //
-//	memberOf                       does the caller belong to the network at all?
+//	authorize                      does the caller belong to the network at all?
 //	member.sees, folderSeen        may the caller see this folder?
 //	member.seesPermissions         may the caller read the permissions of this folder?
 //	member.seesAsset, visible      may the caller see this asset, and which assets may a search find?
@@ -45,25 +45,22 @@ type member struct {
 // userSegment is what a user's URN has between the network's URN and the user's id.
 const userSegment = ":user="
 
-// memberOf returns the caller as a member of the network. A caller belongs to the network if the
-// caller is one of its users or moderates it. A moderator of one site is no moderator of its
-// network.
-//
-// It returns ErrInvalid if one of the caller's URNs is malformed, and ErrForbidden if the caller
-// does not belong to the network, has TagsOnly set, or is an agent that may not call the method.
-func memberOf(by vitrine.Caller, method, networkURN string) (member, error) {
-	if err := by.CheckUnrestricted("assets." + method); err != nil {
+// authorize returns the caller as a member of the library's network, or the error of CheckMember. A caller belongs to the
+// network if the caller is one of its users or moderates it. A moderator of one site is no moderator of its network.
+func (s *Session) authorize(lib Library) (member, error) {
+	if err := s.by.CheckUnrestricted("assets." + s.method); err != nil {
 		return member{}, err
 	}
-	m := member{Caller: by, network: networkURN, best: map[*node]*Permission{}}
-	if id, ok := strings.CutPrefix(by.URN, networkURN+userSegment); ok {
+	network := s.service.NetworkURN(lib)
+	m := member{Caller: s.by, network: network, best: map[*node]*Permission{}}
+	if id, ok := strings.CutPrefix(s.by.URN, network+userSegment); ok {
 		m.id = id
 	}
-	m.moderator = slices.ContainsFunc(by.Moderates, func(u string) bool { return urn.Contains(u, networkURN) })
-	if !m.moderator && !urn.Contains(networkURN, by.URN) {
+	m.moderator = slices.ContainsFunc(s.by.Moderates, func(u string) bool { return urn.Contains(u, network) })
+	if !m.moderator && !urn.Contains(network, s.by.URN) {
 		return member{}, fault.Forbidden("the caller does not belong to the network")
 	}
-	return m, nil
+	return m, checkLibrary(lib, network, s.service.limits.Name)
 }
 
 // mayNest reports whether the member may put folders into parent, which takes edit on it. A nil

@@ -51,15 +51,7 @@ func (s *Session) Folder(ctx context.Context, lib Library, id string) (Folder, e
 // folder returns the folder as an asset has it: without children and permissions, which depend on
 // the caller.
 func (n *node) folder() Folder {
-	return Folder{ID: n.ID, Path: n.path(), Label: n.Label, Inherit: n.Inherit, Deleted: !n.live()}
-}
-
-// path is the path of the folder's parent, as responses have it.
-func (n *node) path() string {
-	if n.parent == nil {
-		return "/"
-	}
-	return n.parent.fullPath()
+	return Folder{ID: n.ID, Path: n.parent.fullPath(), Label: n.Label, Inherit: n.Inherit, Deleted: !n.live()}
 }
 
 // ownFolder returns the folder as the response to a change has it: with its permissions, if
@@ -219,7 +211,7 @@ func (req *request) ancestors(in ListFoldersRequest, shown []*node) (list []Ance
 		}
 	}
 	for n := range hidden {
-		list = append(list, Ancestor{n.ID, n.path()})
+		list = append(list, Ancestor{n.ID, n.parent.fullPath()})
 	}
 	slices.SortFunc(list, func(a, b Ancestor) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.ID, b.ID))

@@ -23,8 +23,6 @@ type phrase struct {
 	exact  bool // it was quoted, so typos do not count
 }
 
-func (q queryText) isEmpty() bool { return len(q.must)+len(q.mustNot) == 0 }
-
 // parseQuery parses the text of a search. The text is folded as the texts of assets are, and split at white space:
 //
 //	launch berlin        two words, in any order
@@ -109,7 +107,15 @@ func (r rules) query(text string, lim Limits) (q queryText, isCut bool, err erro
 		}
 		left -= len(p.words)
 	}
-	return q, isCut, q.check()
+	for _, p := range slices.Concat(q.must, q.mustNot) {
+		last := p.words[len(p.words)-1].text
+		_, size := utf8.DecodeRuneInString(last)
+		if p.star && size == len(last) && !newRules.isOfRun(last) {
+			err = fault.Invalid("query", "%q is too short before the *: want at least two characters", last)
+			break
+		}
+	}
+	return q, isCut, err
 }
 
 // wholeWords returns the beginning of a text, of at most size bytes. It does not end within a word, unless the text
@@ -193,18 +199,6 @@ func (r rules) isOfRun(word string) bool {
 func (r rules) beginsInWord(s string) bool {
 	c, _ := utf8.DecodeRuneInString(s)
 	return isInWord(c) || r.isWordAlone(c) || isEmoji(c)
-}
-
-// check returns ErrInvalid if a prefix is too short.
-func (q queryText) check() error {
-	for _, p := range slices.Concat(q.must, q.mustNot) {
-		if last := p.words[len(p.words)-1].text; p.star {
-			if _, size := utf8.DecodeRuneInString(last); size == len(last) && !newRules.isOfRun(last) {
-				return fault.Invalid("query", "%q is too short before the *: want at least two characters", last)
-			}
-		}
-	}
-	return nil
 }
 
 // in reports whether a text with these words contains the phrase.

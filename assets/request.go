@@ -208,16 +208,6 @@ func (s *Session) CheckMember(lib Library) error {
 	return err
 }
 
-// authorize makes the checks of CheckMember, and returns the caller as a member of the library's network.
-func (s *Session) authorize(lib Library) (member, error) {
-	network := s.service.NetworkURN(lib)
-	m, err := memberOf(s.by, s.method, network)
-	if err != nil {
-		return member{}, err
-	}
-	return m, checkLibrary(lib, network, s.service.limits.Name)
-}
-
 // listSize is how many items a list of a request has. at is the pointer to it.
 type listSize struct {
 	at    string

@@ -102,7 +102,7 @@ func (req *request) search(in SearchRequest) (SearchPage, error) {
 	if err != nil {
 		return SearchPage{}, err
 	}
-	if in.Query != "" && text.isEmpty() { // the text has no word, so no asset matches
+	if in.Query != "" && len(text.must)+len(text.mustNot) == 0 { // the text has no word, so no asset matches
 		return SearchPage{Facets: facets.empty(), Cut: isCut}, nil
 	}
 	// 3. What is found.

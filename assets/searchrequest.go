@@ -205,12 +205,21 @@ func (in SearchRequest) check(lim Limits) error {
 
 // ofContent returns the conditions on searchedContent.terms: an asset must have a term in each of these lists of spans.
 func (in SearchRequest) ofContent() (all [][]index.Span) {
-	if types := in.types(); types != nil {
-		var spans []index.Span
-		for _, name := range types {
-			spans = append(spans, only(term(kindType, name)))
+	var types []index.Span
+	for _, name := range in.Types {
+		switch name {
+		case "none":
+			types = append(types, only(term(kindType, "")))
+		case "any":
+			for _, name := range attachmentTypes {
+				types = append(types, only(term(kindType, name)))
+			}
+		default:
+			types = append(types, only(term(kindType, name)))
 		}
-		all = append(all, spans)
+	}
+	if types != nil {
+		all = append(all, types)
 	}
 	if in.NoAlt {
 		all = append(all, []index.Span{only(string(kindNoAlt))})
@@ -251,22 +260,6 @@ func (in SearchRequest) without(by rules) []index.Span {
 		spans = append(spans, only(term(kindGenerator, id)))
 	}
 	return spans
-}
-
-// types returns the types of attachments that an asset must have one of, with "" for none; nil = all.
-func (in SearchRequest) types() (out []string) {
-	for _, name := range in.Types {
-		switch name {
-		case "none":
-			out = append(out, "")
-		case "any":
-			out = append(out, attachmentTypes...)
-		default:
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // attributeFilter is an element of SearchRequest.Attributes.

@@ -272,7 +272,8 @@ func (n *node) within(o *node) bool {
 	return false
 }
 
-// fullPath is the path of the folder itself, which is the path of the folders in it.
+// fullPath is the path of the folder itself, which is the path of the folders in it. That of the top level, a nil node,
+// is "/".
 func (n *node) fullPath() string {
 	var ids []string
 	for ; n != nil; n = n.parent {

@@ -245,24 +245,15 @@ func (r rules) split(s string) iter.Seq[word] {
 	}
 }
 
-// isPlain reports whether a word of the folded text s has only letters and digits of ASCII, and nothing beside it that
-// belongs to it, as most words.
-func (w *word) isPlain(s string) bool {
-	if w.start > 0 && s[w.start-1] == '.' || w.end < len(s) && (s[w.end] == '+' || s[w.end] == '#') {
-		return false
-	}
-	for i := range len(w.text) {
-		if w.text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 // complete completes a word of the folded text s. It reports whether the word has nothing but letters, digits and
 // marks.
 func (w *word) complete(s string) (plain bool) {
-	if w.isPlain(s) {
+	// Most words have only letters and digits of ASCII, and nothing beside them that belongs to them.
+	plain = (w.start == 0 || s[w.start-1] != '.') && (w.end == len(s) || s[w.end] != '+' && s[w.end] != '#')
+	for i := 0; plain && i < len(w.text); i++ {
+		plain = w.text[i] < utf8.RuneSelf
+	}
+	if plain {
 		return true
 	}
 	first, _ := utf8.DecodeRuneInString(w.text)

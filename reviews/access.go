@@ -33,7 +33,7 @@ func (s *Session) network(named string) (string, error) {
 	var networks []string
 	for _, moderated := range s.by.Moderates {
 		// A network is urn:<vendor>:<network>. One more colon begins a site, urn:<vendor>:<network>:site=<id>.
-		name, ok := strings.CutPrefix(moderated, s.service.prefix())
+		name, ok := strings.CutPrefix(moderated, s.service.NetworkURN(""))
 		if ok && !strings.Contains(name, ":") && !slices.Contains(networks, name) {
 			networks = append(networks, name)
 		}
@@ -76,10 +76,7 @@ func (s *Service) Networks(ctx context.Context) ([]string, error) {
 }
 
 // NetworkURN returns the URN of a network.
-func (s *Service) NetworkURN(network string) string { return s.prefix() + network }
-
-// prefix returns the URN of a network without its name.
-func (s *Service) prefix() string { return "urn:" + s.made().vendor + ":" }
+func (s *Service) NetworkURN(network string) string { return "urn:" + s.made().vendor + ":" + network }
 
 // checkNetwork returns ErrInvalid if name cannot be the name of a network.
 func checkNetwork(name string) error {

@@ -84,25 +84,14 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 // maxNamed is the size in bytes of the sources and ids of an Event.
 const maxNamed = 4 << 10
 
-// name sets the collections of the event.
-func (e *Event) name(changed []CollectionKey) {
-	e.Collections = []CollectionKey{}
-	size := 0
-	for _, key := range changed {
-		if size += len(key.Source) + len(key.ID); size > maxNamed {
-			e.CollectionsTruncated = true
-			return
-		}
-		e.Collections = append(e.Collections, key)
-	}
-}
-
 // change calls fn with the rows of a network in a transaction, and adds the event that fn returns to the feed if fn has
 // changed a collection. fn sets the action and the counts of the event.
 func (s *Session) change(
 	ctx context.Context, network string, o storage.UpdateOptions, fn func(*rows) (Event, error),
 ) error {
-	return update(ctx, s.service.db, network, o, func(r *rows) error {
+	space := spaceOf(network)
+	return s.service.db.Update(ctx, space, o, func(t storage.Tx) error {
+		r := &rows{ctx: ctx, space: space, network: network, r: t, t: t}
 		if s.service.check != nil {
 			r.changes = map[CollectionKey]*Change{}
 		}
@@ -111,7 +100,15 @@ func (s *Session) change(
 			return err
 		}
 		e.At, e.By, e.Network = s.service.now().UnixMilli(), s.by.URN, network
-		e.name(r.changed)
+		e.Collections = []CollectionKey{}
+		size := 0
+		for _, key := range r.changed {
+			if size += len(key.Source) + len(key.ID); size > maxNamed {
+				e.CollectionsTruncated = true
+				break
+			}
+			e.Collections = append(e.Collections, key)
+		}
 		if err := s.checkRule(r, e); err != nil {
 			return err
 		}
@@ -119,7 +116,7 @@ func (s *Session) change(
 		if err != nil {
 			return err
 		}
-		return s.service.feeds.Add(ctx, r.t, feed.Feed{Space: r.space}, e.At, feed.Entry{At: e.At, Data: data})
+		return s.service.feeds.Add(ctx, t, feed.Feed{Space: space}, e.At, feed.Entry{At: e.At, Data: data})
 	})
 }
 

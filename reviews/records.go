@@ -106,16 +106,6 @@ func view(ctx context.Context, db storage.Store, network string, fn func(*rows) 
 	})
 }
 
-// update calls fn with the rows of a network in a transaction.
-func update(
-	ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error,
-) error {
-	space := spaceOf(network)
-	return db.Update(ctx, space, o, func(t storage.Tx) error {
-		return fn(&rows{ctx: ctx, space: space, network: network, r: t, t: t})
-	})
-}
-
 // key and prefix return a key of the space, and a prefix of its keys.
 func (s *rows) key(kind string, parts ...string) string { return keyval.Key(s.space, kind, parts...) }
 func (s *rows) prefix(kind string, parts ...string) string {

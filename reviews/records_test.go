@@ -393,3 +393,13 @@ func (s *rows) count(ctx context.Context, prefix string) (n int, err error) {
 	}
 	return n, nil
 }
+
+// update calls fn with the rows of a network in a transaction.
+func update(
+	ctx context.Context, db storage.Store, network string, o storage.UpdateOptions, fn func(*rows) error,
+) error {
+	space := spaceOf(network)
+	return db.Update(ctx, space, o, func(t storage.Tx) error {
+		return fn(&rows{ctx: ctx, space: space, network: network, r: t, t: t})
+	})
+}

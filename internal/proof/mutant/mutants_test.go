@@ -79,7 +79,7 @@ var mutants = []mutant{
 	{"a patch leaves what only the service writes", "appsvc", "sameMembers", "Equal", false},
 	{"a repeat is answered with the rights of now", "appsvc", "idempotentWrite.replay", "may ctx", false},
 
-	{"a library is for its network", "assets", "memberOf", "Contains networkURN URN", false},
+	{"a library is for its network", "assets", "Session.authorize", "Contains network URN", false},
 	{"an asset is for those who see a folder of it", "assets", "member.seesAsset", "folders len", true},
 	{"a folder is opened by moderators alone", "assets", "request.updateFolder", "Open moderator", false},
 	{"a folder that moves away keeps what closes it", "assets", "request.keepClosed", "ContainsFunc closing", true},
