@@ -58,7 +58,7 @@ func (a appRoutes) list(c *call) error {
 		Query:   c.query.text("q"), Group: c.query.text("group"), Owner: c.query.text("owner"),
 		UsingComponent: c.query.text("usingComponent"), UsingVersion: c.query.text("usingVersion"),
 		In: c.query.list("in"), Deleted: c.query.flag("deleted"), After: c.query.cursor("after"),
-		Limit: c.query.limit(),
+		Limit: c.query.count("limit"),
 	}
 	if c.query.Has("in") && in.In == nil {
 		in.In = []string{} // which the domain rejects
@@ -86,20 +86,20 @@ func (a appRoutes) create(c *call) error {
 // app that is absent or that the caller may not see. 422 if withDefaults makes the response larger than 16 MiB.
 func (a appRoutes) latest(c *call) error {
 	return c.version(revalidate, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
-		return s.App(c.r.Context(), c.param(0))
+		return s.App(c.r.Context(), c.params[0])
 	})
 }
 
 // delete serves DELETE /apps/{id}: the app is absent until undelete. 204. 403 for a caller who may only read it; 404;
 // 409 if it has a protected tag.
 func (a appRoutes) delete(c *call) error {
-	return a.as(c).DeleteApp(c.r.Context(), c.param(0))
+	return a.as(c).DeleteApp(c.r.Context(), c.params[0])
 }
 
 // undelete serves POST /apps/{id}/undelete: it restores a deleted app. 200 with {"apps":[App]}. 404; 409 if it is not
 // deleted.
 func (a appRoutes) undelete(c *call) error {
-	app, err := a.as(c).UndeleteApp(c.r.Context(), c.param(0))
+	app, err := a.as(c).UndeleteApp(c.r.Context(), c.params[0])
 	return c.apps([]appsvc.App{app}, err)
 }
 
@@ -109,7 +109,7 @@ func (a appRoutes) erase(c *call) error {
 	if err := c.erases(); err != nil {
 		return err
 	}
-	return a.as(c).EraseApp(c.r.Context(), c.param(0))
+	return a.as(c).EraseApp(c.r.Context(), c.params[0])
 }
 
 // patch serves PATCH /apps/{id} with a JSON Patch (RFC 6902) of the document that latest returns. 200 with
@@ -117,6 +117,6 @@ func (a appRoutes) erase(c *call) error {
 // or does not test the version; 403 for groups; 404; 409 if the app has a newer version or a test fails; 413; 422 if an
 // operation does not apply or the result is not a valid app.
 func (a appRoutes) patch(c *call) error {
-	app, err := a.as(c).Patch(c.r.Context(), c.param(0), &requestBody{c: c})
+	app, err := a.as(c).Patch(c.r.Context(), c.params[0], &requestBody{c: c})
 	return c.apps([]appsvc.App{app}, err)
 }

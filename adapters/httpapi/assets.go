@@ -32,7 +32,7 @@ func (a assetRoutes) authorize(c *call) error { return a.as(c).CheckMember(libra
 
 // libraryOf returns the library that the path names.
 func libraryOf(c *call) assets.Library {
-	return assets.Library{Network: c.param(0), ID: c.param(1)}
+	return assets.Library{Network: c.params[0], ID: c.params[1]}
 }
 
 // askLibrary is ask for a method about the library that the path names.
@@ -86,7 +86,7 @@ func (a assetRoutes) search(c *call) error {
 	if facets := q.text("facets"); q.Has("facets") {
 		in.Facets = q.items("facets", facets)
 	}
-	in.Attributes, in.Tags, in.Limit = q.Values["attribute"], q.names("tags"), q.limit()
+	in.Attributes, in.Tags, in.Limit = q.Values["attribute"], q.names("tags"), q.count("limit")
 	return c.json(askLibrary(c, a.as(c).Search, in))
 }
 
@@ -104,8 +104,8 @@ func (q *query) types() []string {
 // key is a delivery token; 403 if it does not name the folder; 404 if the folder is absent or deleted.
 func (a assetRoutes) showFolder(c *call) error {
 	q := &c.query
-	in := assets.ShowFolderRequest{Folder: c.param(2), Sort: q.filled("sort", "want added or createdAt"),
-		Types: q.types(), After: q.cursor("after"), Limit: q.limit(), Root: c.root()}
+	in := assets.ShowFolderRequest{Folder: c.params[2], Sort: q.filled("sort", "want added or createdAt"),
+		Types: q.types(), After: q.cursor("after"), Limit: q.count("limit"), Root: c.root()}
 	if err := c.json(askLibrary(c, a.as(c).ShowFolder, in)); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (a assetRoutes) changeAssets(c *call) error {
 // asset serves GET …/asset/{asset}: one asset. 200 with the Asset and an ETag, or 304; 404 if it is absent or not
 // visible.
 func (a assetRoutes) asset(c *call) error {
-	asset, err := askLibrary(c, a.as(c).Asset, c.param(2))
+	asset, err := askLibrary(c, a.as(c).Asset, c.params[2])
 	if err == nil {
 		c.w.Header()["Etag"] = []string{asset.ETag()}
 		c.w.Header()["Vary"] = varyCaller
@@ -156,7 +156,7 @@ func (a assetRoutes) folders(c *call) error {
 	in := assets.ListFoldersRequest{IDs: c.query.list("id"), Paths: c.query.list("path"), Label: c.query.text("label"),
 		Deleted: c.query.flag("deleted")}
 	in.After, in.Before = c.query.cursors()
-	in.Limit = c.query.limit()
+	in.Limit = c.query.count("limit")
 	page, err := askLibrary(c, a.as(c).ListFolders, in)
 	if err == nil && page.Next != "" {
 		c.nextHere("since", page.Next, "until")
@@ -190,14 +190,14 @@ func (a assetRoutes) changeFolders(c *call) error {
 // folder serves GET …/folder/{folder}: one folder. 200 with {"folder":Folder}. 404 if it is absent or not visible; a
 // deleted folder is visible to those who may manage it.
 func (a assetRoutes) folder(c *call) error {
-	f, err := askLibrary(c, a.as(c).Folder, c.param(2))
+	f, err := askLibrary(c, a.as(c).Folder, c.params[2])
 	return c.member("folder", f, err)
 }
 
 // permissions serves GET …/folder/{folder}/permissions: the permissions of the folder itself, without those that it
 // inherits. 200 with {"permissions":[Permission]}. 403 for a caller who may view the folder and not manage it; 404.
 func (a assetRoutes) permissions(c *call) error {
-	list, err := askLibrary(c, a.as(c).Permissions, c.param(2))
+	list, err := askLibrary(c, a.as(c).Permissions, c.params[2])
 	return c.member("permissions", list, err)
 }
 
@@ -205,7 +205,7 @@ func (a assetRoutes) permissions(c *call) error {
 // {"permissions":[Permission]}, those after the change. 400; 403 for a caller who may not manage the folder; 404.
 func (a assetRoutes) changePermissions(c *call) error {
 	in := assets.ChangePermissionsRequest{
-		Folder: c.param(2), Fill: fill[assets.ChangePermissionsRequest](c, permissionsBody...)}
+		Folder: c.params[2], Fill: fill[assets.ChangePermissionsRequest](c, permissionsBody...)}
 	list, err := askLibrary(c, a.as(c).ChangePermissions, in)
 	return c.member("permissions", list, err)
 }
@@ -215,7 +215,7 @@ func (a assetRoutes) changePermissions(c *call) error {
 // asset: 200, 400, 403 or 404. 400; 403 for a caller who may not edit the folder; 404 for a folder that is absent or
 // not visible.
 func (a assetRoutes) assign(c *call) error {
-	in := assets.AssignAssetsRequest{Folder: c.param(2), Fill: fill[assets.AssignAssetsRequest](c)}
+	in := assets.AssignAssetsRequest{Folder: c.params[2], Fill: fill[assets.AssignAssetsRequest](c)}
 	return c.json(askLibrary(c, a.as(c).AssignAssets, in))
 }
 

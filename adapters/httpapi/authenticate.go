@@ -104,7 +104,9 @@ func OfPage(r *http.Request) bool {
 // TagsOnly, else 401. A Principal without a URN and without such Tags is no mistake: nobody was recognised, so it is
 // 401.
 func (h *handler) authenticate(c *call) error {
-	c.again = h.Streams.rechecked() // first, so that a stream notices a Recheck that comes while it begins
+	h.Streams.mu.Lock() // first, so that a stream notices a Recheck that comes while it begins
+	c.again = h.Streams.again
+	h.Streams.mu.Unlock()
 	from := &provenance{limit: h.Limits.Token, page: c.route != nil && c.route.is(shared)}
 	r := c.r.WithContext(context.WithValue(c.r.Context(), provenanceKey{}, from))
 	r.Body = http.NoBody // it is read later, by its endpoint

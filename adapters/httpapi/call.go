@@ -98,15 +98,12 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *call {
 
 // pathVersion returns the i-th parameter of the path as a version. No resource has another name.
 func (c *call) pathVersion(i int) vitrine.Version {
-	v, err := vitrine.ParseVersion(c.param(i))
+	v, err := vitrine.ParseVersion(c.params[i])
 	if err != nil && c.query.err == nil {
 		c.query.err = errNoResource
 	}
 	return v
 }
-
-// param returns the i-th parameter of the path, from 0.
-func (c *call) param(i int) string { return c.params[i] }
 
 // log writes an error line about a response whose sentence does not tell the cause. Tokens in the cause are replaced.
 // The path is logged without the query, which may have a token.

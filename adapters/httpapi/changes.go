@@ -88,7 +88,7 @@ func serveFeed[E any](
 // pageOfFeed returns the parameter limit. A stream has pages of its own, since a page waits in memory until the client
 // has read it.
 func (c *call) pageOfFeed(ofStream int) int {
-	limit := c.query.limit()
+	limit := c.query.count("limit")
 	if c.streams() {
 		limit = ofStream
 	}

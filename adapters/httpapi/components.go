@@ -48,7 +48,7 @@ func (a appRoutes) createComponent(c *call) error {
 // next goes into after. 403 without the right to components; 400 and 413 for a manifest that createComponent would
 // reject.
 func (a appRoutes) checkComponent(c *call) error {
-	in := appsvc.CheckComponentRequest{Name: c.param(0), After: c.query.cursor("after"),
+	in := appsvc.CheckComponentRequest{Name: c.params[0], After: c.query.cursor("after"),
 		Fill: func(in *appsvc.CheckComponentRequest) error {
 			err := c.readBody()
 			in.Manifest = c.body
@@ -70,7 +70,7 @@ func (a appRoutes) upgrade(c *call) error {
 		return err
 	}
 	in := body.UpgradeRequest
-	in.Name, in.DryRun = c.param(0), c.query.flag("dryRun")
+	in.Name, in.DryRun = c.params[0], c.query.flag("dryRun")
 	if body.After != nil {
 		in.After = *body.After
 	}
@@ -100,14 +100,14 @@ func (a appRoutes) replace(c *call) error {
 // show an app need its components. 200 with a shownComponent, or 404. configSchema is not in it; componentVersion has
 // it.
 func (a appRoutes) component(c *call) error {
-	x, err := ask(c, a.as(c).Component, c.param(0))
+	x, err := ask(c, a.as(c).Component, c.params[0])
 	return c.json(shownComponent{x.Name, x.Version, x.Version, x.Description(), x.Main}, err)
 }
 
 // deleteComponent serves DELETE /components/{name}: it removes all versions of a component. Elements keep their copies.
 // 204 without a body. 403 without the right to components; 404.
 func (a appRoutes) deleteComponent(c *call) error {
-	in := appsvc.DeleteComponentRequest{Name: c.param(0), IdempotencyKey: c.key}
+	in := appsvc.DeleteComponentRequest{Name: c.params[0], IdempotencyKey: c.key}
 	return a.as(c).DeleteComponent(c.r.Context(), in)
 }
 
@@ -117,7 +117,8 @@ func (a appRoutes) deleteComponent(c *call) error {
 // The service returns each item as the JSON text of {id, name, version, main, description}, which is put into the
 // response as it is.
 func (a appRoutes) componentVersions(c *call) error {
-	in := appsvc.ListComponentVersionsRequest{Name: c.param(0), After: c.query.cursor("after"), Limit: c.query.limit()}
+	in := appsvc.ListComponentVersionsRequest{Name: c.params[0], After: c.query.cursor("after"),
+		Limit: c.query.count("limit")}
 	list, err := askPage(c, a.as(c).ListComponentVersions, in, "after")
 	manifests := make([]jsontext.Value, len(list))
 	for i, component := range list {
@@ -129,7 +130,7 @@ func (a appRoutes) componentVersions(c *call) error {
 // componentVersion serves GET /components/{name}/versions/{version}: the manifest as it was given, with its unknown
 // members, and its id if it was given without one. Any valid token will do. 200, or 404.
 func (a appRoutes) componentVersion(c *call) error {
-	component, err := a.as(c).ComponentVersion(c.r.Context(), c.param(0), c.param(1))
+	component, err := a.as(c).ComponentVersion(c.r.Context(), c.params[0], c.params[1])
 	c.out = append(c.out[:0], component.Manifest...)
 	return err
 }

@@ -74,7 +74,8 @@ func (a appRoutes) deliver(c *call) error {
 	if len(ids) > mostDelivered {
 		return fault.Invalid("app", "want the ids of 1 to %d apps, have %d", mostDelivered, len(ids))
 	}
-	published := appsvc.ListPublishedRequest{Tag: c.param(0), Limit: c.query.limit(), After: c.query.cursor("after")}
+	published := appsvc.ListPublishedRequest{Tag: c.params[0], Limit: c.query.count("limit"),
+		After: c.query.cursor("after")}
 	for _, name := range []string{"limit", "after"} {
 		if len(ids) > 0 && c.query.Has(name) {
 			return fault.Invalid(name, "want it without app, for a list of what the tag publishes")
@@ -93,7 +94,7 @@ func (a appRoutes) deliver(c *call) error {
 		}
 	}
 	root := c.root()
-	key := deliveryKey{root, c.param(0), c.r.URL.RawQuery}
+	key := deliveryKey{root, c.params[0], c.r.URL.RawQuery}
 	d, found := c.h.deliveries.Get(key)
 	if !found || isClosed(d.changed) || !time.Now().Before(d.until) || !reflect.DeepEqual(d.by, c.by.Caller) {
 		// before it reads

@@ -67,7 +67,7 @@ type List struct {
 // View that is repeated.
 func NewList[T, W any](r *Request, name string, items iter.Seq2[T, error], after func(T) string,
 	show func(T) (*W, error)) (List, error) {
-	limit, err := paging.Limit(r.call.query.limit(), usualItems, mostItems)
+	limit, err := paging.Limit(r.call.query.count("limit"), usualItems, mostItems)
 	if err != nil {
 		return List{}, err
 	}
@@ -132,7 +132,7 @@ type Request struct {
 }
 
 // Param returns the i-th parameter of the path, from 0.
-func (r *Request) Param(i int) string { return r.call.param(i) }
+func (r *Request) Param(i int) string { return r.call.params[i] }
 
 // Text returns a parameter of the query that is given once at most. A wrong value becomes a 400 whatever Serve returns,
 // so read the parameters first, and stop if Wrong is true.

@@ -54,7 +54,7 @@ func (a assetRoutes) upload(c *call) error {
 // the asset's file. 200 with {"asset":Asset}, and the errors of upload; 412 if the asset has another ETag; 422 if it
 // has no file; 428 without If-Match.
 func (a assetRoutes) replaceFile(c *call) error {
-	in := assets.ReplaceFileRequest{Asset: c.param(2), IfMatch: c.ifMatch(), Size: max(c.r.ContentLength, 0)}
+	in := assets.ReplaceFileRequest{Asset: c.params[2], IfMatch: c.ifMatch(), Size: max(c.r.ContentLength, 0)}
 	asset, err := a.as(c).ReplaceFile(c.r.Context(), libraryOf(c), in, &fileBody{c: c})
 	return c.member("asset", asset, err)
 }
@@ -62,7 +62,7 @@ func (a assetRoutes) replaceFile(c *call) error {
 // editFile serves PATCH …/asset/{asset} with the header If-Match and {"title", "alt", "focus", "createdAt"}: it changes
 // those members of an asset with a file that the body has. 200 with {"asset":Asset}. 400; 403; 404; 412; 422; 428.
 func (a assetRoutes) editFile(c *call) error {
-	in := assets.EditFileRequest{Asset: c.param(2), IfMatch: c.ifMatch(),
+	in := assets.EditFileRequest{Asset: c.params[2], IfMatch: c.ifMatch(),
 		Fill: fill[assets.EditFileRequest](c, fileMembers...)}
 	asset, err := askLibrary(c, a.as(c).EditFile, in)
 	return c.member("asset", asset, err)
@@ -125,7 +125,7 @@ func (b *fileBody) Reserve(ctx context.Context, bytes int64) (release func(), er
 	all := b.c.h.large
 	x := &slot{all: all, caller: "pictures of " + b.c.counted()}
 	count := min((bytes+slotBytes-1)/slotBytes, int64(all.total-max(all.total/4, 1)))
-	return x.release, x.acquire(ctx, int(count), math.MaxInt64)
+	return func() { x.keep(0) }, x.acquire(ctx, int(count), math.MaxInt64)
 }
 
 // file serves GET /x/file/{id}/{name}: the bytes of a file, without a token. 200, or 206 with a part of them; 304. With
@@ -134,13 +134,13 @@ func (b *fileBody) Reserve(ctx context.Context, bytes int64) (release func(), er
 // removed or replaced.
 func (a assetRoutes) file(c *call) error {
 	version := c.query.text("v")
-	in := assets.FileRequest{ID: c.param(0), Name: c.param(1), Width: c.query.count("w")}
+	in := assets.FileRequest{ID: c.params[0], Name: c.params[1], Width: c.query.count("w")}
 	file, err := ask(c, a.svc.File, in)
 	if err != nil {
 		return err
 	}
 	defer file.Bytes.Close()
-	c.turn.release()
+	c.turn.keep(0)
 	if !c.drain() {
 		return errBodyMissing
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -148,9 +149,9 @@ func (h *handler) end(c *call) {
 	if h.Observer != nil {
 		defer h.observe(c)
 	}
-	defer c.slot.release()
-	defer c.large.release()
-	defer c.turn.release() // after a panic
+	defer c.slot.keep(0)
+	defer c.large.keep(0)
+	defer c.turn.keep(0) // after a panic
 	cause := recover()
 	if cause == nil {
 		return
@@ -174,11 +175,15 @@ func (c *call) work() error {
 	var begun time.Time
 	for c.within = notLarge; ; {
 		c.status = c.route.status
-		err := c.takeTurn()
+		var err error
+		if (!c.route.writes() || c.route.is(rpc)) && c.route.path != healthPath { // it is a read, or may be
+			c.turn = slot{all: c.h.reads, caller: c.counted()}
+			err = c.turn.acquire(c.r.Context(), 1, math.MaxInt64)
+		}
 		if err == nil {
 			err = c.route.call(c)
 		}
-		c.turn.release()
+		c.turn.keep(0)
 		if err == nil && len(c.out) > notLarge && c.enlarge(c.uses(len(c.out)), 0) != nil && !c.route.writes() {
 			err = &appsvc.MemoryError{Bytes: len(c.out)}
 		}

@@ -23,14 +23,14 @@ func (c *call) people(find func(ctx context.Context, id, query string) ([]appsvc
 	if c.query.err != nil {
 		return c.query.err
 	}
-	people, err := find(c.r.Context(), c.param(0), query)
+	people, err := find(c.r.Context(), c.params[0], query)
 	return c.member("people", people, err)
 }
 
 // inbox serves GET /x/inbox: what waits for a person. 200 with {"items":[InboxItem],"next","until"}. 400 for limit or
 // after; 403 for a key.
 func (a appRoutes) inbox(c *call) error {
-	in := appsvc.InboxRequest{After: c.query.cursor("after"), Limit: c.query.limit()}
+	in := appsvc.InboxRequest{After: c.query.cursor("after"), Limit: c.query.count("limit")}
 	return c.json(ask(c, a.as(c).Inbox, in))
 }
 

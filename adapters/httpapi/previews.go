@@ -26,7 +26,7 @@ var errNoPreview = errorf(http.StatusUnauthorized,
 // previews serves GET /apps/{id}/previews: the links of an app that have not expired, newest first. 200 with
 // {"previews":[Preview]}. 403 for keys, and for who may only read the app; 404.
 func (a appRoutes) previews(c *call) error {
-	list, err := ask(c, a.as(c).ListPreviews, c.param(0))
+	list, err := ask(c, a.as(c).ListPreviews, c.params[0])
 	return c.member("previews", list, err)
 }
 
@@ -44,7 +44,7 @@ func (a appRoutes) createPreview(c *call) error {
 		return err
 	}
 	in := body.CreatePreviewRequest
-	in.AppID = c.param(0)
+	in.AppID = c.params[0]
 	for to, value := range map[*string]*string{&in.Version: body.Version, &in.Release: body.Release} {
 		if value != nil {
 			*to = *value
@@ -58,7 +58,7 @@ func (a appRoutes) createPreview(c *call) error {
 
 // deletePreview serves DELETE /apps/{id}/previews/{preview}: 204. 403 as for the list; 404.
 func (a appRoutes) deletePreview(c *call) error {
-	return a.as(c).DeletePreview(c.r.Context(), c.param(0), c.param(1))
+	return a.as(c).DeletePreview(c.r.Context(), c.params[0], c.params[1])
 }
 
 // authorizePreview returns an error unless the request has a secret, in the one place where it may be.

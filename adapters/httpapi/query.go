@@ -121,9 +121,6 @@ func (q *query) cursors() (since, until string) {
 // noLimit is a number that every domain rejects.
 const noLimit = -1
 
-// limit returns the parameter limit.
-func (q *query) limit() int { return q.count("limit") }
-
 // count returns a parameter that is a decimal number of 1 or more. It returns 0 if the parameter is not given, and
 // noLimit for anything else, so that the domain rejects it and names the numbers that it allows.
 func (q *query) count(name string) int {

@@ -39,7 +39,7 @@ func (c *call) releaseBody() (in appsvc.UpdateReleaseRequest, err error) {
 func (a appRoutes) releases(c *call) error {
 	in := appsvc.ListReleasesRequest{
 		State: appsvc.ReleaseState(c.query.filled("state", "want open, scheduled, done or cancelled")),
-		AppID: c.query.text("app"), After: c.query.cursor("after"), Limit: c.query.limit()}
+		AppID: c.query.text("app"), After: c.query.cursor("after"), Limit: c.query.count("limit")}
 	list, err := askPage(c, a.as(c).ListReleases, in, "after")
 	return c.member("releases", list, err)
 }
@@ -64,7 +64,7 @@ func (a appRoutes) createRelease(c *call) error {
 }
 
 // release serves GET /x/releases/{id}: 200 with the Release; 404 unless the caller may read every app of it.
-func (a appRoutes) release(c *call) error { return c.json(ask(c, a.as(c).Release, c.param(0))) }
+func (a appRoutes) release(c *call) error { return c.json(ask(c, a.as(c).Release, c.params[0])) }
 
 // updateRelease serves PUT /x/releases/{id} with {"version", "name", "note", "moves", "at", "until", "ask"}: 200 with
 // the Release. 400; 403 and 404 as for createRelease; 409 for another version, and for a release that was run or
@@ -74,7 +74,7 @@ func (a appRoutes) updateRelease(c *call) error {
 	if err != nil {
 		return err
 	}
-	in.ID = c.param(0)
+	in.ID = c.params[0]
 	return c.json(ask(c, a.as(c).UpdateRelease, in))
 }
 
@@ -92,6 +92,6 @@ func (a appRoutes) releaseAction(
 		if err := c.decode(&body); err != nil {
 			return err
 		}
-		return c.json(method(a.as(c), c.r.Context(), c.param(0), body.Version))
+		return c.json(method(a.as(c), c.r.Context(), c.params[0], body.Version))
 	}, 0, jsonBody)
 }

@@ -76,7 +76,8 @@ func (c *crowd) do(user, method, path, body string, want int) string {
 // take takes slots for a caller, until the function that it returns is called.
 func (c *crowd) take(user string, count int) (leave func()) {
 	c.t.Helper()
-	return taken(c.t, c.large, "urn:vitrine:example.test:user="+user, "", count).release
+	x := taken(c.t, c.large, "urn:vitrine:example.test:user="+user, "", count)
+	return func() { x.keep(0) }
 }
 
 // unread asks for a path over a connection and reads nothing.
@@ -246,7 +247,7 @@ func TestErasuresAndExportsHaveSlots(t *testing.T) {
 			if took := time.Since(begun); took != erasePatience {
 				t.Errorf("%s %s: 503 after %v", erasure.method, erasure.path, took)
 			}
-			time.AfterFunc(erasePatience/2, all.release)
+			time.AfterFunc(erasePatience/2, func() { all.keep(0) })
 			do(erasure.method, erasure.path, erasure.body, erasure.done)
 			if took := time.Since(begun) - erasePatience; took != erasePatience/2 {
 				t.Errorf("%s %s: done after %v", erasure.method, erasure.path, took)
@@ -262,7 +263,7 @@ func TestErasuresAndExportsHaveSlots(t *testing.T) {
 		}
 		do("HEAD", export, "", 200)
 		do("GET", "/x/reviews/collections?network=example.test", "", 200)
-		all.release()
+		all.keep(0)
 		do("GET", export, "", 200)
 		if n := h.exports.inUse(); n != 0 {
 			t.Errorf("%d exports are under way in the end", n)

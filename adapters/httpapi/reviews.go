@@ -200,7 +200,7 @@ func (v reviewRoutes) source(c *call) string {
 // is one. 400.
 func (v reviewRoutes) collections(c *call) error {
 	in := reviews.ListCollectionsRequest{Network: c.network, Source: v.source(c), After: c.query.cursor("after"),
-		Limit: c.query.limit()}
+		Limit: c.query.count("limit")}
 	list, err := askPage(c, v.as(c).ListCollections, in, "after")
 	return c.member("collections", list, err)
 }
@@ -209,8 +209,8 @@ func (v reviewRoutes) collections(c *call) error {
 // without imported_email. 200 with {"reviews":[ReviewRecord]} and a Link to the next page if there is one. 400, also if
 // several sources have a collection of this id and source names none of them; 404.
 func (v reviewRoutes) reviews(c *call) error {
-	in := reviews.ListReviewsRequest{Network: c.network, Source: v.source(c), Collection: c.param(0),
-		After: c.query.cursor("after"), Limit: c.query.limit()}
+	in := reviews.ListReviewsRequest{Network: c.network, Source: v.source(c), Collection: c.params[0],
+		After: c.query.cursor("after"), Limit: c.query.count("limit")}
 	list, err := askPage(c, v.as(c).ListReviews, in, "after")
 	return c.member("reviews", list, err)
 }
@@ -219,8 +219,8 @@ func (v reviewRoutes) reviews(c *call) error {
 // with a reviews.Shown, an ETag, a Cache-Control for shared caches and a Link to the next page if there is one; or 304.
 // 400; 401 unless the key is a delivery token; 403 if it may not show reviews of the network; 404.
 func (v reviewRoutes) show(c *call) error {
-	in := reviews.ListReviewsRequest{Network: c.param(0), Collection: c.param(1), Source: v.source(c),
-		After: c.query.cursor("after"), Limit: c.query.limit()}
+	in := reviews.ListReviewsRequest{Network: c.params[0], Collection: c.params[1], Source: v.source(c),
+		After: c.query.cursor("after"), Limit: c.query.count("limit")}
 	shown, err := ask(c, v.as(c).Show, in)
 	if err := c.json(shown, err); err != nil {
 		return err
@@ -239,7 +239,7 @@ var recordsType = []string{"application/x-ndjson"}
 // only response with imported_email. 200; if an error comes after the first bytes, the connection is cut, so that a
 // client sees that the file is not whole. 429 if no slot becomes free within a second.
 func (v reviewRoutes) export(c *call) (err error) {
-	c.turn.release()
+	c.turn.keep(0)
 	if !c.drain() {
 		return errBodyMissing
 	}
@@ -329,7 +329,7 @@ func (u *upload) content() (io.Reader, error) {
 // response.
 func (u *upload) release() {
 	u.drained, u.bodyEnded = u.whole, u.whole
-	u.slot.release()
+	u.slot.keep(0)
 	if server, ok := u.r.Context().Value(http.ServerContextKey).(*http.Server); ok && server.WriteTimeout > 0 {
 		_ = u.client.control.SetWriteDeadline(time.Now().Add(server.WriteTimeout))
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"math"
 	"net/http"
 	"net/netip"
 	"runtime"
@@ -200,10 +199,7 @@ func (s *slots) cutSlowest(x *slot) {
 	}
 }
 
-// release releases all slots of the request. It may be called on nil.
-func (x *slot) release() { x.keep(0) }
-
-// keep releases the slots of the request beyond count. It may be called on nil.
+// keep releases the slots of the request beyond count; 0 releases all of them. It may be called on nil.
 func (x *slot) keep(count int) {
 	if x == nil || x.count <= count {
 		return
@@ -273,15 +269,6 @@ func readsAtATime() int { return max(16, 4*runtime.GOMAXPROCS(0)) }
 // readsOfCaller is how many reads keep all processors at work, also while half of them wait for the store. With more of
 // them a read of another caller would wait longer for a processor than for its slot.
 func readsOfCaller() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
-
-// takeTurn takes the slot of a read, if the request is one or may be.
-func (c *call) takeTurn() error {
-	if c.route.writes() && !c.route.is(rpc) || c.route.path == healthPath {
-		return nil
-	}
-	c.turn = slot{all: c.h.reads, caller: c.counted()}
-	return c.turn.acquire(c.r.Context(), 1, math.MaxInt64)
-}
 
 // client is how fast the client of a request with slots sends its body or reads the response. Only the time in which
 // the server waits for it counts.

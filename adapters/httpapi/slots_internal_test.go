@@ -67,8 +67,8 @@ func TestSlotsAreCounted(t *testing.T) {
 		rejected("e", "o", "5 uploads are under way")
 		go func() {
 			time.Sleep(slotPatience / 2)
-			first.release()
-			first.release() // which changes nothing
+			first.keep(0)
+			first.keep(0) // which changes nothing
 		}()
 		x, _ := s.slotFor("e", "o")
 		if err := x.acquire(t.Context(), 1, slotPatience); err != nil || s.inUse() != 5 {
@@ -86,7 +86,7 @@ func TestALargeRequestIsCarriedOut(t *testing.T) {
 		t.Error("another one of the caller was let in")
 	}
 	taken(t, s, "b", "", 4)
-	x.release()
+	x.keep(0)
 	if err := y.acquire(t.Context(), 1, 0); err != nil {
 		t.Error(err)
 	}
@@ -124,7 +124,7 @@ func TestTheSlowestIsCutOff(t *testing.T) {
 						break
 					}
 				}
-				x.release()
+				x.keep(0)
 			}()
 		}
 		enter := func() error {
@@ -223,7 +223,7 @@ func TestCallersGetSlotsOneAfterTheOther(t *testing.T) {
 						t.Error(err)
 					}
 					time.Sleep(time.Second)
-					x.release()
+					x.keep(0)
 					mu.Lock()
 					defer mu.Unlock()
 					ended[caller] = append(ended[caller], time.Since(begun))
@@ -267,7 +267,7 @@ func TestAReadThatIsGivenUpTakesNoSlot(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
-		first.release()
+		first.keep(0)
 		if reads.used != 0 || len(reads.callers) != 0 || len(reads.waiting) != 0 {
 			t.Errorf("%d slots are used, and %d callers are known", reads.used, len(reads.callers))
 		}
@@ -314,7 +314,7 @@ func TestOnlyReadsWaitForASlotOfReads(t *testing.T) {
 			t.Errorf("a write is %d", w.Code)
 		}
 		begun := time.Now()
-		time.AfterFunc(time.Second, another.release)
+		time.AfterFunc(time.Second, func() { another.keep(0) })
 		if w := do(t.Context(), "GET", "/apps/", ""); w.Code != 200 || time.Since(begun) != time.Second {
 			t.Errorf("a read is %d after %v", w.Code, time.Since(begun))
 		}

@@ -77,13 +77,6 @@ func (s *Streams) Recheck(users ...string) {
 	}
 }
 
-// rechecked returns a channel that the next Recheck closes.
-func (s *Streams) rechecked() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.again
-}
-
 // put adds a stream to those that are open, or removes it.
 func (s *Streams) put(one *stream, open bool) {
 	s.mu.Lock()
@@ -147,7 +140,7 @@ func (c *call) stream(
 	after string, changed func(string) (string, <-chan struct{}),
 	page func(*stream) (next string, more bool, err error),
 ) error {
-	c.turn.release()
+	c.turn.keep(0)
 	if !c.drain() {
 		return errBodyMissing
 	}
@@ -277,7 +270,7 @@ func (s *stream) send() bool {
 		s.out = nil
 	}
 	s.out = s.out[:0]
-	s.large.release()
+	s.large.keep(0)
 	s.sentAt = time.Now()
 	return err == nil && s.client.control.Flush() == nil
 }

@@ -26,8 +26,8 @@ func (c *call) tags(tags []appsvc.Tag, embed bool, err error) error {
 // the app does not have yet. 200 with {"tags":[Tag],"rules":[TagRule]} and a Link to the next page if there is one;
 // embedApps=true adds the apps. 400 for embedApps or limit; 404 for an app that is absent or not visible.
 func (a appRoutes) tags(c *call) error {
-	in := appsvc.ListTagsRequest{AppID: c.param(0), Embed: c.query.flag("embedApps"), After: c.query.text("after"),
-		Limit: c.query.limit()}
+	in := appsvc.ListTagsRequest{AppID: c.params[0], Embed: c.query.flag("embedApps"), After: c.query.text("after"),
+		Limit: c.query.count("limit")}
 	tags, err := askPage(c, a.as(c).ListTags, in, "after")
 	if err := c.tags(tags, in.Embed, err); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (a appRoutes) tags(c *call) error {
 // tag serves GET /apps/{id}/tags/{tag}: one tag. 200 with {"tags":[Tag]}; embedApps=true adds the app. 404 for an app
 // or a tag that is absent or not visible.
 func (a appRoutes) tag(c *call) error {
-	in := appsvc.TagRequest{AppID: c.param(0), Name: c.param(1), Embed: c.query.flag("embedApps")}
+	in := appsvc.TagRequest{AppID: c.params[0], Name: c.params[1], Embed: c.query.flag("embedApps")}
 	tag, err := ask(c, a.as(c).Tag, in)
 	return c.tags([]appsvc.Tag{tag}, in.Embed, err)
 }
@@ -60,7 +60,7 @@ func (a appRoutes) tag(c *call) error {
 // does not point to from, and with wrong_state if there is nothing to roll back; 422 for too many tags.
 func (a appRoutes) putTag(c *call) error {
 	in := appsvc.PutTagRequest{
-		AppID: c.param(0), Name: c.param(1), Embed: c.query.flag("embedApps"), IdempotencyKey: c.key, Fill: c.fillTag}
+		AppID: c.params[0], Name: c.params[1], Embed: c.query.flag("embedApps"), IdempotencyKey: c.key, Fill: c.fillTag}
 	tag, err := ask(c, a.as(c).PutTag, in)
 	tags := []appsvc.Tag{tag}
 	if err == nil && tag.AppVersion.IsZero() { // a roll back has removed it
@@ -98,7 +98,7 @@ func (a appRoutes) deleteTag(c *call) error {
 	if c.query.flag("embedApps"); c.query.err != nil {
 		return c.query.err
 	}
-	in := appsvc.DeleteTagRequest{AppID: c.param(0), Name: c.param(1), IdempotencyKey: c.key}
+	in := appsvc.DeleteTagRequest{AppID: c.params[0], Name: c.params[1], IdempotencyKey: c.key}
 	return a.as(c).DeleteTag(c.r.Context(), in)
 }
 
@@ -106,8 +106,8 @@ func (a appRoutes) deleteTag(c *call) error {
 // {"moves":[TagMove]} and a Link to the next page if there is one. 400 for before or limit; 404 for a tag that never
 // was.
 func (a appRoutes) tagMoves(c *call) error {
-	in := appsvc.ListTagMovesRequest{AppID: c.param(0), Name: c.param(1), After: c.query.cursor("before"),
-		Limit: c.query.limit()}
+	in := appsvc.ListTagMovesRequest{AppID: c.params[0], Name: c.params[1], After: c.query.cursor("before"),
+		Limit: c.query.count("limit")}
 	moves, err := askPage(c, a.as(c).ListTagMoves, in, "before")
 	return c.member("moves", moves, err)
 }
@@ -123,11 +123,11 @@ func (a appRoutes) tagged(c *call) error {
 			return errTagsOnly
 		}
 		return c.version(noStore, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
-			return s.TaggedAppIn(c.r.Context(), c.param(0), c.param(1), release)
+			return s.TaggedAppIn(c.r.Context(), c.params[0], c.params[1], release)
 		})
 	}
 	return c.version(revalidate, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
-		return s.TaggedApp(c.r.Context(), c.param(0), c.param(1))
+		return s.TaggedApp(c.r.Context(), c.params[0], c.params[1])
 	})
 }
 
@@ -135,6 +135,6 @@ func (a appRoutes) tagged(c *call) error {
 // {"tags":[Tag]}; apps that the caller may not see and apps without this tag are left out. 400 without appId or for too
 // many; 404 for a name that no tag can have.
 func (a appRoutes) tagsNamed(c *call) error {
-	tags, err := a.as(c).TagsNamed(c.r.Context(), c.param(0), c.query.Values["appId"])
+	tags, err := a.as(c).TagsNamed(c.r.Context(), c.params[0], c.query.Values["appId"])
 	return c.tags(tags, false, err)
 }

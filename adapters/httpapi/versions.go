@@ -27,13 +27,13 @@ func (a appRoutes) versionsOfQuery(c *call) error {
 // versionsOfPath serves GET /apps/{id}/versions/. Its Link has the same path, and the Link of versionsOfQuery has the
 // other one, so a client that walks through the pages stays at the address that it knows.
 func (a appRoutes) versionsOfPath(c *call) error {
-	return a.versions(c, c.param(0))
+	return a.versions(c, c.params[0])
 }
 
 // versions serves the versions of an app, newest first: 200 with {"apps":[App]} and a Link to the next page if there is
 // one. 400 for before or limit; 404 for an app that is absent or not visible.
 func (a appRoutes) versions(c *call, id string) error {
-	in := appsvc.ListVersionsRequest{AppID: id, Before: c.query.before(), Limit: c.query.limit()}
+	in := appsvc.ListVersionsRequest{AppID: id, Before: c.query.before(), Limit: c.query.count("limit")}
 	return c.apps(askPage(c, a.as(c).ListVersions, in, "before"))
 }
 
@@ -44,7 +44,7 @@ func (a appRoutes) versions(c *call, id string) error {
 func (a appRoutes) version(c *call) error {
 	v := c.pathVersion(1)
 	return c.version(immutable, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
-		return s.Version(c.r.Context(), c.param(0), v)
+		return s.Version(c.r.Context(), c.params[0], v)
 	})
 }
 
@@ -141,7 +141,7 @@ func versionOf(latest *bool, name string, number *string) (vitrine.Version, erro
 // {"history":[HistoryEntry]} and a Link to the next page if there is one. 400 for before or limit; 404 for an app that
 // is absent or not visible.
 func (a appRoutes) history(c *call) error {
-	in := appsvc.ListHistoryRequest{AppID: c.param(0), Before: c.query.before(), Limit: c.query.limit()}
+	in := appsvc.ListHistoryRequest{AppID: c.params[0], Before: c.query.before(), Limit: c.query.count("limit")}
 	list, err := askPage(c, a.as(c).ListHistory, in, "before")
 	return c.member("history", list, err)
 }
@@ -155,6 +155,6 @@ func (a appRoutes) diff(c *call) error {
 	if c.query.err != nil {
 		return c.query.err
 	}
-	diff, err := a.as(c).Diff(c.r.Context(), c.param(0), from, to)
+	diff, err := a.as(c).Diff(c.r.Context(), c.params[0], from, to)
 	return c.json(diff, err)
 }
