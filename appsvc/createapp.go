@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/vitrine-go/vitrine"
 )
@@ -21,6 +22,16 @@ type CreateAppRequest struct {
 type NewElement struct {
 	Component ComponentRef    `json:"component"`
 	Config    json.RawMessage `json:"config"` // an object that conforms to the component's configSchema
+}
+
+// ElementOf returns an element with a component and a config, which json.Marshal encodes as an object. ConfigAs reads
+// it.
+func ElementOf(component ComponentRef, config any) (NewElement, error) {
+	text, err := json.Marshal(config)
+	if err != nil {
+		err = fmt.Errorf("appsvc: the config of a new element of %s: %w", component.Name, err)
+	}
+	return NewElement{component, text}, err
 }
 
 // CreateApp stores a new app with version 0. The caller becomes its owner, and the service gives it a random id.

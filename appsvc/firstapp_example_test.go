@@ -2,7 +2,6 @@ package appsvc_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,11 @@ import (
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
+
+// poll is a config of the component poll.
+type poll struct {
+	Question string `json:"question"`
+}
 
 func firstApp(ctx context.Context) error {
 	db := memory.New() // or sqlite.Open, or postgres.Open
@@ -31,14 +35,12 @@ func firstApp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{
-		Title:  "Front page",
-		Groups: []string{site},
-		Elements: []appsvc.NewElement{{
-			Component: appsvc.ComponentRef{Name: "poll", Version: "1.0.0"},
-			Config:    json.RawMessage(`{"question": "Tea?"}`),
-		}},
-	}) // version 0
+	element, err := appsvc.ElementOf(appsvc.ComponentRef{Name: "poll", Version: "1.0.0"}, poll{Question: "Tea?"})
+	if err != nil {
+		return err
+	}
+	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site},
+		Elements: []appsvc.NewElement{element}}) // version 0
 	if err != nil {
 		return err
 	}
@@ -61,15 +63,27 @@ func firstApp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(live.Version, content.Title, string(content.Elements[0].Config))
-	return nil
+	shown, err := appsvc.ConfigAs[poll](content.Elements[0])
+	fmt.Println(live.Version, content.Title, shown.Question)
+	return err
 }
 
 func Example() {
 	if err := firstApp(context.Background()); err != nil {
 		fmt.Println(err)
 	}
-	// Output: 1 Front page {"question":"Coffee?"}
+	// Output: 1 Front page Coffee?
+}
+
+func TestAConfigThatIsNoJSON(t *testing.T) {
+	_, err := appsvc.ElementOf(appsvc.ComponentRef{Name: "poll", Version: "1.0.0"}, make(chan int))
+	if err == nil || !strings.Contains(err.Error(), "element of poll") {
+		t.Errorf("%v", err)
+	}
+	_, err = appsvc.ConfigAs[poll](appsvc.Element{ID: "7", Config: []byte(`{"question": 1}`)})
+	if err == nil || !strings.Contains(err.Error(), "element 7") {
+		t.Errorf("%v", err)
+	}
 }
 
 // A comment that says where another one explains something names a heading of it.

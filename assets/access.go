@@ -58,7 +58,7 @@ func (s *Session) authorize(lib Library) (member, error) {
 	}
 	m.moderator = slices.ContainsFunc(s.by.Moderates, func(u string) bool { return urn.Contains(u, network) })
 	if !m.moderator && !urn.Contains(network, s.by.URN) {
-		return member{}, fault.Forbidden("the caller does not belong to the network")
+		return member{}, fault.Forbidden("the caller does not belong to the network %q", network)
 	}
 	return m, checkLibrary(lib, network, s.service.limits.Name)
 }

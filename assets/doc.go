@@ -13,9 +13,6 @@
 // AllAssets, ListFolders and AllFolders. Assets, folders, permissions, attributes, events and a
 // SearchPage marshal to the JSON of the HTTP API and back.
 //
-// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called,
-// over HTTP by a handler of the program before that of httpapi.
-//
 // An app that shows an asset keeps what it shows, such as the URL and the text, and not the id: a page may not read
 // assets.
 //

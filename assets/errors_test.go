@@ -57,6 +57,10 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"a library", d.As(moderator).CheckMember(assets.Library{Network: "example.test", ID: "too long to be one"}),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid",
 				Reason: "the id of a library has 1 to 16 characters of UTF-8, none of them a control character"}},
+		{"a URN in place of the name of a network", d.As(moderator).CheckMember(assets.Library{
+			Network: "urn:vitrine:example.test", ID: "example.test"}),
+			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
+				Reason: `the caller does not belong to the network "urn:vitrine:urn:vitrine:example.test"`}},
 		{"a caller", d.As(vitrine.Caller{URN: "nobody"}).CheckMember(lib),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid",
 				Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},
