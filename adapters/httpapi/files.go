@@ -241,3 +241,13 @@ func (w *fileWriter) Write(p []byte) (int, error) {
 	err := w.write(p)
 	return int(w.written - before), err
 }
+
+// ReadFrom lets http.ServeContent copy with a buffer that other downloads have used before.
+func (w *fileWriter) ReadFrom(r io.Reader) (int64, error) {
+	b, _ := w.h.copies.Get().(*[128 << 10]byte)
+	if b == nil {
+		b = new([128 << 10]byte)
+	}
+	defer w.h.copies.Put(b)
+	return io.CopyBuffer(struct{ io.Writer }{w}, r, b[:])
+}

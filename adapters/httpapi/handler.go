@@ -35,6 +35,7 @@ type handler struct {
 	router      *router
 	description description        // openapi.json
 	gzips       sync.Pool          // of *gzip.Writer
+	copies      sync.Pool          // of buffers for files
 	asked       singleflight.Group // calls of Ready
 	denials     *denialLog         // the lines about 401 and 403
 	crossOrigin *http.CrossOriginProtection
