@@ -32,9 +32,11 @@ addEventListener("message", function begin({ source, ports: [port] }) {
 		const at = data.mark && host.querySelector("[data-marked]");
 		if (at) port.postMessage({ marked: at.getBoundingClientRect().top + scrollY });
 	};
-	addEventListener("vitrine-error", ({ detail: { key, component, error } }) =>
-		port.postMessage({ error: { key, component, message: String(error?.message ?? error) } }),
-	);
+	addEventListener("vitrine-error", ({ target, detail: { key, component, error } }) => {
+		const message = String(error?.message ?? error);
+		target.querySelector(".failed span")?.append(message);
+		port.postMessage({ error: { key, component, message } });
+	});
 	addEventListener(
 		"click",
 		({ target }) => {

@@ -96,6 +96,7 @@ func TestPreview(t *testing.T) {
 	// An error stands at its card, and takes down nothing else.
 	p.Retype(card(1)+field("Text"), "bad")
 	p.See(card(1) + `//*[contains(., "no bad texts")]`)
+	p.shows("This has failed: no bad texts two 3")
 	p.Retype(card(2)+field("Text"), "TWO")
 	p.Retype(card(1)+field("Text"), "good")
 	p.shows("good 3 TWO 3")
@@ -118,6 +119,21 @@ func TestPreview(t *testing.T) {
 	p.Retype(`//section[@aria-label="Preview"]`+field("text"), at+"/other.js")
 	p.Press(keyTab)
 	p.shows("other good other TWO")
+}
+
+// A component gets the address of a file of the library as on a page, whole, wherever its script comes from.
+func TestPreviewOfFiles(t *testing.T) {
+	w := newWorld(t)
+	at := scripts(t, map[string]string{"/file.js": `export function mount(element, { config }) {
+		element.textContent = [config.src, ...config.more.map(({ src }) => src)].join(" ")
+	}`})
+	w.request(ann, "POST", "/components",
+		fmt.Sprintf(`{"name":"file","version":"1.0.0","main":"%s/file.js","configSchema":{}}`, at))
+	id := w.newApp("Winter", element("file", `{"src":"/x/file/1/a.png?v=1","more":[{"src":"/x/file/2/b.png"},`+
+		`{"src":"/x/other"}]}`))
+	p := w.signIn(ann, "/apps/"+id)
+	p.Click(named("Run components of this store"))
+	p.shows(w.url + "/x/file/1/a.png?v=1 " + w.url + "/x/file/2/b.png /x/other")
 }
 
 // Any version is shown in the same frame, from the history and from a deployment.

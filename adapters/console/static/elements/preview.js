@@ -234,6 +234,7 @@ export class Preview {
 
 	send() {
 		if (!this.app || !this.port) return;
+		const { base } = this.options;
 		const { info, parts } = this.app;
 		/** @type {string[]} */
 		const behind = [];
@@ -256,9 +257,13 @@ export class Preview {
 					key,
 					name,
 					version,
-					main: new URL(this.others[name] || main, this.options.base).href,
+					main: new URL(this.others[name] || main, base).href,
 					headless: /** @type {any} */ (shown.component).headless === true,
-					config: JSON.parse(stringify(config)),
+					config: JSON.parse(stringify(config), (_, value) =>
+						typeof value === "string" && value.startsWith(`${base.pathname}x/file/`)
+							? base.origin + value
+							: value,
+					),
 				},
 			];
 		});
