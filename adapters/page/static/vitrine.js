@@ -82,18 +82,21 @@ class Part {
 			.catch((error) => this.fail(error));
 	}
 
-	// remount mounts the component into a new <div>, since a shadow root would stay with the old one.
 	remount() {
 		this.unmount();
-		if (this.div) {
-			const div = document.createElement("div");
-			Object.assign(div.dataset, this.div.dataset);
-			this.div.replaceWith(div);
-			this.div = div;
-			this.rendered = false;
-		}
+		this.renew();
 		this.load();
 		this.mount();
+	}
+
+	// renew makes a new <div>, since a shadow root would stay with the old one.
+	renew() {
+		if (!this.div) return;
+		const div = document.createElement("div");
+		Object.assign(div.dataset, this.div.dataset);
+		this.div.replaceWith(div);
+		this.div = div;
+		this.rendered = false;
 	}
 
 	unmount() {
@@ -110,7 +113,10 @@ class Part {
 		if (this.failed || this.gone.signal.aborted) return;
 		this.failed = true;
 		const { template } = this.host;
-		if (template) this.div?.replaceChildren(template.content.cloneNode(true));
+		if (template) {
+			this.renew();
+			this.div?.append(template.content.cloneNode(true));
+		}
 		this.host.report(error, this);
 	}
 }
@@ -306,6 +312,7 @@ function leave(host) {
 function join(host) {
 	leave(host);
 	const { app, tag, pageKey, server } = host;
+	host.spoken = host.language;
 	if (!app) return;
 	if (!tag || !pageKey) {
 		// the script that made the element may be about to set them
@@ -314,7 +321,7 @@ function join(host) {
 		);
 		return;
 	}
-	const lang = host.translated ? host.language : "";
+	const lang = host.translated ? host.spoken : "";
 	const name = JSON.stringify([server, tag, pageKey, lang]);
 	if (!groups.has(name)) groups.set(name, new Group(server || ownServer, tag, pageKey, lang));
 	const group = (host.group = groups.get(name));
@@ -410,6 +417,13 @@ function wake() {
 	}
 }
 document.addEventListener("visibilitychange", wake);
+
+// The language of a page may change, on <html> for instance, while apps are shown.
+new MutationObserver(() => {
+	for (const { hosts } of [...groups.values()]) {
+		for (const host of [...hosts]) if (host.language !== host.spoken) join(host);
+	}
+}).observe(document, { subtree: true, attributeFilter: ["lang"] });
 addEventListener("online", wake);
 
 // A page may load the script twice, also from two addresses. The first one serves all its apps.

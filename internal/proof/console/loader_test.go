@@ -60,7 +60,10 @@ export function mount(element, { config, app, key, server, pageKey, signal, rend
 	if (element) Object.assign(element, { rendered, asked: new URL(server).pathname + ' ' + pageKey })
 	window.log = [...window.log ?? [], 'mount ' + app.id + ' ' + key]
 	signal.addEventListener('abort', () => log.push('abort ' + key))
-	if (config.fails) throw new Error('mount fails')
+	if (config.fails) {
+		element.attachShadow({ mode: 'open' }) // which hides what is beside it
+		throw new Error('mount fails')
+	}
 	if (element) {
 		element.textContent = config.text
 		element.state = Math.random()

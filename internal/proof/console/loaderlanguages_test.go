@@ -61,6 +61,19 @@ func TestLoaderLanguages(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the language of the page changes, and that of a part of it", func(t *testing.T) {
+		w := w.in(t)
+		translate(w, "a", "tea", "Tee", "thé")
+		w.open(`<vitrine-app app="a"></vitrine-app><div lang="fr"><vitrine-app app="a"></vitrine-app></div>`)
+		shows(w, "tea thé")
+		w.Run(new(any), `() => { document.documentElement.lang = 'de' }`)
+		shows(w, "Tee thé")
+		w.Run(new(any), `() => { document.querySelector('div[lang]').lang = 'en' }`)
+		shows(w, "Tee tea")
+		if got := asked(w); got != "a afr a ade aen" {
+			t.Errorf("asked %q", got)
+		}
+	})
 	t.Run("what a server has rendered is taken over in its language alone, and changes", func(t *testing.T) {
 		w := w.in(t)
 		translate(w, "a", "tea", "Tee", "thé")
