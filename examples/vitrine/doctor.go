@@ -209,8 +209,9 @@ func (r *checkup) ofKeys(p *program, db, file string) {
 	}
 }
 
-// ofServer adds whether the server answers at its address, and how far its clock is from the one of this machine. A
-// server of this machine may be stopped, so only a public address that does not answer is a fault.
+// ofServer adds whether the server answers at its address, when the certificate there ends, which a proxy may have, and
+// how far its clock is from the one of this machine. A server of this machine may be stopped, so only a public address
+// that does not answer is a fault.
 func (r *checkup) ofServer(ctx context.Context, base string) {
 	u, err := url.Parse(base)
 	if base == "" || err != nil {
@@ -243,6 +244,14 @@ func (r *checkup) ofServer(ctx context.Context, base string) {
 	if answer.StatusCode != http.StatusOK {
 		r.fault(fmt.Errorf("%s answered %s: another program may be listening there, or a proxy finds no server", base,
 			answer.Status))
+	}
+	if answer.TLS != nil {
+		ends := answer.TLS.PeerCertificates[0].NotAfter.UTC()
+		r.add("certificate", "ends "+ends.Format(time.RFC3339))
+		if time.Until(ends) < 7*24*time.Hour {
+			r.fault(fmt.Errorf("the certificate of %s ends at %s: renew it, and reload what has it", base,
+				ends.Format(time.RFC3339)))
+		}
 	}
 	at, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {

@@ -108,6 +108,14 @@ func TestTLS(t *testing.T) {
 		!strings.Contains(out.stderr, "400 Bad Request: if the server has TLS, name its certificate with -tls-cert") {
 		t.Errorf("healthz without TLS: %+v", out)
 	}
+	usual := http.DefaultTransport
+	http.DefaultTransport = &http.Transport{TLSClientConfig: roots}
+	out := run(t, dir, nil, "doctor", "-db", "v.db", "-base-url", s.url)
+	http.DefaultTransport = usual
+	if out.status != 1 || !strings.Contains(out.stdout, "\ncertificate    ends 20") ||
+		!strings.Contains(out.stdout, "wrong: the certificate of "+s.url+" ends at 20") {
+		t.Errorf("doctor: %+v", out)
+	}
 
 	if have := serialAt(t, addr); have != 1 {
 		t.Errorf("certificate %d is presented", have)

@@ -86,7 +86,7 @@ has Later After
 var around = map[string][2]string{
 	"nginx": {"mkdir -p /srv/vitrine/scripts; echo 'export {}' >/srv/vitrine/scripts/a.js", scripted},
 	"Caddy": {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile",
-		scripted + "; systemctl stop caddy"},
+		scripted + "; systemctl stop caddy; chgrp vitrine /etc/vitrine/tls/key.pem"},
 	"HAProxy": {"", "systemctl stop haproxy"},
 	"No proxy": {"cp -p /etc/vitrine/vitrine.env /srv/",
 		"cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart " +
@@ -99,7 +99,19 @@ var around = map[string][2]string{
 apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
 [[ $apps == *Moment* ]]
 rm -f /var/lib/vitrine/vitrine.db.before-*`},
-	"Restore":        {"create After", restored},
+	"Restore": {"create After", restored},
+	"Move to PostgreSQL": {`export SSL_CERT_FILE=/etc/vitrine/tls/cert.pem
+create Moved
+programs=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
+install -d -o postgres /srv/postgres /var/run/postgresql
+sudo -u postgres $programs/initdb -D /srv/postgres --auth-local=peer --auth-host=scram-sha-256 --no-sync >/srv/postgres.log
+server() { sudo -u postgres $programs/pg_ctl -D /srv/postgres -l /srv/postgres/log -w "$@" >>/srv/postgres.log; }
+server -o '-k /var/run/postgresql' start`, `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+[[ $apps == *Moved* ]]
+sed -i 's|^VITRINE_DB=.*|VITRINE_DB=/var/lib/vitrine/vitrine.db|' /etc/vitrine/vitrine.env
+systemctl restart vitrine
+server stop
+unset SSL_CERT_FILE`},
 	"Change the key": {"truncate -s -1 /etc/vitrine/keys", `[ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
 	"Upgrade": {"create Kept",
 		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
@@ -235,21 +247,26 @@ pid=/run/$name.pid
 case "$1 $name" in
 daemon-reload* | enable* | *.timer) exit ;;
 *" nginx") start=nginx; reload='nginx -s reload' ;;
-*" caddy") start='caddy start --pidfile /run/caddy.pid --config /etc/caddy/Caddyfile'; reload=false ;;
+*" caddy")
+	start='as caddy caddy start --pidfile /run/caddy.pid --config /etc/caddy/Caddyfile'; reload=false
+	[ -f /run/caddy.pid ] || install -o caddy /dev/null /run/caddy.pid
+	install -d -o caddy /srv/caddy
+	export HOME=/srv/caddy ;;
 *" haproxy") start='haproxy -D -p /run/haproxy.pid -f /etc/haproxy/haproxy.cfg'; reload=false ;;
 *) start= ;;
 esac
 units=/etc/systemd/system
+# The user of a unit that may listen on port 443.
+as() { exec setpriv --reuid "$1" --regid "$1" --clear-groups --inh-caps +net_bind_service --ambient-caps +net_bind_service "${@:2}"; }
 setting() { cat $units/$name.service $units/$name.service.d/*.conf 2>/dev/null | sed -n "s/^$1=//p"; }
 unit() {
 	user=$(setting User)
 	state=$(setting StateDirectory)
 	[ -z "$state" ] || install -d -m "$(setting StateDirectoryMode)" -o "$user" "/var/lib/$state"
-	rights=()
-	[ -z "$(setting AmbientCapabilities)" ] || rights=(--inh-caps +net_bind_service --ambient-caps +net_bind_service)
 	set -a
 	for file in $(setting EnvironmentFile); do . "$file"; done
-	exec setpriv --reuid "$user" --regid "$user" --clear-groups "${rights[@]}" $(setting ExecStart)
+	[ -z "$(setting AmbientCapabilities)" ] || as "$user" $(setting ExecStart)
+	exec setpriv --reuid "$user" --regid "$user" --clear-groups $(setting ExecStart)
 }
 running() { [ -f $pid ] && [ -e "/proc/$(cat $pid)/exe" ]; } # nobody waits for what has ended
 told() { grep -c "$1" $log || true; }
@@ -259,7 +276,7 @@ stop() {
 }
 start() {
 	running && return
-	if [ -n "$start" ]; then $start; return; fi
+	if [ -n "$start" ]; then ($start); return; fi
 	[ "$(setting Type)" != oneshot ] || { unit; return; }
 	: >$log
 	(unit) >>$log 2>&1 &
