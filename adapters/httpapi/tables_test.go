@@ -34,7 +34,8 @@ func TestTablesAreConverted(t *testing.T) {
 		!strings.Contains(lines[0], `"created":"2019-04-25T00:00:00Z","ratings":[100]`) ||
 		lines[1] != `{"converted":1,"rejected":[{"line":4,"reason":"the rating 9 is above 5: mend it, or give `+
 			`another scale"}],"rejectedTotal":1,"skipped":0,"notes":["dates: the order was decided by `+
-			`26/04/2019; give dates=dmy with the rejected rows"]}`+"\n" {
+			`26/04/2019; give dates=dmy with the rejected rows","no column has ids, so a review that is edited in `+
+			`the shop later becomes another one"]}`+"\n" {
 		t.Errorf("%v %q", r.header, r.body)
 	}
 	if got := w.as(editor, "POST", importPath, lines[0],

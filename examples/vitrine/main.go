@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // for zones in mappings of reviews
 )
 
 // command is chosen by the first word after the program's name, or by the first two words.

@@ -50,9 +50,9 @@ func convertReviews(f *flag.FlagSet) action {
 			"author_id are required. Instead of a column a field may have a constant \"=text\", a list of columns "+
 			"of which the first that is not empty counts, {\"columns\": [...], \"join\": \" \"}, {\"column\": ..., "+
 			"\"map\": {\"thumbs up\": 100}}, or for a rating {\"column\": ..., \"scale\": 10}. The member \"skip\": "+
-			"[{\"column\": \"status\", \"is\": [\"spam\"]}] leaves rows out, scale and dates are as the flags, and "+
-			"in JSON, whose "+
-			"columns are JSON pointers, \"rows\": \"/products/*/reviews\" says where the reviews are")
+			"[{\"column\": \"status\", \"is\": [\"spam\"]}] leaves rows out, scale and dates are as the flags, "+
+			"zone is that of times that name none, such as Europe/Berlin, and in JSON, whose columns are JSON "+
+			"pointers, \"rows\": \"/products/*/reviews\" says where the reviews are")
 	guess := f.Bool("guess", false,
 		"print the mapping that is guessed from the names of the columns, the scale and the order of dates, to be "+
 			"mended, and convert nothing")

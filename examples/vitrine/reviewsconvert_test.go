@@ -7,6 +7,9 @@ import (
 	"testing"
 )
 
+// noIDs is the note on a table without a column of ids.
+const noIDs = "no column has ids, so a review that is edited in the shop later becomes another one\n"
+
 func TestReviewsConvert(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -33,9 +36,9 @@ func TestReviewsConvert(t *testing.T) {
 		"rejects.csv", "shop.csv")
 	if out.status != 1 || !strings.Contains(out.stdout, `"source":"shop.example.test"`) ||
 		!strings.Contains(out.stdout,
-			`"body_html":"<p>Bright\nand light</p>","created":"2019-03-25T00:00:00Z","ratings":[100]`) ||
+			`"body_html":"<p>Bright</p><p>and light</p>","created":"2019-03-25T00:00:00Z","ratings":[100]`) ||
 		out.stderr != "converted: 1 review; 1 row rejected\ndates: the order was decided by 03/26/2019; give -dates "+
-			"mdy with the rejected rows\n  line 4: the rating 6 is above 5: mend it, or give another scale\n" {
+			"mdy with the rejected rows\n"+noIDs+"  line 4: the rating 6 is above 5: mend it, or give another scale\n" {
 		t.Errorf("%+v", out)
 	}
 	if got := readFile(t, dir, "rejects.csv"); !strings.Contains(got, "lamp,6,Ben,,,03/26/2019,4,\"the rating") {
@@ -67,7 +70,7 @@ func TestReviewsConvert(t *testing.T) {
 	if out := run(t, dir, nil, "reviews", "convert", "-scale", "10", "good.csv"); out.status != 0 ||
 		!strings.Contains(out.stdout, `"ratings":[100]`) ||
 		out.stderr != "converted: 1 review; 0 rows rejected\nsource: \"import\", since none was given; give the "+
-			"same one with every file of a site\n" {
+			"same one with every file of a site\n"+noIDs {
 		t.Errorf("%+v", out)
 	}
 	if out := runWith(t, dir, nil, readFile(t, dir, "good.csv"), "reviews", "convert", "-scale", "10",
@@ -78,8 +81,7 @@ func TestReviewsConvert(t *testing.T) {
 		"all.csv"); out.status != 0 ||
 		!strings.Contains(out.stdout, `"ratings":[100],"imported_display_name":"Ann Lee"`) ||
 		out.stderr != "converted: 1 review; 0 rows rejected; 1 left out\nscale: 5, guessed from the first ratings; "+
-			"give "+
-			"another if that is wrong\n" {
+			"give another if that is wrong\n"+noIDs {
 		t.Errorf("%+v", out)
 	}
 	// A guess is a mapping, with which a table is converted as without.
@@ -141,7 +143,7 @@ func TestReviewsConvert(t *testing.T) {
 		"so\",2019-04-03\nlamp,5,Ben,\"Fine,2019-04-04\n" +
 		"lamp,5,Cy,\"so, so\",2019-04-05\nlamp,5,Dan,\"ok, ok\",2019-04-05\n"
 	want = "converted: 2 reviews; 1 row rejected\nscale: 5, guessed from the first ratings; give another if that is " +
-		"wrong\n" +
+		"wrong\n" + noIDs +
 		"  line 3: a quote is opened in line 3 and not closed before another is opened in line 4, so these 2 lines " +
 		"are not converted; "
 	out = runWith(t, dir, nil, lost, "reviews", "convert", "-source", "shop", "-rejects", "lost.csv", "-")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,6 +139,7 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	c.result.Notes = append(c.result.Notes, c.setScales(c.plan, c.Scale)...)
 	c.dates = newDateReader(c.texts(c.plan.at["created"]), c.Dates)
 	c.replyDates = newDateReader(c.texts(c.plan.at["reply_created"]), c.Dates)
+	c.dates.zone, c.replyDates.zone = c.plan.zone, c.plan.zone
 	groups := &groups{slot: slot{in.Spools, false}, most: in.MaxSpool}
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err == nil {
@@ -163,6 +165,14 @@ func (c *conversion) notes() notes {
 		out.add("dates: %s was taken for %s; dates=dmy or dates=mdy says otherwise", text, as)
 	case d.order != "" && rejected:
 		out.add("dates: the order was decided by %s; give dates=%s with the rejected rows", d.proof, d.order)
+	}
+	at := c.plan.at["created"].first()
+	if c.dates.zoneless != "" && (at < 0 || !inUTC.MatchString(c.header[at])) {
+		out.add("times that name no zone, such as %s, were taken for UTC; \"zone\": \"Europe/Berlin\" in the mapping "+
+			"says otherwise", c.dates.zoneless)
+	}
+	if c.plan.at["review_id"] == nil && c.result.Converted > 0 {
+		out.add("no column has ids, so a review that is edited in the shop later becomes another one")
 	}
 	for _, s := range c.plan.skips {
 		for _, text := range slices.Sorted(maps.Keys(s.is)) {
@@ -195,6 +205,9 @@ func (c *conversion) notes() notes {
 	}
 	return out
 }
+
+// inUTC matches names of columns whose times are in UTC.
+var inUTC = regexp.MustCompile("(?i)utc|gmt")
 
 // continued is the fault of a part of a rejected row that another part follows.
 const continued = "continued"

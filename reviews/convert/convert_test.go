@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -271,6 +272,7 @@ func TestARejectedRowHasAllReasons(t *testing.T) {
 func TestNotes(t *testing.T) {
 	const good, bad = "1,lamp,5,03/04/2019,Ann,,\n", "2,lamp,9,04/05/2019,Ben,,\n"
 	noIDs := convert.Mapping{"collection_id": "product", "rating": "stars", "created": "date", "author_name": "name"}
+	const made = "no column has ids, so a review that is edited in the shop later becomes another one"
 	for name, c := range map[string]struct {
 		in   convert.Request
 		file string
@@ -313,10 +315,21 @@ func TestNotes(t *testing.T) {
 				`unused columns: "Review State", "a\tb"`,
 				`"Review State" is not used, and may say which rows the shop has hidden ("spam"): all are converted,` +
 					` so ` +
-					`leave those out with skip`}},
+					`leave those out with skip`, made}},
+		"no zone": {convert.Request{Mapping: simple},
+			simpleHeader + "1,lamp,5,2019-04-03,Ann,,\n1,tea,5,2019-04-03 04:05 CEST,Ann,,\n" +
+				"2,lamp,5,03.04.2019 14:05 Uhr,Ann,,\n", []string{
+				"dates: 03.04.2019 14:05 Uhr was taken for 3 April; dates=dmy or dates=mdy says otherwise",
+				`times that name no zone, such as 03.04.2019 14:05 Uhr, were taken for UTC; "zone": "Europe/Berlin" ` +
+					`in the mapping says otherwise`}},
+		"names that are the same": {convert.Request{Mapping: simple},
+			"id,product,stars,date,name,title,text,x,x\n1,lamp,5,2019-04-03,Ann,,,,\n",
+			[]string{`unused columns: "x", "x"`,
+				`several columns are named "x", so none of them is used: give each a name of its own`}},
 		"equal rows": {convert.Request{Mapping: noIDs},
 			"product,stars,date,name\n" + strings.Repeat("lamp,5,2019-04-03,Ann\n", 3),
-			[]string{"rows that are like an earlier one: 2; all are kept, since the table has no ids: see line 3, 4"}},
+			[]string{made,
+				"rows that are like an earlier one: 2; all are kept, since the table has no ids: see line 3, 4"}},
 		"pictures": {convert.Request{Mapping: simple},
 			simpleHeader + "1,lamp,5,2019-04-03,Ann,,<img src=a><IMG src=b>c\n",
 			[]string{"texts with pictures or films, which are left out: 1"}},
@@ -406,6 +419,12 @@ func TestDates(t *testing.T) {
 		"3 mai 2019": "2019-05-03T00:00:00Z", "Wed, 03 Apr 2019 04:05:06 GMT": "2019-04-03T04:05:06Z",
 		"Wed, 03 Apr 2019 04:05:06 +0200":                                  "2019-04-03T02:05:06Z",
 		"Wed Apr 03 2019 04:05:06 GMT+0200 (Central European Summer Time)": "2019-04-03T02:05:06Z",
+		"2019-04-03 14:05 (MESZ)":                                          "2019-04-03T12:05:00Z",
+		"2019-04-03 04:05 pm CET":                                          "2019-04-03T15:05:00Z",
+		"2019-04-03 14:05 UTC+2":                                           "2019-04-03T12:05:00Z",
+		"Mittwoch, 3. April 2019":                                          "2019-04-03T00:00:00Z",
+		"2019-04-03 14:05 EST":                                             "", "2019-04-03 14:05 Europe/Berlin": "",
+		"43558.5":    "",
 		"1554300300": "2019-04-03T14:05:00Z", "1554300300123": "2019-04-03T14:05:00.123Z",
 		"29.02.2020": "2020-02-29T00:00:00Z", "29.02.2019": "", "2019": "", "04:05": "", "3 2019": "",
 		"2019-04-03 04:05:06 13:00:00": "", "0000-01-01": "", "10000-01-01": "", "13:00 pm 2019-04-03": "",
@@ -418,6 +437,30 @@ func TestDates(t *testing.T) {
 			(len(list) != 1 || list[0].Reviews[0].Created != want):
 			t.Errorf("%q: %+v, %+v, want %s", text, list, result, want)
 		}
+	}
+}
+
+// Times that name no zone are of that of the mapping, and the reasons are those of the date.
+func TestZones(t *testing.T) {
+	in := convert.Mapping{"zone": "Europe/Berlin"}
+	maps.Copy(in, simple)
+	list, result, _ := converted(t, convert.Request{Mapping: in, Source: "shop"}, simpleHeader+
+		"1,x,5,2019-04-03 14:05,Ann,,\n2,x,5,2019-12-03T14:05:00,Ann,,\n3,x,5,2019-04-03 14:05:00 UTC,Ann,,\n"+
+		"4,x,5,2019-04-03T14:05:00Z,Ann,,\n5,x,5,2019-04-03,Ann,,\n6,x,5,2019-04-03 14:05 EST,Ann,,\n"+
+		"7,x,5,2019-W14,Ann,,\n8,x,5,2019-04-31,Ann,,\n")
+	for i, want := range []string{"2019-04-03T12:05:00Z", "2019-12-03T13:05:00Z", "2019-04-03T14:05:00Z",
+		"2019-04-03T14:05:00Z", "2019-04-03T00:00:00Z"} {
+		if got := list[0].Reviews[i].Created; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	for i, want := range []string{`what "EST" says is not known`, "the date is not readable", "no such date"} {
+		if !strings.Contains(result.Rejected[i].Reason, want) {
+			t.Errorf("%+v, want %s", result.Rejected[i], want)
+		}
+	}
+	if len(result.Notes) > 0 {
+		t.Errorf("%q", result.Notes)
 	}
 }
 

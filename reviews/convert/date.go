@@ -20,6 +20,9 @@ type dateReader struct {
 	undecided string
 	refuted   string // a note about a date that has shown later that this was wrong
 	last      string // the layout of the previous date
+
+	zone     *time.Location // of times that name none; nil = UTC, which nobody has said
+	zoneless string         // the first of them, without zone
 }
 
 // numbers matches the first two numbers of a date that does not begin with the year, and the separator.
@@ -106,12 +109,12 @@ func above12(number string) bool {
 	return n > 12
 }
 
-// isoLayouts are the layouts of whole dates in ISO 8601, clocks are the layouts of times in other dates, and zones
-// those of time zones after them.
+// isoLayouts are the layouts of whole dates in ISO 8601, clocks are the layouts of times in other dates, and
+// offsets those of time zones after them.
 var (
 	isoLayouts = []string{time.RFC3339, "2006-01-02T15:04:05"}
 	clocks     = []string{" 15:4:5", " 15:4", " 3:4:5PM", " 3:4PM", " 3:4:5 PM", " 3:4 PM", " 3PM"}
-	zones      = []string{"", "Z07:00", "-0700", "-07", " Z07:00", " -0700", " -07"}
+	offsets    = []string{"", "Z07:00", "-0700", "-07", " Z07:00", " -0700", " -07"}
 )
 
 // dateReason is the reason for rejecting a row whose date cannot be read.
@@ -125,9 +128,25 @@ func (d *dateReader) read(text string) (created, reason string) {
 	if on := strings.LastIndex(text, " on "); on >= 0 { // Reviewed in Italy on 3 June 2023
 		text = text[on+len(" on "):]
 	}
-	text = strings.TrimSuffix(text, " UTC")
-	if at, err := time.Parse(d.last, text); err == nil && d.last != "" {
+	whole := text
+	if d.zone == nil {
+		text = strings.TrimSuffix(text, " UTC")
+	}
+	parse := func(layout, text string) (time.Time, error) {
+		if d.zone == nil || strings.IndexByte(layout, ':') < 0 {
+			return time.Parse(layout, text)
+		}
+		return time.ParseInLocation(layout, text, d.zone)
+	}
+	found := func(at time.Time) (string, string) {
+		if d.zone == nil && d.zoneless == "" && len(text) == len(whole) && strings.Contains(d.last, ":") &&
+			!strings.Contains(d.last, "07") {
+			d.zoneless = text
+		}
 		return formatted(at)
+	}
+	if at, err := parse(d.last, text); err == nil && d.last != "" {
+		return found(at)
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
@@ -142,8 +161,8 @@ func (d *dateReader) read(text string) (created, reason string) {
 	reason = dateReason
 	var at time.Time
 	fits := func(layout, text string) bool {
-		at, err = time.Parse(layout, text)
-		if err != nil && strings.HasSuffix(err.Error(), "out of range") {
+		at, err = parse(layout, text)
+		if err != nil && strings.HasSuffix(err.Error(), "out of range") && separators(layout) == separators(text) {
 			reason = "there is no such date or time: the month, the day or the hour is 0 or too high; if days and " +
 				"months are confused, say which is first"
 		}
@@ -154,21 +173,25 @@ func (d *dateReader) read(text string) (created, reason string) {
 	}
 	for _, layout := range isoLayouts {
 		if fits(layout, text) {
-			return formatted(at)
+			return found(at)
 		}
 	}
-	day, clock := simplified(text)
+	day, clock, strange := simplified(text)
+	if strange != "" {
+		return "", fmt.Sprintf("what %q says is not known: if it is a time zone, write its offset, as in "+
+			"2019-04-03T14:05:00+02:00", strange)
+	}
 	for _, layout := range d.layouts {
 		if !fits(layout, day) {
 			continue
 		}
 		if clock == "" {
-			return formatted(at)
+			return found(at)
 		}
 		for _, c := range clocks {
-			for _, zone := range zones {
-				if fits(layout+c+zone, day+clock) {
-					return formatted(at)
+			for _, offset := range offsets {
+				if fits(layout+c+offset, day+clock) {
+					return found(at)
 				}
 			}
 		}
@@ -190,34 +213,65 @@ var (
 	named   = regexp.MustCompile(`(\d)[-/.](\pL+)\.?[-/.](\d)`) // 03-Apr-2019
 	ordinal = regexp.MustCompile(`^(\d+)(ST|ND|RD|TH|ER|º)$`)   // 3rd
 	plain   = strings.NewReplacer(",", " ", "\u00a0", " ", "\u202f", " ", "A.M", "AM", "P.M", "PM")
-	silent  = setOf("Z UTC GMT AT UM À DE UHR MON MONDAY TUE TUES TUESDAY WED WEDNESDAY THU THURS THURSDAY FRI " +
-		"FRIDAY SAT SATURDAY SUN SUNDAY")
+	offset  = regexp.MustCompile(`[+-]\d\d:?\d\d\s*$`)
+	silent  = setOf("AT UM À DE UHR MON MONDAY TUE TUES TUESDAY WED WEDNESDAY THU THURS THURSDAY FRI FRIDAY SAT " +
+		"SATURDAY SUN SUNDAY MO DI MI DO FR SA SO MONTAG DIENSTAG MITTWOCH DONNERSTAG FREITAG SAMSTAG SONNTAG")
+	zones = map[string]string{"Z": "+0000", "UTC": "+0000", "GMT": "+0000", "CET": "+0100", "MEZ": "+0100",
+		"CEST": "+0200", "MESZ": "+0200"}
 )
 
+// separators returns what stands between the numbers and words of a date.
+func separators(text string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("-/.: ", r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
 // simplified returns the day and the time of a date in the form of the layouts: in capitals, with names of months in
-// English, and without filler words. A time begins with a space.
-func simplified(text string) (day, clock string) {
-	text, _, _ = strings.Cut(text, "(") // JavaScript writes the name of the zone there
+// English, and without filler words. A time begins with a space. strange is a word behind a time that is not known.
+func simplified(text string) (day, clock, strange string) {
+	text, name, _ := strings.Cut(text, "(")
+	if strings.Contains(text, ":") && !offset.MatchString(text) { // JavaScript repeats the zone there
+		text += " " + strings.TrimSuffix(name, ")")
+	}
 	text = joined.ReplaceAllString(text, "$1 $2")
 	text = named.ReplaceAllString(text, "$1 $2 $3")
+	zone := ""
 	for word := range strings.FieldsSeq(plain.Replace(strings.ToUpper(text))) {
 		word = strings.TrimSuffix(word, ".")
-		zone := strings.TrimPrefix(word, "GMT") // JavaScript writes GMT+0200
+		sign := strings.TrimPrefix(strings.TrimPrefix(word, "GMT"), "UTC") // JavaScript writes GMT+0200
 		half := strings.HasSuffix(word, "AM") || strings.HasSuffix(word, "PM")
 		month := monthOf(word)
 		switch {
 		case silent[word]:
+		case zones[word] != "":
+			zone = cmp.Or(zone, " "+zones[word])
 		case month != "":
 			day += " " + month
 		case digit(word[0]) && (strings.Contains(word, ":") || half):
-			clock += " " + strings.TrimSuffix(word, "Z")
-		case clock != "" && (half || zone != "" && strings.Contains("+-", zone[:1])):
-			clock += " " + zone
+			bare, utc := strings.CutSuffix(word, "Z")
+			if clock += " " + bare; utc {
+				zone = " +0000"
+			}
+		case clock != "" && half:
+			clock += " " + word
+		case clock != "" && sign != "" && strings.Contains("+-", sign[:1]):
+			if zone = " " + sign; len(sign) == len("+2") {
+				zone = " " + sign[:1] + "0" + sign[1:]
+			}
+		case clock != "" && !digit(word[0]) && word != "-":
+			strange = cmp.Or(strange, word)
 		default:
 			day += " " + ordinal.ReplaceAllString(word, "$1")
 		}
 	}
-	return strings.TrimPrefix(day, " "), clock
+	if clock == "" { // a day has none
+		zone = ""
+	}
+	return strings.TrimPrefix(day, " "), clock + zone, strange
 }
 
 // digit returns whether c is a digit.

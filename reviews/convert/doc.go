@@ -69,10 +69,10 @@
 //   - What the shop has answered is kept in the subparts reply, reply_created and reply_author. Its date becomes one of
 //     the import format if it is readable, and stays as it is otherwise.
 //   - A date may be in ISO 8601, in digits with the year first or last, have the name of a month, or be the seconds or
-//     milliseconds since 1970. Without a zone it is UTC. The first 1,000 rows, or 256 KiB, show for each separator
-//     (03/04/2019, 03.04.2019, 03-04-2019) whether the day or the month comes first: a number above 12 is a day. If no
-//     date has one, the month is first with a slash, and the day with a dot or a dash. A note names a later row that
-//     shows the opposite. Request.Dates decides for all rows.
+//     milliseconds since 1970. Without a zone it is UTC, or of the zone of the mapping. The first 1,000 rows, or 256
+//     KiB, show for each separator (03/04/2019, 03.04.2019, 03-04-2019) whether the day or the month comes first: a
+//     number above 12 is a day. If no date has one, the month is first with a slash, and the day with a dot or a dash.
+//     A note names a later row that shows the opposite. Request.Dates decides for all rows.
 //   - The id of a collection becomes its Base64. The title of a collection is that of its first row, or the id.
 //   - A review without a column of ids gets one that is made from its content, so converting the file again gives the
 //     same ids.

@@ -96,9 +96,14 @@ func (t *table) notes(p *plan) (out notes) {
 		texts := t.texts(&value{columns: []int{i}, escaped: t.dump})
 		seen, most := counts(texts)
 		words := slices.ContainsFunc(seen, func(text string) bool { return hiddenWords[simpleName(text)] })
-		if words && most > 1 || len(seen) <= 12 && hides.MatchString(simpleName(name)) {
+		if words && most > 1 || len(seen) > 0 && len(seen) <= 12 && hides.MatchString(simpleName(name)) {
 			warnings.add("%q is not used, and may say which rows the shop has hidden (%s): all are converted, so "+
 				"leave those out with skip", name, quoted(seen))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.columns)) {
+		if p.columns[name] < 0 && name != "" {
+			warnings.add("several columns are named %q, so none of them is used: give each a name of its own", name)
 		}
 	}
 	if len(unused) > 0 {

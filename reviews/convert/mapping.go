@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -45,6 +46,7 @@ import (
 //	"rows":  "/products/*/reviews"                              in JSON, the JSON pointer to the lists of reviews
 //	"scale": 10                                                 see Request.Scale
 //	"dates": "dmy"                                              see Request.Dates
+//	"zone":  "Europe/Berlin"                                    that of times that name none, in place of UTC
 type Mapping map[string]any
 
 // Missing returns the required fields that have no value.
@@ -98,6 +100,7 @@ type plan struct {
 	skips    []skip
 	scale    float64 // 0 = not given
 	dates    string
+	zone     *time.Location
 	used     map[string]bool // names of columns
 
 	*table
@@ -126,7 +129,7 @@ func newPlan(m Mapping, t *table) (*plan, error) {
 		dimension, rates := strings.CutPrefix(field, ratingPrefix)
 		subpart, part := strings.CutPrefix(field, subpartPrefix)
 		switch {
-		case field == "scale" || field == "dates" || field == "skip" || field == "rows":
+		case field == "scale" || field == "dates" || field == "zone" || field == "skip" || field == "rows":
 			if err := p.setting(field, parts[field]); err != nil {
 				return nil, inField(field, err)
 			}
@@ -138,7 +141,7 @@ func newPlan(m Mapping, t *table) (*plan, error) {
 		case slices.Contains(fields, field), rates && dimension != "" && dimension != "default", part && subpart != "":
 		default:
 			return nil, fault.Invalid("mapping",
-				"there is no field %q: want %s, %s<dimension>, %s<name>, skip, rows, scale or dates", field,
+				"there is no field %q: want %s, %s<dimension>, %s<name>, skip, rows, scale, dates or zone", field,
 				strings.Join(fields, ", "), ratingPrefix, subpartPrefix)
 		}
 		v, err := p.value(rates, parts[field])
@@ -175,15 +178,20 @@ func newPlan(m Mapping, t *table) (*plan, error) {
 // inField returns the error of what the mapping says of a field.
 func inField(field string, err error) error { return fault.Invalid("mapping", "%s: %s", field, err) }
 
-// setting reads skip, rows, scale or dates.
+// setting reads skip, rows, scale, dates or zone.
 func (p *plan) setting(name string, v any) error {
 	text, _ := json.Marshal(v) // which was JSON
 	var rows []struct {
 		Column string   `json:"column"`
 		Is     []string `json:"is"`
 	}
-	to := map[string]any{"scale": &p.scale, "dates": &p.dates, "skip": &rows, "rows": &p.rows}
-	if err := strictjson.Decode(text, to[name]); err != nil {
+	zone := ""
+	to := map[string]any{"scale": &p.scale, "dates": &p.dates, "skip": &rows, "rows": &p.rows, "zone": &zone}
+	err := strictjson.Decode(text, to[name])
+	if err == nil && zone != "" {
+		p.zone, err = time.LoadLocation(zone)
+	}
+	if err != nil {
 		return err
 	}
 	for _, s := range rows {

@@ -126,7 +126,7 @@ func TestScaleOfTheFile(t *testing.T) {
 		"five":                 {[]string{"5", "4,5", "1"}, []int{100, 90, 20}, "scale: 5, guessed"},
 		"ten":                  {[]string{"10", "4", "8"}, []int{100, 40, 80}, "scale: 10, guessed"},
 		"a hundred":            {[]string{"90", "4", "80"}, []int{90, 4, 80}, "scale: 100, guessed"},
-		"their own":            {[]string{"9/10", "★★★★☆", "80%"}, []int{90, 80, 80}, ""},
+		"their own":            {[]string{"9/10", "★★★★☆", "80%"}, []int{90, 80, 80}, "no column has ids"},
 		"one that is too long": {[]string{"5", "4", "5", "3", "50"}, nil, ""},
 		"a later one":          {append(slices.Repeat([]string{"4"}, 1000), "8"), nil, ""},
 		"a later one, out of five": {append(slices.Repeat([]string{"4"}, 1000), "5"), slices.Repeat([]int{80}, 1000),
