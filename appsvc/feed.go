@@ -193,27 +193,6 @@ func (s *Service) Feed() vitrine.Feed[OutboxEvent] {
 		Cursor: func(e OutboxEvent) string { return e.Cursor }}
 }
 
-// AllOutbox yields the changes of all apps from in.After up to the end of the feed. The first error is the last pair.
-// Like Outbox, it is for a program that acts for the operator.
-func (s *Service) AllOutbox(ctx context.Context, in vitrine.ChangesRequest) iter.Seq2[OutboxEvent, error] {
-	return feed.All(in.After, s.outboxPages(ctx, in.Limit))
-}
-
-// FollowOutbox yields the changes of all apps from in.After on, and waits for more. It ends with an error as its last
-// pair: that of ctx when ctx is done. To resume, pass the Cursor of the last event that was handled as After.
-func (s *Service) FollowOutbox(ctx context.Context, in vitrine.ChangesRequest) iter.Seq2[OutboxEvent, error] {
-	return feed.Follow(ctx, in.After, feed.Shared(s.Changed), s.outboxPages(ctx, in.Limit))
-}
-
-// outboxPages returns Outbox as a function of the cursor alone.
-func (s *Service) outboxPages(
-	ctx context.Context, limit int,
-) func(after string) (vitrine.ChangesPage[OutboxEvent], error) {
-	return func(after string) (vitrine.ChangesPage[OutboxEvent], error) {
-		return s.Outbox(ctx, vitrine.ChangesRequest{After: after, Limit: limit})
-	}
-}
-
 // noteOf returns the note of the version of an entry. The feed does not contain notes, so that they are erased with the
 // app.
 func (r *reader) noteOf(ctx context.Context, change storedChange) (string, error) {

@@ -2,9 +2,7 @@ package appsvc_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,36 +130,5 @@ func TestAMistakeInAPatchNamesItsCall(t *testing.T) {
 		if do(p); p.Err() == nil || !strings.Contains(p.Err().Error(), call) {
 			t.Errorf("%s: error %v", call, p.Err())
 		}
-	}
-}
-
-func TestTheOutboxIsReadToItsEndAndFollowed(t *testing.T) {
-	ctx, w := context.Background(), newWorkshop(t)
-	w.app()
-	var all []string
-	for e, err := range w.AllOutbox(ctx, vitrine.ChangesRequest{Limit: 2}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, e.Cursor)
-	}
-	follow, stop := context.WithCancel(ctx)
-	var followed []string
-	for e, err := range w.FollowOutbox(follow, vitrine.ChangesRequest{}) {
-		if err != nil {
-			if !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
-			}
-			break
-		}
-		if followed = append(followed, e.Cursor); len(followed) == len(all) {
-			w.app()
-		} else if len(followed) > len(all) {
-			stop()
-		}
-	}
-	stop()
-	if len(all) < 4 || !slices.Equal(all, followed[:len(all)]) || len(followed) <= len(all) {
-		t.Errorf("all %q, followed %q", all, followed)
 	}
 }

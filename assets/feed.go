@@ -66,27 +66,6 @@ func (s *Service) Feed(lib Library) vitrine.Feed[Event] {
 	return vitrine.Feed[Event]{Read: read, Changed: s.Changed, Cursor: func(e Event) string { return e.Cursor }}
 }
 
-// AllOutbox yields the entries of a library's feed from in.After up to its end. An error is the last pair. Like Outbox,
-// it is for a program that acts for the operator of the store.
-func (s *Service) AllOutbox(ctx context.Context, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {
-	return feed.All(in.After, s.outboxPages(ctx, lib, in.Limit))
-}
-
-// FollowOutbox yields the entries of a library's feed as Outbox returns them, and waits for more. It ends with an error
-// as its last pair: one of Outbox, or that of ctx when ctx is done.
-func (s *Service) FollowOutbox(ctx context.Context, lib Library, in vitrine.ChangesRequest) iter.Seq2[Event, error] {
-	return feed.Follow(ctx, in.After, feed.Shared(s.Changed), s.outboxPages(ctx, lib, in.Limit))
-}
-
-// outboxPages returns Outbox as a function of the cursor alone.
-func (s *Service) outboxPages(
-	ctx context.Context, lib Library, limit int,
-) func(after string) (vitrine.ChangesPage[Event], error) {
-	return func(after string) (vitrine.ChangesPage[Event], error) {
-		return s.Outbox(ctx, lib, vitrine.ChangesRequest{After: after, Limit: limit})
-	}
-}
-
 // Outbox is Changes for a program that delivers changes for the operator of the store, such as
 // adapters/webhook. It asks for no rights, and returns an empty page of a library that does not
 // exist. Its pages end at 256 KiB, whatever Limits.PageBytes is.

@@ -228,10 +228,11 @@ func TestAFileIsAnAsset(t *testing.T) {
 	_, err = d.bytesOf(c, 0)
 	d.want("the bytes of a removed file", err, "not found")
 	var files []string
-	for e, err := range d.AllOutbox(ctx, lib, vitrine.ChangesRequest{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	page, err := d.Outbox(ctx, lib, vitrine.ChangesRequest{})
+	if err != nil || page.More {
+		t.Fatal(page, err)
+	}
+	for _, e := range page.Changes {
 		files = append(files, e.Files...)
 	}
 	if want := []string{s.Content.ID, s.Content.ID}; !slices.Equal(files, want) { // replaced and removed

@@ -6,7 +6,7 @@
 //	httpapi.New(httpapi.Config{Apps: apps, Assets: library, Authenticate: people.Authenticate,
 //		Extras: append(people.Endpoints(), mcp.Endpoint(apps, library)), …})
 //
-// Any other program mounts the handler of [New] at that path.
+// A handler that has nothing but this endpoint has neither Apps nor Assets in its Config.
 //
 // The endpoint is for keys of agents alone (vitrine.Caller.Agent; in signin a secret key with "agent": true). Any other
 // caller is 403, and nobody 401 with WWW-Authenticate: Bearer. It is stateless: each POST has one message and its

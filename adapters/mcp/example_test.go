@@ -20,7 +20,8 @@ func Example() {
 	site := "urn:vitrine:example.test:site=1"
 	agent := vitrine.Caller{URN: "urn:vitrine:example.test:user=lea", Moderates: []string{site}, Key: "vt_1",
 		Agent: "Writer"}
-	handler, err := mcp.New(mcp.Config{Apps: appsvc.New(memory.New(), nil),
+	apps := appsvc.New(memory.New(), nil)
+	handler, err := httpapi.New(httpapi.Config{Extras: []httpapi.Extra{mcp.Endpoint(apps, nil)},
 		Authenticate: func(r *http.Request) (httpapi.Principal, error) {
 			_, err := httpapi.RequestToken(r) // signin knows whose key it is
 			return httpapi.Principal{Caller: agent}, err

@@ -71,6 +71,28 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// rightsFlags declares the flags of the rights of a person or another user, and returns the rights that they will set.
+func rightsFlags(f *flag.FlagSet, who string) *signin.Rights {
+	var r signin.Rights
+	for _, list := range []struct {
+		name, usage string
+		to          *[]string
+	}{
+		{"moderates", "`URNs` of the networks and sites that the " + who + " moderates", &r.Moderates},
+		{"reads", "`URNs` of the networks and sites whose apps the " + who + " may read and not change", &r.Reads},
+		{"roles", "`ids` of the " + who + "'s roles", &r.Roles},
+		{"groups", "`URNs` of the " + who + "'s groups", &r.Groups},
+	} {
+		f.Func(list.name, list.usage+", separated by commas", func(text string) error {
+			*list.to = items(text)
+			return nil
+		})
+	}
+	f.BoolVar(&r.Components, "components", false,
+		"the "+who+" may create and delete components: a right over the whole store, in all networks")
+	return &r
+}
+
 // invite is the command invite: it prints a link with which a person registers a passkey.
 func invite(f *flag.FlagSet) action {
 	db := dbFlag(f)
@@ -82,15 +104,9 @@ func invite(f *flag.FlagSet) action {
 	urn := f.String("urn", "", "`URN` of a person who is there already, or for a new one (default: a new one)")
 	network := f.String("network", "",
 		"`URN` or name of the network that a new person belongs to (default: that of -moderates)")
-	admin := f.Bool("admin", false, "the person may do everything with people and keys, and moderates the network")
-	moderates := f.String("moderates", "",
-		"`URNs` of the networks and sites that the person moderates, separated by commas")
-	reads := f.String("reads", "",
-		"`URNs` of the networks and sites whose apps the person may read, separated by commas")
-	roles, groups := f.String("roles", "", "`ids` of the person's roles, separated by commas"),
-		f.String("groups", "", "`URNs` of the person's groups, separated by commas")
-	components := f.Bool("components", false,
-		"the person may create and delete components: a right over the whole store, in all networks")
+	rights := rightsFlags(f, "person")
+	f.BoolVar(&rights.Admin, "admin", false,
+		"the person may do everything with people and keys, and moderates the network")
 	return func(ctx context.Context, p *program) (err error) {
 		if *name == "" && *urn == "" {
 			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}
@@ -123,7 +139,7 @@ func invite(f *flag.FlagSet) action {
 		if err != nil {
 			return err
 		}
-		if *urn == "" && *network+*moderates+*reads+*groups == "" {
+		if *urn == "" && *network == "" && len(rights.Moderates)+len(rights.Reads)+len(rights.Groups) == 0 {
 			fmt.Fprintln(p.stderr,
 				"vitrine: warning: a person without a network gets urn:vitrine:default, and the console shows the "+
 					"apps of that network alone: name the one that the person is to work in with -moderates")
@@ -150,11 +166,7 @@ func invite(f *flag.FlagSet) action {
 			}
 		}
 		link, err := people.Invite(ctx, signin.Invitation{
-			URN: *urn, Name: *name, Email: *email, Network: *network,
-			Rights: signin.Rights{
-				Admin: *admin, Components: *components, Moderates: items(*moderates), Reads: items(*reads),
-				Roles: items(*roles), Groups: items(*groups),
-			}})
+			URN: *urn, Name: *name, Email: *email, Network: *network, Rights: *rights})
 		if err != nil {
 			if errors.Is(err, vitrine.ErrInvalid) {
 				// it begins with the pointer of a member

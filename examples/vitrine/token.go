@@ -19,10 +19,7 @@ import (
 func token(f *flag.FlagSet) action {
 	db, keyFile := dbFlag(f), f.String("key-file", "", keyUsage)
 	urn := f.String("urn", "", "`URN` of the user, such as urn:vitrine:example.test:user=editor")
-	moderates := f.String("moderates", "",
-		"`URNs` of the networks and sites that the user moderates, separated by commas")
-	reads := f.String("reads", "",
-		"`URNs` of the networks and sites whose apps the user may read and not change, separated by commas")
+	rights := rightsFlags(f, "user")
 	var who httpapi.Principal
 	f.Func("tags",
 		"`names` of tags, separated by commas: the token reads the apps of -reads by these tags and does nothing "+
@@ -40,10 +37,6 @@ func token(f *flag.FlagSet) action {
 			}
 			return nil
 		})
-	roles, groups := f.String("roles", "", "`ids` of the user's roles, separated by commas"),
-		f.String("groups", "", "`URNs` of the user's groups, separated by commas")
-	components := f.Bool("components", false,
-		"the user may create and delete components: a right over the whole store, in all networks")
 	ttl := lifetime(24 * time.Hour)
 	f.Var(&ttl, "ttl", "`duration` that the token is good for, such as 90m or 30d")
 	return func(ctx context.Context, p *program) error {
@@ -51,9 +44,8 @@ func token(f *flag.FlagSet) action {
 			return usageError{errors.New("-urn is missing: want the URN of a user, such as " +
 				"urn:vitrine:example.test:user=editor")}
 		}
-		who.URN, who.Moderates, who.Reads, who.Roles, who.Groups = *urn, items(*moderates), items(*reads),
-			items(*roles), items(*groups)
-		who.Components = *components
+		who.URN, who.Moderates, who.Reads = *urn, rights.Moderates, rights.Reads
+		who.Roles, who.Groups, who.Components = rights.Roles, rights.Groups, rights.Components
 		if err := who.Check(); err != nil {
 			return usageError{errors.New(namesClaims.Replace(err.Error()))}
 		}

@@ -5,19 +5,7 @@ import (
 	"iter"
 
 	"github.com/vitrine-go/vitrine"
-	"github.com/vitrine-go/vitrine/internal/paging"
 )
-
-// All yields the changes of page after page, from a cursor up to the end of the feed. The first error is the last pair.
-func All[T any](after string, page func(after string) (vitrine.ChangesPage[T], error)) iter.Seq2[T, error] {
-	return paging.All(&after, func() (vitrine.Page[T], error) {
-		p, err := page(after)
-		if !p.More {
-			p.Next = ""
-		}
-		return vitrine.Page[T]{Items: p.Changes, Next: p.Next}, err
-	})
-}
 
 // Shared returns the function changed of Follow for a feed whose followers all wait for the same channel.
 func Shared(channel func() <-chan struct{}) func(after string) (from string, wake <-chan struct{}) {

@@ -96,13 +96,15 @@ func (l *Lease) count(
 	ctx context.Context, holder string, may func(now record) bool, entries ...storage.Entry,
 ) error {
 	return l.db.Update(ctx, storage.SpaceOf(l.key), storage.UpdateOptions{}, func(t storage.Tx) error {
-		values, err := t.Get(ctx, storage.IdentityName)
+		values, err := t.Get(ctx, storage.IdentityName, l.key)
 		if err != nil {
 			return err
 		}
 		var now record
-		if _, err := keyval.Read(ctx, t, l.key, &now); err != nil {
-			return err
+		if values[1] != nil {
+			if err := keyval.Decode(storage.Entry{Key: l.key, Value: values[1]}, &now); err != nil {
+				return err
+			}
 		}
 		store := hex.EncodeToString(values[0])
 		if now.Store != "" && now.Store != store {
