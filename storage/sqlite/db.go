@@ -16,8 +16,8 @@ import (
 )
 
 // DB is a store in an open file. Other processes may open the same file. A View is one read transaction, on one of a
-// pool of connections. All updates run on one connection, one after the other, and those that wait at the same time
-// share a commit.
+// pool of connections, unless all that it reads was read since the last commit. All updates run on one connection, one
+// after the other, and those that wait at the same time share a commit.
 type DB struct {
 	storage.Store // returned by storage.Checked
 	store         *store
@@ -29,6 +29,7 @@ type store struct {
 	path    string
 	writer  *writer
 	readers *pool
+	recent  *recent // nil if it can keep nothing
 	log     *checkpointer
 	eraser  *eraser
 	// reading is true if updates return an error. If immutable is set too, the store is a file without a log: immutable
@@ -174,7 +175,7 @@ func start(path string, busy time.Duration) (_ *store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{path: path, eraseWait: eraseWait}
+	s := &store{path: path, eraseWait: eraseWait, recent: newRecent(path)}
 	s.eraser = newEraser(s.erase)
 	s.writer = newWriter(c, busy, &s.Bells)
 	s.readers = newPool(func() (*conn, error) {
@@ -191,13 +192,20 @@ func busyPragma(d time.Duration) string {
 }
 
 func (s *store) View(_ context.Context, fn func(storage.Reader) error) error {
-	r := &reader{pool: s.readers}
-	defer r.end()
-	err := wrap(fn(r))
+	r := &reader{pool: s.readers, recent: s.recent}
+	err := s.view(r, fn)
+	if r.moved {
+		err = s.view(&reader{pool: s.readers}, fn)
+	}
 	if s.immutable != nil {
 		err = errors.Join(err, unchanged(s.path, s.immutable))
 	}
 	return err
+}
+
+func (s *store) view(r *reader, fn func(storage.Reader) error) error {
+	defer r.end()
+	return wrap(fn(r))
 }
 
 // errReading is the error of updates of a store that was opened with Options.ReadOnly.
@@ -239,7 +247,9 @@ func (s *store) Close() error {
 	s.writer.givenUp.Wait()
 	// The connection that is closed last copies the log into the file and removes it. That is the writer's, whose
 	// settings make the copy durable before the log is removed.
-	return errors.Join(s.readers.close(), s.log.close(), s.writer.c.close())
+	err := errors.Join(s.readers.close(), s.log.close(), s.writer.c.close())
+	s.recent.close()
+	return err
 }
 
 // Stats are figures of an open store, for metrics. The counters begin with Open.

@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/storage"
@@ -18,21 +20,51 @@ type reader struct {
 	// snapshot is the first query of a View. It is closed when the View ends: SQLite keeps the snapshot while one query
 	// of the connection is open. So a View needs neither BEGIN nor ROLLBACK.
 	snapshot *rows
+
+	recent *recent // nil in an update, and in a View that is called again
+	at     header  // of the commit that the View reads, "" if that is not known
+	// keys and values are what a View without a snapshot was given. moved says that one of them has changed since, so
+	// that the View must be called again.
+	keys   []string
+	values [][]byte
+	moved  bool
 }
+
+// errMoved ends a View that is called again.
+var errMoved = errors.New("sqlite: another update was committed between two reads of a View")
 
 // begin takes the snapshot of a View with its first query.
 func (r *reader) begin(ctx context.Context, sql string, args ...any) (first *rows, err error) {
 	if r.c, err = r.pool.get(ctx); err != nil {
 		return nil, err
 	}
+	before := r.recent.commit()
 	r.snapshot = r.c.query(sql, args...)
 	if !r.snapshot.next() {
 		err = cmp.Or(r.snapshot.err, errors.New("sqlite: the first query of a View has found nothing"))
 		r.pool.put(r.c, false)
 		r.c = nil
+		return nil, err
 	}
-	return r.snapshot, err
+	if r.recent.commit() != before {
+		before = ""
+	}
+	given := r.at
+	r.at = before
+	if len(r.keys) > 0 && r.at != given {
+		now, err := r.Get(ctx, r.keys...)
+		if err != nil {
+			return nil, err
+		}
+		if r.moved = !slices.EqualFunc(now, r.values, same); r.moved {
+			return nil, errMoved
+		}
+	}
+	return r.snapshot, nil
 }
+
+// same reports whether two values are equal, or both absent.
+func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
 // ready takes the snapshot of a View, unless it was taken before.
 func (r *reader) ready(ctx context.Context) (err error) {
@@ -67,14 +99,22 @@ var getStatements = func() (sql [mostGet + 1]string) {
 }()
 
 func (r *reader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	if r.recent != nil && r.c == nil {
+		if at := r.recent.commit(); r.at == "" || r.at == at {
+			if values := r.recent.get(at, keys); values != nil {
+				r.at, r.keys, r.values = at, append(r.keys, keys...), append(r.values, values...)
+				return values, nil
+			}
+		}
+	}
 	values := make([][]byte, 0, len(keys))
-	for len(keys) > 0 {
-		n := min(len(keys), mostGet)
+	for rest := keys; len(rest) > 0; {
+		n := min(len(rest), mostGet)
 		args := make([]any, n)
-		for i, key := range keys[:n] {
+		for i, key := range rest[:n] {
 			args[i] = key
 		}
-		keys = keys[n:]
+		rest = rest[n:]
 		var found *rows
 		if r.c == nil {
 			var err error
@@ -90,6 +130,9 @@ func (r *reader) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 		if found != r.snapshot {
 			found.close()
 		}
+	}
+	if r.recent != nil && r.at != "" {
+		r.recent.put(r.at, keys, values)
 	}
 	return values, nil
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -282,6 +283,19 @@ var faults = map[string]func() faulty{
 			}()
 			return s.View(c, fn)
 		}}
+	},
+	"keys that are read again and again have their values of one moment": func() faulty {
+		kept := map[string][][]byte{}
+		var mu sync.Mutex
+		return got(func(keys []string, values [][]byte) [][]byte {
+			mu.Lock()
+			defer mu.Unlock()
+			name := strings.Join(keys, ",")
+			if kept[name] == nil {
+				kept[name] = values
+			}
+			return kept[name]
+		})
 	},
 	"a View is one moment": func() faulty {
 		return faulty{view: func(s storage.Store, c context.Context, fn func(storage.Reader) error) error {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -151,6 +154,13 @@ func moment(s storage.Store) error {
 	if err := fill(s, "a 1", "run 0", "b 1", "run 0"); err != nil {
 		return err
 	}
+	err := s.View(ctx, func(r storage.Reader) error { // a driver may keep what was read
+		_, err := r.Get(ctx, "a 1", "b 1")
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	run := 0 // the function may be called again, and then sees what it has written itself
 	return s.View(ctx, func(r storage.Reader) error {
 		run++
@@ -185,6 +195,61 @@ func acknowledged(s storage.Store) error {
 					err = fmt.Errorf("after %s was acknowledged, a View reads %q", want, values[0])
 				}
 				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// repeated reads the same keys again and again, through several openings of a store, while they are changed together.
+func repeated(stores ...storage.Store) error {
+	var acknowledged atomic.Int64
+	var done atomic.Bool
+	count := func(r storage.Reader, key string) (n int64, err error) {
+		values, err := r.Get(ctx, key)
+		if err == nil && values[0] != nil {
+			n, err = strconv.ParseInt(string(values[0]), 10, 64)
+		}
+		return n, err
+	}
+	return parallel(len(stores)+1, func(i int) error {
+		if i == len(stores) {
+			defer done.Store(true)
+			for n := range int64(200) {
+				value := strconv.FormatInt(n+1, 10)
+				err := update(stores[0], "a", func(t storage.Tx) error {
+					return put(t, "a 1", value, "a 2", value, "a 3", value)
+				})
+				if err != nil {
+					return err
+				}
+				acknowledged.Store(n + 1)
+				time.Sleep(time.Millisecond / 4)
+			}
+			return nil
+		}
+		for last := int64(0); !done.Load(); {
+			least := max(last, acknowledged.Load())
+			err := stores[i].View(ctx, func(r storage.Reader) (err error) {
+				var all [2]int64
+				for i, key := range []string{"a 1", "a 2"} {
+					all[i], err = count(r, key)
+					if err != nil {
+						return err
+					}
+				}
+				last = all[0]
+				if all[0] != all[1] || last < least {
+					return fmt.Errorf("after %d was acknowledged or read, a View reads %d", least, all)
+				}
+				want := strconv.FormatInt(last, 10)
+				if last%2 == 1 {
+					return has(r, storage.Prefix("a "), "a 1", want, "a 2", want, "a 3", want)
+				}
+				return nil
 			})
 			if err != nil {
 				return err

@@ -51,7 +51,8 @@ func Run(t *testing.T, d Driver) {
 	if d.Beside != nil {
 		t.Run("two openings of a store count and tell as one", func(t *testing.T) {
 			s := d.Open(t)
-			if err := errors.Join(counts(s, d.Beside(t, s)), tells(s, d.Beside(t, s))); err != nil {
+			if err := errors.Join(counts(s, d.Beside(t, s)), tells(s, d.Beside(t, s)),
+				repeated(s, d.Beside(t, s))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -78,6 +79,9 @@ var rules = []rule{
 	{"a panic writes nothing, and goes on to the caller", panics},
 	{"a View is one moment", moment},
 	{"a View has what was acknowledged before it", acknowledged},
+	{"keys that are read again and again have their values of one moment", func(s storage.Store) error {
+		return repeated(s)
+	}},
 	{"updates of a space read what earlier ones have written", func(s storage.Store) error { return counts(s, s) }},
 	{"updates that fail beside others leave nothing", failBesideOthers},
 	{"an update reads of other spaces what was committed", otherSpaces},
