@@ -2,6 +2,7 @@ package appsvc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,7 +16,7 @@ import (
 // In both cases the transaction is rolled back.
 func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App, d draft, most int) (App, error) {
 	last, err := tx.latest(ctx, next.ID)
-	if err = ignore(err, vitrine.ErrNotFound); err != nil {
+	if err != nil && !errors.Is(err, vitrine.ErrNotFound) {
 		return App{}, err
 	}
 	if next.Version != last.Version.Next() {

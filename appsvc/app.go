@@ -170,10 +170,14 @@ func (a App) head() (appHead, error) {
 // is copied, not decoded, so that a read decodes and encodes nothing.
 func (a App) AppendJSON(dst []byte) []byte {
 	if a.Body == nil {
-		return a.appendFound(a.appendSummary(dst))
+		dst = a.appendSummary(dst)
+	} else {
+		dst = append(a.appendBegin(slices.Grow(dst, 256+len(a.Body))), a.Body[1:]...)
 	}
-	dst = slices.Grow(dst, 256+len(a.Body))
-	return a.appendFound(append(a.appendBegin(dst), a.Body[1:]...))
+	if a.Found != nil {
+		dst = a.appendFound(dst)
+	}
+	return dst
 }
 
 // appendBegin appends what the service sets, from the opening brace to the comma after the last member. The owner is

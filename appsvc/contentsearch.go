@@ -161,9 +161,6 @@ func (c *contentSearch) at(value *jsontree.Node, element, pointer string, found 
 
 // appendFound adds what a search has found to the JSON of an app.
 func (a App) appendFound(app []byte) []byte {
-	if a.Found == nil {
-		return app
-	}
 	text, _ := json.Marshal(a.Found) // this only fails for invalid UTF-8, which no app has
 	return append(append(append(app[:len(app)-1], `,"found":`...), text...), '}')
 }

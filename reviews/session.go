@@ -15,7 +15,7 @@ type Session struct {
 func (s *Service) As(by vitrine.Caller) *Session { return &Session{service: s.made(), by: by} }
 
 // calls returns the Session for the rest of its method with this name. Methods that an agent may call begin with it. In
-// all others check returns ErrForbidden for an agent.
+// all others mayUse and network return ErrForbidden for an agent.
 func (s *Session) calls(method string) *Session {
 	if s.by.Agent == "" { // saves others the copy
 		return s
@@ -24,6 +24,3 @@ func (s *Session) calls(method string) *Session {
 	named.method = method
 	return &named
 }
-
-// check returns the error of Caller.CheckUnrestricted for the method that was called.
-func (s *Session) check() error { return s.by.CheckUnrestricted("reviews." + s.method) }

@@ -26,11 +26,6 @@ func (a appRoutes) searches(c *call) error {
 	return c.acquireSlot(c.h.searches, "")
 }
 
-// in is as for an endpoint that has the parameter lang.
-func (a appRoutes) in(c *call) *appsvc.Session {
-	return a.as(c).In(c.lang())
-}
-
 // lang returns the language in which texts are answered, "" for none.
 func (c *call) lang() string {
 	return c.query.filled(langParameter, "want a language, such as de or de-AT")
@@ -85,7 +80,7 @@ func (a appRoutes) create(c *call) error {
 // latest serves GET /apps/{id}: the latest version of an app. 200 with {"apps":[App]} and an ETag, or 304. 404 for an
 // app that is absent or that the caller may not see. 422 if withDefaults makes the response larger than 16 MiB.
 func (a appRoutes) latest(c *call) error {
-	return c.version(revalidate, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
+	return c.version(revalidate, a.as(c), func(s *appsvc.Session) (appsvc.App, error) {
 		return s.App(c.r.Context(), c.params[0])
 	})
 }

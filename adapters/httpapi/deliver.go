@@ -84,7 +84,7 @@ func (a appRoutes) deliver(c *call) error {
 	if len(ids) == 0 && c.query.Has(langParameter) {
 		return fault.Invalid(langParameter, "want it with app: a list of what the tag publishes has no texts")
 	}
-	as := a.in(c)
+	as := a.as(c).In(c.lang())
 	if c.query.err != nil {
 		return c.query.err
 	}

@@ -152,17 +152,17 @@ func appendApps(dst []byte, apps []appsvc.App) []byte {
 }
 
 // version serves a read of one version of an app, with an ETag; send makes it a 304 if the client has that version
-// already. cache is the Cache-Control of the response; in a language it is not immutable, since languages change. With
-// the parameter withDefaults, the configs are completed with the defaults of their schemas, which may make the response
-// as large as 16 MiB.
+// already. cache is the Cache-Control of the response. With the parameter lang, texts are answered in a language, and
+// the response is not immutable, since languages change. With the parameter withDefaults, the configs are completed
+// with the defaults of their schemas, which may make the response as large as 16 MiB.
 func (c *call) version(
 	cache []string, as *appsvc.Session, read func(*appsvc.Session) (appsvc.App, error),
 ) error {
-	defaults := c.query.flag("withDefaults")
+	defaults, lang := c.query.flag("withDefaults"), c.lang()
 	if c.query.err != nil {
 		return c.query.err
 	}
-	app, err := read(as)
+	app, err := read(as.In(lang))
 	if err != nil {
 		return err
 	}

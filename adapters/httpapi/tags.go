@@ -122,11 +122,11 @@ func (a appRoutes) tagged(c *call) error {
 		if c.by.TagsOnly {
 			return errTagsOnly
 		}
-		return c.version(noStore, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
+		return c.version(noStore, a.as(c), func(s *appsvc.Session) (appsvc.App, error) {
 			return s.TaggedAppIn(c.r.Context(), c.params[0], c.params[1], release)
 		})
 	}
-	return c.version(revalidate, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
+	return c.version(revalidate, a.as(c), func(s *appsvc.Session) (appsvc.App, error) {
 		return s.TaggedApp(c.r.Context(), c.params[0], c.params[1])
 	})
 }

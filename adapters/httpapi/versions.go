@@ -43,7 +43,7 @@ func (a appRoutes) versions(c *call, id string) error {
 // 422 if withDefaults makes it larger than 16 MiB.
 func (a appRoutes) version(c *call) error {
 	v := c.pathVersion(1)
-	return c.version(immutable, a.in(c), func(s *appsvc.Session) (appsvc.App, error) {
+	return c.version(immutable, a.as(c), func(s *appsvc.Session) (appsvc.App, error) {
 		return s.Version(c.r.Context(), c.params[0], v)
 	})
 }
