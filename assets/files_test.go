@@ -572,7 +572,7 @@ func TestADownloadEndsWithItsBytes(t *testing.T) {
 	}
 }
 
-// While a body arrives, nobody waits for its upload, and a store without room takes nothing.
+// While a body arrives and its chunks are written nobody waits for the upload, and a store without room takes nothing.
 func TestASlowUploadHoldsNobodyUp(t *testing.T) {
 	db := memory.New()
 	d := &desk{t: t, Service: assets.New(db, nil)}
@@ -594,14 +594,44 @@ func TestASlowUploadHoldsNobodyUp(t *testing.T) {
 	if n := d.total(moderator, assets.SearchRequest{}); n != 2 {
 		t.Errorf("%d assets", n)
 	}
+	reached, goOn := make(chan struct{}), make(chan struct{})
+	held := assets.New(&heldStore{db, reached, goOn}, nil)
+	go func() {
+		_, err := held.As(moderator).Upload(ctx, lib, assets.UploadRequest{}, strings.NewReader(pdf(2<<20)))
+		ended <- err
+	}()
+	for range 2 {
+		<-reached
+		d.asset("1", "between chunks")
+		goOn <- struct{}{}
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 	full := assets.New(&fullStore{db}, nil)
 	_, err := full.As(moderator).Upload(ctx, lib, assets.UploadRequest{}, strings.NewReader(pdf(100)))
 	if !errors.Is(err, vitrine.ErrFull) {
 		t.Errorf("without room: %v", err)
 	}
-	if n := d.total(moderator, assets.SearchRequest{}); n != 2 {
+	if n := d.total(moderator, assets.SearchRequest{}); n != 3 {
 		t.Errorf("%d assets", n)
 	}
+}
+
+// heldStore waits before it writes a large chunk of a file.
+type heldStore struct {
+	storage.Store
+	reached, goOn chan struct{}
+}
+
+func (h *heldStore) Update(
+	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
+) error {
+	if o.Large {
+		h.reached <- struct{}{}
+		<-h.goOn
+	}
+	return h.Store.Update(ctx, space, o, fn)
 }
 
 // fullStore has no room for files.

@@ -250,6 +250,64 @@ func TestUploadsAndDownloadsGiveTheirMemoryBack(t *testing.T) {
 	}
 }
 
+// While as many uploads as may be under way stand half-way, others change apps and assets, also with a large body.
+func TestUploadsThatStandHalfWay(t *testing.T) {
+	w, _ := newFileWorld(t, assets.Limits{}, func(c *httpapi.Config) { c.Limits.Memory = 16 << 20 })
+	const uploads = 6
+	bodies, statuses := make([]*io.PipeWriter, uploads), make(chan int)
+	for i := range bodies {
+		var body *io.PipeReader
+		body, bodies[i] = io.Pipe()
+		defer body.Close()
+		r, err := http.NewRequest("POST", w.url+library+"/files", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "svctoken "+w.token(editor))
+		go func() {
+			status := 0
+			if answer, err := w.client.Do(r); err == nil {
+				answer.Body.Close()
+				status = answer.StatusCode
+			}
+			statuses <- status
+		}()
+		go func() { _, _ = io.WriteString(bodies[i], "%PDF-1.7\n"+strings.Repeat("x", 1<<20)) }()
+	}
+	var before int64
+	for load, _ := httpapi.LoadOf(w.handler); load.Memory == 0 ||
+		load.Memory > before; time.Sleep(200 * time.Millisecond) {
+		before = load.Memory
+		load, _ = httpapi.LoadOf(w.handler)
+	}
+	other := editor
+	other.URN += "2"
+	for i, size := range []int{10, 200 << 10} {
+		var app struct{ ID string }
+		w.as(other, "POST", "/v4/apps/", fmt.Sprintf(`{"title":"%d","groups":[%q]}`, i, network)).want(201).read(&app)
+		w.as(other, "PATCH", "/v4/apps/"+app.ID,
+			`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"add","path":"/note","value":"x"}]`).want(200)
+		w.as(other, "POST", library+"/assets", fmt.Sprintf(
+			`{"add":[{"id":"%d","generator":{"id":"x"},"content":{"content":%q}}]}`, i,
+			strings.Repeat("x", size))).want(200)
+	}
+	for range bodies {
+		select {
+		case status := <-statuses:
+			t.Errorf("an upload has ended before its body: %d", status)
+		default:
+		}
+	}
+	for _, body := range bodies {
+		body.Close()
+	}
+	for range bodies {
+		if status := <-statuses; status != 200 {
+			t.Errorf("an upload ends with %d", status)
+		}
+	}
+}
+
 // A browser asks for all pictures of a page at once. Downloads that find no memory wait for the others to end, and none
 // is cut off.
 func TestDownloadsOfOneClientWaitForEachOther(t *testing.T) {
