@@ -78,3 +78,36 @@ func TestReviews(t *testing.T) {
 		q.See(`//*[contains(., "Reviews are for those who moderate a network")]`)
 	})
 }
+
+// A person has JSON of another program, all of one thing, with rows that the shop has hidden.
+func TestReviewsInJSON(t *testing.T) {
+	w := newWorld(t)
+	p := w.signIn(ann, "/reviews")
+	path := filepath.Join(t.TempDir(), "shop.json")
+	text := `{"reviews":[{"name":"r/1","who":{"displayName":"Jo"},"rating":"FIVE","createTime":"2020-03-04",` +
+		`"state":"ok"},` +
+		`{"name":"r/2","who":{"displayName":"Al"},"rating":"ONE","createTime":"2020-03-05","state":"spam"}],"total":2}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Type(`//input[@type="file"]`, path)
+	p.See(`//h2[.="shop.json is a table"]`)
+	p.See(`//p[.='Rows: "/reviews"']`)
+	for column, field := range map[string]string{"/name": "review_id", "/who/displayName": "author_name",
+		"/rating": "rating", "/createTime": "created", "/state": "skip:"} {
+		p.Run(new(any), `async (name, value) => {
+			const select = [...document.querySelectorAll("select")].find((s) => s.getAttribute("aria-label") === name);
+			select.value = value;
+			select.dispatchEvent(new Event("change"));
+		}`, "What "+column+" is", field)
+	}
+	p.Type(`//input[@aria-label="Words of /state that leave rows out"]`, "spam, pending")
+	p.Click(named("Convert and check"))
+	p.See(`//*[@role="alert" and .="Choose the column for: What is reviewed: its id."]`)
+	p.Type(field("What is reviewed, if no column says it"), "Our shop")
+	p.Click(named("Convert and check"))
+	p.See(`//p[contains(., "1 review of shop.json is converted. 1 row left out.")]`)
+	p.See(`//p[contains(., 'no row has "pending" in column "/state"')]`)
+	p.Click(named("Import 1 review"))
+	p.See(`//article[@aria-label="Our shop"]`)
+}

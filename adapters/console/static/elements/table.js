@@ -29,6 +29,7 @@ const fields = [
 	["reply_created", "Answer of the shop: date"],
 	["reply_author", "Answer of the shop: author"],
 	["subpart:", "Further data, as it is"],
+	["skip:", "Skip: says which rows are left out"],
 ];
 
 /**
@@ -37,12 +38,20 @@ const fields = [
  * @param {(query: Record<string, string | undefined>) => void} convert gets what the service is asked with
  */
 export function table(name, sight, from, convert) {
-	const selects = sight.columns.map((column) => {
+	const skipped = sight.columns.map((column) =>
+		h("input", {
+			hidden: true,
+			placeholder: "spam, pending",
+			"aria-label": `Words of ${column} that leave rows out`,
+		}),
+	);
+	const selects = sight.columns.map((column, i) => {
 		const select = h(
 			"select",
 			{
 				"aria-label": `What ${column} is`,
 				onchange: () => {
+					/** @type {HTMLElement} */ (skipped[i]).hidden = select.value !== "skip:";
 					if (!select.value.endsWith(":"))
 						selects.forEach(
 							(other) => other !== select && other.value === select.value && (other.value = ""),
@@ -55,8 +64,11 @@ export function table(name, sight, from, convert) {
 		select.value = field.replace(/:.*/, ":");
 		return select;
 	});
-	/** What is guessed of several columns, unless a column is chosen for it. */
-	const more = Object.fromEntries(Object.entries(sight.mapping).filter(([, value]) => typeof value !== "string"));
+	/** What is guessed of several columns, unless a column is chosen for it, and where JSON has its rows. */
+	const more = Object.fromEntries(
+		Object.entries(sight.mapping).filter(([, value]) => !sight.columns.includes(/** @type {string} */ (value))),
+	);
+	const one = h("input", { autocomplete: "off" });
 	const source = h("input", { value: from, required: true, autocomplete: "off" });
 	const scale = h(
 		"select",
@@ -85,6 +97,8 @@ export function table(name, sight, from, convert) {
 			onsubmit: (/** @type {Event} */ event) => {
 				event.preventDefault();
 				const chosen = new Set([...selects.map((select) => select.value), ...Object.keys(more)]);
+				const all = one.value.trim() !== "" && !chosen.has("collection_id") && `=${one.value.trim()}`;
+				if (all) chosen.add("collection_id");
 				const lacks = [["collection_id"], ["rating", "rating:"], ["created"], ["author_name", "author_id"]]
 					.filter((any) => !any.some((field) => chosen.has(field)))
 					.map(([field]) => fields.find(([value]) => value === field)?.[1]);
@@ -93,8 +107,17 @@ export function table(name, sight, from, convert) {
 				if (lacks.length > 0) return;
 				const mapping = Object.fromEntries([
 					...Object.entries(more),
+					...(all ? [["collection_id", all]] : []),
+					[
+						"skip",
+						sight.columns.flatMap((column, i) =>
+							selects[i]?.value === "skip:"
+								? [{ column, is: (skipped[i]?.value ?? "").split(",").map((word) => word.trim()) }]
+								: [],
+						),
+					],
 					...selects.flatMap((select, i) =>
-						select.value === ""
+						select.value === "" || select.value === "skip:"
 							? []
 							: [
 									[
@@ -116,10 +139,14 @@ export function table(name, sight, from, convert) {
 		h(
 			"p",
 			{ class: "detail" },
-			`${count(sight.columns.length, "column")}, separated by ${kinds[sight.separator] ?? sight.separator}, in ${sight.charset.toUpperCase()}. Which column is what was guessed from their names: look whether it is right.`,
+			`${count(sight.columns.length, "column")}${sight.separator && `, separated by ${kinds[sight.separator] ?? sight.separator}`}, in ${sight.charset.toUpperCase()}. Which column is what was guessed from their names: look whether it is right.`,
 		),
 		Object.entries(more).map(([field, value]) =>
-			h("p", { class: "note" }, `${fields.find(([name]) => name === field)?.[1]}: ${JSON.stringify(value)}`),
+			h(
+				"p",
+				{ class: "note" },
+				`${fields.find(([name]) => name === field)?.[1] ?? "Rows"}: ${JSON.stringify(value)}`,
+			),
 		),
 		h(
 			"div",
@@ -144,7 +171,7 @@ export function table(name, sight, from, convert) {
 							"tr",
 							null,
 							h("th", { scope: "row" }, column),
-							h("td", null, selects[i]),
+							h("td", null, selects[i], skipped[i]),
 							h(
 								"td",
 								null,
@@ -163,6 +190,7 @@ export function table(name, sight, from, convert) {
 			"div",
 			{ class: "row" },
 			labelled("Where the reviews come from", source),
+			labelled("What is reviewed, if no column says it", one),
 			labelled("Best rating", scale),
 			labelled("Dates", dates),
 		),

@@ -52,7 +52,7 @@ export function view({ session, api, params, signal, shell }) {
 	if (params[0] !== undefined) where.value = params[0];
 	const drop = dropZone(
 		"File of reviews",
-		"Drop a file of reviews here: a table that a shop has exported (CSV), or one collection a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.",
+		"Drop a file of reviews here: a table that a shop has exported (CSV or JSON), or one collection a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.",
 		(file) => void take(file),
 	);
 	const outcome = h("div", { role: "status" });
@@ -104,24 +104,35 @@ export function view({ session, api, params, signal, shell }) {
 		);
 	}
 
-	/** A file that does not begin as JSON does is a table, unless its name says that it is JSON. @param {File} file */
+	/**
+	 * A file is a table unless it has what our lines have. JSON in which no rows are found is checked, which says what
+	 * is wrong with it.
+	 * @param {File} file
+	 */
 	async function take(file) {
 		try {
 			const head = await headOf(file, 256 << 10);
 			const json =
 				/\.(json|jsonl|ndjson)(\.gz)?$/i.test(file.name) ||
 				/^\ufeff?\s*([{[]|$)/.test(await head.slice(0, 4096).text());
-			if (json) return void (await check(file));
-			const { value } = await api.ask("POST", "x/reviews/convert", {
-				query: { guess: "true", network: where.value },
-				body: head,
-				type: "text/csv",
-				member: "columns",
-				signal,
-			});
+			const ours = /^\ufeff?\s*$|"(body_html|dimensions|imported_display_name)"/.test(await head.text());
+			if (json && ours) return void (await check(file));
+			const { value } = await api
+				.ask("POST", "x/reviews/convert", {
+					query: { guess: "true", network: where.value },
+					body: head,
+					type: "text/csv", // the only one of a session, also for JSON
+					member: "columns",
+					signal,
+				})
+				.catch((e) => {
+					if (json && e instanceof ApiError && e.code === "invalid") return { value: undefined };
+					throw e;
+				});
+			if (!value) return void (await check(file));
 			fill(
 				outcome,
-				table(file.name, value, proposed(), (query) => convert(file, query, value.separator)),
+				table(file.name, value, proposed(), (query) => convert(file, query, value.separator || ",")),
 			);
 		} catch (e) {
 			stopped(e, "It was stopped. Nothing was stored.");
@@ -222,6 +233,7 @@ export function view({ session, api, params, signal, shell }) {
 					"p",
 					null,
 					`${count(result.converted, "review")} of ${file.name} ${result.converted === 1 ? "is" : "are"} converted. `,
+					result.skipped > 0 && `${count(result.skipped, "row")} left out. `,
 					back,
 					" ",
 					result.rejectedTotal > 0 && button("Mend them here", () => rejects(mendThem), { class: "small" }),
