@@ -12,11 +12,17 @@ const widths = [320, 640, 1280];
  * The service answers pictures of its library in these widths.
  * @param {NonNullable<Config["picture"]>} picture
  */
-function image({ src, alt }) {
-	if (!/^https?:/.test(src)) return "";
-	const srcset = widths.map((w) => `${escaped(src)}?w=${w} ${w}w`).join(", ");
-	const sizes = `srcset="${srcset}" sizes="(min-width: 44rem) 40rem, 90vw"`;
-	return `<img src="${escaped(src)}" ${/\/x\/file\//.test(src) ? sizes : ""} alt="${escaped(alt)}" loading="lazy">`;
+function image({ src, alt, width, height }) {
+	if (!/^https?:/.test(src) || !URL.canParse(src)) return "";
+	const url = new URL(src); // has a query already, the version of the file
+	const srcset = widths.map((w) => {
+		url.searchParams.set("w", String(w));
+		return `${escaped(url.href)} ${w}w`;
+	});
+	let more = width && height ? ` width="${width}" height="${height}"` : ""; // keeps its place free
+	if (url.pathname.includes("/x/file/"))
+		more += ` srcset="${srcset.join(", ")}" sizes="(min-width: 44rem) 40rem, 90vw"`;
+	return `<img src="${escaped(src)}" alt="${escaped(alt)}"${more} loading="lazy">`;
 }
 
 /** @type {NonNullable<Component<Config>["render"]>} */

@@ -77,7 +77,8 @@ func TestSite(t *testing.T) {
 	}
 	follow(commands[1]) // the component; npm install is done
 	const config = `{"heading":"Tea <i>","text":{"lang:en":"It is hot.","lang:de":"Er ist heiß."},` +
-		`"more":"It was cold.","picture":{"src":"https://p.example.test/x/file/1/tea.png","alt":"A cup"}}`
+		`"more":"It was cold.","picture":{"src":"https://p.example.test/x/file/1/tea.png?v=1","alt":"A cup",` +
+		`"width":1600,"height":900}}`
 	app := w.newApp("Winter & tea", `{"component":{"name":"article","version":"1.0.0"},"config":`+config+`}`)
 	w.request(ann, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"0"}`)
 	w.newApp("A draft")
@@ -124,10 +125,11 @@ func TestSite(t *testing.T) {
 	b.Until(texts, "Winter & tea en Tea <i> Er ist heiß. It was cold.")
 	p.look(axe)
 	b.Click(`//a[@lang="en"]`)
-	var srcset string
-	b.Run(&srcset, `() => document.querySelector("img").srcset`)
-	if !strings.HasPrefix(srcset, "https://p.example.test/x/file/1/tea.png?w=320 320w, ") {
-		t.Errorf("srcset is %q", srcset)
+	var image string
+	b.Run(&image, `() => ["width", "height", "srcset"].map((a) => `+
+		`document.querySelector("img").getAttribute(a)).join(" ")`)
+	if !strings.HasPrefix(image, "1600 900 https://p.example.test/x/file/1/tea.png?v=1&w=320 320w, ") {
+		t.Errorf("the picture is %q", image)
 	}
 	b.Open(pages.url + "/de/" + app + ".html")
 	b.Click(named("Read more"))
