@@ -279,7 +279,7 @@ func (c *conversion) entry(row row) *entry {
 			reason = fmt.Sprintf("the row has %q twice: take one out", row.twice)
 		}
 		if reason != "" {
-			e = &entry{line: row.line, lines: row.lines, fault: reason}
+			e = &entry{line: row.line, lines: row.lines, part: int64(row.part), fault: reason}
 		}
 	}
 	switch {
@@ -313,6 +313,9 @@ const (
 // reject counts a row that cannot be converted, and writes it to Rejects.
 func (c *conversion) reject(e *entry, reason string) {
 	c.result.RejectedTotal++
+	if c.table.json != nil && e.part > e.line { // of JSON that has several rows in a line
+		reason = fmt.Sprintf("row %d: %s", e.part, reason)
+	}
 	rejected := Rejected{Line: e.line, Reason: reason}
 	if e.lines > 1 {
 		rejected.Last = e.line + e.lines - 1

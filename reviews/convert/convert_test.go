@@ -653,6 +653,9 @@ func TestLookGuesses(t *testing.T) {
 		"Okendo": {"productId,rating,name,body,dateCreated,email,title,imageUrls",
 			convert.Mapping{"title": "title", "body": "body", "rating": "rating", "created": "dateCreated",
 				"author_name": "name", "author_email": "email", "collection_id": "productId"}},
+		"a reply in parts": {"Artikelnummer,Bewertungs-Nr,reply.body,reply.dateCreated", convert.Mapping{
+			"collection_id": "Artikelnummer", "review_id": "Bewertungs-Nr", "reply": "reply.body",
+			"reply_created": "reply.dateCreated"}},
 		"two columns": {"id,id,product,rating", convert.Mapping{"collection_id": "product", "rating": "rating"}},
 	} {
 		s, err := convert.Look(strings.NewReader(c.header+"\n"), "")

@@ -29,8 +29,8 @@ var known = map[string]string{
 		"nome_prodotto nome_del_prodotto productnaam property_name hotel_name listing_name restaurant_name product " +
 		"produkt " +
 		"artikel produit producto prodotto",
-	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungsnummer id_avis " +
-		"id_resena " +
+	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungs_nr " +
+		"bewertungsnummer id_avis id_resena " +
 		"id_recensione beoordeling_id ugc_id id reviewidentifier identifiant identificador uuid",
 	"title": "review_title title headline review_headline summary subject titel uberschrift ueberschrift betreff " +
 		"titre titre_de_l_avis titulo titolo kop onderwerp",
@@ -70,7 +70,7 @@ var known = map[string]string{
 		"reply_text reply_body reply_content store_reply owner_response management_response response antwort " +
 		"antwort_des_handlers antwort_des_haendlers reponse_du_vendeur reponse respuesta risposta antwoord reactie",
 	"reply_created": "reply_created review_reply_update_time reply_date replied_at reply_created_at " +
-		"company_reply_date_utc " +
+		"reply_date_created company_reply_date_utc " +
 		"company_reply_date comment_created_at developer_reply_date_and_time response_date antwortdatum " +
 		"datum_der_antwort date_de_reponse fecha_de_respuesta data_risposta",
 	"reply_author": "reply_author reply_by replied_by replier responder",

@@ -136,3 +136,14 @@ func manyMembers(n int) string {
 	}
 	return out.String()
 }
+
+// Of rows in one line a reason says which is meant.
+func TestRowsOfOneLine(t *testing.T) {
+	_, result, _ := converted(t, convert.Request{Source: "shop"}, `[{"id":1,"product":"x","rating":5,"author":"Ann",`+
+		`"date":"2019-04-03"},{"id":2,"product":"x","rating":5,"author":"","date":"2019-04-03"}`+",\n"+
+		`{"id":3,"product":"x","rating":5,"author":"","date":"2019-04-03"}]`)
+	if len(result.Rejected) != 2 || !strings.HasPrefix(result.Rejected[0].Reason, "row 2: the name of the author") ||
+		!strings.HasPrefix(result.Rejected[1].Reason, "row 3: ") || result.Rejected[1].Line != 2 {
+		t.Errorf("%+v", result)
+	}
+}

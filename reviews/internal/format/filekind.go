@@ -34,7 +34,7 @@ func fileKind(head []byte) kind {
 		// NDJSON begins with the same characters, but its first line ends with the closing bracket of its object.
 		if line, _, ended := bytes.Cut(text, []byte("\n")); ended && breaksOff(line) {
 			return kind{message: "this is JSON over several lines: write each collection on one line, for instance " +
-				"with jq -c ."}
+				"with jq -c ." + otherJSON}
 		}
 	case bytes.HasPrefix(text, []byte("<?xml")), bytes.HasPrefix(text, []byte("<!")), isTagged(text):
 		return kind{
@@ -111,7 +111,9 @@ func isZippedSpreadsheet(head []byte) bool {
 
 // kindArray is the kind of a file that begins with [. It has a name because Checker compares with it.
 const kindArray = "this is one JSON array: write each of its collections on a line of its own, for instance with jq " +
-	"-c '.[]'"
+	"-c '.[]'" + otherJSON
+
+const otherJSON = "; if another program wrote it, vitrine reviews convert makes the import format of it"
 
 // isUTF16 returns whether text without a byte order mark looks like ASCII in UTF-16, in either byte order: of its first
 // 64 bytes, which must be four or more, either those at even or those at odd indices are zero, and the others are not.
