@@ -18,12 +18,12 @@ var markup = regexp.MustCompile(`<[a-zA-Z/!]|&(#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z
 // accepts it. The result is valid until the next call.
 func (w *bodyWriter) body(text string) []byte {
 	w.out = w.out[:0]
-	lines := !lineTag.MatchString(text) // line breaks of a text with none but inline tags are its lines
 	if strings.IndexByte(text, '<') < 0 && strings.IndexByte(text, '&') < 0 || !markup.MatchString(text) {
 		w.lines(text)
 		w.end()
 		return w.out
 	}
+	lines := !lineTag.MatchString(text) // line breaks of a text with none but inline tags are its lines
 	in := html.NewTokenizer(strings.NewReader(text))
 	hidden, seen := "", false // the element whose text is hidden
 	unclosed := map[string]bool{}
