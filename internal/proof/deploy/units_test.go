@@ -43,6 +43,17 @@ func TestUnitsGiveFewRights(t *testing.T) {
 	}
 }
 
+// A service whose database or disk comes later than the machine, or is away for an hour, starts then: systemd does not
+// give it up after five attempts.
+func TestUnitsAreNotGivenUp(t *testing.T) {
+	for _, name := range []string{"vitrine.service", "vitrine-litestream.service"} {
+		unit := map[string][]string{}
+		if readUnit(deployed(t, name), unit); strings.Join(unit["StartLimitIntervalSec"], " ") != "0" {
+			t.Errorf("%s: StartLimitIntervalSec=%s, want 0", name, unit["StartLimitIntervalSec"])
+		}
+	}
+}
+
 // The program runs with the system calls, the kinds of sockets and the memory that its unit allows.
 func TestTheUnitForbidsNothingThatIsUsed(t *testing.T) {
 	t.Parallel()
