@@ -47,6 +47,9 @@ type ChangesRequest struct {
 func (s *Session) Changes(ctx context.Context, in ChangesRequest) (vitrine.ChangesPage[Event], error) {
 	s = s.calls("Changes")
 	wanted := typesOf(in.Types)
+	if err := s.service.store.feeds.Identify(ctx); err != nil {
+		return vitrine.ChangesPage[Event]{}, err
+	}
 	return view(ctx, s, func(r *reader) (none vitrine.ChangesPage[Event], err error) {
 		limit, err := paging.Limit(in.Limit, 100, s.service.limits.Page)
 		if err != nil {
@@ -164,6 +167,9 @@ func (s *Service) Outbox(
 	ctx context.Context, in vitrine.ChangesRequest,
 ) (out vitrine.ChangesPage[OutboxEvent], err error) {
 	limit, err := paging.Limit(in.Limit, 100, s.made().limits.Page)
+	if err == nil {
+		err = s.store.feeds.Identify(ctx)
+	}
 	if err != nil {
 		return out, err
 	}

@@ -62,9 +62,6 @@ func (s *store) view(ctx context.Context, fn func(*reader) error) error {
 	if s == nil {
 		panic(required.NoStore("appsvc.Service"))
 	}
-	if err := s.feeds.Identify(ctx); err != nil {
-		return err
-	}
 	return s.db.View(ctx, func(r storage.Reader) error {
 		return fn(&reader{records.Reader{Snapshot: &keyval.Reader{Reader: r}}, records.HeadKind, s, nil})
 	})
@@ -82,7 +79,7 @@ func (s *store) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*
 	if s == nil {
 		panic(required.NoStore("appsvc.Service"))
 	}
-	if err := s.feeds.Identify(ctx); err != nil {
+	if err := s.feeds.Identify(ctx); err != nil { // before the first change, so that a backup with it has the identity
 		return err
 	}
 	err := keyval.Update(ctx, s.db, records.Space, o, func(t *keyval.Tx) error {

@@ -222,7 +222,7 @@ func (a *watches) advance(ctx context.Context) error {
 	var state feed.State
 	var added []watchedEntry
 	var gap bool
-	err := a.store.view(ctx, func(r *reader) (err error) {
+	read := func(r *reader) (err error) {
 		added, gap = nil, false
 		if state, err = r.s.feed.State(ctx, r.Reader); err != nil {
 			return err
@@ -245,7 +245,11 @@ func (a *watches) advance(ctx context.Context) error {
 			added = append(added, watchedEntry{storedChange: change, at: e.Position})
 		}
 		return setOwners(ctx, r, added)
-	})
+	}
+	err := a.store.feeds.Identify(ctx)
+	if err == nil {
+		err = a.store.view(ctx, read)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if ctx.Err() != nil { // the last watch was closed; another goroutine may already run for new ones

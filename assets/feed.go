@@ -31,6 +31,9 @@ func (s *Session) Changes(
 	ctx context.Context, lib Library, in vitrine.ChangesRequest,
 ) (vitrine.ChangesPage[Event], error) {
 	s = s.calls("Changes")
+	if err := s.service.feeds.Identify(ctx); err != nil {
+		return vitrine.ChangesPage[Event]{}, err
+	}
 	return view(ctx, s, lib, func(req *request) (vitrine.ChangesPage[Event], error) {
 		if !req.moderator {
 			return vitrine.ChangesPage[Event]{},

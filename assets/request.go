@@ -60,9 +60,6 @@ func view[T any](ctx context.Context, s *Session, lib Library, fn func(*request)
 // change the library: for a moderator about to create it, a missing library is then no error.
 func (s *Session) onSnapshot(ctx context.Context, lib Library, change bool, fn func(*request) error) error {
 	m, err := s.authorize(lib)
-	if err == nil {
-		err = s.service.feeds.Identify(ctx)
-	}
 	if err != nil {
 		return err
 	}
@@ -115,7 +112,7 @@ func update[T any](
 func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
 	m, err := s.authorize(lib)
 	if err == nil {
-		err = s.service.feeds.Identify(ctx)
+		err = s.service.feeds.Identify(ctx) // before the first change, so that a backup with it has the identity
 	}
 	if err != nil {
 		return err

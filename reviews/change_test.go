@@ -18,6 +18,9 @@ import (
 // the change are committed together, and its error refuses both.
 func TestCheckSeesEachChange(t *testing.T) {
 	ctx, db := context.Background(), memory.New()
+	if err := storage.EnsureIdentity(ctx, db); err != nil { // which a refused change leaves too
+		t.Fatal(err)
+	}
 	counts := func(c *reviews.CollectionRecord) string {
 		if c == nil {
 			return "none"

@@ -89,6 +89,10 @@ const maxNamed = 4 << 10
 func (s *Session) change(
 	ctx context.Context, network string, o storage.UpdateOptions, fn func(*rows) (Event, error),
 ) error {
+	// before the first change, so that a backup with it has the identity
+	if err := s.service.feeds.Identify(ctx); err != nil {
+		return err
+	}
 	space := spaceOf(network)
 	return s.service.db.Update(ctx, space, o, func(t storage.Tx) error {
 		r := &rows{ctx: ctx, space: space, network: network, r: t, t: t}

@@ -46,6 +46,23 @@ func load(t *testing.T, s *reviews.Service, file string, dry bool) {
 	}
 }
 
+// A copy of the store that has a change has the secret of the store, too. So it knows cursors that are given later, and
+// says that they are gone.
+func TestAChangeGivesTheStoreItsIdentity(t *testing.T) {
+	db := memory.New()
+	load(t, reviews.New(db, nil), collection("YQ", single, review("1", 10, "")), false)
+	err := db.View(ctx, func(r storage.Reader) error {
+		id, err := storage.ReadIdentity(ctx, r)
+		if id.Secret == nil {
+			t.Error("there is none")
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestEveryChangeIsInTheFeed(t *testing.T) {
 	for name, store := range map[string]storage.Store{"early reads": memory.New(),
 		"late reads": proof.LateReads(memory.New())} {

@@ -26,13 +26,6 @@ func (w *waits) add(requests, waiting int) {
 	w.since = time.Now()
 }
 
-// during calls transfer, a read from the client or a write to it, and counts a request as waiting meanwhile.
-func (w *waits) during(transfer func([]byte) (int, error), p []byte) (int, error) {
-	w.add(0, 1)
-	defer w.add(0, -1)
-	return transfer(p)
-}
-
 // stalled returns since when the server has been waiting for the client. waits is false if it works on a request.
 func (c *connection) stalled() (since time.Time, waits bool) {
 	if write := c.write.Load(); write != 0 {
@@ -57,7 +50,11 @@ type watchedBody struct {
 }
 
 // Read reads from the body.
-func (b watchedBody) Read(p []byte) (int, error) { return b.of.waits.during(b.ReadCloser.Read, p) }
+func (b watchedBody) Read(p []byte) (int, error) {
+	b.of.waits.add(0, 1)
+	defer b.of.waits.add(0, -1)
+	return b.ReadCloser.Read(p)
+}
 
 // watchedWriter is a response over HTTP/2. A handler that writes waits for the client, which says how much it takes.
 type watchedWriter struct {
@@ -67,7 +64,9 @@ type watchedWriter struct {
 
 // Write writes to the response.
 func (w watchedWriter) Write(p []byte) (int, error) {
-	return w.of.waits.during(w.ResponseWriter.Write, p)
+	w.of.waits.add(0, 1)
+	defer w.of.waits.add(0, -1)
+	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap is for http.ResponseController.
