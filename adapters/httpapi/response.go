@@ -162,7 +162,10 @@ func (c *call) version(
 	if c.query.err != nil {
 		return c.query.err
 	}
-	app, err := read(as.In(lang))
+	if lang != "" {
+		as = as.In(lang)
+	}
+	app, err := read(as)
 	if err != nil {
 		return err
 	}
