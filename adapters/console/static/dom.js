@@ -279,7 +279,8 @@ export function focusIn(element) {
 	if (!element) return;
 	unfold(element);
 	for (const one of [element, ...element.querySelectorAll(".later")].slice(0, 3)) buildNow(one);
-	/** @type {HTMLElement | null | undefined} */ (element?.querySelector("input, select, textarea, button"))?.focus();
+	const all = /** @type {NodeListOf<HTMLElement>} */ (element.querySelectorAll("input, select, textarea, button"));
+	[...all].find((one) => one.checkVisibility({ visibilityProperty: true }))?.focus(); // what is hidden takes no focus
 }
 
 /**

@@ -58,3 +58,14 @@ func languagesOfTexts(t *testing.T, l look) {
 	p.view("/apps/" + id + "/history?from=1&to=2")
 	p.See(`//*[contains(@class, "difference")]//*[contains(., "German")]`)
 }
+
+// The field of the other language has the focus at once, where the text may be left out, too.
+func TestTranslate(t *testing.T) {
+	w := newWorld(t, "-languages", "en,de")
+	w.request(ann, "POST", "/components", `{"name":"long","version":"1.0.0","main":"/long.js","configSchema":{`+
+		`"type":"object","properties":{"name":{"type":"string"}}}}`)
+	p := w.signIn(ann, "/apps/"+w.newApp("Tea", element("long", `{"name":"Tea"}`)))
+	p.Click(field("Language") + `/option[starts-with(., "German")]`)
+	p.Click(named("Translate name into German"))
+	p.Until(`() => document.activeElement.closest("[lang=de] input, [lang=de] textarea")`)
+}
