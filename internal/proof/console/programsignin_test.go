@@ -57,4 +57,18 @@ func TestTheProgramSignsIn(t *testing.T) {
 	p.Run(new(any), `async () => { await fetch("login") }`)
 	p.Click(`//dialog` + named("Go on"))
 	p.See(`//h1[.="Releases"]`)
+
+	// No command of the binary is offered, which the program does not have.
+	me := apps.As(vitrine.Caller{URN: network + ":user=ann", Moderates: []string{network}})
+	app, err := me.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "Tea", Groups: []string{network}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := me.PutTag(t.Context(),
+		appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version}); err != nil {
+		t.Fatal(err)
+	}
+	p.Run(new(any), `() => { location.hash = "#/apps/`+app.ID+`/deployments" }`)
+	p.Click(named("Use it"))
+	p.See(`//dialog[not(contains(., "vitrine token"))]//p[contains(., "ask who runs it")]`)
 }

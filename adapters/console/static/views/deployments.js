@@ -426,6 +426,7 @@ export function view({ session, api, params, signal, live, shell }) {
 			),
 		];
 		const url = new URL(`apps/${id}/tagged/${encodeURIComponent(tag.name)}`, api.base).href;
+		const signIn = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-signin"]')).content;
 		const command = `vitrine token -urn ${(app?.groups[0] ?? "").split(":").slice(0, 3).join(":")}:user=page -reads ${(app?.groups ?? []).join(",")} -tags ${tag.name} -ttl 365d`;
 		const group = session.managesPeople && app && moderated(session, app.groups)[0];
 		const { folders, said } = group
@@ -470,10 +471,14 @@ export function view({ session, api, params, signal, live, shell }) {
 			lines("MAKE_A_KEY_FIRST"),
 			group
 				? h("div", { class: "field" }, said, make)
-				: copyable(
-						`A token for the page: it reads what ${tag.name} points to in all apps of these groups, and nothing else`,
-						command,
-					),
+				: signIn !== ""
+					? help(
+							`This site makes its own keys for pages: ask who runs it for one that reads what ${tag.name} points to.`,
+						)
+					: copyable(
+							`A token for the page: it reads what ${tag.name} points to in all apps of these groups, and nothing else`,
+							command,
+						),
 		);
 		void show(`Use ${tag.name}`, h("div", null, shown, copyable("Address for those who have a token", url)), {
 			wide: true,
