@@ -76,6 +76,16 @@ func uploadsOfTheLibrary(t *testing.T, l look) {
 	p.Click(named("Try plan.pdf again"))
 	p.See(`//li[contains(@class, "asset")][contains(., "plan.pdf")]`)
 
+	sign := filepath.Join(t.TempDir(), "sign.svg") // without a size of its own
+	if err := os.WriteFile(sign, []byte(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"/>`),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.dropped(sign)
+	p.Click(`//li[contains(@class, "asset")][contains(., "sign.svg")]//button[contains(@class, "open")]`)
+	p.Until(`() => document.querySelector(".focal img")?.width > 100`)
+	p.Press(keyEscape)
+
 	open := `//li[contains(@class, "asset")][contains(., "quay.png")]//button[contains(@class, "open")]`
 	p.Click(open)
 	p.See(`//dialog//*[contains(., "Focus: 50 %")]`)
@@ -110,8 +120,8 @@ func uploadsOfTheLibrary(t *testing.T, l look) {
 		q.Click(named("Folders and filters"))
 	}
 	q.Click(`//*[@role="treeitem"]//*[.="Harbour"]`)
-	q.See(`//*[@role="status"][contains(., "You may not add files to Harbour.")]`)
-	q.Until(`() => document.querySelector('[aria-label="Upload files"]').parentElement.hidden`)
+	q.See(`//*[contains(@class, "detail")][contains(., "Choose a folder that you may edit")]`)
+	q.Until(`() => !document.querySelector('[aria-label="Upload files"]').parentElement.checkVisibility()`)
 	q.look(axe)
 	q.picture(fmt.Sprintf("folder-read-only-%d-%s", l.width, l.scheme))
 }

@@ -49,7 +49,7 @@ export function sending(lib, { folder, moderator, onsent }) {
 		return h(
 			"span",
 			null,
-			button(name, () => input.click(), { icon: whole ? "folder" : "upload" }),
+			button(name, () => input.click(), whole ? { icon: "folder" } : { icon: "upload", class: "main" }),
 			input,
 		);
 	};
@@ -59,7 +59,6 @@ export function sending(lib, { folder, moderator, onsent }) {
 		list = list.filter(({ file }) => !file.name.startsWith(".")); // what systems keep in their folders
 		if (list.length === 0) return;
 		let into = folder();
-		if (!looked.may) return;
 		if (!into && !moderator) {
 			into = (await pickFolder(lib, "Into which folder?")) ?? undefined;
 			if (!into) return;
@@ -102,26 +101,9 @@ export function sending(lib, { folder, moderator, onsent }) {
 				: `${count(uploads.done, "file")} sent. Whoever has the address of a file can read it.`);
 
 	const buttons = [picker("Upload files", false), picker("Upload a folder", true)];
-	const refused = h("span", { class: "help", role: "status" });
-	/** The folder that was looked at last, and whether the person may add assets to it. */
-	let looked = { id: "", may: true };
 	return {
 		node,
-		buttons: [...buttons, refused],
-		/** Offers the buttons where the person may add assets to the folder. */
-		async look() {
-			const into = folder();
-			const id = into?.id ?? "";
-			if (id === looked.id) return;
-			looked = { id, may: true };
-			if (into && !moderator) {
-				const { edit } = await lib.explain({ folder: id }).catch(() => ({ edit: { allowed: true } }));
-				if (id !== looked.id) return;
-				looked.may = edit.allowed;
-			}
-			for (const b of buttons) b.hidden = !looked.may;
-			fill(refused, !looked.may && ["You may not add files to ", h("bdi", null, into?.label), "."]);
-		},
+		buttons,
 		/** Lets files and folders be dropped and pasted onto an element. @param {HTMLElement} target */
 		accept(target) {
 			takesFiles(target, (files, dropped) => {
@@ -285,7 +267,7 @@ export function filePanel(lib, asset, onchanged) {
 				{ class: "row" },
 				save,
 				replace,
-				h("a", { class: "button", href: file.href, download: file.name }, "Download"),
+				h("a", { class: "button quiet", href: file.href, download: file.name }, "Download"),
 				picker,
 			),
 			denied,

@@ -137,7 +137,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 	/** The facets of a search: those that all searches have, and the values of as many attributes as fit in. */
 	const counted = () =>
 		[...facets.map(([name]) => name), "attribute", ...keysOf([...(open ?? [])].slice(0, openFirst))].join(",");
-	const add = h("a", { class: "button" }, icon("add"), "Add assets");
+	const add = h("a", { class: "button quiet" }, icon("add"), "Add assets");
 	const adding = h("div", { class: "row" });
 	const mayNot = h("span", { class: "detail" }, "Choose a folder that you may edit to add assets to it.");
 	/** Offers to add assets to the folder, to those who may: moderators of the network, and who may edit it. */
@@ -377,7 +377,6 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			)?.focus({ preventScroll: true });
 		more.hidden = older === undefined;
 		selected.keep();
-		void sends.look();
 		fill(
 			chosen,
 			filters.map((f) => {
