@@ -10,10 +10,10 @@ import (
 )
 
 // addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch
-// and Restore, which have checked the rights of the caller and the draft. c has its type and what the request says of
-// it. next describes the new version: the one after the latest, or 0 if there is no such app. addVersion returns
-// ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check if it rejects the change.
-// In both cases the transaction is rolled back.
+// and Restore, which have checked the rights of the caller and the draft. They fill the type of c and
+// what the request says. next describes the new version: its number follows that of the latest one, and is 0 for a new
+// app. addVersion returns ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check if
+// that rejects the change. In both cases the transaction is rolled back.
 func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App, d draft, most int) (App, error) {
 	last, err := tx.latest(ctx, next.ID)
 	if err != nil && !errors.Is(err, vitrine.ErrNotFound) {

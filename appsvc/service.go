@@ -98,20 +98,20 @@ type Options struct {
 	// and the caller gets the error:
 	//
 	//   - To reject the change, return an *Error with a Kind and a Reason, which people read. ErrUnprocessable and
-	//     ErrForbidden are right. ErrConflict is not: callers take it for a stale version, read the app again and repeat
-	//     the change. Leave the Code empty, which stands for CodeRule, or take one of package vitrine's, since clients
+	//     ErrForbidden are right. ErrConflict is not: callers take it for a stale version, read the app again and
+	//     repeat the change. Leave the Code empty, which stands for CodeRule, or take one of package vitrine's, since clients
 	//     over HTTP know no others. The Pointer leads into the app, such as /elements/0/config/slug; an error of Patch
 	//     has it in the patched document.
 	//   - An error that wraps one of these Kinds becomes such an *Error: ErrInvalid, ErrForbidden, ErrNotFound,
 	//     ErrConflict, ErrTooLarge and ErrUnprocessable.
 	//   - Any other error means that the rule has failed, such as one of the store, of SQL, or sql.ErrNoRows. It is
-	//     returned as it is, and is an internal error over HTTP, whose text is logged and not sent. If it means that the
-	//     change is wrong, as one of a foreign key may, return an *Error in its place. ErrBusy, ErrFull, ErrUnknown,
+	//     returned as it is, and is an internal error over HTTP, whose text is logged and not sent. If it means that
+	//     the change is wrong, as one of a foreign key may, return an *Error in its place. ErrBusy, ErrFull, ErrUnknown,
 	//     context.Canceled and context.DeadlineExceeded count as failures, whatever else the error wraps.
 	//
-	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned. With CodeRule the
-	// console shows the sentence of the rule. For ErrNotFound and ErrTooLarge, whose codes are those of the kinds, it
-	// shows a sentence of its own.
+	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned. With CodeRule
+	// the console shows the sentence of the rule. For ErrNotFound and ErrTooLarge, whose codes are those of the kinds,
+	// it shows a sentence of its own.
 	//
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be called
 	// several times for one call, since a store may run a transaction again. Other writers may wait while it runs, so
@@ -140,9 +140,7 @@ func New(db storage.Store, opts *Options) *Service {
 // made returns the Service, and panics if it is a zero value. Each method calls it before it uses a field, or one of
 // records.
 func (s *Service) made() *Service {
-	if s == nil || s.store == nil {
-		panic(required.NoStore("appsvc.Service"))
-	}
+	required.Made(s != nil && s.store != nil, "appsvc.Service")
 	return s
 }
 

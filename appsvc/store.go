@@ -59,9 +59,7 @@ func newStore(db storage.Store, keepChanges time.Duration) *store {
 
 // view calls fn with a reader of one snapshot.
 func (s *store) view(ctx context.Context, fn func(*reader) error) error {
-	if s == nil {
-		panic(required.NoStore("appsvc.Service"))
-	}
+	required.Made(s != nil, "appsvc.Service")
 	return s.db.View(ctx, func(r storage.Reader) error {
 		return fn(&reader{records.Reader{Snapshot: &keyval.Reader{Reader: r}}, records.HeadKind, s, nil})
 	})
@@ -76,9 +74,7 @@ func (s *store) update(ctx context.Context, fn func(*writer) error) error {
 var errDryRun = errors.New("a dry run")
 
 func (s *store) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*writer) error) error {
-	if s == nil {
-		panic(required.NoStore("appsvc.Service"))
-	}
+	required.Made(s != nil, "appsvc.Service")
 	if err := s.feeds.Identify(ctx); err != nil { // before the first change, so that a backup with it has the identity
 		return err
 	}

@@ -45,8 +45,8 @@ type member struct {
 // userSegment is what a user's URN has between the network's URN and the user's id.
 const userSegment = ":user="
 
-// authorize returns the caller as a member of the library's network, or the error of CheckMember. A caller belongs to the
-// network if the caller is one of its users or moderates it. A moderator of one site is no moderator of its network.
+// authorize returns the caller as a member of the library's network, or the error of CheckMember. Users of the network
+// belong to it, and who moderates all of it, but not who moderates one of its sites.
 func (s *Session) authorize(lib Library) (member, error) {
 	if err := s.by.CheckUnrestricted("assets." + s.method); err != nil {
 		return member{}, err

@@ -109,9 +109,7 @@ func New(db storage.Store, opts *Options) *Service {
 
 // made returns the Service, and panics if it is a zero value. Each method calls it before it uses the store.
 func (s *Service) made() *Service {
-	if s == nil || s.db == nil {
-		panic(required.NoStore("assets.Service"))
-	}
+	required.Made(s != nil && s.db != nil, "assets.Service")
 	return s
 }
 

@@ -46,8 +46,8 @@ func load(t *testing.T, s *reviews.Service, file string, dry bool) {
 	}
 }
 
-// A copy of the store that has a change has the secret of the store, too. So it knows cursors that are given later, and
-// says that they are gone.
+// The store gets its identity with the first change. So a copy that was made before anybody read the feed knows its
+// cursors after a restore, and says that they are gone.
 func TestAChangeGivesTheStoreItsIdentity(t *testing.T) {
 	db := memory.New()
 	load(t, reviews.New(db, nil), collection("YQ", single, review("1", 10, "")), false)

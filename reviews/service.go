@@ -75,8 +75,6 @@ func New(db storage.Store, o *Options) *Service {
 
 // made returns the Service, and panics if it is a zero value. Each method calls it before it uses the store.
 func (s *Service) made() *Service {
-	if s == nil || s.db == nil {
-		panic(required.NoStore("reviews.Service"))
-	}
+	required.Made(s != nil && s.db != nil, "reviews.Service")
 	return s
 }

@@ -74,8 +74,8 @@ func Example_unique() {
 	// News <nil>
 }
 
-// A program follows changes to keep a copy of all titles. It reads all of them when it begins, and again after the store
-// was restored.
+// A program follows changes to keep a copy of all titles. It reads all of them when it begins, and again after the
+// store was restored.
 func Example_follow() {
 	ctx, stop := context.WithCancel(context.Background())
 	db := memory.New()

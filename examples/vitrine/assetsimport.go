@@ -268,8 +268,8 @@ func (i *assetImport) readInput(ctx, reading context.Context, in *input) error {
 // identities is the seed by which the identities of assets become numbers.
 var identities = maphash.MakeSeed()
 
-// dateFromContent takes what its content says about when it was published, unless the asset has createdAt. wrong says
-// that this is no date. A library would replace it by the time of adding.
+// dateFromContent fills createdAt, if it is missing, with the time of publishing in the content. wrong means that this
+// is not a date: the library would take the time of adding instead.
 func (a *newAsset) dateFromContent() (wrong bool) {
 	var content struct{ Published any }
 	if a.CreatedAt != nil || json.Unmarshal(a.Content, &content) != nil {

@@ -11,5 +11,9 @@ func Argument(constructor, name string, v any) {
 	}
 }
 
-// NoStore returns what a method of a service panics with if the service is a zero value, which has no store.
-func NoStore(service string) string { return "this " + service + " has no store: make it with New" }
+// Made panics if a service of a package is a zero value, which has no store.
+func Made(made bool, service string) {
+	if !made {
+		panic("this " + service + " has no store: make it with New")
+	}
+}

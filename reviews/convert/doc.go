@@ -76,8 +76,8 @@
 //   - The id of a collection becomes its Base64. The title of a collection is that of its first row, or the id.
 //   - A review without a column of ids gets one that is made from its content, so converting the file again gives the
 //     same ids.
-//   - HTML in a body is reduced to paragraphs and links; what is no element of HTML, such as <ann@example.com>, or does
-//     not end, stays text. A text without tags of paragraphs and lists becomes a paragraph for each line.
+//   - HTML in a body is reduced to paragraphs and links. What only looks like a tag, such as <ann@example.com>, stays
+//     text. A text without tags of paragraphs and lists becomes a paragraph for each line.
 //   - A review has the author_id of its row if that is not empty, and otherwise the name, email and address of the
 //     author.
 //

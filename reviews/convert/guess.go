@@ -27,8 +27,7 @@ var known = map[string]string{
 	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel " +
 		"artikelbezeichnung nom_du_produit nom_produit titre_produit nombre_del_producto nombre_producto " +
 		"nome_prodotto nome_del_prodotto productnaam property_name hotel_name listing_name restaurant_name product " +
-		"produkt " +
-		"artikel produit producto prodotto",
+		"produkt artikel produit producto prodotto",
 	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungs_nr " +
 		"bewertungsnummer id_avis id_resena " +
 		"id_recensione beoordeling_id ugc_id id reviewidentifier identifiant identificador uuid",

@@ -56,7 +56,7 @@ func (w *bodyWriter) body(text string) []byte {
 		case !elements[tag], more && !strings.Contains(raw, "="), unclosed[tag]:
 			w.text(raw)
 		case invisible[tag] && begins:
-			if hidden = tag; !regexp.MustCompile("(?i)</" + tag).MatchString(rest) {
+			if hidden = tag; !strings.Contains(strings.ToLower(rest), "</"+tag) {
 				hidden, unclosed[tag] = "", true
 				w.text(raw)
 			}
@@ -84,12 +84,10 @@ const (
 	breaking = "p br div li ul ol dl dt dd tr table blockquote pre h1 h2 h3 h4 h5 h6 section article hr header footer"
 	playing  = "img iframe video audio embed object"
 	inline   = "a abbr acronym address applet area aside b base bdi bdo big body button canvas caption center cite " +
-		"code " +
-		"col colgroup data datalist del details dfn dialog dir em fieldset figcaption figure font form frame " +
+		"code col colgroup data datalist del details dfn dialog dir em fieldset figcaption figure font form frame " +
 		"frameset head html i input ins kbd label legend link main map mark marquee menu meta meter nav nobr o:p " +
-		"optgroup " +
-		"option output param picture progress q rp rt ruby s samp select small source span strike strong sub summary " +
-		"sup svg tbody td tfoot th thead time track tt u var wbr"
+		"optgroup option output param picture progress q rp rt ruby s samp select small source span strike strong " +
+		"sub summary sup svg tbody td tfoot th thead time track tt u var wbr"
 )
 
 // invisible are the elements whose text browsers hide, breaks those at which a line begins or ends, and media those of

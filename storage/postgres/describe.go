@@ -57,7 +57,7 @@ func (d *description) server(ctx context.Context, tx pgx.Tx) error {
 	var standby bool
 	var replayed, archived, failed *time.Time
 	var senders []string
-	// Whoever is no member of pg_monitor sees of a standby that it is there.
+	// A role outside of pg_monitor sees that a standby is there, and nothing else of it.
 	const sql = `SELECT current_setting('server_version'), current_setting('autovacuum'),
 			current_setting('synchronous_standby_names'), current_setting('archive_mode'),
 			(SELECT sum(numbackends)::int8 FROM pg_stat_database),

@@ -31,15 +31,14 @@ const (
 	headerReady = 12 // the byte that is 1 once the index describes the log
 )
 
-// Bounds of what is kept, in bytes.
+// How many bytes are kept: in all, and of one value.
 const (
 	mostRecent      = 4 << 20
 	mostRecentValue = 64 << 10
 )
 
-// indexes has the open index of each path. Closing a file drops the locks that this process has on it, also those of
-// connections of others to the same store. So an index is closed only after SQLite has removed it, and a store that is
-// opened again uses it again.
+// indexes has the open index of each path. When a process closes a file, it loses all its locks on that file, also those
+// of SQLite's own descriptors. So an index stays open until SQLite has removed it, and the next store there shares it.
 var indexes = struct {
 	sync.Mutex
 	open map[string]*os.File
@@ -65,7 +64,7 @@ func newRecent(path string) *recent {
 	return &recent{index: f, value: map[string][]byte{}}
 }
 
-// removed reports whether the file that was opened is no longer there.
+// removed reports whether an open file was removed, or replaced by another one.
 func removed(f *os.File) bool {
 	opened, err := f.Stat()
 	now, errNow := os.Stat(f.Name())
@@ -91,10 +90,12 @@ func (c *recent) commit() header {
 		return ""
 	}
 	b := make([]byte, 2*headerSize)
-	if _, err := c.index.ReadAt(b, 0); err != nil || b[headerReady] != 1 || !bytes.Equal(b[:headerSize], b[headerSize:]) {
+	_, err := c.index.ReadAt(b, 0)
+	first, second := b[:headerSize], b[headerSize:]
+	if err != nil || first[headerReady] != 1 || !bytes.Equal(first, second) {
 		return ""
 	}
-	return header(b[:headerSize])
+	return header(first)
 }
 
 // get returns the values of keys as they were after a commit, nil if it has not all of them.

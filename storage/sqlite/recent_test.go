@@ -63,8 +63,8 @@ func TestAViewOfRecentValues(t *testing.T) {
 			return nil
 		})
 		if err != nil || got != test.want || calls != test.calls {
-			t.Errorf("%q is committed during a View: it reads %s, called %d times, %v; want %s and %d", test.change, got,
-				calls, err, test.want, test.calls)
+			t.Errorf("%q is committed during a View: it reads %s, called %d times, %v; want %s and %d", test.change,
+				got, calls, err, test.want, test.calls)
 		}
 	}
 }

@@ -153,8 +153,8 @@ func (c ownConn) Prepare(query string) (driver.Stmt, error) {
 	return &ownStmt{st, c.o}, c.o.note(err)
 }
 
-// note returns err. If the transaction has ended, no statement runs any more. Unlike the
-// statements of this package, these are interrupted when their context ends, and then SQLite rolls back everything.
+// note returns err. If the transaction has ended, no statement runs any more. Unlike the statements of this package,
+// these are interrupted when their context ends, and then SQLite rolls back everything.
 func (o *ownSQL) note(err error) error {
 	o.running = false
 	switch o.c.note(err); {

@@ -104,9 +104,11 @@ rm -f /var/lib/vitrine/vitrine.db.before-*`},
 create Moved
 programs=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
 install -d -o postgres /srv/postgres /var/run/postgresql
-sudo -u postgres $programs/initdb -D /srv/postgres --auth-local=peer --auth-host=scram-sha-256 --no-sync >/srv/postgres.log
+sudo -u postgres $programs/initdb -D /srv/postgres --auth-local=peer --auth-host=scram-sha-256 \
+	--no-sync >/srv/postgres.log
 server() { sudo -u postgres $programs/pg_ctl -D /srv/postgres -l /srv/postgres/log -w "$@" >>/srv/postgres.log; }
-server -o '-k /var/run/postgresql' start`, `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+server -o '-k /var/run/postgresql' start`,
+		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
 [[ $apps == *Moved* ]]
 sed -i 's|^VITRINE_DB=.*|VITRINE_DB=/var/lib/vitrine/vitrine.db|' /etc/vitrine/vitrine.env
 systemctl restart vitrine
@@ -257,7 +259,10 @@ daemon-reload* | enable* | *.timer) exit ;;
 esac
 units=/etc/systemd/system
 # The user of a unit that may listen on port 443.
-as() { exec setpriv --reuid "$1" --regid "$1" --clear-groups --inh-caps +net_bind_service --ambient-caps +net_bind_service "${@:2}"; }
+as() {
+	exec setpriv --reuid "$1" --regid "$1" --clear-groups --inh-caps +net_bind_service \
+		--ambient-caps +net_bind_service "${@:2}"
+}
 setting() { cat $units/$name.service $units/$name.service.d/*.conf 2>/dev/null | sed -n "s/^$1=//p"; }
 unit() {
 	user=$(setting User)

@@ -90,6 +90,7 @@ export function table(name, sight, from, convert) {
 		"\t": "tabs",
 		"|": "bars",
 	});
+	const separated = sight.separator && `, separated by ${kinds[sight.separator] ?? sight.separator}`;
 	const missing = h("div", { class: "note bad", role: "alert", hidden: true });
 	return h(
 		"form",
@@ -139,7 +140,8 @@ export function table(name, sight, from, convert) {
 		h(
 			"p",
 			{ class: "detail" },
-			`${count(sight.columns.length, "column")}${sight.separator && `, separated by ${kinds[sight.separator] ?? sight.separator}`}, in ${sight.charset.toUpperCase()}. Which column is what was guessed from their names: look whether it is right.`,
+			`${count(sight.columns.length, "column")}${separated}, in ${sight.charset.toUpperCase()}. ` +
+				"Which column is what was guessed from their names: look whether it is right.",
 		),
 		Object.entries(more).map(([field, value]) =>
 			h(

@@ -473,10 +473,12 @@ export function view({ session, api, params, signal, live, shell }) {
 				? h("div", { class: "field" }, said, make)
 				: signIn !== ""
 					? help(
-							`This site makes its own keys for pages: ask who runs it for one that reads what ${tag.name} points to.`,
+							"This site makes its own keys for pages: " +
+								`ask who runs it for one that reads what ${tag.name} points to.`,
 						)
 					: copyable(
-							`A token for the page: it reads what ${tag.name} points to in all apps of these groups, and nothing else`,
+							`A token for the page: it reads what ${tag.name} points to ` +
+								"in all apps of these groups, and nothing else",
 							command,
 						),
 		);

@@ -52,7 +52,8 @@ export function view({ session, api, params, signal, shell }) {
 	if (params[0] !== undefined) where.value = params[0];
 	const drop = dropZone(
 		"File of reviews",
-		"Drop a file of reviews here: a table that a shop has exported (CSV or JSON), or one collection a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.",
+		"Drop a file of reviews here: a table that a shop has exported (CSV or JSON), or one collection a line " +
+			"(NDJSON), plain or gzip, of any size. It is checked first; nothing is stored before you say so.",
 		(file) => void take(file),
 	);
 	const outcome = h("div", { role: "status" });

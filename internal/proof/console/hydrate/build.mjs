@@ -39,7 +39,8 @@ const frameworks = {
 	svelte: [
 		`import { render as draw } from "svelte/server"; import Page from "./Page.server.js";
 		export const render = async (props) => (await draw(Page, { props })).body;`,
-		`import { hydrate } from "svelte"; import Page from "./Page.client.js"; hydrate(Page, { target: root, props });`,
+		`import { hydrate } from "svelte"; import Page from "./Page.client.js";
+		hydrate(Page, { target: root, props });`,
 	],
 };
 const pages = {};
