@@ -115,7 +115,7 @@ func session(t *testing.T, guide, server, url string) {
 		switch {
 		case b.lang == "sh" && url == "" && strings.Contains(b.text, database):
 		case b.lang == "sh":
-			for line := range strings.Lines(b.text) {
+			for line := range strings.Lines(strings.ReplaceAll(b.text, "\\\n", "")) {
 				line = strings.ReplaceAll(strings.ReplaceAll(line, second, other), address, addr)
 				script = append(script, command(strings.TrimSpace(line), server, addr)...)
 			}

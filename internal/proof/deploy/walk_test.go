@@ -145,7 +145,8 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 		}
 		fmt.Fprintf(&script, "echo '## %s'\n%s\n", s.title, around[s.title][0])
 		for _, block := range s.blocks {
-			for line := range strings.Lines(strings.ReplaceAll(block, "linux_amd64", "linux_"+runtime.GOARCH)) {
+			block = strings.NewReplacer("linux_amd64", "linux_"+runtime.GOARCH, "\\\n", "").Replace(block)
+			for line := range strings.Lines(block) {
 				fmt.Fprintf(&script, "echo '$ %s'\n%s", strings.ReplaceAll(strings.TrimSpace(line), "'", `'\''`), line)
 			}
 		}
