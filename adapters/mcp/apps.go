@@ -34,14 +34,15 @@ it before you write a config.`, getComponent)
 	tool(s, reads, "check_config", "Check a config", `Says whether a config would fit a component, and what does not. It
 stores nothing.`, checkConfig)
 	tool(s, adds, "create_app", "Create an app", `Creates an app with its first version, which visitors do not see. It
-never publishes.`, createApp)
+never publishes. A text in a config may be in several languages, as edit_app says.`, createApp)
 	tool(s, adds, "edit_app", "Edit an app",
 		`Makes a new version of an app by operations on its elements, named by their
 keys: set a value at a pointer into a config (/items/- is behind the last item), a whole config or a component; add an
 element, or an item at a pointer; remove an element, or what is at a pointer; move an element to an index. To set the
-title, set /title without a key. The version is the one that you have read. If the app has a later one, nothing is done,
-and the error has the difference: look at it, and send the edit again for that version. Visitors do not see the new
-version: it never publishes.`, editApp)
+title, set /title without a key. To translate a text, put {"lang:en": "Tea", "lang:de": "Tee"} in the place of "Tea",
+in the languages that get_app lists. The version is the one that you have read. If the app has a later one, nothing is
+done, and the error has the difference: look at it, and send the edit again for that version. Visitors do not see the
+new version: it never publishes.`, editApp)
 	tool(s, adds, "comment", "Comment", `Writes a comment about an app, an element or a value in a config, or replies to
 one, for the people who work on the app. Use it to ask, or to say why. It changes no app.`, comment)
 	tool(s, adds, "propose_release", "Propose a release",
@@ -140,13 +141,14 @@ type getAppInput struct {
 }
 
 type shownApp struct {
-	ID       string          `json:"id"`
-	Version  vitrine.Version `json:"version"`
-	Title    string          `json:"title"`
-	Groups   []string        `json:"groups"`
-	Elements []shownElement  `json:"elements"`
-	Comments []openComment   `json:"comments,omitzero" jsonschema:"open ones, the newest first"`
-	Cursor   string          `json:"cursor,omitzero"`
+	ID        string          `json:"id"`
+	Version   vitrine.Version `json:"version"`
+	Title     string          `json:"title"`
+	Groups    []string        `json:"groups"`
+	Elements  []shownElement  `json:"elements"`
+	Languages []string        `json:"languages" jsonschema:"in which texts may be, the base first; none: in one alone"`
+	Comments  []openComment   `json:"comments,omitzero" jsonschema:"open ones, the newest first"`
+	Cursor    string          `json:"cursor,omitzero"`
 }
 
 type shownElement struct {
@@ -187,7 +189,11 @@ func getApp(c *call, in getAppInput) (out shownApp, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = shownApp{ID: app.ID, Version: app.Version, Title: app.Title,
+	languages, err := c.apps.Languages(c.Context())
+	if err != nil {
+		return out, err
+	}
+	out = shownApp{ID: app.ID, Version: app.Version, Title: app.Title, Languages: append([]string{}, languages...),
 		Groups: app.Groups[:min(len(app.Groups), mostOfApp)], Elements: []shownElement{}}
 	left, number := room(mostList), int(app.Version.Number())
 	left.takes(out)

@@ -74,8 +74,10 @@ type shownComponent struct {
 	foundComponent
 	Schema  jsontext.Value `json:"schema,omitzero" jsonschema:"the JSON Schema of configs"`
 	Part    string         `json:"part,omitzero" jsonschema:"of a long schema: a part of its text"`
-	Example jsontext.Value `json:"example,omitzero" jsonschema:"a config that fits"`
+	Example jsontext.Value `json:"example,omitzero" jsonschema:"a config that fits, where one is known"`
 	Cursor  string         `json:"cursor,omitzero"`
+
+	Languages []string `json:"languages" jsonschema:"in which texts of a config may be, as edit_app says"`
 }
 
 func getComponent(c *call, in getComponentInput) (out shownComponent, err error) {
@@ -97,6 +99,11 @@ func getComponent(c *call, in getComponentInput) (out shownComponent, err error)
 		return out, err
 	}
 	out.foundComponent = found(x)
+	languages, err := c.apps.Languages(c.Context())
+	if err != nil {
+		return out, err
+	}
+	out.Languages = append([]string{}, languages...)
 	if len(schema) <= mostPart {
 		out.Schema = schema
 	} else {
@@ -161,6 +168,9 @@ func beginning(schema map[string]any) any {
 	}
 	switch kind := schema["type"]; kind {
 	case "string":
+		if schema["format"] == "date" {
+			return "2030-01-31"
+		}
 		return "text"
 	case "number", "integer":
 		if least, named := schema["minimum"]; named {
@@ -170,7 +180,14 @@ func beginning(schema map[string]any) any {
 	case "boolean":
 		return false
 	case "array":
-		return []any{}
+		items, _ := schema["items"].(map[string]any)
+		least, _ := schema["minItems"].(float64)
+		item, _ := jsonv2.Marshal(beginning(items)) // as text, so that lists in lists do not become too long
+		list := []any{}
+		for range int(min(least, mostExample/float64(len(item)+1))) {
+			list = append(list, jsontext.Value(item))
+		}
+		return list
 	}
 	out := map[string]any{}
 	required, _ := schema["required"].([]any)

@@ -175,6 +175,40 @@ func TestToolsThatSucceed(t *testing.T) {
 	}
 }
 
+// An assistant that has read an app, or a component, knows in which languages its texts may be.
+func TestTextsInSeveralLanguages(t *testing.T) {
+	w := newWorld(t)
+	id := w.app("a", "countdown", "1.0.0", `{"title":"Tea","until":"2026"}`)
+	if app := w.want("get_app", object{"id": id}); text(app, "languages") != "[]" {
+		t.Errorf("%v", app)
+	}
+	if err := w.apps.SetLanguages(t.Context(), []string{"en", "de"}); err != nil {
+		t.Fatal(err)
+	}
+	w.want("edit_app", object{"id": id, "version": "0", "operations": []object{{"op": "set", "key": "0.0",
+		"pointer": "/title", "value": object{"lang:en": "Tea", "lang:de": "Tee"}}}})
+	app, x := w.want("get_app", object{"id": id}), w.want("get_component", object{"name": "countdown"})
+	if text(app, "languages") != "[en de]" || text(x, "languages") != "[en de]" ||
+		text(app, "elements", 0, "config", "title", "lang:de") != "Tee" {
+		t.Errorf("%v %v", app, x)
+	}
+}
+
+// The example of a component that no app uses is made up, and fits.
+func TestAnExampleIsMadeUp(t *testing.T) {
+	w := newWorld(t)
+	const manifest = `{"name":"poll","version":"1.0.0","main":"/p.js","configSchema":{"type":"object","required":
+		["answers","closes"],"properties":{"closes":{"type":"string","format":"date"},"answers":{"type":"array",
+		"minItems":2,"items":{"type":"object","required":["text"],"properties":{"text":{"type":"string"}}}}}}}`
+	if _, err := w.apps.As(callers["lea"]).CreateComponent(t.Context(),
+		appsvc.CreateComponentRequest{Manifest: strings.NewReader(manifest)}); err != nil {
+		t.Fatal(err)
+	}
+	if x := w.want("get_component", object{"name": "poll"}); text(x, "example", "answers", 1, "text") != "text" {
+		t.Errorf("%v", x)
+	}
+}
+
 // A call that is wrong says what is wrong, where, and what would be right.
 func TestToolsThatFail(t *testing.T) {
 	w := newWorld(t)
@@ -188,6 +222,9 @@ func TestToolsThatFail(t *testing.T) {
 		{"invalid", "/nonsense", "find_apps", object{"nonsense": 1}},
 		{"invalid", "/q", "find_apps", object{"q": 1}},
 		{"not_found", "", "get_app", object{"id": "none"}},
+		{"invalid", "/id", "get_app", object{}},
+		{"not_found", "/folders", "add_file",
+			object{"name": "a.pdf", "bytes": "JVBERi0xLjcK", "folders": []string{"x"}}},
 		{"not_found", "", "get_app", object{"id": id, "version": "9"}},
 		{"invalid", "/cursor", "get_app", object{"id": id, "cursor": "x"}},
 		{"not_found", "", "compare_versions", object{"id": id, "from": "production"}},

@@ -36,12 +36,12 @@ const (
 // tool adds a tool. Its schemas are those of In and Out; an error has members of its own. The descriptions are
 // constants: nothing that is stored comes into them.
 func tool[In, Out any](s *sdk.Server, kind int, name, title, description string, run func(*call, In) (Out, error)) {
-	never, closed := false, false
+	never, closed, schema := false, false, schemaOf[In]()
 	s.AddTool(&sdk.Tool{
 		Name: name, Title: title, Description: description,
 		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: kind == reads, DestructiveHint: &never,
 			OpenWorldHint: &closed, IdempotentHint: kind == reads},
-		InputSchema: schemaOf[In](), OutputSchema: orError(schemaOf[Out]()),
+		InputSchema: schema, OutputSchema: orError(schemaOf[Out]()),
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, err error) {
 		c := ctx.Value(callKey{}).(*call)
 		defer func() {
@@ -56,6 +56,9 @@ func tool[In, Out any](s *sdk.Server, kind int, name, title, description string,
 		}
 		if err := strictjson.Decode(r.Params.Arguments, &in); err != nil {
 			return c.failed(fault.Malformed(err)), nil
+		}
+		if err := missing(schema, r.Params.Arguments); err != nil {
+			return c.failed(err), nil
 		}
 		if out, err = run(c, in); err != nil {
 			return c.failed(err), nil
@@ -111,7 +114,8 @@ func (c *call) failed(err error) *sdk.CallToolResult {
 }
 
 // ofParameter has the members of tools for parameters of Sessions with another name.
-var ofParameter = map[string]string{"after": "cursor", "until": "cursor", "folderTree": "folder", "query": "q"}
+var ofParameter = map[string]string{"after": "cursor", "until": "cursor", "folderTree": "folder", "folder": "folders",
+	"query": "q"}
 
 // mostFaults is how many violations or conflicts an error has at most.
 const mostFaults = 20
@@ -127,6 +131,21 @@ func schemaOf[T any]() *jsonschema.Schema {
 		panic(err) // for a type that JSON cannot have
 	}
 	return s
+}
+
+// missing returns the error of arguments that lack a required member.
+func missing(schema *jsonschema.Schema, arguments []byte) error {
+	var given map[string]jsontext.Value
+	if err := jsonv2.Unmarshal(arguments, &given); err != nil {
+		return err
+	}
+	for _, name := range schema.Required {
+		if _, there := given[name]; !there {
+			what := cmp.Or(schema.Properties[name].Description, "see the schema of the tool")
+			return fault.Invalid("/"+name, "this is missing: %s", what)
+		}
+	}
+	return nil
 }
 
 // orError returns the schema of a result that may be an error.
