@@ -20,7 +20,8 @@ import (
 func addAppTools(s *sdk.Server) {
 	tool(s, reads, "find_apps", "Find apps", `Finds apps, the last changed first, by words of the title, by words of the
 texts in configs (in: content), a group, a component or a tag. Use it first, to get the id of an app. A search in
-content shows where the words are, and get_app the rest.`, findApps)
+content shows where the words are, and get_app the rest. To find the apps that show a picture, search in content for its
+address without what follows the question mark.`, findApps)
 	tool(s, reads, "get_app", "Read an app", `Reads a version of an app, element by element with their keys and configs:
 the latest one, or one by its number or by a tag such as production. Use it before edit_app. It changes
 nothing.`, getApp)
@@ -48,7 +49,8 @@ one, for the people who work on the app. Use it to ask, or to say why. It change
 	tool(s, adds, "propose_release", "Propose a release",
 		`Proposes that tags move to versions, so that visitors see them.
 Use it when the person asks you to publish. It moves nothing and sets no time: a person looks at it and runs it, and
-where approvals are needed another person than the one you work for approves it.`, proposeRelease)
+where approvals are needed another person than the one you work for approves it. Look with find_releases for an open
+release of yours first: with its id it is changed, and people have one to look at.`, proposeRelease)
 }
 
 type findAppsInput struct {
@@ -70,6 +72,7 @@ type foundApp struct {
 	Title      string                     `json:"title"`
 	Version    vitrine.Version            `json:"version"`
 	UpdatedAt  time.Time                  `json:"updatedAt"`
+	UpdatedBy  string                     `json:"updatedBy" jsonschema:"URN of who made the version"`
 	Groups     []string                   `json:"groups"`
 	Components []string                   `json:"components"`
 	Tags       map[string]vitrine.Version `json:"tags"`
@@ -102,7 +105,7 @@ func findApps(c *call, in findAppsInput) (out foundApps, err error) {
 					tags[t.Name] = t.AppVersion
 				}
 			}
-			app := foundApp{a.ID, a.Title, a.Version, time.UnixMilli(a.UpdatedAt).UTC(),
+			app := foundApp{a.ID, a.Title, a.Version, time.UnixMilli(a.UpdatedAt).UTC(), a.UpdatedBy,
 				a.Groups[:min(len(a.Groups), mostOfApp)], a.Components[:min(len(a.Components), mostOfApp)], tags,
 				a.Found}
 			if in.Tag == "" || len(tags) > 0 {
@@ -374,6 +377,7 @@ type releaseInput struct {
 	Note  string      `json:"note,omitzero" jsonschema:"for those who approve it"`
 	Moves []moveInput `json:"moves"`
 	Ask   []string    `json:"ask,omitzero" jsonschema:"URNs of people who are asked to approve it"`
+	ID    string      `json:"id,omitzero" jsonschema:"id of an open release of yours: changes it, and makes none"`
 }
 
 type moveInput struct {
@@ -408,7 +412,13 @@ func proposeRelease(c *call, in releaseInput) (out proposal, err error) {
 		}
 		release.Moves = append(release.Moves, move)
 	}
-	rel, err := c.apps.CreateRelease(c.Context(), release)
+	var rel appsvc.Release
+	if in.ID == "" {
+		rel, err = c.apps.CreateRelease(c.Context(), release)
+	} else if rel, err = c.apps.Release(c.Context(), in.ID); err == nil {
+		rel, err = c.apps.UpdateRelease(c.Context(), appsvc.UpdateReleaseRequest{ID: in.ID, Version: rel.Version,
+			Name: in.Name, Note: in.Note, Moves: release.Moves, Ask: in.Ask})
+	}
 	return proposal{rel.ID, rel.Version, string(rel.State), rel.Needs,
 		"A person looks at it under Releases in the console, and runs it. Nothing is published before."}, err
 }

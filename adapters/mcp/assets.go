@@ -16,7 +16,10 @@ import (
 // addAssetTools adds the tools for assets and files.
 func addAssetTools(s *sdk.Server) {
 	tool(s, reads, "find_assets", "Find assets", `Finds pictures, other files and posts of the asset library by words, a
-folder or a kind, the newest first. Use it to put the address of a picture into a config.`, findAssets)
+folder or a kind, the newest first. Use it to put the address of a picture into a config. The words are those of posts
+and of titles and names of files, not of alt.`, findAssets)
+	tool(s, reads, "find_folders", "Find folders", `Lists folders of the asset library: those at the top level, in a
+folder, or with a label. Use it for the ids that find_assets and add_file take.`, findFolders)
 	tool(s, adds, "add_file", "Add a file", `Adds a picture or another file of up to 1 MiB to the asset library, and
 returns its address. It replaces and removes nothing.`, addFile)
 }
@@ -97,35 +100,73 @@ func shownAsset(a assets.Asset) foundAsset {
 }
 
 func findAssets(c *call, in findAssetsInput) (out foundAssets, err error) {
-	search := assets.SearchRequest{Query: in.Query, FolderTree: in.Folder, Until: in.Cursor, Limit: 40}
+	search := assets.SearchRequest{Query: in.Query, FolderTree: in.Folder, Until: in.Cursor}
 	if in.Type != "" {
 		search.Types = []string{in.Type}
 	}
-	for {
+	err = halving(40, func(limit int, left *room) (bool, error) {
+		search.Limit = limit
 		page, err := c.assets.Search(c.Context(), c.libraryOf(in.Library), search)
-		if err != nil {
-			return out, err
-		}
-		left, fit := room(mostList), true
+		fit := true
 		out = foundAssets{Assets: []foundAsset{}, Total: page.Total}
 		for _, a := range page.Assets {
 			shown := shownAsset(a)
 			fit, out.Assets = fit && left.takes(shown), append(out.Assets, shown)
 		}
-		if fit || search.Limit == 1 {
-			if page.HasPrev {
-				out.Cursor = page.Prev
-			}
-			return out, nil
+		if page.HasPrev {
+			out.Cursor = page.Prev
 		}
-		search.Limit /= 2
+		return fit, err
+	})
+	return out, err
+}
+
+type findFoldersInput struct {
+	Query   string `json:"q,omitzero" jsonschema:"a part of the label, of folders at all levels"`
+	In      string `json:"in,omitzero" jsonschema:"id of a folder: those in it; the top level without in and q"`
+	Library string `json:"library,omitzero" jsonschema:"id of a library; the network's own without it"`
+	Cursor  string `json:"cursor,omitzero" jsonschema:"that of the result before"`
+}
+
+type foundFolders struct {
+	Folders []shownFolder `json:"folders"`
+	Cursor  string        `json:"cursor,omitzero"`
+}
+
+type shownFolder struct {
+	foundFolder
+	Path     string `json:"path" jsonschema:"ids of the folders above it"`
+	Children int    `json:"children" jsonschema:"how many folders are in it"`
+}
+
+func findFolders(c *call, in findFoldersInput) (out foundFolders, err error) {
+	lib := c.libraryOf(in.Library)
+	list := assets.ListFoldersRequest{Label: in.Query, After: in.Cursor}
+	if in.In != "" {
+		f, err := c.assets.Folder(c.Context(), lib, in.In)
+		if err != nil {
+			return out, fault.At("/in", err)
+		}
+		list.Paths = []string{strings.TrimSuffix(f.Path, "/") + "/" + f.ID}
 	}
+	err = halving(40, func(limit int, left *room) (bool, error) {
+		list.Limit = limit
+		page, err := c.assets.ListFolders(c.Context(), lib, list)
+		fit := true
+		out = foundFolders{Folders: []shownFolder{}, Cursor: page.Next}
+		for _, f := range page.Items {
+			shown := shownFolder{foundFolder{f.ID, cut(f.Label, mostDescription)}, f.Path, len(f.Children)}
+			fit, out.Folders = fit && left.takes(shown), append(out.Folders, shown)
+		}
+		return fit, err
+	})
+	return out, err
 }
 
 type fileInput struct {
 	Name    string   `json:"name" jsonschema:"name of the file, such as boat.jpg"`
 	Bytes   string   `json:"bytes" jsonschema:"of the file, in base64; 1 MiB at most"`
-	Folders []string `json:"folders,omitzero" jsonschema:"ids of the folders that it is put into"`
+	Folders []string `json:"folders,omitzero" jsonschema:"ids of the folders that it is put into, of find_folders"`
 	Title   string   `json:"title,omitzero"`
 	Alt     string   `json:"alt,omitzero" jsonschema:"what a picture shows, for people who do not see it"`
 	Library string   `json:"library,omitzero" jsonschema:"id of a library; the network's own without it"`

@@ -134,8 +134,8 @@ func randomCalls(t *testing.T, token string, count int) (kinds []string) {
 		},
 		"create_app": func() string { return fmt.Sprintf(`{"title":"t","groups":[%q]}`, pick(site, "urn:v:n")) },
 		"propose_release": func() string {
-			return fmt.Sprintf(`{"name":"n","moves":[{"app":%q,"tag":%q,"to":%q}]}`, app(),
-				pick("production", "draft"), pick("0", "latest", "none"))
+			return fmt.Sprintf(`{"name":"n","id":%q,"moves":[{"app":%q,"tag":%q,"to":%q}]}`,
+				pick(append(releases, "")...), app(), pick("production", "draft"), pick("0", "latest", "none"))
 		},
 		"find_apps":   func() string { return fmt.Sprintf(`{"tag":%q}`, pick("production", "draft")) },
 		"get_app":     func() string { return fmt.Sprintf(`{"id":%q,"version":%q}`, app(), number()) },
@@ -145,6 +145,9 @@ func randomCalls(t *testing.T, token string, count int) (kinds []string) {
 		},
 		"compare_versions": func() string { return fmt.Sprintf(`{"id":%q,"from":"production"}`, app()) },
 		"publish":          func() string { return `{}` },
+		"restore_version": func() string {
+			return fmt.Sprintf(`{"id":%q,"version":%q,"restore":%q}`, app(), number(), number())
+		},
 	}
 	before, worked := w.state(t, asset, folder), 0
 	for range count {

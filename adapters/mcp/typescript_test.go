@@ -57,6 +57,11 @@ func TestTheTypeScriptClient(t *testing.T) {
 		{"comment", object{"id": id, "text": "a"}, object{"id": id}},
 		{"propose_release", object{"name": "r", "moves": []object{{"app": id}}}, object{"name": "r"}},
 		{"find_assets", object{}, object{"type": "x"}},
+		{"find_folders", object{}, object{"in": "none"}},
+		{"get_history", object{"id": id}, object{"id": "none"}},
+		{"find_people", object{"app": id}, object{"app": "none"}},
+		{"find_releases", object{}, object{"state": "none"}},
+		{"restore_version", object{"id": id, "version": "1", "restore": "0"}, object{"id": id, "version": "1"}},
 		{"add_file", object{"name": "a.pdf", "bytes": "JVBERi0xLjcK"}, object{"name": "a.pdf", "bytes": "AAAA"}},
 	} {
 		plan = append(plan, call{c.name, c.right, false}, call{c.name, c.wrong, true})
