@@ -45,6 +45,10 @@ func (f *jsonFaults) object(text []byte, at string, rules ...jsonMember) {
 		f.note(at, err)
 		return
 	}
+	known := make([]string, len(rules))
+	for i, rule := range rules {
+		known[i] = rule.name
+	}
 	have := make(map[string]bool, len(members))
 	for _, m := range members {
 		at := at + "/" + jsonpointer.Escape(m.Name)
@@ -56,7 +60,7 @@ func (f *jsonFaults) object(text []byte, at string, rules ...jsonMember) {
 		}
 		switch read := into.(type) {
 		case nil:
-			*f = append(*f, fault.Invalid(at, "unknown member %q", m.Name))
+			*f = append(*f, fault.Invalid(at, "%s", strictjson.Unknown(m.Name, known)))
 		case func([]byte, string):
 			read(m.Value, at)
 		default:

@@ -17,7 +17,7 @@ func TestAllThatIsWrongWithAssetsIsAnsweredAtOnce(t *testing.T) {
 		{"id":"3","generator":{"id":"g"},"content":{}},
 		{"id":"4","generator":{"id":"g"},"content":{"x":"\ud83d"},"folders":["none"]}]}`).want(400,
 		`"pointer":"/add/0/more"`,
-		`"problems":[{"item":0,"pointer":"/add/0/more","message":"unknown member \"more\""},`,
+		`"problems":[{"item":0,"pointer":"/add/0/more","message":"unknown member \"more\": the members are id, `,
 		`{"item":0,"pointer":"/add/0/content/lang","message":"want a string"},{"item":2,"pointer":"/add/2/content/x"`,
 		`{"item":2,"pointer":"/add/2/folders/0","message":"there is no such folder"}]`)
 	long := strings.Repeat("x", 5000)

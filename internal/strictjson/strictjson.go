@@ -6,6 +6,7 @@ package strictjson
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -214,7 +215,7 @@ type reasoned interface {
 // mismatch says why a value does not fit the type of the Go value that it was decoded into.
 func mismatch(sem *json.SemanticError) string {
 	if errors.Is(sem.Err, json.ErrUnknownName) {
-		return fmt.Sprintf("unknown member %q", sem.JSONPointer.LastToken())
+		return Unknown(sem.JSONPointer.LastToken(), memberNames(sem.GoType))
 	}
 	if errors.Is(sem.Err, errNull) {
 		return errNull.Error()
@@ -232,6 +233,27 @@ func mismatch(sem *json.SemanticError) string {
 		return sem.Err.Error()
 	}
 	return fmt.Sprintf("want %s, have %s", goKindName(sem.GoType), KindName(sem.JSONKind))
+}
+
+// Unknown says that an object has no member of this name, and which members it has.
+func Unknown(name string, known []string) string {
+	if len(known) == 0 {
+		return fmt.Sprintf("unknown member %q: this object has no members", name)
+	}
+	return fmt.Sprintf("unknown member %q: the members are %s", name, strings.Join(known, ", "))
+}
+
+// memberNames returns the names that the members of a struct have in JSON, in their order.
+func memberNames(t reflect.Type) []string {
+	var out []string
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" || f.Anonymous && name == "" {
+			continue
+		}
+		out = append(out, cmp.Or(name, f.Name))
+	}
+	return out
 }
 
 // KindName names the type of a JSON value for a sentence.

@@ -64,7 +64,7 @@ func TestDecode(t *testing.T) {
 		{name: "everything", in: `{"title":"x","count":1,"tags":["a"],"inner":[{"name":"n"}],"maybe":null,"raw":1.10}`,
 			raw: "1.10"},
 		{name: "null for a raw value", in: `{"raw":null}`, raw: "null"},
-		{name: "an unknown member", in: `{"titel":"x"}`, want: `/titel: unknown member "titel"`},
+		{name: "an unknown member", in: `{"titel":"x"}`, want: `/titel: unknown member "titel": the members are title, `},
 		{name: "another case", in: `{"tItle":"x"}`, want: `unknown member "tItle"`},
 		{name: "an unknown member inside", in: `{"inner":[{"name":"n","x":1}]}`,
 			want: `/inner/0/x: unknown member "x"`},

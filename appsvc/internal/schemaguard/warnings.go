@@ -206,6 +206,11 @@ func (w *warner) format(v any) string {
 	if !ok || slices.Contains(standard, name) || slices.Contains(unasserted, name) || w.formats.Own[name] != nil {
 		return ""
 	}
+	for _, known := range slices.Concat(standard, unasserted) {
+		if len(name) < 30 && spelling.Distance(name, known) <= len(known)/4 {
+			return fmt.Sprintf("the format %q is not known and has no effect: %s may be meant", name, known)
+		}
+	}
 	return fmt.Sprintf("the format %q is not known and has no effect", shorten(name))
 }
 
