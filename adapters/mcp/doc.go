@@ -1,10 +1,10 @@
-// Package mcp lets assistants work with apps and assets by the Model Context Protocol: they find and read, write
-// versions that nobody sees yet, and propose releases, which people approve. They publish nothing.
+// Package mcp lets assistants work with apps, assets and reviews by the Model Context Protocol: they find and read,
+// write versions that nobody sees yet, and propose releases, which people approve. They publish nothing.
 //
 // A server that has a handler of httpapi adds the endpoint POST x/mcp to it:
 //
 //	httpapi.New(httpapi.Config{Apps: apps, Assets: library, Authenticate: people.Authenticate,
-//		Extras: append(people.Endpoints(), mcp.Endpoint(apps, library)), …})
+//		Extras: append(people.Endpoints(), mcp.Endpoint(apps, library, stored)), …})
 //
 // A handler that has nothing but this endpoint has neither Apps nor Assets in its Config.
 //

@@ -21,7 +21,7 @@ func Example() {
 	agent := vitrine.Caller{URN: "urn:vitrine:example.test:user=lea", Moderates: []string{site}, Key: "vt_1",
 		Agent: "Writer"}
 	apps := appsvc.New(memory.New(), nil)
-	handler, err := httpapi.New(httpapi.Config{Extras: []httpapi.Extra{mcp.Endpoint(apps, nil)},
+	handler, err := httpapi.New(httpapi.Config{Extras: []httpapi.Extra{mcp.Endpoint(apps, nil, nil)},
 		Authenticate: func(r *http.Request) (httpapi.Principal, error) {
 			_, err := httpapi.RequestToken(r) // signin knows whose key it is
 			return httpapi.Principal{Caller: agent}, err

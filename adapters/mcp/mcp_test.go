@@ -37,7 +37,7 @@ func TestTools(t *testing.T) {
 			reads++
 		}
 	}
-	if len(tools.Tools) != 18 || reads != 12 {
+	if len(tools.Tools) != 20 || reads != 14 {
 		t.Errorf("%d tools, %d of which read", len(tools.Tools), reads)
 	}
 	if is := w.session.InitializeResult(); is.Instructions == "" || is.ServerInfo.Name != "vitrine" {

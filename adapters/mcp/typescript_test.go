@@ -58,6 +58,8 @@ func TestTheTypeScriptClient(t *testing.T) {
 		{"propose_release", object{"name": "r", "moves": []object{{"app": id}}}, object{"name": "r"}},
 		{"find_assets", object{}, object{"type": "x"}},
 		{"find_folders", object{}, object{"in": "none"}},
+		{"find_collections", object{}, object{"cursor": "none"}},
+		{"find_reviews", object{}, object{"since": "yesterday"}},
 		{"get_history", object{"id": id}, object{"id": "none"}},
 		{"find_people", object{"app": id}, object{"app": "none"}},
 		{"find_releases", object{}, object{"state": "none"}},

@@ -44,6 +44,7 @@ type world struct {
 	t       testing.TB
 	apps    *appsvc.Service
 	assets  *assets.Service
+	reviews *reviews.Service
 	handler http.Handler
 	url     string
 	session *sdk.ClientSession
@@ -53,9 +54,9 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	db := memory.New()
-	w := &world{t: t, apps: appsvc.New(db, nil), assets: assets.New(db, nil)}
-	h, err := httpapi.New(httpapi.Config{Apps: w.apps, Assets: w.assets, Reviews: reviews.New(db, nil),
-		Extras: []httpapi.Extra{mcp.Endpoint(w.apps, w.assets)}, Authenticate: authenticate,
+	w := &world{t: t, apps: appsvc.New(db, nil), assets: assets.New(db, nil), reviews: reviews.New(db, nil)}
+	h, err := httpapi.New(httpapi.Config{Apps: w.apps, Assets: w.assets, Reviews: w.reviews,
+		Extras: []httpapi.Extra{mcp.Endpoint(w.apps, w.assets, w.reviews)}, Authenticate: authenticate,
 		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

@@ -182,7 +182,7 @@ func (s *server) openHandler(ctx context.Context) error {
 	}
 	extras := s.people.Endpoints()
 	if s.mcp {
-		extras = append(extras, mcp.Endpoint(services.Apps, services.Assets))
+		extras = append(extras, mcp.Endpoint(services.Apps, services.Assets, services.Reviews))
 	}
 	api, err := httpapi.New(httpapi.Config{
 		Apps: services.Apps, Assets: services.Assets, Reviews: services.Reviews,
