@@ -275,8 +275,8 @@ func (c *conversion) entry(row row) *entry {
 	}
 	if e.fault == "" {
 		reason := c.review(row.cells, e)
-		if row.twice != "" {
-			reason = fmt.Sprintf("the row has %q twice: take one out", row.twice)
+		if row.wrong != "" {
+			reason = row.wrong
 		}
 		if reason != "" {
 			e = &entry{line: row.line, lines: row.lines, part: int64(row.part), fault: reason}

@@ -190,6 +190,9 @@ func TestCharsets(t *testing.T) {
 	if !errors.As(err, &e) || e.Parameter != "charset" {
 		t.Error(err)
 	}
+	if s, err := convert.Look(strings.NewReader("n\xe4me\n"), "cp850"); err != nil || s.Columns[0] != "nõme" {
+		t.Errorf("%+v, %v", s, err)
+	}
 	s, err := convert.Look(strings.NewReader(text), "iso-8859-2")
 	if err != nil || s.Charset != "iso-8859-2" || s.Rows[0][4] != "Žofie Ľahká" {
 		t.Errorf("%+v, %v", s, err)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
@@ -65,7 +66,7 @@ type row struct {
 	line  int64
 	lines int64
 	cells []string // valid until the next row is read
-	twice string   // a column of JSON that the row has twice
+	wrong string   // with a row of JSON
 	fault string
 	// with a fault: the lines as they are in the file, and what must precede the cells of Rejects; see verbatim
 	text  string
@@ -130,7 +131,10 @@ func openTable(file io.Reader, m Mapping, named string) (*table, error) {
 	head, _ := in.Peek(4)
 	if named != "" {
 		known, err := htmlindex.Get(named)
-		if err != nil {
+		if err != nil { // such as cp850
+			known, err = ianaindex.IANA.Encoding(named)
+		}
+		if err != nil || known == nil {
 			return nil, fault.Invalid("charset",
 				"%q is not known: want a name such as utf-8, iso-8859-2, windows-1251, shift_jis or gbk", named)
 		}

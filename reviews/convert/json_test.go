@@ -32,6 +32,8 @@ func TestShapesOfJSON(t *testing.T) {
 			"]}", "/reviews", "../sku"},
 		"above in two": {`{"sku": "lamp", "pages": [{"n": 1, "reviews": [` + one + "," + two + "]}]}",
 			"/pages/*/reviews", "../sku"},
+		"keyed products": {`{"lamp": {"reviews": [` + flat(one) + `]}, "none": {"reviews": []}, "x": {"reviews": [` +
+			flat(two) + "]}}", "/*/reviews", ""},
 		"names of columns": {`{"a/b": {"reviews": [` + flat(one+","+two) + "]}}", "/a~1b/reviews", ""},
 	} {
 		s, err := convert.Look(strings.NewReader(c.file), "")
@@ -135,6 +137,29 @@ func manyMembers(n int) string {
 		fmt.Fprintf(&out, `,"m%d":1`, i)
 	}
 	return out.String()
+}
+
+// Nothing of JSON is left out in silence: what is no object where rows are, and lists beside them.
+func TestJSONThatIsNotRead(t *testing.T) {
+	const row = `{"product":"x","rating":5,"author":"Ann","date":"2019-04-03"}`
+	for file, want := range map[string]struct{ reason, note string }{
+		"[" + row + `,"` + strings.Repeat("ä", 90) + `"]`: {
+			`row 2: this is no object: "` + strings.Repeat("ä", 79), ""},
+		row + "\nnull\n7\n": {"this is no object: 7", ""},
+		`{"reviews":[` + row + `],"old":[{"reviews":"none"}],"pages":[1]}`: {"", `list "/old" is not read`},
+		`{"reviews":[` + row + `],"old":null}`:                             {"", ""},
+		`[{"reviews":[` + row + `]},{"reviews":"none"},{"reviews":""},{}]`: {`row 2: this is no object: "none"`, ""},
+	} {
+		_, result, _ := converted(t, convert.Request{Source: "shop"}, file)
+		reason, notes := "", strings.Join(result.Notes, ";")
+		for _, rejected := range result.Rejected {
+			reason += rejected.Reason
+		}
+		if result.Converted != 1 || reason != want.reason || !strings.Contains(notes, want.note) ||
+			want.note == "" && strings.Contains(notes, "is not read") {
+			t.Errorf("%s: %+v", file, result)
+		}
+	}
 }
 
 // Of rows in one line a reason says which is meant.

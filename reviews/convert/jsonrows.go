@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"math"
@@ -34,11 +35,14 @@ type jsonRows struct {
 	first []record // that were read to find the columns
 	at    map[string]int
 	late  map[string]bool // columns that were not in first
-	n     int             // rows that were returned
+	// lists of objects around the path, which are not read
+	beside map[string]bool
+	n      int // rows that were returned
 }
 
 // record is a row by the names of its columns, in the order of the file.
 type record struct {
+	text  string // of what is no object
 	line  int64
 	names []string
 	texts []string
@@ -99,7 +103,8 @@ func (t *table) openJSON(in io.Reader, head []byte, rows string, given bool) err
 			t.found.add("rows: %q, guessed; the mapping may have other rows", rows)
 		}
 	}
-	j := &jsonRows{in: &jsonLines{in: in, left: maxValue}, at: map[string]int{}, late: map[string]bool{}}
+	j := &jsonRows{in: &jsonLines{in: in, left: maxValue}, at: map[string]int{}, late: map[string]bool{},
+		beside: map[string]bool{}}
 	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true))
 	for _, name := range strings.Split(rows, "/")[1:] {
 		j.path = append(j.path, jsonpointer.Unescape(name))
@@ -149,22 +154,25 @@ func largestIndex(name string) (most int) {
 	return most
 }
 
-// cellsOfRecord returns the cells of a row, which are valid until the next call, and the name of a column that it has
-// twice, with other texts; "" if it has none.
-func (t *table) cellsOfRecord(r record) (cells []string, twice string) {
+// cellsOfRecord returns the cells of a row, which are valid until the next call, and what is wrong with it: it has a
+// column twice, with other texts, or is no object; "" if nothing is.
+func (t *table) cellsOfRecord(r record) (cells []string, wrong string) {
+	if r.text != "" {
+		wrong = "this is no object: " + r.text
+	}
 	t.cells = slices.Grow(t.cells[:0], len(t.header))[:len(t.header)]
 	clear(t.cells)
 	for i, name := range r.names {
 		if at, known := t.json.at[name]; known {
 			if t.cells[at] != "" && t.cells[at] != r.texts[i] {
-				twice = name
+				wrong = fmt.Sprintf("the row has %q twice: take one out", name)
 			}
 			t.cells[at] = r.texts[i]
 		} else if largestIndex(name) < 10 && len(t.json.late) < 30 {
 			t.json.late[name] = true
 		}
 	}
-	return t.cells, twice
+	return t.cells, wrong
 }
 
 // nextJSON does for JSON what next does.
@@ -183,8 +191,8 @@ func (t *table) nextJSON() (row, error) {
 		}
 	}
 	j.n++
-	cells, twice := t.cellsOfRecord(r)
-	return row{line: r.line, lines: 1, part: j.n, cells: cells, twice: twice, sure: math.MaxInt64}, nil
+	cells, wrong := t.cellsOfRecord(r)
+	return row{line: r.line, lines: 1, part: j.n, cells: cells, wrong: wrong, sure: math.MaxInt64}, nil
 }
 
 // errStopped ends a walk whose caller wants no more rows.
@@ -252,7 +260,11 @@ func (j *jsonRows) stream(path []string, above []*record) error {
 		case path[0] == "*":
 			err = j.descend(v, path[1:], above, line, name)
 		default:
-			flatten(v, "/"+jsonpointer.Escape(name), own)
+			pointer, n := "/"+jsonpointer.Escape(name), len(own.names)
+			flatten(v, pointer, own)
+			if len(j.beside) < 30 && slices.ContainsFunc(own.names[n:], inList) {
+				j.beside[pointer] = true
+			}
 		}
 		if err != nil {
 			return err
@@ -261,6 +273,9 @@ func (j *jsonRows) stream(path []string, above []*record) error {
 	_, err := j.dec.ReadToken()
 	return err
 }
+
+// inList reports whether a column is of the first object in a list.
+func inList(column string) bool { return strings.Contains(column, "/0/") }
 
 // descend yields the rows of a value. key is its name, if it is a member for which * stands.
 func (j *jsonRows) descend(v jsontext.Value, path []string, above []*record, line int64, key string) error {
@@ -281,6 +296,10 @@ func (j *jsonRows) descend(v jsontext.Value, path []string, above []*record, lin
 			}
 		}
 		if !j.yield(r, nil) {
+			return errStopped
+		}
+	case len(path) == 0 && key == "" && kind != '[' && kind != 'n' && string(v) != `""`: // null and "" are nothing
+		if !j.yield(record{line: line, text: fmt.Sprintf("%.80s", v)}, nil) {
 			return errStopped
 		}
 	case kind == '{', kind == '[' && (len(path) == 0 || path[0] == "*"):
@@ -349,11 +368,13 @@ func flatten(v jsontext.Value, at string, to *record) {
 // reviewLists matches the names of lists of reviews.
 var reviewLists = regexp.MustCompile(`(?i)^(product_?)?(reviews|bewertungen|rezensionen|avis|reseñas|recensioni)$`)
 
-// guessRows returns the pointer to the lists of rows: the first list of objects that has the name of reviews; otherwise
-// the whole if it is an array or lines, the first list of objects in an object, or all members of an object of objects.
+// guessRows returns the pointer to the lists of rows: the first list of objects that has the name of reviews, with * for
+// the names above it in which it differs from others of that name; otherwise the whole if it is an array or lines, the
+// first list of objects in an object, or all members of an object of objects.
 func guessRows(head []byte) string {
 	dec := jsontext.NewDecoder(bytes.NewReader(head), jsontext.AllowDuplicateNames(true))
 	first, objects, others, values, array := "", 0, 0, 0, false
+	var named []string // the parts of the pointer to the list with the name of reviews
 	for {
 		token, err := dec.ReadToken()
 		if err != nil {
@@ -371,10 +392,18 @@ func guessRows(head []byte) string {
 					parts[i+1] = "*"
 				}
 			}
-			if rows := strings.Join(parts, "/"); reviewLists.MatchString(parts[len(parts)-1]) {
-				return rows
-			} else if first == "" {
-				first = rows
+			last := len(parts) - 1
+			switch {
+			case reviewLists.MatchString(parts[last]) && named == nil:
+				named = parts
+			case len(parts) == len(named) && parts[last] == named[last]:
+				for i := range last {
+					if parts[i] != named[i] {
+						named[i] = "*"
+					}
+				}
+			case first == "":
+				first = strings.Join(parts, "/")
 			}
 		}
 		if values == 1 && !array && strings.Count(pointer, "/") == 1 {
@@ -387,6 +416,8 @@ func guessRows(head []byte) string {
 		}
 	}
 	switch {
+	case named != nil:
+		return strings.Join(named, "/")
 	case array || values > 1:
 		return ""
 	case first != "":

@@ -119,6 +119,14 @@ func (t *table) notes(p *plan) (out notes) {
 				t.header[v.first()], field)
 		}
 	}
+	if t.json != nil {
+		for _, list := range slices.Sorted(maps.Keys(t.json.beside)) {
+			ofColumn := func(name string) bool { return strings.HasPrefix(name, ".."+list+"/") }
+			if !slices.ContainsFunc(t.header, ofColumn) {
+				out.add("the list %q is not read, since the rows are in %q", list, t.rows)
+			}
+		}
+	}
 	if t.json != nil && len(t.json.late) > 0 {
 		out.add("columns that the first rows do not have are not used, unless the mapping names them: %s",
 			quoted(slices.Sorted(maps.Keys(t.json.late))))
