@@ -86,7 +86,7 @@ var table = []row{
 	{"adapters/console", "internal", "", ""},
 	{"adapters/s3files", "assets storage/. github.com/minio/minio-go/v7",
 		"storage/memory github.com/johannesboyne/gofakes3", ""},
-	{"adapters/mcp", "appsvc assets adapters/httpapi internal github.com/modelcontextprotocol/go-sdk " +
+	{"adapters/mcp", "appsvc assets reviews adapters/httpapi internal github.com/modelcontextprotocol/go-sdk " +
 		"github.com/google/jsonschema-go github.com/go-json-experiment/json", "storage/memory reviews", ""},
 	{"adapters/signin",
 		"appsvc adapters/httpapi internal storage/. github.com/go-webauthn/webauthn github.com/coreos/go-oidc/v3 " +
