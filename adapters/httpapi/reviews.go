@@ -119,7 +119,7 @@ var tableType = []string{"text/csv; charset=utf-8"}
 // fit it, and for a body that does not arrive whole; 415; 429.
 func (v reviewRoutes) convert(c *call) error {
 	in := convert.Request{Source: c.query.filled("source", "it is empty: want the site that the reviews come from"),
-		Dates: c.query.text("dates"),
+		Dates: c.query.text("dates"), Zone: c.query.text("zone"),
 		Large: v.longLines, Spools: v.spools, MaxSpool: mostSpooled, MaxLine: c.h.Limits.Line}
 	mapping, scale := c.query.filled("mapping", "it is empty: want a JSON object"), c.query.text("scale")
 	if c.query.Has("mapping") && mapping != "" {

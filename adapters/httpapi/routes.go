@@ -150,7 +150,7 @@ func (h *handler) routes() []route {
 					keyParameter))...)
 		all = append(all, authorized(v.authorizeConverter,
 			write("POST", "/x/reviews/convert", 200, v.convert, 0, tableBody, "network", "mapping", "source", "scale",
-				"dates", "charset", "fill", "guess", "rejects"))...)
+				"dates", "zone", "charset", "fill", "guess", "rejects"))...)
 	}
 	return all
 }

@@ -36,8 +36,8 @@ func (r *rejection) add(row convert.Rejected) {
 // values finds what reasons of the same kind differ in: numbers, and what is quoted of the table.
 var values = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\d[\d.,]*`)
 
-// flagged names in the notes of convert the flag for dates.
-var flagged = strings.NewReplacer("dates=dmy", "-dates dmy", "dates=mdy", "-dates mdy")
+// flagged names in the notes of convert the flags.
+var flagged = strings.NewReplacer("dates=dmy", "-dates dmy", "dates=mdy", "-dates mdy", "zone=Eu", "-zone Eu")
 
 // convertReviews is the command reviews convert: it writes a table of reviews in the import format. It says on
 // standard error how many rows were converted, and why others were not.
@@ -49,9 +49,9 @@ func convertReviews(f *flag.FlagSet) action {
 			"reply_created, reply_author, subpart:<name>; collection_id, created, a rating, and author_name or "+
 			"author_id are required. Instead of a column a field may have a constant \"=text\", a list of columns "+
 			"of which the first that is not empty counts, {\"columns\": [...], \"join\": \" \"}, {\"column\": ..., "+
-			"\"map\": {\"thumbs up\": 100}}, or for a rating {\"column\": ..., \"scale\": 10}. The member \"skip\": "+
-			"[{\"column\": \"status\", \"is\": [\"spam\"]}] leaves rows out, scale and dates are as the flags, "+
-			"zone is that of times that name none, such as Europe/Berlin, and in JSON, whose columns are JSON "+
+			"\"map\": {\"thumbs up\": 100}}, or for a rating {\"column\": ..., \"scale\": 10}, where the scale may be "+
+			"a column, too. The member \"skip\": [{\"column\": \"status\", \"is\": [\"spam\"]}] leaves rows "+
+			"out, scale, dates and zone are as the flags, and in JSON, whose columns are JSON "+
 			"pointers, \"rows\": \"/products/*/reviews\" says where the reviews are")
 	guess := f.Bool("guess", false,
 		"print the mapping that is guessed from the names of the columns, the scale and the order of dates, to be "+
@@ -74,12 +74,15 @@ func convertReviews(f *flag.FlagSet) action {
 	dates := f.String("dates", "",
 		"what 03/04/2019 means, dmy or mdy; without it the `dates` of the first 1,000 rows decide, and if they do "+
 			"not, the month is first with a slash and the day is first with dots or dashes")
+	zone := f.String("zone", "",
+		"`name` of the time zone, such as Europe/Berlin, of times that name none, unless the name of their column "+
+			"says UTC or GMT; without it they are UTC")
 	maxLine := maxLineFlag(f)
 	rejects := f.String("rejects", "",
 		"write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
 	written := outFlag(f)
 	return func(ctx context.Context, p *program) (err error) {
-		request := convert.Request{Source: *source, Scale: scale, Dates: *dates, Charset: *charset, Fill: *fill,
+		request := convert.Request{Source: *source, Scale: scale, Dates: *dates, Zone: *zone, Charset: *charset, Fill: *fill,
 			MaxLine: *maxLine << 20}
 		if *mapping != "" {
 			text, err := os.ReadFile(*mapping)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
@@ -25,8 +26,11 @@ type Request struct {
 	Source  string    // the source of all collections; "" = "import"
 	Scale   float64   // the best rating, above 0 and at most 100; 0 = that of Mapping, or guessed as Look does
 	Dates   string    // "dmy" or "mdy": what 03/04/2019 means; "" = that of Mapping, or by the first 1,000 rows
-	Charset string    // a name such as iso-8859-2, as the Encoding Standard of the Web has them; "" = guessed
-	Fill    bool      // an empty rating of a dimension becomes the mean of the others
+	// Zone is that of times that name none, such as Europe/Berlin, unless the name of their column says UTC or GMT. ""
+	// = that of Mapping, or UTC.
+	Zone    string
+	Charset string // a name such as iso-8859-2, as the Encoding Standard of the Web has them; "" = guessed
+	Fill    bool   // an empty rating of a dimension becomes the mean of the others
 
 	// Rejects, if not nil, gets the rows that could not be converted, as CSV with a header. Until then they are in the
 	// temporary file too.
@@ -82,6 +86,7 @@ type conversion struct {
 	refuted    error // the scale was guessed, and a row shows that this was wrong
 	rated      []int // memory for the ratings of a row
 	filled     int64 // ratings that are the mean of others
+	answered   int64 // reviews whose answer was a row of its own
 	unknown    int64 // reviews with a replacement character, if the character set was named
 	powers     int64 // ids in scientific notation, and the first of them
 	power      string
@@ -139,7 +144,16 @@ func Convert(ctx context.Context, in Request) (Result, error) {
 	c.result.Notes = append(c.result.Notes, c.setScales(c.plan, c.Scale)...)
 	c.dates = newDateReader(c.texts(c.plan.at["created"]), c.Dates)
 	c.replyDates = newDateReader(c.texts(c.plan.at["reply_created"]), c.Dates)
-	c.dates.zone, c.replyDates.zone = c.plan.zone, c.plan.zone
+	if c.Zone != "" {
+		if c.plan.zone, err = time.LoadLocation(c.Zone); err != nil {
+			return c.result, fault.Invalid("zone", "%s", err)
+		}
+	}
+	for field, dates := range map[string]*dateReader{"created": c.dates, "reply_created": c.replyDates} {
+		if at := c.plan.at[field].first(); at < 0 || !inUTC.MatchString(c.header[at]) {
+			dates.zone = c.plan.zone
+		}
+	}
 	groups := &groups{slot: slot{in.Spools, false}, most: in.MaxSpool}
 	defer groups.close()
 	if err = c.readRows(ctx, groups); err == nil {
@@ -168,8 +182,8 @@ func (c *conversion) notes() notes {
 	}
 	at := c.plan.at["created"].first()
 	if c.dates.zoneless != "" && (at < 0 || !inUTC.MatchString(c.header[at])) {
-		out.add("times that name no zone, such as %s, were taken for UTC; \"zone\": \"Europe/Berlin\" in the mapping "+
-			"says otherwise", c.dates.zoneless)
+		out.add("times that name no zone, such as %s, were taken for UTC; zone=Europe/Berlin says otherwise",
+			c.dates.zoneless)
 	}
 	if c.plan.at["review_id"] == nil && c.result.Converted > 0 {
 		out.add("no column has ids, so a review that is edited in the shop later becomes another one")
@@ -194,6 +208,10 @@ func (c *conversion) notes() notes {
 	}
 	if c.filled > 0 {
 		out.add("empty ratings that became the mean of the others: %d", c.filled)
+	}
+	if c.answered > 0 {
+		out.add("rows that name another one and have no rating: %d; each is kept with that one, as its reply",
+			c.answered)
 	}
 	if c.alike > 0 {
 		out.add("rows that are like an earlier one: %d; all are kept, since the table has no ids: see line %s", c.alike,

@@ -216,6 +216,7 @@ func TestRejectedRows(t *testing.T) {
 		"no date":               {"9,lamp,5,,Ann,,", "the date is empty"},
 		"no real date":          {"9,lamp,5,2019-02-30,Ann,,", "there is no such date"},
 		"a day number":          {"9,lamp,5,43558,Ann,,", "this is a number and no date"},
+		"a day with a time":     {"9,lamp,5,43558.5,Ann,,", "this is a number and no date"},
 		"zeros":                 {"9,lamp,5,0000-00-00,Ann,,", "is 0 or too high"},
 		"no month":              {"9,lamp,5,2019-13-01,Ann,,", "there is no such date"},
 		"no hour":               {"9,lamp,5,2019-01-01 25:00,Ann,,", "there is no such date"},
@@ -323,8 +324,8 @@ func TestNotes(t *testing.T) {
 			simpleHeader + "1,lamp,5,2019-04-03,Ann,,\n1,tea,5,2019-04-03 04:05 CEST,Ann,,\n" +
 				"2,lamp,5,03.04.2019 14:05 Uhr,Ann,,\n", []string{
 				"dates: 03.04.2019 14:05 Uhr was taken for 3 April; dates=dmy or dates=mdy says otherwise",
-				`times that name no zone, such as 03.04.2019 14:05 Uhr, were taken for UTC; "zone": "Europe/Berlin" ` +
-					`in the mapping says otherwise`}},
+				`times that name no zone, such as 03.04.2019 14:05 Uhr, were taken for UTC; zone=Europe/Berlin ` +
+					`says otherwise`}},
 		"names that are the same": {convert.Request{Mapping: simple},
 			"id,product,stars,date,name,title,text,x,x\n1,lamp,5,2019-04-03,Ann,,,,\n",
 			[]string{`unused columns: "x", "x"`,
@@ -464,6 +465,14 @@ func TestZones(t *testing.T) {
 	}
 	if len(result.Notes) > 0 {
 		t.Errorf("%q", result.Notes)
+	}
+	utc := convert.Mapping{"collection_id": "=x", "created": "Date (UTC)", "rating": "=5", "author_name": "=A",
+		"zone": "Asia/Tokyo", "reply": "r", "reply_created": "at"}
+	list, _, _ = converted(t, convert.Request{Mapping: utc, Zone: "Europe/Berlin"},
+		"Date (UTC),r,at\n2019-04-03 14:05,x,2019-04-03 14:05\n")
+	if got := list[0].Reviews[0]; got.Created != "2019-04-03T14:05:00Z" ||
+		got.Subparts["reply_created"] != "2019-04-03T12:05:00Z" {
+		t.Errorf("%+v", got)
 	}
 }
 

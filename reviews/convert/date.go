@@ -150,9 +150,9 @@ func (d *dateReader) read(text string) (created, reason string) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
-	case err != nil || len(text) == len("20190403"):
-	case len(text) == len("43558"):
+	case serial.MatchString(text):
 		return "", "this is a number and no date: in a spreadsheet, format the column as a date and save it again"
+	case err != nil || len(text) == len("20190403"):
 	case len(text) == len("1554300300"):
 		return formatted(time.Unix(n, 0))
 	case len(text) == len("1554300300000"):
@@ -197,6 +197,17 @@ func (d *dateReader) read(text string) (created, reason string) {
 		}
 	}
 	return "", reason
+}
+
+// serial matches what spreadsheets keep in place of a date: days, and the time as their fraction.
+var serial = regexp.MustCompile(`^\d{5}([.,]\d+)?$`)
+
+// readable returns a date in the import format, or the text as it is.
+func (d *dateReader) readable(text string) string {
+	if created, reason := d.read(text); reason == "" {
+		return created
+	}
+	return text
 }
 
 // formatted returns a time in the import format.

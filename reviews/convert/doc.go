@@ -61,15 +61,17 @@
 //   - A rating is a number from above 0 to Request.Scale, such as 4, 4.5 or 4,5, or it says its own scale: 4/5, "4 out
 //     of 5", 80 %, 4½, or characters of which some are ★. It becomes an integer from 1 to 100. Without a scale each
 //     column has 5, 10 or 100, the lowest that nearly all of its first 1,000 ratings do not exceed, and a note says
-//     which. If a later rating exceeds it, Convert fails and writes nothing.
+//     which. If a later rating exceeds it, Convert fails and writes nothing. The scale of each row may be in a column.
 //   - The form ="0012", with which spreadsheets keep zeros, is 0012, and entities of HTML in titles and names are the
 //     characters that they stand for. Where the first rows have \N, several NULL, or \' or \", the table is a dump of a
 //     database: \N and NULL are empty, and \n and the like are what they stand for. A note says so.
 //   - Rows that Mapping leaves out with skip are counted in Result.Skipped, and not rejected.
 //   - What the shop has answered is kept in the subparts reply, reply_created and reply_author. Its date becomes one of
-//     the import format if it is readable, and stays as it is otherwise.
+//     the import format if it is readable, and stays as it is otherwise. A row that names another one in parent_id and
+//     has no rating, as the answers in tables of WooCommerce, becomes these subparts of that one; a note counts them. A
+//     second answer of a review, and an answer to an answer, are rejected.
 //   - A date may be in ISO 8601, in digits with the year first or last, have the name of a month, or be the seconds or
-//     milliseconds since 1970. Without a zone it is UTC, or of the zone of the mapping. The first 1,000 rows, or 256
+//     milliseconds since 1970. Without a zone it is UTC, or of Request.Zone. The first 1,000 rows, or 256
 //     KiB, show for each separator (03/04/2019, 03.04.2019, 03-04-2019) whether the day or the month comes first: a
 //     number above 12 is a day. If no date has one, the month is first with a slash, and the day with a dot or a dash.
 //     A note names a later row that shows the opposite. Request.Dates decides for all rows.

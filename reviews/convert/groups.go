@@ -32,7 +32,15 @@ type entry struct {
 	size  int      // bytes in memory, about
 
 	skipped bool // the mapping leaves the row out
+
+	answer *entry // the row that answers this one, once it was found
 }
+
+// answers reports whether the row is no review but the answer to one: its json has subparts then.
+func (e *entry) answers() bool { return strings.HasPrefix(e.json, answerMember) }
+
+// answerMember begins the json of an answer.
+const answerMember = `"reply":`
 
 // compareEntries orders entries by collection, and those of a collection by their line in the file.
 func compareEntries(a, b *entry) int {

@@ -21,12 +21,14 @@ var known = map[string]string{
 		"produktid produkt_id ref_produit id_produit reference id_producto id_prodotto codice_prodotto " +
 		"productnummer artikelnr productname product_title artikelname produktname produkttitel producttitle " +
 		"nom_du_produit nombre_del_producto nome_prodotto productnaam hotel_name listing_name restaurant_name " +
-		"reference_produit referencia_producto property_name location_name business_name business_unit domain " +
+		"reference_produit referencia_producto property_name location_name business_name business_unit " +
+		"business_unit_identifying_name domain " +
 		"domain_url website_url product produkt artikel produit " +
 		"article producto articulo prodotto articolo listing hotel",
 	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel " +
 		"artikelbezeichnung nom_du_produit nom_produit titre_produit nombre_del_producto nombre_producto " +
-		"nome_prodotto nome_del_prodotto productnaam property_name hotel_name listing_name restaurant_name product " +
+		"nome_prodotto nome_del_prodotto productnaam property_name hotel_name listing_name restaurant_name " +
+		"business_unit_display_name product " +
 		"produkt artikel produit producto prodotto",
 	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungs_nr " +
 		"bewertungsnummer id_avis id_resena " +
@@ -42,20 +44,22 @@ var known = map[string]string{
 		"beoordelingstekst beoordeling",
 	"created": "review_created_utc date_reviewed timestamp_created create_time review_date review_creation_date " +
 		"review_submit_date_and_time created_at " +
-		"date_created created created_date submission_date date_submitted submission_time posted_at date_posted " +
+		"date_created_gmt date_created created created_date date_published submission_date date_submitted " +
+		"submission_time posted_at date_posted " +
 		"when commentdategmt commentdate reviewdate date_of_review date_add " +
 		"date_added date feedback_date submitted_at submitted_on submitted review_created published_date timestamp " +
 		"time datum " +
 		"bewertungsdatum erstellt_am erstellt date_de_creation date_de_l_avis cree_le fecha fecha_de_creacion " +
 		"creado data data_creazione creato_il aangemaakt_op geplaatst_op",
 	"rating": "rating five_star_rating_published review_rating review_stars review_score my_rating stars score " +
-		"star_rating product_rating " +
+		"star_rating product_rating review_rating_rating_value " +
 		"reviewer_product_rating overall_rating service_rating grade rating_value percent bubbles sterne punkte " +
 		"wertung gesamtbewertung gesamtnote gesamtwertung bewertung note note_globale etoiles puntuacion valoracion " +
 		"calificacion estrellas voto valutazione " +
 		"stelle punteggio sterren score_totaal beoordeling waardering cijfer",
 	"author_name": "author_name reviewer_name reviewer_display_name display_name user_nickname nickname " +
-		"review_username guest_name author commentauthor reviewer customer_name name user_name username user " +
+		"review_username consumer_display_name guest_name author commentauthor reviewer customer_name name " +
+		"user_name username user " +
 		"kundenname autor " +
 		"verfasser customer kunde nom auteur nom_du_client client pseudo nombre nombre_del_cliente cliente usuario " +
 		"nome autore nome_cliente utente naam klantnaam klant gebruiker",
@@ -64,13 +68,16 @@ var known = map[string]string{
 		"correo_electronico indirizzo_email emailadres",
 	"author_url": "author_url commentauthorurl reviewer_url website",
 	"parent_id":  "parent_id commentparent parent reply_to",
-	"reply": "reply review_reply_comment property_reply review_reply shop_reply company_reply merchant_reply " +
+	"reply": "reply company_reply_text review_reply_comment property_reply review_reply shop_reply company_reply " +
+		"merchant_reply " +
 		"comment_content developer_reply_text vendor_reply seller_reply seller_response merchant_response " +
-		"reply_text reply_body reply_content store_reply owner_response management_response response antwort " +
+		"reply_text reply_body reply_content reply_message company_response store_reply owner_reply owner_answer " +
+		"owner_response management_response response_text response antwort " +
 		"antwort_des_handlers antwort_des_haendlers reponse_du_vendeur reponse respuesta risposta antwoord reactie",
 	"reply_created": "reply_created review_reply_update_time reply_date replied_at reply_created_at " +
 		"reply_date_created company_reply_date_utc " +
-		"company_reply_date comment_created_at developer_reply_date_and_time response_date antwortdatum " +
+		"company_reply_date company_reply_created_at comment_created_at developer_reply_date_and_time response_date " +
+		"antwortdatum " +
 		"datum_der_antwort date_de_reponse fecha_de_respuesta data_risposta",
 	"reply_author": "reply_author reply_by replied_by replier responder",
 }
@@ -145,12 +152,33 @@ func (t *table) guess() Mapping {
 		m["body"] = map[string]any{"columns": []any{t.header[good], t.header[bad]}, "join": "\n\n"}
 	}
 	t.wholeNames(m, simple)
+	if rating, ok := m["rating"].(string); ok {
+		for name := range strings.FieldsSeq(bestRatings) {
+			if i, has := simple[simpleName(name)]; has && !used[i] && t.best(i) {
+				m["rating"] = map[string]any{"column": rating, "scale": t.header[i]}
+				break
+			}
+		}
+	}
 	name, named := simple["name"]
 	year, dated := simple["year"]
 	if ofWorks && named && dated && m["collection_id"] == t.header[name] { // films share names
 		m["collection_id"] = map[string]any{"columns": []any{t.header[name], t.header[year]}, "join": " "}
 	}
 	return m
+}
+
+// bestRatings are the names of columns with the best rating that there is, in each row.
+const bestRatings = "rating_range best_rating max_rating rating_max rating_scale rating_out_of max_score " +
+	"review_rating_best_rating"
+
+// best reports whether a column has what may be the best rating, in each row of the sample.
+func (t *table) best(column int) bool {
+	texts := t.texts(&value{columns: []int{column}, escaped: t.dump})
+	return len(texts) > 0 && !slices.ContainsFunc(texts, func(text string) bool {
+		best, err := parseNumber(text)
+		return err != nil || !validScale(best) || best < 2
+	})
 }
 
 // namePairs are the columns of the parts of a name.

@@ -60,12 +60,24 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	failIf(base64.StdEncoding.EncodedLen(len(e.collection)) > 150,
 		"the id of the collection is longer than 112 bytes, which would be more than 150 characters of Base64")
 	failIf(e.id == "" && named, "the id of the review is empty")
-	failIf(name == "" &&
-		author == "", "the name of the author is empty: write one, such as Anonymous, or leave the row out")
-	failIf(utf8.RuneCountInString(author) > 255, "the id of the author is longer than 255 characters")
 	if e.parent == "0" { // WordPress writes 0 for a review that is no reply
 		e.parent = ""
 	}
+	text := get("body")
+	if e.parent != "" && text != "" && c.unrated(cells) {
+		out := appendJSON(append(c.json[:0], answerMember...), text)
+		if created != "" {
+			out = appendJSON(append(out, `,"reply_created":`...), c.dates.readable(created))
+		}
+		if name = cmp.Or(name, author); name != "" {
+			out = appendJSON(append(out, `,"reply_author":`...), name)
+		}
+		c.json, e.json = out, string(out)
+		return strings.Join(faults, "; ")
+	}
+	failIf(name == "" &&
+		author == "", "the name of the author is empty: write one, such as Anonymous, or leave the row out")
+	failIf(utf8.RuneCountInString(author) > 255, "the id of the author is longer than 255 characters")
 	e.created, reason = c.dates.read(created)
 	if reason != "" {
 		c.dates.refute(created, e.line)
@@ -76,7 +88,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 		faults = append(faults, reason)
 	}
 	out := appendJSON(append(c.json[:0], `"title":`...), html.UnescapeString(get("title")))
-	out = appendJSON(append(out, `,"body_html":`...), c.bodies.body(get("body")))
+	out = appendJSON(append(out, `,"body_html":`...), c.bodies.body(text))
 	out = appendJSON(append(out, `,"created":`...), e.created)
 	out = append(out, `,"ratings":`...)
 	ratings, reason := c.ratings(cells, e.line)
@@ -110,9 +122,7 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 			continue // nobody has answered
 		}
 		if s.name == "reply_created" {
-			if at, reason := c.replyDates.read(value); reason == "" {
-				value = at
-			}
+			value = c.replyDates.readable(value)
 		}
 		if value != "" {
 			out = appendJSON(append(appendJSON(append(out, between...), s.name), ':'), value)
@@ -131,6 +141,14 @@ func (c *conversion) review(cells []string, e *entry) (reason string) {
 	return ""
 }
 
+// unrated reports whether a row has no rating at all, as the rows of answers in tables of WooCommerce.
+func (c *conversion) unrated(cells []string) bool {
+	return !slices.ContainsFunc(c.plan.ratings, func(r namedValue) bool {
+		text, _ := r.read(cells)
+		return text != "" && strings.Trim(text, "0.,") != ""
+	})
+}
+
 // powered matches numbers in scientific notation, which spreadsheets make of long ids.
 var powered = regexp.MustCompile(`^\d([.,]\d+)?[eE]\+?\d+$`)
 
@@ -143,6 +161,11 @@ func (c *conversion) ratings(cells []string, line int64) (out []int, reason stri
 		text, from := r.read(cells)
 		n, of, reason := readRating(text)
 		rating, scale := 0, cmp.Or(of, from.scale)
+		best := ""
+		if of == 0 && from.scales != nil {
+			best, _ = from.scales.read(cells)
+			scale, _ = parseNumber(best)
+		}
 		switch {
 		case text == "" && c.Fill && len(c.plan.ratings) > 1:
 			empty++
@@ -150,6 +173,8 @@ func (c *conversion) ratings(cells []string, line int64) (out []int, reason stri
 		case reason != "":
 		case n <= 0:
 			reason = "the rating is 0: want one above 0, or leave the row out"
+		case !validScale(scale):
+			reason = fmt.Sprintf("the best rating is %q: want a number above 0 and at most 100", best)
 		case n > scale:
 			reason = fmt.Sprintf("the rating %v is above %v: mend it, or give another scale", n, scale)
 			if of == 0 && from.guessed && c.refuted == nil {
@@ -247,10 +272,15 @@ const maxBatch = 1 << 20
 // assemble sorts the reviews of a collection so that replies follow their parents. It rejects reviews with a repeated
 // id and replies whose parent is missing. A repeated id that was made from content gets a number instead.
 func (c *conversion) assemble(all []*entry) *collection {
-	out := &collection{id: all[0].collection, created: all[0].created}
+	out := &collection{id: all[0].collection}
 	named := c.plan.at["review_id"] != nil
 	seen, repeats, waiting := map[string]int64{}, map[string]int{}, map[string][]*entry{}
+	reviews, answers := map[string]*entry{}, []*entry(nil)
 	for _, e := range all {
+		if e.answers() {
+			answers = append(answers, e)
+			continue
+		}
 		if !named {
 			if repeats[e.id]++; repeats[e.id] > 1 { // unique, since an id made from content has no hyphen
 				e.id += "-" + strconv.Itoa(repeats[e.id])
@@ -263,6 +293,7 @@ func (c *conversion) assemble(all []*entry) *collection {
 			continue
 		}
 		seen[e.id] = e.line
+		reviews[e.id] = e
 		if e.parent != "" {
 			waiting[e.parent] = append(waiting[e.parent], e)
 			continue
@@ -278,20 +309,36 @@ func (c *conversion) assemble(all []*entry) *collection {
 	lost := slices.Concat(slices.Collect(maps.Values(waiting))...)
 	slices.SortFunc(lost, func(a, b *entry) int { return cmp.Compare(a.line, b.line) })
 	for _, e := range lost {
+		delete(reviews, e.id)
 		c.reject(e, "it replies to a review that is not in this collection of the file, or was rejected or left "+
 			"out: add the row of its parent")
+	}
+	for _, e := range answers {
+		switch review := reviews[e.parent]; {
+		case review == nil:
+			c.reject(e, "it has no rating, and answers no review of this collection of the file: give it a rating, or "+
+				"add the row of the review")
+		case review.answer != nil || replied.MatchString(review.json):
+			c.reject(e, fmt.Sprintf("it has no rating, and the review that it answers, in line %d, has an answer "+
+				"already: make one of both", review.line))
+		default:
+			review.answer = e
+		}
 	}
 	for _, e := range out.reviews {
 		if out.title == "" {
 			out.title = e.title
 		}
-		out.created = min(out.created, e.created)
+		out.created = min(cmp.Or(out.created, e.created), e.created)
 	}
 	if out.title == "" {
 		out.title = out.id
 	}
 	return out
 }
+
+// replied matches the JSON of reviews with a subpart such as reply: in a text, a backslash stands before each quote.
+var replied = regexp.MustCompile(`[{,]"reply`)
 
 // appendLine appends the line of a collection.
 func (w *lineWriter) appendLine(out []byte, l *collection) []byte {
@@ -311,6 +358,14 @@ func (w *lineWriter) appendLine(out []byte, l *collection) []byte {
 			out = appendJSON(append(out, `,"parent_id":`...), e.parent)
 		}
 		out = append(append(append(out, ','), e.json...), '}')
+		if e.answer != nil {
+			if out = out[:len(out)-1]; out[len(out)-1] == '}' { // of other subparts
+				out = append(out[:len(out)-1], ',')
+			} else {
+				out = append(out, `,"subparts":{`...)
+			}
+			out = append(append(out, e.answer.json...), "}}"...)
+		}
 		between = `,{"id":`
 	}
 	return append(out, "]}\n"...)
@@ -385,6 +440,11 @@ func (w *lineWriter) flush() error {
 	}
 	for _, l := range w.lines {
 		w.result.Converted += int64(len(l.reviews))
+		for _, e := range l.reviews {
+			if e.answer != nil {
+				w.answered++
+			}
+		}
 	}
 	w.lines, w.size = nil, 0
 	return nil
@@ -402,6 +462,9 @@ func (w *lineWriter) remove(l *collection, p reviews.Problem) {
 	for i := first; i < last; i++ {
 		if e := l.reviews[i]; e != nil {
 			w.reject(e, p.Message+" ("+p.Rule+")")
+			if e.answer != nil {
+				w.reject(e.answer, fmt.Sprintf("the review that it answers, in line %d, is rejected", e.line))
+			}
 			l.reviews[i] = nil
 		}
 	}

@@ -43,7 +43,7 @@ func Look(file io.Reader, charset string) (Sight, error) {
 		s.Separator = ""
 	}
 	if len(p.ratings) > 0 {
-		s.Scale = p.ratings[0].scale
+		s.Scale = cmp.Or(p.ratings[0].scale, s.Scale)
 	}
 	return s, nil
 }
@@ -57,6 +57,10 @@ func (n *notes) add(format string, args ...any) { *n = append(*n, fmt.Sprintf(fo
 func (t *table) setScales(p *plan, scale float64) (out notes) {
 	for _, r := range p.ratings {
 		for v := r.value; v != nil; v = v.next {
+			if v.scales != nil {
+				out.add("scale: in each row that of column %q", t.header[v.scales.first()])
+				continue
+			}
 			if v.scale = cmp.Or(v.scale, scale); v.scale != 0 {
 				continue
 			}

@@ -38,15 +38,16 @@ import (
 //	{"columns": ["first", "last"], "join": " "}             cells that are not empty, joined
 //	{"column": "vote", "map": {"up": 100, "none": "=..."}}  other texts in place of those of the column
 //	{"column": "value", "scale": 100}                       a rating with another scale
+//	{"column": "value", "scale": "best"}                    a rating whose scale is in a column
 //
 // Map compares without case. A number in it is a rating from 1 to 100, and a text is read like a cell. There are
-// three further members:
+// further members:
 //
 //	"skip":  [{"column": "status", "is": ["spam", "pending"]}]  rows that are left out; compared without case
 //	"rows":  "/products/*/reviews"                              in JSON, the JSON pointer to the lists of reviews
 //	"scale": 10                                                 see Request.Scale
 //	"dates": "dmy"                                              see Request.Dates
-//	"zone":  "Europe/Berlin"                                    that of times that name none, in place of UTC
+//	"zone":  "Europe/Berlin"                                    see Request.Zone
 type Mapping map[string]any
 
 // Missing returns the required fields that have no value.

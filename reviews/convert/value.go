@@ -18,6 +18,7 @@ type value struct {
 	constant string            // without columns
 	words    map[string]string // in place of these texts, which are in lower case
 	scale    float64           // of a rating
+	scales   *value            // that of each row, in place of scale
 	guessed  bool              // scale was guessed
 	escaped  bool              // see table.dump
 	next     *value            // read if this one is empty
@@ -82,9 +83,9 @@ func dumped(rows [][]string) bool {
 	return nulls > 1
 }
 
-// first returns the first column, or -1 for a constant.
+// first returns the first column, or -1 for a constant and for no value.
 func (v *value) first() int {
-	if len(v.columns) == 0 {
+	if v == nil || len(v.columns) == 0 {
 		return -1
 	}
 	return v.columns[0]
@@ -96,7 +97,7 @@ type shape struct {
 	Columns []string       `json:"columns"`
 	Join    string         `json:"join"`
 	Map     map[string]any `json:"map"`
-	Scale   float64        `json:"scale"`
+	Scale   any            `json:"scale"` // a number, or the name of a column
 }
 
 // value resolves the value of a field, which is as Mapping describes it. rates says that this is a rating.
@@ -141,9 +142,15 @@ func (p *plan) value(rates bool, in any) (*value, error) {
 	if s.Columns == nil {
 		s.Columns = []string{s.Column}
 	}
-	v := &value{join: s.Join, scale: s.Scale, escaped: p.dump}
-	if s.Scale != 0 && (!rates || !validScale(s.Scale)) {
-		return nil, errors.New("a scale is above 0 and at most 100, and only ratings have one")
+	v := &value{join: s.Join, escaped: p.dump}
+	if column, ok := s.Scale.(string); ok && rates {
+		at, err := p.column(column)
+		if err != nil {
+			return nil, err
+		}
+		v.scales = &value{columns: []int{at}, escaped: p.dump}
+	} else if v.scale, ok = s.Scale.(float64); s.Scale != nil && (!ok || !rates || !validScale(v.scale)) {
+		return nil, errors.New("a scale is above 0 and at most 100, or the name of a column, and only ratings have one")
 	}
 	for _, name := range s.Columns {
 		at, err := p.column(name)

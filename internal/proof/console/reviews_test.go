@@ -84,7 +84,7 @@ func TestReviewsInJSON(t *testing.T) {
 	w := newWorld(t)
 	p := w.signIn(ann, "/reviews")
 	path := filepath.Join(t.TempDir(), "shop.json")
-	text := `{"reviews":[{"name":"r/1","who":{"displayName":"Jo"},"rating":"FIVE","createTime":"2020-03-04",` +
+	text := `{"reviews":[{"name":"r/1","who":{"displayName":"Jo"},"rating":"FIVE","createTime":"2020-03-04 05:00",` +
 		`"state":"ok"},` +
 		`{"name":"r/2","who":{"displayName":"Al"},"rating":"ONE","createTime":"2020-03-05","state":"spam"}],"total":2}`
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -103,11 +103,28 @@ func TestReviewsInJSON(t *testing.T) {
 	}
 	p.Type(`//input[@aria-label="Words of /state that leave rows out"]`, "spam, pending")
 	p.Click(named("Convert and check"))
-	p.See(`//*[@role="alert" and .="Choose the column for: What is reviewed: its id."]`)
+	p.See(`//*[@role="alert" and .="Choose the column for: What is reviewed: its id. If no column ` +
+		`says what is reviewed, name it above."]`)
 	p.Type(field("What is reviewed, if no column says it"), "Our shop")
+	p.Type(field("Zone of times that name none"), "Asia/Tokyo")
+	p.Run(new(any), `async () => { // as many collections would be there
+		const below = document.body.appendChild(document.createElement("div"));
+		below.style.height = "5000px";
+	}`)
 	p.Click(named("Convert and check"))
 	p.See(`//p[contains(., "1 review of shop.json is converted. 1 row left out.")]`)
+	p.See(named("Import 1 review"))
+	var top float64
+	p.Run(&top, `async () => [...document.querySelectorAll("p")].find((p) => /is converted/.test(p.textContent))
+		.getBoundingClientRect().top`)
+	if top < 0 || top > 600 {
+		t.Errorf("what has become of the table is %v pixels below the top of the window", top)
+	}
 	p.See(`//p[contains(., 'no row has "pending" in column "/state"')]`)
 	p.Click(named("Import 1 review"))
 	p.See(`//article[@aria-label="Our shop"]`)
+	if export := string(w.request(ann, "GET", "/x/reviews/export", "")); !strings.Contains(export,
+		`"created":"2020-03-03T20:00:00Z"`) {
+		t.Errorf("the time in Tokyo became another one: %s", export)
+	}
 }

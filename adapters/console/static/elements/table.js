@@ -84,6 +84,12 @@ export function table(name, sight, from, convert) {
 		h("option", { value: "mdy" }, "Month first: 03/04 is 4 March"),
 	);
 	dates.value = sight.dates;
+	const zone = h("input", { placeholder: "UTC", autocomplete: "off", list: "zones" });
+	const zones = h(
+		"datalist",
+		{ id: "zones" },
+		Intl.supportedValuesOf("timeZone").map((value) => h("option", { value })),
+	);
 	const kinds = /** @type {Record<string, string>} */ ({
 		",": "commas",
 		";": "semicolons",
@@ -104,7 +110,9 @@ export function table(name, sight, from, convert) {
 					.filter((any) => !any.some((field) => chosen.has(field)))
 					.map(([field]) => fields.find(([value]) => value === field)?.[1]);
 				missing.hidden = lacks.length === 0;
-				missing.textContent = `Choose the column for: ${lacks.join(" · ")}.`;
+				missing.textContent =
+					`Choose the column for: ${lacks.join(" · ")}.` +
+					(chosen.has("collection_id") ? "" : " If no column says what is reviewed, name it above.");
 				if (lacks.length > 0) return;
 				const mapping = Object.fromEntries([
 					...Object.entries(more),
@@ -133,6 +141,7 @@ export function table(name, sight, from, convert) {
 					source: source.value,
 					scale: scale.value,
 					dates: dates.value || undefined,
+					zone: zone.value.trim() || undefined,
 				});
 			},
 		},
@@ -195,6 +204,8 @@ export function table(name, sight, from, convert) {
 			labelled("What is reviewed, if no column says it", one),
 			labelled("Best rating", scale),
 			labelled("Dates", dates),
+			labelled("Zone of times that name none", zone),
+			zones,
 		),
 		missing,
 		h(

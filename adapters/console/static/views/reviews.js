@@ -256,6 +256,7 @@ export function view({ session, api, params, signal, shell }) {
 			fill(place, shown, mending);
 			if (result.converted === 0) fill(shown, head);
 			else await check(converted, head, shown);
+			place.scrollIntoView(); // the form was longer, so whoever sent it would see what is below
 		} catch (e) {
 			fill(place, .../** @type {any[]} */ (form));
 			stoppedToast(e);
