@@ -121,5 +121,5 @@ func (s *Session) allowed(ctx context.Context, tx *writer, c Change) error {
 		return nil
 	}
 	c.tx = tx.tx.Unwrap() // which keeps nothing that the rule may undo
-	return rule.Rejection(s.service.check(ctx, s.by, c))
+	return rule.Ask(ctx, s.service.check, s.by, c)
 }

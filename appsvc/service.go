@@ -116,7 +116,8 @@ type Options struct {
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be called
 	// several times for one call, since a store may run a transaction again. Other writers may wait while it runs, so
 	// it should decide from its arguments and from rows of its own (Change.Rows), and ask nothing over a network. It
-	// must not call the Service: a write would wait for itself until ctx ends. For EraseDeleted by is the zero Caller.
+	// must call no Service: with its ctx a write fails, and with another one it waits for itself. For EraseDeleted by is
+	// the zero Caller.
 	Check func(ctx context.Context, by vitrine.Caller, c Change) error
 }
 

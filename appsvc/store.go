@@ -11,6 +11,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/internal/lru"
 	"github.com/vitrine-go/vitrine/internal/required"
+	"github.com/vitrine-go/vitrine/internal/rule"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -75,10 +76,14 @@ var errDryRun = errors.New("a dry run")
 
 func (s *store) updateAs(ctx context.Context, o storage.UpdateOptions, fn func(*writer) error) error {
 	required.Made(s != nil, "appsvc.Service")
-	if err := s.feeds.Identify(ctx); err != nil { // before the first change, so that a backup with it has the identity
+	err := rule.Outside(ctx)
+	if err == nil {
+		err = s.feeds.Identify(ctx) // before the first change, so that a backup with it has the identity
+	}
+	if err != nil {
 		return err
 	}
-	err := keyval.Update(ctx, s.db, records.Space, o, func(t *keyval.Tx) error {
+	err = keyval.Update(ctx, s.db, records.Space, o, func(t *keyval.Tx) error {
 		rows := records.Reader{Snapshot: t}
 		err := fn(&writer{&reader{rows, records.HeadKind, s, t}, records.Writer{Rows: rows, Tx: t}})
 		if err == nil && s.tries {

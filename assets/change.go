@@ -56,7 +56,7 @@ func (req *request) checkRule() error {
 	whole.member = member{moderator: true}
 	ask := func(c Change) error {
 		c.Library, c.At, c.tx = req.lib, req.Service.now().UnixMilli(), req.tx.Unwrap()
-		return rule.Rejection(req.rule(req.ctx, req.Caller, c))
+		return rule.Ask(req.ctx, req.rule, req.Caller, c)
 	}
 	folder := func(t *tree, id string) *Folder {
 		if t == nil || t.nodes[id] == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/index"
 	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/internal/rule"
 	"github.com/vitrine-go/vitrine/internal/urn"
 	"github.com/vitrine-go/vitrine/storage"
 )
@@ -111,6 +112,9 @@ func update[T any](
 // updateAs is update without limits and without a result.
 func (s *Session) updateAs(ctx context.Context, lib Library, o storage.UpdateOptions, fn func(*request) error) error {
 	m, err := s.authorize(lib)
+	if err == nil {
+		err = rule.Outside(ctx)
+	}
 	if err == nil {
 		err = s.service.feeds.Identify(ctx) // before the first change, so that a backup with it has the identity
 	}

@@ -88,7 +88,7 @@ func (s *Session) checkRule(r *rows, e Event) error {
 		asked[key] = true
 		c := *r.changes[key]
 		c.Network, c.Action, c.At, c.tx = e.Network, e.Action, e.At, r.t
-		if err := rule.Rejection(s.service.check(r.ctx, s.by, c)); err != nil {
+		if err := rule.Ask(r.ctx, s.service.check, s.by, c); err != nil {
 			return err
 		}
 	}

@@ -34,9 +34,6 @@
 //   - RecordSchema returns a JSON Schema of the rules that such a schema can state.
 //   - Rejects copies the lines that have an error to another file, where people correct them.
 //
-// There is no Options.Check as in package appsvc. A rule of the embedding program is applied before a method is called,
-// over HTTP by a handler of the program before that of httpapi.
-//
 // Package convert, below this one, makes the format of tables that shops export.
 //
 // Every stored collection belongs to a network. Every import, dry run, export, list and deletion works in one network

@@ -10,6 +10,7 @@ import (
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/internal/paging"
+	"github.com/vitrine-go/vitrine/internal/rule"
 	"github.com/vitrine-go/vitrine/storage"
 )
 
@@ -89,8 +90,11 @@ const maxNamed = 4 << 10
 func (s *Session) change(
 	ctx context.Context, network string, o storage.UpdateOptions, fn func(*rows) (Event, error),
 ) error {
-	// before the first change, so that a backup with it has the identity
-	if err := s.service.feeds.Identify(ctx); err != nil {
+	err := rule.Outside(ctx)
+	if err == nil {
+		err = s.service.feeds.Identify(ctx) // before the first change, so that a backup with it has the identity
+	}
+	if err != nil {
 		return err
 	}
 	space := spaceOf(network)

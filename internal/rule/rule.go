@@ -18,6 +18,27 @@ func Rows(t storage.Tx, space, name string) storage.Tx {
 	return storage.Sub(t, keyval.Prefix(space, "x/"+strings.ReplaceAll(keyval.Escape(name), "/", "!o")+"/"))
 }
 
+// asking marks the context of a rule.
+type asking struct{}
+
+// Ask asks Options.Check about a change, and returns its error as one of the domain.
+func Ask[C any](
+	ctx context.Context, check func(context.Context, vitrine.Caller, C) error, by vitrine.Caller, c C,
+) error {
+	return rejection(check(context.WithValue(ctx, asking{}, true), by, c))
+}
+
+// Outside returns an error if ctx is that of a rule. Every update of a domain begins with it: in a rule it would wait
+// for the update that the rule is asked in.
+func Outside(ctx context.Context) error {
+	if ctx.Value(asking{}) == nil {
+		return nil
+	}
+	return errors.New("a rule (Options.Check) writes through a Service, which would wait for the change that the rule " +
+		"is asked about: write rows by Change.Rows and tables by Change.Tx, and do what comes after the change in " +
+		"vitrine.Follow")
+}
+
 type checkKind struct {
 	kind error
 	code string
@@ -49,10 +70,10 @@ func (r *Rejected) Error() string { return r.as.Error() }
 // Unwrap returns the *Error and the error of the check.
 func (r *Rejected) Unwrap() []error { return []error{r.as, r.cause} }
 
-// Rejection returns an error of Options.Check as an error of the domain. An error that wraps an *Error or one of
+// rejection returns an error of Options.Check as an error of the domain. An error that wraps an *Error or one of
 // checkKinds, and none of undecided, becomes a *Rejected. Any other error is returned unchanged: the rule has failed,
 // and says nothing about the change.
-func Rejection(err error) error {
+func rejection(err error) error {
 	is := func(target error) bool { return errors.Is(err, target) }
 	known := slices.IndexFunc(checkKinds, func(k checkKind) bool { return is(k.kind) })
 	told, ok := errors.AsType[*vitrine.Error](err)
