@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"cmp"
+	"math"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func findCollections(c *call, in findCollectionsInput) (out foundCollections, er
 type findReviewsInput struct {
 	Collection string `json:"collection,omitzero" jsonschema:"id of a collection"`
 	Source     string `json:"source,omitzero" jsonschema:"name of the site that the reviews come from"`
-	Below      int    `json:"below,omitzero" jsonschema:"their mean rating is below this: 60 for less than 3 of 5 stars"`
+	Below      int    `json:"below,omitzero" jsonschema:"their mean rating is below this: 60 for below 3 of 5 stars"`
 	Above      int    `json:"above,omitzero" jsonschema:"their mean rating is above this"`
 	Since      string `json:"since,omitzero" jsonschema:"not earlier than this date or time, such as 2026-10-01"`
 	Until      string `json:"until,omitzero" jsonschema:"earlier than this date or time: 2026-11-01 for October"`
@@ -196,6 +197,7 @@ func (c *call) readReviews(x reviews.CollectionRecord, at *reviewsAt, out *found
 				one.Mean += float64(n) / float64(len(r.Ratings))
 			}
 			if keeps(one, created) {
+				one.Mean = math.Round(one.Mean*100) / 100
 				one.Title, one.HTML = cut(one.Title, 200), cut(one.HTML, mostReview)
 				fit, out.Reviews = fit && left.takes(one), append(out.Reviews, one)
 			}

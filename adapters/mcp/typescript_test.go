@@ -9,19 +9,24 @@ import (
 	"testing"
 )
 
-// The official client for TypeScript connects, lists the tools, and gets what each says, right and wrong, as its schema
-// has it. The test needs npm.
-func TestTheTypeScriptClient(t *testing.T) {
+// installed returns a directory in which npm has installed a package. The test is skipped if it cannot, but in CI.
+func installed(t *testing.T, name string) string {
 	dir := t.TempDir()
-	install := exec.Command("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline",
-		"@modelcontextprotocol/sdk@1.32.2")
+	install := exec.Command("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", name)
 	install.Dir = dir
 	if said, err := install.CombinedOutput(); err != nil {
 		if os.Getenv("VITRINE_CI") != "" {
 			t.Fatalf("npm: %v: %s", err, said)
 		}
-		t.Skipf("the client for TypeScript is not tried: npm cannot install it: %v: %s", err, said)
+		t.Skipf("npm cannot install %s: %v: %s", name, err, said)
 	}
+	return dir
+}
+
+// The official client for TypeScript connects, lists the tools, and gets what each says, right and wrong, as its schema
+// has it. The test needs npm.
+func TestTheTypeScriptClient(t *testing.T) {
+	dir := installed(t, "@modelcontextprotocol/sdk@1.32.2")
 	script, err := os.ReadFile("testdata/client.mjs")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "client.mjs"), script, 0o600)

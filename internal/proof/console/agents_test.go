@@ -29,6 +29,11 @@ func TestAnAgentOfAPerson(t *testing.T) {
 	ada.See(`//dialog//pre[starts-with(., "vt_")]`)
 	var key string
 	ada.Run(&key, `async () => document.querySelector("dialog pre").textContent`)
+	var servers string
+	ada.Run(&servers, `async () => document.querySelectorAll("dialog pre")[1].textContent`)
+	if !strings.Contains(servers, "/x/mcp") || !strings.Contains(servers, "Bearer "+key) {
+		t.Errorf("an assistant cannot be connected by %s", servers)
+	}
 	ada.Click(`//dialog` + named("Done"))
 	ada.See(row("Draft writer") + `//td[contains(., "for an agent")]`)
 

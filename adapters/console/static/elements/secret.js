@@ -23,17 +23,17 @@ export function copyable(label, text) {
 }
 
 /**
- * Shows something that is shown once.
- * @param {string} title @param {string} label @param {string} text @param {...import("../dom.js").Child} help
+ * Shows texts that are shown once, by their labels.
+ * @param {string} title @param {Record<string, string>} texts @param {...import("../dom.js").Child} help
  */
-export function once(title, label, text, ...help) {
+export function once(title, texts, ...help) {
 	return show(
 		title,
 		h(
 			"form",
 			null,
 			h("p", null, ...help),
-			copyable(label, text),
+			Object.entries(texts).map(([label, text]) => copyable(label, text)),
 			h("div", { class: "buttons" }, h("button", { class: "main", autofocus: true }, "Done")),
 		),
 		{ submit: () => true },

@@ -170,10 +170,19 @@ export function view({ session, api, signal, shell }) {
 		);
 		if (!made) return;
 		await list.load(true);
+		const server = {
+			type: "http",
+			url: new URL("x/mcp", api.base).href,
+			headers: { Authorization: `Bearer ${made.key}` },
+		};
 		await once(
 			`The key ${made.name}`,
-			"Key",
-			made.key,
+			{
+				Key: made.key,
+				...(agent.checked && {
+					"MCP servers of your assistant": JSON.stringify({ mcpServers: { vitrine: server } }, null, 2),
+				}),
+			},
 			"Copy it now: it is kept as a hash and never shown again. Whoever has it can do what it may.",
 		);
 	}
@@ -227,7 +236,7 @@ export function view({ session, api, signal, shell }) {
 		);
 		if (!made) return;
 		await list.load(true);
-		await once(`The key ${made.name}`, "Key", made.key, "It may stand in a page for everybody to see.");
+		await once(`The key ${made.name}`, { Key: made.key }, "It may stand in a page for everybody to see.");
 	}
 
 	/** @param {Key} k */

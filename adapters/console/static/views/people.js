@@ -38,8 +38,7 @@ export async function invite(session, who, then) {
 		.catch(refused);
 	await once(
 		`The invitation of ${who.name}`,
-		"Link",
-		then ? `${link}&${then}` : link,
+		{ Link: then ? `${link}&${then}` : link },
 		mailed ? `A mail with another link goes to ${who.email}. ` : `Send it to ${who.name}. `,
 		`Whoever opens it first makes a passkey and is signed in as ${who.name}; it is good until `,
 		moment(Number(expires)),
