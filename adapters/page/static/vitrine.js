@@ -8,7 +8,7 @@
 
 const ownServer = new URL("..", import.meta.url).href; // the base URL of the service that this script comes from
 const mostApps = 50; // that one request may ask for
-const patience = 10_000; // milliseconds that a module may take to load before its element counts as failed
+const patience = 10_000; // milliseconds that a module may take to load, and mount to keep what it promises
 const inOrder = 1000; // milliseconds that the elements of an app wait for the modules of those before them
 const longestPause = 300_000; // milliseconds between two requests after many errors
 const languageTag = /^([a-z]{2,8}|[ix]-[a-z\d]{1,8})(-[a-z\d]{1,8}){0,8}$/i; // as the service takes it
@@ -36,7 +36,7 @@ class Part {
 			.catch((cause) => {
 				// Each browser says in its own words that it could not fetch a module.
 				const why = /^TypeError.*module/.test(cause)
-					? "it is not there, or its server sends no Access-Control-Allow-Origin"
+					? "it is not there, not sent as JavaScript, or its server sends no Access-Control-Allow-Origin"
 					: cause;
 				throw new Error(`its script ${main} cannot be used: ${why}`, { cause });
 			});
@@ -48,20 +48,24 @@ class Part {
 		const { config, key } = this.element;
 		const gone = (this.gone = new AbortController());
 		this.failed = false;
-		this.handle = this.module.then((module) =>
-			gone.signal.aborted
-				? null
-				: module.mount(this.div ?? null, {
-						config: structuredClone(config),
-						app: this.info,
-						key,
-						server: new URL(this.host.server || ownServer, document.baseURI).href,
-						pageKey: this.host.pageKey,
-						signal: gone.signal,
-						rendered: !!this.rendered,
-					}),
-		);
-		this.handle.catch((error) => this.fail(error));
+		let slow;
+		this.handle = this.module.then((module) => {
+			if (gone.signal.aborted) return null;
+			slow = setTimeout(() => {
+				if (gone.signal.aborted) return;
+				this.host.report(new Error("what mount promises is not there after ten seconds"), this);
+			}, patience);
+			return module.mount(this.div ?? null, {
+				config: structuredClone(config),
+				app: this.info,
+				key,
+				server: new URL(this.host.server || ownServer, document.baseURI).href,
+				pageKey: this.host.pageKey,
+				signal: gone.signal,
+				rendered: !!this.rendered,
+			});
+		});
+		this.handle.catch((error) => this.fail(error)).then(() => clearTimeout(slow));
 	}
 
 	// update hands over a new configuration. A component that takes none, or that has failed, is mounted anew.
@@ -313,12 +317,11 @@ function join(host) {
 	leave(host);
 	const { app, tag, pageKey, server } = host;
 	host.spoken = host.language;
-	if (!app) return;
-	if (!tag || !pageKey) {
-		// the script that made the element may be about to set them
-		host.incomplete = setTimeout(() =>
-			host.refuse(new Error(`<vitrine-app> has no attribute ${tag ? "page-key" : "tag"}`)),
-		);
+	if (!app && !tag && !pageKey) return; // a script may show an app in it
+	if (!app || !tag || !pageKey) {
+		const absent = !app ? "app" : tag ? "page-key" : "tag";
+		// the script that made the element may be about to set it
+		host.incomplete = setTimeout(() => host.refuse(new Error(`<vitrine-app> has no attribute ${absent}`)));
 		return;
 	}
 	const lang = host.translated ? host.spoken : "";

@@ -99,7 +99,7 @@ func newPages(t *testing.T) *pages {
 		fmt.Fprint(a, component)
 	})
 	for path, script := range map[string]string{"/unfinished.js": "export function mount() {",
-		"/other.js": "export default 1"} {
+		"/other.js": "export default 1", "/never.js": "export const mount = () => new Promise(() => {})"} {
 		mux.HandleFunc("GET "+path, func(a http.ResponseWriter, r *http.Request) {
 			a.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprint(a, script)
@@ -249,7 +249,8 @@ func TestLoader(t *testing.T) {
 		for _, want := range []string{
 			"[a 0.1 @x/0.1 mount fails DIV ]",
 			"[a 0.2 @x/0.2 its script " + absent.Main +
-				" cannot be used: it is not there, or its server sends no Access-Control-Allow-Origin DIV ]",
+				" cannot be used: it is not there, not sent as JavaScript, or its server sends no " +
+				"Access-Control-Allow-Origin DIV ]",
 			"[a 0.3 @x/0.3 its script " + unfinished.Main +
 				" cannot be used: SyntaxError: Unexpected end of input DIV ]",
 			"[a 0.4 @x/0.4 its script " + other.Main + " cannot be used: it exports no function mount DIV ]",
@@ -288,6 +289,20 @@ func TestLoader(t *testing.T) {
 		w.Until(`() => document.body.innerText.replace(/\s+/g, ' ').trim() === 'one two' && performance.now() < ` +
 			`5000 && errors.length === 0`)
 	})
+	t.Run("a component that never finishes to mount is told of, and stays", func(t *testing.T) {
+		w := w.in(t)
+		never := w.element("0.0", "x")
+		never.Main = w.service.URL + "/never.js"
+		w.put("a", never, w.element("0.1", "one"))
+		w.open(`<script>{ const later = setTimeout; window.setTimeout = (f, ms, ...a) =>
+			later(f, ms === 10000 ? 300 : ms, ...a) }</script><vitrine-app app="a"></vitrine-app>`)
+		w.Until(`() => errors.length === 1 && document.querySelectorAll('[data-key]').length === 2`)
+		var got string
+		w.Run(&got, `() => errors[0].join(' ')`)
+		if got != "a 0.0 @x/0.0 what mount promises is not there after ten seconds DIV " {
+			t.Error(got)
+		}
+	})
 	t.Run("an app without a good key shows the template and says why", func(t *testing.T) {
 		w := w.in(t)
 		w.put("a", w.element("0.0", "one"))
@@ -295,11 +310,13 @@ func TestLoader(t *testing.T) {
 		w.status = 401
 		w.mu.Unlock()
 		const wait = `wait<template slot="error">sorry</template></vitrine-app>`
-		w.open(`<vitrine-app app="a">` + wait + `<vitrine-app tag="production" app="b">` + wait)
-		w.Until(`() => document.body.innerText.replace(/\s+/g, '') === 'sorrysorry' && errors.length === 2`)
+		w.open(`<vitrine-app app="a">` + wait + `<vitrine-app tag="production" app="b">` + wait +
+			`<vitrine-app appid="c" tag="production" key="k">` + wait + `<vitrine-app></vitrine-app>`)
+		w.Until(`() => document.body.innerText.replace(/\s+/g, '') === 'sorrysorrysorry' && errors.length === 3`)
 		var got [][]string
 		w.Run(&got, `() => errors.map(e => [e[0], e[3], e[5] ?? '']).sort()`)
-		if fmt.Sprint(got) != "[[a the service says why because] [b <vitrine-app> has no attribute page-key ]]" {
+		if fmt.Sprint(got) != "[[ <vitrine-app> has no attribute app ] [a the service says why because] "+
+			"[b <vitrine-app> has no attribute page-key ]]" {
 			t.Error(got)
 		}
 		w.mu.Lock()
