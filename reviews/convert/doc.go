@@ -28,7 +28,8 @@
 //
 // JSON is an array of rows, one row after another, or has them in lists: the member rows of the mapping is the JSON
 // pointer to the lists, in which * stands for each element of an array and each member of an object. A row is an
-// object; a text or a number in its place is rejected, and a note names lists that are not read. Its columns are the JSON pointers to its texts, numbers and truth values:
+// object; a text or a number in its place is rejected, and a note names lists that are not read. Its columns are the
+// JSON pointers to its texts, numbers and truth values:
 //
 //	/rating   /user/name   /tags/0   of the row
 //	../sku                           of the nearest object above the list that has it

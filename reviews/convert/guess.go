@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,91 +11,100 @@ import (
 )
 
 // known has the names of columns for each field, the most specific first: those of well-known exports, and usual words
-// in English, German, French, Spanish, Italian and Dutch. They are compared as simpleName returns them. Each export
-// stands in testdata, with invented rows.
+// in English, German, French, Spanish, Italian and Dutch, without articles. They are compared as simpleName returns them.
+// Each export stands in testdata, with invented rows.
 var known = map[string]string{
 	"collection_id": "collection_id product_handle handle product_id commentpostid id_product product_sku sku " +
 		"abstract_product_sku entity_pk_value externalid asin product_code item_id article_id book_id listing_id " +
-		"hotel_id " +
-		"location_id page_id property_id property_code productidentifier package_name product_url product_number " +
-		"artikelnummer artikel_nr produkt_nr " +
-		"produktid produkt_id ref_produit id_produit reference id_producto id_prodotto codice_prodotto " +
-		"productnummer artikelnr productname product_title artikelname produktname produkttitel producttitle " +
-		"nom_du_produit nombre_del_producto nome_prodotto productnaam hotel_name listing_name restaurant_name " +
-		"reference_produit referencia_producto property_name location_name business_name business_unit " +
-		"business_unit_identifying_name domain " +
-		"domain_url website_url product produkt artikel produit " +
-		"article producto articulo prodotto articolo listing hotel",
+		"hotel_id location_id page_id property_id property_code productidentifier package_name product_url " +
+		"product_number artikelnummer artikel_nr produkt_nr produktid ref_produit id_produit reference " +
+		"id_producto id_prodotto codice_prodotto productnummer reference_article id_article code_produit " +
+		"code_article codigo_producto codigo_articulo id_articulo codice_articolo id_articolo riferimento " +
+		"artikelcode produktnummer produktcode bestellnummer referencia productname product_title artikelname " +
+		"produktname produkttitel nom_produit nombre_producto nome_prodotto productnaam hotel_name listing_name " +
+		"restaurant_name reference_produit referencia_producto property_name location_name business_name " +
+		"business_unit business_unit_identifying_name domain domain_url website_url product produkt artikel " +
+		"produit article producto articulo prodotto articolo listing hotel",
 	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel " +
-		"artikelbezeichnung nom_du_produit nom_produit titre_produit nombre_del_producto nombre_producto " +
-		"nome_prodotto nome_del_prodotto productnaam property_name hotel_name listing_name restaurant_name " +
-		"business_unit_display_name product " +
-		"produkt artikel produit producto prodotto",
-	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungs_nr " +
-		"bewertungsnummer id_avis id_resena " +
-		"id_recensione beoordeling_id ugc_id id reviewidentifier identifiant identificador uuid",
-	"title": "review_title title headline review_headline summary subject titel uberschrift ueberschrift betreff " +
-		"titre titre_de_l_avis titulo titolo kop onderwerp",
+		"artikelbezeichnung nom_produit titre_produit nombre_producto nome_prodotto productnaam property_name " +
+		"hotel_name listing_name restaurant_name business_unit_display_name product produkt artikel produit " +
+		"producto prodotto designation",
+	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungs_nr bewertungsnummer " +
+		"id_avis id_resena id_recensione beoordeling_id ugc_id id reviewidentifier identifiant identificador uuid",
+	"title": "review_title title headline review_headline summary subject titel uberschrift ueberschrift betreff titre " +
+		"titre_avis titulo titolo kop onderwerp titre_commentaire titulo_resena titulo_opinion titulo_comentario " +
+		"titolo_recensione titel_bewertung bewertungstitel rezensionstitel titel_beoordeling titel_recensie " +
+		"reviewtitel asunto oggetto objet",
 	"body": "body review_content review_text review_text_published reviewmessage review_body commentcontent content " +
-		"product_comment " +
-		"reviewer_review my_review commentcontent review message comment comments text detail description " +
-		"review_comment " +
-		"service_comment bewertungstext kommentar rezension nachricht bewertung commentaire avis texte contenu " +
-		"message_de_l_avis comentario opinion resena texto commento recensione testo recensie opmerking tekst " +
-		"beoordelingstekst beoordeling",
+		"product_comment reviewer_review my_review review message comment comments text detail description " +
+		"review_comment service_comment rezensionstext texte_avis contenu_avis texto_resena texto_opinion " +
+		"testo_recensione recensietekst reviewtekst tekst_beoordeling bewertungstext kommentar rezension " +
+		"nachricht bewertung commentaire avis texte contenu message_avis comentario opinion resena texto commento " +
+		"recensione testo recensie opmerking tekst beoordelingstekst beoordeling",
 	"created": "review_created_utc date_reviewed timestamp_created create_time review_date review_creation_date " +
-		"review_submit_date_and_time created_at " +
-		"date_created_gmt date_created created created_date date_published submission_date date_submitted " +
-		"submission_time posted_at date_posted " +
-		"when commentdategmt commentdate reviewdate date_of_review date_add " +
-		"date_added date feedback_date submitted_at submitted_on submitted review_created published_date timestamp " +
-		"time datum " +
-		"bewertungsdatum erstellt_am erstellt date_de_creation date_de_l_avis cree_le fecha fecha_de_creacion " +
-		"creado data data_creazione creato_il aangemaakt_op geplaatst_op",
+		"review_submit_date_and_time created_at date_created_gmt date_created created created_date date_published " +
+		"submission_date date_submitted submission_time posted_at date_posted when commentdategmt commentdate " +
+		"date_review date_add date_added date feedback_date submitted_at submitted_on submitted review_created " +
+		"published_date timestamp time datum_bewertung rezensionsdatum bewertet_am abgegeben_am eingereicht_am " +
+		"veroffentlicht_am date_avis date_commentaire date_publication date_ajout publie_le poste_le fecha_resena " +
+		"fecha_opinion fecha_publicacion publicado_el data_recensione data_commento data_pubblicazione " +
+		"data_inserimento pubblicato_il inserito_il beoordelingsdatum datum_beoordeling datum_recensie " +
+		"plaatsingsdatum gepubliceerd_op ingediend_op date_rated datum bewertungsdatum erstellt_am erstellt " +
+		"date_creation cree_le fecha fecha_creacion creado data data_creazione creato_il aangemaakt_op " +
+		"geplaatst_op",
 	"rating": "rating five_star_rating_published review_rating review_stars review_score my_rating stars score " +
-		"star_rating product_rating review_rating_rating_value " +
-		"reviewer_product_rating overall_rating service_rating grade rating_value percent bubbles sterne punkte " +
-		"wertung gesamtbewertung gesamtnote gesamtwertung bewertung note note_globale etoiles puntuacion valoracion " +
-		"calificacion estrellas voto valutazione " +
-		"stelle punteggio sterren score_totaal beoordeling waardering cijfer",
-	"author_name": "author_name reviewer_name reviewer_display_name display_name user_nickname nickname " +
-		"review_username consumer_display_name guest_name author commentauthor reviewer customer_name name " +
-		"user_name username user " +
-		"kundenname autor " +
-		"verfasser customer kunde nom auteur nom_du_client client pseudo nombre nombre_del_cliente cliente usuario " +
-		"nome autore nome_cliente utente naam klantnaam klant gebruiker",
+		"star_rating product_rating review_rating_rating_value reviewer_product_rating overall_rating " +
+		"service_rating grade rating_value percent bubbles sterne punkte wertung your_rating sternebewertung " +
+		"anzahl_sterne nombre_etoiles numero_estrellas numero_stelle aantal_sterren rapportcijfer score_total " +
+		"gesamtbewertung gesamtnote gesamtwertung bewertung note note_globale etoiles puntuacion valoracion " +
+		"calificacion estrellas voto valutazione stelle punteggio sterren score_totaal beoordeling waardering " +
+		"cijfer",
+	"author_name": "author_name reviewer_name reviewer_display_name display_name user_nickname nickname review_username " +
+		"consumer_display_name guest_name reviewer author commentauthor customer_name name user_name user " +
+		"benutzername nutzername name_kunde nom_utilisateur utilisateur nombre_usuario nome_utente nome_recensore " +
+		"gebruikersnaam naam_klant beoordelaar kundenname autor verfasser customer kunde nom auteur nom_client " +
+		"client pseudo nombre nombre_cliente cliente usuario nome autore nome_cliente utente naam klantnaam klant " +
+		"gebruiker",
 	"author_email": "author_email reviewer_email customer_email email commentauthoremail user_email email_address " +
-		"review_user_email e_mail mail e_mail_adresse emailadresse courriel adresse_email correo " +
-		"correo_electronico indirizzo_email emailadres",
+		"review_user_email mail e_mail_adresse courriel adresse_email correo correo_electronico indirizzo_email " +
+		"emailadres mailadresse adresse_mail direccion_correo posta_elettronica",
 	"author_url": "author_url commentauthorurl reviewer_url website",
 	"parent_id":  "parent_id commentparent parent reply_to",
 	"reply": "reply company_reply_text review_reply_comment property_reply review_reply shop_reply company_reply " +
-		"merchant_reply " +
-		"comment_content developer_reply_text vendor_reply seller_reply seller_response merchant_response " +
+		"merchant_reply comment_content developer_reply_text vendor_reply seller_reply seller_response " +
+		"merchant_response answer client_response brand_response business_response developer_response " +
+		"developer_reply vendor_response store_response shop_response host_response hotel_response admin_reply " +
+		"antwort_shop handlerantwort reponse_marchand reponse_boutique respuesta_vendedor respuesta_tienda " +
+		"risposta_venditore risposta_negozio antwoord_verkoper antwoord_winkel reactie_verkoper reactie_winkel " +
 		"reply_text reply_body reply_content reply_message company_response store_reply owner_reply owner_answer " +
-		"owner_response management_response response_text response antwort " +
-		"antwort_des_handlers antwort_des_haendlers reponse_du_vendeur reponse respuesta risposta antwoord reactie",
-	"reply_created": "reply_created review_reply_update_time reply_date replied_at reply_created_at " +
-		"reply_date_created company_reply_date_utc " +
-		"company_reply_date company_reply_created_at comment_created_at developer_reply_date_and_time response_date " +
-		"antwortdatum " +
-		"datum_der_antwort date_de_reponse fecha_de_respuesta data_risposta",
+		"owner_response management_response response_text response antwort antwort_handlers antwort_haendlers " +
+		"reponse_vendeur reponse respuesta risposta antwoord reactie",
+	"reply_created": "reply_created review_reply_update_time reply_date replied_at reply_created_at reply_date_created " +
+		"company_reply_date_utc company_reply_date company_reply_created_at comment_created_at " +
+		"developer_reply_date_and_time response_date antwortdatum datum_antwort date_reponse fecha_respuesta " +
+		"data_risposta answer_date response_at responded_at answered_at client_response_date brand_response_date " +
+		"business_response_date developer_response_date developer_reply_date owner_response_date " +
+		"management_response_date merchant_response_date seller_response_date beantwortet_am repondu_le " +
+		"respondido_el risposto_il datum_antwoord datum_reactie antwoorddatum reactiedatum beantwoord_op",
 	"reply_author": "reply_author reply_by replied_by replier responder",
 }
 
 // works are the columns of lists of books and films, whose titles, names and authors are not those of reviews.
-var works = setOf("bookid isbn isbn13 letterboxduri imdbid tmdbid movieid filmid")
+var works = setOf("bookid isbn isbn13 isbnuid letterboxduri imdbid imdbrating tmdbid movieid filmid director directors")
 
 // hides matches names of columns that say whether a shop shows a row, and hiddenWords are what they say of others, both
 // as simpleName returns them.
 var (
-	hides = regexp.MustCompile("^(is)?(spam|hidden|visible|visibility|deleted|enabled|active|curated|validate|" +
-		"validated|aktiv|sichtbar|freigegeben|geloscht|statut|publie|estado|publicado|stato|pubblicato)|" +
-		"status|state$|^(is|un)?published$|approved|moderat|gepruft")
-	hiddenWords = setOf("spam pending hold trash deleted hidden rejected unpublished unapproved notapproved draft " +
-		"disabled blocked flagged archived ausstehend wartend gesperrt versteckt abgelehnt geloscht enattente " +
-		"refuse masque supprime pendiente rechazado oculto eliminado inattesa rifiutato nascosto wachtend " +
-		"afgewezen verborgen verwijderd")
+	hides = regexp.MustCompile("^(is)?(enabled|active|curated|validate|validated|aktiv|statut|publie|estado|" +
+		"publicado|stato|pubblicato|gepubliceerd|live|shown)$|spam|hidden|visib|deleted|removed|status|state$|approv|" +
+		"moderat|^(is|un)?publish(ed)?(at|on)?$|sichtbar|freigegeben|geloscht|gepruft|zichtbaar|verborgen|verwijderd")
+	hiddenWords = setOf("spam pending awaiting hold trash deleted removed hidden invisible rejected declined denied " +
+		"unpublished unapproved notapproved notpublished notvisible disapproved moderation draft disabled inactive " +
+		"blocked suspended flagged archived private ausstehend wartend gesperrt versteckt abgelehnt geloscht entwurf " +
+		"unsichtbar deaktiviert nichtfreigegeben nichtveroffentlicht prufung enattente refuse rejete masque cache " +
+		"supprime brouillon nonpublie nonvalide pendiente rechazado oculto eliminado borrador nopublicado inattesa " +
+		"rifiutato nascosto eliminato bozza nonpubblicato wachtend afgewezen geweigerd verborgen verwijderd concept " +
+		"behandeling nietgepubliceerd pendente rejeitado")
 )
 
 // guess returns a mapping by the names of the columns and by the sample. A column is used once. A field gets the first
@@ -238,16 +248,28 @@ func (t *table) fits(field string, column int) (filled, fits bool) {
 // wrapper matches what systems put around all members of each row of JSON: GraphQL, JSON:API, GeoJSON, search engines.
 var wrapper = regexp.MustCompile("^/(node|attributes|properties|fields|_source)/")
 
-// simpleName returns the letters and digits of a name in lower case, without accents.
+// articles are words that a name may have or lack.
+var articles = setOf("de der des du d la l di del della dell van vom the of")
+
+// simpleName returns the letters and digits of a name in lower case, without accents and articles.
 func simpleName(name string) string {
 	name = wrapper.ReplaceAllString(name, "")
 	if above, ok := strings.CutPrefix(name, "../"); ok && !strings.HasPrefix(above, "product") {
 		name = "product" + above // what stands above a list of reviews
 	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+	all, rest := "", ""
+	for word := range strings.FieldsFuncSeq(norm.NFD.String(name), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	}) {
+		word = strings.Map(func(r rune) rune {
+			if unicode.IsMark(r) {
+				return -1
+			}
 			return unicode.ToLower(r)
+		}, word)
+		if all += word; !articles[word] {
+			rest += word
 		}
-		return -1
-	}, norm.NFD.String(name))
+	}
+	return cmp.Or(rest, all)
 }

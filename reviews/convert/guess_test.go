@@ -128,16 +128,26 @@ func TestGuessLooksAtCells(t *testing.T) {
 		"product,customer,user\nx,4711,Ann\n":          {"author_name": "user"},
 		"product,customer\nx,4711\n":                   {},
 		"isbn,author,title,review\n1,Ann,Dune,So so\n": {"collection_id": "title", "body": "review"},
+		"name,director,review\nAlien,Ann,So so\n":      {"collection_id": "name", "body": "review"},
+		"product,author,reviewer\nx,Ann,Ben\n":         {"author_name": "reviewer"},
 	} {
-		want["collection_id"] = "product"
-		if strings.HasPrefix(file, "isbn") {
-			want["collection_id"] = "title"
+		if want["collection_id"] == nil {
+			want["collection_id"] = "product"
 		}
 		if strings.HasPrefix(file, ids) {
 			want["author_name"] = "reviewer"
 		}
 		if s, err := convert.Look(strings.NewReader(file), ""); err != nil || !reflect.DeepEqual(s.Mapping, want) {
 			t.Errorf("%q: %v, %v, want %v", file, s.Mapping, err, want)
+		}
+	}
+	// Rows that a shop has hidden are noted, however the column and its words are called.
+	for _, column := range []string{"verdict,pending review", "judgement,Spam", "Situação,Pendente", "Zichtbaar,nee",
+		"Prüfstand,nicht freigegeben", "is_removed,0", "deleted_at,2023-01-02", "/flags/hidden,true"} {
+		name, cell, _ := strings.Cut(column, ",")
+		s, err := convert.Look(strings.NewReader("product,"+name+"\nx,"+cell+"\n"), "")
+		if err != nil || !strings.Contains(strings.Join(s.Notes, "\n"), "may say which rows the shop has hidden") {
+			t.Errorf("%s: %v, %v", column, s.Notes, err)
 		}
 	}
 	file := "product,rating,author,date,body,kind\n" + strings.Repeat("x,5,Ann,2023-01-02,Good,live\n", 20) +
@@ -209,6 +219,19 @@ func TestGuessOfFurtherExports(t *testing.T) {
 				"review_id": "Identifiant", "rating": "Note", "body": "Avis", "created": "Date de création",
 				"author_name":   map[string]any{"columns": []any{"Prénom", "Nom"}, "join": " "},
 				"reply_created": "Date de réponse"}, nil, "[80]"},
+		"a Dutch shop": {"Productcode;Naam klant;Waardering;Datum van de beoordeling;Antwoord van de winkel\n" +
+			"L-1;Ann;4;14-03-2021;Dank\n",
+			convert.Mapping{"collection_id": "Productcode", "author_name": "Naam klant", "rating": "Waardering",
+				"created": "Datum van de beoordeling", "reply": "Antwoord van de winkel"}, nil, "[80]"},
+		"a Spanish shop": {"Código del producto,Nombre del producto,Nombre de usuario,Estrellas,Fecha de la reseña," +
+			"Título de la reseña\nL-1,Taza,Ann,4,14/03/2021,Bien\n",
+			convert.Mapping{"collection_id": "Código del producto", "collection_title": "Nombre del producto",
+				"author_name": "Nombre de usuario", "rating": "Estrellas", "created": "Fecha de la reseña",
+				"title": "Título de la reseña"}, nil, "[80]"},
+		"an Italian shop": {"Codice articolo,Nome utente,Voto,Data recensione,Risposta del venditore\n" +
+			"L-1,Ann,4,14/03/2021,Si\n",
+			convert.Mapping{"collection_id": "Codice articolo", "author_name": "Nome utente", "rating": "Voto",
+				"created": "Data recensione", "reply": "Risposta del venditore"}, nil, "[80]"},
 		"hotels": {`[{"property":{"code":"h1","name":"Sea"},"guest":{"firstName":"Ann","lastName":"Lee"},` +
 			`"rating":4,"positive":"View","negative":"Noise","submitted":"2018-03-14"}]`,
 			convert.Mapping{"collection_id": "/property/code", "collection_title": "/property/name",

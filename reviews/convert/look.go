@@ -98,9 +98,11 @@ func (t *table) notes(p *plan) (out notes) {
 		}
 		unused = append(unused, name)
 		texts := t.texts(&value{columns: []int{i}, escaped: t.dump})
-		seen, most := counts(texts)
-		words := slices.ContainsFunc(seen, func(text string) bool { return hiddenWords[simpleName(text)] })
-		if words && most > 1 || len(seen) > 0 && len(seen) <= 12 && hides.MatchString(simpleName(name)) {
+		seen, _ := counts(texts)
+		key := simpleName(name[strings.LastIndexByte(name, '/')+1:])
+		dated := strings.HasSuffix(key, "at") || strings.HasSuffix(key, "on") // such as deleted_at
+		few := len(seen) > 0 && len(seen) <= 12
+		if few && slices.ContainsFunc(seen, hidden) || (few || dated && len(seen) > 0) && hides.MatchString(key) {
 			warnings.add("%q is not used, and may say which rows the shop has hidden (%s): all are converted, so "+
 				"leave those out with skip", name, quoted(seen))
 		}
@@ -136,6 +138,13 @@ func (t *table) notes(p *plan) (out notes) {
 			quoted(slices.Sorted(maps.Keys(t.json.late))))
 	}
 	return append(out, warnings...)
+}
+
+// hidden reports whether a shop says so of a row that it does not show.
+func hidden(text string) bool {
+	words := strings.Fields(text)
+	ofRow := func(word string) bool { return hiddenWords[simpleName(word)] }
+	return ofRow(text) || len(words) <= 3 && slices.ContainsFunc(words, ofRow)
 }
 
 // counts returns the texts that are not empty, each once, the most frequent first, and how often that one occurs.
