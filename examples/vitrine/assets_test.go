@@ -126,6 +126,7 @@ func TestAssetsAreImportedOnceWhateverTheirFileIsLike(t *testing.T) {
 	}
 	if out := run(t, dir, nil, "assets", "import", "-db", "v.db", "text"); out.status != 1 ||
 		!strings.Contains(out.stdout, "want JPEG") ||
+		!strings.Contains(out.stderr, "the network default, which is meant without -network, has no assets") ||
 		!strings.Contains(out.stdout, "; or JSON of assets, which begins with { or [") {
 		t.Errorf("%+v", out)
 	}
@@ -253,7 +254,7 @@ func TestAnImportLosesNothingInSilence(t *testing.T) {
 		newPost("2", `,"published":"2018-02-03"},"createdAt":"2019-04-05"`),
 		file("f1", `,"createdAt":"2014-05-06"`, `{"name":"Winter/a.png"},"description":"One"`),
 		file("f2", ``, `{"name":"Winter/a.png"},"description":"Two"`)}
-	for _, c := range []struct {
+	for n, c := range []struct {
 		text, says string
 	}{
 		{newPost("1", `}`), "an asset with this generator and id came before in this file"},
@@ -267,6 +268,10 @@ func TestAnImportLosesNothingInSilence(t *testing.T) {
 		{file("f7", ``, `{"name":"b.png"}},{"url":"https://a.test"`), "it has 2 attachments"},
 		{file("f8", ``, `{"name":"b.png","sha256":"00"}`), "has other bytes than were exported"},
 		{file("f9", ``, `{"name":"../b.png"}`), "is no name of a file"},
+		{file("f10", ``, `{"name":"b.png"},"title":"Harbour"`), `the title "Harbour" of its attachment would be lost`},
+		{strings.Replace(file("f11", ``, `{"name":"Winter/a.png"},"type":"photo"`), `"files"`, `"blog"`, 1),
+			`the file "Winter/a.png" in the directory of -files is not added`},
+		{newPost("6", `},"folders":["/New/Newer"],"more":1`), `unknown member "more"`},
 	} {
 		lines := strings.Join(append(slices.Clone(good), c.text), "\n")
 		if err := os.WriteFile(filepath.Join(dir, "lines"), []byte(lines), 0o600); err != nil {
@@ -274,7 +279,8 @@ func TestAnImportLosesNothingInSilence(t *testing.T) {
 		}
 		out := run(t, dir, nil, "assets", "import", "-all", "-db", "v.db", "-network", "n.test", "-files", "pics",
 			"lines")
-		if out.status != 1 || !strings.Contains(out.stdout, c.says) || !strings.Contains(out.stdout, ", 1 rejected;") {
+		rejected := fmt.Sprintf(", 1 rejected; %d folder", max(1-n, 0)) // which a rejected asset does not make
+		if out.status != 1 || !strings.Contains(out.stdout, c.says) || !strings.Contains(out.stdout, rejected) {
 			t.Errorf("%s: %+v", c.says, out)
 		}
 	}

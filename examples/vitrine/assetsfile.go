@@ -12,6 +12,7 @@ import (
 	"html"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -181,22 +182,24 @@ func (i *assetImport) addExported(ctx context.Context, in newAsset) error {
 			`"title", "attachment": [{"description": "what a picture shows", "file": {"name": "a.png"}}]}: %v`,
 			cmp.Or(err, fmt.Errorf("it has %d attachments", len(content.Attachment)))))
 	}
+	f := content.Attachment[0].File
+	if title, ok := content.Attachment[0].Title.(string); ok && title != "" && title != path.Base(f.Name) {
+		return i.refuse(in,
+			fmt.Sprintf("the title %q of its attachment would be lost: what a picture is called is the "+
+				"\"content\" of its content, and the title of an attachment is the name of its file", title))
+	}
 	if len(in.SafeTags) > 0 || in.Via != nil || in.Rights != nil {
 		return i.refuse(in, "an asset with a file has no safe_tags, via and rights: attributes may have them")
 	}
 	// The rest is checked as that of a post.
 	rest := in
-	rest.Generator.ID, rest.Content, rest.Folders = "post", []byte("{}"), nil
-	trial := openLibrary(memory.New(), i.to.lib, nil)
-	_, err := trial.ChangeAssets(ctx, trial.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{rest.NewAsset}})
-	if e := refusal(err); e != nil {
-		i.failAll(e, []newAsset{in})
-		return i.reject(in)
+	rest.Generator.ID, rest.Content = "post", []byte("{}")
+	if wrong, err := i.wrong(ctx, rest); err != nil || wrong {
+		return err
 	}
 	if i.dir == "" {
 		return i.refuse(in, "it has a file: -files DIR says where its bytes are, as export -files has written them")
 	}
-	f := content.Attachment[0].File
 	name, err := filePath(i.dir, f.ID, f.Name)
 	var file *os.File
 	if err == nil {

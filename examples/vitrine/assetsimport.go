@@ -23,6 +23,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/keyval"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // importAssets is the command assets import: it adds the assets of files to one library. With -dry-run it does so in a
@@ -296,6 +297,20 @@ func (i *assetImport) add(ctx context.Context, a newAsset) error {
 		}
 		return i.addExported(ctx, a)
 	}
+	if name := i.fileMeant(a); name != "" {
+		return i.refuse(a,
+			fmt.Sprintf("the file %q in the directory of -files is not added to it: the generator of an "+
+				"asset with a file is \"files\", and not %q", name, a.Generator.ID))
+	}
+	// An asset that is refused makes no folder.
+	if slices.ContainsFunc(a.Folders, func(path string) bool {
+		return path[:min(1, len(path))] == "/" &&
+			i.folders[path] == ""
+	}) {
+		if wrong, err := i.wrong(ctx, a); err != nil || wrong {
+			return err
+		}
+	}
 	if reason, err := i.resolve(ctx, a.Folders); err != nil {
 		return err
 	} else if reason != "" {
@@ -306,6 +321,45 @@ func (i *assetImport) add(ctx context.Context, a newAsset) error {
 		return nil
 	}
 	return i.flush(ctx)
+}
+
+// wrong reports whether a library would refuse an asset, whatever its folders and its files are. If so, it is rejected.
+func (i *assetImport) wrong(ctx context.Context, a newAsset) (bool, error) {
+	trial := openLibrary(memory.New(), i.to.lib, nil)
+	alone := a.NewAsset
+	alone.Folders = nil
+	_, err := trial.ChangeAssets(ctx, trial.lib, assets.ChangeAssetsRequest{Add: []assets.NewAsset{alone}})
+	e := refusal(err)
+	switch {
+	case e == nil:
+		return false, err
+	case len(e.Problems) == 0:
+		return true, i.refuse(a, e.Reason)
+	}
+	i.failAll(e, []newAsset{a})
+	return true, i.reject(a)
+}
+
+// fileMeant returns the name of a file in the directory of -files that an asset names, although it is one that has no
+// file; "" if there is none.
+func (i *assetImport) fileMeant(a newAsset) string {
+	var content assetContent
+	if i.dir == "" || json.Unmarshal(a.Content, &content) != nil {
+		return ""
+	}
+	for _, attachment := range content.Attachment {
+		if attachment.File == nil {
+			continue
+		}
+		name, err := filePath(i.dir, attachment.File.ID, attachment.File.Name)
+		if err == nil {
+			_, err = os.Stat(name)
+		}
+		if err == nil {
+			return attachment.File.Name
+		}
+	}
+	return ""
 }
 
 // resolve replaces the paths of folders by their ids, and creates those that are missing. It returns why it cannot.

@@ -19,10 +19,13 @@ type importFlags struct {
 	shown       shownFlags
 }
 
+// defaultNetwork is the network of an import that names none.
+const defaultNetwork = "default"
+
 // newImportFlags adds the flags to f.
 func newImportFlags(f *flag.FlagSet, of domain, directories bool) importFlags {
 	return importFlags{f, of, directories, dbFlag(f),
-		f.String("network", "default", "`name` of the network that the "+of.things+" belong to"),
+		f.String("network", defaultNetwork, "`name` of the network that the "+of.things+" belong to"),
 		f.Bool("dry-run", false, "compare with the store and report, but store nothing"), newShownFlags(f)}
 }
 

@@ -76,7 +76,12 @@ func (d domain) choose(ctx context.Context, p *program, s storage.Store, named s
 		return names[0], nil
 	}
 	if len(names) > 0 && !slices.Contains(names, named) {
-		p.complain(fmt.Errorf("the network %s has no %s; the store has those of %s", named, d.things, listed(names)))
+		meant := ""
+		if named == defaultNetwork {
+			meant = ", which is meant without -network,"
+		}
+		p.complain(fmt.Errorf("the network %s%s has no %s; the store has those of %s", named, meant, d.things,
+			listed(names)))
 	}
 	return named, nil
 }
