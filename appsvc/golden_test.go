@@ -20,6 +20,7 @@ func TestAStoreForGoldenTests(t *testing.T) {
 		db := memory.New(memory.Options{Seed: seed, Now: func() time.Time { now = now.Add(time.Second); return now },
 			NewID: func() string { n++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }})
 		ctx, s := context.Background(), appsvc.New(db, nil)
+		var all strings.Builder
 		by := vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}, Components: true}
 		if _, err := s.As(by).CreateComponent(ctx,
 			appsvc.CreateComponentRequest{
@@ -34,11 +35,16 @@ func TestAStoreForGoldenTests(t *testing.T) {
 				return nil
 			})
 		}
+		if err == nil {
+			var link appsvc.Preview
+			link, err = s.As(by).CreatePreview(ctx,
+				appsvc.CreatePreviewRequest{AppID: app.ID, Version: "latest", Days: 1})
+			fmt.Fprintf(&all, "%+v\n", link)
+		}
 		page, err2 := s.As(by).Changes(ctx, appsvc.ChangesRequest{})
 		if err != nil || err2 != nil {
 			t.Fatal(err, err2)
 		}
-		var all strings.Builder
 		fmt.Fprintf(&all, "%+v\n", page)
 		for _, e := range stored(t, db, "") {
 			fmt.Fprintf(&all, "%s %q\n", e.Key, e.Value)

@@ -3,7 +3,6 @@ package appsvc
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -144,9 +143,8 @@ func (s *Session) CreatePreview(ctx context.Context, in CreatePreviewRequest) (P
 	if err != nil {
 		return Preview{}, err
 	}
-	random := make([]byte, 32)
-	_, _ = rand.Read(random) // never fails
-	secret := previewSecret + base64.RawURLEncoding.EncodeToString(random)
+	random := s.service.newSecret()
+	secret := previewSecret + base64.RawURLEncoding.EncodeToString(random[:])
 	return update(ctx, s, func(tx *writer) (Preview, error) {
 		now := s.service.now()
 		p := records.Preview{App: in.AppID, ID: id, Hash: hashOf(secret), Version: version.Number(),

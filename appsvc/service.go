@@ -46,10 +46,11 @@ import (
 // read returns these bytes unchanged, except that TaggedApp leaves out the owner and the groups for a caller with
 // TagsOnly.
 type Service struct {
-	store   *store
-	now     func() time.Time
-	newID   func() (string, error)
-	schemas *schemas
+	store     *store
+	now       func() time.Time
+	newID     func() (string, error)
+	newSecret func() [32]byte
+	schemas   *schemas
 
 	limits Limits
 	check  func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
@@ -134,7 +135,8 @@ func New(db storage.Store, opts *Options) *Service {
 	required.Argument("appsvc.New", "store", db)
 	store := newStore(db, o.KeepChanges)
 	return &Service{store: store, now: keyval.Clock(db, o.Now), newID: keyval.IDs(db, o.NewID, uuid.NewString),
-		schemas: newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
+		newSecret: keyval.Secrets(db),
+		schemas:   newSchemas(o.Schemas), limits: o.Limits.withDefaults(),
 		check: o.Check, rights: o.Rights, people: o.People, watches: newWatches(store), keepDeleted: o.KeepDeleted}
 }
 

@@ -1,10 +1,14 @@
 package assets_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"log"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
@@ -53,6 +57,35 @@ func ExampleService() {
 	// 2
 	// 1
 	// false none
+}
+
+// A picture is put into the library, and its address into an app. The server has the base path /cms. The store is one for
+// golden tests: anywhere else the id in the address cannot be guessed.
+func ExampleSession_Upload() {
+	ids := 0
+	db := memory.New(memory.Options{Seed: "golden", NewID: func() string { ids++; return fmt.Sprint("id-", ids) }})
+	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
+	library := assets.Library{Network: "example.test", ID: "example.test"}
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 400, 300))); err != nil {
+		log.Fatal(err)
+	}
+	made, err := assets.New(db, nil).Below("/cms").As(me).Upload(context.Background(), library,
+		assets.UploadRequest{Name: "tea.png", Alt: "A cup of tea"}, &file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	attachments, err := made.Attachments()
+	if err != nil {
+		log.Fatal(err)
+	}
+	picture := attachments[0]
+	address, _, _ := strings.Cut(picture.URL, "?") // ?v= changes with the bytes
+	fmt.Println(address)
+	fmt.Println(picture.Width, picture.Height, picture.Description, picture.File.Widths)
+	// Output:
+	// /cms/x/file/dec55505c5f7c875067e96147b5cb2cc/tea.png
+	// 400 300 A cup of tea [320]
 }
 
 // A page of results with counts beside its filters, while somebody types.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"fmt"
 	"html"
@@ -279,7 +278,7 @@ type UploadRequest struct {
 //   - ErrTooLarge if the file is longer than Limits.File;
 //   - ErrBusy if there is no memory for the picture in time.
 //
-// An error of body is returned as it is. The body may be a [Reserver].
+// An error of body is returned as it is. The body may be a [Reserver]. Asset.Attachments has the address of the file.
 func (s *Session) Upload(ctx context.Context, lib Library, in UploadRequest, body io.Reader) (Asset, error) {
 	s = s.calls("Upload")
 	lim := s.service.limits
@@ -304,7 +303,7 @@ func (s *Session) Upload(ctx context.Context, lib Library, in UploadRequest, bod
 	if err != nil {
 		return Asset{}, err
 	}
-	f := fileRecord{ID: newSecret(), Name: in.Name, Title: in.Title, Alt: in.Alt, By: s.by.URN, Focus: Focus{0.5, 0.5}}
+	f := fileRecord{ID: s.service.newFileID(), Name: in.Name, Title: in.Title, Alt: in.Alt, By: s.by.URN, Focus: Focus{0.5, 0.5}}
 	return s.keep(ctx, lib, f, body, func(req *request, f fileRecord) (assetRecord, error) {
 		d, err := f.draft(in.Folders, req.limits)
 		if err == nil {
@@ -350,11 +349,10 @@ func errFileSize(lim Limits) error {
 	return fault.TooLarge("the file is larger than %d bytes", lim.File)
 }
 
-// newSecret returns 128 random bits in hex. Ids of files are always random, whatever Options.NewID is.
-func newSecret() string {
-	id := make([]byte, 16)
-	_, _ = rand.Read(id) // never fails
-	return hex.EncodeToString(id)
+// newFileID returns 128 random bits in hex, whatever Options.NewID is.
+func (s *Service) newFileID() string {
+	secret := s.newSecret()
+	return hex.EncodeToString(secret[:16])
 }
 
 // EditFileRequest says what to change of an asset that has a file. A nil field leaves that part as it is.

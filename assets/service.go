@@ -38,14 +38,15 @@ import (
 // also returns the error of the context when that is done, and the errors of the store: ErrBusy,
 // ErrFull, ErrUnknown and ErrClosed.
 type Service struct {
-	db       storage.Store
-	segments *index.Cache
-	feeds    *feed.Feeds
-	now      func() time.Time
-	newID    func() (string, error)
-	vendor   string
-	limits   Limits
-	rule     func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
+	db        storage.Store
+	segments  *index.Cache
+	feeds     *feed.Feeds
+	now       func() time.Time
+	newID     func() (string, error)
+	newSecret func() [32]byte // for ids of files
+	vendor    string
+	limits    Limits
+	rule      func(ctx context.Context, by vitrine.Caller, c Change) error // Options.Check; nil = allows everything
 
 	trees *trees
 	turns *turns // of callers with large changes
@@ -101,7 +102,7 @@ func New(db storage.Store, opts *Options) *Service {
 	limits := o.Limits.withDefaults()
 	return &Service{
 		db: db, rule: o.Check, segments: index.NewCache(segmentBytes), feeds: feed.New(db, o.KeepChanges),
-		now: now, newID: keyval.IDs(db, o.NewID, rand.Text), vendor: o.Vendor,
+		now: now, newID: keyval.IDs(db, o.NewID, rand.Text), newSecret: keyval.Secrets(db), vendor: o.Vendor,
 		limits: limits, trees: newTrees(), turns: &turns{}, listed: &atomic.Int64{}, files: o.Files,
 		decoding: newDecoding(limits.Decoding, runtime.GOMAXPROCS(0)),
 	}

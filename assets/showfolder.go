@@ -129,9 +129,6 @@ func (req *request) showFolder(in ShowFolderRequest) (out ShownFolder, err error
 // shown returns the asset as pages show it. The members of a content that have a rule have the type that is read here;
 // description has none.
 func (a Asset) shown(root string) (out ShownAsset, err error) {
-	type link struct {
-		Href string `json:"href"`
-	}
 	var in struct {
 		Content struct {
 			Content      string `json:"content"`
@@ -143,9 +140,39 @@ func (a Asset) shown(root string) (out ShownAsset, err error) {
 					URL link `json:"url"`
 				} `json:"icon"`
 			} `json:"attributedTo"`
+		} `json:"content"`
+	}
+	if err := json.Unmarshal(a.Body, &in); err != nil {
+		return out, fmt.Errorf("stored asset: %w", err)
+	}
+	c, by := in.Content, in.Content.AttributedTo
+	out = ShownAsset{ID: a.ID, CreatedAt: string(appendTime(nil, a.CreatedAt)), HTML: sanitize(c.Content),
+		Text: strings.Join(strings.Fields(newRules.strip(c.Content).text), " ")}
+	if out.Author.Name = by.DisplayName; out.Author.Name == "" {
+		out.Author.Name = by.Username
+	}
+	out.Author.URL, out.Author.Icon = by.URL.Href, by.Icon.URL.Href
+	if out.Attachments, err = a.Attachments(); err != nil || !a.hasFile {
+		return out, err
+	}
+	for i := range out.Attachments {
+		at := &out.Attachments[i]
+		if at.URL = root + at.URL; at.Thumbnail != "" {
+			at.Thumbnail = root + at.Thumbnail
+		}
+	}
+	return out, nil
+}
+
+// Attachments returns the attachments of the content. An asset that Upload has made has one: its URL is the address of
+// the file, and Thumbnail that of a picture in its smallest width. Both are paths of the server, below the base path
+// that Service.Below was given, and may stand in the config of an app: pages get them with the host. File is nil for an
+// asset that adapters/client has read. The error is that of a Body which no service has written.
+func (a Asset) Attachments() ([]ShownAttachment, error) {
+	var in struct {
+		Content struct {
 			Attachment []struct {
 				attachment
-				URL       link  `json:"url"`
 				Thumbnail link  `json:"thumbnail_url"`
 				Width     int64 `json:"width"`
 				Height    int64 `json:"height"`
@@ -155,31 +182,21 @@ func (a Asset) shown(root string) (out ShownAsset, err error) {
 		} `json:"content"`
 	}
 	if err := json.Unmarshal(a.Body, &in); err != nil {
-		return out, fmt.Errorf("stored asset: %w", err)
+		return nil, fmt.Errorf("stored asset: %w", err)
 	}
-	c, by := in.Content, in.Content.AttributedTo
-	out = ShownAsset{ID: a.ID, CreatedAt: string(appendTime(nil, a.CreatedAt)), HTML: sanitize(c.Content),
-		Text: strings.Join(strings.Fields(newRules.strip(c.Content).text), " "), Attachments: []ShownAttachment{}}
-	if out.Author.Name = by.DisplayName; out.Author.Name == "" {
-		out.Author.Name = by.Username
-	}
-	out.Author.URL, out.Author.Icon = by.URL.Href, by.Icon.URL.Href
-	for _, one := range c.Attachment {
+	all := []ShownAttachment{}
+	for _, one := range in.Content.Attachment {
 		at := ShownAttachment{Type: one.Type, Title: one.Title, URL: one.URL.Href, Thumbnail: one.Thumbnail.Href,
 			Width: one.Width, Height: one.Height}
 		at.Description, _ = one.Description.(string)
 		if a.hasFile { // else the member file means nothing
 			if err := json.Unmarshal(one.File, &at.File); err != nil {
-				return out, fmt.Errorf("stored asset: %w", err)
-			}
-			at.URL = root + at.URL
-			if at.Thumbnail != "" {
-				at.Thumbnail = root + at.Thumbnail
+				return nil, fmt.Errorf("stored asset: %w", err)
 			}
 		}
-		out.Attachments = append(out.Attachments, at)
+		all = append(all, at)
 	}
-	return out, nil
+	return all, nil
 }
 
 // shownElements are the elements that sanitize keeps, by those of the HTML.

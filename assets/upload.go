@@ -47,7 +47,7 @@ func (s *Session) keep(
 		return Asset{}, full(err)
 	}
 	defer in.close()
-	f.setBytes(in)
+	f.setBytes(in, s.service.newFileID()[:16])
 	var home errgroup.Group
 	if isNew { // at the same time, so that both may share a commit
 		home.Go(func() error { return s.service.putHome(ctx, f.ID, lib) })
@@ -185,15 +185,15 @@ func (s *spool) close() {
 	_ = os.Remove(s.file.Name())
 }
 
-// setBytes makes the received bytes those of the file.
-func (f *fileRecord) setBytes(in *received) {
+// setBytes makes the received bytes those of the file, and name the end of the name that they get.
+func (f *fileRecord) setBytes(in *received, name string) {
 	if f.Name == "" {
 		f.Name = "file" + in.info.Ending
 	}
 	if f.Bytes == "" && f.Title == "" {
 		f.Title = f.Name
 	}
-	f.Bytes = f.ID + "-" + newSecret()[:16]
+	f.Bytes = f.ID + "-" + name
 	f.Type, f.Size, f.Sum = in.info.MediaType, in.size, hex.EncodeToString(in.sum.Sum(nil))
 	f.Width, f.Height, f.Renditions = in.info.Width, in.info.Height, nil
 }

@@ -1,6 +1,8 @@
 package keyval
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"time"
 
@@ -17,6 +19,19 @@ func Clock(db storage.Store, now func() time.Time) func() time.Time {
 		now = time.Now
 	}
 	return now
+}
+
+// Secrets returns a function that gives 32 bytes that nobody can guess. On a store for golden tests they are derived from
+// its identity and its next id.
+func Secrets(db storage.Store) func() [32]byte {
+	d := storage.DefaultsOf(db)
+	return func() (secret [32]byte) {
+		if d.NewID == nil || len(d.Identity.Secret) == 0 {
+			_, _ = rand.Read(secret[:]) // never fails
+			return secret
+		}
+		return sha256.Sum256([]byte("secret " + string(d.Identity.Secret) + d.NewID()))
+	}
 }
 
 // IDs returns newID, the option of a service on a store, or what takes its place if it is nil: that of the store, else
