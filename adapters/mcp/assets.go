@@ -16,8 +16,7 @@ import (
 // addAssetTools adds the tools for assets and files.
 func addAssetTools(s *sdk.Server) {
 	tool(s, reads, "find_assets", "Find assets", `Finds pictures, other files and posts of the asset library by words, a
-folder or a kind, the newest first. Use it to put the address of a picture into a config. The words are those of posts
-and of titles and names of files, not of alt.`, findAssets)
+folder or a kind, the newest first. Use it to put the address of a picture into a config.`, findAssets)
 	tool(s, reads, "find_folders", "Find folders", `Lists folders of the asset library: those at the top level, in a
 folder, or with a label. Use it for the ids that find_assets and add_file take.`, findFolders)
 	tool(s, adds, "add_file", "Add a file", `Adds a picture or another file of up to 1 MiB to the asset library, and
@@ -31,7 +30,7 @@ func (c *call) libraryOf(id string) assets.Library {
 }
 
 type findAssetsInput struct {
-	Query   string `json:"q,omitzero" jsonschema:"words of the text"`
+	Query   string `json:"q,omitzero" jsonschema:"words of the text, the title or the alt; light* also finds lighthouse"`
 	Folder  string `json:"folder,omitzero" jsonschema:"id of a folder, with those below it"`
 	Type    string `json:"type,omitzero" jsonschema:"photo, video, audio, link or rich"`
 	Library string `json:"library,omitzero" jsonschema:"id of a library; the network's own without it"`
@@ -101,6 +100,9 @@ func shownAsset(a assets.Asset) foundAsset {
 
 func findAssets(c *call, in findAssetsInput) (out foundAssets, err error) {
 	search := assets.SearchRequest{Query: in.Query, FolderTree: in.Folder, Until: in.Cursor}
+	if in.Query != "" {
+		search.In = []string{"text", "attachments"}
+	}
 	if in.Type != "" {
 		search.Types = []string{in.Type}
 	}

@@ -124,6 +124,13 @@ func TestMeAndFolders(t *testing.T) {
 			t.Errorf("%v: %v", test.in, found)
 		}
 	}
+	w.want("add_file", object{"name": "1.pdf", "title": "Spring", "alt": "Tulips by the lighthouse",
+		"bytes": "JVBERi0xLjcK"})
+	for _, q := range []string{"tulips", "light*", "spring"} {
+		if found := w.want("find_assets", object{"q": q}); text(found, "total") != "1" {
+			t.Errorf("%q: %v", q, found)
+		}
+	}
 	w.refused("not_found", "/in", "find_folders", object{"in": "none"})
 	if people := w.want("find_people", object{"app": w.app("a", "gallery", "1.0.0")}); text(people, "people") != "[]" {
 		t.Errorf("%v", people)
