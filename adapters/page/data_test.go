@@ -61,7 +61,7 @@ func TestDataInNode(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	var got struct {
-		Listed, Apps, Asked         []string
+		Listed, Apps, Asked, Wrong  []string
 		HTML, Refused, Broken, Gone string
 		German                      string
 	}
@@ -90,6 +90,11 @@ func TestDataInNode(t *testing.T) {
 	if !strings.HasPrefix(got.Broken,
 		"the element 0.0 (poll) of the app app1 cannot be rendered: ReferenceError: document") {
 		t.Error(got.Broken)
+	}
+	if len(got.Wrong) != 3 || got.Wrong[0] != "key is missing: want server, tag and key,," ||
+		got.Wrong[1] != "apps: want an array of ids,," ||
+		!strings.HasPrefix(got.Wrong[2], "http://127.0.0.1:1 does not answer: ") {
+		t.Errorf("%q", got.Wrong)
 	}
 	if want := "the app gone cannot be rendered: it is gone,,"; got.Gone != want {
 		t.Errorf("%q, want %q", got.Gone, want)

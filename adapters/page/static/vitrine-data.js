@@ -17,6 +17,7 @@ export async function* listApps({ limit = 500, ...options }) {
 
 /** Returns apps in the order of their ids, as pages get them, with texts in a language or in the base. */
 export async function getApps({ apps, lang, ...options }) {
+	if (!Array.isArray(apps)) throw new TypeError("apps: want an array of ids");
 	const ids = [...new Set(apps)];
 	const found = new Map();
 	for (let i = 0; i < ids.length; i += mostApps) {
@@ -64,10 +65,16 @@ const attributes = (values) =>
 
 // get asks for {server}/x/public/{tag} with these parameters, again if the service is busy.
 async function get({ server, tag, key, fetch = globalThis.fetch }, parameters) {
+	for (const [name, value] of Object.entries({ server, tag, key })) {
+		if (!value) throw new TypeError(`${name} is missing: want server, tag and key`);
+	}
 	const url = new URL(String(server).replace(/\/*$/, `/x/public/${encodeURIComponent(tag)}`));
 	for (const parameter of [...parameters, ["key", key]]) url.searchParams.append(...parameter);
 	for (let attempt = 1; ; attempt++) {
-		const response = await fetch(url.href, { credentials: "omit", signal: AbortSignal.timeout(30_000) });
+		const asked = fetch(url.href, { credentials: "omit", signal: AbortSignal.timeout(30_000) });
+		const response = await asked.catch((cause) => {
+			throw new Error(`${url.origin} does not answer: ${cause.cause?.message || cause.message}`, { cause });
+		});
 		if (response.ok) return response.json();
 		const { error, code } = await response.json().catch(() => ({})); // something between may answer without JSON
 		if (attempt === attempts || (response.status !== 429 && response.status !== 503)) {

@@ -27,6 +27,11 @@ console.log(
 		refused,
 		asked: asked.map((url) => new URL(url).search),
 		broken: await said(renderApp(apps[1], { poll: broken })),
+		wrong: [
+			await said(getApps({ ...source, key: undefined, apps: ["a"] })),
+			await said(getApps({ ...source, app: "a" })),
+			await said(getApps({ ...source, server: "http://127.0.0.1:1", apps: ["a"] })),
+		],
 		gone: await said(renderApp(apps.at(-1), {})),
 	}),
 );
