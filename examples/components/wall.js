@@ -1,5 +1,5 @@
 // wall.js shows the newest assets of a folder of the library. See wall.json for its configuration. It reads them
-// itself, with the public key of the page, which must have the folder.
+// itself, with the public key of the page, which must have the folder. The preview of the console has no key.
 
 const style = `
 	:host { display: block; font: 1rem/1.45 system-ui, sans-serif; overflow-wrap: anywhere }
@@ -43,6 +43,11 @@ export function mount(element, { config, server, pageKey, signal }) {
 	async function draw() {
 		element.style.colorScheme = { light: "light", dark: "dark" }[config.theme] ?? "light dark";
 		const now = config; // what is read for an older configuration is not shown
+		if (!pageKey) {
+			const textContent = "A page shows the newest assets of the folder here, if its key has the folder.";
+			root.replaceChildren(make("h2", { textContent: now.heading ?? "" }), make("p", { textContent }));
+			return;
+		}
 		const list = make("ul", { className: now.layout === "cards" ? "cards" : "grid" });
 		const more = make("button", { type: "button", textContent: now.more ?? "Show more", hidden: true });
 		let next;
@@ -82,7 +87,6 @@ export function mount(element, { config, server, pageKey, signal }) {
 
 // read reads one page of the folder. next is there if there is another one.
 async function read({ folder, limit = 12 }, server, key, after, signal) {
-	if (!key) throw new Error("the page has no key, and the folder is shown to a key that has it");
 	const path = `/x/public/assets/${folder.split("/").map(encodeURIComponent).join("/")}`;
 	const url = new URL(server.replace(/\/*$/, path));
 	const query = { key, limit, ...(after && { after }) };

@@ -62,6 +62,19 @@ func TestExampleComponents(t *testing.T) {
 	}))
 	b := newBrowser(t)
 	b.Open(site.url + "/")
+	t.Run("wall says in the preview, which has no key, what a page shows", func(t *testing.T) {
+		var text string
+		b.For(t).Run(&text, `async () => {
+			const { mount } = await import('/wall.js')
+			const div = document.createElement('div')
+			const { signal } = new AbortController()
+			await mount(div, { config: { folder: 'a/b/c', heading: 'Press' }, server: location.origin, pageKey: null, signal })
+			return div.shadowRoot.textContent
+		}`)
+		if !strings.HasPrefix(text, "PressA page shows the newest assets of the folder here") {
+			t.Error(text)
+		}
+	})
 	for name, c := range configs {
 		t.Run(name, func(t *testing.T) {
 			rendered := renderInNode(t, name, c.Fits, site.url)
