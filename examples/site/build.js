@@ -48,6 +48,32 @@ ${main}
 `;
 }
 
+/**
+ * The name of the page of an app, without its ending: the slug that one of its elements has, or else its id. A slug that
+ * is taken is an editor's mistake, which shall not stop the site.
+ * @param {import("./vitrine/vitrine-data.js").PublishedApp} app
+ * @param {string[]} taken
+ */
+function nameOf({ id, title, elements }, taken) {
+	const slugs = elements.map(({ config }) => /** @type {{slug?: unknown}} */ (config).slug);
+	const slug = slugs.find((slug) => typeof slug === "string");
+	if (!slug) return id;
+	if (!taken.includes(slug)) return slug;
+	console.warn(`another page is called ${slug} already, so that of "${title}" is ${id}`);
+	return id;
+}
+
+/**
+ * Says which elements readers without script do not see.
+ * @param {import("./vitrine/vitrine-data.js").PublishedApp} app
+ */
+function warn({ title, elements }) {
+	for (const { name, headless } of elements) {
+		if (headless || Object.hasOwn(components, name)) continue;
+		console.warn(`"${title}" shows ${name} with script alone: components in build.js does not have it`);
+	}
+}
+
 export async function build() {
 	const source = { server: server(), key: setting("KEY"), tag: process.env.TAG ?? "production" };
 	const listed = [];
@@ -57,16 +83,22 @@ export async function build() {
 	await mkdir("dist.new/components", { recursive: true });
 	await cp("style.css", "dist.new/style.css");
 	await cp("components/article.js", "dist.new/components/article.js");
+	/** @type {Map<string, string>} */
+	const names = new Map(); // of pages, by the ids of their apps, the same in all languages
 	for (const lang of languages) {
 		const dir = `dist.new/${folder(lang)}`;
 		await mkdir(dir, { recursive: true });
 		const items = [];
 		for (const app of await getApps({ ...source, lang, apps: listed.map(({ id }) => id) })) {
 			if (app.error !== undefined) continue; // it was taken away since it was listed
+			if (!names.has(app.id)) {
+				names.set(app.id, nameOf(app, ["index", ...names.values()]));
+				warn(app);
+			}
 			// live follows the tag in pages that are open.
 			const html = (await renderApp(app, components)).replace("<vitrine-app ", "<vitrine-app live ");
 			const script = `<script type="module" src="${escaped(server())}/x/vitrine.js"></script>`;
-			const file = `${app.id}.html`;
+			const file = `${names.get(app.id)}.html`;
 			await writeFile(dir + file, page(file, lang, app.title, `${html}\n${script}`));
 			const day = new Date(app.publishedAt).toISOString().slice(0, 10);
 			items.push(`<li><a href="${file}">${escaped(app.title)}</a> <time datetime="${day}">${day}</time></li>`);

@@ -7,6 +7,15 @@
 const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 const widths = [320, 640, 1280];
+/** @type {Record<string, string>} */
+const readMore = { de: "Weiterlesen" }; // yours, by language
+
+// The preview of the console is a page without an origin, and without the style sheet of the site.
+if (globalThis.origin === "null") {
+	const sheet = new CSSStyleSheet();
+	document.adoptedStyleSheets.push(sheet);
+	fetch(new URL("../style.css", import.meta.url)).then(async (response) => sheet.replace(await response.text()));
+}
 
 /**
  * The service answers pictures of its library in these widths.
@@ -37,7 +46,8 @@ export function mount(element, context) {
 	function live(config) {
 		const rest = config.more && element.querySelector("p:last-of-type");
 		if (!(rest instanceof HTMLElement)) return;
-		const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Read more" });
+		const textContent = readMore[context.app.lang ?? ""] ?? "Read more";
+		const button = Object.assign(document.createElement("button"), { type: "button", textContent });
 		button.addEventListener("click", () => {
 			rest.hidden = false;
 			button.remove();

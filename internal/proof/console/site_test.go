@@ -46,6 +46,7 @@ func TestSite(t *testing.T) {
 		if plain {
 			a.Header().Set("Content-Security-Policy", "script-src 'none'")
 		}
+		a.Header().Set("Access-Control-Allow-Origin", "*")
 		http.ServeFile(a, r, filepath.Join(dir, "dist", filepath.Clean("/"+path)))
 	}))
 	var manifest map[string]any
@@ -76,7 +77,7 @@ func TestSite(t *testing.T) {
 		}
 	}
 	follow(commands[1]) // the component; npm install is done
-	const config = `{"heading":"Tea <i>","text":{"lang:en":"It is hot.","lang:de":"Er ist heiß."},` +
+	const config = `{"slug":"winter-tea","heading":"Tea <i>","text":{"lang:en":"It is hot.","lang:de":"Er ist heiß."},` +
 		`"more":"It was cold.","picture":{"src":"https://p.example.test/x/file/1/tea.png?v=1","alt":"A cup",` +
 		`"width":1600,"height":900}}`
 	app := w.newApp("Winter & tea", `{"component":{"name":"article","version":"1.0.0"},"config":`+config+`}`)
@@ -131,14 +132,26 @@ func TestSite(t *testing.T) {
 	if !strings.HasPrefix(image, "1600 900 https://p.example.test/x/file/1/tea.png?v=1&w=320 320w, ") {
 		t.Errorf("the picture is %q", image)
 	}
-	b.Open(pages.url + "/de/" + app + ".html")
-	b.Click(named("Read more"))
+	b.Open(pages.url + "/de/winter-tea.html")
+	b.Click(named("Weiterlesen"))
 	b.Until(`() => document.querySelector("[data-key]").innerText.includes("Er ist heiß.")`)
-	b.Open(pages.url + "/" + app + ".html")
+	b.Open(pages.url + "/winter-tea.html")
 	b.Click(named("Read more"))
 	b.Until(`() => !document.querySelector("button") &&
 		document.querySelector("[data-key]").innerText.includes("cold")`)
 	p.look(axe)
+
+	// The preview of the console has the style sheet of the site.
+	editor := w.signIn(ann, "/apps/"+app)
+	editor.Click(named("Run components of this store"))
+	editor.shows("Tea <i> It is hot. Read more")
+	width := ""
+	for end := time.Now().Add(20 * time.Second); width != "704px"; time.Sleep(20 * time.Millisecond) {
+		if editor.frame(&width, `() => getComputedStyle(document.body).maxWidth`); time.Now().After(end) {
+			t.Fatalf("the body of the preview is %s wide at most", width)
+		}
+	}
+	editor.picture("preview-with-style")
 
 	// A tag moves: the open page follows, and the webhook has the pages built again.
 	hook := exec.Command(node, "hook.js")
@@ -165,7 +178,7 @@ func TestSite(t *testing.T) {
 		`{"op":"replace","path":"/apps/0/elements/0/config/text/lang:en","value":"It is cooler now."}]`)
 	w.request(ann, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"1"}`)
 	b.Until(texts, "Winter & tea de Tea <i> It is cooler now.")
-	built := filepath.Join(dir, "dist", app+".html")
+	built := filepath.Join(dir, "dist", "winter-tea.html")
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		if text, _ := os.ReadFile(built); strings.Contains(string(text), "cooler") {
 			break
