@@ -156,6 +156,9 @@ func (r *Request) Address() string { return r.call.address() }
 // Located sets the Location to the address of a path below the base path.
 func (r *Request) Located(path string) { r.call.located(path) }
 
+// Absolute returns the address of a path below the base path, as clients know it.
+func (r *Request) Absolute(path string) string { return r.call.url(path) }
+
 // Redirect makes a 303 to an address the response. The address must not depend on input of the client.
 func (r *Request) Redirect(address string) {
 	r.Header["Location"] = []string{address}

@@ -391,6 +391,7 @@ type proposal struct {
 	Version vitrine.Version `json:"version"`
 	State   string          `json:"state"`
 	Needs   int             `json:"needs" jsonschema:"how many people have to approve it"`
+	URL     string          `json:"url" jsonschema:"where the person looks at it"`
 	Next    string          `json:"next" jsonschema:"what happens next, for the person"`
 }
 
@@ -419,6 +420,6 @@ func proposeRelease(c *call, in releaseInput) (out proposal, err error) {
 		rel, err = c.apps.UpdateRelease(c.Context(), appsvc.UpdateReleaseRequest{ID: in.ID, Version: rel.Version,
 			Name: in.Name, Note: in.Note, Moves: release.Moves, Ask: in.Ask})
 	}
-	return proposal{rel.ID, rel.Version, string(rel.State), rel.Needs,
-		"A person looks at it under Releases in the console, and runs it. Nothing is published before."}, err
+	return proposal{rel.ID, rel.Version, string(rel.State), rel.Needs, c.Absolute("/#/releases/" + rel.ID),
+		"A person looks at it in the console, and runs it. Nothing is published before."}, err
 }

@@ -30,7 +30,7 @@ func (c *call) libraryOf(id string) assets.Library {
 }
 
 type findAssetsInput struct {
-	Query   string `json:"q,omitzero" jsonschema:"words of the text, the title or the alt; light* also finds lighthouse"`
+	Query   string `json:"q,omitzero" jsonschema:"words of the text, title or alt; light* also finds lighthouse"`
 	Folder  string `json:"folder,omitzero" jsonschema:"id of a folder, with those below it"`
 	Type    string `json:"type,omitzero" jsonschema:"photo, video, audio, link or rich"`
 	Library string `json:"library,omitzero" jsonschema:"id of a library; the network's own without it"`

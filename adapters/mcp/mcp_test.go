@@ -146,7 +146,7 @@ func TestToolsThatSucceed(t *testing.T) {
 		t.Errorf("%v", app)
 	}
 	if rel := w.want("propose_release", object{"name": "Friday", "moves": []object{{"app": id}}}); text(rel, "needs") !=
-		"1" || text(rel, "state") != "open" {
+		"1" || text(rel, "state") != "open" || text(rel, "url") != w.url+"/#/releases/"+text(rel, "id") {
 		t.Errorf("%v", rel)
 	}
 	w.publish(id, 1)
