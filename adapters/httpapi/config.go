@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/lru"
@@ -88,7 +89,7 @@ type Config struct {
 	Streams *Streams
 }
 
-// New returns the handler, or an error if the configuration is wrong.
+// New returns the handler, or an error if the configuration is wrong. It panics if a domain is a zero Service.
 //
 // The Config is copied. The domains, Observer and Streams are shared with the caller, who closes them.
 func New(c Config) (http.Handler, error) {
@@ -98,8 +99,15 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
+	// A Service without a store panics here, and not in the first request.
+	if c.Apps != nil {
+		c.Apps.As(vitrine.Caller{})
+	}
 	if c.Assets != nil {
 		c.Assets = c.Assets.Below(c.BasePath)
+	}
+	if c.Reviews != nil {
+		c.Reviews.As(vitrine.Caller{})
 	}
 	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), denials: &denialLog{log: c.Log},
 		deliveries: lru.New[deliveryKey, cachedDelivery](deliveriesSize)}

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
+	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
@@ -110,6 +112,18 @@ func TestBasePathAndBaseURL(t *testing.T) {
 	}
 	if _, err := httpapi.New(httpapi.Config{}); err == nil {
 		t.Error("a handler that lets everybody in, or nobody")
+	}
+	for _, c := range []httpapi.Config{{Apps: &appsvc.Service{}}, {Assets: &assets.Service{}},
+		{Reviews: &reviews.Service{}}} {
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.HasSuffix(said, "has no store: make it with New") {
+					t.Errorf("a zero Service: %s", said)
+				}
+			}()
+			c.Authenticate = func(*http.Request) (httpapi.Principal, error) { return httpapi.Principal{}, nil }
+			_, _ = httpapi.New(c)
+		}()
 	}
 }
 
