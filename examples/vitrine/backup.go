@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,13 +89,17 @@ const copyFaulty = ".faulty"
 
 // copyInto makes a copy in a directory, checks all of it, and deletes the copies that keep does not keep. A copy with
 // faults gets another name, and then only copies with that name are deleted: a store whose fault stays does not fill
-// the disk.
+// the disk. Where there is a copy of this second already, it waits for the next one.
 func (p *program) copyInto(ctx context.Context, db, dir string, keep retention, bare bool) error {
 	now := time.Now().UTC()
 	name := filepath.Join(dir, copyBegins+now.Format(copyTime)+copyEnds)
 	err := p.copyStore(ctx, db, name, func(string) error {
 		return readStore(ctx, name, func(s storage.Store) error { return p.wholeCopy(ctx, name, s, bare) })
 	})
+	if errors.Is(err, fs.ErrExist) && ctx.Err() == nil {
+		time.Sleep(time.Until(now.Truncate(time.Second).Add(time.Second)))
+		return p.copyInto(ctx, db, dir, keep, bare)
+	}
 	faulty := errors.Is(err, errFaulty)
 	if faulty {
 		if failed := os.Rename(name, name+copyFaulty); failed != nil {
@@ -231,6 +236,8 @@ func restore(f *flag.FlagSet) action {
 			said += fmt.Sprintf(". The store that was there is %s now. To go back, stop the server, and: vitrine "+
 				"restore -db %s %s",
 				aside, *db, aside)
+		} else if path, err := filepath.Abs(*db); err == nil {
+			said += ". No store was there: this is the new one " + path
 		}
 		fmt.Fprintf(p.stderr, "vitrine: restore: %s\n", printable(said))
 		return nil

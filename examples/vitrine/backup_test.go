@@ -144,6 +144,17 @@ func TestBackupIntoADirectory(t *testing.T) {
 	if status != 0 || names("vitrine-*.db") < left+3 {
 		t.Errorf("status %d, %d copies: %s", status, names("vitrine-*.db"), said.String())
 	}
+	// Copies that are begun in one second have names of their own.
+	often := filepath.Join(dir, "often")
+	if err := os.Mkdir(often, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		out := run(t, dir, nil, "backup", "-db", "v.db", "often")
+		if made, _ := os.ReadDir(often); out.status != 0 || len(made) != n+1 {
+			t.Errorf("%d copies: %+v", len(made), out)
+		}
+	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -187,3 +187,52 @@ func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
 		}
 	}
 }
+
+// A service that may not open its store says whose the files are, and a store that root restores belongs to whom the
+// store, or the directory, belonged before.
+func TestAStoreOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files to other users")
+	}
+	dir := t.TempDir()
+	all := readers(t, dir)
+	service := all[len(all)-1]
+	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-admin", "-moderates",
+		"urn:vitrine:example.test"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	if out := run(t, dir, nil, "backup", "-db", "v.db", "copy.db"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755))
+	if err = errors.Join(err, os.Chown(dir, asOther, asOther)); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"serve"}, {"doctor"}, {"invite", "-name", "Bob"}, {"restore", "copy.db"}} {
+		out := service.run(t, dir, append(command, "-db", "v.db")...)
+		if out.status == 0 ||
+			!strings.Contains(out.stdout+out.stderr, "v.db is -rw------- and belongs to root, "+dir) ||
+			!strings.Contains(out.stdout+out.stderr, "this process runs as user 54321") {
+			t.Errorf("%v: %+v", command, out)
+		}
+	}
+	out := service.run(t, dir, "restore", "-db", "new.db", "copy.db")
+	if !strings.Contains(out.stderr, "copy.db is -rw------- and belongs to root") {
+		t.Errorf("a copy of root: %+v", out)
+	}
+	if err := os.Chown(filepath.Join(dir, "v.db"), asOther, asOther); err != nil {
+		t.Fatal(err)
+	}
+	for _, db := range []string{"v.db", "new.db"} {
+		if out := run(t, dir, nil, "restore", "-db", db, "copy.db"); out.status != 0 {
+			t.Errorf("%s: %+v", db, out)
+		}
+		if out := service.run(t, dir, "check", "-db", db); out.status != 0 {
+			t.Errorf("%s: %+v", db, out)
+		}
+		if out := service.run(t, dir, "invite", "-db", db, "-name", "Bob", "-moderates",
+			"urn:vitrine:example.test"); out.status != 0 {
+			t.Errorf("%s: %+v", db, out)
+		}
+	}
+}

@@ -71,7 +71,8 @@ func TestRestore(t *testing.T) {
 
 	// Where no store is yet.
 	if out := run(t, dir, nil, "restore", "-db", "new.db", "one.db"); out.status != 0 ||
-		strings.Contains(out.stderr, "go back") {
+		strings.Contains(out.stderr, "go back") ||
+		!strings.Contains(out.stderr, "this is the new one "+filepath.Join(dir, "new.db")) {
 		t.Errorf("%+v", out)
 	}
 	serve("new.db", []string{"One"}, []string{"Two", "Three"}).stop()

@@ -136,6 +136,13 @@ func TestAFullDisk(t *testing.T) {
 		}
 	}
 	health(full)
+	if out := run(t, dir, env, "invite", "-db", "here.db", "-name", "Ann", "-network", "a"); out.status != 0 {
+		t.Errorf("%+v", out)
+	}
+	out := run(t, dir, env, "backup", "-db", "here.db", filepath.Join(disk, "copy.db"))
+	if out.status != 1 || !strings.Contains(out.stderr, "there is no room for a copy on the disk of "+disk) {
+		t.Errorf("a copy onto a full disk: %+v", out)
+	}
 	if err := os.Remove(other); err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,8 @@ func inspectAndStart(path string, file fs.FileInfo, o Options) (*store, error) {
 	case o.ReadOnly && (isUnwritable(err) || isFull(err)) && !hasLog(path):
 		return startImmutable(path, file), nil
 	case isUnwritable(err):
-		return nil, fmt.Errorf("open %s: a store and its directory must be writable, and not read-only: %w", path, err)
+		return nil, withRights(path, fmt.Errorf("open %s: a store and its directory must be writable, and not "+
+			"read-only: %w", path, err))
 	}
 	return nil, fmt.Errorf("open %s: %w", path, err)
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -64,6 +65,18 @@ func isFull(err error) bool {
 func isUnwritable(err error) bool {
 	c := code(err) & 0xff
 	return c == lib.SQLITE_CANTOPEN || c == lib.SQLITE_READONLY
+}
+
+// withRights adds who owns the file at path and its directory, and who this process is, to an error that may be one of
+// rights: SQLite says no more than that it cannot open a file.
+func withRights(path string, err error) error {
+	if !isUnwritable(err) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if said := rights(path); said != "" {
+		return fmt.Errorf("%w: %s", err, said)
+	}
+	return err
 }
 
 // endsTransaction reports whether SQLite may have rolled back the whole transaction, and not only the statement,

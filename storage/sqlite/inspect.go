@@ -76,7 +76,7 @@ func hasLog(path string) bool {
 func examine(path, mode string, busy time.Duration, checks ...func(*conn, string) error) error {
 	c, err := dial(path, mode, busyPragma(busy))
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return withRights(path, fmt.Errorf("%s: %w", path, err))
 	}
 	for _, check := range checks {
 		if err == nil {

@@ -4,9 +4,14 @@ package sqlite
 
 import (
 	"cmp"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/user"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
 )
 
@@ -51,4 +56,40 @@ func lockStore(path string) (free func() error, locked bool, err error) {
 	default:
 		return nil, false, &os.PathError{Op: "lock", Path: path, Err: err}
 	}
+}
+
+// rights says who owns the file at path and its directory, as far as that can be seen, and who this process is.
+func rights(path string) (said string) {
+	for _, of := range []string{path, filepath.Dir(path)} {
+		if info, err := os.Stat(of); err == nil {
+			said += fmt.Sprintf("%s is %s and belongs to %s, ", of, info.Mode(), userName(ownerOf(info).Uid))
+		}
+	}
+	return said + "this process runs as " + userName(uint32(os.Geteuid()))
+}
+
+// userName returns the name of a user, or the number where there is none.
+func userName(id uint32) string {
+	number := strconv.FormatUint(uint64(id), 10)
+	if u, err := user.LookupId(number); err == nil {
+		return u.Username
+	}
+	return "user " + number
+}
+
+func ownerOf(info fs.FileInfo) *syscall.Stat_t { return info.Sys().(*syscall.Stat_t) }
+
+// keepOwner gives the file tmp, where this process is root, the owner of the file at path, or of the directory if there
+// is no such file: a store that belongs to root can be opened by no service.
+func keepOwner(tmp, path string, dir *os.File) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		if info, err = dir.Stat(); err != nil {
+			return err
+		}
+	}
+	return os.Lchown(tmp, int(ownerOf(info).Uid), int(ownerOf(info).Gid))
 }

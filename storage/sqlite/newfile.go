@@ -36,7 +36,13 @@ func Build(path string, fill func(*DB) error) error {
 // that wraps fs.ErrExist if there is a file at path already, and leaves that file as it is.
 func (db *DB) Backup(ctx context.Context, path string) error {
 	err := db.View(ctx, func(storage.Reader) error { // returns ErrClosed if the store is closed
-		return putWhole(path, func(tmp string) error { return db.store.copyTo(ctx, tmp) })
+		return putWhole(path, func(tmp string) error {
+			err := db.store.copyTo(ctx, tmp)
+			if isFull(err) { // View would say that the store is full
+				err = fmt.Errorf("there is no room for a copy on the disk of %s: %v", path, err)
+			}
+			return err
+		})
 	})
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -141,7 +147,7 @@ func buildBeside(path string, build func(tmp string) error, place func(dir *os.F
 	name, prefix := filepath.Dir(path), "."+filepath.Base(path)+".new-"
 	dir, err := os.Open(name)
 	if err != nil {
-		return err
+		return withRights(path, err)
 	}
 	defer dir.Close()
 	if lock(dir, true) {
@@ -150,7 +156,7 @@ func buildBeside(path string, build func(tmp string) error, place func(dir *os.F
 	lock(dir, false)
 	f, err := os.CreateTemp(name, prefix+"*")
 	if err != nil {
-		return err
+		return withRights(path, err)
 	}
 	tmp := f.Name()
 	defer removeBuilds(name, filepath.Base(tmp))

@@ -20,6 +20,7 @@ var logFiles = []string{"-wal", "-shm"}
 //
 // The file copied must be a whole store of this format without a log, as Backup makes it. Restore reads every page of
 // it and does not change it. The new store has another identity than the copy (see storage.Identity), and mode 0600.
+// Where root calls Restore, its owner is that of the store that was there, or else that of the directory.
 // Restore calls check, if it is not nil, with the new store before it gets its name; if check returns an error, Restore
 // returns it.
 //
@@ -134,6 +135,9 @@ func (r restoration) replace(dir *os.File, tmp string) (aside string, err error)
 		return "", err
 	}
 	r.reached("synced")
+	if err := keepOwner(tmp, r.path, dir); err != nil {
+		return "", err
+	}
 	if err := os.Rename(tmp, r.path); err != nil {
 		return "", err
 	}
@@ -171,7 +175,10 @@ func (r restoration) nameAside() (string, error) {
 // lockFile locks the file at path, and returns what unlocks it. It returns an error if the store is open anywhere.
 func (r restoration) lockFile() (free func() error, err error) {
 	free, locked, err := lockStore(r.path)
-	if err == nil && !locked {
+	if err != nil {
+		return nil, withRights(r.path, err)
+	}
+	if !locked {
 		err = fmt.Errorf("%s is open: stop the server, and whatever else uses the store, and try again", r.path)
 	}
 	return free, err
