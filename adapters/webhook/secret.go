@@ -37,7 +37,8 @@ func ParseSecret(s string) (Secret, error) {
 	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	switch {
 	case !found:
-		return Secret{}, fmt.Errorf("a secret begins with %s", secretPrefix)
+		return Secret{}, fmt.Errorf("a secret begins with %s, and the base64 of %d to %d random bytes follows",
+			secretPrefix, minKey, maxKey)
 	case err != nil || strings.ContainsAny(encoded, "\r\n"):
 		return Secret{}, fmt.Errorf("the part after %s is not base64", secretPrefix)
 	case len(key) < minKey || len(key) > maxKey:

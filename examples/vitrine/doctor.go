@@ -93,7 +93,8 @@ func (r *checkup) add(name string, fact any) {
 // fault notes what is wrong, if err is not nil.
 func (r *checkup) fault(err error) {
 	if err != nil {
-		r.faults = append(r.faults, strings.ReplaceAll(err.Error(), "\n", "; "))
+		lines := strings.FieldsFunc(err.Error(), func(c rune) bool { return c == '\n' || c == '\t' })
+		r.faults = append(r.faults, strings.Join(lines, "; "))
 	}
 }
 
@@ -189,8 +190,15 @@ func (r *checkup) ofStore(ctx context.Context, s storage.Store) {
 			all[w.Endpoint] += "; disabled, since the receiver answered 410"
 			r.fault(fmt.Errorf("the webhook %s is disabled: its receiver answered 410", w.Endpoint))
 		case w.Failed > 0:
-			all[w.Endpoint] += fmt.Sprintf("; %s failed, the next is at %s", count(int64(w.Failed), "attempt"),
+			failed := fmt.Sprintf("%s failed, the next is at %s", count(int64(w.Failed), "attempt"),
 				w.Next.Format(time.RFC3339))
+			all[w.Endpoint] += "; " + failed
+			// Eight attempts take 20 minutes. An attempt that is overdue is one of a server that is stopped, or of a
+			// webhook that the server has no more.
+			if w.Failed >= 8 && time.Now().Before(w.Next) {
+				r.fault(fmt.Errorf("the receiver of the webhook %s takes nothing: %s; the log of the server has its "+
+					"answers", w.Endpoint, failed))
+			}
 		}
 	}
 	if len(all) > 0 {
@@ -210,8 +218,8 @@ func (r *checkup) ofKeys(p *program, db, file string) {
 }
 
 // ofServer adds whether the server answers at its address, when the certificate there ends, which a proxy may have, and
-// how far its clock is from the one of this machine. A server of this machine may be stopped, so only a public address
-// that does not answer is a fault.
+// how far its clock is from the one of this machine. A server of this machine may be stopped, so that nothing listens
+// at a local address is no fault.
 func (r *checkup) ofServer(ctx context.Context, base string) {
 	u, err := url.Parse(base)
 	if base == "" || err != nil {
@@ -229,8 +237,10 @@ func (r *checkup) ofServer(ctx context.Context, base string) {
 	answer, err := http.DefaultClient.Do(ask)
 	ip := net.ParseIP(u.Hostname())
 	here := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	var of *net.OpError
+	stopped := here && errors.As(err, &of) && of.Op == "dial"
 	switch {
-	case err != nil && here:
+	case stopped:
 		r.add("server", "does not answer: "+err.Error())
 		return
 	case err != nil:

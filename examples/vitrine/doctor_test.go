@@ -2,6 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +17,9 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/internal/cluster"
+	"github.com/vitrine-go/vitrine/internal/keyval"
+	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // doctor knows what a helper asks for, says no secret, and finds what is wrong, with or without a server.
@@ -59,6 +68,36 @@ func TestDoctor(t *testing.T) {
 	}
 	if _, problems := look(1, "-db", "v.db", "-base-url", "http://host.invalid"); !strings.Contains(problems,
 		"host.invalid") {
+		t.Error(problems)
+	}
+	// A local server that listens has no right certificate.
+	local := httptest.NewUnstartedServer(http.NotFoundHandler())
+	local.Config.ErrorLog = log.New(io.Discard, "", 0)
+	local.StartTLS()
+	defer local.Close()
+	if _, problems := look(1, "-db", "v.db", "-base-url", local.URL); !strings.Contains(problems, "certificate") {
+		t.Error(problems)
+	}
+	db, err := sqlite.Open(filepath.Join(dir, "v.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(t.Context(), "webhooks", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		for name, until := range map[string]time.Time{"away": time.Now().Add(time.Hour), "removed": time.Now()} {
+			value := fmt.Appendf(nil, `{"failed":8,"until":%d}`, until.UnixMilli())
+			if err := tx.Put(t.Context(),
+				storage.Entry{Key: keyval.Key("webhooks", "position/", name), Value: value}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := look(1, "-db", "v.db"); !strings.HasPrefix(problems,
+		"the receiver of the webhook away takes nothing: 8 attempts failed, the next is at ") ||
+		strings.Count(problems, "\n") != 1 {
 		t.Error(problems)
 	}
 	for _, secret := range []string{"http://a:hidden@host.invalid", "http://host.invalid/?a=hidden"} {
