@@ -100,6 +100,24 @@ func TestRowsOfJSON(t *testing.T) {
 	}
 }
 
+// Pages have reviews as schema.org says, several products in a list.
+func TestReviewsOfSchemaOrg(t *testing.T) {
+	product := func(sku, reviews string) string {
+		return `{"@type": "Product", "sku": "` + sku + `", "name": "Kettle", "review": [` + reviews + `]}`
+	}
+	review := func(author, value string) string {
+		return `{"@type": "Review", "author": {"@type": "Person", "name": "` + author + `"}, "reviewBody": "Good", ` +
+			`"datePublished": "2019-04-03", "reviewRating": {"ratingValue": "` + value + `", "bestRating": "10"}}`
+	}
+	list, result, _ := converted(t, convert.Request{Scale: -1}, "["+product("k1", review("Ann", "4")+","+
+		review("Ben", "10"))+","+product("k2", review("Cy", "5"))+"]")
+	if len(list) != 2 || list[1].ID != "azI=" || list[1].Title != "Kettle" || list[1].Reviews[0].Name != "Cy" ||
+		list[0].Reviews[0].Ratings[0] != 40 || list[0].Reviews[0].Created != "2019-04-03T00:00:00Z" ||
+		result.Converted != 3 {
+		t.Errorf("%+v, %+v", list, result)
+	}
+}
+
 func TestMistakesOfJSON(t *testing.T) {
 	mapping := `{"rows": "/a", "collection_id": "/p", "rating": "/r", "created": "=2019-04-03", "author_name": "=A"}`
 	for name, c := range map[string]struct{ mapping, file, reason string }{
