@@ -105,6 +105,7 @@ func TestAgentsProposeReleases(t *testing.T) {
 	rel = change(writer, rel, 0, "")
 	change(writer, rel, at, vitrine.CodeForbidden)
 	change(other, rel, 0, vitrine.CodeForbidden)
+	change(other, appsvc.Release{ID: rel.ID, Version: vitrine.NewVersion(99)}, 0, vitrine.CodeForbidden)
 	change(writer, w.release(ann, move...), 0, vitrine.CodeForbidden)
 	change(writer, change(ann, w.release(writer, move...), at, ""), 0, vitrine.CodeForbidden)
 	for _, by := range []vitrine.Caller{writer, ann} {

@@ -182,8 +182,10 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 	if err := s.check(); err != nil {
 		return Release{}, err
 	}
-	if err := s.mayChange(nil, in.At|in.Until); err != nil {
-		return Release{}, err
+	if in.At|in.Until != 0 { // an agent sets no time
+		if err := s.by.CheckMethod(""); err != nil {
+			return Release{}, err
+		}
 	}
 	if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, 0, in.Until); err != nil {
 		return Release{}, err
@@ -229,15 +231,6 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 		return s.Release(ctx, kept.ID)
 	}
 	return out, err
-}
-
-// mayChange returns ErrForbidden for an agent that sets a time, or changes a release that its key has not made or that
-// has a time. rel is nil for a new one.
-func (s *Session) mayChange(rel *release, at int64) error {
-	if at != 0 || rel != nil && (rel.At != 0 || rel.Key != s.by.Key) {
-		return s.by.CheckMethod("")
-	}
-	return nil
 }
 
 // schedule sets the times of a release and the state that follows from them. The rights of the caller are stored for
@@ -340,16 +333,15 @@ type UpdateReleaseRequest struct {
 // version, CodeWrongState if it was run or cancelled.
 func (s *Session) UpdateRelease(ctx context.Context, in UpdateReleaseRequest) (Release, error) {
 	s = s.calls("UpdateRelease")
-	if err := s.mayChange(nil, in.At|in.Until); err != nil {
-		return Release{}, err
+	if in.At|in.Until != 0 { // an agent sets no time
+		if err := s.by.CheckMethod(""); err != nil {
+			return Release{}, err
+		}
 	}
 	if err := s.checkNewAsk(ctx, in); err != nil {
 		return Release{}, err
 	}
 	return s.changeRelease(ctx, in.ID, in.Version, func(tx *writer, rel *release) error {
-		if err := s.mayChange(rel, 0); err != nil {
-			return err
-		}
 		if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, rel.At, in.Until); err != nil {
 			return err
 		}
@@ -385,9 +377,6 @@ func (s *Session) checkNewAsk(ctx context.Context, in UpdateReleaseRequest) erro
 	}
 	rel, err := view(ctx, s, func(r *reader) (release, error) {
 		rel, err := r.releaseToChange(ctx, s.by, in.ID, in.Version, ReleaseOpen, ReleaseScheduled)
-		if err == nil {
-			err = s.mayChange(&rel, 0)
-		}
 		if err != nil {
 			return rel, err
 		}
@@ -445,11 +434,15 @@ func (s *Session) changeRelease(
 var errUnchanged = errors.New("nothing changes")
 
 // releaseToChange returns a release in one of some states. It returns ErrNotFound if the caller may not see it,
-// ErrForbidden if the caller could not make all its moves, and ErrConflict if its version or its state is another one.
+// ErrForbidden if the caller could not make all its moves, or is an agent whose key has not made it or for which it has
+// a time, and ErrConflict if its version or its state is another one.
 func (r *reader) releaseToChange(
 	ctx context.Context, by vitrine.Caller, id string, seen vitrine.Version, states ...ReleaseState,
 ) (release, error) {
 	rel, err := r.releaseFor(ctx, by, id)
+	if err == nil && (rel.At != 0 || rel.Key != by.Key) {
+		err = by.CheckMethod("")
+	}
 	if err == nil {
 		err = r.mayMoveAll(ctx, by, rel.Moves, "", true)
 	}
