@@ -216,7 +216,9 @@ type fileContent struct {
 	files  Files
 	name   string
 	size   int64
+	still  func() error // nil, or an error if the file is not served any more; it is asked every chunkBytes
 	at     int64
+	asked  int64 // bytes that were read since still was asked
 	opened io.ReadCloser
 	err    error // the first one; it stays
 }
@@ -227,12 +229,19 @@ func (f *fileContent) Read(p []byte) (n int, err error) {
 		return 0, f.err
 	case f.at >= f.size:
 		return 0, io.EOF
-	case f.opened == nil:
+	case f.still != nil && f.asked >= chunkBytes:
+		if f.err = f.still(); f.err != nil {
+			return 0, f.err
+		}
+		f.asked = 0
+	}
+	if f.opened == nil {
 		if f.opened, f.err = f.files.Open(f.ctx, f.name, f.at, f.size-f.at); f.err != nil {
 			return 0, f.err
 		}
 	}
 	n, err = f.opened.Read(p)
+	f.asked += int64(n)
 	if f.at += int64(n); err == io.EOF && f.at < f.size {
 		err = fmt.Errorf("%s ends after %d of %d bytes: %w", f.name, f.at, f.size, io.ErrUnexpectedEOF)
 	}

@@ -531,36 +531,51 @@ type later struct {
 
 func (l later) Defaults() storage.Defaults { return storage.Defaults{Now: l.now} }
 
-// Whoever reads a file while its bytes are replaced or removed gets an error, and never a part as the whole, or parts
-// of two.
-func TestADownloadEndsWithItsBytes(t *testing.T) {
+// Whoever reads a file while it is replaced, removed or left in deleted folders alone gets an error, and never a part as
+// the whole, or parts of two.
+func TestADownloadEndsWithItsFile(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
-	a := d.upload(moderator, pdf(3<<20))
-	f := d.shown(a).Content.Attachment[0].File
-	file, err := d.File(ctx, assets.FileRequest{ID: f.ID, Name: f.Name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Bytes.Close()
-	if _, err := io.CopyN(io.Discard, file.Bytes, 100); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.As(moderator).ChangeAssets(ctx, lib,
-		assets.ChangeAssetsRequest{Remove: []string{a.ID}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Upkeep(ctx); err != nil {
-		t.Fatal(err)
-	}
-	n, err := io.Copy(io.Discard, file.Bytes)
-	if !errors.Is(err, fs.ErrNotExist) || n > 1<<20 {
-		t.Errorf("%d more bytes, %v", n, err)
+	for what, change := range map[string]func(a assets.Asset, folder string) error{
+		"removed": func(a assets.Asset, _ string) error {
+			_, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Remove: []string{a.ID}})
+			return err
+		},
+		"removed and swept": func(a assets.Asset, _ string) error {
+			_, err := d.As(moderator).ChangeAssets(ctx, lib, assets.ChangeAssetsRequest{Remove: []string{a.ID}})
+			return errors.Join(err, d.Upkeep(ctx))
+		},
+		"replaced": func(a assets.Asset, _ string) error {
+			_, err := d.As(moderator).ReplaceFile(ctx, lib, assets.ReplaceFileRequest{Asset: a.ID, IfMatch: a.ETag()},
+				strings.NewReader(pdf(4<<20)))
+			return err
+		},
+		"in a deleted folder": func(_ assets.Asset, folder string) error {
+			_, err := d.As(moderator).ChangeFolders(ctx, lib, assets.ChangeFoldersRequest{Delete: []string{folder}})
+			return err
+		},
+	} {
+		folder, _ := d.folder(what, "", true)
+		a := d.upload(moderator, pdf(3<<20), folder)
+		f := d.shown(a).Content.Attachment[0].File
+		file, err := d.File(ctx, assets.FileRequest{ID: f.ID, Name: f.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Bytes.Close()
+		_, err = io.CopyN(io.Discard, file.Bytes, 100)
+		if err := errors.Join(err, change(a, folder)); err != nil {
+			t.Fatal(what, err)
+		}
+		n, err := io.Copy(io.Discard, file.Bytes)
+		if !errors.Is(err, fs.ErrNotExist) || n > 1<<20 {
+			t.Errorf("%s: %d more bytes, %v", what, n, err)
+		}
 	}
 	// From any place.
 	b := d.upload(moderator, pdf(3<<20))
 	whole, err := d.bytesOf(b, 0)
-	f = d.shown(b).Content.Attachment[0].File
-	file, _ = d.File(ctx, assets.FileRequest{ID: f.ID, Name: f.Name})
+	f := d.shown(b).Content.Attachment[0].File
+	file, _ := d.File(ctx, assets.FileRequest{ID: f.ID, Name: f.Name})
 	defer file.Bytes.Close()
 	for _, at := range []int64{5, 1 << 20, 3<<20 - 7, 0, 2<<20 + 1} {
 		part := make([]byte, 1<<20)

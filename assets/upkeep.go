@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"slices"
 	"strings"
@@ -78,8 +80,8 @@ type FileRequest struct {
 	Width    int // 320, 640, 1280 or 2560, for a picture that is not wider; 0 = as it was uploaded
 }
 
-// File is a file to be sent. Its bytes are read while they are sent, and reading ends with an error once they are
-// replaced or removed.
+// File is a file to be sent. Its bytes are read while they are sent, and reading ends with an error, after a MiB at most,
+// once the file is replaced, removed, or in deleted folders alone.
 type File struct {
 	ID      string
 	Name    string
@@ -103,20 +105,29 @@ func (s *Service) File(ctx context.Context, in FileRequest) (File, error) {
 	if !isFileID(in.ID) {
 		return File{}, absent
 	}
-	var f *fileRecord
-	err := s.made().db.View(ctx, func(r storage.Reader) error {
-		var served bool
-		var err error
-		if f, served, err = s.fileAt(ctx, r, in.ID); err == nil && (!served || f.Name != in.Name) {
-			err = absent
-		}
-		return err
-	})
+	read := func() (f *fileRecord, err error) {
+		err = s.db.View(ctx, func(r storage.Reader) (err error) {
+			var served bool
+			if f, served, err = s.fileAt(ctx, r, in.ID); err == nil && (!served || f.Name != in.Name) {
+				err = absent
+			}
+			return err
+		})
+		return f, err
+	}
+	f, err := read()
 	if err != nil {
 		return File{}, err
 	}
 	out := File{ID: f.ID, Name: f.Name, Type: f.Type, Version: f.version(), ETag: `"` + f.version() + `"`}
-	content := &fileContent{ctx: ctx, files: s.files, name: f.Bytes, size: f.Size}
+	still := func() error {
+		now, err := read()
+		if errors.Is(err, absent) || err == nil && now.Bytes != f.Bytes {
+			return fmt.Errorf("%s was removed or replaced meanwhile: %w", in.ID, fs.ErrNotExist)
+		}
+		return err
+	}
+	content := &fileContent{ctx: ctx, files: s.files, name: f.Bytes, size: f.Size, still: still}
 	for _, r := range f.Renditions {
 		if r.Width == in.Width {
 			content.name, content.size, out.Type = f.renditionName(r.Width), r.Size, r.Type

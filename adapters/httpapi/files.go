@@ -131,7 +131,7 @@ func (b *fileBody) Reserve(ctx context.Context, bytes int64) (release func(), er
 // file serves GET /x/file/{id}/{name}: the bytes of a file, without a token. 200, or 206 with a part of them; 304. With
 // w a picture in a smaller width; with v shared caches keep it for a year, if that names the present bytes. 400 for
 // another parameter; 404; 416; 503 while the bytes cannot be read. A response under way is cut short when the file is
-// removed or replaced.
+// removed, replaced, or in deleted folders alone.
 func (a assetRoutes) file(c *call) error {
 	version := c.query.text("v")
 	in := assets.FileRequest{ID: c.params[0], Name: c.params[1], Width: c.query.count("w")}
