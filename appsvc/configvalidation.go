@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc/internal/records"
@@ -53,7 +54,7 @@ func (s *Service) readComponents(ctx context.Context, at string, d draft) (map[C
 		for i, element := range written {
 			ref := d.elements[element].ref
 			if values[i] == nil {
-				return fault.At(fmt.Sprintf("%s/elements/%d/component", at, element), unknownComponent(ref))
+				return fault.At(fmt.Sprintf("%s/elements/%d/component", at, element), r.unknownComponent(ctx, ref))
 			}
 			manifests[ref] = slices.Clip(values[i])
 		}
@@ -185,7 +186,7 @@ func (t *writer) checkUnchanged(
 			return err
 		}
 		if value == nil {
-			return componentChanged{unknownComponent(ref)}
+			return componentChanged{t.unknownComponent(ctx, ref)}
 		}
 		stored, err := records.DecodeComponent(storage.Entry{Key: key, Value: value})
 		if err != nil {
@@ -199,7 +200,20 @@ func (t *writer) checkUnchanged(
 	return nil
 }
 
-func unknownComponent(ref ComponentRef) error {
-	return fault.Unprocessable(vitrine.CodeUnknownComponent, "",
-		"there is no component %q version %q", ref.Name, ref.Version)
+// unknownComponent returns ErrUnprocessable for a component that does not exist, with the latest versions that it has.
+func (r *reader) unknownComponent(ctx context.Context, ref ComponentRef) error {
+	versions, err := r.ComponentVersions(ctx, ref.Name)
+	if err != nil {
+		return err
+	}
+	if len(versions) == 0 {
+		return fault.Unprocessable(vitrine.CodeUnknownComponent, "",
+			"there is no component %q version %q, nor any other version", ref.Name, ref.Version)
+	}
+	var latest []string
+	for _, c := range versions[max(0, len(versions)-5):] {
+		latest = append(latest, c.Version)
+	}
+	return fault.Unprocessable(vitrine.CodeUnknownComponent, "", "there is no component %q version %q: the latest are %s",
+		ref.Name, ref.Version, strings.Join(latest, ", "))
 }

@@ -117,7 +117,7 @@ func (u *upgrade) prepare(ctx context.Context) error {
 			return noComponent(u.ref.Name)
 		}
 		if err == nil {
-			err = fault.At("/to", unknownComponent(u.ref))
+			err = fault.At("/to", r.unknownComponent(ctx, u.ref))
 		}
 		return err
 	})
