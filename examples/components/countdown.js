@@ -19,10 +19,10 @@ export function left(until, now, seconds) {
 	const ms = new Date(until + "T00:00:00") - now;
 	if (!(ms > 0)) return [];
 	const units = [
-		["days", 86_400_000],
-		["hours", 3_600_000],
-		["minutes", 60_000],
-		["seconds", 1000],
+		["day", 86_400_000],
+		["hour", 3_600_000],
+		["minute", 60_000],
+		["second", 1000],
 	];
 	return units
 		.slice(0, seconds ? 4 : 3)
@@ -39,7 +39,13 @@ export function render({ config: { title, until, afterwards } }) {
 		: `${heading}<p>${escaped(afterwards?.text ?? "It has begun.")}</p>`;
 }
 
-export function mount(element, { config, signal }) {
+// named returns the name of a unit of time beside a number.
+function named(n, unit, lang = "en") {
+	const parts = new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay: "long" }).formatToParts(n);
+	return parts.find(({ type }) => type === "unit").value;
+}
+
+export function mount(element, { config, app, signal }) {
 	element.replaceChildren(); // what render has returned
 	const root = element.attachShadow({ mode: "open" });
 	const sheet = new CSSStyleSheet(); // which a strict policy allows, unlike a <style> element
@@ -62,7 +68,7 @@ export function mount(element, { config, signal }) {
 						make(
 							"div",
 							{},
-							make("dt", { textContent: n === 1 ? unit.slice(0, -1) : unit }),
+							make("dt", { textContent: named(n, unit, app.lang) }),
 							make("dd", { textContent: n }),
 						),
 					),

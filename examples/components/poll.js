@@ -41,6 +41,8 @@ export function mount(element, { config, app, key }) {
 	const place = `poll ${app.id} ${key}`;
 	let chosen = stored(place);
 
+	const thanks = () => (chosen.length ? (config.thanks ?? "Thank you for your answer.") : "");
+
 	function draw() {
 		const over = closed(config.closes, Date.now());
 		const form = make("form", { className: config.style ?? "bars" });
@@ -59,13 +61,13 @@ export function mount(element, { config, app, key }) {
 		}
 		const note = make("p", {
 			role: "status",
-			textContent: over ? "This poll is closed." : chosen.length ? "Thank you for your answer." : "",
+			textContent: over ? (config.over ?? "This poll is closed.") : thanks(),
 		});
 		form.append(answers, note);
 		form.addEventListener("change", () => {
 			chosen = [...form.querySelectorAll(":checked")].map((input) => input.value);
 			store(place, chosen);
-			note.textContent = chosen.length ? "Thank you for your answer." : "";
+			note.textContent = thanks();
 			element.dispatchEvent(
 				new CustomEvent("poll-answer", {
 					bubbles: true,
