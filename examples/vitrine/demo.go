@@ -100,9 +100,13 @@ func fillDemo(ctx context.Context, s storage.Store, people *signin.Service, root
 	clock := func() time.Time { return now }
 	made := -1
 	newID := func() string { made++; return demoID(made) } // the same ids in every store
+	apps := appsvc.New(s, &appsvc.Options{Now: clock, NewID: newID})
+	if err := apps.SetLanguages(ctx, []string{"en", "de"}); err != nil { // so that an editor can try to translate
+		return err
+	}
 	handler, err := httpapi.New(httpapi.Config{
 		Extras:       people.Endpoints(),
-		Apps:         appsvc.New(s, &appsvc.Options{Now: clock, NewID: newID}),
+		Apps:         apps,
 		Assets:       assets.New(s, &assets.Options{Now: clock}),
 		Reviews:      reviews.New(s, nil),
 		Authenticate: demoCaller,

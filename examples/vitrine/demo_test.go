@@ -42,6 +42,9 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 	apps, library, stored := appsvc.New(s, nil), assets.New(s, nil), reviews.New(s, nil)
 	by := vitrine.Caller{URN: demoUser.URN, Moderates: demoUser.Moderates}
 
+	if all, err := apps.Languages(ctx); err != nil || len(all) < 2 {
+		t.Errorf("an editor cannot try to translate: %v %v", all, err)
+	}
 	t.Run("apps with a history of several people over days, in the order of the feed", func(t *testing.T) {
 		page, err := apps.As(by).Changes(ctx, appsvc.ChangesRequest{Limit: 500})
 		if err != nil || page.More {
