@@ -164,7 +164,7 @@ func TestACampaignByThreePeople(t *testing.T) {
 	shop := `//article[contains(@aria-label, "Shop")]`
 	bo.See(`//h1[.="Winter campaign"]`)
 	bo.Click(shop + named("Show it as it will be"))
-	bo.Click(`//dialog` + named("Run components of this store"))
+	bo.Click(`//dialog` + named("Show the preview"))
 	bo.seesInFrame("Wintr sale 3")
 	bo.picture("campaign-3-as-it-will-be")
 	bo.Click(`//dialog` + named("Close"))

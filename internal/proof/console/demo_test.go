@@ -31,7 +31,7 @@ func TestDemo(t *testing.T) {
 	p.Open(w.url + "/")
 	p.See(`//table//a[contains(., "Front page, winter")]`)
 	p.view(frontPage)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	var shown bool
 	for !shown {
 		p.Enter(0)

@@ -51,8 +51,8 @@ func TestMakingAnApp(t *testing.T) {
 	// The question is required: the element is kept in this browser before it is there. The field says so once it was
 	// left.
 	p.kept(1)
-	p.See(`//li[contains(@class, "card") and not(.//*[contains(@class, "bad")])]//*[contains(., "It does not fit ` +
-		`its component yet")]`)
+	p.See(`//li[contains(@class, "card") and not(.//*[contains(@class, "bad")])]//*[contains(., "Something in it ` +
+		`is missing or not accepted yet")]`)
 	p.Until(`(path) => document.activeElement === document.evaluate(path, document, null, 9, null).singleNodeValue`,
 		field("Question"))
 	// A default is named once, in the words of the field.

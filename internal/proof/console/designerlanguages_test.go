@@ -23,7 +23,7 @@ func languagesOfTexts(t *testing.T, l look) {
 	p := w.signIn(ann, "/apps/"+id)
 	p.Resize(l.width, 900)
 	p.Scheme(l.scheme)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	p.shows("Tea 3 Hot 3")
 	card := func(n int) string { return fmt.Sprintf(`//li[contains(@class, "card")][%d]`, n) }
 	p.See(field("Language") + `/option[.="French, 1 missing"]`)
@@ -59,13 +59,24 @@ func languagesOfTexts(t *testing.T, l look) {
 	p.See(`//*[contains(@class, "difference")]//*[contains(., "German")]`)
 }
 
-// The field of the other language has the focus at once, where the text may be left out, too.
+// What stands for all languages is not overwritten in the second one: it is translated. The field of the other language
+// has the focus at once, where the text may be left out, too.
 func TestTranslate(t *testing.T) {
 	w := newWorld(t, "-languages", "en,de")
 	w.request(ann, "POST", "/components", `{"name":"long","version":"1.0.0","main":"/long.js","configSchema":{`+
 		`"type":"object","properties":{"name":{"type":"string"}}}}`)
-	p := w.signIn(ann, "/apps/"+w.newApp("Tea", element("long", `{"name":"Tea"}`)))
+	id := w.newApp("Tea", element("long", `{"name":"Tea"}`))
+	p := w.signIn(ann, "/apps/"+id)
 	p.Click(field("Language") + `/option[starts-with(., "German")]`)
+	p.See(`//*[contains(@class, "label")]//*[.="English, in all languages"]`)
+	p.Until(`() => document.querySelector(".card textarea, .card input[type=text]").readOnly`)
 	p.Click(named("Translate name into German"))
 	p.Until(`() => document.activeElement.closest("[lang=de] input, [lang=de] textarea")`)
+	p.Type(field("German"), "Tee")
+	p.Click(field("Language") + `/option[starts-with(., "English")]`)
+	p.Retype(field("English"), "Black tea")
+	p.Click(named("The same in all languages"))
+	w.stored(id, `{"name":"Black tea"}`)
+	p.Retype(field("name"), "Green tea") // the base is written as it was before there were languages
+	w.stored(id, `{"name":"Green tea"}`)
 }

@@ -112,7 +112,7 @@ func TestTextThatIsNoJSON(t *testing.T) {
 			w.request(bob, "PATCH", "/apps/"+id,
 				fmt.Sprintf(`[{"op":"test","path":"/apps/0/version","value":%q},{"op":"replace",`+
 					`"path":"/apps/0/elements/0/config/question","value":"by bob %s"}]`, version, c.tab))
-			p.Click(named("Take over"))
+			p.Click(named("Show it here"))
 			p.Until(`(area) => document.querySelector(area).value.endsWith(" ,")`, c.area)
 			p.Run(new(any), `async (area) => {
 				const control = document.querySelector(area);

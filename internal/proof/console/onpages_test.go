@@ -213,7 +213,7 @@ func TestFromTwoComponentsToAPage(t *testing.T) {
 	p.Type(field("Title"), "Winter")
 	p.Click(`//dialog` + named("Create"))
 	p.saved(0)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	p.Click(named("Add an element"))
 	p.Click(`//dialog//li[contains(., "greeting")]`)
 	p.Type(field("Text"), "Hello")

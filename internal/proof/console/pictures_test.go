@@ -89,7 +89,7 @@ func (p *person) give(how, xpath string, paths ...string) {
 		const data = new DataTransfer();
 		for (const [name, text] of files)
 			data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name,
-				{ type: "image/png" }));
+				{ type: name.endsWith(".txt") ? "text/plain" : "image/png" }));
 		const node = document.evaluate(xpath, document, null, 9, null).singleNodeValue;
 		const bubbles = { bubbles: true, cancelable: true };
 		node.dispatchEvent(how === "paste" ? new ClipboardEvent("paste", { clipboardData: data, ...bubbles })
@@ -183,7 +183,15 @@ func TestPicturesByMouse(t *testing.T) {
 	w.configLike(id, `{"hero":`+hero+`,"photos":\[`+photo("three.png")+","+photo("one.png")+","+photo("two.png")+`\]}`)
 	p.look(axe)
 
-	// What is no picture says so, and one that was cut off can be left out.
+	// What is no picture says so and keeps no other one out, and one that was cut off can be left out.
+	notes := filepath.Join(dir, "notes.txt")
+	if err := os.WriteFile(notes, []byte("no picture"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.give("drop", inField("Photos", `//*[contains(@class, "adds")]`), notes, two)
+	p.See(inField("Photos", `//*[.="notes.txt is not a picture and was left out."]`))
+	w.configLike(id, `{"hero":`+hero+`,"photos":\[`+photo("three.png")+","+photo("one.png")+","+photo("two.png")+","+
+		photo("two.png")+`\]}`)
 	bad := filepath.Join(dir, "bad.png")
 	if err := os.WriteFile(bad, []byte("no picture"), 0o600); err != nil {
 		t.Fatal(err)
@@ -192,7 +200,7 @@ func TestPicturesByMouse(t *testing.T) {
 	p.See(inField("Logo", `//li[contains(., "bad.png")]//*[contains(@class, "wrong")][contains(., "JPEG")]`))
 	p.look(axe)
 	p.picture("pictures-refused-1280-light")
-	p.Click(named("Leave bad.png out"))
+	p.Click(named("Leave it out: bad.png"))
 	p.See(inField("Logo", `//*[.="bad.png was left out."]`))
 }
 
@@ -270,7 +278,7 @@ func filesOfTheLibrary(t *testing.T, l look) {
 	p.See(`//*[contains(., "2 sent, 1 to go")]`)
 	looks("files-refused")
 
-	p.Click(named("Leave bad.png out"))
+	p.Click(named("Leave it out: bad.png"))
 	p.See(`//*[contains(., "2 files sent")]`)
 	p.Until(`() => [...document.querySelectorAll(".asset img")].filter((x) => x.naturalWidth === 320).length === 2`)
 	looks("files")
@@ -390,7 +398,7 @@ func editorReplacesAPicture(t *testing.T, l look) {
 	click(`//dialog` + named("Continue"))
 	p.See(first + `//img[contains(@src, "quay.png") and contains(@src, "w=320")]`)
 	p.See(`//*[contains(@class, "saving") and contains(., "Saved as version")]`)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	p.Until(`() => { const x = document.querySelector(".preview iframe"); x?.scrollIntoView(); return x; }`)
 	var shown bool
 	for end := time.Now().Add(time.Minute); !shown && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {

@@ -84,14 +84,14 @@ func TestPreview(t *testing.T) {
 		fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
 	id := w.newApp("Winter", element("text", `{"text":"one"}`), element("text", `{"text":"two"}`))
 	p := w.signIn(ann, "/apps/"+id)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	p.shows("one 3 two 3")
 	card := func(n int) string { return fmt.Sprintf(`//li[contains(@class, "card")][%d]`, n) }
 	p.Retype(card(1)+field("Text"), "ONE")
 	p.shows("ONE 3 two 3")
 	// What breaks the schema leaves what was there before.
 	p.Retype(card(1)+field("Text"), "this text is longer than it may be")
-	p.See(`//*[contains(., "so the preview shows element 1 as before")]`)
+	p.See(`//*[contains(., "so the preview is without it: element 1")]`)
 	p.shows("ONE 3 two 3")
 	// An error stands at its card, and takes down nothing else.
 	p.Retype(card(1)+field("Text"), "bad")
@@ -132,7 +132,7 @@ func TestPreviewOfFiles(t *testing.T) {
 	id := w.newApp("Winter", element("file", `{"src":"/x/file/1/a.png?v=1","more":[{"src":"/x/file/2/b.png"},`+
 		`{"src":"/x/other"}]}`))
 	p := w.signIn(ann, "/apps/"+id)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	p.shows(w.url + "/x/file/1/a.png?v=1 " + w.url + "/x/file/2/b.png /x/other")
 }
 
@@ -149,7 +149,7 @@ func TestPreviewOfVersions(t *testing.T) {
 			`"path":"/apps/0/elements/0/config/text","value":"bad"}]`)
 	p := w.signIn(ann, "/apps/"+id+"/history")
 	p.Click(named("Show version 1"))
-	p.Click(`//dialog` + named("Run components of this store"))
+	p.Click(`//dialog` + named("Show the preview"))
 	p.See(`//dialog//*[contains(., "Element 1 has failed: no bad texts. Tell whoever makes this component.")]`)
 	p.Click(`//dialog` + named("Close"))
 	p.view("/apps/" + id + "/deployments")
@@ -169,7 +169,7 @@ func TestPreviewAtPhoneWidth(t *testing.T) {
 		fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
 	id := w.newApp("Winter", element("text", `{"text":"one"}`), element("text", `{"text":"two"}`))
 	p := w.signIn(ann, "/apps/"+id)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	p.shows("one two")
 	wide := `() => document.querySelector(".preview iframe").clientWidth > 400`
 	p.Until(wide)

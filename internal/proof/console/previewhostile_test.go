@@ -75,7 +75,7 @@ func TestHostileComponentInThePreview(t *testing.T) {
 	p.Run(new(any),
 		`() => { document.cookie = "secret=1"; window.before = location.href; window.dialogs = `+
 			`document.querySelectorAll("dialog[open]").length }`)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	p.shows("nothing")
 	p.See(`//section[@aria-label="Preview"]//p[contains(., "The app has failed: <b id=in>")]`)
 	time.Sleep(500 * time.Millisecond) // what was begun would have come
@@ -114,7 +114,7 @@ func TestHangingPreview(t *testing.T) {
 		fmt.Sprintf(`{"name":"text","version":"1.0.0","main":"%s/text.js","configSchema":%s}`, at, textSchema))
 	id := w.newApp("Winter", element("text", `{"text":"one"}`))
 	p := w.signIn(ann, "/apps/"+id)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	p.shows("one")
 	// All of it is one script, since the driver waits for frames that hang.
 	var took struct {
@@ -179,7 +179,7 @@ func TestPreviewIsFast(t *testing.T) {
 	}
 	id := w.newApp("Winter", elements...)
 	p := w.signIn(ann, "/apps/"+id)
-	p.Click(named("Run components of this store"))
+	p.Click(named("Show the preview"))
 	p.shows(strings.TrimSpace(strings.Repeat("one ", 20)))
 	p.Retype(`(`+field("Text")+`)[1]`, "a")
 	var typed, seen map[string]float64

@@ -64,10 +64,14 @@ func TestAReleaseByThreePeople(t *testing.T) {
 	}
 	p := w.signIn(ann, "/apps/"+ids[0])
 	p.See(`//*[contains(@class, "publish") and contains(., "1 change is not live")]` + named("Propose"))
+	w.newApp("Never live")
 	p.view("/releases")
 	p.Click(named("New release"))
-	p.See(`//dialog//p[contains(., "2 apps with changes that are not live")]`)
+	p.See(`//dialog//p[contains(., "2 apps with changes that are not live by this tag, and 1 that does not have it ` +
+		`yet.")]`)
 	p.Click(`//dialog` + named("Choose apps"))
+	p.Click(`//dialog//summary[.="Apps that do not have the tag yet"]`) // "All of these" is without them
+	p.See(`//dialog//details//label[contains(., "Never live") and contains(., "no version → version 0")]`)
 	p.Type(field("Name"), "Cocoa for all")
 	p.Click(`//dialog` + named("Make the release"))
 	p.See(`//dialog//*[@role="alert" and contains(., "0 are chosen")]`) // nobody releases what they did not choose

@@ -61,9 +61,12 @@ func uploadsOfTheLibrary(t *testing.T, l look) {
 	p.See(`//li[contains(., "notes.txt")]//*[contains(@class, "wrong")][contains(., "JPEG")]`)
 	p.See(`//*[contains(., "2 sent, 1 to go")]`)
 	looks("uploads-refused")
-	p.Click(named("Leave notes.txt out"))
+	p.Click(named("Leave it out: notes.txt"))
 	p.See(`//li[contains(@class, "asset")][contains(., "quay.png")]//*[.="Harbour"]`)
 	p.See(`//li[contains(@class, "asset")][contains(., "lights.png")]//*[.="At night"]`)
+	p.Click(`//li[contains(@class, "asset")][.//button[starts-with(., "quay.png")]]//img`)
+	p.See(`//dialog//h2[.="quay.png"]`)
+	p.Run(new(any), `() => document.querySelector("dialog").close()`)
 
 	p.Throttle(20_000)
 	p.dropped(filepath.Join(disk, "..", "plan.pdf"))
@@ -73,7 +76,7 @@ func uploadsOfTheLibrary(t *testing.T, l look) {
 	p.See(`//li[contains(., "plan.pdf")]//*[.="It was stopped."]`)
 	looks("uploads-stopped")
 	p.Throttle(-1)
-	p.Click(named("Try plan.pdf again"))
+	p.Click(named("Try again: plan.pdf"))
 	p.See(`//li[contains(@class, "asset")][contains(., "plan.pdf")]`)
 
 	sign := filepath.Join(t.TempDir(), "sign.svg") // without a size of its own

@@ -63,9 +63,9 @@ export function componentsOf(app, api, signal) {
 /** So many elements are built at once, with so many fields each. All others are built when they come in sight. */
 const [cardsAtOnce, fieldsAtOnce] = [20, 40];
 
-/** The first text of a config, which tells one element from another. @param {Value} config @returns {string} */
+/** The first text of a config that is no address, which tells one element from another. @param {Value} config @returns {string} */
 function firstText(config) {
-	if (typeof config === "string") return config;
+	if (typeof config === "string") return /^(\/|https?:)/.test(config) ? "" : config;
 	const parts = isObject(config) ? Object.values(config) : Array.isArray(config) ? config : [];
 	for (const part of parts) {
 		const text = firstText(part);
@@ -332,7 +332,7 @@ export class Card {
 				"span",
 				null,
 				refusal.violations.length > 0
-					? "It does not fit its component yet, so it is kept in this browser. "
+					? "Something in it is missing or not accepted yet, so it is kept in this browser. "
 					: [sentence(refusal), " It is kept in this browser. "],
 				stored() ? "The app has it as it was before." : "The app does not have it yet.",
 			),

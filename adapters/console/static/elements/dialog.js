@@ -4,7 +4,7 @@
  */
 import { ApiError } from "../api.js";
 import { button, fill, h, icon, labelled, newID } from "../dom.js";
-import { told } from "../model/told.js";
+import { inFull, told } from "../model/told.js";
 
 /**
  * Shows content in a dialog until it is submitted or closed. A form inside is submitted without a request.
@@ -149,7 +149,7 @@ export function sentence(e) {
 /** What the service itself says about an error, and the id of the request, behind a button. @param {ApiError} e */
 export function details(e) {
 	const id = e.requestID;
-	const says = e.message !== told(e) && h("p", null, e.message);
+	const says = ![e.message, inFull(e)].includes(told(e)) && h("p", null, e.message);
 	return (
 		(says || id !== "") &&
 		h(

@@ -188,10 +188,11 @@ export function filefield({ kind, name, session, take, several = false, readOnly
 	/** @param {File[]} list */
 	async function send(list) {
 		if (!session || list.length === 0) return;
-		const other = list.find((f) => kind.name !== "file" && f.type !== "" && !f.type.startsWith(general(media)));
-		if (other) return tell(`${other.name} is no ${noun}.`);
+		const others = list.filter((f) => kind.name !== "file" && f.type !== "" && !f.type.startsWith(general(media)));
+		list = list.filter((f) => !others.includes(f));
 		if (list.length > 1 && !several) return tell(`This field takes one ${noun}.`);
-		tell("");
+		tell(others.map((f) => `${f.name} is not a ${noun} and was left out.`).join(" "));
+		if (list.length === 0) return;
 		try {
 			const where = await target(session);
 			if (!where) return;

@@ -85,6 +85,7 @@ export function field(place) {
 	const node = h("div", { class: "slot" });
 	let described = fieldOf(place.schema, place.root, value);
 	let translating = false; // the person translates a string that stands for all languages
+	let kept = false; // what is typed must not replace the string that stands for all languages
 	const shapeOf = (/** @type {Field} */ f) => (translating ? "texts" : shape(f, value));
 	/** @type {Built | undefined} */
 	let built;
@@ -101,13 +102,26 @@ export function field(place) {
 		});
 
 	/** @param {Field} f */
+	function translatesFrom(f) {
+		return spoken.now !== (spoken.all[0] ?? "") && place.translatable !== false && translatable(f);
+	}
+
+	/** @param {Field} f */
 	function build(f) {
 		const readOnly = place.readOnly || f.schema["readOnly"] === true;
-		const other =
-			spoken.now !== (spoken.all[0] ?? "") && !readOnly && place.translatable !== false && translatable(f);
-		const widget = widgets[shapeOf(f)]({ ...place, value, onchange, readOnly, ...(other && { translate }) }, f);
+		const other = !readOnly && translatesFrom(f);
+		kept = keeps(f);
+		const widget = widgets[shapeOf(f)](
+			{ ...place, value, onchange, readOnly: readOnly || kept, ...(other && { translate }) },
+			f,
+		);
 		fill(node, widget.node);
 		return widget;
+	}
+
+	/** Whether a string stands for all languages, and the person edits another one than the base. @param {Field} f */
+	function keeps(f) {
+		return translatesFrom(f) && shapeOf(f) !== "texts" && value !== undefined && value !== "";
 	}
 
 	function translate() {
@@ -128,7 +142,8 @@ export function field(place) {
 	function again(show) {
 		if (!built) return;
 		const next = fieldOf(place.schema, place.root, value);
-		if (shapeOf(next) !== built.shape || (next.kind === "choice" && built.stale?.(value))) {
+		const stale = (next.kind === "choice" && built.stale?.(value)) || (show && keeps(next) !== kept);
+		if (shapeOf(next) !== built.shape || stale) {
 			const focused = node.contains(document.activeElement);
 			described = next;
 			built = build(described);
@@ -204,8 +219,11 @@ function frame(place, f, control, options = {}) {
 			{ class: "bare small reset" },
 		);
 	if (reset) fill(reset, f.initial === undefined ? "Clear" : "Use default");
-	const fixed = f.schema["readOnly"] === true && detail("read only");
 	const { translate } = place;
+	const fixed =
+		f.schema["readOnly"] === true
+			? detail("read only")
+			: translate && place.readOnly && detail(`${nameOf(spoken.all[0] ?? "")}, in all languages`);
 	const other =
 		translate &&
 		button("Translate", translate, {

@@ -115,8 +115,8 @@ export class Preview {
 		if (kept(allowed)) this.open();
 		else
 			this.offer(
-				"Components are scripts of their authors. They run apart from this console.",
-				"Run components of this store",
+				"The preview runs the components, which are programs of those who made them. They cannot reach this console.",
+				"Show the preview",
 			);
 		options.signal.addEventListener("abort", () => this.close());
 	}
@@ -270,7 +270,7 @@ export class Preview {
 		this.note.textContent =
 			behind.length === 0
 				? ""
-				: `What you typed does not fit its component yet, so the preview shows ${behind.length === 1 ? "element" : "elements"} ${behind.join(", ")} as before.`;
+				: `What you typed is not accepted yet, so the preview is without it: ${behind.length === 1 ? "element" : "elements"} ${behind.join(", ")}.`;
 		this.port.postMessage({ show: { ...info, elements } });
 	}
 }

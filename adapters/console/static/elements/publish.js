@@ -156,9 +156,7 @@ export function publisher(api, session, id, signal, unsaved) {
 		const parts = moves.map((m) => {
 			const box = h("input", { type: "checkbox", checked: true });
 			const words =
-				m.from !== null
-					? `Those who see ${m.tag} will see this:`
-					: `This makes the tag ${m.tag} and lets it point to version ${m.to}.`;
+				m.from !== null ? `Those who see ${m.tag} will see this:` : `Version ${m.to} gets the tag ${m.tag}.`;
 			const choice = h("label", null, box, h("span", null, "Those who see ", flag(m.tag), " will see this"));
 			const node = h(
 				"div",

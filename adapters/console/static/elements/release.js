@@ -48,7 +48,8 @@ export async function aim(api, title, { app, tag, from }, was, signal) {
  */
 export function whatChanges(api, { app, from, to }, open = false, signal) {
 	if (to === null) return help("The tag is taken away. Pages that show the app by it find nothing any more.");
-	if (from === null) return help("There is no such tag yet. Pages can then show the app by it.");
+	if (from === null)
+		return help("The app does not have this tag yet. Pages that ask for it show the app from then on.");
 	if (from === to) return help("Nothing changes.");
 	const body = help("Loading…");
 	const summary = h("summary", null, "What changes");
@@ -133,8 +134,12 @@ export async function propose(api, offers, options = {}) {
 	const one = offers.length === 1;
 	const checked = one || options.chosen;
 	const boxes = offers.map((o) => h("input", { type: "checkbox", checked, "aria-label": `${o.title}, ${o.tag}` }));
+	// Apps that do not have the tag yet are mostly not meant, so they are chosen one by one.
+	const apart = offers.map((o) => !checked && o.from === null && offers.some((other) => other.from !== null));
 	const all = h("input", { type: "checkbox", checked });
-	all.addEventListener("change", () => boxes.forEach((box) => (box.checked = all.checked)));
+	all.addEventListener("change", () =>
+		boxes.forEach((box, i) => (box.checked = apart[i] ? box.checked : all.checked)),
+	);
 	const when = times();
 	const leaving = new AbortController();
 	/** @type {import("../api.js").Release[]} those that are scheduled, once they count */
@@ -187,7 +192,14 @@ export async function propose(api, offers, options = {}) {
 				{ class: "field boxes" },
 				h("legend", null, "What it moves"),
 				!one && h("label", null, all, h("span", { class: "strong" }, "All of these")),
-				shown,
+				shown.filter((_, i) => !apart[i]),
+				apart.includes(true) &&
+					h(
+						"details",
+						null,
+						h("summary", null, "Apps that do not have the tag yet"),
+						shown.filter((_, i) => apart[i]),
+					),
 			),
 			h("details", null, h("summary", null, "At a time"), when.node),
 		],
@@ -216,7 +228,7 @@ export async function propose(api, offers, options = {}) {
 }
 
 /**
- * Asks which apps shall go live together: those whose tag of a name is behind their latest version.
+ * Asks which apps shall go live together: those whose tag of a name is behind their latest version, or is not there yet.
  * @param {Api} api @param {import("../session.js").Session} session @param {AbortSignal} signal
  */
 export async function choose(api, session, signal) {
@@ -248,12 +260,21 @@ export async function choose(api, session, signal) {
 				from: a.tags.find((t) => t.name === tag.value)?.appVersion ?? null,
 				to: a.version,
 			}))
-			.filter((o) => o.from !== null && o.from !== o.to);
-	const tell = () => fill(found, `${count(offers().length, "app")} with changes that are not live by this tag.`);
+			.filter((o) => o.from !== o.to)
+			.sort((a, b) => Number(a.from === null) - Number(b.from === null));
+	function tell() {
+		const all = offers();
+		const late = all.filter((o) => o.from !== null).length;
+		const never =
+			all.length === late
+				? ""
+				: `, and ${all.length - late} that ${all.length - late === 1 ? "does" : "do"} not have it yet`;
+		fill(found, `${count(late, "app")} with changes that are not live by this tag${never}.`);
+	}
 	tag.addEventListener("input", tell);
 	tell();
 	const chosen = await askWith(
-		"Which tag shall move?",
+		"What shall go live?",
 		[
 			labelled("Tag", tag),
 			h(

@@ -150,7 +150,7 @@ export function table(name, sight, from, convert) {
 			"p",
 			{ class: "detail" },
 			`${count(sight.columns.length, "column")}${separated}, in ${sight.charset.toUpperCase()}. ` +
-				"Which column is what was guessed from their names: look whether it is right.",
+				"What each column has was guessed from its name: look whether it is right.",
 		),
 		Object.entries(more).map(([field, value]) =>
 			h(

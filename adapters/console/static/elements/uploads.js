@@ -4,6 +4,7 @@
  */
 import { ApiError } from "../api.js";
 import { button, fill, h, labelled } from "../dom.js";
+import { inFull } from "../model/told.js";
 import { askWith, sentence } from "./dialog.js";
 
 /** @typedef {import("../api.js").Asset} Asset */
@@ -93,10 +94,10 @@ export class Uploads {
 			fill(
 				what,
 				h("div", { class: "wrong" }, sentence(e)),
-				button("Try again", () => resolve(true), { class: "small", "aria-label": `Try ${file.name} again` }),
+				button("Try again", () => resolve(true), { class: "small", "aria-label": `Try again: ${file.name}` }),
 				button("Leave it out", () => resolve(false), {
 					class: "small bare",
-					"aria-label": `Leave ${file.name} out`,
+					"aria-label": `Leave it out: ${file.name}`,
 				}),
 			);
 		});
@@ -112,7 +113,7 @@ async function turn() {
 /** Only the service knows which files it takes, and why it does not take one. @param {unknown} e */
 function explained(e) {
 	if (e instanceof ApiError && ["media_type", "not_applicable", "too_large", "limit", "invalid"].includes(e.code))
-		e.words = `${e.message.charAt(0).toUpperCase()}${e.message.slice(1)}.`;
+		e.words = inFull(e);
 	else if (e instanceof ApiError && e.code === "forbidden")
 		e.words = "You may not add files there. Choose a folder that you may edit.";
 	return e;

@@ -1,6 +1,6 @@
 /**
- * What a person is told about an error: a sentence of the page's own for each code of the service. The service's
- * sentences are for those who write programs.
+ * What a person is told about an error: a sentence of the page's own for each code of the service. Most sentences of the
+ * service are for those who write programs.
  * @module
  */
 import { ApiError } from "../api.js";
@@ -20,7 +20,7 @@ const sentences = {
 	not_found: "This does not exist, or you may not see it.",
 	needs_confirmation: "This needs you to show again that it is you. Nothing was done.",
 	needs_release: "Somebody has to approve a move of this tag: put it into a release.",
-	wrong_state: "This cannot be done as it is now. Look at it again before you go on.",
+	wrong_state: inFull, // the reasons are many, and each says what to do first
 	needs_approval: "Too few people have approved this release.",
 	conflicts: "The release cannot be run as it is, and nothing was moved. What is in its way stands below.",
 	method_not_allowed: reload,
@@ -41,7 +41,7 @@ const sentences = {
 	rule: (e) => (e.pointer ? e.message.replace(`${e.pointer}: `, "") : e.message),
 	read_only: "A part of this cannot be changed.",
 	unknown_component: "A component, or this version of it, does not exist any more.",
-	schema: "An element does not fit its component.",
+	schema: "Something in an element is missing or not accepted by its component.",
 	cost: "This is too large or too complicated for the service to check. Make it simpler.",
 	limit: large,
 	key_reused: reload,
@@ -63,6 +63,11 @@ export function told(e) {
 			? e.message
 			: `The service does not do this (${e.code}).`;
 	return typeof own === "function" ? own(e) : (own ?? "");
+}
+
+/** What the service says, as a sentence. @param {ApiError} e */
+export function inFull({ message }) {
+	return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 }
 
 /** Which part of a request an error is about. @param {ApiError} e */

@@ -174,16 +174,18 @@ export function view({ session, api, query, signal, live, shell }) {
 					: h("a", { href: to("apps", app.id), class: "name" }, app.title),
 				detail(`version ${app.version}`),
 				app.openComments && detail(icon("comment"), " ", count(app.openComments, "open comment")),
-				app.found?.map((f) =>
-					h(
-						"a",
-						{
-							class: "found detail",
-							href: `${to("apps", app.id)}?at=${f.element}&field=${encodeURIComponent(f.pointer)}`,
-						},
-						f.text,
+				app.found
+					?.filter((f) => !f.text.startsWith("/x/file/")) // a name in an address is no text
+					.map((f) =>
+						h(
+							"a",
+							{
+								class: "found detail",
+								href: `${to("apps", app.id)}?at=${f.element}&field=${encodeURIComponent(f.pointer)}`,
+							},
+							f.text,
+						),
 					),
-				),
 			),
 			h(
 				"td",

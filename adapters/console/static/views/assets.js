@@ -429,15 +429,16 @@ export function view({ session, api, params, query, signal, live, shell }) {
 
 	/** @param {Asset} asset */
 	function card(asset) {
-		const { content } = asset;
+		const said = plain(String(asset.content["content"] ?? ""));
 		const file = fileOf(asset);
+		const name = file?.name || authorOf(asset);
 		const picture = file ? file.thumbnail : images.checked && pictureOf(asset);
 		const why = gone.get(asset.id);
 		const box = h("input", {
 			type: "checkbox",
 			checked: selected.has(asset.id),
 			disabled: why !== undefined,
-			"aria-label": `Select the asset of ${authorOf(asset)}`,
+			"aria-label": file ? `Select ${name}` : `Select the asset of ${name}`,
 			onchange: () => selected.set(asset, box.checked),
 		});
 		boxes.set(asset.id, box);
@@ -456,7 +457,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 						title: "Drag into a folder",
 						ondragstart: (/** @type {DragEvent} */ event) => {
 							const ids = selected.has(asset.id) ? [...selected.assets.keys()] : [asset.id];
-							drag(event, { assets: ids }, ids.length === 1 ? authorOf(asset) : `${ids.length} assets`);
+							drag(event, { assets: ids }, ids.length === 1 ? name : `${ids.length} assets`);
 						},
 					},
 					icon("drag"),
@@ -470,6 +471,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 					referrerpolicy: "no-referrer",
 					width: 96,
 					height: 72,
+					onclick: () => details(asset), // the button beside it does so by the keyboard
 				}),
 			h(
 				"div",
@@ -477,12 +479,12 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				h(
 					"button",
 					{ type: "button", class: "bare open", onclick: () => details(asset) },
-					h("span", { class: "strong" }, marked(authorOf(asset))),
+					h("span", { class: "strong" }, marked(name)),
 					" ",
-					h("span", { class: "detail" }, time(asset.createdAt)),
+					h("span", { class: "detail" }, file && [marked(authorOf(asset)), " "], time(asset.createdAt)),
 				),
 				why && h("span", { class: "tag" }, why),
-				h("p", null, marked(plain(String(content["content"] ?? "")))),
+				said !== name && h("p", null, marked(said)),
 				h(
 					"div",
 					{ class: "chips" },

@@ -327,7 +327,8 @@ async function changeGroups(editor, session) {
  * @param {Editor} editor @param {Components} components @param {Session} session
  */
 function cardList(editor, components, session) {
-	const text = "This app has no elements yet. An element is powered by a component and has a config of its own.";
+	const text =
+		"This app has no elements yet. An element is one part of it: you choose the component that shows it, and fill in what it shows.";
 	const none = h("div", { class: "empty" }, h("p", null, text));
 	const list = h("ol", { class: "cards", "aria-label": "Elements" });
 	const said = h("p", { class: "unseen", "aria-live": "polite" });
@@ -545,10 +546,10 @@ function newsOf(page, editor, live, signal, moved) {
 				null,
 				`Version ${taken ? editor.app.version : c.version} by `,
 				by,
-				taken ? " is shown now." : ".",
+				taken ? " is shown now." : " is newer than what you see.",
 			),
-			h("a", { href: `${to("apps", id, "history")}?from=${before}&to=${c.version}` }, "Show"),
-			!taken && button("Take over", () => editor.catchUp(), { class: "small" }),
+			h("a", { href: `${to("apps", id, "history")}?from=${before}&to=${c.version}` }, "What changed"),
+			!taken && button("Show it here", () => editor.catchUp(), { class: "small" }),
 		);
 		news.hidden = false;
 	});
@@ -620,7 +621,8 @@ function notSaved(editor, known, unread) {
 	const card = unread?.closest("[aria-label^='Element ']")?.getAttribute("aria-label")?.replace(": ", ", ") ?? "JSON";
 	const typed = unread && `${card}: what is typed is not ${unread.dataset["unread"]}`;
 	const parts = draft.elements.flatMap((e, i) => {
-		if (refused.includes(e)) return [`${called(draft.elements, i)}: it does not fit its component yet`];
+		if (refused.includes(e))
+			return [`${called(draft.elements, i)}: something in it is missing or not accepted yet`];
 		return saved.elements.some((s) => sameItem(s, e)) ? [] : [called(draft.elements, i)];
 	});
 	const stays = (/** @type {Item} */ e) => draft.elements.some((d) => d.key === e.key);

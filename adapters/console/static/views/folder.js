@@ -327,7 +327,7 @@ export async function permissions(folders, chain) {
 					null,
 					h("td", null, "every member of the network"),
 					h("td", null, may("view")),
-					h("td", null, "No permission"),
+					h("td", null, "Nobody has a permission"),
 					h("td"),
 				),
 			after.rights.size === 0 &&

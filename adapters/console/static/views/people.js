@@ -17,9 +17,6 @@ import { forget, learn } from "../model/names.js";
 
 /** What the service refuses of accounts, in words. @param {unknown} e @returns {never} */
 export function refused(e) {
-	if (e instanceof ApiError && e.code === "wrong_state")
-		e.words =
-			"This cannot be done now. The last administrator stays one, and nobody who is disabled can be invited.";
 	if (e instanceof ApiError && e.code === "forbidden")
 		e.words =
 			"You may give and take only rights that you have, and change only people all of whose rights you have. Only an administrator invites somebody who has or had a passkey, or has the URN of a token.";

@@ -35,7 +35,7 @@ export function view({ session, api, query, signal, live, shell }) {
 		h(
 			"p",
 			null,
-			"No releases. A release moves tags of several apps at one moment, after somebody has looked, now or at a time.",
+			"No releases. A release publishes several apps at one moment: now, or at a time that you choose. Its tags may need the approval of somebody else first.",
 		),
 	);
 	/** @type {Pages<import("../api.js").Release>} */

@@ -250,7 +250,13 @@ export function view({ session, api, params, signal, shell }) {
 							{ class: "small" },
 						),
 				),
-				notes.map((note) => h("p", { class: "note" }, `${note}.`)),
+				notes.map((note) =>
+					h(
+						"p",
+						{ class: "note" },
+						`${note.replace("dates=dmy or dates=mdy says otherwise", "if that is wrong, go back to the columns and choose “Day first” or “Month first”")}.`,
+					),
+				),
 				left,
 			);
 			fill(place, shown, mending);
