@@ -182,10 +182,8 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 	if err := s.check(); err != nil {
 		return Release{}, err
 	}
-	if in.At|in.Until != 0 { // an agent sets no time
-		if err := s.by.CheckMethod(""); err != nil {
-			return Release{}, err
-		}
+	if err := s.maySchedule(in.At | in.Until); err != nil {
+		return Release{}, err
 	}
 	if err := s.service.checkRelease(in.Name, in.Note, in.Moves, in.At, 0, in.Until); err != nil {
 		return Release{}, err
@@ -231,6 +229,14 @@ func (s *Session) CreateRelease(ctx context.Context, in CreateReleaseRequest) (R
 		return s.Release(ctx, kept.ID)
 	}
 	return out, err
+}
+
+// maySchedule returns ErrForbidden for an agent that sets a time.
+func (s *Session) maySchedule(at int64) error {
+	if at != 0 {
+		return s.by.CheckMethod("")
+	}
+	return nil
 }
 
 // schedule sets the times of a release and the state that follows from them. The rights of the caller are stored for
@@ -333,10 +339,8 @@ type UpdateReleaseRequest struct {
 // version, CodeWrongState if it was run or cancelled.
 func (s *Session) UpdateRelease(ctx context.Context, in UpdateReleaseRequest) (Release, error) {
 	s = s.calls("UpdateRelease")
-	if in.At|in.Until != 0 { // an agent sets no time
-		if err := s.by.CheckMethod(""); err != nil {
-			return Release{}, err
-		}
+	if err := s.maySchedule(in.At | in.Until); err != nil {
+		return Release{}, err
 	}
 	if err := s.checkNewAsk(ctx, in); err != nil {
 		return Release{}, err

@@ -49,7 +49,7 @@ var mutants = []mutant{
 
 	{"an agent calls the methods of its list", "internal/agent", "May", "one method", true},
 	{"an agent writes by the endpoints of its list", "adapters/httpapi", "handler.serve", "agents", false},
-	{"an agent sets no time", "appsvc", "Session.UpdateRelease", "At", false},
+	{"an agent sets no time", "appsvc", "Session.maySchedule", "at", false},
 	{"an agent changes its own releases", "appsvc", "reader.releaseToChange", "Key", false},
 	{"an agent replaces no asset", "assets", "request.mayAdd", "Agent", false},
 	{"a key of an agent is one", "adapters/signin", "Service.loadKey", "Agent", false},
