@@ -188,6 +188,20 @@ func TestReviewsAreImportedWhileServingAndExported(t *testing.T) {
 	s.stop()
 }
 
+// Lines of JSON that another system wrote have many faults, and one sentence says what to do.
+func TestRowsOfAnotherSystemAreNoCollections(t *testing.T) {
+	dir := write(t, map[string]string{"rows": strings.Repeat(`{"product":"lamp","score":4}`+"\n", 3),
+		"faulty": strings.Replace(goodRecord, `"T"`, `7`, 1)})
+	for file, hint := range map[string]bool{"rows": true, "faulty": false} {
+		for _, args := range [][]string{{"check", file}, {"import", "-db", "v.db", file}} {
+			out := run(t, dir, nil, append([]string{"reviews"}, args...)...)
+			if out.status != 1 || strings.Contains(out.stderr, "reviews convert makes the import format") != hint {
+				t.Errorf("%v: %+v", args, out)
+			}
+		}
+	}
+}
+
 func TestReviewsOfNetworksAreApart(t *testing.T) {
 	dir := reviewFiles(t)
 	reviews := func(args ...string) outcome { return run(t, dir, nil, append([]string{"reviews"}, args...)...) }

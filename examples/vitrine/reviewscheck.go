@@ -59,7 +59,16 @@ func checkReviews(f *flag.FlagSet) action {
 			}
 			return checker.Report(), nil
 		})
+		p.hintAtConvert(counts)
 		counts.DryRun = true
 		return out.reviewsOutcome(counts, "checked", err)
+	}
+}
+
+// hintAtConvert says what to do with lines that are rows of another system, and no collections.
+func (p *program) hintAtConvert(c reviews.Counts) {
+	if c.Collections > 0 && c.CollectionsRejected == c.Collections && c.Reviews == 0 {
+		p.complain(errors.New("no line has reviews: if another system wrote them, vitrine reviews convert makes the " +
+			"import format of them"))
 	}
 }

@@ -21,6 +21,7 @@ func importReviews(f *flag.FlagSet) action {
 				return svc.As(operator).Import(context.WithoutCancel(ctx), reviews.ImportRequest{Network: *of.network,
 					File: in, DryRun: *of.dryRun, Problem: problem, ReadOptions: in.options(*maxLine)})
 			})
+			p.hintAtConvert(counts)
 			counts.DryRun = *of.dryRun
 			if counts.Namesakes > 0 {
 				p.complain(errors.New("new collections have the ids of others, from another source: if they are the " +
