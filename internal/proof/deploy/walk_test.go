@@ -115,7 +115,7 @@ systemctl restart vitrine
 server stop
 unset SSL_CERT_FILE`},
 	"Change the key": {"truncate -s -1 /etc/vitrine/keys", `[ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
-	"Upgrade": {"create Kept",
+	"Upgrade": {"create Kept; echo >> vitrine", // another program, which runs as well
 		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
 }
 
