@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/vitrine-go/vitrine/appsvc"
+	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/urlescape"
 )
 
@@ -83,12 +84,17 @@ func (a appRoutes) upgrade(c *call) error {
 func (a appRoutes) replace(c *call) error {
 	var body struct {
 		appsvc.ReplaceRequest
-		After *string `json:"after"` // null is the first page
+		Replace *string `json:"replace"`
+		After   *string `json:"after"` // null is the first page
 	}
 	if err := c.decode(&body); err != nil {
 		return err
 	}
+	if body.Replace == nil { // whoever forgets it does not take the text out everywhere
+		return fault.Invalid("/replace", `missing; want the new text, or "" to take the old one out`)
+	}
 	in := body.ReplaceRequest
+	in.Replace = *body.Replace
 	if in.DryRun = c.query.flag("dryRun"); body.After != nil {
 		in.After = *body.After
 	}

@@ -38,3 +38,12 @@ func TestComponentsAreCreatedShownAndDeleted(t *testing.T) {
 	w.as(editor, "GET", "/components/%40scope%2Ffeed", "").want(404)
 	w.as(editor, "DELETE", "/components/%40scope%2Ffeed", "").want(404)
 }
+
+// Whoever forgets the new text takes nothing out.
+func TestReplaceNeedsTheNewText(t *testing.T) {
+	w := newWorld(t)
+	for _, body := range []string{`{"find":"tea"}`, `{"find":"tea","replace":null}`} {
+		w.as(editor, "POST", "/x/replace", body).want(400, "/replace")
+	}
+	w.as(editor, "POST", "/x/replace", `{"find":"tea","replace":""}`).want(200)
+}
