@@ -43,6 +43,8 @@ func (p *program) parse(f *flag.FlagSet, args []string, wants string) error {
 		return usageError{fmt.Errorf("%q is no flag, and no argument is wanted", f.Arg(0))}
 	case wants != "" && (f.NArg() == 0 || f.NArg() > 1 && !strings.HasSuffix(wants, "…")):
 		return usageError{fmt.Errorf("want %s beside the flags, have %d arguments", wants, f.NArg())}
+	case slices.Contains(f.Args(), ""): // a variable of a shell, mostly
+		return usageError{fmt.Errorf("want %s beside the flags, have an empty argument", wants)}
 	}
 	return nil
 }

@@ -76,6 +76,10 @@ func TestRestore(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	serve("new.db", []string{"One"}, []string{"Two", "Three"}).stop()
+	if out := run(t, dir, nil, "restore", "-db", "v.db", ""); out.status != 2 ||
+		!strings.Contains(out.stderr, "want COPY beside the flags, have an empty argument") {
+		t.Errorf("%+v", out)
+	}
 	wrong := map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite", "none/v.db": "its directory"}
 	for db, says := range wrong {
 		if out := run(t, dir, nil, "restore", "-db", db, "one.db"); out.status != 2 ||
