@@ -4,12 +4,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net/http"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/vitrine-go/vitrine"
+	"github.com/vitrine-go/vitrine/adapters/httpapi"
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -19,7 +24,9 @@ import (
 
 const (
 	address = "127.0.0.1:8081"
+	base    = "/vitrine"
 	network = "urn:vitrine:example.test"
+	pageKey = "key-of-pages" // your program has one for each site, in a table
 )
 
 func main() {
@@ -32,23 +39,39 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	server := &http.Server{Addr: address, Handler: handler}
+	server.RegisterOnShutdown(p.streams.Close) // else Shutdown waits for each console that is open
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ended := make(chan error)
+	go func() {
+		<-ctx.Done()
+		ended <- server.Shutdown(context.Background())
+	}()
 	fmt.Println("open http://" + address + p.sessions.link("me"))
-	log.Fatal(http.ListenAndServe(address, handler))
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		log.Fatal(err)
+	}
+	if err := errors.Join(<-ended, db.Close()); err != nil {
+		log.Fatal(err)
+	}
 }
 
-// program is the store, the services and the sessions.
+// program is the services, the sessions and the event streams that are open.
 type program struct {
 	apps     *appsvc.Service
 	assets   *assets.Service
 	reviews  *reviews.Service
 	sessions sessions
+	streams  *httpapi.Streams
 }
 
 func newProgram(db storage.Store) *program {
 	return &program{
 		apps:    appsvc.New(db, &appsvc.Options{Check: uniqueTitles}),
-		assets:  assets.New(db, nil),
+		assets:  assets.New(db, nil).Below(base), // for the addresses of pictures
 		reviews: reviews.New(db, nil),
+		streams: httpapi.NewStreams(),
 	}
 }
 
@@ -69,10 +92,14 @@ func titles(app appsvc.App) []string {
 	return []string{app.Title}
 }
 
-// fill creates sample data: an app, a post in a folder, and a review.
+// fill creates sample data: an app that is published, a post in a folder, and a review.
 func (p *program) fill(ctx context.Context) error {
 	me := p.caller("me")
-	_, err := p.apps.As(me).CreateApp(ctx, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
+	app, err := p.apps.As(me).CreateApp(ctx, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
+	if err == nil {
+		_, err = p.apps.As(me).PutTag(ctx,
+			appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
+	}
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func started(t *testing.T, db storage.Store) *program {
 }
 
 // The link signs a person in: the page is there, the API and the program's own route know who asks. Without it nobody
-// is known.
+// is known, but a page by its key, which reads what is published and nothing else.
 func TestTheLinkSignsIn(t *testing.T) {
 	p := started(t, memory.New())
 	handler, err := p.handler()
@@ -58,6 +58,15 @@ func TestTheLinkSignsIn(t *testing.T) {
 	}
 	ask("/vitrine/x/me", "*/*", http.StatusUnauthorized, "sign in with the link")
 	ask("/titles", "*/*", http.StatusUnauthorized, "sign in with the link")
+	list, err := p.apps.As(p.caller("me")).ListApps(t.Context(), appsvc.ListAppsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	published := "/vitrine/x/public/production?app=" + list.Items[0].ID + "&key="
+	ask(published+pageKey, "*/*", http.StatusOK, `"title":"Hello"`)
+	ask(published+"another", "*/*", http.StatusUnauthorized, "the page needs a key")
+	ask("/vitrine/apps?svctoken="+pageKey, "*/*", http.StatusUnauthorized, "sign in with the link")
+	ask("/vitrine/x/vitrine.js", "*/*", http.StatusOK, "vitrine-app")
 	ask(p.sessions.link("me"), "text/html", http.StatusOK, "<title>Example</title>")
 	ask("/vitrine/x/me", "*/*", http.StatusOK, "user=me")
 	ask("/vitrine/apps", "*/*", http.StatusOK, "Hello")

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/console"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
+	"github.com/vitrine-go/vitrine/adapters/page"
 	"github.com/vitrine-go/vitrine/appsvc"
 )
 
@@ -24,13 +26,13 @@ func (s *sessions) link(name string) string {
 	return "/sign-in?session=" + id
 }
 
-// handler serves the API and the console below /vitrine, and the program's own pages elsewhere. It can be a handler of
-// an http.ServeMux, since the asset manager is below the base path and its clients write one slash.
+// handler serves the API, the console and the script of pages below /vitrine, and the program's own pages elsewhere. It
+// can be a handler of an http.ServeMux, since the asset manager is below the base path and its clients write one slash.
 func (p *program) handler() (http.Handler, error) {
 	config := httpapi.Config{
 		Apps: p.apps, Assets: p.assets, Reviews: p.reviews,
-		BasePath: "/vitrine", AssetPrefix: "/vitrine/assets",
-		Authenticate: p.authenticate, Challenge: `Session realm="embed"`,
+		BasePath: base, AssetPrefix: base + "/assets",
+		Authenticate: p.authenticate, Challenge: `Session realm="embed"`, Streams: p.streams,
 		Observer: httpapi.AccessLog(slog.Default()),
 	}
 	api, err := httpapi.New(config)
@@ -42,9 +44,9 @@ func (p *program) handler() (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/vitrine/",
-		console.Before(api, "/vitrine",
-			console.New(console.Config{Title: "Example", AssetPrefix: config.AssetPrefix, SignIn: "/sign-in"})))
+	people := console.Before(api, base,
+		console.New(console.Config{Title: "Example", AssetPrefix: config.AssetPrefix, SignIn: "/sign-in"}))
+	mux.Handle(base+"/", page.Before(people, base)) // the script that pages load
 	mux.Handle("GET /titles", known(http.HandlerFunc(p.titles)))
 	mux.HandleFunc("GET /sign-in", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("session") == "" {
@@ -54,13 +56,20 @@ func (p *program) handler() (http.Handler, error) {
 		http.SetCookie(w,
 			&http.Cookie{Name: "session", Value: r.FormValue("session"), Path: "/", HttpOnly: true,
 				SameSite: http.SameSiteLaxMode})
-		http.Redirect(w, r, "/vitrine/", http.StatusSeeOther)
+		http.Redirect(w, r, base+"/", http.StatusSeeOther)
 	})
 	return mux, nil
 }
 
-// authenticate returns the sender of a request, by the cookie of the session.
+// authenticate returns the sender of a request: a page, by its key, or a person, by the cookie of the session.
 func (p *program) authenticate(r *http.Request) (httpapi.Principal, error) {
+	if httpapi.OfPage(r) {
+		if key, err := httpapi.RequestToken(r); err != nil || key != pageKey {
+			return httpapi.Principal{}, httpapi.Unauthenticated("the page needs a key that this site has given to it")
+		}
+		return httpapi.Principal{Caller: vitrine.Caller{URN: network + ":user=pages", Reads: []string{network},
+			TagsOnly: true, Tags: []string{"production"}}}, nil
+	}
 	if c, err := r.Cookie("session"); err == nil {
 		if name, ok := p.sessions.names.Load(c.Value); ok {
 			return httpapi.Principal{Caller: p.caller(name.(string))}, nil
