@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func TestKeysOfFolders(t *testing.T) {
 	}{{ann, ask(network, name+"/"+name+"/none"), 404}, {ann, ask(network, name+"/x"), 400},
 		{ann, ask(network, "other.test/"+name+"/x"), 403}, {ann, ask(network, folder, folder), 400},
 		{site, ask(network+":site=x", folder), 404}, {site, ask(network+":site=x", other), 403},
-		{keeper, ask(network, folder), 403},
+		{keeper, ask(network, folder), 403}, {ann, ask(network, slices.Repeat([]string{other[:9]}, 101)...), 422},
 		{ann, object{"name": "x", "kind": "secret", "reads": []string{network}, "folders": []string{folder}}, 400},
 		{ann, object{"name": "x", "kind": "public", "reads": []string{network}}, 400}} {
 		test.by.want(test.status, "POST", "/x/keys/", test.what)
@@ -84,6 +85,8 @@ func TestKeysOfFolders(t *testing.T) {
 	for fault, err := range signin.Maintenance(true).Audit(t.Context(), w.db) {
 		t.Errorf("%v, %v", fault, err)
 	}
+	ann.want(400, "GET", "/x/keys/?folder=", nil)
+	ann.want(400, "DELETE", one+"?folder=", nil) // and not the whole key
 	ann.want(204, "DELETE", one, nil)
 	for fault, err := range signin.Maintenance(true).Audit(t.Context(), w.db) {
 		t.Errorf("%v, %v", fault, err)

@@ -81,8 +81,8 @@ func folderParts(folder string) (network, library, id string, ok bool) {
 
 // keys serves GET /x/keys/, the newest first; with folder the public keys that show a folder, for who may manage it.
 func (s *Service) keys(r *httpapi.Request) (httpapi.List, error) {
-	if folder := r.Text("folder"); folder != "" {
-		if err := s.manages(r, folder); err != nil {
+	if r.URL.Query().Has("folder") {
+		if err := s.manages(r, r.Text("folder")); err != nil {
 			return httpapi.List{}, fault.At("folder", err)
 		}
 	}
@@ -212,7 +212,7 @@ func (k *key) index() []storage.Entry {
 // newKey serves POST /x/keys/. The response has the key itself; no later one has a secret key.
 func (s *Service) newKey(r *httpapi.Request) (any, error) {
 	var in chosen
-	if r.Decode(&in) == nil { // else createKey returns the error
+	if r.Decode(&in) == nil && len(in.Folders) <= mostKeyTags { // else createKey returns the error
 		for i, folder := range in.Folders {
 			if err := s.manages(r, folder); err != nil {
 				return nil, fault.At(at("/folders", i), err)
@@ -378,10 +378,10 @@ func (s *Service) getKey(c *call, v storage.Reader) (any, error) {
 // revokeKey serves DELETE /x/keys/{id}: it revokes the key. With folder, whoever may manage the folder takes it out of
 // the key.
 func (s *Service) revokeKey(r *httpapi.Request) (any, error) {
-	folder := r.Text("folder")
-	if folder == "" {
+	if !r.URL.Query().Has("folder") {
 		return s.writes(s.deleteKey)(r)
 	}
+	folder := r.Text("folder")
 	if err := s.manages(r, folder); err != nil {
 		return nil, fault.At("folder", err)
 	}
