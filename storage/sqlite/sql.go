@@ -241,7 +241,8 @@ func (r *ownRows) Next(to []driver.Value) error {
 // that the store may use one day, and the numbers in the header of the file.
 const marks = `SELECT (SELECT application_id FROM pragma_application_id) || ' ' ||
 	(SELECT user_version FROM pragma_user_version) || ' ' || (SELECT group_concat(name || ' ' || sql) FROM
-	(SELECT name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name LIKE 'vitrine~_%' ESCAPE '~'
+	(SELECT name, coalesce(sql, '') AS sql FROM
+		(SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema) WHERE name LIKE 'vitrine~_%' ESCAPE '~'
 		OR lower(name) IN ('entry', 'large', 'kv', 'replaced', 'deleted')
 		OR lower(tbl_name) IN ('entry', 'large', 'kv') ORDER BY name))`
 

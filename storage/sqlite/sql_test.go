@@ -162,6 +162,9 @@ func TestSQLIsCommittedWithTheUpdateOrNotAtAll(t *testing.T) {
 		"a trigger on a table of the store": {func(_ storage.Tx, own *sql.Tx) error {
 			return run(own, "CREATE TRIGGER mine AFTER INSERT ON entry BEGIN DELETE FROM large; END")
 		}, "what belongs to the store"},
+		"a temporary trigger on a table of the store": {func(_ storage.Tx, own *sql.Tx) error {
+			return run(own, "CREATE TEMP TRIGGER mine BEFORE INSERT ON entry BEGIN SELECT RAISE (IGNORE); END")
+		}, "what belongs to the store"},
 		"a large value beside SQL": {func(tx storage.Tx, own *sql.Tx) error {
 			large := []byte(strings.Repeat("x", 2*mostSmall))
 			return errors.Join(run(own, page, "x", "X"), tx.Put(ctx, storage.Entry{Key: "a large", Value: large}),
@@ -296,6 +299,7 @@ func TestSQLTakesNothingFromASharedCommit(t *testing.T) {
 func TestMigrateLeavesTheStoreAlone(t *testing.T) {
 	for _, query := range []string{
 		"CREATE TABLE vitrine_mine (x)", "CREATE INDEX Vitrine_i ON page (title)", "DROP TABLE large",
+		"CREATE TEMP TABLE entry (x)", "CREATE TEMP TRIGGER mine AFTER INSERT ON entry BEGIN SELECT 1; END",
 		"CREATE INDEX mine ON entry (value)", "ALTER TABLE entry ADD COLUMN x", "PRAGMA user_version = 3",
 		"CREATE TRIGGER mine AFTER INSERT ON entry BEGIN DELETE FROM large; END", "COMMIT",
 		"INSERT INTO job (page) VALUES ('none')", "INSERT INTO entry VALUES ('a', 1)",
