@@ -361,29 +361,6 @@ func TestForgedFiles(t *testing.T) {
 	d.sound(db, a)
 }
 
-func TestNamesOfFiles(t *testing.T) {
-	d := newDesk(t, assets.Limits{})
-	for name, want := range map[string]string{"a": "ok", strings.Repeat("é", 127) + "x": "ok",
-		strings.Repeat("é", 128): "invalid",
-		"../../etc/passwd":       "invalid", `..\x`: "invalid", "..": "invalid", ".": "invalid", "a\nb": "invalid",
-		"a\x7f": "invalid",
-		"\xff":  "invalid", `"';<script>.pdf`: "ok", "": "ok"} {
-		a, err := d.As(moderator).Upload(ctx, lib, assets.UploadRequest{Name: name}, strings.NewReader(pdf(9)))
-		d.want(fmt.Sprintf("%q", name), err, want)
-		if name == "" && d.shown(a).Content.Attachment[0].Title != "file.pdf" {
-			t.Errorf("without a name: %s", a.Body)
-		}
-	}
-	a := d.upload(moderator, pdf(9))
-	id := d.shown(a).Content.ID
-	for _, other := range []assets.FileRequest{{ID: id, Name: "A b.bin"}, {ID: id},
-		{ID: id[:31] + "x", Name: "a b.bin"},
-		{ID: id + "0", Name: "a b.bin"}, {Name: "a b.bin"}, {ID: strings.Repeat("0", 32), Name: "a b.bin"}} {
-		_, err := d.File(ctx, other)
-		d.want(fmt.Sprintf("%+v", other), err, "not found")
-	}
-}
-
 // A file is not served while all of its folders are deleted, and purging them deletes its bytes.
 func TestFilesInDeletedFolders(t *testing.T) {
 	db := memory.New()
