@@ -29,7 +29,7 @@ func TestMails(t *testing.T) {
 	ada.view("/people")
 	ada.Click(named("Invite somebody"))
 	ada.Type(field("Name"), "Bea Lund")
-	ada.Type(field("Address"), "bea@host.example")
+	ada.Type(field("Mail address"), "bea@host.example")
 	ada.See(`//dialog//*[contains(., "Mails go to it")]`)
 	ada.Type(`//fieldset[legend="Moderates"]//input[@aria-label="Another of Moderates"]`, "example.test")
 	ada.Click(`//fieldset[legend="Moderates"]` + named("Add"))

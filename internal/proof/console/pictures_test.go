@@ -196,6 +196,10 @@ func TestPicturesByMouse(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("no picture"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	p.give("drop", inField("Photos", `//*[contains(@class, "adds")]`), bad, one)
+	w.configLike(id, `{"hero":`+hero+`,"photos":\[`+photo("three.png")+","+photo("one.png")+","+photo("two.png")+","+
+		photo("two.png")+","+photo("one.png")+`\]}`)
+	p.Click(named("Leave it out: bad.png"))
 	p.give("drop", inField("Logo", `//*[contains(@class, "filed")]`), bad)
 	p.See(inField("Logo", `//li[contains(., "bad.png")]//*[contains(@class, "wrong")][contains(., "JPEG")]`))
 	p.look(axe)

@@ -168,7 +168,7 @@ func TestFieldsOfVideoAndSound(t *testing.T) {
 	p.Type(`//input[@type="file" and contains(@aria-label, "Paper")]`, write("paper.pdf", "%PDF-1.7\n"))
 	p.See(inField("Paper", `//a[contains(@href, "/paper.pdf")]`))
 	p.give("drop", inField("Song", `//*[contains(@class, "filed")]`), drawn(t, dir, "quay.png", 640, 9))
-	p.See(inField("Song", `//*[@role="alert"][.="quay.png is no sound."]`))
+	p.See(inField("Song", `//*[@role="alert"][.="quay.png is not a sound and was left out."]`))
 	p.look(axe)
 	p.picture("media-fields-1280-light")
 	p.Resize(360, 780)

@@ -198,10 +198,25 @@ export function filefield({ kind, name, session, take, several = false, readOnly
 			if (!where) return;
 			const lib = session.api.library(where.network, where.network);
 			const folder = where.folder ? [where.folder.id] : [];
-			const sent = await Promise.all(
-				list.map((file) => uploads.add(file, (progress, stop) => lib.upload(file, folder, progress, stop))),
-			);
-			give(sent.flatMap((asset) => (asset && fileOf(asset)) || []));
+			const parts = list.map((file) => {
+				/** @type {Promise<import("../api.js").Asset | undefined>} */
+				let whole = Promise.resolve(undefined);
+				/** @type {Promise<undefined>} */
+				const failed = new Promise((resolve) => {
+					whole = uploads.add(
+						file,
+						(progress, stop) => lib.upload(file, folder, progress, stop),
+						() => resolve(undefined),
+					);
+				});
+				return { whole, first: adds ? Promise.race([whole, failed]) : whole };
+			});
+			const picked = (/** @type {(import("../api.js").Asset | undefined)[]} */ assets) =>
+				assets.flatMap((asset) => (asset && fileOf(asset)) || []);
+			// Those that are sent do not wait for one that has failed: it comes after them if it is sent later.
+			const sent = await Promise.all(parts.map((part) => part.first));
+			give(picked(sent));
+			parts.forEach(({ whole }, i) => adds && !sent[i] && whole.then((asset) => give(picked([asset])), tell));
 		} catch (e) {
 			tell(e);
 		}

@@ -209,16 +209,15 @@ function frame(place, f, control, options = {}) {
 		f.initial !== undefined &&
 		control.tagName !== "SELECT" && // its first option names the default
 		h("span", { class: "default" }, "default ", h("code", null, brief(f.initial)));
+	const resets = f.initial === undefined ? "Clear" : "Use default";
 	const reset =
 		!place.required &&
 		!place.readOnly &&
 		(f.kind !== "file" || f.initial !== undefined) && // a file is taken away by its own button
-		button(
-			f.initial === undefined ? `Clear ${name}` : `Use the default of ${name}`,
-			() => place.onchange(undefined),
-			{ class: "bare small reset" },
-		);
-	if (reset) fill(reset, f.initial === undefined ? "Clear" : "Use default");
+		button(resets, () => place.onchange(undefined), {
+			class: "bare small reset",
+			"aria-label": `${resets}: ${name}`,
+		});
 	const { translate } = place;
 	const fixed =
 		f.schema["readOnly"] === true

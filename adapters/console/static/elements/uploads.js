@@ -44,10 +44,10 @@ export class Uploads {
 
 	/**
 	 * Sends a file. A person may stop it, or try again what has failed.
-	 * @param {File} file @param {Send} send
+	 * @param {File} file @param {Send} send @param {() => void} [failed] is called when it has failed, before the person says more
 	 * @returns {Promise<Asset | undefined>} undefined if it was stopped or left out
 	 */
-	async add(file, send) {
+	async add(file, send, failed) {
 		const bar = h("progress", { max: Math.max(1, file.size), value: 0, "aria-label": `${file.name}: sent` });
 		const what = h("div", { class: "row" });
 		const row = h("li", null, h("strong", null, h("bdi", null, file.name)), what);
@@ -73,6 +73,7 @@ export class Uploads {
 				}
 			} catch (e) {
 				const why = signal.aborted ? new Error("It was stopped.") : explained(e);
+				failed?.();
 				again = !this.#all.signal.aborted && (await this.#ask(file, what, why));
 			}
 		}

@@ -39,7 +39,7 @@ export function whoami(session, more = true) {
 			null,
 			h("dt", null, "You are"),
 			h("dd", null, person(me.urn), h("div", { class: "detail" }, me.urn)),
-			account?.person.email && [h("dt", null, "Address"), h("dd", null, account.person.email)],
+			account?.person.email && [h("dt", null, "Mail address"), h("dd", null, account.person.email)],
 			account?.person.admin && row("Administrator", ["You may do everything with people and keys."]),
 			row("You moderate", me.moderates.map(group)),
 			row("You may read", me.reads.map(group)),

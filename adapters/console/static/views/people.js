@@ -112,7 +112,7 @@ export function view({ session, api, query, signal, shell }) {
 			nodes: [
 				labelled("Name", name, "It is shown to everybody of the network."),
 				labelled(
-					"Address",
+					"Mail address",
 					email,
 					session.account?.mail ? "Mails go to it." : "For you alone: nothing is sent to it.",
 				),
@@ -134,7 +134,7 @@ export function view({ session, api, query, signal, shell }) {
 				h(
 					"dl",
 					null,
-					p.email && [h("dt", null, "Address"), h("dd", null, p.email)],
+					p.email && [h("dt", null, "Mail address"), h("dd", null, p.email)],
 					h("dt", null, "Rights"),
 					h("dd", null, rightsOf(p)),
 				),
