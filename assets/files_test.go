@@ -511,7 +511,7 @@ func (l later) Defaults() storage.Defaults { return storage.Defaults{Now: l.now}
 // Whoever reads a file that is replaced, removed or in deleted folders by then gets an error.
 func TestADownloadEndsWithItsFile(t *testing.T) {
 	d := newDesk(t, assets.Limits{})
-	for what, change := range map[string]func(a assets.Asset, folder string) error{
+	for what, change := range map[string]func(assets.Asset, string) error{
 		"removed": func(a assets.Asset, _ string) error {
 			_, err := d.change(moderator, assets.ChangeAssetsRequest{Remove: []string{a.ID}})
 			return err
@@ -533,7 +533,7 @@ func TestADownloadEndsWithItsFile(t *testing.T) {
 		defer file.Bytes.Close()
 		_, err := io.CopyN(io.Discard, file.Bytes, 100)
 		if err := errors.Join(err, change(a, folder)); err != nil {
-			t.Fatal(what, err)
+			t.Fatal(err)
 		}
 		n, err := io.Copy(io.Discard, file.Bytes)
 		if !errors.Is(err, fs.ErrNotExist) || n > 1<<20 {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,13 +168,18 @@ func (a assetRoutes) file(c *call) error {
 		header["Content-Disposition"] = []string{"attachment; filename*=UTF-8''" + urlescape.Escape(name)}
 	}
 	delete(c.r.Header, "If-Match") // caches would keep a 412
-	if strings.Contains(c.r.Header.Get("Range"), ",") {
+	part := oneRange.FindStringSubmatch(c.r.Header.Get("Range"))
+	switch {
+	case part == nil || part[1]+part[2] == "" || part[1] != "" && part[2] != "" && before(part[2], part[1]):
 		delete(c.r.Header, "Range") // thousands of ranges of a byte would each read a whole chunk
+	case part[1] == "" && before(part[2], "1"): // http.ServeContent would send a range of no bytes
+		c.r.Header["Range"] = []string{"bytes=" + strconv.FormatInt(size, 10) + "-"}
 	}
 	w, from := &fileWriter{call: c, header: header}, &fileReader{ReadSeeker: file.Bytes}
 	http.ServeContent(w, c.r, "", time.Time{}, from)
 	switch {
 	case w.status == http.StatusRequestedRangeNotSatisfiable:
+		c.w.Header()["Content-Range"] = []string{"bytes */" + strconv.FormatInt(size, 10)}
 		return &httpError{status: w.status, details: details{Code: vitrine.CodeInvalid, Parameter: "Range"},
 			Text: "header Range: the file has " + strconv.FormatInt(size, 10) + " bytes, and none of these"}
 	case from.err == nil:
@@ -188,6 +194,17 @@ func (a assetRoutes) file(c *call) error {
 		return fault.NotFound("there is no such file")
 	}
 	return from.err
+}
+
+// oneRange matches a header Range with one range of bytes. Any other header counts as if there were none: HTTP demands it
+// of other units, and allows it of what is malformed.
+var oneRange = regexp.MustCompile(`^bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*$`)
+
+// before reports whether one number in digits is less than another one.
+func before(a, b string) bool {
+	x, _ := strconv.ParseInt(a, 10, 64)
+	y, _ := strconv.ParseInt(b, 10, 64)
+	return x < y
 }
 
 // filePatience is how long a download waits for others: a page may have any number of pictures, and a browser asks for

@@ -70,7 +70,7 @@ func (q query) check(rt *route) error {
 	}
 	for name, values := range q.Values {
 		known := slices.Contains(rt.query, name)
-		if !rt.is(lenient) && !known && name != tokenParameter {
+		if !rt.is(lenient) && !known && (name != tokenParameter || rt.is(public)) {
 			// not of package fault, for which a name with a slash at its beginning would be a pointer
 			return &httpError{status: http.StatusBadRequest, details: details{Parameter: name},
 				Text: name + ": unknown query parameter"}
