@@ -121,6 +121,8 @@ func (c *call) apply(p *appsvc.PatchBuilder, o operation, keys []string) ([]stri
 	isNew := o.Op == "add" && o.Key == ""
 	index := len(keys)
 	switch {
+	case !slices.Contains([]string{"set", "add", "remove", "move"}, o.Op):
+		return keys, fault.Invalid("/op", "want set, add, remove or move, have %q", o.Op)
 	case !isNew && (at < 0 || o.Key == ""):
 		return keys,
 			fault.NotApplicable("/key", "no element has the key %q: want one of %q", o.Key, keys[:min(len(keys), 50)])
@@ -158,8 +160,6 @@ func (c *call) apply(p *appsvc.PatchBuilder, o operation, keys []string) ([]stri
 	case o.Op == "move":
 		p.MoveElement(at, index)
 		return slices.Insert(slices.Delete(slices.Clone(keys), at, at+1), index, o.Key), nil
-	case o.Op != "set" && o.Op != "add":
-		return keys, fault.Invalid("/op", "want set, add, remove or move, have %q", o.Op)
 	case o.Component == nil && o.Config == nil && o.Value == nil:
 		return keys, fault.Invalid("/value", "want a value and a pointer, a config or a component")
 	}

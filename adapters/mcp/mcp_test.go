@@ -237,6 +237,7 @@ func TestToolsThatFail(t *testing.T) {
 		{"invalid", "/version", "edit_app", object{"id": id, "operations": []object{}}},
 		{"not_applicable", "/operations/0/key", "edit_app", op(object{"op": "set", "key": "9.9", "value": 1})},
 		{"invalid", "/operations/0/op", "edit_app", op(object{"op": "publish", "key": "0.0", "value": 1})},
+		{"invalid", "/operations/0/op", "edit_app", op(object{"op": "publish"})},
 		{"invalid", "/operations/0/index", "edit_app", op(object{"op": "move", "key": "0.0", "index": 1})},
 		{"not_applicable", "/operations/0", "edit_app", op(object{"op": "remove", "key": "0.0", "pointer": "/none"})},
 		{"schema", "/apps/0/elements/0/config", "edit_app", op(object{"op": "set", "key": "0.0", "pointer": "/until",
