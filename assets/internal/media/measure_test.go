@@ -158,7 +158,7 @@ func TestBombs(t *testing.T) {
 		{"MP4 with a box that is too long",
 			atom("ftyp", "isom", be32(0)) + "\x00\x00\x00\x01moov" + strings.Repeat("\xff", 8), -1},
 		{"WebM of deep elements", webmOf(strings.Repeat("\xae\x10\x00\x40\x00", 10000)), 0},
-		{"SVG with a long comment", "<svg width='1'><!--" + strings.Repeat("-", 1<<20), 0},
+		{"SVG with a long comment", "<svg width='1'><!--" + strings.Repeat("-", 1<<20) + "--></svg>", 0},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

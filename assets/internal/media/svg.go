@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -12,43 +13,59 @@ import (
 // isSVG reports whether a file begins with the element svg, after a byte order mark, an XML declaration, comments and a
 // document type, if it has any.
 func isSVG(head []byte) bool {
-	_, err := svgRoot(bytes.NewReader(head))
+	_, _, err := svgRoot(bytes.NewReader(head))
 	return err == nil
 }
 
-// svgRoot reads up to the start tag of the root element, which must be svg, and returns it.
-func svgRoot(r io.Reader) (xml.StartElement, error) {
+// svgRoot reads up to the start tag of the root element, which must be svg, and returns it, and whether it is an empty
+// element, which ends there.
+func svgRoot(r io.Reader) (root xml.StartElement, empty bool, err error) {
 	decoder := xml.NewDecoder(r)
 	decoder.Strict = false // for entities of the document type
 	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	for {
 		token, err := decoder.RawToken()
 		if err != nil {
-			return xml.StartElement{}, err
+			return root, false, err
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
 			if token.Name.Local != "svg" {
-				return token, errNotTaken
+				return root, false, errNotTaken
 			}
-			return token, nil
+			next, _ := decoder.RawToken() // also the end tag of one that is written without content
+			_, empty = next.(xml.EndElement)
+			return token, empty, nil
 		case xml.CharData:
 			if len(bytes.Trim(token, "\ufeff \t\r\n")) > 0 {
-				return xml.StartElement{}, errNotTaken
+				return root, false, errNotTaken
 			}
 		case xml.EndElement:
-			return xml.StartElement{}, errNotTaken
+			return root, false, errNotTaken
 		}
 	}
 }
 
-// copySVG copies an SVG, and measures it.
+// svgEnd matches the end tag of an element svg, and what stands behind it.
+var svgEnd = regexp.MustCompile(`</([\w.-]+:)?svg\s*>[^<]*(<!--(?s:.*)|<\?(?s:.*))?$`)
+
+// copySVG copies an SVG, and measures it. One whose last 64 KiB do not end its root element ends early.
 func copySVG(c *copier) {
 	c.info.Alpha = true
-	if root, err := svgRoot(bytes.NewReader(c.head(HeadSize))); err == nil {
+	root, empty, err := svgRoot(bytes.NewReader(c.head(HeadSize)))
+	if err == nil {
 		c.info.Width, c.info.Height = svgSize(root.Attr)
 	}
-	c.rest()
+	var last []byte
+	for c.err == nil && len(c.head(1)) > 0 {
+		n := c.r.Buffered()
+		last = append(last, c.head(n)...)
+		last = last[max(len(last)-maxTake, 0):]
+		c.copy(int64(n))
+	}
+	if c.err == nil && !empty && !svgEnd.Match(last) {
+		c.fail(io.EOF)
+	}
 }
 
 // svgSize returns width and height in pixels of CSS. What is missing, or relative to what is around the picture,
