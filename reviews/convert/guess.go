@@ -11,8 +11,8 @@ import (
 )
 
 // known has the names of columns for each field, the most specific first: those of well-known exports, and usual words
-// in English, German, French, Spanish, Italian and Dutch, without articles. They are compared as simpleName returns them.
-// Each export stands in testdata, with invented rows.
+// in English, German, French, Spanish, Italian and Dutch, without articles. They are compared as simpleName returns
+// them. Each export stands in testdata, with invented rows.
 var known = map[string]string{
 	"collection_id": "collection_id product_handle handle product_id commentpostid id_product product_sku sku " +
 		"abstract_product_sku entity_pk_value externalid asin product_code item_id article_id book_id listing_id " +
@@ -29,12 +29,13 @@ var known = map[string]string{
 		"artikelbezeichnung nom_produit titre_produit nombre_producto nome_prodotto productnaam property_name " +
 		"hotel_name listing_name restaurant_name business_unit_display_name product produkt artikel produit " +
 		"producto prodotto designation",
-	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungs_nr bewertungsnummer " +
-		"id_avis id_resena id_recensione beoordeling_id ugc_id id reviewidentifier identifiant identificador uuid",
-	"title": "review_title title headline review_headline summary subject titel uberschrift ueberschrift betreff titre " +
-		"titre_avis titulo titolo kop onderwerp titre_commentaire titulo_resena titulo_opinion titulo_comentario " +
-		"titolo_recensione titel_bewertung bewertungstitel rezensionstitel titel_beoordeling titel_recensie " +
-		"reviewtitel asunto oggetto objet",
+	"review_id": "review_id recommendationid commentid id_product_comment bewertungs_id bewertungs_nr " +
+		"bewertungsnummer id_avis id_resena id_recensione beoordeling_id ugc_id id reviewidentifier identifiant " +
+		"identificador uuid",
+	"title": "review_title title headline review_headline summary subject titel uberschrift ueberschrift betreff " +
+		"titre titre_avis titulo titolo kop onderwerp titre_commentaire titulo_resena titulo_opinion " +
+		"titulo_comentario titolo_recensione titel_bewertung bewertungstitel rezensionstitel titel_beoordeling " +
+		"titel_recensie reviewtitel asunto oggetto objet",
 	"body": "body review_content review_text review_text_published reviewmessage review_body commentcontent content " +
 		"product_comment reviewer_review my_review review message comment comments text detail description " +
 		"review_comment service_comment rezensionstext texte_avis contenu_avis texto_resena texto_opinion " +
@@ -59,12 +60,12 @@ var known = map[string]string{
 		"gesamtbewertung gesamtnote gesamtwertung bewertung note note_globale etoiles puntuacion valoracion " +
 		"calificacion estrellas voto valutazione stelle punteggio sterren score_totaal beoordeling waardering " +
 		"cijfer",
-	"author_name": "author_name reviewer_name reviewer_display_name display_name user_nickname nickname review_username " +
-		"consumer_display_name guest_name reviewer author commentauthor customer_name name user_name user " +
-		"benutzername nutzername name_kunde nom_utilisateur utilisateur nombre_usuario nome_utente nome_recensore " +
-		"gebruikersnaam naam_klant beoordelaar kundenname autor verfasser customer kunde nom auteur nom_client " +
-		"client pseudo nombre nombre_cliente cliente usuario nome autore nome_cliente utente naam klantnaam klant " +
-		"gebruiker",
+	"author_name": "author_name reviewer_name reviewer_display_name display_name user_nickname nickname " +
+		"review_username consumer_display_name guest_name reviewer author commentauthor customer_name name " +
+		"user_name user benutzername nutzername name_kunde nom_utilisateur utilisateur nombre_usuario nome_utente " +
+		"nome_recensore gebruikersnaam naam_klant beoordelaar kundenname autor verfasser customer kunde nom " +
+		"auteur nom_client client pseudo nombre nombre_cliente cliente usuario nome autore nome_cliente utente " +
+		"naam klantnaam klant gebruiker",
 	"author_email": "author_email reviewer_email customer_email email commentauthoremail user_email email_address " +
 		"review_user_email mail e_mail_adresse courriel adresse_email correo correo_electronico indirizzo_email " +
 		"emailadres mailadresse adresse_mail direccion_correo posta_elettronica",
@@ -79,8 +80,8 @@ var known = map[string]string{
 		"reply_text reply_body reply_content reply_message company_response store_reply owner_reply owner_answer " +
 		"owner_response management_response response_text response antwort antwort_handlers antwort_haendlers " +
 		"reponse_vendeur reponse respuesta risposta antwoord reactie",
-	"reply_created": "reply_created review_reply_update_time reply_date replied_at reply_created_at reply_date_created " +
-		"company_reply_date_utc company_reply_date company_reply_created_at comment_created_at " +
+	"reply_created": "reply_created review_reply_update_time reply_date replied_at reply_created_at " +
+		"reply_date_created company_reply_date_utc company_reply_date company_reply_created_at comment_created_at " +
 		"developer_reply_date_and_time response_date antwortdatum datum_antwort date_reponse fecha_respuesta " +
 		"data_risposta answer_date response_at responded_at answered_at client_response_date brand_response_date " +
 		"business_response_date developer_response_date developer_reply_date owner_response_date " +
@@ -90,7 +91,8 @@ var known = map[string]string{
 }
 
 // works are the columns of lists of books and films, whose titles, names and authors are not those of reviews.
-var works = setOf("bookid isbn isbn13 isbnuid letterboxduri imdbid imdbrating tmdbid movieid filmid director directors")
+var works = setOf("bookid isbn isbn13 isbnuid letterboxduri imdbid imdbrating tmdbid movieid filmid director " +
+	"directors")
 
 // hides matches names of columns that say whether a shop shows a row, and hiddenWords are what they say of others, both
 // as simpleName returns them.

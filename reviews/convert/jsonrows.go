@@ -368,9 +368,9 @@ func flatten(v jsontext.Value, at string, to *record) {
 // reviewLists matches the names of lists of reviews.
 var reviewLists = regexp.MustCompile(`(?i)^(product_?)?(reviews?|bewertungen|rezensionen|avis|reseñas|recensioni)$`)
 
-// guessRows returns the pointer to the lists of rows: the first list of objects that has the name of reviews, with * for
-// the names above it in which it differs from others of that name; otherwise the whole if it is an array or lines, the
-// first list of objects in an object, or all members of an object of objects.
+// guessRows returns the pointer to the lists of rows: the first list of objects that has the name of reviews, with *
+// for the names above it in which it differs from others of that name; otherwise the whole if it is an array or lines,
+// the first list of objects in an object, or all members of an object of objects.
 func guessRows(head []byte) string {
 	dec := jsontext.NewDecoder(bytes.NewReader(head), jsontext.AllowDuplicateNames(true))
 	first, objects, others, values, array := "", 0, 0, 0, false
