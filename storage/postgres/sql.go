@@ -14,7 +14,8 @@ import (
 // update or not at all. Use it in the goroutine of the update's function, and until that function returns. Commit and
 // Rollback of the result are errors: the update ends the transaction. To undo a part, Begin a nested transaction, whose
 // Rollback holds for the update's writes through t, too. Names without a schema are those of the search path: of the
-// address of Open, and of the pool that New takes.
+// address of Open, and of the pool that New takes. SET LOCAL changes a setting until the update ends. SET does so for
+// all later updates on its connection: SET search_path may make them fail.
 //
 // An update that shares its commit with others is called again, alone; UpdateOptions.Large avoids that. Rows that are
 // not closed when the function returns make the update fail, and so do a failed statement that was not undone and SQL

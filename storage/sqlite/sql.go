@@ -18,7 +18,8 @@ import (
 // SQL returns the transaction of an update for SQL over tables of the program's own, which are committed with the
 // update or not at all. Use it in the goroutine of the update's function, and until that function returns. Commit and
 // Rollback of the result are errors: the update ends the transaction. To undo a part, execute SAVEPOINT and ROLLBACK
-// TO, which hold for the update's writes through t, too. Foreign keys are enforced.
+// TO, which hold for the update's writes through t, too. Foreign keys are enforced. All updates share a connection:
+// what a PRAGMA sets and ATTACH adds stays for those that follow.
 //
 // An update that shares its commit with earlier ones is called again, alone; UpdateOptions.Large avoids that. A query
 // is read whole before its first row is returned. Rows that are not closed when the function returns make the update
