@@ -12,8 +12,8 @@ import (
 // addVersion stores the draft as a version of an app, and records the change. It is the last step of CreateApp, Patch
 // and Restore, which have checked the rights of the caller and the draft. They fill the type of c and
 // what the request says. next describes the new version: its number follows that of the latest one, and is 0 for a new
-// app. addVersion returns ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check if
-// that rejects the change. In both cases the transaction is rolled back.
+// app. addVersion returns ErrTooLarge if the JSON of the app has more than most bytes, and the error of Options.Check
+// if that rejects the change. In both cases the transaction is rolled back.
 func (s *Session) addVersion(ctx context.Context, tx *writer, c Change, next App, d draft, most int) (App, error) {
 	last, err := tx.latest(ctx, next.ID)
 	if err != nil && !errors.Is(err, vitrine.ErrNotFound) {

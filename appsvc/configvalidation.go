@@ -214,6 +214,7 @@ func (r *reader) unknownComponent(ctx context.Context, ref ComponentRef) error {
 	for _, c := range versions[max(0, len(versions)-5):] {
 		latest = append(latest, c.Version)
 	}
-	return fault.Unprocessable(vitrine.CodeUnknownComponent, "", "there is no component %q version %q: the latest are %s",
+	return fault.Unprocessable(vitrine.CodeUnknownComponent, "",
+		"there is no component %q version %q: the latest are %s",
 		ref.Name, ref.Version, strings.Join(latest, ", "))
 }

@@ -100,15 +100,15 @@ type Options struct {
 	//
 	//   - To reject the change, return an *Error with a Kind and a Reason, which people read. ErrUnprocessable and
 	//     ErrForbidden are right. ErrConflict is not: callers take it for a stale version, read the app again and
-	//     repeat the change. Leave the Code empty, which stands for CodeRule, or take one of package vitrine's, since clients
-	//     over HTTP know no others. The Pointer leads into the app, such as /elements/0/config/slug; an error of Patch
-	//     has it in the patched document.
+	//     repeat the change. Leave the Code empty, which stands for CodeRule, or take one of package vitrine's, since
+	//     clients over HTTP know no others. The Pointer leads into the app, such as /elements/0/config/slug; an error
+	//     of Patch has it in the patched document.
 	//   - An error that wraps one of these Kinds becomes such an *Error: ErrInvalid, ErrForbidden, ErrNotFound,
 	//     ErrConflict, ErrTooLarge and ErrUnprocessable.
 	//   - Any other error means that the rule has failed, such as one of the store, of SQL, or sql.ErrNoRows. It is
 	//     returned as it is, and is an internal error over HTTP, whose text is logged and not sent. If it means that
-	//     the change is wrong, as one of a foreign key may, return an *Error in its place. ErrBusy, ErrFull, ErrUnknown,
-	//     context.Canceled and context.DeadlineExceeded count as failures, whatever else the error wraps.
+	//     the change is wrong, as one of a foreign key may, return an *Error in its place. ErrBusy, ErrFull,
+	//     ErrUnknown, context.Canceled and context.DeadlineExceeded count as failures, whatever else the error wraps.
 	//
 	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned. With CodeRule
 	// the console shows the sentence of the rule. For ErrNotFound and ErrTooLarge, whose codes are those of the kinds,
@@ -117,8 +117,8 @@ type Options struct {
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be called
 	// several times for one call, since a store may run a transaction again. Other writers may wait while it runs, so
 	// it should decide from its arguments and from rows of its own (Change.Rows), and ask nothing over a network. It
-	// must call no Service: with its ctx a write fails, and with another one it waits for itself. For EraseDeleted by is
-	// the zero Caller.
+	// must call no Service: with its ctx a write fails, and with another one it waits for itself. For EraseDeleted by
+	// is the zero Caller.
 	Check func(ctx context.Context, by vitrine.Caller, c Change) error
 }
 

@@ -303,7 +303,8 @@ func (s *Session) Upload(ctx context.Context, lib Library, in UploadRequest, bod
 	if err != nil {
 		return Asset{}, err
 	}
-	f := fileRecord{ID: s.service.newFileID(), Name: in.Name, Title: in.Title, Alt: in.Alt, By: s.by.URN, Focus: Focus{0.5, 0.5}}
+	f := fileRecord{ID: s.service.newFileID(), Name: in.Name, Title: in.Title, Alt: in.Alt, By: s.by.URN,
+		Focus: Focus{0.5, 0.5}}
 	return s.keep(ctx, lib, f, body, func(req *request, f fileRecord) (assetRecord, error) {
 		d, err := f.draft(in.Folders, req.limits)
 		if err == nil {

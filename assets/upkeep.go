@@ -80,8 +80,8 @@ type FileRequest struct {
 	Width    int // 320, 640, 1280 or 2560, for a picture that is not wider; 0 = as it was uploaded
 }
 
-// File is a file to be sent. Its bytes are read while they are sent, and reading ends with an error, after a MiB at most,
-// once the file is replaced, removed, or in deleted folders alone.
+// File is a file to be sent. Its bytes are read while they are sent, and reading ends with an error, after a MiB at
+// most, once the file is replaced, removed, or in deleted folders alone.
 type File struct {
 	ID      string
 	Name    string

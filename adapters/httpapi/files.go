@@ -196,8 +196,8 @@ func (a assetRoutes) file(c *call) error {
 	return from.err
 }
 
-// oneRange matches a header Range with one range of bytes. Any other header counts as if there were none: HTTP demands it
-// of other units, and allows it of what is malformed.
+// oneRange matches a header Range with one range of bytes. Any other header counts as if there were none: HTTP demands
+// it of other units, and allows it of what is malformed.
 var oneRange = regexp.MustCompile(`^bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*$`)
 
 // before reports whether one number in digits is less than another one.

@@ -82,8 +82,8 @@ func convertReviews(f *flag.FlagSet) action {
 		"write the rows that were rejected to `FILE`, with the reasons, to be mended and converted again")
 	written := outFlag(f)
 	return func(ctx context.Context, p *program) (err error) {
-		request := convert.Request{Source: *source, Scale: scale, Dates: *dates, Zone: *zone, Charset: *charset, Fill: *fill,
-			MaxLine: *maxLine << 20}
+		request := convert.Request{Source: *source, Scale: scale, Dates: *dates, Zone: *zone, Charset: *charset,
+			Fill: *fill, MaxLine: *maxLine << 20}
 		if *mapping != "" {
 			text, err := os.ReadFile(*mapping)
 			if err == nil {

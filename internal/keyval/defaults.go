@@ -21,8 +21,8 @@ func Clock(db storage.Store, now func() time.Time) func() time.Time {
 	return now
 }
 
-// Secrets returns a function that gives 32 bytes that nobody can guess. On a store for golden tests they are derived from
-// its identity and its next id.
+// Secrets returns a function that gives 32 bytes that nobody can guess. On a store for golden tests they are derived
+// from its identity and its next id.
 func Secrets(db storage.Store) func() [32]byte {
 	d := storage.DefaultsOf(db)
 	return func() (secret [32]byte) {

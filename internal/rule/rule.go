@@ -34,9 +34,9 @@ func Outside(ctx context.Context) error {
 	if ctx.Value(asking{}) == nil {
 		return nil
 	}
-	return errors.New("a rule (Options.Check) writes through a Service, which would wait for the change that the rule " +
-		"is asked about: write rows by Change.Rows and tables by Change.Tx, and do what comes after the change in " +
-		"vitrine.Follow")
+	return errors.New("a rule (Options.Check) writes through a Service, which would wait for the change that the " +
+		"rule is asked about: write rows by Change.Rows and tables by Change.Tx, and do what comes after the change " +
+		"in vitrine.Follow")
 }
 
 type checkKind struct {

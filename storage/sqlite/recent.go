@@ -37,8 +37,9 @@ const (
 	mostRecentValue = 64 << 10
 )
 
-// indexes has the open index of each path. When a process closes a file, it loses all its locks on that file, also those
-// of SQLite's own descriptors. So an index stays open until SQLite has removed it, and the next store there shares it.
+// indexes has the open index of each path. When a process closes a file, it loses all its locks on that file, also
+// those of SQLite's own descriptors. So an index stays open until SQLite has removed it, and the next store there
+// shares it.
 var indexes = struct {
 	sync.Mutex
 	open map[string]*os.File
