@@ -64,11 +64,11 @@ func TestTheSampleDataHaveSomethingToShow(t *testing.T) {
 		}
 	})
 	t.Run("a component whose second version breaks elements of the first", func(t *testing.T) {
-		poll, err := apps.As(by).ComponentVersion(ctx, "@demo/poll", "2.0.0")
+		poll, err := apps.As(by).ComponentVersion(ctx, "@demo/poll", "2.1.0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		manifest := strings.Replace(string(poll.Manifest), `"version":"2.0.0"`, `"version":"2.0.1"`, 1)
+		manifest := strings.Replace(string(poll.Manifest), `"version":"2.1.0"`, `"version":"2.1.1"`, 1)
 		manifest = strings.Replace(manifest, `"id":"`+poll.ID+`",`, "", 1)
 		developer := by
 		developer.Components = true
