@@ -20,11 +20,11 @@ var known = map[string]string{
 		"product_number artikelnummer artikel_nr produkt_nr produktid ref_produit id_produit reference " +
 		"id_producto id_prodotto codice_prodotto productnummer reference_article id_article code_produit " +
 		"code_article codigo_producto codigo_articulo id_articulo codice_articolo id_articolo riferimento " +
-		"artikelcode produktnummer produktcode bestellnummer referencia productname product_title artikelname " +
-		"produktname produkttitel nom_produit nombre_producto nome_prodotto productnaam hotel_name listing_name " +
-		"restaurant_name reference_produit referencia_producto property_name location_name business_name " +
-		"business_unit business_unit_identifying_name domain domain_url website_url product produkt artikel " +
-		"produit article producto articulo prodotto articolo listing hotel",
+		"artikelcode produktnummer produktcode bestellnummer referencia reference_produit referencia_producto " +
+		"product produkt artikel produit article producto articulo prodotto articolo listing hotel productname " +
+		"product_title artikelname produktname produkttitel nom_produit nombre_producto nome_prodotto " +
+		"productnaam hotel_name listing_name restaurant_name property_name location_name business_name " +
+		"business_unit business_unit_identifying_name domain domain_url website_url",
 	"collection_title": "collection_title product_title product_name item_name produktname artikelname produkttitel " +
 		"artikelbezeichnung nom_produit titre_produit nombre_producto nome_prodotto productnaam property_name " +
 		"hotel_name listing_name restaurant_name business_unit_display_name product produkt artikel produit " +
