@@ -481,7 +481,7 @@ export function view({ session, api, params, query, signal, live, shell }) {
 					{ type: "button", class: "bare open", onclick: () => details(asset) },
 					h("span", { class: "strong" }, marked(name)),
 					" ",
-					h("span", { class: "detail" }, file && [marked(authorOf(asset)), " "], time(asset.createdAt)),
+					h("span", { class: "detail" }, file && marked(authorOf(asset)), file && " ", time(asset.createdAt)),
 				),
 				why && h("span", { class: "tag" }, why),
 				said !== name && h("p", null, marked(said)),

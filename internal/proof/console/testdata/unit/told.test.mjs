@@ -9,11 +9,15 @@ const codes = JSON.parse(readFileSync(process.env.VITRINE_OPENAPI, "utf8")).comp
 	.enum;
 
 test("each code of the service has words of the page's own", () => {
-	for (const code of [...codes, "offline"].filter((code) => code !== "rule")) {
+	for (const code of [...codes, "offline"].filter((code) => !["rule", "wrong_state"].includes(code))) {
 		const words = told(new ApiError("RAW", { status: 400, code }));
 		assert.match(words, /^[A-Z][^_]*\.$/, code);
 		assert.ok(!words.includes("RAW") && !words.includes(`(${code})`), `${code}: ${words}`);
 	}
+});
+
+test("what cannot be done at the moment is said in full", () => {
+	assert.equal(told(new ApiError("it is done already", { code: "wrong_state" })), "It is done already.");
 });
 
 test("a rule of the program around the service speaks for itself", () => {
