@@ -167,7 +167,8 @@ func (w *pages) deliver(a http.ResponseWriter, r *http.Request) {
 func (w *pages) put(id string, elements ...deliveredElement) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.apps["production "+id] = deliveredApp{ID: id, Tag: "production", Version: 3, Title: "T " + id, Elements: elements}
+	w.apps["production "+id] = deliveredApp{ID: id, Tag: "production", Version: 3, Title: "T " + id,
+		Elements: append([]deliveredElement{}, elements...)} // [] in JSON, also without elements
 }
 
 func (w *pages) element(key, text string) deliveredElement {
