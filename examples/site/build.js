@@ -57,7 +57,7 @@ ${main}
 function nameOf({ id, title, elements }, taken) {
 	const slugs = elements.map(({ config }) => /** @type {{slug?: unknown}} */ (config).slug);
 	// Other components may let editors write anything there, such as ../index.
-	const slug = slugs.find((slug) => typeof slug === "string" && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug));
+	const slug = slugs.filter((slug) => typeof slug === "string").find((slug) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug));
 	if (!slug) return id;
 	if (!taken.includes(slug)) return slug;
 	console.warn(`another page is called ${slug} already, so that of "${title}" is ${id}`);

@@ -143,7 +143,7 @@ func TestSite(t *testing.T) {
 
 	// The preview of the console has the style sheet of the site.
 	editor := w.signIn(ann, "/apps/"+app)
-	editor.Click(named("Run components of this store"))
+	editor.Click(named("Show the preview"))
 	editor.shows("Tea <i> It is hot. Read more")
 	width := ""
 	for end := time.Now().Add(20 * time.Second); width != "704px"; time.Sleep(20 * time.Millisecond) {
