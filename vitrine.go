@@ -483,7 +483,7 @@ const (
 //
 // Follow also returns ErrInvalid for a name of another length, ErrClosed if the store was closed, and the error of a
 // feed that does not go on from the position, as after a restore, unless FollowOptions.Begin says where to begin.
-// The tests of examples/embed have an example of this, and one of Unique.
+// The README of examples/embed has a program that does this.
 func Follow[E any](
 	ctx context.Context, db storage.Store, name string, from Feed[E], handle func(ctx context.Context, e E) error,
 	options ...FollowOptions,
@@ -646,7 +646,9 @@ func (f *follower[E]) again(ctx context.Context, what string, do func() error) e
 //		err = vitrine.Unique(ctx, c.Rows("slugs"), c.AppID, slugs(c.Old), slugs(c.New))
 //	}
 //
-// If another object has a value, Unique returns ErrUnprocessable with the code CodeRule; set its Pointer.
+// So the latest versions have no slug twice. What a tag shows may be an older version, with a slug that has become free
+// since. If another object has a value, Unique returns ErrUnprocessable with the code CodeRule and the value in its
+// Reason; set its Pointer. The rows are hashes: to find an object by its value, keep a table of your own.
 func Unique(ctx context.Context, rows storage.Tx, id string, before, after []string) error {
 	all := slices.Concat(after, before)
 	owners, err := rows.Get(ctx, hashed(all)...)

@@ -62,9 +62,11 @@ type Change struct {
 	Note string // of the new version, or of the move of a tag; "" for none
 
 	Restored vitrine.Version // the version whose content an AppRestored brings back
-	Tag      string          // name of the tag of TagSet and TagDeleted
-	Rollback bool            // a TagSet or TagDeleted rolls an earlier move back
-	Release  string          // id of the release that a TagSet or TagDeleted is of; "" = none
+	// Tag is the name of the tag of TagSet and TagDeleted. AppDeleted takes all tags along, and AppUndeleted brings
+	// them back, without a change for each.
+	Tag      string
+	Rollback bool   // a TagSet or TagDeleted rolls an earlier move back
+	Release  string // id of the release that a TagSet or TagDeleted is of; "" = none
 
 	// Component is the new version of ComponentCreated. ComponentDeleted gives its Name alone.
 	Component Component
@@ -81,7 +83,7 @@ type Change struct {
 // before the first Service with the rule is made, and to read them outside of Check, use the store:
 //
 //	err := db.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
-//		return storage.Sub(tx, "apps x/titles/").Put(ctx, entries...)
+//		return vitrine.Unique(ctx, storage.Sub(tx, "apps x/titles/"), app.ID, nil, []string{app.Title})
 //	})
 //	err = db.View(ctx, func(r storage.Reader) error {
 //		for e, err := range r.Scan(ctx, storage.Prefix("apps x/titles/")) {

@@ -47,6 +47,7 @@ func (p *program) handler() (http.Handler, error) {
 	people := console.Before(api, base,
 		console.New(console.Config{Title: "Example", AssetPrefix: config.AssetPrefix, SignIn: "/sign-in"}))
 	mux.Handle(base+"/", page.Before(people, base)) // the script that pages load
+	mux.Handle("/healthz", api)
 	mux.Handle("GET /titles", known(http.HandlerFunc(p.titles)))
 	mux.HandleFunc("GET /sign-in", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("session") == "" {
