@@ -21,7 +21,8 @@ func addAppTools(s *sdk.Server) {
 	tool(s, reads, "find_apps", "Find apps", `Finds apps, the last changed first, by words of the title, by words of the
 texts in configs (in: content), a group, a component or a tag. Use it first, to get the id of an app. A search in
 content shows where the words are, and get_app the rest. To find the apps that show a picture, search in content for its
-address without what follows the question mark.`, findApps)
+address without what follows the question mark. Only latest versions are searched: what visitors see by a tag may be an
+earlier one, with other words and pictures.`, findApps)
 	tool(s, reads, "get_app", "Read an app", `Reads a version of an app, element by element with their keys and configs:
 the latest one, or one by its number or by a tag such as production. Use it before edit_app. It changes
 nothing.`, getApp)
@@ -168,6 +169,7 @@ type openComment struct {
 	Pointer string `json:"pointer,omitzero"`
 	Text    string `json:"text"`
 	By      string `json:"by"`
+	Agent   string `json:"agent,omitzero" jsonschema:"name of the key, if an assistant wrote it"`
 }
 
 // mostPart is how many bytes of a JSON text a result has at most; in a string they can be twice as many.
@@ -179,6 +181,9 @@ func getApp(c *call, in getAppInput) (out shownApp, err error) {
 		return out, err
 	}
 	v := vitrine.NewVersion(at[0])
+	if in.Tag != "" && in.Version != "" {
+		return out, fault.Invalid("/tag", "want a version or a tag, and not both")
+	}
 	if in.Cursor == "" {
 		if v, err = c.version(in.ID, cmp.Or(in.Tag, in.Version)); err != nil {
 			return out, err
@@ -223,7 +228,7 @@ func getApp(c *call, in getAppInput) (out shownApp, err error) {
 	}
 	comments, err := c.apps.ListComments(c.Context(), appsvc.ListCommentsRequest{AppID: in.ID, Open: true, Limit: 20})
 	for _, o := range comments.Items {
-		shown := openComment{o.ID, o.Element, o.Pointer, cut(o.Text, mostDescription), o.By}
+		shown := openComment{o.ID, o.Element, o.Pointer, cut(o.Text, mostDescription), o.By, o.Agent}
 		if left.takes(shown) {
 			out.Comments = append(out.Comments, shown)
 		}
@@ -320,6 +325,7 @@ type edited struct {
 	Difference []jsontext.Value `json:"difference,omitempty" jsonschema:"without long values"`
 	Cursor     string           `json:"cursor,omitzero" jsonschema:"for compare_versions, which has all"`
 	DryRun     bool             `json:"dryRun,omitzero" jsonschema:"nothing was stored"`
+	URL        string           `json:"url" jsonschema:"where the person looks at the app"`
 }
 
 func createApp(c *call, in createInput) (out edited, err error) {
@@ -332,7 +338,7 @@ func createApp(c *call, in createInput) (out edited, err error) {
 		create.Elements = append(create.Elements, element)
 	}
 	app, err := c.apps.CreateApp(c.Context(), create)
-	return edited{ID: app.ID, Version: app.Version}, err
+	return edited{ID: app.ID, Version: app.Version, URL: c.addressOf(app.ID)}, err
 }
 
 // element returns an element with the latest version of its component, if it names none.
@@ -420,6 +426,10 @@ func proposeRelease(c *call, in releaseInput) (out proposal, err error) {
 		rel, err = c.apps.UpdateRelease(c.Context(), appsvc.UpdateReleaseRequest{ID: in.ID, Version: rel.Version,
 			Name: in.Name, Note: in.Note, Moves: release.Moves, Ask: in.Ask})
 	}
-	return proposal{rel.ID, rel.Version, string(rel.State), rel.Needs, c.Absolute("/#/releases/" + rel.ID),
-		"A person looks at it in the console, and runs it. Nothing is published before."}, err
+	next := "A person looks at it in the console, and runs it. Nothing is published before."
+	if rel.Needs > 0 {
+		next = fmt.Sprintf("People have to approve it first, %d of them and not the one you work for. Then somebody "+
+			"runs it in the console. Nothing is published before.", rel.Needs)
+	}
+	return proposal{rel.ID, rel.Version, string(rel.State), rel.Needs, c.Absolute("/#/releases/" + rel.ID), next}, err
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -78,7 +79,8 @@ func editApp(c *call, in editInput) (out edited, err error) {
 	if err != nil {
 		return out, err
 	}
-	out = edited{ID: app.ID, Version: app.Version, DryRun: in.DryRun, Difference: []jsontext.Value{}}
+	out = edited{ID: app.ID, Version: app.Version, DryRun: in.DryRun, Difference: []jsontext.Value{},
+		URL: c.addressOf(app.ID)}
 	if p.Empty() {
 		return out, nil
 	}
@@ -87,6 +89,9 @@ func editApp(c *call, in editInput) (out edited, err error) {
 		session = session.Trying()
 	}
 	made, err := session.Patch(c.Context(), in.ID, bytes.NewReader(patch))
+	if e, ok := errors.AsType[*vitrine.Error](err); ok && e.Code == vitrine.CodeStaleVersion { // since it was read
+		return out, c.stale(in.ID, seen, e.Version)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -94,6 +99,9 @@ func editApp(c *call, in editInput) (out edited, err error) {
 	out.Version, out.Difference, out.Cursor = diff.To, diff.Difference, diff.Cursor
 	return out, err
 }
+
+// addressOf returns the address of an app in the console.
+func (c *call) addressOf(id string) string { return c.Absolute("/#/apps/" + id) }
 
 // stale returns the error of an edit of a version that is not the latest one.
 func (c *call) stale(id string, seen, latest vitrine.Version) error {

@@ -33,16 +33,17 @@ type me struct {
 	Agent     string   `json:"agent" jsonschema:"name of your key, which stands at what you write"`
 	Moderates []string `json:"moderates" jsonschema:"URNs of networks and sites"`
 	Reads     []string `json:"reads" jsonschema:"URNs of networks and sites, to be read alone"`
+	Roles     []string `json:"roles" jsonschema:"for folders of the asset library"`
 }
 
 func getMe(c *call, _ struct{}) (me, error) {
-	out := me{URN: c.By.URN, Agent: c.By.Agent, Moderates: []string{}, Reads: []string{}}
+	out := me{URN: c.By.URN, Agent: c.By.Agent, Moderates: []string{}, Reads: []string{}, Roles: []string{}}
 	left := room(mostList)
-	for i, urns := range [][]string{c.By.Moderates, c.By.Reads} {
-		for _, urn := range urns {
-			if left.takes(urn) {
-				to := []*[]string{&out.Moderates, &out.Reads}[i]
-				*to = append(*to, urn)
+	for i, names := range [][]string{c.By.Moderates, c.By.Reads, c.By.Roles} {
+		for _, name := range names {
+			if left.takes(name) {
+				to := []*[]string{&out.Moderates, &out.Reads, &out.Roles}[i]
+				*to = append(*to, name)
 			}
 		}
 	}
@@ -140,7 +141,8 @@ func restoreVersion(c *call, in restoreInput) (out edited, err error) {
 		return out, err
 	}
 	diff, err := compareVersions(c, compareInput{ID: in.ID, From: seen.String(), To: made.Version.String()})
-	return edited{ID: made.ID, Version: made.Version, Difference: diff.Difference, Cursor: diff.Cursor}, err
+	return edited{ID: made.ID, Version: made.Version, Difference: diff.Difference, Cursor: diff.Cursor,
+		URL: c.addressOf(made.ID)}, err
 }
 
 type findPeopleInput struct {

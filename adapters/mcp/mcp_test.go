@@ -274,7 +274,15 @@ func TestAStaleEditIsAnsweredWithTheDifference(t *testing.T) {
 		text(stale, "difference", 0, "value") != "b" {
 		t.Errorf("%v", stale)
 	}
-	w.want("edit_app", edit(text(stale, "version"), "c"))
+	made := w.want("edit_app", edit(text(stale, "version"), "c"))
+	if !strings.HasSuffix(text(made, "url"), "/#/apps/"+id) {
+		t.Errorf("%v", made)
+	}
+	w.refused("invalid", "/tag", "get_app", object{"id": id, "version": "1", "tag": "production"})
+	w.want("comment", object{"id": id, "text": "Is this right?"})
+	if shown := w.want("get_app", object{"id": id}); text(shown, "comments", 0, "agent") == "" {
+		t.Errorf("%v", shown)
+	}
 }
 
 // What is long comes in parts, none of which has more than 25,000 characters, and all of which make the whole.
