@@ -68,7 +68,21 @@ func plainer(f *flag.FlagSet, err error) error {
 	}
 	said = missingWord.ReplaceAllString(said, "-$1: a value is missing")
 	said = wrongBool.ReplaceAllString(said, "-$2=$1: want true or false")
-	return errors.New(wrongValue.ReplaceAllString(said, "-$2=$1: $3"))
+	if m := wrongValue.FindStringSubmatch(said); m != nil {
+		return fmt.Errorf("-%s=%s: %s", m[2], m[1], wanted(f.Lookup(m[2]), m[3]))
+	}
+	return errors.New(said)
+}
+
+// wanted returns what is wrong with the value of a flag, of which package flag may say "parse error" alone.
+func wanted(one *flag.Flag, said string) string {
+	switch {
+	case isBool(one):
+		return "want true or false"
+	case said == "parse error": // no flag is a plain number
+		return "want a time with its unit, such as 30s"
+	}
+	return said
 }
 
 // nearestFlag returns the flag whose name is a typing mistake away from the given one, "" if there is none.
@@ -109,10 +123,7 @@ func (p *program) parseEnvironment(f *flag.FlagSet) (err error) {
 		}
 		p.variables = append(p.variables, one.Name)
 		if wrong := f.Set(one.Name, value); wrong != nil {
-			if isBool(one) {
-				wrong = errors.New("want true or false")
-			}
-			err = fmt.Errorf("%s=%q: %w", variable(one.Name), value, wrong)
+			err = fmt.Errorf("%s=%q: %s", variable(one.Name), value, wanted(one, wrong.Error()))
 		}
 	})
 	return err

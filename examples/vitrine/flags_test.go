@@ -57,6 +57,7 @@ func TestMistakesInFlagsAreTold(t *testing.T) {
 		"-spam":           "there is no flag -spam; -h lists the flags",
 		"-db":             "-db: a value is missing",
 		"-demo=perhaps":   `-demo="perhaps": want true or false`,
+		"-public-cache=9": `-public-cache="9": want a time with its unit, such as 30s`,
 		"-keep-changes 3": `-keep-changes="3": want a duration above 0 with its unit, such as 12h or 30d`,
 	} {
 		f, _ := commands()[0].flags()
@@ -122,6 +123,7 @@ func TestABadValueNamesItsVariable(t *testing.T) {
 			`VITRINE_TTL="-1h": want a duration above 0`},
 		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0", 2, "(-db comes from VITRINE_DB)"},
 		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0 -db x://y", 2, "addresses"},
+		{"VITRINE_PUBLIC_CACHE=9", "serve", 2, `VITRINE_PUBLIC_CACHE="9": want a time with its unit, such as 30s`},
 		{"VITRINE_JSON=7", "reviews check x", 2, `VITRINE_JSON="7": want true or false`},
 	} {
 		out := run(t, dir, []string{c.environment}, strings.Fields(c.args)...)
