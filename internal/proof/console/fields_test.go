@@ -75,7 +75,7 @@ func fieldsOfSchemas(t *testing.T, l look) {
 	}
 	p.Until(`() => {
 		const fixed = [...document.querySelectorAll(".card .body .tools")].filter((x) => x.textContent.includes("read only")).map((x) => x.closest(".field, .group"));
-		return fixed.length === 6 && !fixed.some((x) => [...x.querySelectorAll("button")].some((y) => y.checkVisibility()));
+		return fixed.length === 6 && !fixed.some((x) => [...x.querySelectorAll("button:not([aria-expanded])")].some((y) => y.checkVisibility()));
 	}`)
 	p.See(field("layout") + `/option[.="One row"]`)
 	shows := func(name, want string) {
