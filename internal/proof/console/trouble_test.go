@@ -139,7 +139,7 @@ func TestRefusals(t *testing.T) {
 			input.dispatchEvent(new Event("input"));
 		}`
 		p.Run(new(any), "async "+typed, 1<<20)
-		p.See(`//*[contains(@class, "trouble") and contains(., "at most 1048576 are allowed")]`)
+		p.See(`//*[contains(@class, "trouble") and contains(., "This is more than the service takes")]`)
 		p.Until(`() => document.querySelector(".card input").value.length === 1 << 20`)
 		p.Run(new(any), "async "+typed, 3)
 		w.stored(id, `{"a":"xxx"}`)
