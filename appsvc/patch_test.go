@@ -189,7 +189,8 @@ func TestPatch(t *testing.T) {
 		{name: "an unknown component version",
 			patch: op(`{"op":"replace","path":"/apps/0/elements/0/component/version","value":"3"}`),
 			err:   vitrine.ErrUnprocessable,
-			says:  `/apps/0/elements/0/component: there is no component "text" version "3": the latest are 1.0.0, 2.0.0`},
+			says: `/apps/0/elements/0/component: ` +
+				`there is no component "text" version "3": the latest are 1.0.0, 2.0.0`},
 		{name: "a config that is no object",
 			patch: op(`{"op":"replace","path":"/apps/0/elements/1/config","value":[1]}`), err: vitrine.ErrUnprocessable,
 			says: "elements/1/config"},

@@ -107,12 +107,14 @@ func TestSchemaWarnings(t *testing.T) {
 		{"alternatives by constants", `{"oneOf":[{"const":{"format":"date"}},{"const":{"format":"time"}}]}`, nil},
 		{"a known format", `{"properties":{"a":{"format":"date-time"},"b":{"format":"idn-email"}}}`, nil},
 		{"an unknown format", `{"properties":{"a":{"format":"datetime"},"b":{"format":"color"}}}`,
-			[]string{`/properties/a/format the format "datetime" is not known and has no effect: date-time may be meant`}},
+			[]string{`/properties/a/format the format "datetime" is not known and has no effect: ` +
+				`date-time may be meant`}},
 		{"formats that nothing is like", `{"properties":{"a":{"format":"isbn"},"b":{"format":"urk"}}}`,
 			[]string{`/properties/a/format the format "isbn" is not known and has no effect`,
 				`/properties/b/format the format "urk" is not known and has no effect`}},
 		{"a misspelt format of fields for files", `{"format":"vitrine-pictur"}`,
-			[]string{`/format the format "vitrine-pictur" is not known and has no effect: vitrine-picture may be meant`}},
+			[]string{`/format the format "vitrine-pictur" is not known and has no effect: ` +
+				`vitrine-picture may be meant`}},
 		{"formats of fields for files", `{"properties":{"a":{"format":"vitrine-picture"},"b":{"format":"vitrine-video"},
 			"c":{"format":"vitrine-sound"},"d":{"format":"vitrine-file"},"e":{"format":"vitrine-folder"}}}`, nil},
 		{"a format of one's own", `{"format":"sku"}`, nil},

@@ -59,8 +59,8 @@ func ExampleService() {
 	// false none
 }
 
-// A picture is put into the library, and its address into an app. The server has the base path /cms. The store is one for
-// golden tests: anywhere else the id in the address cannot be guessed.
+// A picture is put into the library, and its address into an app. The server has the base path /cms. The store is one
+// for golden tests: anywhere else the id in the address cannot be guessed.
 func ExampleSession_Upload() {
 	ids := 0
 	db := memory.New(memory.Options{Seed: "golden", NewID: func() string { ids++; return fmt.Sprint("id-", ids) }})

@@ -278,7 +278,8 @@ type UploadRequest struct {
 //   - ErrTooLarge if the file is longer than Limits.File;
 //   - ErrBusy if there is no memory for the picture in time.
 //
-// An error of body is returned as it is. The body may be a [Reserver]. Asset.Attachments has the address of the file.
+// An error of body is returned as it is. The body may be a [Reserver]. Asset.Attachments returns the address of the
+// file.
 func (s *Session) Upload(ctx context.Context, lib Library, in UploadRequest, body io.Reader) (Asset, error) {
 	s = s.calls("Upload")
 	lim := s.service.limits

@@ -52,9 +52,9 @@ type provenance struct {
 type provenanceKey struct{}
 
 // RequestToken returns the token of a request: the one in the header "Authorization: svctoken <token>" or
-// "Authorization: Bearer <token>", or in the query parameter svctoken, which is key below x/public/ (see OfPage). The
-// error wraps ErrUnauthenticated if there is no token, more than one, an Authorization header of another scheme, or a
-// token of more than Limits.Token bytes.
+// "Authorization: Bearer <token>", or in the query parameter svctoken. Below x/public/ the parameter is called key (see
+// OfPage). The error wraps ErrUnauthenticated if there is no token or more than one, if the scheme of the header is
+// another one, and if the token has more than Limits.Token bytes.
 //
 // Call it inside Config.Authenticate, with the request given there or a copy that keeps its context. The
 // handler then knows that the identity comes from a token that the client sent on purpose. Every other

@@ -9,6 +9,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
@@ -106,20 +107,14 @@ func findAssets(c *call, in findAssetsInput) (out foundAssets, err error) {
 	if in.Type != "" {
 		search.Types = []string{in.Type}
 	}
-	err = halving(40, func(limit int, left *room) (bool, error) {
+	out.Assets, out.Cursor, err = pageOf(40, func(limit int) (all vitrine.Page[assets.Asset], err error) {
 		search.Limit = limit
 		page, err := c.assets.Search(c.Context(), c.libraryOf(in.Library), search)
-		fit := true
-		out = foundAssets{Assets: []foundAsset{}, Total: page.Total}
-		for _, a := range page.Assets {
-			shown := shownAsset(a)
-			fit, out.Assets = fit && left.takes(shown), append(out.Assets, shown)
+		if all.Items, out.Total = page.Assets, page.Total; page.HasPrev {
+			all.Next = page.Prev
 		}
-		if page.HasPrev {
-			out.Cursor = page.Prev
-		}
-		return fit, err
-	})
+		return all, err
+	}, shownAsset)
 	return out, err
 }
 
@@ -151,16 +146,12 @@ func findFolders(c *call, in findFoldersInput) (out foundFolders, err error) {
 		}
 		list.Paths = []string{strings.TrimSuffix(f.Path, "/") + "/" + f.ID}
 	}
-	err = halving(40, func(limit int, left *room) (bool, error) {
+	out.Folders, out.Cursor, err = pageOf(40, func(limit int) (vitrine.Page[assets.Folder], error) {
 		list.Limit = limit
 		page, err := c.assets.ListFolders(c.Context(), lib, list)
-		fit := true
-		out = foundFolders{Folders: []shownFolder{}, Cursor: page.Next}
-		for _, f := range page.Items {
-			shown := shownFolder{foundFolder{f.ID, cut(f.Label, mostDescription)}, f.Path, len(f.Children)}
-			fit, out.Folders = fit && left.takes(shown), append(out.Folders, shown)
-		}
-		return fit, err
+		return page.Page, err
+	}, func(f assets.Folder) shownFolder {
+		return shownFolder{foundFolder{f.ID, cut(f.Label, mostDescription)}, f.Path, len(f.Children)}
 	})
 	return out, err
 }

@@ -85,30 +85,19 @@ type tagMove struct {
 
 func getHistory(c *call, in historyInput) (out history, err error) {
 	if in.Tag != "" {
-		err = halving(20, func(limit int, left *room) (bool, error) {
-			page, err := c.apps.ListTagMoves(c.Context(), appsvc.ListTagMovesRequest{AppID: in.ID, Name: in.Tag,
+		out.Moves, out.Cursor, err = pageOf(20, func(limit int) (vitrine.Page[appsvc.TagMove], error) {
+			return c.apps.ListTagMoves(c.Context(), appsvc.ListTagMovesRequest{AppID: in.ID, Name: in.Tag,
 				After: in.Cursor, Limit: limit})
-			fit := true
-			out = history{Moves: []tagMove{}, Cursor: page.Next}
-			for _, m := range page.Items {
-				move := tagMove{time.UnixMilli(m.At).UTC(), m.By, m.From, m.To, m.Release, m.Note}
-				fit, out.Moves = fit && left.takes(move), append(out.Moves, move)
-			}
-			return fit, err
+		}, func(m appsvc.TagMove) tagMove {
+			return tagMove{time.UnixMilli(m.At).UTC(), m.By, m.From, m.To, m.Release, m.Note}
 		})
 		return out, err
 	}
-	err = halving(20, func(limit int, left *room) (bool, error) {
-		page, err := c.apps.ListHistory(c.Context(), appsvc.ListHistoryRequest{AppID: in.ID, After: in.Cursor,
-			Limit: limit})
-		fit := true
-		out = history{Versions: []madeVersion{}, Cursor: page.Next}
-		for _, v := range page.Items {
-			made := madeVersion{v.Version, time.UnixMilli(v.UpdatedAt).UTC(), v.UpdatedBy, v.Agent, v.Note,
-				v.RestoredFrom, v.Tags[:min(len(v.Tags), mostOfApp)], v.Changes, v.ChangesTruncated}
-			fit, out.Versions = fit && left.takes(made), append(out.Versions, made)
-		}
-		return fit, err
+	out.Versions, out.Cursor, err = pageOf(20, func(limit int) (vitrine.Page[appsvc.HistoryEntry], error) {
+		return c.apps.ListHistory(c.Context(), appsvc.ListHistoryRequest{AppID: in.ID, After: in.Cursor, Limit: limit})
+	}, func(v appsvc.HistoryEntry) madeVersion {
+		return madeVersion{v.Version, time.UnixMilli(v.UpdatedAt).UTC(), v.UpdatedBy, v.Agent, v.Note,
+			v.RestoredFrom, v.Tags[:min(len(v.Tags), mostOfApp)], v.Changes, v.ChangesTruncated}
 	})
 	return out, err
 }
@@ -193,34 +182,19 @@ type releaseMove struct {
 }
 
 func findReleases(c *call, in findReleasesInput) (out foundReleases, err error) {
-	err = halving(20, func(limit int, left *room) (bool, error) {
-		page, err := c.apps.ListReleases(c.Context(), appsvc.ListReleasesRequest{
+	out.Releases, out.Cursor, err = pageOf(20, func(limit int) (vitrine.Page[appsvc.Release], error) {
+		return c.apps.ListReleases(c.Context(), appsvc.ListReleasesRequest{
 			State: appsvc.ReleaseState(in.State), AppID: in.App, After: in.Cursor, Limit: limit})
-		fit := true
-		out = foundReleases{Releases: []foundRelease{}, Cursor: page.Next}
-		for _, r := range page.Items {
-			rel := foundRelease{r.ID, r.Name, r.Note, string(r.State), r.By, r.Agent,
-				time.UnixMilli(r.UpdatedAt).UTC(), []releaseMove{}, len(r.Moves), r.Needs, len(r.Approvals), nil}
-			for _, m := range r.Moves[:min(len(r.Moves), mostOfApp)] {
-				rel.Moves = append(rel.Moves, releaseMove{m.AppID, m.Tag, m.From.Version(), m.To.Version()})
-			}
-			for _, f := range r.Conflicts[:min(len(r.Conflicts), mostOfApp)] {
-				rel.Conflicts = append(rel.Conflicts, fmt.Sprintf("%s of %s: %s", f.Tag, f.App, f.Reason))
-			}
-			fit, out.Releases = fit && left.takes(rel), append(out.Releases, rel)
+	}, func(r appsvc.Release) foundRelease {
+		rel := foundRelease{r.ID, r.Name, r.Note, string(r.State), r.By, r.Agent,
+			time.UnixMilli(r.UpdatedAt).UTC(), []releaseMove{}, len(r.Moves), r.Needs, len(r.Approvals), nil}
+		for _, m := range r.Moves[:min(len(r.Moves), mostOfApp)] {
+			rel.Moves = append(rel.Moves, releaseMove{m.AppID, m.Tag, m.From.Version(), m.To.Version()})
 		}
-		return fit, err
+		for _, f := range r.Conflicts[:min(len(r.Conflicts), mostOfApp)] {
+			rel.Conflicts = append(rel.Conflicts, fmt.Sprintf("%s of %s: %s", f.Tag, f.App, f.Reason))
+		}
+		return rel
 	})
 	return out, err
-}
-
-// halving reads a page, and a smaller one while what was read does not fit into the room.
-func halving(limit int, read func(limit int, left *room) (fit bool, err error)) error {
-	for {
-		left := room(mostList)
-		if fit, err := read(limit, &left); fit || err != nil || limit == 1 {
-			return err
-		}
-		limit /= 2
-	}
 }

@@ -9,6 +9,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/internal/isotime"
 	"github.com/vitrine-go/vitrine/reviews"
@@ -45,19 +46,15 @@ type foundCollection struct {
 }
 
 func findCollections(c *call, in findCollectionsInput) (out foundCollections, err error) {
-	err = halving(40, func(limit int, left *room) (bool, error) {
-		page, err := c.reviews.ListCollections(c.Context(), reviews.ListCollectionsRequest{Source: in.Source,
+	out.Collections, out.Cursor, err = pageOf(40, func(limit int) (vitrine.Page[reviews.CollectionRecord], error) {
+		return c.reviews.ListCollections(c.Context(), reviews.ListCollectionsRequest{Source: in.Source,
 			After: in.Cursor, Limit: limit})
-		fit := true
-		out = foundCollections{Collections: []foundCollection{}, Cursor: page.Next}
-		for _, x := range page.Items {
-			one := foundCollection{x.Source, x.ID, cut(x.Title, mostDescription), x.Count, map[string]float64{}}
-			for _, d := range x.Dimensions[:min(len(x.Dimensions), mostOfApp)] {
-				one.Means[cut(d.Name, 100)] = d.Mean
-			}
-			fit, out.Collections = fit && left.takes(one), append(out.Collections, one)
+	}, func(x reviews.CollectionRecord) foundCollection {
+		one := foundCollection{x.Source, x.ID, cut(x.Title, mostDescription), x.Count, map[string]float64{}}
+		for _, d := range x.Dimensions[:min(len(x.Dimensions), mostOfApp)] {
+			one.Means[cut(d.Name, 100)] = d.Mean
 		}
-		return fit, err
+		return one
 	})
 	return out, err
 }

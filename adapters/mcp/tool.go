@@ -195,3 +195,23 @@ func numbersIn(cursor string, count int) ([]int, error) {
 	}
 	return numbers, nil
 }
+
+// pageOf returns what is shown of the items of a page, and the cursor of the next one. It asks for fewer items while
+// they do not fit into a result.
+func pageOf[T, S any](
+	limit int, list func(limit int) (vitrine.Page[T], error), show func(T) S,
+) (out []S, cursor string, err error) {
+	for {
+		page, err := list(limit)
+		left, fit := room(mostList), true
+		out = []S{}
+		for _, item := range page.Items {
+			one := show(item)
+			fit, out = fit && left.takes(one), append(out, one)
+		}
+		if fit || err != nil || limit == 1 {
+			return out, page.Next, err
+		}
+		limit /= 2
+	}
+}

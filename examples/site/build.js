@@ -49,8 +49,8 @@ ${main}
 }
 
 /**
- * The name of the page of an app, without its ending: the slug that one of its elements has, or else its id. A slug that
- * is taken is an editor's mistake, which shall not stop the site.
+ * The name of the page of an app, without its ending: the slug that one of its elements has, or else its id. A slug
+ * that is taken is an editor's mistake, which shall not stop the site.
  * @param {import("./vitrine/vitrine-data.js").PublishedApp} app
  * @param {string[]} taken
  */

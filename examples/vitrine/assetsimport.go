@@ -340,8 +340,8 @@ func (i *assetImport) wrong(ctx context.Context, a newAsset) (bool, error) {
 	return true, i.reject(a)
 }
 
-// fileMeant returns the name of a file in the directory of -files that an asset names, although it is one that has no
-// file; "" if there is none.
+// fileMeant returns the name of a file in the directory of -files that an asset names and that would be lost, since its
+// generator is not files. It returns "" if there is none.
 func (i *assetImport) fileMeant(a newAsset) string {
 	var content assetContent
 	if i.dir == "" || json.Unmarshal(a.Content, &content) != nil {

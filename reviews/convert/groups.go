@@ -36,7 +36,7 @@ type entry struct {
 	answer *entry // the row that answers this one, once it was found
 }
 
-// answers reports whether the row is no review but the answer to one: its json has subparts then.
+// answers reports whether the row is an answer to a review and not a review. Its json is then the answer's subparts.
 func (e *entry) answers() bool { return strings.HasPrefix(e.json, answerMember) }
 
 // answerMember begins the json of an answer.

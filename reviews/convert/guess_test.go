@@ -130,7 +130,8 @@ func TestGuessLooksAtCells(t *testing.T) {
 		"isbn,author,title,review\n1,Ann,Dune,So so\n": {"collection_id": "title", "body": "review"},
 		"name,director,review\nAlien,Ann,So so\n":      {"collection_id": "name", "body": "review"},
 		"product,author,reviewer\nx,Ann,Ben\n":         {"author_name": "reviewer"},
-		"product name,product\nDesk lamp,lamp\n":       {"collection_id": "product", "collection_title": "product name"},
+		"product name,product\nDesk lamp,lamp\n": {"collection_id": "product",
+			"collection_title": "product name"},
 	} {
 		if want["collection_id"] == nil {
 			want["collection_id"] = "product"

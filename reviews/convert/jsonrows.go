@@ -42,7 +42,7 @@ type jsonRows struct {
 
 // record is a row by the names of its columns, in the order of the file.
 type record struct {
-	text  string // of what is no object
+	text  string // a row that is no object, as it is written
 	line  int64
 	names []string
 	texts []string
@@ -154,8 +154,8 @@ func largestIndex(name string) (most int) {
 	return most
 }
 
-// cellsOfRecord returns the cells of a row, which are valid until the next call, and what is wrong with it: it has a
-// column twice, with other texts, or is no object; "" if nothing is.
+// cellsOfRecord returns the cells of a row, which are valid until the next call. wrong says why the row must be rejected,
+// if it is no object or has two texts for a column.
 func (t *table) cellsOfRecord(r record) (cells []string, wrong string) {
 	if r.text != "" {
 		wrong = "this is no object: " + r.text

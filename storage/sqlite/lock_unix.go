@@ -68,7 +68,7 @@ func rights(path string) (said string) {
 	return said + "this process runs as " + userName(uint32(os.Geteuid()))
 }
 
-// userName returns the name of a user, or the number where there is none.
+// userName returns the name of a user, or the number of one without a name.
 func userName(id uint32) string {
 	number := strconv.FormatUint(uint64(id), 10)
 	if u, err := user.LookupId(number); err == nil {

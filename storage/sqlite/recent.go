@@ -37,9 +37,8 @@ const (
 	mostRecentValue = 64 << 10
 )
 
-// indexes has the open index of each path. When a process closes a file, it loses all its locks on that file, also
-// those of SQLite's own descriptors. So an index stays open until SQLite has removed it, and the next store there
-// shares it.
+// indexes has the open index of each path. A process that closes a file loses all of its locks on the file, also those
+// that SQLite holds. So an index stays open until SQLite has removed it, and the next store at the path uses it too.
 var indexes = struct {
 	sync.Mutex
 	open map[string]*os.File

@@ -224,7 +224,8 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 		p.Click(named("Change Ada Berg"))
 		p.Click(`//dialog` + named("Disable"))
 		p.Click(`//dialog[.//h2[.="Disable Ada Berg?"]]` + named("Disable"))
-		p.See(`//*[contains(@class, "toast") and contains(., "This is the last administrator who can sign in: make another one first")]`)
+		p.See(`//*[contains(@class, "toast") and ` +
+			`contains(., "This is the last administrator who can sign in: make another one first")]`)
 	})
 	var policy any
 	if bea.Run(&policy, `async () => window.refusedByPolicy`); policy != nil {

@@ -505,7 +505,7 @@ func TestLoader(t *testing.T) {
 		w := w.in(t)
 		w.put("a")
 		w.open(`<vitrine-app app="a"></vitrine-app>`)
-		w.Until(`() => shown.length === 1`) // what the service has is not shown later than what follows
+		w.Until(`() => shown.length === 1`) // else the answer of the service may come after show
 		var wrong string
 		w.Run(&wrong, `async main => {
 			const host = document.querySelector('vitrine-app')

@@ -63,7 +63,10 @@ export function componentsOf(app, api, signal) {
 /** So many elements are built at once, with so many fields each. All others are built when they come in sight. */
 const [cardsAtOnce, fieldsAtOnce] = [20, 40];
 
-/** The first text of a config that is no address, which tells one element from another. @param {Value} config @returns {string} */
+/**
+ * The first text of a config that is no address, which tells one element from another.
+ * @param {Value} config @returns {string}
+ */
 function firstText(config) {
 	if (typeof config === "string") return /^(\/|https?:)/.test(config) ? "" : config;
 	const parts = isObject(config) ? Object.values(config) : Array.isArray(config) ? config : [];

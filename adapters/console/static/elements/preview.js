@@ -115,7 +115,8 @@ export class Preview {
 		if (kept(allowed)) this.open();
 		else
 			this.offer(
-				"The preview runs the components, which are programs of those who made them. They cannot reach this console.",
+				"The preview runs the components, which are programs of those who made them. " +
+					"They cannot reach this console.",
 				"Show the preview",
 			);
 		options.signal.addEventListener("abort", () => this.close());

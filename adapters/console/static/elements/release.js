@@ -228,7 +228,8 @@ export async function propose(api, offers, options = {}) {
 }
 
 /**
- * Asks which apps shall go live together: those whose tag of a name is behind their latest version, or is not there yet.
+ * Asks which apps shall go live together: those whose tag of a name is behind their latest version, or is not there
+ * yet.
  * @param {Api} api @param {import("../session.js").Session} session @param {AbortSignal} signal
  */
 export async function choose(api, session, signal) {

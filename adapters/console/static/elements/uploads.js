@@ -44,7 +44,8 @@ export class Uploads {
 
 	/**
 	 * Sends a file. A person may stop it, or try again what has failed.
-	 * @param {File} file @param {Send} send @param {() => void} [failed] is called when it has failed, before the person says more
+	 * @param {File} file @param {Send} send
+	 * @param {() => void} [failed] is called when it has failed, before the person says more
 	 * @returns {Promise<Asset | undefined>} undefined if it was stopped or left out
 	 */
 	async add(file, send, failed) {

@@ -1,6 +1,6 @@
 /**
- * What a person is told about an error: a sentence of the page's own for each code of the service. Most sentences of the
- * service are for those who write programs.
+ * What a person is told about an error: a sentence of the page's own for each code of the service. Most sentences of
+ * the service are for those who write programs.
  * @module
  */
 import { ApiError } from "../api.js";

@@ -328,7 +328,8 @@ async function changeGroups(editor, session) {
  */
 function cardList(editor, components, session) {
 	const text =
-		"This app has no elements yet. An element is one part of it: you choose the component that shows it, and fill in what it shows.";
+		"This app has no elements yet. An element is one part of it: " +
+		"you choose the component that shows it, and fill in what it shows.";
 	const none = h("div", { class: "empty" }, h("p", null, text));
 	const list = h("ol", { class: "cards", "aria-label": "Elements" });
 	const said = h("p", { class: "unseen", "aria-live": "polite" });

@@ -140,8 +140,9 @@ export function view({ session, api, signal, shell }) {
 					{ class: "field" },
 					h("div", { class: "boxes" }, h("label", null, agent, "For an agent, such as an assistant")),
 					help(
-						"Whatever it may do below, it then only reads, writes versions that nobody sees yet, adds assets, and",
-						" proposes releases. It never publishes, schedules, approves or deletes. You cannot approve what it proposes: somebody else does.",
+						"Whatever it may do below, it then only reads, writes versions that nobody sees yet,",
+						" adds assets, and proposes releases. It never publishes, schedules, approves or deletes.",
+						" You cannot approve what it proposes: somebody else does.",
 					),
 				),
 				rights.node,

@@ -232,7 +232,9 @@ export function view({ session, api, params, signal, live, shell }) {
 						h(
 							"p",
 							{ class: "strong" },
-							"Nobody of your network can approve it now: everybody with the right has made or changed it, or has the rights from somebody who did. Ask an administrator to give somebody else the rights, or to make the release.",
+							"Nobody of your network can approve it now: everybody with the right has made or changed " +
+								"it, or has the rights from somebody who did. Ask an administrator to give somebody else the " +
+								"rights, or to make the release.",
 						),
 					);
 			})

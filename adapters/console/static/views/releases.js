@@ -35,7 +35,8 @@ export function view({ session, api, query, signal, live, shell }) {
 		h(
 			"p",
 			null,
-			"No releases. A release publishes several apps at one moment: now, or at a time that you choose. Its tags may need the approval of somebody else first.",
+			"No releases. A release publishes several apps at one moment: now, or at a time that you choose. " +
+				"Its tags may need the approval of somebody else first.",
 		),
 	);
 	/** @type {Pages<import("../api.js").Release>} */
