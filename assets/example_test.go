@@ -70,7 +70,7 @@ func ExampleSession_Upload() {
 	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 400, 300))); err != nil {
 		log.Fatal(err)
 	}
-	made, err := assets.New(db, nil).Below("/cms").As(me).Upload(context.Background(), library,
+	made, err := assets.New(db, &assets.Options{BasePath: "/cms"}).As(me).Upload(context.Background(), library,
 		assets.UploadRequest{Name: "tea.png", Alt: "A cup of tea"}, &file)
 	if err != nil {
 		log.Fatal(err)

@@ -160,7 +160,7 @@ func TestAFileIsAnAsset(t *testing.T) {
 			t.Errorf("it is not found by %s", query)
 		}
 	}
-	below, err := d.Below("/app-service/v4").As(moderator).Asset(ctx, lib, a.ID)
+	below, err := assets.New(db, &assets.Options{BasePath: "app-service/v4/"}).As(moderator).Asset(ctx, lib, a.ID)
 	if href := d.shown(below).Content.Attachment[0].URL.Href; err != nil || href != "/app-service/v4"+at.URL.Href {
 		t.Errorf("below a base path the address is %s, %v", href, err)
 	}

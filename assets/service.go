@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -54,7 +55,7 @@ type Service struct {
 	files    Files
 	decoding *decoding
 	listed   *atomic.Int64 // when Upkeep listed the names of all bytes last, in milliseconds since the epoch
-	base     string        // see Below
+	base     string        // see Options.BasePath
 }
 
 // Options are the options of New. The zero value works.
@@ -66,6 +67,10 @@ type Options struct {
 	NewID  func() string
 	Vendor string // second segment of URNs; default "vitrine"
 	Limits Limits
+
+	// BasePath is where the API lies on the server, such as /app-service/v4; "" = the root. The addresses of files in
+	// the content of assets begin with it: <base path>/x/file/<id>/<name>.
+	BasePath string
 
 	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. Old entries of a
 	// library are removed in small steps by later changes of the same library, when the first and every 64th of the
@@ -105,6 +110,7 @@ func New(db storage.Store, opts *Options) *Service {
 		now: now, newID: keyval.IDs(db, o.NewID, rand.Text), newSecret: keyval.Secrets(db), vendor: o.Vendor,
 		limits: limits, trees: newTrees(), turns: &turns{}, listed: &atomic.Int64{}, files: o.Files,
 		decoding: newDecoding(limits.Decoding, runtime.GOMAXPROCS(0)),
+		base:     strings.TrimRight("/"+strings.Trim(o.BasePath, "/"), "/"),
 	}
 }
 
@@ -114,13 +120,8 @@ func (s *Service) made() *Service {
 	return s
 }
 
-// Below returns the Service for a server with this base path, such as /app-service/v4, or "" for the root. The
-// addresses of files in the content of assets are paths of the server, <base path>/x/file/<id>/<name>.
-func (s *Service) Below(basePath string) *Service {
-	below := *s.made()
-	below.base = basePath
-	return &below
-}
+// BasePath returns Options.BasePath without a slash at its end.
+func (s *Service) BasePath() string { return s.made().base }
 
 // NetworkURN returns the URN of the network of a library: urn:<vendor>:<network>, with
 // Options.Vendor.

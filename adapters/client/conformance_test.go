@@ -154,7 +154,8 @@ func TestEmbeddedAndRemoteServicesBehaveAlike(t *testing.T) {
 
 // domains are new services on empty stores.
 func domains() (*appsvc.Service, *assets.Service, *reviews.Service) {
-	return appsvc.New(memory.New(), nil), assets.New(memory.New(), nil), reviews.New(memory.New(), nil)
+	below := &assets.Options{BasePath: basePath}
+	return appsvc.New(memory.New(), nil), assets.New(memory.New(), below), reviews.New(memory.New(), nil)
 }
 
 // embedded binds services to callers.

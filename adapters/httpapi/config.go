@@ -52,7 +52,7 @@ type Config struct {
 
 	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/". A slash at its
 	// beginning and its end may be left out. It must neither be /healthz or the prefix of the asset manager nor lie
-	// below one of them.
+	// below one of them. assets.Options.BasePath is the same, and with http.StripPrefix the whole path.
 	BasePath string
 	// AssetPrefix is where the asset manager lies, "/app-service/v4/assets" for example. Empty means
 	// /services/frontline/api/v4/assetManager at the root, where its programs look for it. It is a path of the server,
@@ -99,18 +99,23 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
+	files := c.BasePath
 	// A Service without a store panics here, and not in the first request.
 	if c.Apps != nil {
 		c.Apps.As(vitrine.Caller{})
 	}
 	if c.Assets != nil {
-		c.Assets = c.Assets.Below(c.BasePath)
+		files = c.Assets.BasePath()
+	}
+	if !strings.HasSuffix(files, c.BasePath) {
+		return nil, fmt.Errorf("httpapi: BasePath is %q, and that of the Service of assets is %q, so addresses of "+
+			"files would be wrong: set assets.Options.BasePath to the same", c.BasePath, files)
 	}
 	if c.Reviews != nil {
 		c.Reviews.As(vitrine.Caller{})
 	}
-	h := &handler{Config: c, crossOrigin: http.NewCrossOriginProtection(), denials: &denialLog{log: c.Log},
-		deliveries: lru.New[deliveryKey, cachedDelivery](deliveriesSize)}
+	h := &handler{Config: c, filesBelow: files, crossOrigin: http.NewCrossOriginProtection(),
+		denials: &denialLog{log: c.Log}, deliveries: lru.New[deliveryKey, cachedDelivery](deliveriesSize)}
 	for _, origin := range c.TrustedOrigins {
 		if err := h.crossOrigin.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("httpapi: TrustedOrigins: %w", err)

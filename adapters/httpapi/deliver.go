@@ -111,7 +111,7 @@ func (a appRoutes) deliver(c *call) error {
 			if err != nil {
 				return err
 			}
-			d.body, tags = deliveryBody(list, root, c.h.BasePath)
+			d.body, tags = deliveryBody(list, root, c.h.filesBelow)
 		}
 		d.header = c.forEverybody(d.body, tags)
 		c.h.deliveries.Put(key, d, len(key.query)+len(d.body)+1000)

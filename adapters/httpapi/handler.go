@@ -39,6 +39,7 @@ type handler struct {
 	asked       singleflight.Group // calls of Ready
 	denials     *denialLog         // the lines about 401 and 403
 	crossOrigin *http.CrossOriginProtection
+	filesBelow  string // what addresses of files begin with: BasePath, after what http.StripPrefix takes away
 
 	// The limits that requests share:
 	large, uploads, exports, erasures, streams, searches, reads *slots

@@ -113,6 +113,13 @@ func TestBasePathAndBaseURL(t *testing.T) {
 	if _, err := httpapi.New(httpapi.Config{}); err == nil {
 		t.Error("a handler that lets everybody in, or nobody")
 	}
+	for _, base := range []string{"", "/v3", "/v4/shop", "/v4", "/shop/v4/"} { // the last for http.StripPrefix
+		c := shopConfig()
+		c.BasePath, c.Assets = "v4/", assets.New(memory.New(), &assets.Options{BasePath: base})
+		if _, err := httpapi.New(c); (err == nil) != strings.HasSuffix(c.Assets.BasePath(), "/v4") {
+			t.Errorf("BasePath /v4 with assets below %q: %v", base, err)
+		}
+	}
 	for _, c := range []httpapi.Config{{Apps: &appsvc.Service{}}, {Assets: &assets.Service{}},
 		{Reviews: &reviews.Service{}}} {
 		func() {
@@ -142,7 +149,7 @@ func TestThePathCountsWhereItsRawFormIsStale(t *testing.T) {
 
 func TestTheAssetManagerHasOneSlashOrTwo(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) {
-		c.BasePath, c.Assets = "/v4", assets.New(memory.New(), nil)
+		c.BasePath, c.Assets = "/v4", assets.New(memory.New(), &assets.Options{BasePath: "/v4"})
 	})
 	const prefix, rest = "/services/frontline/api/v4/assetManager", "example.test/assetLibrary/example.test/assets"
 	w.rawPath(editor, "GET", prefix+"/"+rest).want(200)

@@ -99,7 +99,7 @@ func (a appRoutes) shown(c *call) error {
 	if err != nil {
 		return err
 	}
-	if c.out = out.AppendJSON(c.out[:0], c.root(), c.h.BasePath); len(c.out) > mostDeliveryBytes {
+	if c.out = out.AppendJSON(c.out[:0], c.root(), c.h.filesBelow); len(c.out) > mostDeliveryBytes {
 		return errNoPlace
 	}
 	return nil

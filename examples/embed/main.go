@@ -69,7 +69,7 @@ type program struct {
 func newProgram(db storage.Store) *program {
 	return &program{
 		apps:    appsvc.New(db, &appsvc.Options{Check: uniqueTitles}),
-		assets:  assets.New(db, nil).Below(base), // for the addresses of pictures
+		assets:  assets.New(db, &assets.Options{BasePath: base}),
 		reviews: reviews.New(db, nil),
 		streams: httpapi.NewStreams(),
 	}

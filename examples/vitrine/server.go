@@ -167,7 +167,7 @@ func (s *server) openHandler(ctx context.Context) error {
 			KeepChanges: kept, KeepDeleted: time.Duration(s.keepDeleted), Rights: s.people.Rights,
 			People: s.people.Namesakes,
 		}),
-		Assets: assets.New(s.store, &assets.Options{KeepChanges: kept, Files: s.bytes,
+		Assets: assets.New(s.store, &assets.Options{KeepChanges: kept, Files: s.bytes, BasePath: s.basePath,
 			Limits: assets.Limits{File: int(s.maxFile), Files: int64(s.maxFiles), Decoding: int(memory)}}),
 		Reviews: reviews.New(s.store, &reviews.Options{KeepChanges: kept}),
 	}

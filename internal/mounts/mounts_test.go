@@ -60,7 +60,8 @@ func TestAddressesInResponses(t *testing.T) {
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			db := memory.New()
-			api, err := httpapi.New(httpapi.Config{Apps: appsvc.New(db, nil), Assets: assets.New(db, nil),
+			api, err := httpapi.New(httpapi.Config{Apps: appsvc.New(db, nil),
+				Assets:   assets.New(db, &assets.Options{BasePath: "/shop/v4"}),
 				BasePath: way.base, AssetPrefix: way.assets,
 				Authenticate: func(r *http.Request) (httpapi.Principal, error) {
 					_, err := httpapi.RequestToken(r)
@@ -113,7 +114,11 @@ func TestAddressesInResponses(t *testing.T) {
 			ask("GET", base+"/components/%40scope%2Fc", "", 200)
 			ask("POST", base+"/assets/example.test/assetLibrary/example.test/assets",
 				`{"add":[{"id":"1","generator":{"id":"g"},"content":{"content":"x"}}]}`, 200)
-			_, text := ask("GET", base+"/assets/example.test/assetLibrary/example.test/assets?query=x", "", 200)
+			_, text := ask("POST", base+"/assets/example.test/assetLibrary/example.test/files?name=a.pdf", "%PDF-1.7\n", 200)
+			_, file, _ := strings.Cut(text, `"href":"`)
+			file, _, _ = strings.Cut(file, `"`)
+			ask("GET", server.URL+file, "", 200)
+			_, text = ask("GET", base+"/assets/example.test/assetLibrary/example.test/assets?query=x", "", 200)
 			if !strings.Contains(text, `"total":1`) {
 				t.Error(text)
 			}
