@@ -25,7 +25,7 @@
 // returns a Session for a Caller, whose methods check what this caller may do.
 //
 // A program adds rules by Options.Check of each: a function that is called with each change, in its transaction. It may
-// refuse the change, keep rows, for which [Unique] and [Reference] are helpers, and write tables of the program's own,
+// refuse the change, keep rows, for which [Unique], [Holder] and [Reference] are helpers, and write tables of the program's own,
 // such as those of a job queue: see SQL of storage/sqlite and storage/postgres. [Follow] calls a function with each
 // change after its commit.
 //
@@ -647,8 +647,8 @@ func (f *follower[E]) again(ctx context.Context, what string, do func() error) e
 //	}
 //
 // So the latest versions have no slug twice. What a tag shows may be an older version, with a slug that has become free
-// since. If another object has a value, Unique returns ErrUnprocessable with the code CodeRule and the value in its
-// Reason; set its Pointer. The rows are hashes: to find an object by its value, keep a table of your own.
+// since. If another object has a value, Unique returns ErrUnprocessable with the code CodeRule and the first such value
+// in its Reason; set its Pointer. Holder finds the object that has a value.
 func Unique(ctx context.Context, rows storage.Tx, id string, before, after []string) error {
 	all := slices.Concat(after, before)
 	owners, err := rows.Get(ctx, hashed(all)...)
@@ -673,6 +673,21 @@ func Unique(ctx context.Context, rows storage.Tx, id string, before, after []str
 		}
 	}
 	return nil
+}
+
+// Holder returns the id of the object that has a value by Unique, or "" if none has it. rows is where Unique keeps it:
+// "apps x/slugs/" for Change.Rows("slugs") of package appsvc. It reads what is committed; do not call it in a rule.
+//
+//	id, err := vitrine.Holder(ctx, db, "apps x/slugs/", "news")
+func Holder(ctx context.Context, db storage.Store, rows, value string) (id string, err error) {
+	err = db.View(ctx, func(r storage.Reader) error {
+		found, err := r.Get(ctx, rows+hash(value))
+		if err == nil {
+			id = string(found[0])
+		}
+		return err
+	})
+	return id, err
 }
 
 // Reference is for a rule in Options.Check by which nothing is deleted that another object refers to. rows, id, before

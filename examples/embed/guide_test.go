@@ -52,7 +52,8 @@ func Example_unique() {
 		}
 		return vitrine.Unique(ctx, c.Rows("titles"), c.AppID, titles(c.Old), titles(c.New))
 	}
-	ctx, apps := context.Background(), appsvc.New(memory.New(), &appsvc.Options{Check: rule}).As(editor)
+	ctx, db := context.Background(), memory.New()
+	apps := appsvc.New(db, &appsvc.Options{Check: rule}).As(editor)
 	create := func(title string) appsvc.App {
 		app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: title, Groups: editor.Moderates})
 		fmt.Println(title, err)
@@ -63,6 +64,8 @@ func Example_unique() {
 	_, err := apps.Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Old"); return nil })
 	fmt.Println("renamed", err)
 	app = create("News")
+	id, err := vitrine.Holder(ctx, db, "apps x/titles/", "News")
+	fmt.Println("found", id == app.ID, err)
 	fmt.Println("deleted", apps.DeleteApp(ctx, app.ID))
 	create("News")
 	// Output:
@@ -70,6 +73,7 @@ func Example_unique() {
 	// News "News" is taken
 	// renamed <nil>
 	// News <nil>
+	// found true <nil>
 	// deleted <nil>
 	// News <nil>
 }

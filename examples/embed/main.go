@@ -1,5 +1,5 @@
 // Command embed shows the library inside a program of your own: one store, the three services on it, the sessions of
-// the program, a rule with rows of its own, a route of its own, and the API with the console beside it.
+// the program, a rule with rows of its own, a follower of changes, a route of its own, and the API with the console.
 package main
 
 import (
@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/httpapi"
@@ -23,56 +26,104 @@ import (
 )
 
 const (
-	address = "127.0.0.1:8081"
 	base    = "/vitrine"
 	network = "urn:vitrine:example.test"
 	pageKey = "key-of-pages" // your program has one for each site, in a table
 )
 
 func main() {
-	db := memory.New() // or sqlite.Open("apps.db", nil), or postgres.New(ctx, pool, nil) with a pool that you have
-	p := newProgram(db)
-	if err := p.fill(context.Background()); err != nil {
-		log.Fatal(err)
-	}
-	handler, err := p.handler()
-	if err != nil {
-		log.Fatal(err)
-	}
-	server := &http.Server{Addr: address, Handler: handler}
-	server.RegisterOnShutdown(p.streams.Close) // else Shutdown waits for each console that is open
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ended := make(chan error)
-	go func() {
-		<-ctx.Done()
-		ended <- server.Shutdown(context.Background())
-	}()
-	fmt.Println("open http://" + address + p.sessions.link("me"))
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
-		log.Fatal(err)
+	db := memory.New() // or sqlite.Open("apps.db", nil), or postgres.New(ctx, pool, nil) with a pool that you have
+	listener, err := net.Listen("tcp", "127.0.0.1:8081")
+	if err == nil {
+		p := newProgram(db)
+		fmt.Printf("open http://%s%s\n", listener.Addr(), p.sessions.link("me"))
+		err = p.run(ctx, listener)
 	}
-	if err := errors.Join(<-ended, db.Close()); err != nil {
+	if err := errors.Join(err, db.Close()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// program is the services, the sessions and the event streams that are open.
+// program is the store, the services, the sessions and the event streams that are open.
 type program struct {
+	db       storage.Store
 	apps     *appsvc.Service
 	assets   *assets.Service
 	reviews  *reviews.Service
 	sessions sessions
 	streams  *httpapi.Streams
+	purge    func(app string) error // tells a CDN that production shows another version of an app, or of all for ""
 }
 
 func newProgram(db storage.Store) *program {
 	return &program{
+		db:      db,
 		apps:    appsvc.New(db, &appsvc.Options{Check: uniqueTitles}),
 		assets:  assets.New(db, &assets.Options{BasePath: base}),
 		reviews: reviews.New(db, nil),
 		streams: httpapi.NewStreams(),
+		purge:   func(app string) error { log.Printf("purge %q", app); return nil },
 	}
+}
+
+// run serves the program until ctx ends, and does beside it what is to be done without a request.
+func (p *program) run(ctx context.Context, listener net.Listener) error {
+	if err := p.fill(ctx); err != nil {
+		return err
+	}
+	handler, err := p.handler()
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		WriteTimeout: 2 * time.Minute, IdleTimeout: time.Minute}
+	server.RegisterOnShutdown(p.streams.Close) // else Shutdown waits for each console that is open
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var tasks sync.WaitGroup
+	defer tasks.Wait()                                               // the store is open until then
+	tasks.Go(func() { every(ctx, time.Second, p.apps.RunDue) })      // releases whose time has come
+	tasks.Go(func() { every(ctx, 10*time.Second, p.assets.Upkeep) }) // bytes of files that were removed
+	tasks.Go(func() { log.Print("follower: ", p.follow(ctx)) })
+	ended := make(chan error, 1)
+	tasks.Go(func() {
+		<-ctx.Done()
+		last, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		ended <- errors.Join(server.Shutdown(last), server.Close()) // which cuts off what is left
+	})
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		stop()
+		return err
+	}
+	return <-ended
+}
+
+// every calls a task from time to time until ctx ends.
+func every(ctx context.Context, wait time.Duration, task func(context.Context) error) {
+	for ctx.Err() == nil {
+		if err := task(ctx); err != nil && ctx.Err() == nil {
+			log.Print(err) // the next call tries again
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}
+
+// follow purges what the CDN has of an app when its tag production has moved. After an error of purge the same change
+// comes again. A new follower, and one whose store was restored, does not know what it has missed, and purges all.
+func (p *program) follow(ctx context.Context) error {
+	return vitrine.Follow(ctx, p.db, "cdn", p.apps.Feed(), func(_ context.Context, change appsvc.OutboxEvent) error {
+		if change.Tag != "production" {
+			return nil
+		}
+		return p.purge(change.AppID)
+	}, vitrine.FollowOptions{Begin: func(context.Context, error) (string, error) { return vitrine.Now, p.purge("") }})
 }
 
 // uniqueTitles is a rule of the program: titles are unique. vitrine.Unique keeps a row for each title, in the
@@ -92,8 +143,11 @@ func titles(app appsvc.App) []string {
 	return []string{app.Title}
 }
 
-// fill creates sample data: an app that is published, a post in a folder, and a review.
+// fill creates sample data, unless it is there: an app that is published, a post in a folder, and a review.
 func (p *program) fill(ctx context.Context) error {
+	if app, err := vitrine.Holder(ctx, p.db, "apps x/titles/", "Hello"); err != nil || app != "" {
+		return err
+	}
 	me := p.caller("me")
 	app, err := p.apps.As(me).CreateApp(ctx, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
 	if err == nil {

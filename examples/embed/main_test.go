@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/appsvc"
@@ -74,6 +77,55 @@ func TestTheLinkSignsIn(t *testing.T) {
 	ask("/vitrine/x/reviews/collections?network=example.test", "*/*", http.StatusOK, `"title":"Tea"`)
 	ask("/titles?q=hel", "*/*", http.StatusOK, `["Hello"]`)
 	ask("/titles?q=none", "*/*", http.StatusOK, `[]`)
+}
+
+// The program makes a release when its time has come, purges what has moved, and ends with an open event stream.
+func TestTheProgramRuns(t *testing.T) {
+	p := newProgram(memory.New())
+	purged := make(chan string, 10)
+	p.purge = func(app string) error { purged <- app; return nil }
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error)
+	go func() { ended <- p.run(ctx, listener) }()
+	if app := <-purged; app != "" {
+		t.Errorf("a new follower has purged %q", app)
+	}
+	apps := p.apps.As(p.caller("me"))
+	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Later", Groups: []string{network}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moves := []appsvc.ReleaseMove{{AppID: app.ID, Tag: "production", To: appsvc.PointsTo(app.Version)}}
+	if _, err := apps.CreateRelease(ctx, appsvc.CreateReleaseRequest{Name: "later", Moves: moves,
+		At: time.Now().Add(time.Second).UnixMilli()}); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-purged; got != app.ID {
+		t.Errorf("purged %q", got)
+	}
+	r, err := http.NewRequest("GET", "http://"+listener.Addr().String()+"/vitrine/x/changes", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.AddCookie(&http.Cookie{Name: "session", Value: strings.TrimPrefix(p.sessions.link("me"), "/sign-in?session=")})
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil || stream.StatusCode != http.StatusOK {
+		t.Fatal(stream, err)
+	}
+	defer stream.Body.Close()
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := p.fill(t.Context()); err != nil {
+		t.Errorf("it begins a second time: %v", err)
+	}
 }
 
 // The rows of the rule go with the changes: a title is taken once, and free again when its app has another one or is
