@@ -483,7 +483,7 @@ const (
 //
 // Follow also returns ErrInvalid for a name of another length, ErrClosed if the store was closed, and the error of a
 // feed that does not go on from the position, as after a restore, unless FollowOptions.Begin says where to begin.
-// The README of examples/embed has a program that does this.
+// examples/embed does this.
 func Follow[E any](
 	ctx context.Context, db storage.Store, name string, from Feed[E], handle func(ctx context.Context, e E) error,
 	options ...FollowOptions,
