@@ -215,9 +215,16 @@ func (c *call) withoutOwn(text string) string {
 
 // Principal is the caller who sends a request, and the time at which its identity expires. Config.Authenticate returns
 // it. The domains document what a right allows; the handler itself checks only TagsOnly. Operator is always cleared.
+//
+// Reads makes a reading token: its holder reads the apps of these networks and sites, and changes nothing. TagsOnly
+// with Tags makes a delivery token: its holder may read GET /apps/{id}/tagged/{tag} for these tags and the apps of
+// Reads, and nothing else, whatever else the Principal has. The responses name no users and no groups, so a delivery
+// token may stand in a public page.
 type Principal struct {
 	vitrine.Caller
-	Expires time.Time // when the identity ends; zero = unknown
+	// Expires is when the identity ends, which GET /x/me tells; zero = unknown. The handler does not check it:
+	// Authenticate returns an error for an expired identity.
+	Expires time.Time
 }
 
 // Check returns an error that begins with the name of a claim: if URN does not name a user, a URN in Moderates or Reads

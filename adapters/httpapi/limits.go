@@ -11,12 +11,42 @@ import (
 // is the number in the comment of the field. A limit cannot be switched off, and New returns an error for a negative
 // one. A request beyond Body is 413, beyond Token 401, beyond Memory and Exports 503, and beyond Uploads or Streams
 // 429. LimitsOf returns the limits that a handler has.
+//
+// What many requests share is limited by slots: so many in all, and so many of a caller. A caller is known by its URN;
+// a delivery token stands in public pages, so its requests are counted for the address of the client, and those of IPv6
+// for its network of 64 bits. A slot that becomes free goes to the caller who has got one the longest ago. A request
+// that finds no slot within a second is rejected with Retry-After, before it has changed anything. While it waits, the
+// slowest request with such a slot is cut off, if the server has waited for its client for more than ten seconds and
+// the client has sent or read less than 64 KiB/s. Only the time in which the server waits for the client counts.
+//
+//   - Reads that are at work: 16, or four for each processor if that is more; four of a caller, or two for each
+//     processor. The others wait, and are not rejected. Sending a response is no work.
+//   - Requests with a body or a response above 64 KiB, and those whose work needs as much, have a slot for each MiB of
+//     memory: [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A
+//     body counts four times. A picture that is decoded has slots, too, up to three quarters of all; it waits for ten
+//     seconds, and counts in no caller's eighth.
+//   - Uploads of reviews: 32, 8 for a network and 4 of a caller, else 429 ([Limits.Uploads] and the two after it). An
+//     upload that pauses for [Limits.Pause], 30 seconds, is ended. One that is ended or cut off gets 200, the report of
+//     what was imported, and "Connection: close". A line has at most [Limits.Line], 16 MiB; a longer one is an error in
+//     the report. Lines of more than 1 MiB are in memory of four uploads at a time ([Limits.LongLines]); the others
+//     wait for that.
+//   - Exports of reviews, since each keeps a snapshot open: 8, and 4 of a caller, else 503 ([Limits.Exports],
+//     [Limits.ExportsOfCaller]).
+//   - Event streams: 2,000, and 16 of a caller, else 429 ([Limits.Streams] and [Limits.StreamsOfCaller]).
+//
+// Slow clients: a body and a response above 64 KiB may take a minute, and a second more for each 64 KiB, and a page of
+// an event stream 30 seconds in place of the minute. Smaller ones are limited by the timeouts of the server.
+//
+// The process needs more memory than Limits.Memory: for the store, for garbage that is not collected yet, 1 to 20 MiB
+// for each upload, about 60 MiB for each that stores a large review, and 16 bytes for each collection of an upload and
+// each review of its longest line. Set GOMEMLIMIT, or [runtime/debug.SetMemoryLimit] as examples/vitrine does. Limit
+// the number of connections too, and mark requests beyond it with [Overloaded]. Close connections that [Draining] names
+// first.
 type Limits struct {
 	Body  int64 // bytes of a JSON body; 4 MiB
 	Token int   // bytes of a token that RequestToken finds; 16 KiB
 	// Memory is how many bytes the requests whose body, response or work needs more than 64 KiB may use together; 256
-	// MiB. They are counted in slots of 1 MiB, of which a caller may have an eighth. The process needs more than that:
-	// see the package's comment.
+	// MiB. They are counted in slots of 1 MiB, of which a caller may have an eighth. The process needs more than that.
 	Memory int64
 
 	// Uploads of reviews have no limit of size or time. These fields limit how many there are at a time.
