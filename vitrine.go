@@ -62,7 +62,7 @@ import (
 // goroutines may share one.
 //
 // A Caller with only a URN may create nothing, and may use the apps that it owns. Every method returns ErrInvalid for a
-// Caller with a malformed URN, so that a mistake never gives a right; the zero Caller is malformed. The package
+// Caller with a malformed URN, so that a mistake never gives a right; the zero Caller is malformed. The
 // comments of the domains say what each right allows there.
 type Caller struct {
 	URN       string   // of the user: urn:<vendor>:<network>:user=<id>

@@ -14,6 +14,29 @@ import (
 
 // ChangeAssetsRequest says what to add to a library and what to remove from it. Assets are removed
 // first, so an asset that is in both lists is removed and added as a new one.
+//
+// # Details of changes
+//
+//   - ChangeAssets, AssignAssets, ChangeAttributes and ChangePermissions remove first and add
+//     afterwards. ChangeFolders creates, then updates, then deletes.
+//   - Several items of one ChangeAssets may name the same asset. They are stored as one change. The
+//     response has the asset once, where its first item stands, as it is after the last one. If
+//     the first item of a new asset names no folder, only a moderator may add it.
+//   - ChangeAssets, ChangeAttributes and ChangeFolders are rejected as a whole if the response has
+//     more than one asset or folder and is longer than Limits.ResponseBytes.
+//   - Taking an asset out of a folder that it is not in is a success, and so is putting it into one
+//     that it is in.
+//   - ChangeAssets sets updatedAt when it changes the content, the tags, via or the rights of an
+//     asset, or puts it into another folder. A repeat that changes nothing leaves it as it is.
+//     AssignAssets and ChangeAttributes never change updatedAt.
+//   - An asset that a change of attributes leaves as it was has the status 200 and is not among the
+//     changed assets. An attribute that is removed and added again, or set to the value it has,
+//     keeps its place.
+//   - ChangeAttributes and AssignAssets give the status 400 to an asset that would have too many
+//     attributes or folders; ChangeAssets rejects the whole request. An asset that is over a
+//     lowered limit keeps what it has.
+//   - The library with the id of its network always exists. Any other one is created by the first
+//     successful write of a moderator, even if that changes nothing else.
 type ChangeAssetsRequest struct {
 	Add    []NewAsset `json:"add"`
 	Remove []string   `json:"remove"` // ids of assets

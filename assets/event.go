@@ -24,6 +24,17 @@ const EventType = "assets.changed"
 //
 //	{"cursor": "…", "type": "assets.changed", "at": "2026-01-31T09:30:00.000Z", "by": {"urn": "urn:…"},
 //	 "added": ["…"], "changed": [], "removed": [], "folders": []}
+//
+// # Changes
+//
+// Every request that changed something in a library has an entry in the library's feed of changes,
+// an [Event], written in the transaction of the change. Session.Changes returns a page of the feed,
+// and Session.Follow also waits for further entries. Both are for moderators of the network. A
+// follower that resumes from a cursor sees every later change exactly once. Cursors are encrypted
+// and belong to the library. Entries are kept for at least Options.KeepChanges. A cursor is
+// [vitrine.ErrGone] if an entry after it was removed, or if the feed has another identity by then, as after
+// a restore from a backup. A store that was built from an archive (storage/archive) has new feeds,
+// in which a cursor of the exported store is ErrGone too, and [vitrine.ErrInvalid] if v0.2.0 made the archive.
 type Event struct {
 	Cursor  string   // goes into vitrine.ChangesRequest.After, to read on after this entry
 	At      int64    // milliseconds since the epoch

@@ -255,6 +255,22 @@ func (req *request) checkRoom(more int64) error {
 }
 
 // UploadRequest says which asset an upload becomes.
+//
+// # Files
+//
+// Session.Upload adds an asset with a file: a picture, a video, sound or a PDF. Its content is made by the service,
+// with the generator files and one attachment; ChangeAssets adds no asset with this generator, and what other content
+// says about a file means nothing. EditFile changes the texts, and ReplaceFile the bytes. Both want the [Asset.ETag]
+// with which the caller has read the asset, so nobody overwrites what they have not seen. Everything else holds for
+// these assets as for all others: folders, attributes, search, the feed, removal.
+//
+// Who may read an asset is decided by its folders. Its bytes are for everybody who has their address: the id in it has
+// 128 random bits. Service.File returns them as long as the asset is there, and is in no folder or in one that is not
+// deleted.
+//
+// The bytes are in the store, in chunks, or where [Options].Files keeps them. Each upload has bytes of its own, and the
+// record that names them is committed last. So no reader sees a part of a file. Service.Upkeep deletes what was removed
+// or replaced.
 type UploadRequest struct {
 	// Name is the name of the file, of 1 to 255 bytes without slashes, backslashes and control characters; "" = file,
 	// with the ending of its type. It never changes.

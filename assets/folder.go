@@ -18,6 +18,20 @@ import (
 //
 // Folders come with more or less detail, and JSON leaves out what is nil. ListFolders and Session.Folder fill all
 // fields, ChangeFolders all except Children, and the folders of an asset have neither Children nor Permissions.
+//
+// # Folders and permissions
+//
+//   - ListFolders finds folders by their place, by a part of their label, or those that were
+//     deleted. A deleted folder is listed for those who may manage it. A folder that is only below
+//     a deleted one is not listed, since it is restored together with that one.
+//   - A folder below a deleted one counts as deleted. Those who may manage a deleted folder can
+//     read it and its permissions, and update it only if the update restores it (Deleted set to
+//     false).
+//   - FolderTree of a search covers every folder of the tree that the caller sees, also below a
+//     hidden one. A path of ListFolders may lead through hidden folders too, and FolderPage.Ancestors has their ids.
+//   - The ID of a permission to create is ignored. A permission may name a user of the network by
+//     id or by URN; both mean the same user. Permissions that differ only in the names of users and
+//     roles are equal. A user id has no colon, so it is never taken for a URN.
 type Folder struct {
 	ID string `json:"id"`
 	// Path is the full path of its parent: "/" for a folder at the top level, and "/12/15" for a

@@ -18,6 +18,17 @@ import (
 // Library names an asset library of a network. The library whose ID equals the network's always
 // exists. Another one exists once a moderator of the network has written to it. A network may have
 // any number of libraries, which share nothing.
+//
+// # Ids and cursors
+//
+//   - The id of an asset is its ordinal in the library, encrypted with a key of the library. An id
+//     reveals nothing and is valid in its library only. Cursors of searches are made in the same
+//     way.
+//   - Ids of folders are the cursors of ListFolders. After and Before take the id of a folder that
+//     the caller may read. Those who may manage a folder may use it as a cursor after it was
+//     deleted.
+//   - An empty page of a search has no cursors. Its HasPrev and HasNext say what is on either side
+//     of the cursor that the request had.
 type Library struct {
 	Network string // the network's name, which is the third segment of its URN
 	ID      string

@@ -15,7 +15,34 @@ import (
 // Unicode code points. A request over a limit is ErrInvalid unless the comment names another error.
 //
 // Limits may be lowered while a library has more. What is stored can still be read, reduced and
-// replaced by as much, but it cannot grow.
+// replaced by as much, but it cannot grow. Only a library whose id is longer than Limits.Name cannot
+// be used.
+//
+// # Content and limits
+//
+//   - The members via, rights and attributes are in an asset's JSON only if the asset has any.
+//   - Optional members of content may be null. Of what services write for nothing, "" for an address or an object is
+//     taken too. Both are left out, and so is an object that has nothing else. A size may be digits in a text, the
+//     version of an attachment may be the number 1.0 or missing, and a type that is not one of oEmbed becomes link.
+//   - Labels, tags, generator ids, attribute keys and library ids have 1 to 128 characters, foreign
+//     ids 1 to 1,024, attribute values 0 to 1,024, subjects of permissions 1 to 512.
+//   - A search has up to 2,000 bytes of text in 64 words, three lists of up to 16 tags, 16 attributes, 16 generators to
+//     leave out, and 8 facets of up to 1,000 values. A list of folders has up to 100 ids and 100 paths. An asset is
+//     found by the first 1,000 hosts that it has links to.
+//   - An asset has up to 100 tags and 1,000 attributes and is in up to 1,000 folders. A list of
+//     attributes to add, set or remove has up to 1,000. A folder has up to 1,000 permissions of its
+//     own, and all folders of a library together 100,000; more is [vitrine.ErrTooLarge].
+//   - The content of an asset has at most 256 KiB as it is sent; longer content is [vitrine.ErrTooLarge].
+//   - A file has up to 64 MiB, and the files of a network have up to 10 GB together. Bytes of uploads that have failed
+//     do not count.
+//   - The assets that one request stores have up to 200,000 terms together; a larger request is
+//     [vitrine.ErrInvalid].
+//   - A request has up to 1,000 items of assets, folders or permissions, or 5,000 ids of assets to
+//     assign or to label, its lists together. A library has up to 10,000 folders, counting deleted
+//     ones. A search finds an asset by the first 20,000 words of its text.
+//   - A caller makes one large change at a time, of more than 256 items or 1 MiB of content. Others
+//     of the same caller wait for it.
+//   - Attributes returns values up to Limits.ResponseBytes; a key with more is [vitrine.ErrInvalid].
 type Limits struct {
 	Page int // items of a page; 500
 	// PageBytes is the size in bytes of a page: it ends before the item that would bring it above this, unless that is

@@ -16,6 +16,72 @@ import (
 
 // SearchRequest says which assets to find. An asset must satisfy all fields that are set. The zero
 // value finds every asset that the caller sees, and returns a page of the newest ones.
+//
+// # Search
+//
+// The service turns an asset into terms: one for each word of its text and of its author's names,
+// and one for each folder, tag and other facet. A search is a list of sets of terms; an asset must
+// have at least one term of each set. The package therefore keeps one inverted index, which knows nothing
+// of words or rights. The folder tree is not part of the index, so moving, deleting or sharing a
+// folder changes no asset.
+//
+//	page, err := svc.As(by).Search(ctx, lib, assets.SearchRequest{
+//		Query:  "launch* berlin", // a word that begins with launch, and the word berlin
+//		Tags:   []string{"approved"},
+//		Facets: []string{"generator", "attribute:campaign"},
+//	})
+//
+// A facet has the most frequent values of a field, 20 unless the search asks for more, among all assets that the search
+// finds, on whatever page, each with its exact count. It is computed from the same index: the assets that have a term
+// are intersected with those that the search finds. So it counts only assets that the caller sees. The facet of folders
+// leaves out those that the caller does not see.
+//
+//   - Words are folded, in assets and in searches: case does not matter, and neither do diacritics of Latin, Greek and
+//     Cyrillic letters, marks of Arabic and points of Hebrew ones, ligatures, and the compatible forms of Unicode, such
+//     as letters of full width. The strokes of đ, ħ, ł, ø and ŧ count as diacritics, the marks of й, ў and ї do not.
+//     Digits of all scripts are alike, and so are apostrophes, þ and th, ð and d, ة and ه, ى, ی and ي, ک and ك. Soft
+//     hyphens, marks of direction and the skin tones of emoji are left out.
+//   - mueller finds Müller, and müller finds Mueller: ä, ö, ü, ø and å have the spellings ae, oe, ue, oe and aa.
+//   - Each character of Han, Hiragana and Katakana is a word of its own, and so is one of Thai, Lao, Khmer, Burmese and
+//     the like, with its marks. The length mark ー counts as Katakana. An emoji is a word, and one that is joined from
+//     several is found by each of them.
+//   - ™, © and the like are no letters, and superscripts and subscripts end a word. C++, C# and .NET are words that c
+//     and net find too.
+//   - Words that a hyphen, an apostrophe or a change to superscript joins are also found as one: wifi finds wi-fi, and
+//     h2o finds H₂O.
+//   - "some words" in quotes are a phrase: they are adjacent in one text, in this order. A quote that is not closed
+//     reaches to the end, and one behind a letter or digit begins no phrase. Words without a space between them are a
+//     phrase without quotes, such as e-mail and 3.2.1, unless a comma or another separator is between them, and so is
+//     a run of a script without spaces. The last word of a phrase may end in *.
+//   - A word of Hangul outside of quotes stands for every word that begins so.
+//   - A - at the beginning or behind a space excludes the word, the prefix or the phrase behind it, unless that is a
+//     number. A query that only excludes finds all else.
+//   - A query is cut after Limits.Words and Limits.Query, and SearchPage.Cut is true; one with an exclusion is
+//     ErrInvalid then.
+//   - The index has no places of words. It has adjacent words that are both short, as common ones are; any other phrase
+//     is looked for in all assets that have its words.
+//   - With Typos a word of 4 letters or more also finds words one edit away, and one of 8 letters or more also finds
+//     words two edits away. Digits are no letters.
+//   - In the text that is searched, the markup of an inline HTML element (<b>, <a>, <span> …) is
+//     removed, and that of any other element becomes a space. So one word may be partly bold, and
+//     the words of two paragraphs stay apart. The readings of ruby are words apart from their base. Scripts, styles,
+//     templates, noscript and comments are no text.
+//   - A word that ends in * stands for every word that begins so. It has at least two characters
+//     before the *, after folding, or one of a script without spaces or of Hangul. Any other * separates
+//     words: foo*bar is two words.
+//   - CreatedFrom and CreatedBefore limit the search to assets that were first published in this time. A zero time
+//     sets no limit. If both are given and CreatedFrom is not the earlier one, nothing is found.
+//   - The order of a library is that of adding. With the Sort createdAt, a search is sorted by Asset.CreatedAt. A
+//     cursor keeps the sort of its search, so the next request need not name it again; naming another one is
+//     [vitrine.ErrInvalid].
+//   - ForeignID finds an asset by its identity: the id of the content in the service that Generator names.
+//   - Tags and keys of attributes are folded, too: Snow finds snow, and a facet counts both together, in the spelling
+//     that most of the found assets have. Session.Attributes and ChangeAttributes compare them exactly.
+//   - An author is compared as a whole, folded. A language includes the more special ones, as en includes en-GB, and a
+//     host those below it, as example.com includes www.example.com.
+//   - A facet that is asked for twice is returned once. The values of the facet "attribute" are the
+//     keys of attributes.
+//   - A search that takes longer than Limits.SearchTime, by default two seconds, is [vitrine.ErrBusy].
 type SearchRequest struct {
 	// Query is a text whose words must all be in the asset's text or in its author's names, in any order. A word that
 	// ends in * stands for every word that begins so, "words in quotes" are a phrase, and -word and -"some words" must

@@ -1,8 +1,13 @@
 // Package storage is the contract of drivers: each keeps one ordered map from keys to values, with snapshots and
 // durable transactions. Records, indices, feeds and rules are built on that once for all drivers.
 //
-// Package storetest is the suite of tests for drivers, and has a driver on bbolt as an example. To write another one,
-// implement [Store] and return it through [Checked].
+//	db, err := sqlite.Open("vitrine.db", nil) // or memory.New, postgres.Open, postgres.New
+//	apps := appsvc.New(db, nil)
+//
+// A program hands a store to the services, and closes it. SQL of storage/sqlite and storage/postgres is for tables of
+// its own, [Observed] for traces and metrics, and [RenewIdentity] for after a restore; README.md says more. Package
+// storetest is the suite of tests for drivers, and has a driver on bbolt as an example. To write another one, implement
+// [Store] and return it through [Checked].
 //
 // # Keys, values and spaces
 //

@@ -4,6 +4,10 @@
 //	db, err := postgres.Open(ctx, "postgres://127.0.0.1/vitrine", nil) // or New, with a pool that the program has
 //	apps := appsvc.New(db, nil)
 //
+//	go doc postgres.SQL       tables of a program's own, in the transaction of a change; Options.Migrate makes them
+//	go doc postgres.New       a pool that the program has
+//	go doc postgres.Options   connections, waiting, the schema
+//
 // # Tables
 //
 // The table vitrine_record has the entries. vitrine_space has the spaces, each with the number of its last update.

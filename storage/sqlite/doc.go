@@ -3,6 +3,10 @@
 //	db, err := sqlite.Open("vitrine.db", nil)
 //	apps := appsvc.New(db, nil)
 //
+//	go doc sqlite.SQL         tables of a program's own, in the transaction of a change; Options.Migrate makes them
+//	go doc sqlite.DB.Backup   a copy while the store is in use, and sqlite.Restore: from a copy
+//	go doc sqlite.Options     waiting, reading alone
+//
 // [Open] builds the file if it does not exist. It refuses a file that is empty, read-only, foreign, damaged or of
 // another format, and does not change it. To find damage it reads all pages of a file of up to 16 MiB, and the header
 // and the size of a larger one.
