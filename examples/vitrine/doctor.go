@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ func doctor(f *flag.FlagSet) action {
 	keyFile := f.String("key-file", "", keyUsage)
 	base := f.String("base-url", "", "`address` at which people and pages reach the server (default: what the "+
 		"store has noted)")
+	certificate := tlsCertFlag(f)
 	return func(ctx context.Context, p *program) error {
 		if err := checkReached(*db); err != nil {
 			return err
@@ -40,6 +42,10 @@ func doctor(f *flag.FlagSet) action {
 		if u, err := url.Parse(*base); err != nil || u.User != nil || u.RawQuery+u.Fragment != "" {
 			// It is printed, and may have a secret there.
 			return usageError{errors.New("-base-url: want an address such as https://host.example/app-service/v4")}
+		}
+		transport, err := trusting(*certificate)
+		if err != nil {
+			return err
 		}
 		r := &checkup{}
 		r.add("version", versionText())
@@ -53,7 +59,7 @@ func doctor(f *flag.FlagSet) action {
 		} else {
 			r.ofFiles(*db)
 		}
-		err := readStore(ctx, *db, func(s storage.Store) error {
+		err = readStore(ctx, *db, func(s storage.Store) error {
 			if *base == "" {
 				kept, err := signin.Base(ctx, s)
 				r.fault(err)
@@ -64,7 +70,7 @@ func doctor(f *flag.FlagSet) action {
 		})
 		r.fault(err)
 		r.ofKeys(p, *db, *keyFile)
-		r.ofServer(ctx, *base)
+		r.ofServer(ctx, transport, *base)
 		if err := r.print(p.stdout, *asJSON); err != nil {
 			return err
 		}
@@ -220,7 +226,7 @@ func (r *checkup) ofKeys(p *program, db, file string) {
 // ofServer adds whether the server answers at its address, when the certificate there ends, which a proxy may have, and
 // how far its clock is from the one of this machine. It is no fault if nothing listens at a local address: the server may
 // be stopped.
-func (r *checkup) ofServer(ctx context.Context, base string) {
+func (r *checkup) ofServer(ctx context.Context, transport *http.Transport, base string) {
 	u, err := url.Parse(base)
 	if base == "" || err != nil {
 		return
@@ -234,7 +240,7 @@ func (r *checkup) ofServer(ctx context.Context, base string) {
 		r.fault(err)
 		return
 	}
-	answer, err := http.DefaultClient.Do(ask)
+	answer, err := (&http.Client{Transport: transport}).Do(ask)
 	ip := net.ParseIP(u.Hostname())
 	here := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 	var of *net.OpError
@@ -245,6 +251,11 @@ func (r *checkup) ofServer(ctx context.Context, base string) {
 		return
 	case err != nil:
 		r.add("server", "does not answer")
+		var untrusted *tls.CertificateVerificationError
+		if errors.As(err, &untrusted) {
+			err = fmt.Errorf("%w: browsers and pages refuse it too, unless they were told to trust it; then name it, or "+
+				"that of its authority, with -tls-cert", err)
+		}
 		r.fault(err)
 		return
 	}

@@ -20,19 +20,18 @@ import (
 func healthz(f *flag.FlagSet) action {
 	addr := address(defaultAddr)
 	f.Var(&addr, "addr", "`address` of the server, host:port")
-	certificate := f.String("tls-cert", "",
-		"`file` with the server's certificate, or with that of the authority that signed it: the server is asked "+
-			"over TLS")
+	certificate := tlsCertFlag(f)
 	return func(ctx context.Context, p *program) error {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		transport, scheme := &http.Transport{DisableKeepAlives: true}, "http"
+		transport, err := trusting(*certificate)
+		if err != nil {
+			return err
+		}
+		transport.DisableKeepAlives, transport.Proxy = true, nil
+		scheme := "http"
 		if *certificate != "" {
-			config, err := vouchedBy(*certificate)
-			if err != nil {
-				return usageError{fmt.Errorf("-tls-cert %s: %w", *certificate, err)}
-			}
-			transport.TLSClientConfig, scheme = config, "https"
+			scheme = "https"
 		}
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+dialable(string(addr))+"/healthz", nil)
 		if err != nil {
@@ -65,6 +64,25 @@ func healthz(f *flag.FlagSet) action {
 		}
 		return fmt.Errorf("%s answered %q, not %s: another program may be listening there", addr, body, healthy)
 	}
+}
+
+// tlsCertFlag adds -tls-cert to the flags of a command that asks a server.
+func tlsCertFlag(f *flag.FlagSet) *string {
+	return f.String("tls-cert", "",
+		"`file` with the certificate of a server that has TLS, or with that of the authority that signed it: no other "+
+			"one is trusted, and the server's own need not have the name in the address")
+}
+
+// trusting returns a transport that trusts the certificates of -tls-cert and no others, or those that the machine
+// trusts if it is "".
+func trusting(certificate string) (transport *http.Transport, err error) {
+	transport = http.DefaultTransport.(*http.Transport).Clone()
+	if certificate != "" {
+		if transport.TLSClientConfig, err = vouchedBy(certificate); err != nil {
+			err = usageError{fmt.Errorf("-tls-cert %s: %w", certificate, err)}
+		}
+	}
+	return transport, err
 }
 
 // vouchedBy returns a TLS configuration that trusts the certificates of a file, and no others. It expects the first

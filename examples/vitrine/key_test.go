@@ -78,6 +78,44 @@ func TestSigningKeys(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a store that is gone is not made anew beside it", func(t *testing.T) {
+		dir := t.TempDir()
+		s := start(t, dir, nil, "-db", "v.db")
+		s.logs("level=WARN msg=\"no store was there, so this is a new, empty one")
+		s.stop()
+		again := start(t, dir, nil, "-db", "v.db")
+		again.stop()
+		if strings.Contains(again.stderr.String(), "no store was there") {
+			t.Error("it warns of a store that was there")
+		}
+		if err := os.Remove(filepath.Join(dir, "v.db")); err != nil {
+			t.Fatal(err)
+		}
+		for command, status := range map[string]int{"serve": 2, "reviews import": 2, "check": 2, "doctor": 1,
+			"invite -name Ann": 2} {
+			args := append(strings.Fields(command), "-db", "v.db")
+			switch command {
+			case "serve":
+				args = append(args, "-addr", "127.0.0.1:0")
+			case "reviews import":
+				args = append(args, os.DevNull)
+			}
+			out := run(t, dir, nil, args...)
+			if out.status != status || !strings.Contains(out.stdout+out.stderr, "there is no store at v.db, but its key "+
+				"file v.db.key is there: put the store back, or a copy in its place (vitrine restore -db v.db COPY)") {
+				t.Errorf("%s: %+v", command, out)
+			}
+		}
+		// A first start that was killed has left its key, and a file that it was building.
+		if err := os.WriteFile(filepath.Join(dir, ".v.db.new-1"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		start(t, dir, nil, "-db", "v.db").stop()
+		if err := os.Remove(filepath.Join(dir, "v.db")); err != nil {
+			t.Fatal(err)
+		}
+		start(t, dir, nil, "-db", "v.db", "-key-file", "v.db.key").stop()
+	})
 	t.Run("who has keys elsewhere gets none beside the store", func(t *testing.T) {
 		dir := reviewFiles(t)
 		for i, env := range []string{"VITRINE_KEY=0123456789abcdef0123456789abcdef", "VITRINE_KEY_FILE=elsewhere"} {

@@ -59,8 +59,13 @@ func firstPerson(ctx context.Context, people *signin.Service, db string) (string
 		link, err := people.Invite(ctx, signin.Invitation{Name: "Administrator", Rights: signin.Rights{Admin: true}})
 		return "\nnobody can sign in yet. Open this link to become the administrator:\n" + link + "\n", err
 	}
-	return "\nnobody can sign in yet. This prints a link for an administrator:\nvitrine invite -db " +
-		quoted(shown(db)) + " -name NAME -moderates urn:vitrine:NETWORK -admin\n", nil
+	db, secret := withoutPassword(db)
+	with := "This"
+	if secret {
+		with = "With the password of the database in PGPASSWORD, or in the file that PGPASSFILE names, this"
+	}
+	return "\nnobody can sign in yet. " + with + " prints a link for an administrator:\nvitrine invite -db " +
+		quoted(db) + " -name NAME -moderates urn:vitrine:NETWORK -admin\n", nil
 }
 
 // quoted returns a word as a shell reads it.
@@ -111,11 +116,10 @@ func invite(f *flag.FlagSet) action {
 		if *name == "" && *urn == "" {
 			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}
 		}
-		if absent(*db) {
-			fmt.Fprintf(p.stderr, "vitrine: there is no store at %s: this makes it, and serve -db %[1]s serves it\n",
-				quoted(*db))
+		s, err := openThere(ctx, *db, nil)
+		if errors.Is(err, errNoStore) {
+			return exitError{err, exitUsage}
 		}
-		s, err := p.openToFill(ctx, *db)
 		if err != nil {
 			return err
 		}

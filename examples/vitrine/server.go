@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -109,9 +110,22 @@ func (s *server) bind(context.Context) (err error) {
 	return nil
 }
 
-// openStore opens the store, or builds it with its key.
+// openStore opens the store, or builds it with its key, and warns of that: one may have been there.
 func (s *server) openStore(ctx context.Context) error {
-	opened, err := openStore(ctx, s.db, s.keyMaker(s.db, s.keyFile, "\n"))
+	if err := s.checkLost(s.db, s.keyFile); err != nil {
+		return exitError{err, exitUsage}
+	}
+	opened, err := openStore(ctx, s.db, func() error {
+		if !s.demo {
+			name, err := filepath.Abs(s.db)
+			if err != nil || inPostgres(s.db) {
+				name = shown(s.db)
+			}
+			s.log.Warn("no store was there, so this is a new, empty one; if there should have been one, stop the "+
+				"server, put it or a copy back, and see whether -db is right", "store", name)
+		}
+		return s.keyMaker(s.db, s.keyFile, "\n")()
+	})
 	if inFile(s.db) && err != nil && !errors.Is(err, storage.ErrBusy) && !errors.Is(err, storage.ErrFull) {
 		return exitError{err, exitUsage} // another start would find the same file
 	}
@@ -296,6 +310,10 @@ func (s *server) announce(connections int) {
 		s.log.Warn("other machines reach this address, and it has no TLS: set -tls-cert and -tls-key or, behind a "+
 			"proxy with TLS, -trust-proxy or -base-url",
 			"address", at.String())
+	}
+	if _, secret := withoutPassword(s.db); secret && !slices.Contains(s.variables, "db") {
+		s.log.Warn("the list of processes shows the password of the database, since -db has it on the command line: " +
+			"give it in PGPASSWORD, in the file that PGPASSFILE names, or the whole URL in " + variable("db"))
 	}
 	if s.baseURL != "" && s.people.Origin() == "" {
 		s.log.Warn("nobody can sign in, only tokens and keys work: passkeys need a -base-url with https and the name "+

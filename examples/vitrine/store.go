@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/storage"
@@ -21,7 +22,8 @@ import (
 const inMemory = "memory:"
 
 // dbUsage says what -db wants.
-const dbUsage = "`store`: the path of a SQLite file, " + inMemory + ", or a postgres:// URL"
+const dbUsage = "`store`: the path of a SQLite file, " + inMemory + ", or a postgres:// URL, without its password: " +
+	"others see a command line, and not PGPASSWORD or the file of PGPASSFILE"
 
 // dbFlag adds -db to the flags of a command.
 func dbFlag(f *flag.FlagSet) *string { return f.String("db", "vitrine.db", dbUsage) }
@@ -44,6 +46,29 @@ func shown(db string) string {
 	return "postgres://" + u.Host + u.Path
 }
 
+// withoutPassword returns the value of -db without the passwords of a URL, and whether it had one. pgx reads a password
+// that is missing in a URL from PGPASSWORD or the file of PGPASSFILE, as all programs of PostgreSQL do.
+func withoutPassword(db string) (string, bool) {
+	if !inPostgres(db) {
+		return db, false
+	}
+	u, err := url.Parse(db)
+	if err != nil {
+		return shown(db), true
+	}
+	_, secret := u.User.Password()
+	if secret {
+		u.User = url.User(u.User.Username())
+	}
+	if query := u.Query(); query.Has("password") || query.Has("sslpassword") {
+		secret = true
+		query.Del("password")
+		query.Del("sslpassword")
+		u.RawQuery = query.Encode()
+	}
+	return u.String(), secret
+}
+
 // inFile reports whether -db names a SQLite file.
 func inFile(db string) bool { return db != inMemory && !inPostgres(db) }
 
@@ -60,6 +85,13 @@ func openStore(ctx context.Context, db string, built func() error) (storage.Stor
 	case db == inMemory:
 		return memory.New(), nil
 	case inPostgres(db):
+		s, err := postgres.Open(ctx, db, &postgres.Options{Existing: true})
+		if !errors.Is(err, postgres.ErrAbsent) {
+			return s, err
+		}
+		if err := built(); err != nil {
+			return nil, err
+		}
 		return postgres.Open(ctx, db, nil)
 	}
 	if absent(db) {
@@ -74,21 +106,49 @@ func openStore(ctx context.Context, db string, built func() error) (storage.Stor
 // errNoStore is the error of a command that needs an existing store and finds none.
 var errNoStore = errors.New("there is no store")
 
+// noStore returns errNoStore for a SQLite file that does not exist, with what to do.
+func noStore(db string) error {
+	if _, err := os.Stat(db + ".key"); err != nil {
+		return fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
+	}
+	return fmt.Errorf("%w at %s, but its key file %s.key is there: put the store back, or a copy in its place (vitrine "+
+		"restore -db %s COPY); only for a new, empty store move the key file away, or name it with -key-file",
+		errNoStore, db, db, quoted(db))
+}
+
+// checkLost returns an error if a store was lost: it does not exist, and the key file that was made with it does. A
+// build that was killed leaves its key file too, and a temporary file, which the next one removes.
+func (p *program) checkLost(db, keyFile string) error {
+	if !p.keyIsBeside(db, keyFile) {
+		return nil
+	}
+	if _, err := os.Stat(db + ".key"); err != nil {
+		return nil
+	}
+	beside, _ := os.ReadDir(filepath.Dir(db))
+	if slices.ContainsFunc(beside, func(file fs.DirEntry) bool {
+		return strings.HasPrefix(file.Name(), "."+filepath.Base(db)+".new-")
+	}) || !absent(db) { // in this order: another process may be building it
+		return nil
+	}
+	return noStore(db)
+}
+
 // openThere opens an existing store, with these options if it is a SQLite file. It returns errNoStore if there is none.
 func openThere(ctx context.Context, db string, file *sqlite.Options) (storage.Store, error) {
 	if err := checkReached(db); err != nil {
 		return nil, err
 	}
 	if absent(db) {
-		return nil, fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one",
-			errNoStore, db)
+		return nil, noStore(db)
 	}
 	if inFile(db) {
 		return sqlite.Open(db, file)
 	}
 	s, err := postgres.Open(ctx, db, &postgres.Options{Existing: true})
 	if errors.Is(err, postgres.ErrAbsent) {
-		return nil, fmt.Errorf("%w in the database that -db names", errNoStore)
+		return nil, fmt.Errorf("%w in the database that -db names: name the one that has it, or start serve first, "+
+			"which builds one", errNoStore)
 	}
 	return s, err
 }
@@ -133,7 +193,11 @@ func (p *program) openToFill(ctx context.Context, db string) (storage.Store, err
 	if err := checkReached(db); err != nil {
 		return nil, err
 	}
-	return openStore(ctx, db, p.keyMaker(db, p.getenv(variable("key-file")), ""))
+	keyFile := p.getenv(variable("key-file"))
+	if err := p.checkLost(db, keyFile); err != nil {
+		return nil, err
+	}
+	return openStore(ctx, db, p.keyMaker(db, keyFile, ""))
 }
 
 // checkReached is checkDB for commands that open a store and are not serve. It also rejects memory:, since only the
