@@ -229,5 +229,5 @@ func TestDoctorOfPostgres(t *testing.T) {
 	if err := c.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	look(db, "failed to connect", map[string]string{"kind": "PostgreSQL", "keys": ".{8}"})
+	look(db, "cannot connect: ", map[string]string{"kind": "PostgreSQL", "keys": ".{8}"})
 }

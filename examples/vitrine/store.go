@@ -89,10 +89,10 @@ func openStore(ctx context.Context, db string, built func() error) (storage.Stor
 		if !errors.Is(err, postgres.ErrAbsent) {
 			return s, err
 		}
-		if err := built(); err != nil {
+		if s, err = postgres.Open(ctx, db, nil); err != nil {
 			return nil, err
 		}
-		return postgres.Open(ctx, db, nil)
+		return s, built()
 	}
 	if absent(db) {
 		err := sqlite.Build(db, func(*sqlite.DB) error { return built() })
@@ -106,7 +106,7 @@ func openStore(ctx context.Context, db string, built func() error) (storage.Stor
 // errNoStore is the error of a command that needs an existing store and finds none.
 var errNoStore = errors.New("there is no store")
 
-// noStore returns errNoStore for a SQLite file that does not exist, with what to do.
+// noStore returns errNoStore for a store that does not exist, with what to do.
 func noStore(db string) error {
 	if _, err := os.Stat(db + ".key"); err != nil {
 		return fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
@@ -147,8 +147,7 @@ func openThere(ctx context.Context, db string, file *sqlite.Options) (storage.St
 	}
 	s, err := postgres.Open(ctx, db, &postgres.Options{Existing: true})
 	if errors.Is(err, postgres.ErrAbsent) {
-		return nil, fmt.Errorf("%w in the database that -db names: name the one that has it, or start serve first, "+
-			"which builds one", errNoStore)
+		return nil, noStore(shown(db))
 	}
 	return s, err
 }

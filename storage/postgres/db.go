@@ -101,7 +101,7 @@ func Open(ctx context.Context, address string, opts *Options) (*DB, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("postgres: %w", err)
+		return nil, fmt.Errorf("postgres: %w", tell(err))
 	}
 	return &DB{storage.Checked(s), s}, nil
 }
@@ -149,7 +149,7 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*DB, error) {
 		err = s.migrate(ctx, o.Migrate)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("postgres: %w", err)
+		return nil, fmt.Errorf("postgres: %w", tell(err))
 	}
 	return &DB{storage.Checked(s), s}, nil
 }

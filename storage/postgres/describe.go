@@ -18,7 +18,7 @@ import (
 func Describe(ctx context.Context, address string, fact func(name string, value any), wrong func(error)) error {
 	s, err := connect(ctx, address, (&Options{Connections: 1}).orDefault())
 	if err != nil {
-		return fmt.Errorf("postgres: %w", err)
+		return fmt.Errorf("postgres: %w", tell(err))
 	}
 	defer s.pool.Close()
 	d := &description{fact, wrong}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,6 +39,95 @@ func wrap(err error) error {
 	}
 	return err
 }
+
+// told is an error with a text for whoever runs the server: the cause first, then what to do.
+type told struct {
+	text string
+	error
+}
+
+func (t told) Error() string { return t.text }
+func (t told) Unwrap() error { return t.error }
+
+// tell returns the error of a connection, or of a statement that the server refuses to everybody alike, as one
+// sentence. Other errors stay as they are.
+func tell(err error) error {
+	var failed *pgconn.ConnectError
+	var refused *pgconn.PgError
+	connecting, answered := errors.As(err, &failed), errors.As(err, &refused)
+	if !connecting && !answered {
+		return err
+	}
+	if !answered {
+		text := "cannot connect: " + strings.Join(causes(failed.Unwrap()), "; ")
+		switch {
+		case strings.HasSuffix(text, noTLS):
+			text += ": let it have TLS, or set sslmode=disable where nobody can listen"
+		case errors.As(err, new(*net.OpError)), errors.As(err, new(*net.DNSError)):
+			text += ": check the host and the port of the address, and whether the server runs and listens there"
+		}
+		return told{text, err}
+	}
+	do := ""
+	switch refused.Code {
+	case "28P01":
+		do = "check the user and the password, which PGPASSWORD or the file of PGPASSFILE may have"
+	case "28000": // no such role, or pg_hba.conf does not let it in
+		do = "check the user and the database of the address, and what pg_hba.conf lets in"
+	case "3D000":
+		do = "create it, with CREATE DATABASE and the role of the address as its OWNER, or name another one"
+	case "42501":
+		do = "let the role of the address own the database, or a schema that search_path=… names"
+	case "53300":
+		do = "raise max_connections, or let fewer programs connect (pool_max_conns=… in their addresses)"
+	case "57P03":
+		do = "wait until it has started, or see its log"
+	case readOnly:
+		do = "this is a standby, or was made read-only: name the primary, or all servers with " +
+			"target_session_attrs=read-write"
+	default:
+		if !connecting {
+			return err
+		}
+		return told{"the server refuses the connection: " + refused.Error(), err}
+	}
+	return told{refused.Message + ": " + do, err}
+}
+
+// lost wraps an error with errLost. That of a standby, where the connection is well, says so itself.
+func lost(err error) error {
+	out := fmt.Errorf("%w: %w", errLost, tell(err))
+	if code(err) == readOnly {
+		return told{tell(err).Error(), out}
+	}
+	return out
+}
+
+// causes returns what was wrong at each server that was tried, each once. A server without TLS is tried without it,
+// unless the address asks for TLS.
+func causes(err error) (all []string) {
+	var called *net.OpError
+	var named *net.DNSError
+	text := strings.NewReplacer("AfterConnect error: ", "", "ValidateConnect failed: ", "").Replace(err.Error())
+	switch each, several := err.(interface{ Unwrap() []error }); {
+	case several:
+		for _, err := range each.Unwrap() {
+			all = append(all, causes(err)...)
+		}
+		if last := len(all) - 1; last > 0 && !strings.HasSuffix(all[last], noTLS) {
+			all = slices.DeleteFunc(all, func(text string) bool { return strings.HasSuffix(text, noTLS) })
+		}
+		return slices.Compact(all)
+	case errors.As(err, &named):
+		text = "no address of the host " + named.Name + " is known: " + named.Err
+	case errors.As(err, &called) && called.Addr != nil:
+		text = called.Addr.String() + ": " + called.Err.Error()
+	}
+	return []string{text}
+}
+
+// noTLS ends the error of pgx for a server that has no TLS.
+const noTLS = "server refused TLS connection"
 
 // code returns the SQLSTATE of err, or "00000" if it has none.
 func code(err error) string {
@@ -94,7 +186,7 @@ func outcome(err error, atCommit, closed bool) error {
 	case err == nil:
 		return nil
 	case pgconn.SafeToRetry(err) || code(err) == readOnly:
-		return fmt.Errorf("%w: %w", errLost, err)
+		return lost(err)
 	case errors.As(err, &told) && !(atCommit && fatal()) && code(err)[:2] != "08":
 		return err
 	// the server has responded; the error was made here, as for a ROLLBACK in response to COMMIT

@@ -120,8 +120,44 @@ func TestAReadOnlyServerIsErrBusy(t *testing.T) {
 	}
 	for _, o := range []storage.UpdateOptions{{}, {Large: true}, {Exclusive: true}} {
 		err := db.Update(ctx, "a", o, func(t storage.Tx) error { return t.Put(ctx, storage.Entry{Key: "a 2"}) })
-		if !errors.Is(err, storage.ErrBusy) || errors.Is(err, storage.ErrUnknown) {
-			t.Errorf("%+v: %v, want ErrBusy", o, err)
+		if !errors.Is(err, storage.ErrBusy) || errors.Is(err, storage.ErrUnknown) ||
+			strings.Contains(err.Error(), "lost") || !strings.Contains(err.Error(), "this is a standby, or was made") {
+			t.Errorf("%+v: %v, want ErrBusy with what to do", o, err)
+		}
+	}
+}
+
+// Each is a sentence with its cause first, and then what to do. Its words are those of the server.
+func TestErrorsSayWhatToDo(t *testing.T) {
+	c := cluster.Shared(t)
+	empty := cluster.Database(t)
+	const roles = "CREATE ROLE told_plain LOGIN; CREATE ROLE told_few LOGIN CONNECTION LIMIT 0"
+	if err := c.Exec(ctx, "postgres", roles); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Exec(ctx, "postgres", "DROP ROLE told_plain, told_few") })
+	by := func(role string) string { return strings.Replace(empty, "user="+cluster.User, "user="+role, 1) }
+	for address, want := range map[string]string{
+		"postgres://u@127.0.0.1:1,127.0.0.1:2/d": "cannot connect: 127.0.0.1:1: connect: connection refused; 127.0.0.1:2: " +
+			"connect: connection refused: check the host and the port",
+		"postgres://u@host.invalid/d": "cannot connect: no address of the host host.invalid is known: ",
+		c.URL("absent"):               `database "absent" does not exist: create it`,
+		by("nobody"):                  `role "nobody" does not exist: check the user`,
+		by("told_plain"):              "permission denied for schema public: let the role of the address own",
+		by("told_few"):                `too many connections for role "told_few": raise max_connections`,
+		empty + "&default_transaction_read_only=on": "in a read-only transaction: this is a standby, or was made",
+		empty + "&target_session_attrs=standby":     "server is not in hot standby mode",
+		empty + "&no_setting=1":                     `the server refuses the connection: FATAL: unrecognized configuration`,
+	} {
+		db, err := Open(ctx, address, nil)
+		if err == nil {
+			t.Errorf("%s: no error", address)
+			_ = db.Close()
+			continue
+		}
+		if text := err.Error(); !strings.HasPrefix(text, "postgres: ") || !strings.Contains(text, want) ||
+			strings.Contains(text, "failed to connect") || strings.Contains(text, "\n") {
+			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 	}
 }

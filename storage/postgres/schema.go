@@ -160,7 +160,7 @@ const undoWait = 30 * time.Second
 // It returns ErrExists if there is a store already.
 func Build(ctx context.Context, address string, opts *Options, fill func(*DB) error) error {
 	if err := build(ctx, address, opts.orDefault(), fill); err != nil {
-		return fmt.Errorf("postgres: build: %w", err)
+		return fmt.Errorf("postgres: build: %w", tell(err))
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (se *session) note(ctx context.Context, err error) error {
 		se.conn.Conn().Close(context.Background())
 		fallthrough
 	case se.conn.Conn().IsClosed():
-		err = fmt.Errorf("%w: %w", errLost, err)
+		err = lost(err)
 	}
 	se.err = err
 	return err
@@ -216,9 +216,9 @@ func (s *store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case within.Err() != nil || errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("%w: no connection was available within %s: %v", errBusy, s.busy, err)
+		return nil, fmt.Errorf("%w: no connection was available within %s: %v", errBusy, s.busy, tell(err))
 	case errors.As(err, &connecting) && code(err) == "00000":
-		return nil, fmt.Errorf("%w: %w", errLost, err)
+		return nil, lost(err)
 	}
-	return nil, err
+	return nil, tell(err)
 }

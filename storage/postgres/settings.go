@@ -70,7 +70,7 @@ func (s *store) prepare(ctx context.Context, c *pgx.Conn) error {
 		&set)
 	switch {
 	case err != nil && c.IsClosed():
-		return fmt.Errorf("%w: %w", errLost, err)
+		return lost(err)
 	case err != nil:
 		return err
 	case pooled && !s.pooled:
