@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -544,19 +545,42 @@ func (s *Service) Any(ctx context.Context) (bool, error) {
 	return view(ctx, s.db, func(r storage.Reader) (bool, error) { return anybody(ctx, r) })
 }
 
-// Named returns the URN of a person with this name, "" if there is none.
-func (s *Service) Named(ctx context.Context, name string) (string, error) {
-	return view(ctx, s.db, func(r storage.Reader) (string, error) {
-		everybody := asker{rights: Rights{Admin: true}}.people(ctx, r, nil, "")
-		for p, err := range everybody {
+// Person is what a program may know of a person.
+type Person struct {
+	URN, Name, Email string
+	Rights           Rights
+	Disabled         bool
+	Passkeys         int       // how many
+	Provider         string    // the issuer through which the person signs in, or ""
+	Invited          time.Time // until when an invitation is good that was not used, or zero
+	Seen             time.Time // to the hour; zero if the person has never signed in
+}
+
+// People returns all people of a store, in the order in which they were made.
+func People(ctx context.Context, db storage.Store) ([]Person, error) {
+	return view(ctx, db, func(r storage.Reader) (list []Person, err error) {
+		for p, err := range (asker{rights: Rights{Admin: true}}).people(ctx, r, nil, "") {
 			if err != nil {
-				return "", err
+				return nil, err
 			}
-			if p.Name == name {
-				return p.URN, nil
+			one := Person{URN: p.URN, Name: p.Name, Email: p.Email, Rights: p.Rights, Disabled: p.Disabled,
+				Passkeys: len(p.Passkeys)}
+			if p.Provider != nil {
+				one.Provider = p.Provider.Issuer
 			}
+			if p.Invitation != nil {
+				one.Invited = time.UnixMilli(p.Invitation.Expires).UTC()
+			}
+			seen, err := lastSeen(ctx, r, "person", p.ID)
+			if err != nil {
+				return nil, err
+			}
+			if seen > 0 {
+				one.Seen = time.UnixMilli(seen).UTC()
+			}
+			list = append(list, one)
 		}
-		return "", nil
+		return list, nil
 	})
 }
 

@@ -34,6 +34,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		"export":     "-db -out -with-access -without-files",
 		"invite":     "-db -base-url -name -email -urn -network -admin -moderates -reads -roles -groups -components",
 		"import":     "-db",
+		"people":     "-db",
 		"doctor":     "-db -json -key-file -base-url -tls-cert",
 		"healthz":    "-addr -tls-cert",
 		"version":    "",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -101,8 +102,8 @@ func TestSigningKeys(t *testing.T) {
 				args = append(args, os.DevNull)
 			}
 			out := run(t, dir, nil, args...)
-			if out.status != status || !strings.Contains(out.stdout+out.stderr, "there is no store at v.db, but its key "+
-				"file v.db.key is there: put the store back, or a copy in its place (vitrine restore -db v.db COPY)") {
+			if out.status != status || !strings.Contains(out.stdout+out.stderr, "there is no store at v.db, but there was "+
+				"one, since v.db.key is there: put the store back, or a copy in its place (vitrine restore -db v.db COPY)") {
 				t.Errorf("%s: %+v", command, out)
 			}
 		}
@@ -113,6 +114,23 @@ func TestSigningKeys(t *testing.T) {
 		start(t, dir, nil, "-db", "v.db").stop()
 		if err := os.Remove(filepath.Join(dir, "v.db")); err != nil {
 			t.Fatal(err)
+		}
+		elsewhere := start(t, dir, nil, "-db", "v.db", "-key-file", "v.db.key")
+		if out := run(t, dir, nil, "backup", "-db", "v.db", "c.db"); out.status != 0 {
+			t.Errorf("%+v", out)
+		}
+		elsewhere.stop()
+		if err := os.Remove(filepath.Join(dir, "v.db")); err != nil {
+			t.Fatal(err)
+		}
+		out := run(t, dir, nil, "serve", "-db", "v.db", "-addr", "127.0.0.1:0", "-key-file", "v.db.key")
+		back := regexp.MustCompile(`since v\.db\.key and v\.db\.copied is there: .* \(vitrine (restore -db v\.db \S+)\)`).
+			FindStringSubmatch(out.stderr)
+		if out.status != 2 || back == nil {
+			t.Fatalf("%+v", out)
+		}
+		if out := run(t, dir, nil, strings.Fields(back[1])...); out.status != 0 {
+			t.Errorf("%+v", out)
 		}
 		start(t, dir, nil, "-db", "v.db", "-key-file", "v.db.key").stop()
 	})

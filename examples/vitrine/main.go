@@ -51,6 +51,9 @@ func commands() []command {
 		{"invite", "(-name NAME | -urn URN) [FLAGS]", "", exitFailed, invite,
 			"prints a link with which a person registers a passkey, and then signs in with the rights that its " +
 				"flags describe"},
+		{"people", "[FLAGS]", "", exitFailed, people,
+			"prints a line for each person who has an account: URN, name, whether an administrator, the number of " +
+				"passkeys, when seen last; invite -urn URN is a new link for who has lost a passkey"},
 		{"reviews check", "[FLAGS] FILE…|-", someFiles, exitUnable, checkReviews,
 			"says what is wrong with files of reviews: exit 0 nothing but warnings, 1 errors, 2 could not read them"},
 		{"reviews import", "[FLAGS] FILE…|-", someFiles, exitUnable, importReviews,

@@ -9,10 +9,13 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/adapters/signin"
+	"github.com/vitrine-go/vitrine/storage"
 )
 
 // oidcUsage says what -oidc wants.
@@ -106,7 +109,8 @@ func invite(f *flag.FlagSet) action {
 			"without -base-url does not replace an address with https)")
 	name := f.String("name", "", "`name` of the person")
 	email := f.String("email", "", "`address` of the person, which other people of the network do not see")
-	urn := f.String("urn", "", "`URN` of a person who is there already, or for a new one (default: a new one)")
+	urn := f.String("urn", "", "`URN` of a person who is there already, as vitrine people prints it, "+
+		"also of who has lost a passkey, or for a new person (default: a new one)")
 	network := f.String("network", "",
 		"`URN` or name of the network that a new person belongs to (default: that of -moderates)")
 	rights := rightsFlags(f, "person")
@@ -135,8 +139,8 @@ func invite(f *flag.FlagSet) action {
 						"%s: -base-url names another\n", *base)
 			}
 		}
-		people, err := signin.New(s, signin.Options{BaseURL: *base, Log: slog.New(slog.NewTextHandler(p.stderr, nil))})
-		if err == nil && people.Origin() == "" {
+		service, err := signin.New(s, signin.Options{BaseURL: *base, Log: slog.New(slog.NewTextHandler(p.stderr, nil))})
+		if err == nil && service.Origin() == "" {
 			err = usageError{fmt.Errorf("-base-url %q: want https://… with the name of a host, or "+
 				"http://localhost:…", *base)}
 		}
@@ -152,24 +156,25 @@ func invite(f *flag.FlagSet) action {
 			*network = "urn:vitrine:" + *network
 		}
 		if *urn != "" {
-			if _, _, err := people.Rights(ctx, *urn); errors.Is(err, vitrine.ErrNotFound) {
+			if _, _, err := service.Rights(ctx, *urn); errors.Is(err, vitrine.ErrNotFound) {
 				if *name == "" {
-					return usageError{fmt.Errorf("-urn: no person has %s: -name NAME makes a new one", *urn)}
+					return usageError{fmt.Errorf("-urn: no person has %s: vitrine people lists them, and -name NAME "+
+						"makes a new one", *urn)}
 				}
 				fmt.Fprintf(p.stderr, "vitrine: warning: no person has %s: this makes a new one\n", printable(*urn))
 			}
 		} else {
-			namesake, err := people.Named(ctx, *name)
+			others, err := signin.People(ctx, s)
 			if err != nil {
 				return err
 			}
-			if namesake != "" {
+			if i := slices.IndexFunc(others, func(o signin.Person) bool { return o.Name == *name }); i >= 0 {
 				fmt.Fprintf(p.stderr,
 					"vitrine: warning: this makes another person called %s: -urn %s is a new link for the one who "+
-						"is there already\n", printable(*name), namesake)
+						"is there already\n", printable(*name), others[i].URN)
 			}
 		}
-		link, err := people.Invite(ctx, signin.Invitation{
+		link, err := service.Invite(ctx, signin.Invitation{
 			URN: *urn, Name: *name, Email: *email, Network: *network, Rights: *rights})
 		if err != nil {
 			if errors.Is(err, vitrine.ErrInvalid) {
@@ -181,4 +186,37 @@ func invite(f *flag.FlagSet) action {
 		_, err = fmt.Fprintln(p.stdout, link)
 		return err
 	}
+}
+
+// people is the command people: it prints who may sign in.
+func people(f *flag.FlagSet) action {
+	db := dbFlag(f)
+	return func(ctx context.Context, p *program) error {
+		return readStore(ctx, *db, func(s storage.Store) error {
+			list, err := signin.People(ctx, s)
+			for _, one := range list {
+				_, failed := fmt.Fprintf(p.stdout, "%s\t%s\t%s\n", one.URN, printable(one.Name), standing(one))
+				err = cmp.Or(err, failed)
+			}
+			return err
+		})
+	}
+}
+
+// standing says whether a person is an administrator, how they sign in, and when they were there last.
+func standing(one signin.Person) string {
+	var all []string
+	say := func(is bool, format string, of ...any) {
+		if is {
+			all = append(all, fmt.Sprintf(format, of...))
+		}
+	}
+	say(one.Disabled, "disabled")
+	say(one.Rights.Admin, "administrator")
+	say(one.Passkeys > 0, "passkeys: %d", one.Passkeys)
+	say(one.Provider != "", "signs in through %s", printable(one.Provider))
+	say(one.Passkeys == 0 && one.Provider == "", "no passkey yet")
+	say(one.Invited.After(time.Now()), "invited until %s", one.Invited.Format(time.RFC3339))
+	say(!one.Seen.IsZero(), "last seen %s", one.Seen.Format(time.RFC3339))
+	return strings.Join(all, ", ")
 }

@@ -7,8 +7,11 @@ import (
 	"net/http/cookiejar"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/vitrine-go/vitrine/internal/cluster"
 )
 
 // visitor is a browser without passkeys, at the address that serve prints.
@@ -119,7 +122,8 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	nobody := []string{"invite", "-db", "v.db", "-urn", "urn:vitrine:example.test:user=nobody"}
 	if out := run(t, dir, nil, nobody...); out.status != 2 ||
 		!strings.Contains(out.stderr,
-			"invite: -urn: no person has urn:vitrine:example.test:user=nobody: -name NAME makes a new one") {
+			"invite: -urn: no person has urn:vitrine:example.test:user=nobody: vitrine people lists them, and -name NAME "+
+				"makes a new one") {
 		t.Errorf("a mistyped URN: %+v", out)
 	}
 	// the second time it is there
@@ -164,6 +168,71 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	}
 	if out := run(t, dir, nil, "import", "-db", "x.db", "archive"); out.status != 0 {
 		t.Errorf("%+v", out)
+	}
+}
+
+// Who has an account, and who may let others in, is a line each.
+func TestPeopleAreListed(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, nil, "-db", "v.db", "-demo")
+	link := ""
+	for link == "" {
+		if line := s.line(); strings.HasPrefix(line, s.base+"/#signin=") {
+			link = line
+		}
+	}
+	v := s.visitor()
+	_, secret, _ := strings.Cut(link, "#signin=")
+	v.post("/x/signin/link", `{"link":"`+secret+`"}`, 200)
+	v.send("GET", "/x/me", "", 200)
+	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann Smith", "-moderates", demoNetwork,
+		"-admin"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	out := run(t, dir, nil, "people", "-db", "v.db")
+	for _, want := range []string{
+		`(?m)^` + regexp.QuoteMeta(demoUser.URN) + `\t.+\t.*no passkey yet, last seen 20\S+Z$`,
+		`(?m)^` + demoNetwork + `:user=[0-9a-f-]{36}\tAnn Smith\tadministrator, no passkey yet, invited until 20\S+Z$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out.stdout) || out.status != 0 {
+			t.Errorf("want %s in %+v", want, out)
+		}
+	}
+}
+
+// The command that serve prints for a database has all but its password, and can be copied.
+func TestTheFirstPersonOfADatabaseIsInvited(t *testing.T) {
+	dir, db := t.TempDir(), cluster.Database(t)
+	env := []string{"VITRINE_KEY=a key of a test of invitations, long enough"}
+	s := start(t, dir, env, "-db", db+"&password=hidden")
+	told, command := s.line()+s.line()+s.line(), s.line()
+	log := s.stderr.String()
+	if !strings.Contains(told, "PGPASSWORD") || !strings.HasPrefix(command, "vitrine invite -db '") ||
+		strings.Contains(told+command+log, "hidden") || !strings.Contains(log, "the list of processes shows") ||
+		!strings.Contains(log, "no store was there") {
+		t.Errorf("%s\n%s\n%s", told, command, log)
+	}
+	args := strings.Fields(strings.NewReplacer("'", "", "NAME", "Ann", "NETWORK", "example.test").Replace(command))
+	if out := run(t, dir, nil, args[1:]...); out.status != 0 || !strings.HasPrefix(out.stdout, s.base+"/#invite=in_") {
+		t.Errorf("%q: %+v", args, out)
+	}
+	s.stop()
+	again := start(t, dir, append(env, "VITRINE_DB="+db+"&password=hidden"))
+	if log := again.stderr.String(); strings.Contains(log, "list of processes") || strings.Contains(log, "no store was") {
+		t.Error(log)
+	}
+	for db, want := range map[string]string{
+		"v.db":                   "v.db",
+		"postgres://u:p@h:1/d":   "postgres://u@h:1/d",
+		"postgres://u:p@h,i/d":   "postgres://u@h,i/d",
+		"postgres://u:p@[h/d":    "postgres://",
+		"postgres:///d?host=/h":  "postgres:///d?host=/h",
+		"postgresql://u:@h/d?a=": "postgresql://u@h/d?a=",
+		"postgres://h/d?sslpassword=p&sslmode=require": "postgres://h/d?sslmode=require",
+	} {
+		if got, secret := withoutPassword(db); got != want || secret != (got != db) {
+			t.Errorf("%s: %s, %t", db, got, secret)
+		}
 	}
 }
 

@@ -108,21 +108,31 @@ var errNoStore = errors.New("there is no store")
 
 // noStore returns errNoStore for a store that does not exist, with what to do.
 func noStore(db string) error {
-	if _, err := os.Stat(db + ".key"); err != nil {
+	var left []string
+	if _, err := os.Stat(db + ".key"); err == nil {
+		left = append(left, db+".key")
+	}
+	_, copied, err := lastCopy(db)
+	if copied = quoted(copied); err != nil {
+		copied = "COPY"
+	} else {
+		left = append(left, copyNote(db))
+	}
+	if left == nil {
 		return fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
 	}
-	return fmt.Errorf("%w at %s, but its key file %s.key is there: put the store back, or a copy in its place (vitrine "+
-		"restore -db %s COPY); only for a new, empty store move the key file away, or name it with -key-file",
-		errNoStore, db, db, quoted(db))
+	return fmt.Errorf("%w at %s, but there was one, since %s is there: put the store back, or a copy in its place "+
+		"(vitrine restore -db %s %s); only for a new, empty store move %[3]s away", errNoStore, db,
+		strings.Join(left, " and "), quoted(db), copied)
 }
 
-// checkLost returns an error if a store was lost: it does not exist, and the key file that was made with it does. A
-// build that was killed leaves its key file too, and a temporary file, which the next one removes.
+// checkLost returns an error if a store was lost: it does not exist, and the note of its newest copy does, or the key
+// file that was made with it. A build that was killed leaves its key file too, and a temporary file, which the next
+// build removes.
 func (p *program) checkLost(db, keyFile string) error {
-	if !p.keyIsBeside(db, keyFile) {
-		return nil
-	}
-	if _, err := os.Stat(db + ".key"); err != nil {
+	_, noKey := os.Stat(db + ".key")
+	_, _, noCopy := lastCopy(db)
+	if noCopy != nil && (noKey != nil || !p.keyIsBeside(db, keyFile)) {
 		return nil
 	}
 	beside, _ := os.ReadDir(filepath.Dir(db))
