@@ -9,10 +9,10 @@
 //
 // # Rights
 //
-// An administrator may do everything with people and keys, and moderates the network of their own URN. A moderator of a
-// network may do so with the people of that network, gives only rights that they have, and changes only people without
-// other rights. Roles and groups count as rights. The last administrator cannot be disabled. A key has the rights that
-// it was given, as far as its maker has them at the moment.
+// An administrator may do everything with people and keys of all networks, moderates the network of their own URN, and
+// may create and delete components. A moderator of a network manages the people of that network, gives only rights that
+// they have, and changes only people without other rights. Roles and groups count as rights. The last administrator
+// cannot be disabled. A key has the rights that it was given, as far as its maker has them at the moment.
 //
 // # Secrets
 //

@@ -24,8 +24,8 @@ func rightsOf(c vitrine.Caller) Rights {
 	return Rights{Moderates: c.Moderates, Reads: c.Reads, Roles: c.Roles, Groups: c.Groups, Components: c.Components}
 }
 
-// caller returns the caller with these rights. An administrator also moderates the network of the URN, and may change
-// components.
+// caller returns the caller with these rights. An administrator also moderates the network of the URN, and may create
+// and delete components.
 func (r Rights) caller(user string) vitrine.Caller {
 	c := vitrine.Caller{URN: user, Moderates: r.Moderates, Reads: r.Reads, Roles: r.Roles, Groups: r.Groups,
 		Components: r.Components || r.Admin}

@@ -115,7 +115,8 @@ func invite(f *flag.FlagSet) action {
 		"`URN` or name of the network that a new person belongs to (default: that of -moderates)")
 	rights := rightsFlags(f, "person")
 	f.BoolVar(&rights.Admin, "admin", false,
-		"the person may do everything with people and keys, and moderates the network")
+		"the person is an administrator: may do everything with people and keys of all networks, moderates the network "+
+			"of their own URN, and may create and delete components")
 	return func(ctx context.Context, p *program) (err error) {
 		if *name == "" && *urn == "" {
 			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}

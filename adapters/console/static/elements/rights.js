@@ -56,7 +56,8 @@ export function rightsForm(session, has, { admin }) {
 		return { input, node: h("div", { class: "boxes" }, h("label", null, input, label)) };
 	};
 	const administrator = box(
-		"Administrator: may do everything with people and keys, of all networks",
+		"Administrator: may do everything with people and keys of all networks, moderates their own network, and " +
+			"may create and delete components",
 		has.admin,
 		!all,
 	);
