@@ -91,16 +91,16 @@ var around = map[string][2]string{
 	"No proxy": {"cp -p /etc/vitrine/vitrine.env /srv/",
 		"cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart " +
 			"vitrine; systemctl start nginx"},
-	"When something is wrong": {
-		"echo '127.0.0.1 apps.example.test' >>/etc/hosts; export SSL_CERT_FILE=/etc/vitrine/tls/cert.pem",
-		"unset SSL_CERT_FILE"},
-	"Backup": {"create Before", `curl -s http://127.0.0.1:9464/metrics | grep '^vitrine_last_copy_.* [1-9]'`},
-	"Continuous backup": {"create Moment", `systemctl stop vitrine-litestream
+	"When something is wrong": {"", "unset SSL_CERT_FILE"},
+	"Backup":                  {"create Before", `curl -s http://127.0.0.1:9464/metrics | grep '^vitrine_last_copy_.* [1-9]'`},
+	"Continuous backup":       {"create Moment", "sleep 2; systemctl stop vitrine-litestream"},
+	"Restore to a point in time": {"", `systemctl stop vitrine-litestream
 apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
 [[ $apps == *Moment* ]]
 rm -f /var/lib/vitrine/vitrine.db.before-*`},
 	"Restore": {"create After", restored},
-	"Move to PostgreSQL": {`export SSL_CERT_FILE=/etc/vitrine/tls/cert.pem
+	"Move to PostgreSQL": {`echo '127.0.0.1 apps.example.test' >>/etc/hosts
+export SSL_CERT_FILE=/etc/vitrine/tls/cert.pem
 create Moved
 programs=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
 install -d -o postgres /srv/postgres /var/run/postgresql
@@ -108,12 +108,18 @@ sudo -u postgres $programs/initdb -D /srv/postgres --auth-local=peer --auth-host
 	--no-sync >/srv/postgres.log
 server() { sudo -u postgres $programs/pg_ctl -D /srv/postgres -l /srv/postgres/log -w "$@" >>/srv/postgres.log; }
 server -o '-k /var/run/postgresql' start`,
-		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+		`sudo -u vitrine vitrine check -db /var/lib/vitrine/back.db`},
+	"Backup of PostgreSQL": {"install -d /var/lib/prometheus/node-exporter", `grep '^vitrine_last_copy_timestamp_seconds 1' \
+	/var/lib/prometheus/node-exporter/vitrine.prom
+[ "$(stat -c '%a %U' /var/backups/vitrine/*.archive)" = "600 vitrine" ]
+[ "$(ls /var/backups/postgresql/wal | wc -l)" -gt 1 ]
+systemctl start vitrine
+apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
 [[ $apps == *Moved* ]]
 sed -i 's|^VITRINE_DB=.*|VITRINE_DB=/var/lib/vitrine/vitrine.db|' /etc/vitrine/vitrine.env
 systemctl restart vitrine
-server stop
-unset SSL_CERT_FILE`},
+rm -r /etc/systemd/system/vitrine-backup.service.d
+server stop`},
 	"Change the key": {"truncate -s -1 /etc/vitrine/keys", `[ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
 	"Upgrade": {"create Kept; echo >> vitrine", // another program, which runs as well
 		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
@@ -137,7 +143,7 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 		err = exec.Command("cp", litestream, filepath.Join(place, "litestream")).Run()
 	}
 	for _, s := range sections(t) {
-		if s.title == "Continuous backup" && err != nil {
+		if (s.title == "Continuous backup" || s.title == "Restore to a point in time") && err != nil {
 			t.Logf("%s is not followed: %v", s.title, err)
 			s.blocks = nil
 		} else if s.title == "Continuous backup" {
@@ -256,6 +262,8 @@ daemon-reload* | enable* | *.timer) exit ;;
 	install -d -o caddy /srv/caddy
 	export HOME=/srv/caddy ;;
 *" haproxy") start='haproxy -D -p /run/haproxy.pid -f /etc/haproxy/haproxy.cfg'; reload=false ;;
+*" postgresql") sudo -u postgres $(ls -d /usr/lib/postgresql/*/bin | tail -n 1)/pg_ctl -D /srv/postgres -m fast -w restart >>/srv/postgres.log
+	exit ;;
 *) start= ;;
 esac
 units=/etc/systemd/system
@@ -264,7 +272,10 @@ as() {
 	exec setpriv --reuid "$1" --regid "$1" --clear-groups --inh-caps +net_bind_service \
 		--ambient-caps +net_bind_service "${@:2}"
 }
-setting() { cat $units/$name.service $units/$name.service.d/*.conf 2>/dev/null | sed -n "s/^$1=//p"; }
+setting() {
+	cat $units/$name.service $units/$name.service.d/*.conf 2>/dev/null | sed -n "s/^$1=//p" |
+		awk '{ all = $0 == "" ? "" : all $0 "\n" } END { gsub("%%", "%", all); printf "%s", all }'
+}
 unit() {
 	user=$(setting User)
 	state=$(setting StateDirectory)
@@ -272,7 +283,7 @@ unit() {
 	set -a
 	for file in $(setting EnvironmentFile); do . "$file"; done
 	[ -z "$(setting AmbientCapabilities)" ] || as "$user" $(setting ExecStart)
-	exec setpriv --reuid "$user" --regid "$user" --clear-groups $(setting ExecStart)
+	eval "exec setpriv --reuid $user --regid $user --clear-groups $(setting ExecStart)"
 }
 running() { [ -f $pid ] && [ -e "/proc/$(cat $pid)/exe" ]; } # nobody waits for what has ended
 told() { grep -c "$1" $log || true; }
@@ -283,7 +294,7 @@ stop() {
 start() {
 	running && return
 	if [ -n "$start" ]; then ($start); return; fi
-	[ "$(setting Type)" != oneshot ] || { unit; return; }
+	[ "$(setting Type)" != oneshot ] || { (unit); after=$(setting ExecStartPost); eval "${after#+}"; return; }
 	: >$log
 	(unit) >>$log 2>&1 &
 	echo $! >$pid
