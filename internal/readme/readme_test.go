@@ -244,8 +244,8 @@ func documents(t *testing.T) (names []string) {
 // A document with blocks is one that a test knows: one of these, internal/proof/deploy and internal/proof/linear for
 // the deployment, internal/proof/console for the static site, or adapters/mcp for its own.
 func TestEveryDocumentWithCodeIsRun(t *testing.T) {
-	known := slices.Concat(guides, figures, []string{"examples/deploy/README.md", "examples/deploy/postgres/README.md",
-		"examples/site/README.md", "adapters/mcp/README.md"})
+	known := slices.Concat(guides, figures, []string{"examples/deploy/README.md", "examples/deploy/container.md",
+		"examples/deploy/postgres/README.md", "examples/site/README.md", "adapters/mcp/README.md"})
 	for _, name := range documents(t) {
 		if strings.Contains(read(t, name), "\n```") && !slices.Contains(known, name) {
 			t.Errorf("%s has blocks of code that no test runs", name)
