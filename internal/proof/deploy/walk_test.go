@@ -117,13 +117,13 @@ create Moment
 sleep 1
 moment=$(date -u +'%F %T')
 sleep 1
-create Late
+create TooLate
 sudo -u postgres psql -c 'SELECT pg_switch_wal()'
 install -d -o postgres /var/lib/postgresql /var/lib/postgresql/15
 sed -i "s/^recovery_target_time.*/recovery_target_time = '$moment+00'/" deploy/postgres/restore.conf
 (cd deploy/postgres; toAPointInTime)
 grep Moment /var/lib/postgresql/15/restored.archive
-! grep Late /var/lib/postgresql/15/restored.archive
+[ "$(grep -c TooLate /var/lib/postgresql/15/restored.archive)" = 0 ]
 apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
 [[ $apps == *Moved* ]]
 sed -i 's|^VITRINE_DB=.*|VITRINE_DB=/var/lib/vitrine/vitrine.db|' /etc/vitrine/vitrine.env
