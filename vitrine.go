@@ -261,6 +261,8 @@ type Error struct {
 	Parameter string `json:"parameter,omitempty"`
 	// Reason is the sentence without Pointer and Parameter.
 	Reason string `json:"-"`
+	// Value is the value that Unique found taken; it is not sent over HTTP.
+	Value string `json:"-"`
 	// Violations are the values in a config that break its schema, 100 at most. Their pointers are relative to the
 	// config, to which Pointer points.
 	Violations []Violation `json:"violations,omitempty"`
@@ -647,8 +649,8 @@ func (f *follower[E]) again(ctx context.Context, what string, do func() error) e
 //	}
 //
 // So the latest versions have no slug twice. What a tag shows may be an older version, with a slug that has become free
-// since. If another object has a value, Unique returns ErrUnprocessable with the code CodeRule and the first such value
-// in its Reason; set its Pointer. Holder finds the object that has a value.
+// since. If another object has a value, Unique returns an *Error with ErrUnprocessable, the code CodeRule, the first
+// such Value, and a Reason that names it. Set its Pointer to where the value is. Holder finds the object that has it.
 func Unique(ctx context.Context, rows storage.Tx, id string, before, after []string) error {
 	all := slices.Concat(after, before)
 	owners, err := rows.Get(ctx, hashed(all)...)
@@ -659,7 +661,8 @@ func Unique(ctx context.Context, rows storage.Tx, id string, before, after []str
 	for i, value := range all {
 		switch mine := string(owners[i]) == id; {
 		case i < len(after) && owners[i] != nil && !mine:
-			return &Error{Kind: ErrUnprocessable, Code: CodeRule, Reason: fmt.Sprintf("%q is taken", value)}
+			return &Error{Kind: ErrUnprocessable, Code: CodeRule, Value: value,
+				Reason: fmt.Sprintf("%q is taken", value)}
 		case i >= len(after) && mine:
 			gone = append(gone, hash(value))
 		}

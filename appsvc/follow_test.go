@@ -236,7 +236,8 @@ func TestUniqueAndReference(t *testing.T) {
 	} {
 		e, _ := errors.AsType[*vitrine.Error](check(step.id, step.before, step.after, step.gone))
 		if got := e; (got == nil) != (step.reason == "") || got != nil && (got.Reason != step.reason ||
-			got.Kind != vitrine.ErrUnprocessable || got.Code != vitrine.CodeRule) {
+			got.Kind != vitrine.ErrUnprocessable || got.Code != vitrine.CodeRule ||
+			got.Value != strings.Split(step.reason+`""`, `"`)[1]) {
 			t.Errorf("step %d: %v, want %q", i, got, step.reason)
 		}
 	}
