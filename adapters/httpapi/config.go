@@ -52,7 +52,8 @@ type Config struct {
 
 	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/". A slash at its
 	// beginning and its end may be left out. It must neither be /healthz or the prefix of the asset manager nor lie
-	// below one of them. assets.Options.BasePath is the same, and with http.StripPrefix the whole path.
+	// below one of them. assets.Options.BasePath is the path as clients see it: the same, unless BaseURL has
+	// another one or http.StripPrefix takes a part away.
 	BasePath string
 	// AssetPrefix is where the asset manager lies, "/app-service/v4/assets" for example. Empty means
 	// /services/frontline/api/v4/assetManager at the root, where its programs look for it. It is a path of the server,
@@ -99,17 +100,18 @@ func New(c Config) (http.Handler, error) {
 	if err := c.normalise(); err != nil {
 		return nil, err
 	}
-	files := c.BasePath
+	files := c.filesPath()
 	// A Service without a store panics here, and not in the first request.
 	if c.Apps != nil {
 		c.Apps.As(vitrine.Caller{})
 	}
 	if c.Assets != nil {
-		files = c.Assets.BasePath()
-	}
-	if !strings.HasSuffix(files, c.BasePath) {
-		return nil, fmt.Errorf("httpapi: BasePath is %q, and that of the Service of assets is %q, so addresses of "+
-			"files would be wrong: set assets.Options.BasePath to the same", c.BasePath, files)
+		own := c.Assets.BasePath()
+		if own != files && (c.BaseURL != "" || !strings.HasSuffix(own, files)) { // http.StripPrefix leaves the suffix
+			return nil, fmt.Errorf("httpapi: Assets gives files addresses that begin with %q, where they are not: set "+
+				"assets.Options.BasePath to %q, as BaseURL or BasePath has it", own+shownFilePath, files)
+		}
+		files = own
 	}
 	if c.Reviews != nil {
 		c.Reviews.As(vitrine.Caller{})
@@ -145,6 +147,14 @@ func New(c Config) (http.Handler, error) {
 	}
 	h.description.describe(base, root, c.AssetPrefix, routes)
 	return h, nil
+}
+
+// filesPath is the path that addresses of files begin with: BasePath, as clients see it.
+func (c *Config) filesPath() string {
+	if u, err := url.Parse(c.BaseURL); err == nil && c.BaseURL != "" {
+		return u.EscapedPath()
+	}
+	return c.BasePath
 }
 
 // normalise sets the defaults, and brings BasePath and BaseURL into the form that the handler uses: without a slash at

@@ -113,11 +113,18 @@ func TestBasePathAndBaseURL(t *testing.T) {
 	if _, err := httpapi.New(httpapi.Config{}); err == nil {
 		t.Error("a handler that lets everybody in, or nobody")
 	}
-	for _, base := range []string{"", "/v3", "/v4/shop", "/v4", "/shop/v4/"} { // the last for http.StripPrefix
+	for _, below := range []struct {
+		assets, url string
+		right       bool
+	}{{"", "", false}, {"/v3", "", false}, {"/v4/shop", "", false}, {"/v4", "", true},
+		{"/shop/v4/", "", true}, // with http.StripPrefix
+		{"/cms", "https://shop.test/cms/", true}, {"/v4", "https://shop.test/cms", false},
+		{"", "https://shop.test", true}} {
 		c := shopConfig()
-		c.BasePath, c.Assets = "v4/", assets.New(memory.New(), &assets.Options{BasePath: base})
-		if _, err := httpapi.New(c); (err == nil) != strings.HasSuffix(c.Assets.BasePath(), "/v4") {
-			t.Errorf("BasePath /v4 with assets below %q: %v", base, err)
+		c.BasePath, c.BaseURL = "v4/", below.url
+		c.Assets = assets.New(memory.New(), &assets.Options{BasePath: below.assets})
+		if _, err := httpapi.New(c); (err == nil) != below.right {
+			t.Errorf("BasePath /v4 with %v: %v", below, err)
 		}
 	}
 	for _, c := range []httpapi.Config{{Apps: &appsvc.Service{}}, {Assets: &assets.Service{}},

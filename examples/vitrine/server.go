@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -173,6 +174,14 @@ func (s *server) openAccess(ctx context.Context) (err error) {
 	return s.readKeys()
 }
 
+// filesPath returns the path that addresses of files begin with: that of -base-url, else -base-path.
+func (s *server) filesPath() string {
+	if u, err := url.Parse(s.baseURL); err == nil && s.baseURL != "" {
+		return u.EscapedPath()
+	}
+	return s.basePath
+}
+
 // openHandler makes the services over the store, and the handler over the services.
 func (s *server) openHandler(ctx context.Context) error {
 	kept, memory := time.Duration(s.keepChanges), min(memoryAim, debug.SetMemoryLimit(-1))/2
@@ -181,7 +190,7 @@ func (s *server) openHandler(ctx context.Context) error {
 			KeepChanges: kept, KeepDeleted: time.Duration(s.keepDeleted), Rights: s.people.Rights,
 			People: s.people.Namesakes,
 		}),
-		Assets: assets.New(s.store, &assets.Options{KeepChanges: kept, Files: s.bytes, BasePath: s.basePath,
+		Assets: assets.New(s.store, &assets.Options{KeepChanges: kept, Files: s.bytes, BasePath: s.filesPath(),
 			Limits: assets.Limits{File: int(s.maxFile), Files: int64(s.maxFiles), Decoding: int(memory)}}),
 		Reviews: reviews.New(s.store, &reviews.Options{KeepChanges: kept}),
 	}
