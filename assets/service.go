@@ -68,8 +68,9 @@ type Options struct {
 	Vendor string // second segment of URNs; default "vitrine"
 	Limits Limits
 
-	// BasePath is where the API lies on the server, such as /app-service/v4; "" = the root. The addresses of files in
-	// the content of assets begin with it: <base path>/x/file/<id>/<name>.
+	// BasePath is the path of the API as clients see it, such as /app-service/v4. The addresses of files in the content
+	// of assets begin with it: <base path>/x/file/<id>/<name>. "" is the root and, over HTTP, the path of the handler;
+	// a program that calls a Session itself, or has the tools of adapters/mcp, sets it.
 	BasePath string
 
 	// KeepChanges is how long entries stay in the feeds of changes; 0 = 30 days, negative = for ever. Old entries of a
@@ -122,6 +123,13 @@ func (s *Service) made() *Service {
 
 // BasePath returns Options.BasePath without a slash at its end.
 func (s *Service) BasePath() string { return s.made().base }
+
+// Below returns the Service with this base path, in the form of BasePath. It shares all else with s.
+func (s *Service) Below(basePath string) *Service {
+	below := *s.made()
+	below.base = basePath
+	return &below
+}
 
 // NetworkURN returns the URN of the network of a library: urn:<vendor>:<network>, with
 // Options.Vendor.

@@ -154,8 +154,7 @@ func TestEmbeddedAndRemoteServicesBehaveAlike(t *testing.T) {
 
 // domains are new services on empty stores.
 func domains() (*appsvc.Service, *assets.Service, *reviews.Service) {
-	below := &assets.Options{BasePath: basePath}
-	return appsvc.New(memory.New(), nil), assets.New(memory.New(), below), reviews.New(memory.New(), nil)
+	return appsvc.New(memory.New(), nil), assets.New(memory.New(), nil), reviews.New(memory.New(), nil)
 }
 
 // embedded binds services to callers.

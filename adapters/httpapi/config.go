@@ -52,8 +52,8 @@ type Config struct {
 
 	// BasePath is where the app service starts, "/app-service/v4" for example. Empty means "/". A slash at its
 	// beginning and its end may be left out. It must neither be /healthz or the prefix of the asset manager nor lie
-	// below one of them. assets.Options.BasePath is the path as clients see it: the same, unless BaseURL has
-	// another one or http.StripPrefix takes a part away.
+	// below one of them. assets.Options.BasePath, where it is set, is the path as clients see it: the same, unless
+	// BaseURL has another one or http.StripPrefix takes a part away.
 	BasePath string
 	// AssetPrefix is where the asset manager lies, "/app-service/v4/assets" for example. Empty means
 	// /services/frontline/api/v4/assetManager at the root, where its programs look for it. It is a path of the server,
@@ -107,6 +107,9 @@ func New(c Config) (http.Handler, error) {
 	}
 	if c.Assets != nil {
 		own := c.Assets.BasePath()
+		if own == "" {
+			own, c.Assets = files, c.Assets.Below(files)
+		}
 		if own != files && (c.BaseURL != "" || !strings.HasSuffix(own, files)) { // http.StripPrefix leaves the suffix
 			return nil, fmt.Errorf("httpapi: Assets gives files addresses that begin with %q, where they are not: set "+
 				"assets.Options.BasePath to %q, as BaseURL or BasePath has it", own+shownFilePath, files)

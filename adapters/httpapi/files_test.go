@@ -63,7 +63,7 @@ func photo(t testing.TB, width int) string {
 
 // newFileWorld is a server of assets below a base path.
 func newFileWorld(t testing.TB, limits assets.Limits, change ...func(*httpapi.Config)) (*world, *assets.Service) {
-	svc := assets.New(memory.New(), &assets.Options{Limits: limits, BasePath: "/v4"})
+	svc := assets.New(memory.New(), &assets.Options{Limits: limits})
 	return newWorld(t, append(change, func(c *httpapi.Config) { c.Assets, c.BasePath = svc, "/v4" })...), svc
 }
 

@@ -16,7 +16,7 @@ const twoSlashes = "/services/frontline/api/v4/assetManager//example.test/assetL
 // TestBelowAServeMux tests what the package's comment says about a ServeMux.
 func TestBelowAServeMux(t *testing.T) {
 	w := newWorld(t, func(c *httpapi.Config) {
-		c.BasePath, c.Assets = "/api", assets.New(memory.New(), &assets.Options{BasePath: "/api"})
+		c.BasePath, c.Assets = "/api", assets.New(memory.New(), nil)
 	})
 	w.as(editor, "POST", "/api/components/",
 		`{"name":"@scope/name","version":"1","main":"https://cdn.example.test/x.js","configSchema":{}}`).want(201)

@@ -46,7 +46,7 @@ func (x *exchanges) last(t *testing.T, n int) httpapi.Exchange {
 func observed(x *exchanges) func(*httpapi.Config) {
 	return func(c *httpapi.Config) {
 		c.BasePath = "/v4"
-		c.Assets = assets.New(memory.New(), &assets.Options{BasePath: "/v4"})
+		c.Assets = assets.New(memory.New(), nil)
 		c.Observer = x.observe
 	}
 }

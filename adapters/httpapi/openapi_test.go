@@ -150,8 +150,7 @@ func firstID(list any) string { return fmt.Sprint(list.([]any)[0].(map[string]an
 func TestEveryOperationAnswersAsOpenAPISays(t *testing.T) {
 	const library = "/services/frontline/api/v4/assetManager//{network}/assetLibrary/{library}"
 	w := newWorld(t, func(c *httpapi.Config) {
-		c.BasePath, c.Reviews = "/v4", reviews.New(memory.New(), nil)
-		c.Assets = assets.New(memory.New(), &assets.Options{BasePath: "/v4"})
+		c.BasePath, c.Assets, c.Reviews = "/v4", assets.New(memory.New(), nil), reviews.New(memory.New(), nil)
 	})
 	a := &asker{world: w, asked: map[string]bool{}, ids: map[string]string{
 		"network": "example.test", "library": "example.test", "name": "c", "tag": "live", "version": "0", "from": "0",

@@ -116,7 +116,7 @@ func TestBasePathAndBaseURL(t *testing.T) {
 	for _, below := range []struct {
 		assets, url string
 		right       bool
-	}{{"", "", false}, {"/v3", "", false}, {"/v4/shop", "", false}, {"/v4", "", true},
+	}{{"", "", true}, {"/v3", "", false}, {"/v4/shop", "", false}, {"/v4", "", true},
 		{"/shop/v4/", "", true}, // with http.StripPrefix
 		{"/cms", "https://shop.test/cms/", true}, {"/v4", "https://shop.test/cms", false},
 		{"", "https://shop.test", true}} {

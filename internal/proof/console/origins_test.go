@@ -72,8 +72,7 @@ func (o *origin) calls() (calls, pages []request) {
 func service(t *testing.T) http.Handler {
 	t.Helper()
 	h, err := httpapi.New(httpapi.Config{
-		Apps: appsvc.New(memory.New(), nil), BasePath: "/v4",
-		Assets: assets.New(memory.New(), &assets.Options{BasePath: "/v4"}),
+		Apps: appsvc.New(memory.New(), nil), Assets: assets.New(memory.New(), nil), BasePath: "/v4",
 		Authenticate: func(r *http.Request) (httpapi.Principal, error) {
 			token, err := httpapi.RequestToken(r)
 			if err != nil {
