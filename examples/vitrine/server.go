@@ -113,7 +113,7 @@ func (s *server) bind(context.Context) (err error) {
 
 // openStore opens the store, or builds it with its key, and warns of that: one may have been there.
 func (s *server) openStore(ctx context.Context) error {
-	if err := s.checkLost(s.db, s.keyFile); err != nil {
+	if err := checkLost(s.db); err != nil {
 		return exitError{err, exitUsage}
 	}
 	opened, err := openStore(ctx, s.db, func() error {

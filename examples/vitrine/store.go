@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/vitrine-go/vitrine/storage"
@@ -108,37 +107,19 @@ var errNoStore = errors.New("there is no store")
 
 // noStore returns errNoStore for a store that does not exist, with what to do.
 func noStore(db string) error {
-	var left []string
-	if _, err := os.Stat(db + ".key"); err == nil {
-		left = append(left, db+".key")
-	}
 	_, copied, err := lastCopy(db)
-	if copied = quoted(copied); err != nil {
-		copied = "COPY"
-	} else {
-		left = append(left, copyNote(db))
-	}
-	if left == nil {
+	if err != nil {
 		return fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
 	}
 	return fmt.Errorf("%w at %s, but there was one, since %s is there: put the store back, or a copy in its place "+
-		"(vitrine restore -db %s %s); only for a new, empty store move %[3]s away", errNoStore, db,
-		strings.Join(left, " and "), quoted(db), copied)
+		"(vitrine restore -db %s %s); only for a new, empty store move %[3]s away", errNoStore, db, copyNote(db),
+		quoted(db), quoted(copied))
 }
 
-// checkLost returns an error if a store was lost: it does not exist, and the note of its newest copy does, or the key
-// file that was made with it. A build that was killed leaves its key file too, and a temporary file, which the next
-// build removes.
-func (p *program) checkLost(db, keyFile string) error {
-	_, noKey := os.Stat(db + ".key")
-	_, _, noCopy := lastCopy(db)
-	if noCopy != nil && (noKey != nil || !p.keyIsBeside(db, keyFile)) {
-		return nil
-	}
-	beside, _ := os.ReadDir(filepath.Dir(db))
-	if slices.ContainsFunc(beside, func(file fs.DirEntry) bool {
-		return strings.HasPrefix(file.Name(), "."+filepath.Base(db)+".new-")
-	}) || !absent(db) { // in this order: another process may be building it
+// checkLost returns an error if a store was lost: it does not exist, and the note of its newest copy does. A key file
+// alone says nothing, since it may have been put there for a first start.
+func checkLost(db string) error {
+	if _, _, err := lastCopy(db); err != nil || !absent(db) {
 		return nil
 	}
 	return noStore(db)
@@ -203,7 +184,7 @@ func (p *program) openToFill(ctx context.Context, db string) (storage.Store, err
 		return nil, err
 	}
 	keyFile := p.getenv(variable("key-file"))
-	if err := p.checkLost(db, keyFile); err != nil {
+	if err := checkLost(db); err != nil {
 		return nil, err
 	}
 	return openStore(ctx, db, p.keyMaker(db, keyFile, ""))
