@@ -20,7 +20,6 @@ func TestPeopleAreMailed(t *testing.T) {
 	box := postbox.New(t, "",
 		postbox.Options{STARTTLS: &certificate, User: "robot@host.example", Password: mailPassword})
 	const lea = "urn:vitrine:example.test:user=lea"
-	start(t, dir, nil, "-db", "v.db").stop()
 	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Lea", "-email", "lea@people.example", "-urn", lea,
 		"-moderates", "urn:vitrine:example.test"); out.status != 0 {
 		t.Fatalf("%+v", out)

@@ -121,12 +121,14 @@ func invite(f *flag.FlagSet) action {
 		if *name == "" && *urn == "" {
 			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}
 		}
-		s, err := openThere(ctx, *db, nil)
-		if errors.Is(err, errNoStore) {
-			return exitError{err, exitUsage}
-		}
+		isNew := absent(*db)
+		s, err := p.openToFill(ctx, *db)
 		if err != nil {
 			return err
+		}
+		if isNew {
+			fmt.Fprintf(p.stderr, "vitrine: warning: there was no store at %s: this is a new one, which serve -db %[1]s "+
+				"serves; if there should be one, remove this, and see whether -db is right\n", quoted(*db))
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 		if *base == "" {

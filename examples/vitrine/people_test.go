@@ -101,8 +101,8 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	}
 	v.post("/x/signin/register/begin", `{"invitation":"`+secret+`"}`, 200)
 	s.stop()
-	if out := run(t, dir, nil, "invite", "-db", "w.db", "-name", "Bob", "-admin"); out.status != 2 ||
-		!strings.Contains(out.stderr, "there is no store at w.db: name the store with -db, or start serve first") {
+	if out := run(t, dir, nil, "invite", "-db", "w.db", "-name", "Bob", "-admin"); out.status != 0 ||
+		!strings.Contains(out.stderr, "no store at w.db: this is a new one, which serve -db w.db serves") {
 		t.Errorf("without a store: %+v", out)
 	}
 	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-network", "example.test"); out.status != 0 ||

@@ -197,7 +197,6 @@ func TestAStoreOfAnotherUser(t *testing.T) {
 	dir := t.TempDir()
 	all := readers(t, dir)
 	service := all[len(all)-1]
-	start(t, dir, nil, "-db", "v.db").stop()
 	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann", "-admin", "-moderates",
 		"urn:vitrine:example.test"); out.status != 0 {
 		t.Fatalf("%+v", out)
