@@ -163,6 +163,7 @@ const shortcuts = [
 	["/", "Search or filter"],
 	["Ctrl Z · Ctrl Shift Z", "Undo and redo in the designer"],
 	["Ctrl S", "Save at once"],
+	["Ctrl Enter", "Send a comment or a reply"],
 	["F2 · Delete · Ctrl X · Ctrl V", "Rename, delete, cut and paste a folder"],
 	["Shift F10", "What can be done with a folder"],
 	["Alt ↑ · Alt ↓", "Move an element or an item up or down"],

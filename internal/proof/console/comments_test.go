@@ -27,7 +27,7 @@ func TestCommentsAtAField(t *testing.T) {
 	c.See(`//aside[@aria-label="Comments"]//option[contains(., "Element 2") and contains(., "›")]`)
 	const hostile = `<img src=x onerror=alert(1)> is this right?`
 	c.Type(`//aside[@aria-label="Comments"]/form//textarea`, hostile)
-	c.Click(`//aside[@aria-label="Comments"]/form//button[.="Comment"]`)
+	c.Press(keyControl + keyEnter)
 	c.See(`//aside//article//p[@class="text" and .="` + hostile + `"]`)
 	var stored struct {
 		Comments []struct{ Element, Pointer, Text string }
@@ -54,6 +54,7 @@ func TestCommentsAtAField(t *testing.T) {
 	a.Scheme("light")
 	a.Type(`//aside//article//textarea[@aria-label="Reply"]`, "It is.")
 	a.Click(`//aside//article//button[.="Reply"]`)
+	a.See(`//aside//article//*[@class="reply"]//p[.="It is."]`)
 	c.See(`//aside//article//*[@class="reply"]//p[.="It is."]`)
 	a.view("/apps")
 	a.See(`//tr[contains(., "Winter") and contains(., "1 open comment")]`)

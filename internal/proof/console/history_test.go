@@ -70,7 +70,7 @@ func TestHistoryAndDeployments(t *testing.T) {
 		p.Click(option("Version 4", "removed poll 2"))
 		p.Click(`//dialog` + named("Create"))
 		tag("4")
-		p.See(`//article//span[.="1 behind"]`)
+		p.See(`//article//span[.="1 version behind"]`)
 	})
 	t.Run("move", func(t *testing.T) {
 		p.Click(named("Move to the latest"))
@@ -148,7 +148,7 @@ func TestManyTags(t *testing.T) {
 			`x.textContent === "Move").focus()`)
 	w.request(bob, "PATCH", "/apps/"+id,
 		`[{"op":"test","path":"/apps/0/version","value":"0"},{"op":"replace","path":"/apps/0/title","value":"Spring"}]`)
-	p.See(`//article[@aria-label="tag119"]//span[.="1 behind"]`)
+	p.See(`//article[@aria-label="tag119"]//span[.="1 version behind"]`)
 	w.request(bob, "PUT", "/apps/"+id+"/tags/tag118", `{"appVersion":"1"}`)
 	p.See(`//article[@aria-label="tag118"]//p[contains(., "by bob")]`)
 	p.Until(`() => document.activeElement.closest('article[aria-label="tag119"]') !== null`)

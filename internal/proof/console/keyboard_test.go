@@ -46,7 +46,7 @@ func byKeyboard(t *testing.T, l look) {
 	p.press("Restore")
 	p.See(`//div[contains(@class, "line") and contains(., "restored version 0")]`)
 	p.press("Deployments")
-	p.See(`//article[@aria-label="production"]//span[.="4 behind"]`)
+	p.See(`//article[@aria-label="production"]//span[.="4 versions behind"]`)
 	p.reach("Move to the latest")
 	p.Press(keyTab) // to Move
 	p.Press(keyEnter)

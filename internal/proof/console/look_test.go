@@ -122,7 +122,7 @@ func (p *person) colors(id string) {
 		return color
 	}
 	p.See(`//table//*[contains(@class, "tag") and .="production"]`)
-	p.See(`//table//td[contains(@class, "tags") and contains(., "1 behind")]`)
+	p.See(`//table//td[contains(@class, "tags") and contains(., "1 version behind")]`)
 	list := colors(".tag")
 	p.view("/apps/" + id + "/history")
 	p.See(`//main//*[contains(@class, "line")]//*[contains(@class, "tag") and .="staging"]`)

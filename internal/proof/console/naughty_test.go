@@ -276,7 +276,10 @@ func TestNaughtyStrings(t *testing.T) {
 		p := &person{p.For(t), w}
 		p.view("/apps/" + id)
 		p.saved(0)
-		p.Until(`(n) => document.querySelectorAll(".card .body .field").length >= n`, 3*len(texts))
+		p.Until(`(n) => {
+			document.querySelector(".card .later")?.scrollIntoView(); // a form is built when it comes in sight
+			return document.querySelectorAll(".card .body .field").length >= n;
+		}`, 3*len(texts))
 		var missing []string
 		p.Run(&missing, `async (texts, components) => {
 			const cards = [...document.querySelectorAll(".card")];
@@ -341,10 +344,13 @@ func TestNaughtyStrings(t *testing.T) {
 		p := &person{p.For(t), w}
 		p.view("/apps/" + history)
 		p.saved(len(texts))
-		p.Run(new(any), `async (text) => {
+		p.Until(`(text) => {
+			document.querySelector(".card .later")?.scrollIntoView();
 			const input = [...document.querySelectorAll(".card input, .card textarea")].find((x) => x.value === text);
+			if (!input) return false;
 			input.value = "changed";
 			input.dispatchEvent(new Event("input"));
+			return true;
 		}`, texts[len(texts)/2])
 		p.saved(len(texts) + 1)
 		stored := map[string]string{}

@@ -55,7 +55,16 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 	);
 	const panel = h(
 		"aside",
-		{ class: "comments", "aria-label": "Comments", hidden: !shown },
+		{
+			class: "comments",
+			"aria-label": "Comments",
+			hidden: !shown,
+			onkeydown: (/** @type {KeyboardEvent} */ event) => {
+				if (event.key !== "Enter" || (!event.ctrlKey && !event.metaKey)) return;
+				const { form } = /** @type {HTMLTextAreaElement} */ (event.target);
+				/** @type {HTMLElement | null | undefined} */ (form?.querySelector("button:not([type])"))?.click();
+			},
+		},
 		h(
 			"div",
 			{ class: "head" },
@@ -149,6 +158,7 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 	function card(c) {
 		const mine = c.by.urn === session.me?.urn;
 		const answer = h("textarea", { rows: 1, maxlength: 4096, required: true, "aria-label": "Reply" });
+		const reply = h("button", { class: "small" }, "Reply");
 		return h(
 			"article",
 			{ class: "comment", "data-comment": c.id },
@@ -183,11 +193,16 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 					class: "row",
 					onsubmit: (/** @type {Event} */ event) => {
 						event.preventDefault();
-						void act(() => api.reply(id, c.id, { text: answer.value }));
+						reply.disabled = true;
+						void act(async () => {
+							await api.reply(id, c.id, { text: answer.value });
+							answer.value = "";
+							answer.blur();
+						}).finally(() => (reply.disabled = false));
 					},
 				},
 				answer,
-				h("button", { class: "small" }, "Reply"),
+				reply,
 			),
 			h(
 				"div",
@@ -218,7 +233,7 @@ export function comments({ api, session, editor, known, cards, list, live, signa
 			if (!signal.aborted) toast("The comments cannot be shown now.", { bad: true });
 			return;
 		}
-		const typing = open.contains(document.activeElement);
+		const typing = open.querySelector("textarea:focus, textarea:valid"); // one with a text is valid
 		if (!typing || all.length === 0)
 			fill(open, all.length === 0 ? detail("There are no open comments.") : all.map(card));
 		toggle.textContent = all.length === 0 ? "Comments" : count(all.length, "comment");

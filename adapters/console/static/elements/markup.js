@@ -33,9 +33,14 @@ export function markup(input, name) {
 		wrap("<ul>\n", "\n</ul>", (lines.length > 0 ? lines : [""]).map((x) => `<li>${x}</li>`).join("\n"));
 	}
 	async function link() {
+		const { selectionStart, selectionEnd } = input;
 		let address = "";
 		await ask("Link", "Address", "Insert", async (typed) => void (address = typed.trim()), { value: "https://" });
-		if (address) wrap(`<a href="${escaped(address)}">`, "</a>");
+		if (!address) return;
+		// The browser may not give the selection back with the focus.
+		input.focus();
+		input.setSelectionRange(selectionStart, selectionEnd);
+		wrap(`<a href="${escaped(address)}">`, "</a>");
 	}
 	/** @param {string} what @param {() => void} f @param {string} sign */
 	const tool = (what, f, sign) => {

@@ -213,7 +213,8 @@ export function view({ session, api, query, signal, live, shell }) {
 					.slice(0, 4)
 					.flatMap((t) => [
 						flag(t.name, `${t.name} points to version ${t.appVersion}`),
-						t.appVersion !== app.version && detail(`${Number(app.version) - Number(t.appVersion)} behind`),
+						t.appVersion !== app.version &&
+							detail(count(Number(app.version) - Number(t.appVersion), "version"), " behind"),
 					]),
 				app.tags.length > 4 && detail(`and ${app.tags.length - 4} more`),
 			),

@@ -218,7 +218,7 @@ export function view({ session, api, params, signal, live, shell }) {
 						`Version ${tag.appVersion}`,
 					),
 					" ",
-					h("span", { class: "chip" }, late === 0 ? "latest" : `${late} behind`),
+					h("span", { class: "chip" }, late === 0 ? "latest" : `${count(late, "version")} behind`),
 				);
 			},
 		};

@@ -293,7 +293,7 @@ export function view({ session, api, params, signal, shell }) {
 				summary(report, file.name),
 				report.reviews > report.rejected &&
 					button(
-						`Import ${count(report.reviews - report.rejected, "review")}`,
+						`Import ${count(report.reviews - report.rejected, place === outcome ? "review" : "mended review")}`,
 						() => void store(file, head, place),
 						{ class: "main" },
 					),
