@@ -21,8 +21,8 @@ import { parse, stringify } from "./json.js";
  */
 /**
  * @typedef {{version: string, updatedAt: number, updatedBy: Party | null, agent?: string, restoredFrom: string | null,
- *   note?: string, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry of a
- * history
+ *   note?: string, tags: string[], changes: {op: string, path: string, from?: string}[], changesTruncated: boolean}} Entry
+ *   of a history
  */
 /** @typedef {Schemas["Comment"]} Comment */
 /** @typedef {Schemas["Preview"]} Preview a link that shows an app */
@@ -242,7 +242,10 @@ export class Library {
 		return this.api.get(`${this.base}/explain`, "view", query, signal);
 	}
 
-	/** Whether the person may edit a folder, and so add assets to it. @param {string} folder @param {AbortSignal} signal */
+	/**
+	 * Whether the person may edit a folder, and so add assets to it.
+	 * @param {string} folder @param {AbortSignal} signal
+	 */
 	mayEdit(folder, signal) {
 		return this.explain({ folder }, signal).then(
 			({ edit }) => edit.allowed,
@@ -643,7 +646,10 @@ export class Api {
 		return this.ask("DELETE", `apps/${s(id)}/comments/${s(comment)}`, {});
 	}
 
-	/** The links that show an app to people without an account, newest first. @param {string} id @returns {Promise<Preview[]>} */
+	/**
+	 * The links that show an app to people without an account, newest first.
+	 * @param {string} id @returns {Promise<Preview[]>}
+	 */
 	async previews(id) {
 		return (await this.get(`apps/${s(id)}/previews`, "previews")).previews;
 	}
@@ -924,7 +930,8 @@ function success(status, text, member) {
 		return value;
 	const want = member === undefined ? "status 201 or 204" : `JSON with the member ${member}`;
 	throw new ApiError(
-		`The service cannot be reached: something else has answered with status ${status} and “${text.slice(0, 100)}”. The service would answer with ${want}.`,
+		`The service cannot be reached: something else has answered with status ${status} and ` +
+			`“${text.slice(0, 100)}”. The service would answer with ${want}.`,
 		{ code: "offline" },
 	);
 }

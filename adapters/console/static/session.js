@@ -291,7 +291,8 @@ export class Session {
 			(this.unsaved() || kept(whose).length > 0) &&
 			!(await confirm(
 				"Sign out and lose changes?",
-				"Some of your changes are not saved. They are in this browser alone, and are deleted from it when you sign out.",
+				"Some of your changes are not saved. They are in this browser alone, and are deleted from it when " +
+					"you sign out.",
 				"Sign out",
 				{ danger: true },
 			))
@@ -314,7 +315,10 @@ export class Session {
 		return (!!this.me?.owner && app.owner?.urn === this.me.urn) || app.groups.some((g) => this.moderates(g));
 	}
 
-	/** Whether the caller may make links that show an app. @param {Pick<import("./api.js").App, "owner" | "groups">} app */
+	/**
+	 * Whether the caller may make links that show an app.
+	 * @param {Pick<import("./api.js").App, "owner" | "groups">} app
+	 */
 	mayShow(app) {
 		return !this.byKey && this.mayWrite(app);
 	}

@@ -44,8 +44,8 @@ export interface ServiceError extends Error {
 export function listApps(source: Source & { limit?: number }): AsyncGenerator<AppInfo, void, undefined>;
 
 /**
- * Returns apps as pages get them, in the order of their ids. `lang` is a language tag such as `de-AT`: texts are in this
- * language as far as they have it. Without it they are in the base of the service.
+ * Returns apps as pages get them, in the order of their ids. `lang` is a language tag such as `de-AT`: texts are in
+ * this language as far as they have it. Without it they are in the base of the service.
  */
 export function getApps(
 	source: Source & { apps: readonly string[]; lang?: string | undefined },

@@ -402,7 +402,8 @@ class Group {
 		for (const id of ids) url.searchParams.append("app", id);
 		url.searchParams.set("key", this.key);
 		if (this.lang) url.searchParams.set("lang", this.lang);
-		const answer = await fetch(url, { credentials: "omit", signal: AbortSignal.timeout(30_000) }); // the browser's cache sends the ETag
+		// The browser's cache sends the ETag.
+		const answer = await fetch(url, { credentials: "omit", signal: AbortSignal.timeout(30_000) });
 		if (answer.ok) return (await answer.json()).apps;
 		const { error, code } = await answer.json().catch(() => ({})); // something between may answer without JSON
 		throw Object.assign(new Error(error ?? `the service answered ${answer.status}`), {

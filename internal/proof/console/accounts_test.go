@@ -123,7 +123,8 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 	bea, _ := w.newcomer()
 	bea.accept(link, "Bea Lund")
 	bea.Until(`() => { // she moderates a site alone
-		const menu = [...document.querySelectorAll("nav a")].filter((a) => a.checkVisibility()).map((a) => a.textContent.trim());
+		const menu = [...document.querySelectorAll("nav a")].filter((a) => a.checkVisibility())
+			.map((a) => a.textContent.trim());
 		return menu.some((item) => item.startsWith("Keys")) && !menu.some((item) => item.startsWith("People"));
 	}`)
 	t.Run("an invitation is good once", func(t *testing.T) {
@@ -147,7 +148,8 @@ func TestPeopleFromAnEmptyStore(t *testing.T) {
 	ada.Click(`//dialog//fieldset[legend="Moderates"]//label[contains(., "blog")]/input`)
 	bea.Run(new(any), `async () => {
 		window.refused = new Promise((done) => {
-			const look = () => document.body.textContent.includes("This app is not there any more") ? done(Date.now()) : requestAnimationFrame(look);
+			const look = () => document.body.textContent.includes("This app is not there any more")
+				? done(Date.now()) : requestAnimationFrame(look);
 			look();
 		});
 	}`)
@@ -273,7 +275,8 @@ func TestOwnAccount(t *testing.T) {
 			window.fetch = (url, options) => {
 				if (options?.method !== "POST" || !String(url).endsWith("/x/keys/")) return fetched(url, options);
 				window.fetch = fetched;
-				return Promise.resolve(new Response('{"error":"confirm","code":"needs_confirmation"}', { status: 403 }));
+				return Promise.resolve(new Response('{"error":"confirm","code":"needs_confirmation"}',
+					{ status: 403 }));
 			};
 		}`)
 		p.view("/keys")
@@ -325,7 +328,8 @@ func TestOwnAccount(t *testing.T) {
 			window.fetch = (url, options) => {
 				if (!String(url).endsWith("/x/signin/passkeys/")) return fetched(url, options);
 				window.fetch = fetched;
-				return Promise.resolve(new Response('{"error":"unauthenticated","code":"unauthenticated"}', { status: 401 }));
+				return Promise.resolve(new Response('{"error":"unauthenticated","code":"unauthenticated"}',
+					{ status: 401 }));
 			};
 		}`)
 		p.view("/none")

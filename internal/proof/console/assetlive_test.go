@@ -157,7 +157,8 @@ func TestLiveAssets(t *testing.T) {
 			window.other = window.open(location.href);
 			for (const end = Date.now() + 30000; ;) {
 				const { held, pending } = await navigator.locks.query();
-				const of = (list) => list.filter((x) => x.name.startsWith("vitrine ") && x.name.includes("assetLibrary")).length;
+				const of = (list) =>
+					list.filter((x) => x.name.startsWith("vitrine ") && x.name.includes("assetLibrary")).length;
 				if (of(held) === 1 && of(pending) === 1 && other.document.querySelectorAll(".asset").length > 0) return;
 				if (Date.now() > end) throw new Error(JSON.stringify({ held, pending }));
 				await new Promise((r) => setTimeout(r, 20));
@@ -174,8 +175,10 @@ func TestLiveAssets(t *testing.T) {
 		q.Until(`() => [...document.querySelectorAll("main [role=status]")].some((x) => /^\d+ ` +
 			`assets$/.test(x.textContent))`)
 		q.Run(new(any), `async () => {
-			const followed = performance.getEntriesByType("resource").filter((x) => x.name.includes("assetLibrary") && x.name.includes("/changes"));
-			if (followed.length > 0 || document.querySelector(".toast, .note.bad:not([hidden])")) throw new Error(document.body.innerText);
+			const followed = performance.getEntriesByType("resource")
+				.filter((x) => x.name.includes("assetLibrary") && x.name.includes("/changes"));
+			if (followed.length > 0 || document.querySelector(".toast, .note.bad:not([hidden])"))
+				throw new Error(document.body.innerText);
 		}`)
 	})
 }

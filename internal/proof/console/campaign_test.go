@@ -188,7 +188,8 @@ func TestACampaignByThreePeople(t *testing.T) {
 	ada.Run(&shown, `() => document.querySelector("dialog pre").textContent`)
 	ada.Click(`//dialog` + named("Close"))
 	visitor := &person{newBrowser(t), w.world}
-	visitor.Prelude(`const later = window.setTimeout; window.setTimeout = (f, ms, ...args) => later(f, ms === 60_000 ? ` +
+	visitor.Prelude(`const later = window.setTimeout; ` +
+		`window.setTimeout = (f, ms, ...args) => later(f, ms === 60_000 ? ` +
 		`500 : ms, ...args)`)
 	visitor.Resize(1280, 900)
 	visitor.Open(shown)

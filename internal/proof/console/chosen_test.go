@@ -22,7 +22,9 @@ const holdAnswers = `async () => {
 		const answer = await real(...request);
 		const text = await answer.text();
 		for (const end of holds) {
-			if (pathname.endsWith(end) && holds.delete(end)) await new Promise((resolve, reject) => { window.release = (error) => (error ? reject(error) : resolve()); });
+			if (pathname.endsWith(end) && holds.delete(end)) await new Promise((resolve, reject) => {
+				window.release = (error) => (error ? reject(error) : resolve());
+			});
 		}
 		window.answered.push(pathname + search);
 		return new Response(text === "" ? null : text, { status: answer.status, headers: answer.headers });

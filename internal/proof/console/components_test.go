@@ -68,7 +68,8 @@ func TestExampleComponents(t *testing.T) {
 			const { mount } = await import('/wall.js')
 			const div = document.createElement('div')
 			const { signal } = new AbortController()
-			await mount(div, { config: { folder: 'a/b/c', heading: 'Press' }, server: location.origin, pageKey: null, signal })
+			await mount(div, { config: { folder: 'a/b/c', heading: 'Press' }, server: location.origin, pageKey: null,
+				signal })
 			return div.shadowRoot.textContent
 		}`)
 		if !strings.HasPrefix(text, "PressA page shows the newest assets of the folder here") {
@@ -90,7 +91,11 @@ func TestExampleComponents(t *testing.T) {
 				document.addEventListener('app-view', () => { viewed = true })
 				addEventListener('error', (e) => wrong.push(e.message))
 				const running = new Set(), set = window.setTimeout, clear = window.clearTimeout
-				window.setTimeout = (f, ms) => { const id = set(() => { running.delete(id); f() }, ms); running.add(id); return id }
+				window.setTimeout = (f, ms) => {
+					const id = set(() => { running.delete(id); f() }, ms);
+					running.add(id);
+					return id;
+				}
 				window.clearTimeout = (id) => { running.delete(id); clear(id) }
 				const div = document.createElement('div')
 				document.body.append(div)
@@ -196,7 +201,8 @@ func TestComponentsHavePictures(t *testing.T) {
 	w.component("plain", "1", `{}`)
 	p := w.signIn(demo, "/apps/de300000-0000-4000-8000-000000000006")
 	p.Click(named("Add an element"))
-	p.See(`//dialog//*[@role="option"][contains(., "Poll")]//img[contains(@src, "/x/demo/pictures/poll-component.svg")]`)
+	p.See(`//dialog//*[@role="option"][contains(., "Poll")]//img` +
+		`[contains(@src, "/x/demo/pictures/poll-component.svg")]`)
 	p.Until(`() => {
 		const pictures = [...document.querySelectorAll("dialog [role=option] img")];
 		const waits = pictures.find((i) => !i.complete || i.naturalWidth === 0);

@@ -25,7 +25,9 @@ func TestDemo(t *testing.T) {
 		const apps = [...document.querySelectorAll("vitrine-app")];
 		const parts = apps.flatMap((a) => [...a.children]);
 		const pictures = parts.flatMap((e) => [...e.shadowRoot?.querySelectorAll("img") ?? []]).slice(0, 3);
-		return apps.length === 6 && apps.every((a) => a.querySelector("[data-key]")) && parts.every((e) => e.shadowRoot?.textContent) && pictures.length === 3 && pictures.every((i) => i.naturalWidth > 0);
+		return apps.length === 6 && apps.every((a) => a.querySelector("[data-key]")) &&
+			parts.every((e) => e.shadowRoot?.textContent) && pictures.length === 3 &&
+			pictures.every((i) => i.naturalWidth > 0);
 	}`)
 	p.picture("site")
 	p.Open(w.url + "/")

@@ -13,9 +13,11 @@ const pollSchema = `{"type":"object","required":["question"],"additionalProperti
 	"limit":{"type":"integer","minimum":1,"maximum":10,"default":5},
 	"open":{"type":"boolean","default":true},
 	"color":{"type":"string","format":"color"},
-	"answers":{"type":"array","items":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"weight":{"type":"number"}}}},
+	"answers":{"type":"array","items":{"type":"object","required":["text"],"properties":{
+		"text":{"type":"string"},"weight":{"type":"number"}}}},
 	"style":{"oneOf":[{"title":"Plain","type":"object","required":["type"],"properties":{"type":{"const":"plain"}}},
-		{"title":"Picture","type":"object","required":["type","src"],"properties":{"type":{"const":"picture"},"src":{"type":"string","format":"uri"}}}]}}}`
+		{"title":"Picture","type":"object","required":["type","src"],"properties":{"type":{"const":"picture"},
+			"src":{"type":"string","format":"uri"}}}]}}}`
 
 func poll(config string) string { return element("poll", config) }
 

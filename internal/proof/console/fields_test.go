@@ -17,13 +17,18 @@ const (
 		"card":{"type":"string"},"address":{"type":"string"}},
 		"dependencies":{"card":["address"],"address":{"properties":{"country":{"type":"string"}}}}}`
 	newSchema = `{"type":"object","properties":{
-		"id":{"type":"string","readOnly":true},"size":{"type":"integer","readOnly":true},"on":{"type":"boolean","readOnly":true},
-		"tint":{"type":"string","format":"color","readOnly":true},"list":{"type":"array","items":{"type":"string"},"readOnly":true},
+		"id":{"type":"string","readOnly":true},"size":{"type":"integer","readOnly":true},
+		"on":{"type":"boolean","readOnly":true},
+		"tint":{"type":"string","format":"color","readOnly":true},
+		"list":{"type":"array","items":{"type":"string"},"readOnly":true},
 		"part":{"type":"object","readOnly":true,"properties":{"inner":{"type":"string"}}},
-		"when":{"type":"string","format":"date-time","title":"When"},"opens":{"type":"string","format":"time","title":"Opens"},
-		"layout":{"type":"string","enum":["g","r"],"oneOf":[{"const":"g","title":"Grid"},{"const":"r","title":"One row"}]},
+		"when":{"type":"string","format":"date-time","title":"When"},
+		"opens":{"type":"string","format":"time","title":"Opens"},
+		"layout":{"type":"string","enum":["g","r"],
+			"oneOf":[{"const":"g","title":"Grid"},{"const":"r","title":"One row"}]},
 		"phone":{"type":"string"},"prefix":{"type":"string"}},
-		"dependentRequired":{"phone":["prefix"]},"dependentSchemas":{"prefix":{"properties":{"country":{"type":"string"}},"required":["country"]}}}`
+		"dependentRequired":{"phone":["prefix"]},
+		"dependentSchemas":{"prefix":{"properties":{"country":{"type":"string"}},"required":["country"]}}}`
 )
 
 // A form shows what its schema's draft has: fields that depend on others, values by their names, times with their
@@ -68,14 +73,17 @@ func fieldsOfSchemas(t *testing.T, l look) {
 	p.See(label("id"))
 	var open []string
 	p.Run(&open,
-		`async () => [...document.querySelectorAll(".card .body :is(input, select, textarea)")].filter((x) => !x.readOnly && !x.disabled)
+		`async () => [...document.querySelectorAll(".card .body :is(input, select, textarea)")]
+			.filter((x) => !x.readOnly && !x.disabled)
 		.map((x) => x.closest(".field").querySelector(".name").firstChild.textContent)`)
 	if got := strings.Join(open, ","); got != "When,Opens,layout,phone,prefix" {
 		t.Errorf("fields that can be changed: %s", got)
 	}
 	p.Until(`() => {
-		const fixed = [...document.querySelectorAll(".card .body .tools")].filter((x) => x.textContent.includes("read only")).map((x) => x.closest(".field, .group"));
-		return fixed.length === 6 && !fixed.some((x) => [...x.querySelectorAll("button:not([aria-expanded])")].some((y) => y.checkVisibility()));
+		const fixed = [...document.querySelectorAll(".card .body .tools")]
+			.filter((x) => x.textContent.includes("read only")).map((x) => x.closest(".field, .group"));
+		return fixed.length === 6 &&
+			!fixed.some((x) => [...x.querySelectorAll("button:not([aria-expanded])")].some((y) => y.checkVisibility()));
 	}`)
 	p.See(field("layout") + `/option[.="One row"]`)
 	shows := func(name, want string) {

@@ -78,7 +78,9 @@ func TestFolders(t *testing.T) {
 	t.Run("moved by keys", func(t *testing.T) {
 		cut := func(want string) { // the names of the folders that are marked, as they are read out
 			t.Helper()
-			p.Until(`(want) => [...document.querySelectorAll('[role="treeitem"]')].map((x) => x.getAttribute("aria-labelledby").split(" ").map((id) => document.getElementById(id).textContent).join(" "))
+			p.Until(`(want) => [...document.querySelectorAll('[role="treeitem"]')]
+				.map((x) => x.getAttribute("aria-labelledby").split(" ")
+					.map((id) => document.getElementById(id).textContent).join(" "))
 				.filter((name) => name.includes("cut, to be moved")).join() === want`, want)
 		}
 		p.Press(keyHome)

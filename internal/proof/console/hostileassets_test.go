@@ -79,7 +79,8 @@ func TestHostileAssets(t *testing.T) {
 				if (!dd.includes(text)) missing.push("attribute");
 				if (![...dialog.querySelectorAll("dt")].some((x) => x.textContent === name)) missing.push("key");
 				const stored = JSON.parse(dialog.querySelector("pre").textContent);
-				if (stored.content !== text || stored.attachment[0].html !== text || stored[text] !== text && text !== "content") missing.push("content");
+				if (stored.content !== text || stored.attachment[0].html !== text ||
+					stored[text] !== text && text !== "content") missing.push("content");
 				return missing;
 			}`, text, nameOf(text, ",:"))
 			if len(missing) > 0 {
@@ -139,7 +140,8 @@ func TestHostileAssets(t *testing.T) {
 			area.dispatchEvent(new Event("input"));
 			const files = new DataTransfer();
 			files.items.add(new File(['{"id": "x", "generator": {"id": 5}, "content": {}}'], name));
-			document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
+			document.querySelector(".drop").dispatchEvent(
+				new DragEvent("drop", { dataTransfer: files, bubbles: true, cancelable: true }));
 		}`, payloads[1])
 		p.Click(`//button[@role="tab" and .="From a file"]`)
 		p.Click(named("Add 1 asset"))
@@ -199,11 +201,16 @@ func (p *person) harmless(view string) {
 	}
 	p.Run(&shown, `async () => {
 		await new Promise((r) => setTimeout(r, 50)); // what would be fetched or run by a text
-		const markup = [...document.querySelectorAll("script, iframe, img, style, base, meta[http-equiv], a[href^='javascript' i]")]
+		const markup = [...document.querySelectorAll(
+			"script, iframe, img, style, base, meta[http-equiv], a[href^='javascript' i]")]
 			.filter((x) => !["icon.svg", "main.js"].some((f) => (x.src ?? "").endsWith("/x/console/" + f)));
-		markup.push(...[...document.querySelectorAll("*")].filter((x) => x.getAttributeNames().some((name) => name.startsWith("on") || name === "style" && !/^--hue: \d+;$/.test(x.getAttribute("style")) || name === "srcdoc")));
-		const origin = performance.getEntriesByType("resource").map((x) => x.name).filter((x) => new URL(x).origin !== location.origin || x.includes("eyJ"));
-		return { broken: "broken" in window, markup: markup.map((x) => x.outerHTML), origin, refused: window.refusedByPolicy ?? "" };
+		markup.push(...[...document.querySelectorAll("*")].filter((x) => x.getAttributeNames()
+			.some((name) => name.startsWith("on") || name === "srcdoc" ||
+				name === "style" && !/^--hue: \d+;$/.test(x.getAttribute("style")))));
+		const origin = performance.getEntriesByType("resource").map((x) => x.name)
+			.filter((x) => new URL(x).origin !== location.origin || x.includes("eyJ"));
+		return { broken: "broken" in window, markup: markup.map((x) => x.outerHTML), origin,
+			refused: window.refusedByPolicy ?? "" };
 	}`)
 	if shown.Broken || len(shown.Markup) > 0 || len(shown.Origin) > 0 || shown.Refused != "" {
 		p.T.Errorf("%s: a text ran: %v; markup %q; other addresses %q; refused by the policy: %q", view, shown.Broken,

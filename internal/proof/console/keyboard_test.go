@@ -110,7 +110,8 @@ func movingByKeyboard(t *testing.T, l look) {
 			if (now !== place) return "it is at place " + now;
 			const { left, top, right, bottom } = e.getBoundingClientRect();
 			const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-			return e === hit || e.contains(hit) ? "" : "it is at " + top + ", covered by " + (hit?.outerHTML.slice(0, 100) ?? "nothing");
+			return e === hit || e.contains(hit) ? ""
+				: "it is at " + top + ", covered by " + (hit?.outerHTML.slice(0, 100) ?? "nothing");
 		}`, moved, place)
 		if fault != "" {
 			t.Errorf("after %s: %s", after, fault)
@@ -201,7 +202,9 @@ func (p *person) reach(name string) {
 		p.Run(&focus, `async () => {
 			const e = document.activeElement;
 			const ring = getComputedStyle(e);
-			return { name: (e.ariaLabel || e.labels?.[0]?.textContent || (e === document.body || e.id === "main" ? "" : e.textContent)).trim(), shown: ring.outlineStyle !== "none" && parseFloat(ring.outlineWidth) >= 2 };
+			const text = e === document.body || e.id === "main" ? "" : e.textContent;
+			return { name: (e.ariaLabel || e.labels?.[0]?.textContent || text).trim(),
+				shown: ring.outlineStyle !== "none" && parseFloat(ring.outlineWidth) >= 2 };
 		}`)
 		if strings.HasPrefix(focus.Name, name) {
 			if !focus.Shown {

@@ -62,7 +62,9 @@ func TestThousandElements(t *testing.T) {
 func TestLargeConfig(t *testing.T) {
 	s := newServed(t)
 	s.component("poll", "1.0.0",
-		`{"type":"object","properties":{"title":{"type":"string"},"rows":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"n":{"type":"number"}}}},"one":{"$ref":"#/$defs/text"},"two":{"$ref":"#/$defs/text"},"three":{"$ref":"#/$defs/text"},"four":{"$ref":"#/$defs/text"}},
+		`{"type":"object","properties":{"title":{"type":"string"},"rows":{"type":"array","items":{"type":"object",
+			"properties":{"name":{"type":"string"},"n":{"type":"number"}}}},"one":{"$ref":"#/$defs/text"},
+			"two":{"$ref":"#/$defs/text"},"three":{"$ref":"#/$defs/text"},"four":{"$ref":"#/$defs/text"}},
 		"$defs":{"text":{"type":"string","maxLength":2000000}}}`)
 	rows := make([]string, 500)
 	for i := range rows {

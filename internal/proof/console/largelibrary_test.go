@@ -157,7 +157,8 @@ func (p *person) watch(ready string, arg any, do func()) took {
 		const w = window.watched = { paint: 0 };
 		// Of several keys the last one counts; a shorter event than 16 ms is in no entry.
 		const began = (event) => (w.began = event.timeStamp);
-		const note = (entries) => entries.forEach((e) => e.interactionId > 0 && (w.paint = Math.max(w.paint, e.duration)));
+		const note = (entries) => entries.forEach((e) => e.interactionId > 0 &&
+			(w.paint = Math.max(w.paint, e.duration)));
 		const events = new PerformanceObserver((list) => note(list.getEntries()));
 		events.observe({ type: "event", durationThreshold: 16 });
 		const changes = new MutationObserver(() => {

@@ -16,7 +16,8 @@ func TestALinkToShow(t *testing.T) {
 	at := scripts(t, map[string]string{"/text.js": `export function mount(element, { config }) {
 		let of = "nothing"
 		try { of = top.location.hash + top.document.title + document.cookie + localStorage.length } catch {}
-		const show = (config) => (element.textContent = config.text + " sees " + of + " from " + document.referrer + ".")
+		const show = (config) =>
+			(element.textContent = config.text + " sees " + of + " from " + document.referrer + ".")
 		show(config)
 		return { update: show }
 	}`})

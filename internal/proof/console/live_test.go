@@ -79,7 +79,8 @@ func TestLive(t *testing.T) {
 	t.Run("tabs share one stream", func(t *testing.T) {
 		p.Run(new(any), `async () => {
 			const state = await navigator.locks.query();
-			if (state.held.filter((x) => x.name.startsWith("vitrine ")).length !== 1) throw new Error(JSON.stringify(state));
+			if (state.held.filter((x) => x.name.startsWith("vitrine ")).length !== 1)
+				throw new Error(JSON.stringify(state));
 		}`)
 	})
 }
@@ -112,7 +113,8 @@ func TestLiveHistory(t *testing.T) {
 	var top float64
 	const place = `async () => document.activeElement.getBoundingClientRect().top`
 	p.Run(&top, `async () => {
-		const button = [...document.querySelectorAll(".tools button")].find((x) => x.ariaLabel === "Changes of version 62");
+		const button = [...document.querySelectorAll(".tools button")]
+			.find((x) => x.ariaLabel === "Changes of version 62");
 		button.focus();
 		button.scrollIntoView({ block: "center" });
 		return button.getBoundingClientRect().top;
@@ -152,12 +154,15 @@ func TestRefreshesThatOverlap(t *testing.T) {
 		const real = fetch;
 		window.histories = 0;
 		// The tag is never shown at version 0, since the answer that has it there is held back until it is out of date.
-		const old = () => [...document.querySelectorAll(".line")].find((x) => x.querySelector(".number").textContent === "0");
-		new MutationObserver(() => { window.wrong ||= old()?.textContent.includes("production"); }).observe(document.body, { childList: true, subtree: true });
+		const old = () => [...document.querySelectorAll(".line")]
+			.find((x) => x.querySelector(".number").textContent === "0");
+		new MutationObserver(() => { window.wrong ||= old()?.textContent.includes("production"); })
+			.observe(document.body, { childList: true, subtree: true });
 		window.fetch = async (...request) => {
 			const answer = await real(...request);
 			const path = new URL(request[0].url ?? request[0], location).pathname;
-			if (path.endsWith("/tags") && !window.release) await new Promise((resolve) => { window.release = resolve; });
+			if (path.endsWith("/tags") && !window.release)
+				await new Promise((resolve) => { window.release = resolve; });
 			if (path.endsWith("/history")) window.histories++;
 			return answer;
 		};

@@ -510,7 +510,8 @@ func TestLoader(t *testing.T) {
 		w.Run(&wrong, `async main => {
 			const host = document.querySelector('vitrine-app')
 			await customElements.whenDefined('vitrine-app')
-			const elements = Array.from({ length: 20 }, (_, i) => ({ key: '0.' + i, name: 'x', main, config: { text: 'e' + i } }))
+			const elements = Array.from({ length: 20 }, (_, i) =>
+				({ key: '0.' + i, name: 'x', main, config: { text: 'e' + i } }))
 			const show = () => host.show({ id: 'a', version: 1, elements })
 			await show()
 			while ([...host.children].some(d => d.state === undefined)) await new Promise(done => setTimeout(done, 10))
@@ -518,7 +519,8 @@ func TestLoader(t *testing.T) {
 			for (let i = 0; i < 1000; i++) {
 				elements.splice(i * 7 % 20, 0, ...elements.splice(i * 13 % 20, 1))
 				await show()
-				if ([...host.children].map(d => d.dataset.key).join() !== elements.map(e => e.key).join()) return 'order after ' + i
+				if ([...host.children].map(d => d.dataset.key).join() !== elements.map(e => e.key).join())
+					return 'order after ' + i
 			}
 			if ([...host.children].some(d => d.state === undefined || d.state !== states[d.dataset.key])) return 'state'
 			return log.filter(l => !l.startsWith('mount')).join()

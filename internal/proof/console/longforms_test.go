@@ -38,7 +38,8 @@ func TestLongForms(t *testing.T) {
 	var took float64
 	p.Run(&took, `async (id) => {
 		const { field } = await import(new URL("x/console/elements/form.js", location));
-		const answer = await fetch("apps/" + id, { headers: { Authorization: "Bearer " + sessionStorage.getItem("vitrine.token") } });
+		const answer = await fetch("apps/" + id,
+			{ headers: { Authorization: "Bearer " + sessionStorage.getItem("vitrine.token") } });
 		const [element] = (await answer.json()).apps[0].elements;
 		const schema = element.component.configSchema;
 		const began = performance.now();

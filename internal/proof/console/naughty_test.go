@@ -138,7 +138,8 @@ func TestNaughtyStrings(t *testing.T) {
 		p := &person{p.For(t), w}
 		p.Until(`(selector, n) => {
 			document.querySelector(".foot button:not([hidden])")?.click();
-			return document.querySelectorAll(selector).length === n && !document.querySelector(".foot button:not([hidden])");
+			return document.querySelectorAll(selector).length === n &&
+				!document.querySelector(".foot button:not([hidden])");
 		}`, selector, len(want))
 		var have []string
 		p.Run(&have, `async (selector) => [...document.querySelectorAll(selector)].map((x) => x.textContent)`, selector)
@@ -177,10 +178,12 @@ func TestNaughtyStrings(t *testing.T) {
 		var missing []string
 		p.Run(&missing, `async (texts) => {
 			const of = (selector) => new Set([...document.querySelectorAll(selector)].map((x) => x.textContent));
-			const [members, keys, values, inputs, labels, help] = ["code.member", "dt", "dd", ".card .field", ".card label", ".card .help"].map(of);
+			const [members, keys, values, inputs, labels, help] = ["code.member", "dt", "dd", ".card .field",
+				".card label", ".card .help"].map(of);
 			if (!values.has(texts.join("\n"))) return ["the description"];
 			const seen = (x) => /[^\p{C}\p{M}\p{Z}]/u.test(x); // a description without it is left out
-			return texts.filter((x) => !members.has(x) || !keys.has("x " + x) || !values.has(JSON.stringify(x)) || !labels.has(x) || seen(x) && !help.has(x));
+			return texts.filter((x) => !members.has(x) || !keys.has("x " + x) || !values.has(JSON.stringify(x)) ||
+				!labels.has(x) || seen(x) && !help.has(x));
 		}`, texts)
 		if len(missing) > 0 {
 			t.Errorf("these are not shown as they are: %q", missing)
@@ -215,8 +218,10 @@ func TestNaughtyStrings(t *testing.T) {
 		p.Run(&missing, `async (texts, tags) => {
 			const lines = [...document.querySelectorAll(".line .what")].map((x) => x.textContent);
 			const flags = new Set([...document.querySelectorAll(".line .tag")].map((x) => x.textContent));
-			const shown = (x) => ([...x].length > 200 ? [...x].slice(0, 200).join("") + "…" : x); // names are cut after 200 characters
-			return [...texts.filter((x) => !lines.some((line) => line.includes(" added " + shown(x) + " of many "))), ...tags.filter((x) => !flags.has(x))];
+			// Names are cut after 200 characters.
+			const shown = (x) => ([...x].length > 200 ? [...x].slice(0, 200).join("") + "…" : x);
+			return [...texts.filter((x) => !lines.some((line) => line.includes(" added " + shown(x) + " of many "))),
+				...tags.filter((x) => !flags.has(x))];
 		}`, texts, tags)
 		if len(missing) > 0 {
 			t.Errorf("these are not shown as they are: %q", missing)
@@ -283,11 +288,16 @@ func TestNaughtyStrings(t *testing.T) {
 		var missing []string
 		p.Run(&missing, `async (texts, components) => {
 			const cards = [...document.querySelectorAll(".card")];
-			const seen = (x) => /[^\p{C}\p{M}\p{Z}]/u.test(x); // the name of a member stands for a title without it, and a description is left out
+			// The name of a member stands for a title without it, and a description is left out.
+			const seen = (x) => /[^\p{C}\p{M}\p{Z}]/u.test(x);
 			return texts.filter((text, i) => {
 				const some = (selector, fits) => [...cards[i].querySelectorAll(selector)].some(fits);
-				return cards[i].querySelector("h2").textContent !== components[i].Name || cards[i].querySelector("header select").value !== components[i].Version
-					|| !some("input, textarea", (x) => x.value === text) || seen(text) && (!some("label", (x) => x.textContent === text) || !some(".help", (x) => x.textContent === text)) || !some("option", (x) => x.textContent === text);
+				return cards[i].querySelector("h2").textContent !== components[i].Name ||
+					cards[i].querySelector("header select").value !== components[i].Version ||
+					!some("input, textarea", (x) => x.value === text) ||
+					seen(text) && !some("label", (x) => x.textContent === text) ||
+					seen(text) && !some(".help", (x) => x.textContent === text) ||
+					!some("option", (x) => x.textContent === text);
 			});
 		}`, texts, components)
 		if len(missing) > 0 {
@@ -310,9 +320,13 @@ func TestNaughtyStrings(t *testing.T) {
 		p.Run(new(any), `async (texts) => {
 			const area = document.querySelector("textarea.whole");
 			const elements = JSON.parse(area.value);
-			const wrong = texts.filter((text, i) => elements[i].config.kind !== text || !Object.hasOwn(elements[i].config, text) || elements[i].config[text] !== text + "!");
+			const wrong = texts.filter((text, i) => elements[i].config.kind !== text ||
+				!Object.hasOwn(elements[i].config, text) || elements[i].config[text] !== text + "!");
 			if (wrong.length > 0) throw new Error(JSON.stringify(wrong));
-			texts.forEach((text, i) => { if (text !== "kind" && text !== "one") Object.defineProperty(elements[i].config, text, { value: text + "?" }); });
+			texts.forEach((text, i) => {
+				if (text === "kind" || text === "one") return;
+				Object.defineProperty(elements[i].config, text, { value: text + "?" });
+			});
 			area.value = JSON.stringify(elements);
 			area.dispatchEvent(new Event("input"));
 		}`, texts)
@@ -326,13 +340,17 @@ func TestNaughtyStrings(t *testing.T) {
 		var missing []string
 		p.Run(&missing, `async (texts, components) => {
 			const parts = [...document.querySelectorAll(".difference .part")];
-			const shown = (x) => ([...x].length > 200 ? [...x].slice(0, 200).join("") + "…" : x); // names are cut after 200 characters
+			// Names are cut after 200 characters.
+			const shown = (x) => ([...x].length > 200 ? [...x].slice(0, 200).join("") + "…" : x);
 			/** The texts of all nodes but those of one kind. */
-			const without = (node, name) => [...node.childNodes].filter((x) => x.nodeName !== name).map((x) => x.textContent).join("");
+			const without = (node, name) => [...node.childNodes].filter((x) => x.nodeName !== name)
+				.map((x) => x.textContent).join("");
 			return texts.filter((text, i) => {
 				const p = parts[i]?.querySelector(".change");
 				const words = p?.querySelector(":scope > [dir]");
-				return !words || p.querySelector(".path").textContent !== shown(text) || without(words, "INS") !== text || without(words, "DEL") !== text + "?" || parts[i].querySelector("h3").textContent !== "changed " + shown(components[i].Name);
+				return !words || p.querySelector(".path").textContent !== shown(text) ||
+					without(words, "INS") !== text || without(words, "DEL") !== text + "?" ||
+					parts[i].querySelector("h3").textContent !== "changed " + shown(components[i].Name);
 			});
 		}`, texts, components)
 		if len(missing) > 0 {

@@ -26,12 +26,14 @@ export async function mount(element, { config }) {
 	await tried('read the document of the console', () => parent.document.title)
 	await tried('read the address of the console', () => parent.location.href)
 	await tried('read a variable of the console', () => parent.sessionStorage)
-	await tried('read a database', () => new Promise((yes, no) => { const r = indexedDB.open('x'); r.onsuccess = yes; r.onerror = no }))
+	await tried('read a database', () => new Promise((yes, no) => {
+		const r = indexedDB.open('x'); r.onsuccess = yes; r.onerror = no }))
 	await tried('register a worker', () => navigator.serviceWorker.register('x.js'))
 	await tried('open a window', () => open('` + "%[1]s" + `/window') !== null)
 	await tried('open a dialog', () => { const t = performance.now(); alert('x'); return performance.now() - t > 200 })
 	await tried('navigate the console', () => { top.location = '` + "%[1]s" + `/top' })
-	await tried('call the API as the person', async () => (await fetch(config.api + '/x/me', { credentials: 'include' })).ok)
+	await tried('call the API as the person', async () =>
+		(await fetch(config.api + '/x/me', { credentials: 'include' })).ok)
 	await tried('submit a form', () => {
 		const form = document.createElement('form')
 		Object.assign(form, { action: '` + "%[1]s" + `/form', target: '_top' })
@@ -51,8 +53,10 @@ export async function mount(element, { config }) {
 		return false
 	})
 	const to = await port
-	for (const data of [null, 1, 'ready', [], { ready: 'x' }, { height: 1e12 }, { height: NaN }, { click: 'none' }, { click: {} }, { error: null }, { error: 'x' }, { error: {} },
-		{ error: { key: 'none', message: 'x' } }, { error: { key: 1, message: '<b id=in>'.repeat(1000) } }, { navigate: '/' }, { show: 1 }, { token: true }, { pong: 1 }]) to.postMessage(data)
+	for (const data of [null, 1, 'ready', [], { ready: 'x' }, { height: 1e12 }, { height: NaN }, { click: 'none' },
+		{ click: {} }, { error: null }, { error: 'x' }, { error: {} },
+		{ error: { key: 'none', message: 'x' } }, { error: { key: 1, message: '<b id=in>'.repeat(1000) } },
+		{ navigate: '/' }, { show: 1 }, { token: true }, { pong: 1 }]) to.postMessage(data)
 	parent.postMessage({ ready: true }, '*')
 	element.textContent = could.join(', ') || 'nothing'
 }`
@@ -83,7 +87,8 @@ func TestHostileComponentInThePreview(t *testing.T) {
 		Same, Hacked bool
 		Height       float64
 	}
-	p.Run(&now, `() => ({ same: location.href === before && document.title.includes("<img"), hacked: "hacked" in window || "polluted" in {} || document.querySelector("#in") !== null,
+	p.Run(&now, `() => ({ same: location.href === before && document.title.includes("<img"),
+		hacked: "hacked" in window || "polluted" in {} || document.querySelector("#in") !== null,
 		height: document.querySelector("iframe").getBoundingClientRect().height })`)
 	var windows []string
 	p.must("GET", "/window/handles", nil, &windows)
@@ -106,7 +111,8 @@ func TestHostileComponentInThePreview(t *testing.T) {
 func TestHangingPreview(t *testing.T) {
 	w := newWorld(t)
 	at := scripts(t, map[string]string{"/text.js": `export function mount(element, { config }) {
-		const show = ({ text }) => { element.textContent = text; const end = Date.now() + ({ slow: 7000, hang: 20000 }[text] ?? 0); while (Date.now() < end); }
+		const show = ({ text }) => { element.textContent = text;
+			const end = Date.now() + ({ slow: 7000, hang: 20000 }[text] ?? 0); while (Date.now() < end); }
 		show(config)
 		return { update: show }
 	}`})
@@ -145,12 +151,14 @@ func TestHangingPreview(t *testing.T) {
 		await until(() => said.checkVisibility());
 		took.hang = since(then);
 		said.querySelector("button").click();
-		const again = () => [...document.querySelectorAll(".preview button")].find((b) => b.textContent === "Open the preview again");
+		const again = () => [...document.querySelectorAll(".preview button")]
+			.find((b) => b.textContent === "Open the preview again");
 		await until(again);
 		took.closed = document.querySelector(".preview .empty p").textContent;
 		then = performance.now();
 		again().click();
-		await Promise.race([new Promise((r) => document.querySelector(".preview iframe").addEventListener("load", r)), new Promise((r) => setTimeout(r, 30_000))]);
+		await Promise.race([new Promise((r) => document.querySelector(".preview iframe").addEventListener("load", r)),
+			new Promise((r) => setTimeout(r, 30_000))]);
 		took.again = since(then);
 		return took;
 	}`)
@@ -166,7 +174,8 @@ func TestHangingPreview(t *testing.T) {
 func TestPreviewIsFast(t *testing.T) {
 	w := newWorld(t)
 	at := scripts(t, map[string]string{"/text.js": `export function mount(element, { config }) {
-		const show = ({ text }) => { element.textContent = text; requestAnimationFrame(() => (window.seen ??= {})[text] = performance.timeOrigin + performance.now()) }
+		const show = ({ text }) => { element.textContent = text;
+			requestAnimationFrame(() => (window.seen ??= {})[text] = performance.timeOrigin + performance.now()) }
 		show(config)
 		return { update: show }
 	}`})

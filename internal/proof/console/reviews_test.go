@@ -41,8 +41,10 @@ func TestReviews(t *testing.T) {
 	p.Click(named("Import 2 reviews"))
 	p.See(`//h2[.="legacy.ndjson is imported"]`)
 	p.See(`//dl[contains(@class, "counts")]/div[dt="new" and dd="2"]`)
-	p.See(`//article[contains(., "1 review")]//*[@role="img" and contains(@aria-label, "0, 0, 0, 0, 0, 0, 1, 0, 0, 0")]`)
-	p.See(`//article[.//span[.="90"]]//span[starts-with(., "Rating") and contains(., "mean of 1 rating from 1 to 100")]`)
+	p.See(`//article[contains(., "1 review")]//*` +
+		`[@role="img" and contains(@aria-label, "0, 0, 0, 0, 0, 0, 1, 0, 0, 0")]`)
+	p.See(`//article[.//span[.="90"]]//span` +
+		`[starts-with(., "Rating") and contains(., "mean of 1 rating from 1 to 100")]`)
 	p.Click(`(//article)[1]` + named("Reviews"))
 	p.See(`//dialog//li[contains(., "Good <b>boots</b>") and contains(., "Warm & dry") and not(contains(., "<p>"))]`)
 	p.Click(`//dialog` + named("Close"))
@@ -55,7 +57,8 @@ func TestReviews(t *testing.T) {
 		q.Run(new(any), `async (text) => {
 			const dataTransfer = new DataTransfer();
 			dataTransfer.items.add(new File([text], "dropped.ndjson"));
-			for (const type of ["dragover", "drop"]) document.querySelector(".drop").dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+			for (const type of ["dragover", "drop"]) document.querySelector(".drop")
+				.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
 		}`, strings.Join(lines, "\n"))
 		q.See(`//h2[.="dropped.ndjson is checked"]`)
 		q.See(`//dl[contains(@class, "counts")]/div[dt="unchanged" and dd="2"]`)

@@ -80,7 +80,11 @@ func TestTableOfAShop(t *testing.T) {
 	p.Run(new(any), `async () => {
 		window.longest = 0;
 		let last = performance.now();
-		setInterval(() => { const now = performance.now(); window.longest = Math.max(window.longest, now - last); last = now; }, 20);
+		setInterval(() => {
+			const now = performance.now();
+			window.longest = Math.max(window.longest, now - last);
+			last = now;
+		}, 20);
 	}`)
 	p.Type(`//input[@type="file"]`, newShopTable(t, rows))
 	p.See(`//h2[.="shop.csv is a table"]`)
@@ -139,7 +143,8 @@ func TestTableOfAShop(t *testing.T) {
 	p.Click(named(fmt.Sprintf("Download the %d rows that could not be converted", rejected)))
 	p.Until(`async (n) => {
 		const text = await window.saved?.text() ?? "";
-		return text.startsWith("id;product;stars;name;mail;when;title;text;rejected_line;rejected_reason\n") && text.split("\n").length === n + 8 && text.includes("f8;lamp;gut;Ann;;2019-04-03;;;");
+		return text.startsWith("id;product;stars;name;mail;when;title;text;rejected_line;rejected_reason\n") &&
+			text.split("\n").length === n + 8 && text.includes("f8;lamp;gut;Ann;;2019-04-03;;;");
 	}`, rejected)
 	begun = time.Now()
 	p.Click(named(fmt.Sprintf("Import %s reviews", thousands(converted))))
@@ -244,7 +249,8 @@ func TestRejectedRowsAreMended(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(t.TempDir(), "shop.csv")
 	if err := os.WriteFile(path, []byte("id;product;stars;name;when;text;shelf\n"+
-		"1;lamp;5;Ann;2019-04-03;Warm.;A\n2;lamp;gut;Bob;2019-04-03;\"Two\nlines; fine\";B\n3;lamp;9;Cleo;gestern;;C\n"),
+		"1;lamp;5;Ann;2019-04-03;Warm.;A\n2;lamp;gut;Bob;2019-04-03;\"Two\nlines; fine\";B\n"+
+		"3;lamp;9;Cleo;gestern;;C\n"),
 		0o600); err != nil {
 		t.Fatal(err)
 	}

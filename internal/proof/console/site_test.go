@@ -78,7 +78,8 @@ func TestSite(t *testing.T) {
 	}
 	follow(commands[1]) // the component; npm install is done
 	const config = `{"slug":"winter-tea","heading":"Tea <i>",` +
-		`"text":{"lang:en":"It is hot.","lang:de":"Er ist heiß."},"more":"It was cold.","picture":{"src":"https://p.example.test/x/file/1/tea.png?v=1","alt":"A cup",` +
+		`"text":{"lang:en":"It is hot.","lang:de":"Er ist heiß."},"more":"It was cold.",` +
+		`"picture":{"src":"https://p.example.test/x/file/1/tea.png?v=1","alt":"A cup",` +
 		`"width":1600,"height":900}}`
 	app := w.newApp("Winter & tea", `{"component":{"name":"article","version":"1.0.0"},"config":`+config+`}`)
 	w.request(ann, "PUT", "/apps/"+app+"/tags/production", `{"appVersion":"0"}`)

@@ -175,7 +175,8 @@ func (p *person) fits() {
 	p.T.Helper()
 	var wide []string
 	p.Run(&wide, `async () => document.documentElement.scrollWidth <= document.documentElement.clientWidth ? []
-		: [...document.querySelectorAll("main *")].filter((x) => x.getBoundingClientRect().right > innerWidth).map((x) => x.outerHTML.slice(0, 100)).slice(0, 5)`)
+		: [...document.querySelectorAll("main *")].filter((x) => x.getBoundingClientRect().right > innerWidth)
+			.map((x) => x.outerHTML.slice(0, 100)).slice(0, 5)`)
 	if len(wide) > 0 {
 		p.T.Errorf("the page is wider than the window: %q", wide)
 	}

@@ -190,9 +190,11 @@ func (p *person) look(axe string) {
 	// The driver's scripts are not bound by the page's policy, so axe-core need not be served by the page.
 	p.Run(&found, `async (axe) => {
 		if (!window.axe) (0, eval)(axe);
-		await Promise.all(document.getAnimations().map((a) => (a.effect.getTiming().iterations === Infinity ? undefined : a.finished)));
+		await Promise.all(document.getAnimations()
+			.map((a) => (a.effect.getTiming().iterations === Infinity ? undefined : a.finished)));
 		const { violations } = await window.axe.run(document);
-		return violations.map((v) => ({ id: v.id, help: v.help, nodes: v.nodes.map((n) => ({ html: n.html, failureSummary: n.failureSummary })) }));
+		return violations.map((v) => ({ id: v.id, help: v.help,
+			nodes: v.nodes.map((n) => ({ html: n.html, failureSummary: n.failureSummary })) }));
 	}`, axe)
 	for _, f := range found {
 		for _, n := range f.Nodes {
@@ -201,12 +203,13 @@ func (p *person) look(axe string) {
 	}
 	var apart, red []string
 	p.Run(&apart,
-		`async () => [...document.querySelectorAll("label input[type=checkbox], label input[type=radio]")].filter((input) => {
+		`async () => [...document.querySelectorAll("label :is([type=checkbox], [type=radio])")].filter((input) => {
 		const text = document.createRange();
 		text.setStartAfter(input);
 		text.setEndAfter(input.closest("label").lastChild);
 		const [a, b] = [input.getBoundingClientRect(), text.getClientRects()[0]];
-		return a.width > 0 && b && (b.left < a.right || b.left - a.right > 16 || b.top >= a.bottom || b.bottom <= a.top);
+		return a.width > 0 && b && (b.left < a.right || b.left - a.right > 16 ||
+			b.top >= a.bottom || b.bottom <= a.top);
 	}).map((input) => input.closest("label").textContent)`)
 	p.Run(&red, `async () => {
 		const bad = document.createElement("i");
@@ -214,7 +217,8 @@ func (p *person) look(axe string) {
 		document.body.append(bad);
 		const { color } = getComputedStyle(bad);
 		bad.remove();
-		return [...document.querySelectorAll("input, select, textarea, fieldset, form, .card, .field, .group, .group > *")]
+		return [...document.querySelectorAll(
+			"input, select, textarea, fieldset, form, .card, .field, .group, .group > *")]
 			.filter((x) => x.checkVisibility() && ["Top", "Left"].some((side) => {
 				const style = getComputedStyle(x);
 				return style["border" + side + "Style"] !== "none" && style["border" + side + "Color"] === color;

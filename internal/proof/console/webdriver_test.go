@@ -205,7 +205,8 @@ func (b *Browser) Run(value any, function string, args ...any) {
 	}
 	script := `const [args, done] = arguments;
 		Promise.resolve().then(() => (` + function + `)(...JSON.parse(args)))
-		.then((value) => done({ value: JSON.stringify(value) ?? "null" })).catch((e) => done({ failed: String(e?.stack ?? e) }));`
+		.then((value) => done({ value: JSON.stringify(value) ?? "null" }))
+		.catch((e) => done({ failed: String(e?.stack ?? e) }));`
 	var returned struct{ Value, Failed string }
 	b.must("POST", "/execute/async", map[string]any{"script": script, "args": []string{string(text)}}, &returned)
 	if returned.Failed != "" {
@@ -298,7 +299,8 @@ func (b *Browser) element(xpath string) string {
 			for (let i = 0; i < found.snapshotLength; i++) {
 				const element = found.snapshotItem(i);
 				// The options of a select are shown when it is; a file is given to a field that nobody sees.
-				if (element.type === "file" || (element.closest("select") ?? element).checkVisibility()) return done(element);
+				if (element.type === "file" || (element.closest("select") ?? element).checkVisibility())
+					return done(element);
 			}
 			setTimeout(look, 20);
 		};

@@ -92,13 +92,17 @@ func TestWhoMayOnlyRead(t *testing.T) {
 // titledSchema is the schema of a component whose fields all have titles.
 const titledSchema = `{"type":"object","properties":{
 	"question":{"type":"string","title":"Question"},
-	"kind":{"title":"Kind of poll","oneOf":[{"const":"s","title":"One answer"},{"const":"m","title":"Several answers"}]},
+	"kind":{"title":"Kind of poll",
+		"oneOf":[{"const":"s","title":"One answer"},{"const":"m","title":"Several answers"}]},
 	"open":{"type":"boolean","title":"Open"},
 	"until":{"type":"string","format":"date","title":"Last day"},
 	"color":{"type":"string","format":"color","title":"Colour"},
-	"answers":{"type":"array","title":"Answers","items":{"type":"object","properties":{"text":{"type":"string","title":"Text"},"weight":{"type":"number","title":"Weight"}}}},
-	"style":{"title":"Style","oneOf":[{"title":"Plain","type":"object","required":["type"],"properties":{"type":{"const":"plain"}}},
-		{"title":"Picture","type":"object","required":["type","src"],"properties":{"type":{"const":"picture"},"src":{"type":"string","title":"Source"}}}]}}}`
+	"answers":{"type":"array","title":"Answers","items":{"type":"object","properties":{
+		"text":{"type":"string","title":"Text"},"weight":{"type":"number","title":"Weight"}}}},
+	"style":{"title":"Style","oneOf":[{"title":"Plain","type":"object","required":["type"],
+		"properties":{"type":{"const":"plain"}}},
+		{"title":"Picture","type":"object","required":["type","src"],"properties":{"type":{"const":"picture"},
+			"src":{"type":"string","title":"Source"}}}]}}}`
 
 // titled creates a component with a title, which is any JSON.
 func (w *world) titled(name, title, schema string) {

@@ -22,8 +22,8 @@ import { isText, kindOf, shown } from "./value.js";
 
 /**
  * @typedef {{labels: string[], content: () => Child[]}} Row a field that differs, by its labels and those around it
- * @typedef {{kind: "changed" | "moved" | "added" | "removed", title?: string, rows: Row[]}} Part of an app that differs.
- * Each of its rows is one change; one that was added or removed has one row
+ * @typedef {{kind: "changed" | "moved" | "added" | "removed", title?: string, rows: Row[]}} Part of an app that
+ * differs. Each of its rows is one change; one that was added or removed has one row
  */
 
 /**

@@ -55,8 +55,8 @@ import { textsOf } from "./languages.js";
  * @property {boolean} [several] whether take takes more than one
  * @property {boolean} [translatable] false for a text that stands in one language
  * @property {() => void} [translate] shows the field of another language beside it
- * @property {{left: number}} [atOnce] how many fields of the form are built at once. Others are when they come in sight.
- * Without it all are
+ * @property {{left: number}} [atOnce] how many fields of the form are built at once. Others are when they come in
+ * sight. Without it all are
  */
 
 /**
@@ -197,8 +197,8 @@ const widgets = {
  * @param {Place} place
  * @param {Field} f
  * @param {HTMLElement} control
- * @param {{group?: boolean, folds?: boolean, tools?: Node[]}} [options] with group the control is several controls, which can
- * be folded with folds
+ * @param {{group?: boolean, folds?: boolean, tools?: Node[]}} [options] with group the control is several controls,
+ * which can be folded with folds
  */
 function frame(place, f, control, options = {}) {
 	const id = newID("f");

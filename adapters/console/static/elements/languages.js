@@ -106,7 +106,10 @@ export function textsOf(place, f, field) {
 			for (const part of parts) part.set(textIn(next, part.language));
 			tell(next);
 		},
-		/** Shows faults at the fields of their languages. The result is the others. @param {Fault[]} list @param {boolean} [all] */
+		/**
+		 * Shows faults at the fields of their languages. The result is the others.
+		 * @param {Fault[]} list @param {boolean} [all]
+		 */
 		faults(list, all) {
 			for (const part of parts) {
 				const here = list.filter((fault) => fault.path[0] === part.name);

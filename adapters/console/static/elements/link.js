@@ -92,7 +92,8 @@ export async function linksOf(api, { id, title, version }, release) {
 		"form",
 		null,
 		help(
-			"Whoever has the link sees the app, without an account and nothing else. It ends by its time, when it is revoked, and when you may not change the app any more.",
+			"Whoever has the link sees the app, without an account and nothing else. It ends by its time, when it " +
+				"is revoked, and when you may not change the app any more.",
 		),
 		labelled("What it shows", what),
 		labelled("Works for", term),

@@ -107,7 +107,8 @@ export class Preview {
 				null,
 				h("summary", null, "Settings"),
 				help(
-					"Another script for a component, from a server where you develop it for instance. This tab keeps it; nobody else sees it.",
+					"Another script for a component, from a server where you develop it for instance. This tab " +
+						"keeps it; nobody else sees it.",
 				),
 				this.settings,
 			),
@@ -271,7 +272,8 @@ export class Preview {
 		this.note.textContent =
 			behind.length === 0
 				? ""
-				: `What you typed is not accepted yet, so the preview is without it: ${behind.length === 1 ? "element" : "elements"} ${behind.join(", ")}.`;
+				: "What you typed is not accepted yet, so the preview is without it: " +
+					`${behind.length === 1 ? "element" : "elements"} ${behind.join(", ")}.`;
 		this.port.postMessage({ show: { ...info, elements } });
 	}
 }
@@ -289,7 +291,9 @@ export async function showVersion(api, id, version, load = (signal) => api.app(i
 		base: api.base,
 		signal: closed.signal,
 		onerror(key, message) {
-			said.textContent = `Element ${app.elements.findIndex((e) => e.key === key) + 1} has failed: ${message}. Tell whoever makes this component.`;
+			said.textContent =
+				`Element ${app.elements.findIndex((e) => e.key === key) + 1} has failed: ${message}. ` +
+				"Tell whoever makes this component.";
 		},
 	});
 	preview.show({ id, tag: "", version, title: app.title }, app.elements);

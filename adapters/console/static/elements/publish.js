@@ -49,7 +49,9 @@ export function publisher(api, session, id, signal, unsaved) {
 	let tags;
 	/** @type {TagRule} */
 	let first = firstTag([]);
-	/** @type {Map<string, import("../api.js").App | undefined>} versions that tags point to; undefined while they load */
+	/**
+	 * @type {Map<string, import("../api.js").App | undefined>} versions that tags point to; undefined while they load
+	 */
 	const live = new Map();
 	let counted = { of: "", changes: [0] };
 

@@ -13,7 +13,8 @@ import { chooseVersion, versions } from "./versions.js";
 /** @typedef {import("../api.js").Api} Api */
 /** @typedef {import("../api.js").NewMove} NewMove */
 /**
- * @typedef {{app: string, title: string, tag: string, from: string | null, to: string | null}} Offer a move that can be chosen
+ * @typedef {{app: string, title: string, tag: string, from: string | null, to: string | null}} Offer a move that can be
+ * chosen
  */
 
 /** Where a move leads, in words. @param {string | null | undefined} from @param {string | null} to */
@@ -21,7 +22,10 @@ export function leads(from, to) {
 	return `${from ? `version ${from}` : "no version"} → ${to === null ? "taken away" : `version ${to}`}`;
 }
 
-/** A button to choose where a move leads. @param {string} title @param {string} tag @param {() => Promise<void>} choose */
+/**
+ * A button to choose where a move leads.
+ * @param {string} title @param {string} tag @param {() => Promise<void>} choose
+ */
 export const another = (title, tag, choose) =>
 	button("Another version", () => void choose(), {
 		class: "small",
@@ -165,7 +169,8 @@ export async function propose(api, offers, options = {}) {
 			h("div", { class: "row" }, h("label", null, boxes[i], h("span", null, words)), other),
 			by &&
 				help(
-					`By then it points to ${move.from ?? "no version"}, by the release “${by.name || "without a name"}”.`,
+					`By then it points to ${move.from ?? "no version"}, by the release ` +
+						`“${by.name || "without a name"}”.`,
 				),
 			whatChanges(api, move, one),
 		);

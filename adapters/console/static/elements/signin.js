@@ -277,7 +277,8 @@ export async function confirm(session) {
 		h(
 			"p",
 			null,
-			"It is more than five minutes since you have shown that this is you. After that it goes on with what you were doing.",
+			"It is more than five minutes since you have shown that this is you. After that it goes on with what " +
+				"you were doing.",
 		),
 		byProvider && provider(session, true),
 		byProvider ? buttons() : buttons(h("button", { class: "main", autofocus: true }, "Show the passkey")),
@@ -380,7 +381,8 @@ export async function follow(session, kind, secret) {
 						"p",
 						null,
 						invited.by?.urn && [person(invited.by.urn), " invites you. "],
-						"A passkey is how you sign in from now on: your device or your password manager keeps it, and there is no password.",
+						"A passkey is how you sign in from now on: your device or your password manager keeps it, " +
+							"and there is no password.",
 					),
 					now !== undefined &&
 						now !== invited.urn &&
@@ -398,7 +400,8 @@ export async function follow(session, kind, secret) {
 		if (e instanceof ApiError && e.status === 404)
 			e.words =
 				kind === "invite"
-					? "This invitation is not good any more: it was used, or replaced by a newer one, or is older than seven days. Ask for another one."
+					? "This invitation is not good any more: it was used, or replaced by a newer one, or is older " +
+						"than seven days. Ask for another one."
 					: "This link is not good any more.";
 		toast(sentence(e), { bad: true });
 		return false;

@@ -15,7 +15,10 @@ import { propose } from "./release.js";
 function words(o) {
 	const [, , , element, part, ...rest] = names(o.path);
 	const value = "value" in o ? stringify(o.value) : "";
-	return `Element ${Number(element) + 1}, ${[part, ...rest].filter((x) => x !== undefined).join(" › ")}: ${o.op === "remove" ? "taken away" : value.length > 200 ? `${value.slice(0, 200)}…` : value}`;
+	return (
+		`Element ${Number(element) + 1}, ${[part, ...rest].filter((x) => x !== undefined).join(" › ")}: ` +
+		`${o.op === "remove" ? "taken away" : value.length > 200 ? `${value.slice(0, 200)}…` : value}`
+	);
 }
 
 /**
@@ -43,7 +46,8 @@ export async function upgrade(api, name, version) {
 			h(
 				"p",
 				null,
-				`Every app that you may change and that uses another version of ${name} gets version ${version}, as a new version of the app. What is live stays as it is until you release it.`,
+				`Every app that you may change and that uses another version of ${name} gets version ${version}, as ` +
+					"a new version of the app. What is live stays as it is until you release it.",
 			),
 			h(
 				"details",
@@ -94,7 +98,8 @@ export async function replaceText(api, { text, components, groups }) {
 			h(
 				"p",
 				null,
-				"Every app that you may change gets a new version in which the text is replaced, in all its fields but those with fixed choices. What is live stays as it is until you release it.",
+				"Every app that you may change gets a new version in which the text is replaced, in all its fields " +
+					"but those with fixed choices. What is live stays as it is until you release it.",
 			),
 			labelled("Find", find, "Exactly as it is written, two characters at least."),
 			labelled("Replace by", by),
@@ -177,6 +182,8 @@ async function changeAll(api, job) {
 	function report(dry, ended) {
 		const good = done.filter(fits);
 		const bad = done.filter((a) => !fits(a));
+		const as = bad.length === 1 ? "it is" : "they are";
+		const stay = bad.length > 0 ? `, ${bad.length} ${dry ? "would stay" : "stayed"} as ${as}` : "";
 		fill(
 			found,
 			h(
@@ -186,7 +193,7 @@ async function changeAll(api, job) {
 					? `${count(done.length, "app")} so far…`
 					: done.length === 0
 						? job.nothing
-						: `${count(good.length, "app")} ${job.does(dry, good.length === 1)}${bad.length > 0 ? `, ${bad.length} ${dry ? "would stay" : "stayed"} as ${bad.length === 1 ? "it is" : "they are"}` : ""}.`,
+						: `${count(good.length, "app")} ${job.does(dry, good.length === 1)}${stay}.`,
 			),
 			[...bad, ...good].slice(0, 200).map((a) =>
 				h(
@@ -200,7 +207,8 @@ async function changeAll(api, job) {
 						!fits(a)
 							? h("span", { class: "chip bad" }, "does not fit")
 							: detail(
-									`${count(a.elements.length, "element")}${a.tags.length > 0 ? `, not live by ${a.tags.join(", ")}` : ""}`,
+									count(a.elements.length, "element"),
+									a.tags.length > 0 && `, not live by ${a.tags.join(", ")}`,
 								),
 					),
 					h(

@@ -104,7 +104,8 @@ export function scan(text) {
 				fail(
 					c === "'"
 						? "Texts stand in double quotation marks."
-						: "Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+						: "Want a value here: a text in double quotation marks, a number, true, false, null, a list " +
+								"or an object.",
 				);
 			i += found[0].length;
 		}

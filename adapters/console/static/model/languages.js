@@ -1,6 +1,6 @@
 /**
- * Texts in several languages, such as {"lang:en": "Tea", "lang:de": "Tee"}, which a config has in place of a string where
- * the service has languages.
+ * Texts in several languages, such as {"lang:en": "Tea", "lang:de": "Tee"}, which a config has in place of a string
+ * where the service has languages.
  * @module
  */
 import { define, isObject } from "../json.js";
@@ -51,7 +51,10 @@ export function answered(texts, language) {
 	return [...wanted, ...spoken.all, ...all].find((tag) => all.includes(tag)) ?? "";
 }
 
-/** A config as it is shown to who asks for a language. @param {Value} value @param {string} language @returns {Value} */
+/**
+ * A config as it is shown to who asks for a language.
+ * @param {Value} value @param {string} language @returns {Value}
+ */
 export function inLanguage(value, language) {
 	if (Array.isArray(value)) return value.map((item) => inLanguage(item, language));
 	if (!isObject(value)) return value;

@@ -84,7 +84,9 @@ export function readNumber(text, language) {
 	if (!/\d/.test(mantissa) || (!/^\d*$/.test(whole) && !grouped) || (grouped && decimal && part === "")) {
 		return {
 			wrong: "a number",
-			message: `This is not a number. Write digits alone, or with one ${sign === "," ? "comma" : "point"} before the decimals, such as 1234${sign}5.`,
+			message:
+				`This is not a number. Write digits alone, or with one ${sign === "," ? "comma" : "point"} ` +
+				`before the decimals, such as 1234${sign}5.`,
 		};
 	}
 	const digits = whole.replace(/\D/g, "").replace(/^0+(?=\d)/, "") || "0";

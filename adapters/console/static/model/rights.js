@@ -8,8 +8,10 @@ import { groupName, nameOf } from "./names.js";
 /** @typedef {import("../api.js").Folder} Folder */
 /** @typedef {import("../api.js").Permission} Permission */
 /** @typedef {import("../api.js").Verdict} Verdict */
-/** @typedef {{open: boolean, hidden: boolean, rights: Map<string, {who: string, operation: string, from: Folder}>}} Effective
- * open: every member may view; hidden: some permissions are not known */
+/**
+ * @typedef {{open: boolean, hidden: boolean, rights: Map<string, {who: string, operation: string, from: Folder}>}}
+ * Effective open: every member may view; hidden: some permissions are not known
+ */
 
 /** What can be granted; each includes those before it. */
 export const operations = ["view", "edit", "manage"];
@@ -178,14 +180,18 @@ function reason({ rule, folder, grant }, who, label, what, users) {
 			return `${who === undefined ? "you moderate" : `${who} moderates`} the network`;
 		case "grant":
 			return grant
-				? `the folder “${label(folder ?? "")}” has a permission to ${grant.operation} for ${holder(grant, users)}`
+				? `the folder “${label(folder ?? "")}” has a permission to ${grant.operation} for ` +
+						`${holder(grant, users)}`
 				: "a permission allows it";
 		case "open":
 			return "the folder is open to every member, since neither it nor a folder above has permissions";
 		case "unfiled":
 			return "it is in no folder, so every member may view it";
 		case "deleted":
-			return `${folder ? `the folder “${label(folder)}”` : "a folder"} is deleted, and nobody sees what is in it until it is brought back`;
+			return (
+				`${folder ? `the folder “${label(folder)}”` : "a folder"} is deleted, and nobody sees what is in ` +
+				"it until it is brought back"
+			);
 	}
 	return nothing[what];
 }

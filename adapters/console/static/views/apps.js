@@ -104,7 +104,8 @@ export function view({ session, api, query, signal, live, shell }) {
 			rows,
 			shown,
 			(a) =>
-				`${a.id} ${a.version} ${a.openComments} ${a.tags.map((t) => [t.name, t.appVersion])} ${titles.size} ${JSON.stringify(a.found)}`,
+				`${a.id} ${a.version} ${a.openComments} ${a.tags.map((t) => [t.name, t.appVersion])} ${titles.size} ` +
+				`${JSON.stringify(a.found)}`,
 			(app) => ({ node: row(app) }),
 		);
 		fill(
@@ -121,7 +122,8 @@ export function view({ session, api, query, signal, live, shell }) {
 				apps.length === 0 && all
 					? bin
 						? "No app was deleted."
-						: `There are no apps ${creates() ? "yet" : "that you may see"}. An app is made of elements, and each change of it is kept as a version.`
+						: `There are no apps ${creates() ? "yet" : "that you may see"}. An app is made of elements, ` +
+							"and each change of it is kept as a version."
 					: next !== undefined
 						? "None of the apps that are loaded fits. Show more, or change the filters."
 						: "No app fits. Change the filters.",
@@ -267,7 +269,8 @@ export function view({ session, api, query, signal, live, shell }) {
 	async function change(app, what) {
 		const ask =
 			what === ""
-				? "It is absent then for everybody, on pages too. Its owner and the moderators of its groups find it in the bin."
+				? "It is absent then for everybody, on pages too. Its owner and the moderators of its groups find " +
+					"it in the bin."
 				: "It is removed for good, with all its versions and tags.";
 		try {
 			if (

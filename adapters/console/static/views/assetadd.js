@@ -107,7 +107,9 @@ const form = /** @type {Value} */ ({
 const empty = { attributedTo: {} };
 
 const example =
-	'[\n\t{\n\t\t"id": "post-1",\n\t\t"generator": {"id": "blog"},\n\t\t"content": {"content": "Snow at the harbour", "lang": "en", "attributedTo": {"displayName": "Ada"}},\n\t\t"safe_tags": ["winter"]\n\t}\n]';
+	'[\n\t{\n\t\t"id": "post-1",\n\t\t"generator": {"id": "blog"},\n\t\t"content": {' +
+	'"content": "Snow at the harbour", "lang": "en", "attributedTo": {"displayName": "Ada"}},' +
+	'\n\t\t"safe_tags": ["winter"]\n\t}\n]';
 
 /** @param {Value | undefined} v @param {string} name @returns {Value | undefined} */
 const member = (v, name) => (isObject(v) ? v[name] : undefined);
@@ -324,7 +326,8 @@ export function view({ session, api, params, query, signal, shell }) {
 						fill(
 							done,
 							icon("ok"),
-							` Added ${folder ? `to ${folder.label}` : ""} at ${new Date(added[0]?.updatedAt ?? Date.now()).toLocaleTimeString()}. `,
+							` Added ${folder ? `to ${folder.label}` : ""} at ` +
+								`${new Date(added[0]?.updatedAt ?? Date.now()).toLocaleTimeString()}. `,
 							h("a", { href: home }, "See it among the assets"),
 							", or add another one.",
 						);
@@ -381,7 +384,8 @@ export function view({ session, api, params, query, signal, shell }) {
 				h(
 					"p",
 					{ class: "help", id: `${id}-help` },
-					"One asset, or a list of them, each with id, generator and content. Nothing is added before you say so. ",
+					"One asset, or a list of them, each with id, generator and content. Nothing is added before you " +
+						"say so. ",
 					button(
 						"Show an example",
 						() => {
@@ -405,7 +409,8 @@ export function view({ session, api, params, query, signal, shell }) {
 			null,
 			dropZone(
 				"File of assets",
-				"Drop a file of assets here: a list in JSON, or one asset a line (NDJSON), plain or gzip, of any size. It is checked first; nothing is added before you say so.",
+				"Drop a file of assets here: a list in JSON, or one asset a line (NDJSON), plain or gzip, of any " +
+					"size. It is checked first; nothing is added before you say so.",
 				(file) =>
 					void inspect(outcome, {
 						name: file.name,
@@ -455,7 +460,11 @@ export function view({ session, api, params, query, signal, shell }) {
 				{ class: "strong" },
 				good + wrong.length === 0
 					? "There is no asset in it."
-					: `${count(good, "asset")}${wrong.length > 0 ? `, and ${wrong.length.toLocaleString()} that ${wrong.length === 1 ? "has a mistake" : "have mistakes"}` : ""}.`,
+					: count(good, "asset") +
+							(wrong.length === 0
+								? "."
+								: `, and ${wrong.length.toLocaleString()} that ` +
+									(wrong.length === 1 ? "has a mistake." : "have mistakes.")),
 			),
 			faults(wrong, source, false),
 			good > 0 && button(`Add ${count(good, "asset")}`, () => void add(outcome, source), { class: "main" }),
@@ -469,7 +478,9 @@ export function view({ session, api, params, query, signal, shell }) {
 		const mine = (adding = new Adding((list) => lib.add(list), {
 			folder: place.folder()?.id,
 			change: () => {
-				text.textContent = `${count(mine.added, "asset")} added${mine.refused.length > 0 ? `, ${mine.refused.length.toLocaleString()} refused` : ""}.${mine.waiting ? ` ${told(mine.waiting)} It is tried again.` : ""}`;
+				const refused = mine.refused.length > 0 && `, ${mine.refused.length.toLocaleString()} refused`;
+				const waiting = mine.waiting && ` ${told(mine.waiting)} It is tried again.`;
+				fill(text, count(mine.added, "asset"), " added", refused, ".", waiting);
 			},
 		}));
 		signal.addEventListener("abort", () => mine.stop());
@@ -502,7 +513,10 @@ export function view({ session, api, params, query, signal, shell }) {
 				h(
 					"p",
 					null,
-					`${mine.stopped && mine.refused.length < 1000 ? "You stopped it. " : mine.stopped ? "It stopped after 1,000 refusals. " : ""}Nothing from line ${rest.line.toLocaleString()} on was sent. Adding the whole file again is safe: what is in already stays as it is.`,
+					mine.stopped &&
+						(mine.refused.length < 1000 ? "You stopped it. " : "It stopped after 1,000 refusals. "),
+					`Nothing from line ${rest.line.toLocaleString()} on was sent. `,
+					"Adding the whole file again is safe: what is in already stays as it is.",
 				),
 			faults(mine.refused, source, true),
 			h("p", null, h("a", { href: home }, "See the assets")),

@@ -549,7 +549,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				h(
 					"dd",
 					null,
-					`${String(content["generator"] && /** @type {any} */ (content["generator"]).id)} · ${String(content["id"])}`,
+					`${String(content["generator"] && /** @type {any} */ (content["generator"]).id)} · ` +
+						`${String(content["id"])}`,
 				),
 				h("dt", null, "Folders"),
 				h("dd", null, asset.folders.map((f) => f.label).join(", ") || "none"),

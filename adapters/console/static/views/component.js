@@ -113,7 +113,9 @@ export function view({ session, api, params, query, signal, live, shell }) {
 		await loaded;
 		const which =
 			listed.length === 1 ? `The one version of ${name} is` : `All ${listed.length} versions of ${name} are`;
-		const text = `${which} deleted. Apps keep the copies that their elements have, and go on as they are. An element of ${name} cannot be changed any more until the component is created again.`;
+		const text =
+			`${which} deleted. Apps keep the copies that their elements have, and go on as they are. An ` +
+			`element of ${name} cannot be changed any more until the component is created again.`;
 		if (!(await confirm(`Delete ${name}?`, text, "Delete", { danger: true }))) return;
 		await api.deleteComponent(name, newKey());
 		toast(`${name} is deleted.`);
@@ -314,7 +316,8 @@ export function edit(api, from) {
 	const told = () =>
 		void (same.textContent =
 			from && mains.value === main
-				? `Version ${version} has the same script. If the script is another one, give it an address of its own, or a roll back does not bring the old one back.`
+				? `Version ${version} has the same script. If the script is another one, give it an address of its ` +
+					"own, or a roll back does not bring the old one back."
 				: "");
 	const mains = line(main, { required: true, oninput: told });
 	told();
@@ -411,7 +414,9 @@ function breaks(check, manifest) {
 			h(
 				"p",
 				null,
-				`Of ${count(check.elements, "element")} in ${count(check.apps, "app")}, ${check.broken.length}${check.next === null ? "" : " and more"} would not fit. They stay as they are until somebody changes them.`,
+				`Of ${count(check.elements, "element")} in ${count(check.apps, "app")}, ` +
+					`${check.broken.length}${check.next === null ? "" : " and more"} would not fit. They stay ` +
+					"as they are until somebody changes them.",
 			),
 		h(
 			"ul",

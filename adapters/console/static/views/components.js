@@ -49,7 +49,8 @@ export function view({ session, api, query, signal, live, shell }) {
 				"p",
 				null,
 				components.length === 0
-					? "There are no components yet. A component powers elements of apps: it has a script, and a JSON Schema for the configs of its elements."
+					? "There are no components yet. A component powers elements of apps: it has a script, and a " +
+							"JSON Schema for the configs of its elements."
 					: next === undefined
 						? "No component fits."
 						: "None of the components that are loaded fits. Show more, or change the filter.",

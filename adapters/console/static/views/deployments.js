@@ -57,7 +57,8 @@ export function view({ session, api, params, signal, live, shell }) {
 		h(
 			"p",
 			null,
-			"No tags yet. A tag is a name, such as production, that points to one version. Pages that show the app by its tag change when the tag is moved.",
+			"No tags yet. A tag is a name, such as production, that points to one version. Pages that show the app " +
+				"by its tag change when the tag is moved.",
 		),
 	);
 	/** @type {Map<string, {node: HTMLElement, update: () => void}>} */
@@ -257,7 +258,8 @@ export function view({ session, api, params, signal, live, shell }) {
 				h(
 					"p",
 					null,
-					`${tag.name} points to version ${tag.appVersion} and will point to version ${version}. Those who see ${tag.name} will see this:`,
+					`${tag.name} points to version ${tag.appVersion} and will point to version ${version}. Those ` +
+						`who see ${tag.name} will see this:`,
 				),
 				tag.protected && help(whoMoves),
 				notSaved(),
@@ -403,7 +405,8 @@ export function view({ session, api, params, signal, live, shell }) {
 					: help(
 							`The app shows ${folders.length === 1 ? "a folder" : "folders"} of the library: `,
 							names.flatMap((n, i) => [i > 0 && ", ", h("bdi", null, n)]),
-							". The key reads what is in there, so everybody who sees the page can. To make the key, you must be",
+							". The key reads what is in there, so everybody who sees the page can. To make the key, " +
+								"you must be",
 							` able to manage ${folders.length === 1 ? "the folder" : "each of them"}.`,
 						),
 		};
@@ -427,7 +430,9 @@ export function view({ session, api, params, signal, live, shell }) {
 		];
 		const url = new URL(`apps/${id}/tagged/${encodeURIComponent(tag.name)}`, api.base).href;
 		const signIn = /** @type {HTMLMetaElement} */ (document.querySelector('meta[name="vitrine-signin"]')).content;
-		const command = `vitrine token -urn ${(app?.groups[0] ?? "").split(":").slice(0, 3).join(":")}:user=page -reads ${(app?.groups ?? []).join(",")} -tags ${tag.name} -ttl 365d`;
+		const command =
+			`vitrine token -urn ${(app?.groups[0] ?? "").split(":").slice(0, 3).join(":")}:user=page ` +
+			`-reads ${(app?.groups ?? []).join(",")} -tags ${tag.name} -ttl 365d`;
 		const group = session.managesPeople && app && moderated(session, app.groups)[0];
 		const { folders, said } = group
 			? await foldersOf(tag.appVersion, String(group.split(":")[2]))
@@ -453,7 +458,10 @@ export function view({ session, api, params, signal, live, shell }) {
 						shown,
 						lines(key),
 						help(
-							`The key reads what ${tag.name} points to in all apps of ${groupName(/** @type {string} */ (group))}${folders.length > 0 ? ", and what is in the folders of the library that the app shows" : ""}, and nothing else. It is listed, and can be revoked, under `,
+							`The key reads what ${tag.name} points to in all apps of `,
+							groupName(/** @type {string} */ (group)),
+							folders.length > 0 && ", and what is in the folders of the library that the app shows",
+							", and nothing else. It is listed, and can be revoked, under ",
 							h("a", { href: to("keys"), onclick: closeAround }, "Keys"),
 							".",
 						),

@@ -209,7 +209,8 @@ async function mayLeave(page, local) {
 		typed
 			? `What you have typed is not ${typed}. It is lost when you leave.`
 			: local.works
-				? "Some of your changes are not saved. They are kept in this browser until you open this app here again."
+				? "Some of your changes are not saved. They are kept in this browser until you open this app here " +
+					"again."
 				: "Some of your changes are not saved. They are lost when you leave.",
 		"Leave",
 		{ danger: true },

@@ -83,7 +83,8 @@ export async function panel(folders, f) {
 				all.open
 					? "Every member of the network may view it."
 					: all.rights.size === 0
-						? `Moderators of the network${all.hidden ? ", and whom permissions allow that you may not see" : " alone"}.`
+						? "Moderators of the " +
+							`network${all.hidden ? ", and whom permissions allow that you may not see" : " alone"}.`
 						: [...all.rights.values()].map((r) => h("div", null, `${r.who} may ${may(r.operation)}`)),
 			);
 			const { edit, manage } = rights;

@@ -210,7 +210,8 @@ export class Folders {
 		if (
 			!(await confirm(
 				`Delete ${f.label}?`,
-				"The folder and those below it are out of sight, and with them the assets that are in no other folder. A person who may manage it can bring it back.",
+				"The folder and those below it are out of sight, and with them the assets that are in no other " +
+					"folder. A person who may manage it can bring it back.",
 				"Delete",
 				{ danger: true },
 			))
@@ -239,7 +240,8 @@ export class Folders {
 			if (
 				!(await confirm(
 					`Remove ${what} for good?`,
-					"The folders, those below them and the assets that are in no other folder are erased. Nobody can bring them back.",
+					"The folders, those below them and the assets that are in no other folder are erased. Nobody " +
+						"can bring them back.",
 					"Remove for good",
 					{ danger: true },
 				))

@@ -217,7 +217,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 			first.version !== "0" &&
 			button("Changes", () => void compare(previous(first), last.version), {
 				class: "small",
-				"aria-label": `Changes of version ${first === last ? last.version : `${first.version} to ${last.version}`}`,
+				"aria-label":
+					"Changes of version " + (first === last ? last.version : `${first.version} to ${last.version}`),
 			})
 		);
 	}
@@ -278,7 +279,8 @@ export function view({ session, api, params, query, signal, live, shell }) {
 				h(
 					"p",
 					null,
-					`This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags stay where they are. It changes:`,
+					`This makes a new version, ${Number(latest) + 1}, with the content of version ${version}. Tags ` +
+						"stay where they are. It changes:",
 				),
 				node,
 				note.node,

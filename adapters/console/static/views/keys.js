@@ -30,7 +30,8 @@ export function view({ session, api, signal, shell }) {
 		h(
 			"p",
 			null,
-			"No keys yet. A program uses a secret key in place of a token, with some of your rights. A public key stands in a page, and reads what the page shows and nothing else.",
+			"No keys yet. A program uses a secret key in place of a token, with some of your rights. A public key " +
+				"stands in a page, and reads what the page shows and nothing else.",
 		),
 	);
 	/** @type {Pages<Key>} */
@@ -151,8 +152,9 @@ export function view({ session, api, signal, shell }) {
 					{ class: "field" },
 					h("div", { class: "boxes" }, h("label", null, owner, "Also what is mine")),
 					help(
-						"It may then also change and delete every app that you own, whatever the groups of the app are,",
-						" and use the folders that are shared with you by name. Leave it out unless the program needs just that.",
+						"It may then also change and delete every app that you own, whatever the groups of the app ",
+						"are, and use the folders that are shared with you by name. Leave it out unless the program ",
+						"needs just that.",
 					),
 				),
 			],

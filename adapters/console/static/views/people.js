@@ -19,7 +19,8 @@ import { forget, learn } from "../model/names.js";
 export function refused(e) {
 	if (e instanceof ApiError && e.code === "forbidden")
 		e.words =
-			"You may give and take only rights that you have, and change only people all of whose rights you have. Only an administrator invites somebody who has or had a passkey, or has the URN of a token.";
+			"You may give and take only rights that you have, and change only people all of whose rights you have. " +
+			"Only an administrator invites somebody who has or had a passkey, or has the URN of a token.";
 	if (e instanceof ApiError && e.code === "too_many")
 		e.words = "You have mailed as many invitations as one may within an hour: try again later.";
 	throw e;
@@ -124,7 +125,9 @@ export function view({ session, api, query, signal, shell }) {
 
 	/** Shows somebody whom the caller may not change. @param {Person} p @param {string} lack */
 	async function look(p, lack) {
-		const why = `${p.name} has the right ${lack}, which you do not have. Only somebody who has it can change this account.`;
+		const why =
+			`${p.name} has the right ${lack}, which you do not have. Only somebody who has it can change ` +
+			"this account.";
 		await show(
 			p.name,
 			h(
@@ -198,7 +201,8 @@ export function view({ session, api, query, signal, shell }) {
 							!p.disabled &&
 							!(await confirm(
 								`Disable ${p.name}?`,
-								`${p.name} is signed out everywhere at once, and secret keys of ${p.name} stop. What ${p.name} has made stays.`,
+								`${p.name} is signed out everywhere at once, and secret keys of ${p.name} stop. ` +
+									`What ${p.name} has made stays.`,
 								"Disable",
 								{ danger: true },
 							))
@@ -213,7 +217,8 @@ export function view({ session, api, query, signal, shell }) {
 						if (
 							!(await confirm(
 								`Delete ${p.name}?`,
-								`The account is gone for good, with its passkeys, sessions and secret keys. What ${p.name} has made stays.`,
+								"The account is gone for good, with its passkeys, sessions and secret keys. What " +
+									`${p.name} has made stays.`,
 								"Delete",
 								{ danger: true },
 							))

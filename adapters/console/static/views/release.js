@@ -37,11 +37,17 @@ function inTheWay(c, title) {
 	const what = c.app ? `${title}, ${c.tag}: ` : "";
 	switch (c.error) {
 		case "moved":
-			return `${what}the tag points to ${c.pointsTo === null ? "no version" : `version ${c.pointsTo}`} now, since somebody has moved it. Choose the move anew, or leave it out.`;
+			return (
+				`${what}the tag points to ${c.pointsTo === null ? "no version" : `version ${c.pointsTo}`} now, ` +
+				"since somebody has moved it. Choose the move anew, or leave it out."
+			);
 		case "not_found":
 			return `${what}the app is not there any more. Leave it out, or have it brought back.`;
 		case "missed":
-			return "Its time had passed by more than a day, or its end had come, when the service was up again. Give it another time, or do it now.";
+			return (
+				"Its time had passed by more than a day, or its end had come, when the service was up again. " +
+				"Give it another time, or do it now."
+			);
 		case "needs_approval":
 			return "Too few people had approved it at its time. Ask somebody to approve it, and give it another time.";
 		case "forbidden":
@@ -198,7 +204,8 @@ export function view({ session, api, params, signal, live, shell }) {
 				null,
 				"It can be given by anybody who moderates ",
 				all,
-				", except those who have made or changed the release, and those who have their rights from them, directly or through others.",
+				", except those who have made or changed the release, and those who have their rights from them, " +
+					"directly or through others.",
 				r.independent && " Those who gave them their rights cannot give it either.",
 				r.independent && r.needs > 1 && " Of people who gave each other rights, one counts.",
 			),
@@ -233,8 +240,8 @@ export function view({ session, api, params, signal, live, shell }) {
 							"p",
 							{ class: "strong" },
 							"Nobody of your network can approve it now: everybody with the right has made or changed " +
-								"it, or has the rights from somebody who did. Ask an administrator to give somebody else the " +
-								"rights, or to make the release.",
+								"it, or has the rights from somebody who did. Ask an administrator to give somebody " +
+								"else the rights, or to make the release.",
 						),
 					);
 			})
@@ -318,8 +325,8 @@ export function view({ session, api, params, signal, live, shell }) {
 		} catch (e) {
 			if (e instanceof ApiError && e.code === "forbidden") {
 				e.words =
-					"You may not do this to the release. It takes the right to move each of its tags. Those who have made " +
-					"or changed it do not approve it, and neither do those who have their rights from them.";
+					"You may not do this to the release. It takes the right to move each of its tags. Those who " +
+					"have made or changed it do not approve it, and neither do those who have their rights from them.";
 			}
 			toast(sentence(e), { bad: true });
 			await load();
@@ -341,7 +348,8 @@ export function view({ session, api, params, signal, live, shell }) {
 		if (
 			await confirm(
 				"Run the release now?",
-				`${count(release?.moves.length ?? 0, "tag")} will move at one moment. Pages that show these apps change.`,
+				`${count(release?.moves.length ?? 0, "tag")} will move at one moment. Pages that show these apps ` +
+					"change.",
 				"Run now",
 			)
 		)

@@ -233,7 +233,8 @@ export function view({ session, api, params, signal, shell }) {
 				h(
 					"p",
 					null,
-					`${count(result.converted, "review")} of ${file.name} ${result.converted === 1 ? "is" : "are"} converted. `,
+					`${count(result.converted, "review")} of ${file.name} ${result.converted === 1 ? "is" : "are"} ` +
+						"converted. ",
 					result.skipped > 0 && `${count(result.skipped, "row")} left out. `,
 					back,
 					" ",
@@ -241,7 +242,9 @@ export function view({ session, api, params, signal, shell }) {
 					" ",
 					result.rejectedTotal > 0 &&
 						button(
-							`Download ${result.rejectedTotal === 1 ? "the row that could" : `the ${result.rejectedTotal.toLocaleString()} rows that could`} not be converted`,
+							"Download the " +
+								(result.rejectedTotal === 1 ? "row" : `${result.rejectedTotal.toLocaleString()} rows`) +
+								" that could not be converted",
 							async () => {
 								const before = [...mending.childNodes];
 								await rejects((rows) => save([rows], rejectsOf(file.name, "csv"), "text/csv"));
@@ -254,7 +257,11 @@ export function view({ session, api, params, signal, shell }) {
 					h(
 						"p",
 						{ class: "note" },
-						`${note.replace("dates=dmy or dates=mdy says otherwise", "if that is wrong, go back to the columns and choose “Day first” or “Month first”")}.`,
+						note.replace(
+							"dates=dmy or dates=mdy says otherwise",
+							"if that is wrong, go back to the columns and choose “Day first” or “Month first”",
+						),
+						".",
 					),
 				),
 				left,
@@ -287,15 +294,18 @@ export function view({ session, api, params, signal, shell }) {
 	async function check(file, head, place = outcome) {
 		try {
 			const report = await load(file, true, place);
+			const noun = place === outcome ? "review" : "mended review";
 			fill(
 				place,
 				head,
 				summary(report, file.name),
 				report.reviews > report.rejected &&
 					button(
-						`Import ${count(report.reviews - report.rejected, place === outcome ? "review" : "mended review")}`,
+						`Import ${count(report.reviews - report.rejected, noun)}`,
 						() => void store(file, head, place),
-						{ class: "main" },
+						{
+							class: "main",
+						},
 					),
 				faults(report, file, head),
 			);
@@ -384,7 +394,8 @@ export function view({ session, api, params, signal, shell }) {
 					"The first 1,000 are shown; the command vitrine reviews check -all shows all. ",
 				lines.size > 0 &&
 					button(
-						`Download the ${report.problemsTruncated ? "first " : ""}${count(lines.size, "line")} with errors`,
+						`Download the ${report.problemsTruncated ? "first " : ""}${count(lines.size, "line")} with ` +
+							"errors",
 						() =>
 							void download(file, lines).catch(() =>
 								toast(`${file.name} cannot be read any more. Choose it again.`, { bad: true }),
@@ -564,7 +575,11 @@ export function view({ session, api, params, signal, shell }) {
 		if (
 			!(await confirm(
 				`Erase ${what}?`,
-				`${parts} will be erased for good, also from the files of the store. Nobody can bring that back but from a backup or an export.${would.replies > 0 ? ` ${would.replies === 1 ? "One reply stays" : `${would.replies} replies stay`}.` : ""}`,
+				`${parts} will be erased for good, also from the files of the store. ` +
+					"Nobody can bring that back but from a backup or an export." +
+					(would.replies > 0
+						? ` ${would.replies === 1 ? "One reply stays" : `${would.replies} replies stay`}.`
+						: ""),
 				"Erase",
 				{ danger: true },
 			))
@@ -572,7 +587,8 @@ export function view({ session, api, params, signal, shell }) {
 			return false;
 		const done = await api.erase(named);
 		toast(
-			`${done.collections > 0 ? `${count(done.collections, "collection")} with ` : ""}${count(done.reviews, "review")} erased.`,
+			(done.collections > 0 ? `${count(done.collections, "collection")} with ` : "") +
+				`${count(done.reviews, "review")} erased.`,
 		);
 		void collections(true);
 		return true;

@@ -29,7 +29,8 @@ test("the place of a mistake", async () => {
 		['{"a": [1, 2,]}', "1:12: Nothing follows this comma: want none before ]."],
 		[
 			'{"a": tru}',
-			"1:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+			"1:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an " +
+				"object.",
 		],
 		["{'a': 1}", "1:2: Want the name of a member in double quotation marks here."],
 		["{\"a\": 'x'}", "1:7: Texts stand in double quotation marks."],
@@ -41,7 +42,8 @@ test("the place of a mistake", async () => {
 		['{"a": 1, "a": 2}', '1:10: The member "a" is there twice.'],
 		[
 			'{"a": 01}',
-			"1:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+			"1:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an " +
+				"object.",
 		],
 		['{"😀": 1 x}', "1:9: Want a comma or } here."],
 		['{"a": {"b": 1}', "1:15: It ends too early. Want a comma or } here."],
@@ -52,11 +54,13 @@ test("the place of a mistake", async () => {
 		["[5]", "1:2: Want an object: an asset with id, generator and content."],
 		[
 			"abc",
-			"1:1: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+			"1:1: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an " +
+				"object.",
 		],
 		[
 			'{"a": 1}\n{"a": }\n{"a": 2}',
-			"2:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an object.",
+			"2:7: Want a value here: a text in double quotation marks, a number, true, false, null, a list or an " +
+				"object.",
 		],
 		[
 			'{"a": 1}, {"a": 2}',

@@ -6,7 +6,7 @@ import { Editor } from "../static/model/editor.js";
 import { newKey } from "../static/model/patch.js";
 import { haveAll, quiet, random, Service, settle } from "./service.mjs";
 
-test("two people edit at once: every change of another place is in the app, through lost requests and answers", async () => {
+test("two people edit at once: each change of another place is kept, through lost requests and answers", async () => {
 	mock.timers.enable({ apis: ["setTimeout"] });
 	for (let seed = 1; seed < 250; seed++) {
 		const r = random(seed);

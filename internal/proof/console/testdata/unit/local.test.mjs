@@ -202,7 +202,8 @@ test("changes as differences from a version", () => {
 	const changes = changesOf(base, draft);
 	assert.equal(
 		stringify(changes),
-		'{"title":"u","groups":["h"],"elements":[2,{"key":"k","component":{"name":"c","version":"1"},"config":{"x":1.10}},{"was":0,"component":{"name":"c","version":"1"},"config":{"n":7}},1]}',
+		'{"title":"u","groups":["h"],"elements":[2,{"key":"k","component":{"name":"c","version":"1"},"config":{"x":1.10}},' +
+			'{"was":0,"component":{"name":"c","version":"1"},"config":{"n":7}},1]}',
 	);
 	const again = withChanges(base, parse(stringify(changes)));
 	assert.ok(equal({ ...again, elements: whole({ draft: again }) }, { ...draft, elements: whole({ draft }) }));
@@ -241,7 +242,7 @@ test("what is not saved comes back in the next tab: refused, typed offline, and 
 	tab.close();
 });
 
-test("it comes back to the element that it belongs to, though others have moved and changed elements since", async () => {
+test("it comes back to the element that it belongs to, though others have moved and changed elements", async () => {
 	const service = serviceOf({ n: 0, a: 1 }, { n: 1, a: 1 }, { n: 2, a: 1 });
 	const browser = new Browser(service);
 	let tab = await browser.open();

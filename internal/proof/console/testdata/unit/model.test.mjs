@@ -58,9 +58,9 @@ function value(r, depth = 0) {
 }
 
 function object(r, depth = 0) {
-	return parse(
-		`{${[...new Set(Array.from({ length: r(4) }, () => words[r(words.length)]))].map((n) => `${JSON.stringify(n)}:${stringify(value(r, depth + 1))}`).join(",")}}`,
-	);
+	const names = [...new Set(Array.from({ length: r(4) }, () => words[r(words.length)]))];
+	const members = names.map((n) => `${JSON.stringify(n)}:${stringify(value(r, depth + 1))}`);
+	return parse(`{${members.join(",")}}`);
 }
 
 function app(r) {

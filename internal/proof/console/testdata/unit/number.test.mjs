@@ -169,7 +169,9 @@ function* numbers(n) {
 	];
 	for (let i = 0; i < n; i++) {
 		const whole = random(3) === 0 ? "0" : `${1 + random(9)}${digits(random(9))}`;
-		yield `${random(3) === 0 ? "-" : ""}${whole}${random(2) === 0 ? `.${digits(1 + random(5))}` : ""}${random(9) === 0 ? `e${random(20) - 9}` : ""}`;
+		const decimals = random(2) === 0 ? `.${digits(1 + random(5))}` : "";
+		const exponent = random(9) === 0 ? `e${random(20) - 9}` : "";
+		yield `${random(3) === 0 ? "-" : ""}${whole}${decimals}${exponent}`;
 	}
 }
 

@@ -119,7 +119,8 @@ test("answers of explain are sentences", () => {
 	);
 	const deleted = { allowed: false, rule: "deleted", folder: "b" };
 	assert.deepEqual(sentences({ view: deleted, edit: deleted }, undefined, label, "asset", users), [
-		"You may not view or edit it: the folder “B” is deleted, and nobody sees what is in it until it is brought back.",
+		"You may not view or edit it: the folder “B” is deleted, and nobody sees what is in it until it is brought " +
+			"back.",
 	]);
 });
 

@@ -213,7 +213,9 @@ test("each keyword counts in the drafts that have it, for the values with which 
  * What a form shows of a schema, in a line: its kind, what can be chosen, the members with a star if they are required.
  */
 const form = (f) =>
-	`${f.kind}${f.options ? ` ${f.options.map((o) => o.label).join("|")}` : ""}${f.members ? ` ${f.members.map((m) => m.name + (m.required ? "*" : "")).join(",")}` : ""}`;
+	f.kind +
+	(f.options ? ` ${f.options.map((o) => o.label).join("|")}` : "") +
+	(f.members ? ` ${f.members.map((m) => m.name + (m.required ? "*" : "")).join(",")}` : "");
 
 test("the form shows a keyword in the drafts that have it, and not in others", () => {
 	const text = { type: "string" };
