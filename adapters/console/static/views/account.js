@@ -40,7 +40,8 @@ export function whoami(session, more = true) {
 			h("dt", null, "You are"),
 			h("dd", null, person(me.urn), h("div", { class: "detail" }, me.urn)),
 			account?.person.email && [h("dt", null, "Mail address"), h("dd", null, account.person.email)],
-			account?.person.admin && row("Administrator", ["You may do everything with people and keys of all networks."]),
+			account?.person.admin &&
+				row("Administrator", ["You may do everything with people and keys of all networks."]),
 			row("You moderate", me.moderates.map(group)),
 			row("You may read", me.reads.map(group)),
 			row("Roles", me.roles.map(chip)),

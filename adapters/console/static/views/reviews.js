@@ -268,7 +268,7 @@ export function view({ session, api, params, signal, shell }) {
 			);
 			fill(place, shown, mending);
 			if (result.converted === 0) fill(shown, head);
-			else await check(converted, head, shown);
+			else await check(converted, head, shown, place === outcome ? "review" : "mended review");
 			place.scrollIntoView(); // the form was longer, so whoever sent it would see what is below
 		} catch (e) {
 			fill(place, .../** @type {any[]} */ (form));
@@ -290,11 +290,13 @@ export function view({ session, api, params, signal, shell }) {
 			fill(place, h("div", { class: "note bad", role: "alert" }, e instanceof ApiError ? said(e) : otherwise));
 	}
 
-	/** @param {File} file @param {HTMLElement} [head] what was said of it before @param {HTMLElement} [place] */
-	async function check(file, head, place = outcome) {
+	/**
+	 * @param {File} file @param {HTMLElement} [head] what was said of it before @param {HTMLElement} [place]
+	 * @param {string} [noun] what is imported
+	 */
+	async function check(file, head, place = outcome, noun = "review") {
 		try {
 			const report = await load(file, true, place);
-			const noun = place === outcome ? "review" : "mended review";
 			fill(
 				place,
 				head,
