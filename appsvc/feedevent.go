@@ -52,7 +52,8 @@ type Event struct {
 	Note    string          `json:"note,omitzero"` // of the new version; "" = none, or the app was erased
 
 	// Tag is the tag of TagSet and TagDeleted, which pointed to From and points to To. From is zero for a tag that is
-	// new, and To is zero for TagDeleted; in JSON they are null then.
+	// new, and To is zero for TagDeleted; in JSON they are null then. AppDeleted takes all tags of the app along, and
+	// AppUndeleted brings them back, without an entry for each.
 	Tag      string          `json:"tag,omitzero"`
 	From     vitrine.Version `json:"from"`
 	To       vitrine.Version `json:"to"`

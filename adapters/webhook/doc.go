@@ -6,7 +6,7 @@
 // [Parse] reads the endpoints from a JSON array. Each has a name, a URL, and a secret that signs its deliveries:
 //
 //	[{"name": "cdn", "url": "https://cdn.example/purge", "secret": "whsec_…",
-//	  "types": ["tag.set", "tag.deleted"], "groups": ["urn:vitrine:example.test"]}]
+//	  "types": ["tag.set", "tag.deleted", "app.deleted", "app.undeleted"], "groups": ["urn:vitrine:example.test"]}]
 //
 // A secret is whsec_ and the base64 of 24 to 64 random bytes. While an endpoint changes from one secret to another,
 // secret is a list of both, and each delivery has two signatures.

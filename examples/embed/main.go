@@ -115,14 +115,15 @@ func every(ctx context.Context, wait time.Duration, task func(context.Context) e
 	}
 }
 
-// follow purges what the CDN has of an app when its tag production has moved. After an error of purge the same change
-// comes again. A new follower, and one whose store was restored, does not know what it has missed, and purges all.
+// follow purges what the CDN has of an app when its tag production has moved. An app that is deleted takes its tags
+// along, and one that comes back brings them, without changes of tags. After an error of purge the same change comes
+// again. A new follower, and one whose store was restored, does not know what it has missed, and purges all.
 func (p *program) follow(ctx context.Context) error {
 	return vitrine.Follow(ctx, p.db, "cdn", p.apps.Feed(), func(_ context.Context, change appsvc.OutboxEvent) error {
-		if change.Tag != "production" {
-			return nil
+		if change.Tag == "production" || change.Type == appsvc.AppDeleted || change.Type == appsvc.AppUndeleted {
+			return p.purge(change.AppID)
 		}
-		return p.purge(change.AppID)
+		return nil
 	}, vitrine.FollowOptions{Begin: func(context.Context, error) (string, error) { return vitrine.Now, p.purge("") }})
 }
 

@@ -108,6 +108,18 @@ func TestTheProgramRuns(t *testing.T) {
 	if got := <-purged; got != app.ID {
 		t.Errorf("purged %q", got)
 	}
+	if err := apps.DeleteApp(ctx, app.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-purged; got != app.ID {
+		t.Errorf("purged %q for an app that was deleted", got)
+	}
+	if _, err := apps.UndeleteApp(ctx, app.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-purged; got != app.ID {
+		t.Errorf("purged %q for an app that came back", got)
+	}
 	r, err := http.NewRequest("GET", "http://"+listener.Addr().String()+"/vitrine/x/changes", nil)
 	if err != nil {
 		t.Fatal(err)

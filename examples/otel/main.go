@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -50,12 +51,14 @@ func observed(db storage.Store) (http.Handler, error) {
 		}
 		ctx, span := tracer.Start(ctx, name, trace.WithAttributes(attribute.String("vitrine.space", space)))
 		return ctx, func(err error) {
-			if err != nil {
+			_, told := errors.AsType[*vitrine.Error](err) // such as one for an app that does not exist
+			failed := err != nil && !told
+			if failed {
 				span.SetStatus(codes.Error, err.Error())
 			}
 			span.End()
 			transactions.Record(ctx, time.Since(begun).Seconds(), metric.WithAttributes(
-				attribute.String("vitrine.transaction", name), attribute.Bool("error", err != nil)))
+				attribute.String("vitrine.transaction", name), attribute.Bool("error", failed)))
 		}
 	})
 	api, err := httpapi.New(httpapi.Config{

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -38,6 +39,9 @@ func TestSpansAndDurations(t *testing.T) {
 		parents[s.SpanContext.SpanID().String()] = s.Name
 	}
 	for _, s := range spans.GetSpans() {
+		if s.Status.Code == codes.Error {
+			t.Errorf("%s is an error, also that an app does not exist: %s", s.Name, s.Status.Description)
+		}
 		got = append(got, strings.TrimSpace(parents[s.Parent.SpanID().String()]+" > "+s.Name))
 	}
 	for _, want := range []string{"> POST /apps/", "> GET /apps/{id}", "POST /apps/ > update",
