@@ -483,7 +483,7 @@ const (
 // a minute. If the process dies between handle and the write of the position, the change is handled again. The context
 // of handle ends with ctx, and if the process can no longer be sure to be the only one.
 //
-// Follow also returns ErrInvalid for a name of another length, ErrClosed if the store was closed, and the error of a
+// Follow also returns ErrInvalid for a name of another length and for what is nil, ErrClosed if the store was closed, and the error of a
 // feed that does not go on from the position, as after a restore, unless FollowOptions.Begin says where to begin.
 // examples/embed does this.
 func Follow[E any](
@@ -493,6 +493,10 @@ func Follow[E any](
 	if name == "" || len(name) > 200 || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
 		return &Error{Kind: ErrInvalid, Code: CodeInvalid,
 			Reason: fmt.Sprintf("%.200q is no name of a follower: want 1 to 200 bytes of UTF-8", name)}
+	}
+	if db == nil || from.Read == nil || from.Cursor == nil || handle == nil {
+		return &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: "Follow wants a store, a feed with Read and Cursor, " +
+			"such as the Feed of a Service, and a function that handles changes; one of these is nil"}
 	}
 	f := &follower[E]{Feed: from, db: db, key: "follow position/" + name, handle: handle}
 	for _, o := range options {
@@ -609,7 +613,9 @@ func (f *follower[E]) run(ctx, valid context.Context, l *lease.Lease) error {
 // begin sets the position to where the follower begins.
 func (f *follower[E]) begin(ctx context.Context, why error, p *position) error {
 	if f.FollowOptions.Begin == nil {
-		p.After = ""
+		if p.After = ""; why != nil {
+			why = fmt.Errorf("%w; FollowOptions.Begin says where the follower begins then", why)
+		}
 		return why
 	}
 	return f.again(ctx, "the follower cannot begin", func() error {
@@ -679,10 +685,16 @@ func Unique(ctx context.Context, rows storage.Tx, id string, before, after []str
 }
 
 // Holder returns the id of the object that has a value by Unique, or "" if none has it. rows is where Unique keeps it:
-// "apps x/slugs/" for Change.Rows("slugs") of package appsvc. It reads what is committed; do not call it in a rule.
+// "apps x/slugs/" for Change.Rows("slugs") of package appsvc, with the slash. It reads what is committed; do not call it
+// in a rule.
 //
 //	id, err := vitrine.Holder(ctx, db, "apps x/slugs/", "news")
 func Holder(ctx context.Context, db storage.Store, rows, value string) (id string, err error) {
+	if space, name, _ := strings.Cut(rows, " "); space == "" || !strings.HasSuffix(name, "/") {
+		return "", &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: fmt.Sprintf(
+			"%.200q is not where Unique keeps rows: want the space, a blank, and the name of the rows with a slash, such "+
+				`as "apps x/slugs/" for Change.Rows("slugs")`, rows)}
+	}
 	err = db.View(ctx, func(r storage.Reader) error {
 		found, err := r.Get(ctx, rows+hash(value))
 		if err == nil {

@@ -167,8 +167,9 @@ func TestAFollowerBeginsAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.start(vitrine.FollowOptions{}); !errors.Is(wait(err), vitrine.ErrInvalid) {
-			t.Error("without Begin, a cursor of another feed does not end Follow")
+		if err := wait(f.start(vitrine.FollowOptions{})); !errors.Is(err, vitrine.ErrInvalid) ||
+			!strings.Contains(err.Error(), "FollowOptions.Begin") {
+			t.Errorf("without Begin, a cursor of another feed ends Follow with %v", err)
 		}
 		stop = f.start(o)
 		time.Sleep(time.Minute)
@@ -179,10 +180,20 @@ func TestAFollowerBeginsAnew(t *testing.T) {
 		if err := wait(stop); !errors.Is(err, vitrine.ErrClosed) {
 			t.Errorf("on a closed store Follow returns %v", err)
 		}
+		handle := func(context.Context, appsvc.OutboxEvent) error { return nil }
 		for _, name := range []string{"", strings.Repeat("n", 201), "\xff", "a\x00"} {
-			err := vitrine.Follow(ctx, f.db, name, f.svc.Feed(), nil)
-			if !errors.Is(err, vitrine.ErrInvalid) {
+			err := vitrine.Follow(ctx, f.db, name, f.svc.Feed(), handle)
+			if !errors.Is(err, vitrine.ErrInvalid) || !strings.Contains(err.Error(), "name") {
 				t.Errorf("the name %q: %v", name, err)
+			}
+		}
+		for what, err := range map[string]error{
+			"no store":    vitrine.Follow(ctx, nil, "a", f.svc.Feed(), handle),
+			"no function": vitrine.Follow(ctx, f.db, "a", f.svc.Feed(), nil),
+			"zero feed":   vitrine.Follow(ctx, f.db, "a", vitrine.Feed[appsvc.OutboxEvent]{}, handle),
+		} {
+			if !errors.Is(err, vitrine.ErrInvalid) {
+				t.Errorf("%s: %v", what, err)
 			}
 		}
 	})
@@ -239,6 +250,12 @@ func TestUniqueAndReference(t *testing.T) {
 			got.Kind != vitrine.ErrUnprocessable || got.Code != vitrine.CodeRule ||
 			got.Value != strings.Split(step.reason+`""`, `"`)[1]) {
 			t.Errorf("step %d: %v, want %q", i, got, step.reason)
+		}
+	}
+	for rows, want := range map[string]error{"a slugs/": nil, "a slugs": vitrine.ErrInvalid,
+		"slugs/": vitrine.ErrInvalid, "": vitrine.ErrInvalid} {
+		if id, err := vitrine.Holder(ctx, db, rows, "y"); !errors.Is(err, want) || (id == "3") != (want == nil) {
+			t.Errorf("%q has y in %q, %v", id, rows, err)
 		}
 	}
 	left := 0
