@@ -99,16 +99,17 @@ type Options struct {
 	// and the caller gets the error:
 	//
 	//   - To reject the change, return an *Error with a Kind and a Reason, which people read. ErrUnprocessable and
-	//     ErrForbidden are right. ErrConflict is not: callers take it for a stale version, read the app again and
-	//     repeat the change. Leave the Code empty, which stands for CodeRule, or take one of package vitrine's, since
-	//     clients over HTTP know no others. The Pointer leads into the app, such as /elements/0/config/slug; an error
-	//     of Patch has it in the patched document.
+	//     ErrForbidden are right; without a Kind it is ErrForbidden. ErrConflict is not: callers take it for a stale
+	//     version, read the app again and repeat the change. Leave the Code empty, which stands for CodeRule, or take
+	//     one of package vitrine's, since clients over HTTP know no others. The Pointer leads into the app, such as
+	//     /elements/0/config/slug; an error of Patch has it in the patched document.
 	//   - An error that wraps one of these Kinds becomes such an *Error: ErrInvalid, ErrForbidden, ErrNotFound,
 	//     ErrConflict, ErrTooLarge and ErrUnprocessable.
 	//   - Any other error means that the rule has failed, such as one of the store, of SQL, or sql.ErrNoRows. It is
-	//     returned as it is, and is an internal error over HTTP, whose text is logged and not sent. If it means that
-	//     the change is wrong, as one of a foreign key may, return an *Error in its place. ErrBusy, ErrFull,
-	//     ErrUnknown, context.Canceled and context.DeadlineExceeded count as failures, whatever else the error wraps.
+	//     returned as "Options.Check has failed: …", in which errors.Is and errors.As find it, and is an internal error
+	//     over HTTP, whose text is logged and not sent. If it means that the change is wrong, as one of a foreign key
+	//     may, return an *Error in its place. ErrBusy, ErrFull, ErrUnknown, context.Canceled and
+	//     context.DeadlineExceeded count as failures, whatever else the error wraps, and are returned as they are.
 	//
 	// Where it becomes an *Error, errors.Is and errors.As also find the error that Check has returned. With CodeRule
 	// the console shows the sentence of the rule. For ErrNotFound and ErrTooLarge, whose codes are those of the kinds,

@@ -58,6 +58,9 @@ func (s *Session) authorize(lib Library) (member, error) {
 	}
 	m.moderator = slices.ContainsFunc(s.by.Moderates, func(u string) bool { return urn.Contains(u, network) })
 	if !m.moderator && !urn.Contains(network, s.by.URN) {
+		if err := urn.CheckNetwork(lib.Network); err != nil {
+			return member{}, fault.Forbidden("%s", err)
+		}
 		return member{}, fault.Forbidden("the caller does not belong to the network %q", network)
 	}
 	return m, checkLibrary(lib, network, s.service.limits.Name)

@@ -60,7 +60,8 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"a URN in place of the name of a network", d.As(moderator).CheckMember(assets.Library{
 			Network: "urn:vitrine:example.test", ID: "example.test"}),
 			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
-				Reason: `the caller does not belong to the network "urn:vitrine:urn:vitrine:example.test"`}},
+				Reason: `"urn:vitrine:example.test" is not the name of a network: want the name alone, without colons, ` +
+					"and not its URN"}},
 		{"a caller", d.As(vitrine.Caller{URN: "nobody"}).CheckMember(lib),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid",
 				Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},

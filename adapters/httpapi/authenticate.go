@@ -124,7 +124,7 @@ func (h *handler) authenticate(c *call) error {
 	case errors.Is(err, context.Canceled) && c.r.Context().Err() != nil: // the client has disconnected
 		return err
 	default:
-		c.log("Authenticate failed", err)
+		c.log("Authenticate failed: for a sender who is not known it returns httpapi.Unauthenticated", err)
 		return errNoIdentity
 	}
 	if len(by.Tags) > 0 && !by.TagsOnly { // it looks restricted, and would have all its other rights

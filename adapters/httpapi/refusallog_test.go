@@ -63,6 +63,19 @@ func ask(h http.Handler, method, path, token, body string) int {
 	return answer.Code
 }
 
+// Authenticate that returns the plain error of a missing cookie is 503, and the log says what it returns instead.
+func TestAPlainErrorOfAuthenticate(t *testing.T) {
+	log := new(lockedBuffer)
+	h, err := httpapi.New(httpapi.Config{Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Authenticate: func(*http.Request) (httpapi.Principal, error) { return httpapi.Principal{}, http.ErrNoCookie }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := ask(h, "GET", "/x/me", "", ""); status != 503 || !strings.Contains(log.String(), "Unauthenticated") {
+		t.Errorf("%d, and the log has %s", status, log.String())
+	}
+}
+
 func TestRefusedCallersAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, log, tokens := logsRefusals(t)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -34,9 +35,8 @@ func Outside(ctx context.Context) error {
 	if ctx.Value(asking{}) == nil {
 		return nil
 	}
-	return errors.New("a rule (Options.Check) writes through a Service, which would wait for the change that the " +
-		"rule is asked about: write rows by Change.Rows and tables by Change.Tx, and do what comes after the change " +
-		"in vitrine.Follow")
+	return errors.New("a rule writes through a Service, which would wait for the change that the rule is asked " +
+		"about: write rows by Change.Rows and tables by Change.Tx, and do what comes after the change in vitrine.Follow")
 }
 
 type checkKind struct {
@@ -71,14 +71,17 @@ func (r *Rejected) Error() string { return r.as.Error() }
 func (r *Rejected) Unwrap() []error { return []error{r.as, r.cause} }
 
 // rejection returns an error of Options.Check as an error of the domain. An error that wraps an *Error or one of
-// checkKinds, and none of undecided, becomes a *Rejected. Any other error is returned unchanged: the rule has failed,
-// and says nothing about the change.
+// checkKinds, and none of undecided, becomes a *Rejected. Those of undecided are returned unchanged. Any other error
+// says nothing about the change: the rule has failed.
 func rejection(err error) error {
 	is := func(target error) bool { return errors.Is(err, target) }
 	known := slices.IndexFunc(checkKinds, func(k checkKind) bool { return is(k.kind) })
 	told, ok := errors.AsType[*vitrine.Error](err)
-	if slices.ContainsFunc(undecided, is) || known < 0 && !ok {
+	if err == nil || slices.ContainsFunc(undecided, is) {
 		return err
+	}
+	if known < 0 && !ok {
+		return fmt.Errorf("Options.Check has failed: %w", err)
 	}
 	own, kind := vitrine.Error{Reason: err.Error()}, checkKind{vitrine.ErrForbidden, vitrine.CodeRule}
 	if known >= 0 {

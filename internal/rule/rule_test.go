@@ -2,6 +2,8 @@ package rule_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -71,5 +73,16 @@ func TestARuleThatCallsAService(t *testing.T) {
 			}
 			cancel()
 		}
+	}
+}
+
+// An error that decides nothing about the change is internal, and its text says that it is of a rule.
+func TestARuleThatFails(t *testing.T) {
+	me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
+	apps := appsvc.New(memory.New(), &appsvc.Options{
+		Check: func(context.Context, vitrine.Caller, appsvc.Change) error { return sql.ErrNoRows }}).As(me)
+	_, err := apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "Tea", Groups: me.Moderates})
+	if !errors.Is(err, sql.ErrNoRows) || err.Error() != "Options.Check has failed: sql: no rows in result set" {
+		t.Errorf("%v", err)
 	}
 }
