@@ -109,6 +109,8 @@ func (o *ownSQL) end() {
 		if err = o.se.note(o.m.ctx, err); o.m.result == nil {
 			o.m.result = err
 		}
+	case code(o.m.result) == "25P02": // a later statement has met the failed transaction
+		o.m.result = errFailed
 	case o.m.result != nil:
 	case conn.IsBusy():
 		o.m.result = errOpen

@@ -100,6 +100,10 @@ func TestSQLIsCommittedWithTheUpdateOrNotAtAll(t *testing.T) {
 			_ = run(own, page, "x", nil)
 			return nil
 		}, "a statement of the update's SQL has failed"},
+		"a failed statement, and a write of the store": {func(tx storage.Tx, own pgx.Tx) error {
+			_ = run(own, page, "x", nil)
+			return tx.Put(ctx, storage.Entry{Key: "a late"})
+		}, "a statement of the update's SQL has failed"},
 		"rows that are open": {func(_ storage.Tx, own pgx.Tx) error {
 			_, err := own.Query(ctx, "SELECT generate_series(1, 9)")
 			return err
