@@ -66,7 +66,8 @@ func (h *handler) identify(w http.ResponseWriter, r *http.Request) (by Principal
 	return c.by, true
 }
 
-// CallerOf returns who sends a request to a route behind Known, and the zero Principal elsewhere.
+// CallerOf returns who sends a request to a route behind Known, and the zero Principal elsewhere, which
+// every method of a Service refuses.
 func CallerOf(ctx context.Context) Principal {
 	by, _ := ctx.Value(callerKey{}).(Principal)
 	return by
