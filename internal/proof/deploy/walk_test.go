@@ -108,7 +108,8 @@ sudo -u postgres $programs/initdb -D /srv/postgres --auth-local=peer --auth-host
 	--no-sync >/srv/postgres.log
 server() { sudo -u postgres $programs/pg_ctl -D /srv/postgres -l /srv/postgres/log -w "$@" >>/srv/postgres.log; }
 server -o '-k /var/run/postgresql' start`,
-		`sudo -u vitrine vitrine check -db /var/lib/vitrine/back.db`},
+		`sudo -u vitrine vitrine check -db /var/lib/vitrine/vitrine.db
+[ "$(ls /var/lib/vitrine/*.key 2>/dev/null)" = "" ]`},
 	"Backup of PostgreSQL": {"install -d /var/lib/prometheus/node-exporter", `grep '^vitrine_last_copy_timestamp_seconds 1' \
 	/var/lib/prometheus/node-exporter/vitrine.prom
 [ "$(stat -c '%a %U' /var/backups/vitrine/*.archive)" = "600 vitrine" ]
