@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // roomy is the store of a server. It knows whether updates find room. On a disk that is nearly full it keeps the bytes
@@ -78,8 +79,11 @@ const (
 )
 
 // ready returns an error that wraps storage.ErrFull if the store can be read and has no room to write, and another one
-// if it cannot be read.
+// if it cannot be read or its file is gone.
 func (r *roomy) ready(ctx context.Context) error {
+	if file, ok := r.Store.(*sqlite.DB); ok && file.Moved() != nil {
+		return file.Moved()
+	}
 	err := r.View(ctx, func(v storage.Reader) error {
 		_, err := storage.ReadIdentity(ctx, v)
 		return err

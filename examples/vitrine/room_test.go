@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -151,4 +152,26 @@ func TestAFullDisk(t *testing.T) {
 	if status := create(); status != 201 {
 		t.Errorf("creating when there is room: %d", status)
 	}
+}
+
+// A service whose file is gone takes no changes that would be lost, and says so.
+func TestAStoreIsRemovedUnderTheService(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows keeps files that are open")
+	}
+	dir := t.TempDir()
+	env := []string{"VITRINE_KEY=0123456789abcdef0123456789abcdef"}
+	token, s := newToken(t, dir, env), start(t, dir, env, "-db", "v.db")
+	s.do(token, "POST", "/apps/", `{"title":"a","groups":["urn:vitrine:example.test"]}`, 201)
+	if err := os.Rename(filepath.Join(dir, "v.db"), filepath.Join(dir, "aside")); err != nil {
+		t.Fatal(err)
+	}
+	s.do(token, "POST", "/apps/", `{"title":"b","groups":["urn:vitrine:example.test"]}`, 500)
+	s.do("", "GET", "/healthz", "", 503)
+	s.logs("was removed or replaced while it was open")
+	if err := os.Rename(filepath.Join(dir, "aside"), filepath.Join(dir, "v.db")); err != nil {
+		t.Fatal(err)
+	}
+	s.do("", "GET", "/healthz", "", 200)
+	s.do(token, "POST", "/apps/", `{"title":"b","groups":["urn:vitrine:example.test"]}`, 201)
 }

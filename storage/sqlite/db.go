@@ -131,7 +131,7 @@ func inspectAndStart(path string, file fs.FileInfo, o Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := start(path, o.Busy)
+	s, err := start(path, file, o.Busy)
 	switch {
 	case err == nil:
 		s.reading = o.ReadOnly
@@ -151,8 +151,8 @@ func startImmutable(path string, file fs.FileInfo) *store {
 	return &store{path: path, reading: true, immutable: file, readers: readers}
 }
 
-// start opens the writer's connection. The file is a store already.
-func start(path string, busy time.Duration) (_ *store, err error) {
+// start opens the writer's connection to the file at path, which is the given one and a store already.
+func start(path string, file fs.FileInfo, busy time.Duration) (_ *store, err error) {
 	wait := busyPragma(busy)
 	// With secure_delete, SQLite overwrites with zeros what an update deletes or replaces.
 	c, err := dial(path, "mode=rw", wait, "synchronous=FULL", "fullfsync=1", "checkpoint_fullfsync=1",
@@ -179,12 +179,35 @@ func start(path string, busy time.Duration) (_ *store, err error) {
 	s := &store{path: path, eraseWait: eraseWait, recent: newRecent(path)}
 	s.eraser = newEraser(s.erase)
 	s.writer = newWriter(c, busy, &s.Bells)
+	s.writer.path, s.writer.file = path, file
 	s.readers = newPool(func() (*conn, error) {
+		if err := moved(path, file); err != nil {
+			return nil, err
+		}
 		return dial(path, "mode=rw", wait, "query_only=1", "trusted_schema=0", "temp_store=MEMORY", readerCache())
 	})
 	s.log = &checkpointer{path: path, w: s.writer, readers: s.readers, page: page, closing: make(chan struct{})}
 	s.writer.committed = s.log.committed
 	return s, nil
+}
+
+// Moved returns an error if the file was removed or replaced since it was opened. Updates then return it, too, since what
+// they commit would be in no file that the next process opens. Reads go on where a connection is open already. It is for
+// a program's health check.
+func (db *DB) Moved() error {
+	if db.store.writer == nil {
+		return nil
+	}
+	return moved(db.store.path, db.store.writer.file)
+}
+
+func moved(path string, opened fs.FileInfo) error {
+	now, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, opened) {
+		return fmt.Errorf("%s was removed or replaced while it was open, and a change would be lost with it: stop all "+
+			"programs that use it, and put it or a copy back", path)
+	}
+	return nil
 }
 
 // busyPragma returns the setting that makes SQLite itself wait this long for a lock of another process.

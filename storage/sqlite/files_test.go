@@ -314,3 +314,47 @@ func TestABackupIsOneMomentOfAStoreThatIsWrittenTo(t *testing.T) {
 		t.Errorf("there are %q", names)
 	}
 }
+
+// A change of a store whose file was removed or replaced would be lost, and is refused, and nobody reads the other file.
+func TestAFileThatIsGoneTakesNoChanges(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows keeps files that are open")
+	}
+	path := filepath.Join(t.TempDir(), "store.db")
+	db := openAt(t, path, nil)
+	put := func() error {
+		return db.Update(ctx, "a", storage.UpdateOptions{}, func(tx storage.Tx) error {
+			return tx.Put(ctx, storage.Entry{Key: "a 1", Value: []byte("x")})
+		})
+	}
+	aside := path + ".aside"
+	for _, replaced := range []bool{false, true} {
+		if err := errors.Join(put(), db.Moved(), os.Rename(path, aside)); err != nil {
+			t.Fatal(err)
+		}
+		if replaced {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := put(); err == nil || !strings.Contains(err.Error(), "was removed or replaced") || db.Moved() == nil {
+			t.Errorf("replaced %t: %v, %v", replaced, err, db.Moved())
+		}
+		err := db.View(ctx, func(r storage.Reader) error {
+			found, err := r.Get(ctx, "a 1")
+			if err == nil && found[0] == nil {
+				t.Error("it reads another file")
+			}
+			return err
+		})
+		if err != nil && !strings.Contains(err.Error(), "was removed or replaced") {
+			t.Error(err)
+		}
+		if err := os.Rename(aside, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := put(); err != nil {
+		t.Error(err)
+	}
+}

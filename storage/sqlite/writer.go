@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,8 @@ const maxBatch = 256
 // range, has a savepoint.
 type writer struct {
 	c         *conn
+	path      string
+	file      fs.FileInfo   // of path when it was opened
 	busy      time.Duration // how long to wait for the lock of another process
 	bells     *storage.Bells
 	committed func(pages int64) // called after each transaction with the size of the log
@@ -204,6 +207,9 @@ func (w *writer) begin(ctx context.Context, came time.Time) (err error) {
 		if have, err = w.c.value("PRAGMA user_version"); err == nil && have != format {
 			err = fmt.Errorf("%w: its format is %d, this process knows %d", errNewer, have, format)
 		}
+	}
+	if err == nil {
+		err = moved(w.path, w.file)
 	}
 	if err != nil {
 		w.failed, w.failedAt = w.undo(err), time.Now()
