@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,6 +39,10 @@ func backup(f *flag.FlagSet) action {
 		out := f.Arg(0)
 		info, err := os.Stat(out)
 		if isDir := err == nil && info.IsDir(); !isDir && (keep.spans != nil || *every != 0) {
+			if errors.Is(err, fs.ErrNotExist) {
+				return usageError{fmt.Errorf("-keep and -every want a directory, and there is no %s: make it, or mount "+
+					"its disk", out)}
+			}
 			return usageError{fmt.Errorf("-keep and -every want a directory, which %s is not", out)}
 		} else if *every != 0 && *every < time.Second { // names of copies have seconds
 			return usageError{errors.New("-every: want 1s or more, such as 5m")}
@@ -224,6 +230,14 @@ func restore(f *flag.FlagSet) action {
 	return func(ctx context.Context, p *program) error {
 		if err := checkFile(*db); err != nil {
 			return err
+		}
+		if file, err := os.Open(f.Arg(0)); err == nil {
+			head, _ := io.ReadAll(io.LimitReader(file, 16)) // Restore returns its error
+			_ = file.Close()                                // it was only read
+			if bytes.HasPrefix(head, []byte(`{"vitrine":`)) {
+				return fmt.Errorf("%s is an archive, and no copy that backup has made: vitrine import builds a new store "+
+					"from it", f.Arg(0))
+			}
 		}
 		aside, err := sqlite.Restore(ctx, *db, f.Arg(0), func(s *sqlite.DB) error {
 			return p.wholeCopy(ctx, f.Arg(0), s, *bare)

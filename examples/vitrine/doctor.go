@@ -99,7 +99,7 @@ func (r *checkup) add(name string, fact any) {
 // fault notes what is wrong, if err is not nil.
 func (r *checkup) fault(err error) {
 	if err != nil {
-		lines := strings.FieldsFunc(err.Error(), func(c rune) bool { return c == '\n' || c == '\t' })
+		lines := strings.FieldsFunc(withUser(err), func(c rune) bool { return c == '\n' || c == '\t' })
 		r.faults = append(r.faults, strings.Join(lines, "; "))
 	}
 }
@@ -269,6 +269,10 @@ func (r *checkup) ofServer(ctx context.Context, transport *http.Transport, base 
 	if answer.TLS != nil {
 		ends := answer.TLS.PeerCertificates[0].NotAfter.UTC()
 		r.add("certificate", "ends "+ends.Format(time.RFC3339))
+		// With -tls-cert the client has not compared the name.
+		if err := answer.TLS.PeerCertificates[0].VerifyHostname(u.Hostname()); err != nil {
+			r.fault(fmt.Errorf("the certificate of %s is for another name: %w: browsers and pages refuse it", base, err))
+		}
 		if time.Until(ends) < 7*24*time.Hour {
 			r.fault(fmt.Errorf("the certificate of %s ends at %s: renew it, and reload what has it", base,
 				ends.Format(time.RFC3339)))

@@ -17,7 +17,7 @@ func (s *server) reload(what string, read func() error) (stop func()) {
 			err := read()
 			failed.Set(oneIf(err != nil))
 			if err != nil {
-				s.log.Error("SIGHUP: the "+what+" stay as they were", "cause", err.Error())
+				s.log.Error("SIGHUP: the "+what+" stay as they were", "cause", withUser(err))
 			} else {
 				s.log.Info("SIGHUP: the " + what + " were read again")
 			}

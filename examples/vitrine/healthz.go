@@ -70,7 +70,7 @@ func healthz(f *flag.FlagSet) action {
 func tlsCertFlag(f *flag.FlagSet) *string {
 	return f.String("tls-cert", "",
 		"`file` with the certificate of a server that has TLS, or with that of the authority that signed it: no other "+
-			"one is trusted, and the server's own need not have the name in the address")
+			"one is trusted, and doctor alone compares its name with the address")
 }
 
 // trusting returns a transport that trusts the certificates of -tls-cert and no others, or those that the machine

@@ -14,8 +14,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"os/user"
 	"slices"
 	"strings"
 	"syscall"
@@ -166,11 +168,15 @@ const (
 // usageError is an error of the command line. It is shown with a line of usage, and the exit status is 2.
 type usageError struct{ error }
 
+func (e usageError) Unwrap() error { return e.error }
+
 // exitError ends the program with a status of its own. Without an error inside, nothing is printed.
 type exitError struct {
 	error
 	status int
 }
+
+func (e exitError) Unwrap() error { return e.error }
 
 // main runs one command. The first SIGINT or SIGTERM ends its context, so that it can stop in order.
 func main() {
@@ -241,10 +247,23 @@ func (p *program) status(c command, err error) int {
 	return cmp.Or(exit.status, c.failed)
 }
 
+// withUser is the text of an error. If it is one of rights, it says who this process is.
+func withUser(err error) string {
+	const runs = "this process runs as "
+	text := err.Error()
+	if !errors.Is(err, fs.ErrPermission) || strings.Contains(text, runs) {
+		return text
+	}
+	if u, err := user.Current(); err == nil {
+		return text + ": " + runs + u.Username
+	}
+	return fmt.Sprintf("%s: %suser %d", text, runs, os.Geteuid())
+}
+
 // complain writes an error on one line. Of several lines that are the same it keeps only the first.
 func (p *program) complain(err error) {
 	var parts []string
-	for part := range strings.Lines(err.Error()) {
+	for part := range strings.Lines(withUser(err)) {
 		if part = strings.TrimSpace(part); part != "" && !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}

@@ -216,6 +216,23 @@ func TestAStoreOfAnotherUser(t *testing.T) {
 			t.Errorf("%v: %+v", command, out)
 		}
 	}
+	for _, command := range []string{
+		"token -key-file v.db.key -urn urn:vitrine:example.test:user=ann", "doctor -db v.db -key-file v.db.key",
+		"serve -db memory: -addr 127.0.0.1:0 -key-file v.db.key",
+	} {
+		out := service.run(t, dir, strings.Fields(command)...)
+		if out.status == 0 ||
+			!strings.Contains(out.stdout+out.stderr, "v.db.key: permission denied: this process runs as user 54321") {
+			t.Errorf("%s: %+v", command, out)
+		}
+	}
+	low, err := os.ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start")
+	if err == nil && strings.TrimSpace(string(low)) == "1024" {
+		if out := service.run(t, dir, "serve", "-db", "memory:", "-addr", "127.0.0.1:1"); out.status != 1 ||
+			!strings.Contains(out.stderr, "ports below 1024 want the capability CAP_NET_BIND_SERVICE") {
+			t.Errorf("%+v", out)
+		}
+	}
 	out := service.run(t, dir, "restore", "-db", "new.db", "copy.db")
 	if !strings.Contains(out.stderr, "copy.db is -rw------- and belongs to root") {
 		t.Errorf("a copy of root: %+v", out)

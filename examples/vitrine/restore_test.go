@@ -80,6 +80,23 @@ func TestRestore(t *testing.T) {
 		!strings.Contains(out.stderr, "want COPY beside the flags, have an empty argument") {
 		t.Errorf("%+v", out)
 	}
+	if out := run(t, dir, nil, "export", "-db", "one.db", "-out", "archive"); out.status != 0 {
+		t.Fatalf("%+v", out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "empty.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, says := range map[string]string{
+		"restore -db v.db archive":          "archive is an archive, and no copy that backup has made: vitrine import builds",
+		"restore -db v.db empty.db":         "empty.db is empty: it is no whole copy",
+		"import -db other.db one.db":        "one.db is a store or a copy of one, and no archive: vitrine restore puts it",
+		"backup -db v.db -keep 7d none":     "want a directory, and there is no none: make it, or mount its disk",
+		"backup -db v.db -keep 7d empty.db": "want a directory, which empty.db is not",
+	} {
+		if out := run(t, dir, nil, strings.Fields(command)...); out.status == 0 || !strings.Contains(out.stderr, says) {
+			t.Errorf("%s: %+v", command, out)
+		}
+	}
 	wrong := map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite", "none/v.db": "its directory"}
 	for db, says := range wrong {
 		if out := run(t, dir, nil, "restore", "-db", db, "one.db"); out.status != 2 ||

@@ -105,9 +105,9 @@ func TestAFullDisk(t *testing.T) {
 		}
 		ids = append(ids, id)
 	}
-	health(full)
+	health(fine)
 	if status, _ := ask("GET", "/apps/", "", ""); status != 200 {
-		t.Errorf("reading on a full disk: %d", status)
+		t.Errorf("reading when files are refused: %d", status)
 	}
 	if status := create(); status != 201 {
 		t.Errorf("creating an app when files are refused: %d", status)

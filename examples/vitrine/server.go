@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -92,6 +93,10 @@ func (s *server) close() error {
 // bind takes the addresses before the store is built, since they may be in use.
 func (s *server) bind(context.Context) (err error) {
 	if s.listener, err = net.Listen("tcp", string(s.addr)); err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w: ports below 1024 want the capability CAP_NET_BIND_SERVICE, as deploy/vitrine-tls.conf "+
+				"gives it", err)
+		}
 		return fmt.Errorf("-addr %s: %w", s.addr, err)
 	}
 	s.stops = append(s.stops, func() { _ = s.listener.Close() }) // a server that was shut down has closed it

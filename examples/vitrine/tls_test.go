@@ -112,11 +112,12 @@ func TestTLS(t *testing.T) {
 	if out.status != 1 || !strings.Contains(out.stdout, "name it, or that of its authority, with -tls-cert") {
 		t.Errorf("doctor without -tls-cert: %+v", out)
 	}
-	// It expects a name in the certificate, and not that of the address, as healthz does.
+	// The server is asked under a name of the certificate, and then the one of the address is missed.
 	at := strings.Replace(s.url, "127.0.0.1", "localhost", 1)
 	out = run(t, dir, nil, "doctor", "-db", "v.db", "-base-url", at, "-tls-cert", "cert.pem")
 	if out.status != 1 || !strings.Contains(out.stdout, "\ncertificate    ends 20") ||
-		!strings.Contains(out.stdout, "wrong: the certificate of "+at+" ends at 20") {
+		!strings.Contains(out.stdout, "wrong: the certificate of "+at+" ends at 20") ||
+		!strings.Contains(out.stdout, "is valid for apps.example.test, not localhost: browsers and pages refuse it") {
 		t.Errorf("doctor: %+v", out)
 	}
 

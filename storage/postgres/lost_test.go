@@ -140,11 +140,12 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	for address, want := range map[string]string{
 		"postgres://u@127.0.0.1:1,127.0.0.1:2/d": "cannot connect: 127.0.0.1:1: connect: connection refused; 127.0.0.1:2: " +
 			"connect: connection refused: check the host and the port",
-		"postgres://u@host.invalid/d": "cannot connect: no address of the host host.invalid is known: ",
-		c.URL("absent"):               `database "absent" does not exist: create it`,
-		by("nobody"):                  `role "nobody" does not exist: check the user`,
-		by("told_plain"):              "permission denied for schema public: let the role of the address own",
-		by("told_few"):                `too many connections for role "told_few": raise max_connections`,
+		"postgres://u:a/b#c@127.0.0.1/d":            "in a user and a password, characters such as / ? # @ : % are percent-encoded",
+		"postgres://u@host.invalid/d":               "cannot connect: no address of the host host.invalid is known: ",
+		c.URL("absent"):                             `database "absent" does not exist: create it`,
+		by("nobody"):                                `role "nobody" does not exist: check the user`,
+		by("told_plain"):                            "permission denied for schema public: let the role of the address own",
+		by("told_few"):                              `too many connections for role "told_few": raise max_connections`,
 		empty + "&default_transaction_read_only=on": "in a read-only transaction: this is a standby, or was made",
 		empty + "&target_session_attrs=standby":     "server is not in hot standby mode",
 		empty + "&no_setting=1":                     `the server refuses the connection: FATAL: unrecognized configuration`,

@@ -36,6 +36,9 @@ func openImmutable(path string) (*immutableFile, error) {
 			"%s has a log, %s-wal, so it is in use, or was not closed: copy it with vitrine backup, "+
 				"and use that copy", path, path)
 	}
+	if info.Size() == 0 {
+		return nil, fmt.Errorf("%s is empty: it is no whole copy", path)
+	}
 	if err := inspect(path, 0, true); err != nil {
 		return nil, err
 	}
