@@ -62,6 +62,10 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
 				Reason: `"urn:vitrine:example.test" is not the name of a network: want the name alone, without colons, ` +
 					"and not its URN"}},
+		{"no file", func() error {
+			_, err := d.As(moderator).Upload(ctx, lib, assets.UploadRequest{Name: "a.pdf"}, nil)
+			return err
+		}(), vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid", Reason: "the request has no file"}},
 		{"a caller", d.As(vitrine.Caller{URN: "nobody"}).CheckMember(lib),
 			vitrine.Error{Kind: vitrine.ErrInvalid, Code: "invalid",
 				Reason: `the caller: "nobody" is not a user URN: want urn:<vendor>:<network>:user=<id>`}},

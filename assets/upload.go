@@ -95,6 +95,9 @@ type received struct {
 
 // receive reads an upload into a temporary file, without what tells of place, camera and person. The caller closes it.
 func (s *Service) receive(body io.Reader) (out *received, err error) {
+	if body == nil {
+		return nil, fault.Invalid("", "the request has no file")
+	}
 	limited := &limitedBody{from: body, left: int64(s.limits.File), limits: s.limits}
 	in := bufio.NewReaderSize(limited, media.HeadSize)
 	head, err := in.Peek(media.HeadSize)

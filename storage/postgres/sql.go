@@ -29,7 +29,8 @@ func SQL(t storage.Tx) (own pgx.Tx, err error) {
 	if update, ok := storage.Unwrap(t).(*tx); ok {
 		return update.sql()
 	}
-	return nil, fmt.Errorf("postgres: SQL needs an update of a store of this package, and this is one of a %T",
+	return nil, fmt.Errorf("postgres: SQL needs an update of a store of this package, and this is one of a %T: "+
+		"open it with postgres.Open",
 		storage.Unwrap(t))
 }
 

@@ -35,7 +35,8 @@ func SQL(t storage.Tx) (*sql.Tx, error) {
 	var err error
 	switch {
 	case !ok:
-		err = fmt.Errorf("sqlite: SQL needs an update of a store of this package, and this is one of a %T",
+		err = fmt.Errorf("sqlite: SQL needs an update of a store of this package, and this is one of a %T: "+
+			"open it with sqlite.Open",
 			storage.Unwrap(t))
 	case own.ended:
 		err = errors.New("sqlite: SQL is used after the update's function has returned")
