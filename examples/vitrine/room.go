@@ -43,7 +43,7 @@ func (r *roomy) Update(
 		do = func(t storage.Tx) error { return fn(sparing{t}) }
 	}
 	err := r.Store.Update(ctx, space, o, do)
-	if errors.Is(err, storage.ErrFull) && !errors.Is(err, errSpared) {
+	if errors.Is(err, storage.ErrFull) {
 		r.last.Store(time.Now().UnixNano())
 		r.full.Store(true)
 	}
@@ -59,16 +59,13 @@ func (r *roomy) nearlyFull() bool {
 	return ok && d.nearlyFull()
 }
 
-// errSpared is the error of an update whose file was kept out.
-var errSpared = fmt.Errorf("%w: the disk is nearly full, and files are refused before that", storage.ErrFull)
-
 // sparing is a transaction that takes no bytes of files, but the short records about them.
 type sparing struct{ storage.Tx }
 
 func (t sparing) Put(ctx context.Context, entries ...storage.Entry) error {
 	for _, e := range entries {
 		if len(e.Value) > 4<<10 {
-			return errSpared
+			return fmt.Errorf("%w: the disk is nearly full, and files are refused before that", storage.ErrFull)
 		}
 	}
 	return t.Tx.Put(ctx, entries...)

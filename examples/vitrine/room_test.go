@@ -105,7 +105,7 @@ func TestAFullDisk(t *testing.T) {
 		}
 		ids = append(ids, id)
 	}
-	health(fine)
+	health(full)
 	if status, _ := ask("GET", "/apps/", "", ""); status != 200 {
 		t.Errorf("reading when files are refused: %d", status)
 	}
