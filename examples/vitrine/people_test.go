@@ -205,7 +205,10 @@ func TestTheFirstPersonOfADatabaseIsInvited(t *testing.T) {
 	dir, db := t.TempDir(), cluster.Database(t)
 	env := []string{"VITRINE_KEY=a key of a test of invitations, long enough"}
 	s := start(t, dir, env, "-db", db+"&password=hidden")
-	told, command := s.line()+s.line()+s.line(), s.line()
+	told, command := "", s.line()
+	for ; !strings.HasPrefix(command, "vitrine invite"); command = s.line() {
+		told += command
+	}
 	log := s.stderr.String()
 	if !strings.Contains(told, "PGPASSWORD") || !strings.HasPrefix(command, "vitrine invite -db '") ||
 		strings.Contains(told+command+log, "hidden") || !strings.Contains(log, "the list of processes shows") ||

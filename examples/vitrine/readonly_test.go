@@ -208,7 +208,8 @@ func TestAStoreOfAnotherUser(t *testing.T) {
 	if err = errors.Join(err, os.Chown(dir, asOther, asOther)); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range [][]string{{"serve"}, {"doctor"}, {"invite", "-name", "Bob"}, {"restore", "copy.db"}} {
+	for _, command := range [][]string{{"serve", "-addr", "127.0.0.1:0"}, {"doctor"}, {"invite", "-name", "Bob"},
+		{"restore", "copy.db"}} {
 		out := service.run(t, dir, append(command, "-db", "v.db")...)
 		if out.status == 0 ||
 			!strings.Contains(out.stdout+out.stderr, "v.db is -rw------- and belongs to root, "+dir) ||

@@ -114,7 +114,7 @@ func TestAReadOnlyServerIsErrBusy(t *testing.T) {
 	if err := put(whole, "a 1", "x"); err != nil {
 		t.Fatal(err)
 	}
-	db := openAt(t, whole.address+"&default_transaction_read_only=on", &Options{Busy: 20 * time.Millisecond})
+	db := openAt(t, whole.address+"&default_transaction_read_only=on", &Options{Busy: 500 * time.Millisecond})
 	if got := value(t, db, "a 1"); got != "x" {
 		t.Errorf("reading: %q", got)
 	}
