@@ -25,9 +25,9 @@
 // returns a Session for a Caller, whose methods check what this caller may do.
 //
 // A program adds rules by Options.Check of each: a function that is called with each change, in its transaction. It may
-// refuse the change, keep rows, for which [Unique], [Holder] and [Reference] are helpers, and write tables of the program's own,
-// such as those of a job queue: see SQL of storage/sqlite and storage/postgres. [Follow] calls a function with each
-// change after its commit.
+// refuse the change, keep rows, for which [Unique], [Holder] and [Reference] are helpers, and write tables of the
+// program's own, such as those of a job queue: see SQL of storage/sqlite and storage/postgres. [Follow] calls a
+// function with each change after its commit.
 //
 //   - adapters/httpapi serves them over HTTP, and adapters/client calls such a server with the methods of a Session.
 //   - adapters/console is a page for people, adapters/page shows apps on other pages, adapters/signin signs people in
@@ -62,8 +62,8 @@ import (
 // goroutines may share one.
 //
 // A Caller with only a URN may create nothing, and may use the apps that it owns. Every method returns ErrInvalid for a
-// Caller with a malformed URN, so that a mistake never gives a right; the zero Caller is malformed. The
-// comments of the domains say what each right allows there.
+// Caller with a malformed URN, so that a mistake never gives a right; the zero Caller is malformed. The comments of the
+// domains say what each right allows there.
 type Caller struct {
 	URN       string   // of the user: urn:<vendor>:<network>:user=<id>
 	Moderates []string // URNs of networks and sites; a network includes its sites
@@ -483,9 +483,9 @@ const (
 // a minute. If the process dies between handle and the write of the position, the change is handled again. The context
 // of handle ends with ctx, and if the process can no longer be sure to be the only one.
 //
-// Follow also returns ErrInvalid for a name of another length and for what is nil, ErrClosed if the store was closed, and the error of a
-// feed that does not go on from the position, as after a restore, unless FollowOptions.Begin says where to begin.
-// examples/embed does this.
+// Follow also returns ErrInvalid for a name of another length and for what is nil, ErrClosed if the store was closed,
+// and the error of a feed that does not go on from the position, as after a restore, unless FollowOptions.Begin says
+// where to begin. examples/embed does this.
 func Follow[E any](
 	ctx context.Context, db storage.Store, name string, from Feed[E], handle func(ctx context.Context, e E) error,
 	options ...FollowOptions,
@@ -685,8 +685,8 @@ func Unique(ctx context.Context, rows storage.Tx, id string, before, after []str
 }
 
 // Holder returns the id of the object that has a value by Unique, or "" if none has it. rows is where Unique keeps it:
-// "apps x/slugs/" for Change.Rows("slugs") of package appsvc, with the slash. It reads what is committed; do not call it
-// in a rule.
+// "apps x/slugs/" for Change.Rows("slugs") of package appsvc, with the slash. It reads what is committed; do not call
+// it in a rule.
 //
 //	id, err := vitrine.Holder(ctx, db, "apps x/slugs/", "news")
 func Holder(ctx context.Context, db storage.Store, rows, value string) (id string, err error) {

@@ -154,8 +154,8 @@ func largestIndex(name string) (most int) {
 	return most
 }
 
-// cellsOfRecord returns the cells of a row, which are valid until the next call. wrong says why the row must be rejected,
-// if it is no object or has two texts for a column.
+// cellsOfRecord returns the cells of a row, which are valid until the next call. wrong says why the row must be
+// rejected, if it is no object or has two texts for a column.
 func (t *table) cellsOfRecord(r record) (cells []string, wrong string) {
 	if r.text != "" {
 		wrong = "this is no object: " + r.text

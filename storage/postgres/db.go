@@ -175,7 +175,8 @@ func connect(ctx context.Context, address string, o Options) (*store, error) {
 func connectBy(ctx context.Context, address string, o Options, pooled bool) (*store, error) {
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
-		return nil, fmt.Errorf("%w: in a user and a password, characters such as / ? # @ : %% are percent-encoded (%%2F)", err)
+		return nil, fmt.Errorf("%w: in a user and a password, characters such as / ? # @ : %% are percent-encoded "+
+			"(%%2F)", err)
 	}
 	switch {
 	case o.Connections > 0:

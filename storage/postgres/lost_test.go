@@ -140,7 +140,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	for address, want := range map[string]string{
 		"postgres://u@127.0.0.1:1,127.0.0.1:2/d": "cannot connect: 127.0.0.1:1: connect: connection refused; 127.0.0.1:2: " +
 			"connect: connection refused: check the host and the port",
-		"postgres://u:a/b#c@127.0.0.1/d":            "in a user and a password, characters such as / ? # @ : % are percent-encoded",
+		"postgres://u:a/b#c@127.0.0.1/d":            "in a user and a password, characters such as / ? # @ : %",
 		"postgres://u@host.invalid/d":               "cannot connect: no address of the host host.invalid is known: ",
 		c.URL("absent"):                             `database "absent" does not exist: create it`,
 		by("nobody"):                                `role "nobody" does not exist: check the user`,

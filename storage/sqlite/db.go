@@ -191,9 +191,9 @@ func start(path string, file fs.FileInfo, busy time.Duration) (_ *store, err err
 	return s, nil
 }
 
-// Moved returns an error if the file was removed or replaced since it was opened. Updates then return it, too, since what
-// they commit would be in no file that the next process opens. Reads go on where a connection is open already. It is for
-// a program's health check.
+// Moved returns an error if the file was removed or replaced since it was opened. Updates then return it, too, since
+// what they commit would be in no file that the next process opens. Reads go on where a connection is open already. It
+// is for a program's health check.
 func (db *DB) Moved() error {
 	if db.store.writer == nil {
 		return nil

@@ -32,7 +32,8 @@ func wrap(err error) error {
 	case errors.Is(err, errNewer):
 		return fmt.Errorf("sqlite: %w: %w", storage.ErrBusy, err)
 	case isBusy(err):
-		return fmt.Errorf("sqlite: %w: another process, or another connection of this one, keeps the file locked: %w", storage.ErrBusy, err)
+		return fmt.Errorf("sqlite: %w: another process, or another connection of this one, keeps the file "+
+			"locked: %w", storage.ErrBusy, err)
 	case isFull(err):
 		return fmt.Errorf("sqlite: %w: %w", storage.ErrFull, err)
 	}

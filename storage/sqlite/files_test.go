@@ -315,7 +315,8 @@ func TestABackupIsOneMomentOfAStoreThatIsWrittenTo(t *testing.T) {
 	}
 }
 
-// A change of a store whose file was removed or replaced would be lost, and is refused, and nobody reads the other file.
+// A change of a store whose file was removed or replaced would be lost, and is refused, and nobody reads the other
+// file.
 func TestAFileThatIsGoneTakesNoChanges(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows keeps files that are open")

@@ -15,8 +15,8 @@ import (
 
 // Build creates a store at path and calls fill to write its content. The file gets its name when fill has returned nil
 // and everything is on the disk, so a process that is killed, or an error, leaves no file at path. Until then it is
-// .<name>.new-<random>, which the next Build removes if a process was killed. The DB is closed when fill returns. If there is a file at path already, Build does not change it and returns an error that wraps
-// fs.ErrExist.
+// .<name>.new-<random>, which the next Build removes if a process was killed. The DB is closed when fill returns. If
+// there is a file at path already, Build does not change it and returns an error that wraps fs.ErrExist.
 func Build(path string, fill func(*DB) error) error {
 	err := putWhole(path, func(tmp string) error {
 		if err := makeEmpty(tmp); err != nil {
@@ -197,5 +197,6 @@ func refuseStrayLog(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil // another process has just created both
 	}
-	return fmt.Errorf("%s-wal is the log of a store that is gone: put its store back, restore a copy, or move the log away", path)
+	return fmt.Errorf("%s-wal is the log of a store that is gone: put its store back, restore a copy, or move "+
+		"the log away", path)
 }
