@@ -112,8 +112,8 @@ func noStore(db string) error {
 		return fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
 	}
 	return fmt.Errorf("%w at %s, but there was one, since %s is there: put the store back, or a copy in its place "+
-		"(vitrine restore -db %s %s); only for a new, empty store move %[3]s away", errNoStore, db, copyNote(db),
-		quoted(db), quoted(copied))
+		"(vitrine restore -db %s %s); a server that still answers has the deleted file, so save that before it stops; "+
+		"only for a new, empty store move %[3]s away", errNoStore, db, copyNote(db), quoted(db), quoted(copied))
 }
 
 // checkLost returns an error if a store was lost: it does not exist, and the note of its newest copy does. A key file

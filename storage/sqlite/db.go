@@ -204,8 +204,9 @@ func (db *DB) Moved() error {
 func moved(path string, opened fs.FileInfo) error {
 	now, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, opened) {
-		return fmt.Errorf("%s was removed or replaced while it was open, and a change would be lost with it: stop all "+
-			"programs that use it, and put it or a copy back", path)
+		return fmt.Errorf("%s was removed or replaced while it was open, and a change would be lost with it: put it "+
+			"back; if it is deleted, only the programs that have it open still have its content: save that before "+
+			"they stop", path)
 	}
 	return nil
 }
