@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,9 +155,6 @@ func TestAFullDisk(t *testing.T) {
 
 // A service whose file is gone takes no changes that would be lost, and says so.
 func TestAStoreIsRemovedUnderTheService(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows keeps files that are open")
-	}
 	dir := t.TempDir()
 	env := []string{"VITRINE_KEY=0123456789abcdef0123456789abcdef"}
 	token, s := newToken(t, dir, env), start(t, dir, env, "-db", "v.db")
