@@ -495,8 +495,8 @@ func Follow[E any](
 			Reason: fmt.Sprintf("%.200q is no name of a follower: want 1 to 200 bytes of UTF-8", name)}
 	}
 	if db == nil || from.Read == nil || from.Cursor == nil || handle == nil {
-		return &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: "Follow wants a store, a feed with Read and Cursor, " +
-			"such as the Feed of a Service, and a function that handles changes; one of these is nil"}
+		return &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: "Follow wants a store, a feed with Read and " +
+			"Cursor, such as the Feed of a Service, and a function that handles changes; one of these is nil"}
 	}
 	f := &follower[E]{Feed: from, db: db, key: "follow position/" + name, handle: handle}
 	for _, o := range options {

@@ -156,7 +156,8 @@ func (c *call) apply(p *appsvc.PatchBuilder, o operation, keys []string) ([]stri
 	whole := o.Config != nil || isNew && o.Component != nil
 	switch {
 	case whole && (o.Pointer != "" || o.Value != nil):
-		return keys, fault.Invalid("/config", "it is the whole config of the element: want it without a value and a pointer")
+		return keys,
+			fault.Invalid("/config", "it is the whole config of the element: want it without a value and a pointer")
 	case isNew && o.Component != nil:
 		p.InsertElement(index, appsvc.NewElement{Component: ref, Config: []byte(o.Config)})
 		return slices.Insert(slices.Clone(keys), index, ""), nil

@@ -125,8 +125,8 @@ func importStore(f *flag.FlagSet) action {
 			return fmt.Errorf("%s: %w", f.Arg(0), err)
 		}
 		if head, _ := in.Peek(16); string(head) == "SQLite format 3\x00" {
-			return fmt.Errorf("%s is a store or a copy of one, and no archive: vitrine restore puts it in the place of a "+
-				"SQLite store, and vitrine export makes an archive of it", f.Arg(0))
+			return fmt.Errorf("%s is a store or a copy of one, and no archive: vitrine restore puts it in the place "+
+				"of a SQLite store, and vitrine export makes an archive of it", f.Arg(0))
 		}
 		var n, bare int64
 		fill := func(s storage.Store) (err error) {

@@ -40,8 +40,8 @@ func backup(f *flag.FlagSet) action {
 		info, err := os.Stat(out)
 		if isDir := err == nil && info.IsDir(); !isDir && (keep.spans != nil || *every != 0) {
 			if errors.Is(err, fs.ErrNotExist) {
-				return usageError{fmt.Errorf("-keep and -every want a directory, and there is no %s: make it, or mount "+
-					"its disk", out)}
+				return usageError{fmt.Errorf("-keep and -every want a directory, and there is no %s: make it, or "+
+					"mount its disk", out)}
 			}
 			return usageError{fmt.Errorf("-keep and -every want a directory, which %s is not", out)}
 		} else if *every != 0 && *every < time.Second { // names of copies have seconds
@@ -235,8 +235,8 @@ func restore(f *flag.FlagSet) action {
 			head, _ := io.ReadAll(io.LimitReader(file, 16)) // Restore returns its error
 			_ = file.Close()                                // it was only read
 			if bytes.HasPrefix(head, []byte(`{"vitrine":`)) {
-				return fmt.Errorf("%s is an archive, and no copy that backup has made: vitrine import builds a new store "+
-					"from it", f.Arg(0))
+				return fmt.Errorf("%s is an archive, and no copy that backup has made: vitrine import builds a new "+
+					"store from it", f.Arg(0))
 			}
 		}
 		aside, err := sqlite.Restore(ctx, *db, f.Arg(0), func(s *sqlite.DB) error {

@@ -253,8 +253,8 @@ func (r *checkup) ofServer(ctx context.Context, transport *http.Transport, base 
 		r.add("server", "does not answer")
 		var untrusted *tls.CertificateVerificationError
 		if errors.As(err, &untrusted) {
-			err = fmt.Errorf("%w: browsers and pages refuse it too, unless they were told to trust it; then name it, or "+
-				"that of its authority, with -tls-cert", err)
+			err = fmt.Errorf("%w: browsers and pages refuse it too, unless they were told to trust it; then name it, "+
+				"or that of its authority, with -tls-cert", err)
 		}
 		r.fault(err)
 		return
@@ -271,7 +271,8 @@ func (r *checkup) ofServer(ctx context.Context, transport *http.Transport, base 
 		r.add("certificate", "ends "+ends.Format(time.RFC3339))
 		// With -tls-cert the client has not compared the name.
 		if err := answer.TLS.PeerCertificates[0].VerifyHostname(u.Hostname()); err != nil {
-			r.fault(fmt.Errorf("the certificate of %s is for another name: %w: browsers and pages refuse it", base, err))
+			r.fault(fmt.Errorf("the certificate of %s is for another name: %w: browsers and pages refuse it", base,
+				err))
 		}
 		if time.Until(ends) < 7*24*time.Hour {
 			r.fault(fmt.Errorf("the certificate of %s ends at %s: renew it, and reload what has it", base,

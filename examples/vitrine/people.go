@@ -115,8 +115,8 @@ func invite(f *flag.FlagSet) action {
 		"`URN` or name of the network that a new person belongs to (default: that of -moderates)")
 	rights := rightsFlags(f, "person")
 	f.BoolVar(&rights.Admin, "admin", false,
-		"the person is an administrator: may do everything with people and keys of all networks, moderates the network "+
-			"of their own URN, and may create and delete components")
+		"the person is an administrator: may do everything with people and keys of all networks, moderates the "+
+			"network of their own URN, and may create and delete components")
 	return func(ctx context.Context, p *program) (err error) {
 		if *name == "" && *urn == "" {
 			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}
@@ -127,8 +127,8 @@ func invite(f *flag.FlagSet) action {
 			return err
 		}
 		if isNew {
-			fmt.Fprintf(p.stderr, "vitrine: warning: there was no store at %s: this is a new one, which serve -db %[1]s "+
-				"serves; if there should be one, remove this, and see whether -db is right\n", quoted(*db))
+			fmt.Fprintf(p.stderr, "vitrine: warning: there was no store at %s: this is a new one, which serve -db "+
+				"%[1]s serves; if there should be one, remove this, and see whether -db is right\n", quoted(*db))
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 		if *base == "" {

@@ -72,8 +72,8 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.languages, "languages", "",
 		"`languages` in which texts of apps may be written, separated by commas, such as en,de,fr; the first one "+
 			"stands "+
-			"in for what is not translated; kept in the store until the flag changes them; those that latest or tagged "+
-			"versions have cannot be left out; none takes all away")
+			"in for what is not translated; kept in the store until the flag changes them; those that latest or "+
+			"tagged versions have cannot be left out; none takes all away")
 	o.keepChanges, o.keepDeleted = lifetime(30*24*time.Hour), lifetime(30*24*time.Hour)
 	f.Var(&o.keepDeleted, "keep-deleted", "`duration` after which deleted apps are erased, such as 12h or 30d")
 	f.Var(&o.keepChanges, "keep-changes", "`duration` that changes stay in the feeds, such as 12h or 30d")

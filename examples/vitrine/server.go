@@ -94,8 +94,8 @@ func (s *server) close() error {
 func (s *server) bind(context.Context) (err error) {
 	if s.listener, err = net.Listen("tcp", string(s.addr)); err != nil {
 		if errors.Is(err, fs.ErrPermission) {
-			err = fmt.Errorf("%w: ports below 1024 want the capability CAP_NET_BIND_SERVICE, as deploy/vitrine-tls.conf "+
-				"gives it", err)
+			err = fmt.Errorf("%w: ports below 1024 want the capability CAP_NET_BIND_SERVICE, as "+
+				"deploy/vitrine-tls.conf gives it", err)
 		}
 		return fmt.Errorf("-addr %s: %w", s.addr, err)
 	}
