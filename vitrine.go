@@ -692,7 +692,7 @@ func Unique(ctx context.Context, rows storage.Tx, id string, before, after []str
 func Holder(ctx context.Context, db storage.Store, rows, value string) (id string, err error) {
 	if space, name, _ := strings.Cut(rows, " "); space == "" || !strings.HasSuffix(name, "/") {
 		return "", &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: fmt.Sprintf(
-			"%.200q is not where Unique keeps rows: want the space, a blank, and the name of the rows with a slash, such "+
+			"%.200q is not where Unique keeps rows: want the space, a blank, and the name of the rows with a slash, "+
 				`as "apps x/slugs/" for Change.Rows("slugs")`, rows)}
 	}
 	err = db.View(ctx, func(r storage.Reader) error {

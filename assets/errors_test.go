@@ -60,8 +60,8 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"a URN in place of the name of a network", d.As(moderator).CheckMember(assets.Library{
 			Network: "urn:vitrine:example.test", ID: "example.test"}),
 			vitrine.Error{Kind: vitrine.ErrForbidden, Code: "forbidden",
-				Reason: `"urn:vitrine:example.test" is not the name of a network: want the name alone, without colons, ` +
-					"and not its URN"}},
+				Reason: `"urn:vitrine:example.test" is not the name of a network: want the name alone, without ` +
+					"colons, and not its URN"}},
 		{"no file", func() error {
 			_, err := d.As(moderator).Upload(ctx, lib, assets.UploadRequest{Name: "a.pdf"}, nil)
 			return err

@@ -45,7 +45,7 @@ import (
 //   - Each character of Han, Hiragana and Katakana is a word of its own, and so is one of Thai, Lao, Khmer, Burmese and
 //     the like, with its marks. The length mark ー counts as Katakana. An emoji is a word, and one that is joined from
 //     several is found by each of them.
-//   - ™, © and the like are no letters, and superscripts and subscripts end a word. C++, C# and .NET are words that c
+//   - ™, © and the like are not letters, and superscripts and subscripts end a word. C++, C# and .NET are words that c
 //     and net find too.
 //   - Words that a hyphen, an apostrophe or a change to superscript joins are also found as one: wifi finds wi-fi, and
 //     h2o finds H₂O.
@@ -65,7 +65,7 @@ import (
 //   - In the text that is searched, the markup of an inline HTML element (<b>, <a>, <span> …) is
 //     removed, and that of any other element becomes a space. So one word may be partly bold, and
 //     the words of two paragraphs stay apart. The readings of ruby are words apart from their base. Scripts, styles,
-//     templates, noscript and comments are no text.
+//     templates, noscript and comments are not text.
 //   - A word that ends in * stands for every word that begins so. It has at least two characters
 //     before the *, after folding, or one of a script without spaces or of Hangul. Any other * separates
 //     words: foo*bar is two words.

@@ -20,7 +20,7 @@ import (
 // the client has sent or read less than 64 KiB/s. Only the time in which the server waits for the client counts.
 //
 //   - Reads that are at work: 16, or four for each processor if that is more; four of a caller, or two for each
-//     processor. The others wait, and are not rejected. Sending a response is no work.
+//     processor. The others wait, and are not rejected. Sending a response does not count.
 //   - Requests with a body or a response above 64 KiB, and those whose work needs as much, have a slot for each MiB of
 //     memory: [Limits.Memory], 256 MiB, an eighth of them a caller, else 503. A single request may exceed the eighth. A
 //     body counts four times. A picture that is decoded has slots, too, up to three quarters of all; it waits for ten

@@ -224,7 +224,7 @@ func (r *checkup) ofKeys(p *program, db, file string) {
 }
 
 // ofServer adds whether the server answers at its address, when the certificate there ends, which a proxy may have, and
-// how far its clock is from the one of this machine. It is no fault if nothing listens at a local address: the server
+// how far its clock is from the one of this machine. That nothing listens at a local address is not a fault: the server
 // may be stopped.
 func (r *checkup) ofServer(ctx context.Context, transport *http.Transport, base string) {
 	u, err := url.Parse(base)

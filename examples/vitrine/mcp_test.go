@@ -12,15 +12,7 @@ import (
 // countdown of it and proposes that, and publishes nothing. With -mcp=false there is no such endpoint.
 func TestAnAssistantWorksOnTheDemo(t *testing.T) {
 	s := start(t, t.TempDir(), nil, "-demo", "-db", "memory:", "-base-path", "/base")
-	link := ""
-	for link == "" {
-		if line := s.line(); strings.HasPrefix(line, s.base+"/#signin=") {
-			link = line
-		}
-	}
-	v := s.visitor()
-	_, secret, _ := strings.Cut(link, "#signin=")
-	v.post("/x/signin/link", `{"link":"`+secret+`"}`, 200)
+	v := s.signedIn()
 	var made struct{ Key string }
 	text := v.post("/x/keys/", `{"name":"Assistant","kind":"secret","agent":true,"moderates":["`+demoNetwork+`"]}`, 201)
 	if err := json.Unmarshal([]byte(text), &made); err != nil {

@@ -53,18 +53,22 @@ func (v *visitor) send(method, path, body string, want int) string {
 	return string(text)
 }
 
+// signedIn returns a visitor who has followed the link that -demo prints.
+func (s *testServer) signedIn() *visitor {
+	s.t.Helper()
+	secret := ""
+	for found := false; !found; {
+		secret, found = strings.CutPrefix(s.line(), s.base+"/#signin=")
+	}
+	v := s.visitor()
+	v.post("/x/signin/link", `{"link":"`+secret+`"}`, 200)
+	return v
+}
+
 // The link that -demo prints signs in, and the people of the sample data have names.
 func TestTheDemoSignsItsVisitorIn(t *testing.T) {
 	s := start(t, t.TempDir(), nil, "-demo", "-db", "memory:", "-base-path", "/base")
-	link := ""
-	for link == "" {
-		if line := s.line(); strings.HasPrefix(line, s.base+"/#signin=") {
-			link = line
-		}
-	}
-	v := s.visitor()
-	_, secret, _ := strings.Cut(link, "#signin=")
-	v.post("/x/signin/link", `{"link":"`+secret+`"}`, 200)
+	v := s.signedIn()
 	if me := v.send("GET", "/x/me", "", 200); !strings.Contains(me, demoUser.URN) {
 		t.Errorf("me: %s", me)
 	}
@@ -122,8 +126,8 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	nobody := []string{"invite", "-db", "v.db", "-urn", "urn:vitrine:example.test:user=nobody"}
 	if out := run(t, dir, nil, nobody...); out.status != 2 ||
 		!strings.Contains(out.stderr,
-			"invite: -urn: no person has urn:vitrine:example.test:user=nobody: vitrine people lists them, and -name NAME "+
-				"makes a new one") {
+			"invite: -urn: no person has urn:vitrine:example.test:user=nobody: vitrine people lists them, and "+
+				"-name NAME makes a new one") {
 		t.Errorf("a mistyped URN: %+v", out)
 	}
 	// the second time it is there
@@ -175,15 +179,7 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 func TestPeopleAreListed(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir, nil, "-db", "v.db", "-demo")
-	link := ""
-	for link == "" {
-		if line := s.line(); strings.HasPrefix(line, s.base+"/#signin=") {
-			link = line
-		}
-	}
-	v := s.visitor()
-	_, secret, _ := strings.Cut(link, "#signin=")
-	v.post("/x/signin/link", `{"link":"`+secret+`"}`, 200)
+	v := s.signedIn()
 	v.send("GET", "/x/me", "", 200)
 	if out := run(t, dir, nil, "invite", "-db", "v.db", "-name", "Ann Smith", "-moderates", demoNetwork,
 		"-admin"); out.status != 0 {
@@ -221,7 +217,8 @@ func TestTheFirstPersonOfADatabaseIsInvited(t *testing.T) {
 	}
 	s.stop()
 	again := start(t, dir, append(env, "VITRINE_DB="+db+"&password=hidden"))
-	if log := again.stderr.String(); strings.Contains(log, "list of processes") || strings.Contains(log, "no store was") {
+	if log := again.stderr.String(); strings.Contains(log, "list of processes") ||
+		strings.Contains(log, "no store was") {
 		t.Error(log)
 	}
 	for db, want := range map[string]string{

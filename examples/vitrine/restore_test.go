@@ -87,9 +87,9 @@ func TestRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, says := range map[string]string{
-		"restore -db v.db archive":          "archive is an archive, and no copy that backup has made: vitrine import builds",
+		"restore -db v.db archive":          "archive is an archive, and no copy that backup has made: vitrine import",
 		"restore -db v.db empty.db":         "empty.db is empty: it is no whole copy",
-		"import -db other.db one.db":        "one.db is a store or a copy of one, and no archive: vitrine restore puts it",
+		"import -db other.db one.db":        "one.db is a store or a copy of one, and no archive: vitrine restore",
 		"backup -db v.db -keep 7d none":     "want a directory, and there is no none: make it, or mount its disk",
 		"backup -db v.db -keep 7d empty.db": "want a directory, which empty.db is not",
 	} {

@@ -114,7 +114,8 @@ func TestAddressesInResponses(t *testing.T) {
 			ask("GET", base+"/components/%40scope%2Fc", "", 200)
 			ask("POST", base+"/assets/example.test/assetLibrary/example.test/assets",
 				`{"add":[{"id":"1","generator":{"id":"g"},"content":{"content":"x"}}]}`, 200)
-			_, text := ask("POST", base+"/assets/example.test/assetLibrary/example.test/files?name=a.pdf", "%PDF-1.7\n", 200)
+			_, text := ask("POST", base+"/assets/example.test/assetLibrary/example.test/files?name=a.pdf",
+				"%PDF-1.7\n", 200)
 			_, file, _ := strings.Cut(text, `"href":"`)
 			file, _, _ = strings.Cut(file, `"`)
 			ask("GET", server.URL+file, "", 200)

@@ -36,7 +36,7 @@ func Outside(ctx context.Context) error {
 		return nil
 	}
 	return errors.New("a rule writes through a Service, which would wait for the change that the rule is asked " +
-		"about: write rows by Change.Rows and tables by Change.Tx, and do what comes after the change in vitrine.Follow")
+		"about: write rows by Change.Rows and tables by Change.Tx, and do what comes after it in vitrine.Follow")
 }
 
 type checkKind struct {

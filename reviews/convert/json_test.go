@@ -157,7 +157,7 @@ func manyMembers(n int) string {
 	return out.String()
 }
 
-// A row that is no object is rejected, and a note names lists that are not read.
+// A row that is not an object is rejected, and a note names lists that are not read.
 func TestJSONThatIsNotRead(t *testing.T) {
 	const row = `{"product":"x","rating":5,"author":"Ann","date":"2019-04-03"}`
 	for file, want := range map[string]struct{ reason, note string }{

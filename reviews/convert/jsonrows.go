@@ -42,7 +42,7 @@ type jsonRows struct {
 
 // record is a row by the names of its columns, in the order of the file.
 type record struct {
-	text  string // a row that is no object, as it is written
+	text  string // a row that is not an object, as it is written
 	line  int64
 	names []string
 	texts []string
@@ -155,7 +155,7 @@ func largestIndex(name string) (most int) {
 }
 
 // cellsOfRecord returns the cells of a row, which are valid until the next call. wrong says why the row must be
-// rejected, if it is no object or has two texts for a column.
+// rejected, if it is not an object or has two texts for a column.
 func (t *table) cellsOfRecord(r record) (cells []string, wrong string) {
 	if r.text != "" {
 		wrong = "this is no object: " + r.text

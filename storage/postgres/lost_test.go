@@ -128,7 +128,7 @@ func TestAReadOnlyServerIsErrBusy(t *testing.T) {
 }
 
 // Each is a sentence with its cause first, and then what to do. Its words are those of the server.
-func TestErrorsSayWhatToDo(t *testing.T) {
+func TestErrorsOfConnectionsSayTheCauseFirst(t *testing.T) {
 	c := cluster.Shared(t)
 	empty := cluster.Database(t)
 	const roles = "CREATE ROLE told_plain LOGIN; CREATE ROLE told_few LOGIN CONNECTION LIMIT 0"
@@ -138,17 +138,17 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Cleanup(func() { _ = c.Exec(ctx, "postgres", "DROP ROLE told_plain, told_few") })
 	by := func(role string) string { return strings.Replace(empty, "user="+cluster.User, "user="+role, 1) }
 	for address, want := range map[string]string{
-		"postgres://u@127.0.0.1:1,127.0.0.1:2/d": "cannot connect: 127.0.0.1:1: connect: connection refused; 127.0.0.1:2: " +
-			"connect: connection refused: check the host and the port",
+		"postgres://u@127.0.0.1:1,127.0.0.1:2/d": "cannot connect: 127.0.0.1:1: connect: connection refused; " +
+			"127.0.0.1:2: connect: connection refused: check the host and the port",
 		"postgres://u:a/b#c@127.0.0.1/d":            "in a user and a password, characters such as / ? # @ : %",
 		"postgres://u@host.invalid/d":               "cannot connect: no address of the host host.invalid is known: ",
 		c.URL("absent"):                             `database "absent" does not exist: create it`,
 		by("nobody"):                                `role "nobody" does not exist: check the user`,
-		by("told_plain"):                            "permission denied for schema public: let the role of the address own",
+		by("told_plain"):                            "permission denied for schema public: let the role of",
 		by("told_few"):                              `too many connections for role "told_few": raise max_connections`,
 		empty + "&default_transaction_read_only=on": "in a read-only transaction: this is a standby, or was made",
 		empty + "&target_session_attrs=standby":     "server is not in hot standby mode",
-		empty + "&no_setting=1":                     `the server refuses the connection: FATAL: unrecognized configuration`,
+		empty + "&no_setting=1":                     `the server refuses the connection: FATAL: unrecognized`,
 	} {
 		db, err := Open(ctx, address, nil)
 		if err == nil {

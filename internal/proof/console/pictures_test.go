@@ -183,7 +183,7 @@ func TestPicturesByMouse(t *testing.T) {
 	w.configLike(id, `{"hero":`+hero+`,"photos":\[`+photo("three.png")+","+photo("one.png")+","+photo("two.png")+`\]}`)
 	p.look(axe)
 
-	// A file that is no picture is left out, and the pictures beside it are added. A broken picture can be left out.
+	// A file that is not a picture is left out, and the pictures beside it are added. A broken picture can be left out.
 	notes := filepath.Join(dir, "notes.txt")
 	if err := os.WriteFile(notes, []byte("no picture"), 0o600); err != nil {
 		t.Fatal(err)
