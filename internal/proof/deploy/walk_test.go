@@ -33,7 +33,7 @@ type section struct {
 func sections(t *testing.T) []section {
 	t.Helper()
 	var all []section
-	text := deployed(t, "README.md") + deployed(t, "container.md")
+	text := deployed(t, "README.md") + deployed(t, "postgresql.md") + deployed(t, "container.md")
 	for _, part := range regexp.MustCompile(`(?m)^#+ `).Split(text, -1)[1:] {
 		title, _, _ := strings.Cut(part, "\n")
 		s := section{title: title}
@@ -91,7 +91,9 @@ var around = map[string][2]string{
 	"No proxy": {"cp -p /etc/vitrine/vitrine.env /srv/",
 		"cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart " +
 			"vitrine; systemctl start nginx"},
-	"When something is wrong": {"", "unset SSL_CERT_FILE"},
+	"Deleted under the service": {"create Rescued; rm /var/lib/vitrine/vitrine.db*",
+		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Rescued* ]]`},
+	"When something is wrong": {"echo '127.0.0.1 apps.example.test' >>/etc/hosts", ""},
 	"Backup":                  {"create Before", `curl -s http://127.0.0.1:9464/metrics | grep '^vitrine_last_copy_.* [1-9]'`},
 	"Continuous backup":       {"create Moment", "sleep 2; systemctl stop vitrine-litestream"},
 	"Restore to a point in time": {"", `systemctl stop vitrine-litestream
@@ -99,21 +101,23 @@ apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/ap
 [[ $apps == *Moment* ]]
 rm -f /var/lib/vitrine/vitrine.db.before-*`},
 	"Restore": {"create After", restored},
-	"Move to PostgreSQL": {`echo '127.0.0.1 apps.example.test' >>/etc/hosts
-export SSL_CERT_FILE=/etc/vitrine/tls/cert.pem
-create Moved
+	"Move to PostgreSQL": {`create Moved
+install -d /var/lib/prometheus/node-exporter
 programs=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
 install -d -o postgres /srv/postgres /var/run/postgresql
 sudo -u postgres $programs/initdb -D /srv/postgres --auth-local=peer --auth-host=scram-sha-256 \
 	--no-sync >/srv/postgres.log
 server() { sudo -u postgres $programs/pg_ctl -D /srv/postgres -l /srv/postgres/log -w "$@" >>/srv/postgres.log; }
 server -o '-k /var/run/postgresql' start`,
-		`sudo -u vitrine vitrine check -db /var/lib/vitrine/vitrine.db
-[ "$(ls /var/lib/vitrine/*.key 2>/dev/null)" = "" ]`},
-	"Backup of PostgreSQL": {"install -d /var/lib/prometheus/node-exporter", `grep '^vitrine_last_copy_timestamp_seconds 1' \
-	/var/lib/prometheus/node-exporter/vitrine.prom
+		`grep '^vitrine_last_copy_timestamp_seconds 1' /var/lib/prometheus/node-exporter/vitrine.prom
 [ "$(stat -c '%a %U' /var/backups/vitrine/*.archive)" = "600 vitrine" ]
-[ "$(ls /var/backups/postgresql/wal | wc -l)" -gt 1 ]
+has() {
+	apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+	[[ $apps == *Moved* && $apps != *"$1"* ]]
+}
+create NotInTheArchive`},
+	"Restore an archive": {"", "has NotInTheArchive"},
+	"To a point in time": {"", `[ "$(ls /var/backups/postgresql/wal | wc -l)" -gt 1 ]
 create Moment
 sleep 1
 moment=$(date -u +'%F %T')
@@ -124,12 +128,15 @@ install -d -o postgres /var/lib/postgresql /var/lib/postgresql/15
 sed -i "s/^recovery_target_time.*/recovery_target_time = '$moment+00'/" deploy/postgres/restore.conf
 (cd deploy/postgres; toAPointInTime)
 grep Moment /var/lib/postgresql/15/restored.archive
-[ "$(grep -c TooLate /var/lib/postgresql/15/restored.archive)" = 0 ]
-apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
-[[ $apps == *Moved* ]]
-sed -i 's|^VITRINE_DB=.*|VITRINE_DB=/var/lib/vitrine/vitrine.db|' /etc/vitrine/vitrine.env
-systemctl restart vitrine
-rm -r /etc/systemd/system/vitrine-backup.service.d
+[ "$(grep -c TooLate /var/lib/postgresql/15/restored.archive)" = 0 ]`},
+	"Roll back on PostgreSQL": {`systemctl start vitrine-backup
+install -m 0755 vitrine /usr/local/bin/
+create NotInTheArchive`, `has NotInTheArchive
+cmp /usr/local/bin/vitrine /usr/local/bin/vitrine.previous`},
+	"Back to SQLite": {"create Back", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+[[ $apps == *Moved* && $apps == *Back* ]]
+sudo -u vitrine vitrine check -db /var/lib/vitrine/vitrine.db
+[ "$(ls /var/lib/vitrine/*.key 2>/dev/null)" = "" ]
 server stop`},
 	"Change the key": {"truncate -s -1 /etc/vitrine/keys", `[ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
 	"Upgrade": {"create Kept; echo >> vitrine", // another program, which runs as well
@@ -322,6 +329,7 @@ start() {
 case $1 in
 start | stop) $1 ;;
 restart) stop; start ;;
+show) cat /run/vitrine.pid ;;
 reload)
 	if ! running; then start
 	elif [ -n "$start" ]; then $reload
