@@ -380,6 +380,8 @@ func TestEachAlertFiresAtTheFirstEvent(t *testing.T) {
 		if name != "VitrineDown" {
 			series("up", "1x50")
 		}
+		// The node exporter tells of the copies of a store in PostgreSQL.
+		tests.WriteString("      - {series: 'vitrine_last_copy_timestamp_seconds{job=\"node\"}', values: '0x50'}\n")
 		for of, value := range fresh {
 			begins := strconv.FormatFloat(value, 'f', -1, 64)
 			if event := events[name][of]; event != "" {
