@@ -211,7 +211,7 @@ func TestUniqueAndReference(t *testing.T) {
 	ctx, db := context.Background(), memory.New()
 	check := func(id string, before, after []string, gone bool) error {
 		return db.Update(ctx, "a", storage.UpdateOptions{}, func(tx storage.Tx) error {
-			slugs, links := storage.Sub(tx, "a slugs/"), storage.Sub(tx, "a links/")
+			slugs, links := storage.Sub(tx, "a x/slugs/"), storage.Sub(tx, "a x/links/")
 			err := vitrine.Unique(ctx, slugs, id, before, after)
 			if err == nil {
 				err = vitrine.Reference(ctx, links, id, before, after) // to apps that are called as slugs
@@ -252,8 +252,8 @@ func TestUniqueAndReference(t *testing.T) {
 			t.Errorf("step %d: %v, want %q", i, got, step.reason)
 		}
 	}
-	for rows, want := range map[string]error{"a slugs/": nil, "a slugs": vitrine.ErrInvalid,
-		"slugs/": vitrine.ErrInvalid, "": vitrine.ErrInvalid} {
+	for rows, want := range map[string]error{"a x/slugs/": nil, "a x/slugs": vitrine.ErrInvalid,
+		"a slugs/": vitrine.ErrInvalid, "x/slugs/": vitrine.ErrInvalid, "": vitrine.ErrInvalid} {
 		if id, err := vitrine.Holder(ctx, db, rows, "y"); !errors.Is(err, want) || (id == "3") != (want == nil) {
 			t.Errorf("%q has y in %q, %v", id, rows, err)
 		}

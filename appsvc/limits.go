@@ -10,9 +10,9 @@ import (
 )
 
 // Limits bound the input that the service accepts and the pages that it returns. Zero means the default, which is the
-// number in the comment of the field. A negative number is a mistake of the program, and is not checked. The content of
-// an app is checked when CreateApp or Patch writes it: an app that was stored under higher limits can still be read,
-// and Restore checks only AppBytes.
+// number in the comment of the field, and New panics for a negative number. The content of an app is checked when
+// CreateApp or Patch writes it: an app that was stored under higher limits can still be read, and Restore checks only
+// AppBytes.
 //
 // Which error a request over a limit gets:
 //

@@ -118,12 +118,12 @@ type Options struct {
 	// Check is not called for a call that changes nothing, nor for a repeat with an idempotency key. It may be called
 	// several times for one call, since a store may run a transaction again. Other writers may wait while it runs, so
 	// it should decide from its arguments and from rows of its own (Change.Rows), and ask nothing over a network. It
-	// must call no Service: with its ctx a write fails, and with another one it waits for itself. For EraseDeleted by
-	// is the zero Caller.
+	// must call no Service: with its ctx a write fails, and with another one it waits for itself. The default log gets
+	// a warning of a rule that takes longer than three seconds. For EraseDeleted by is the zero Caller.
 	Check func(ctx context.Context, by vitrine.Caller, c Change) error
 }
 
-// New returns a Service on a store; opts may be nil. It panics if the store is nil. It does not read the store. There
+// New returns a Service on a store; opts may be nil. It panics if the store is nil or a limit negative. It does not read the store. There
 // is nothing to close: a Service runs a goroutine only while somebody follows its feed.
 //
 //	apps := appsvc.New(memory.New(), nil).As(caller)
@@ -134,6 +134,7 @@ func New(db storage.Store, opts *Options) *Service {
 		o = *opts
 	}
 	required.Argument("appsvc.New", "store", db)
+	required.Limits("appsvc.New", o.Limits)
 	store := newStore(db, o.KeepChanges)
 	return &Service{store: store, now: keyval.Clock(db, o.Now), newID: keyval.IDs(db, o.NewID, uuid.NewString),
 		newSecret: keyval.Secrets(db),

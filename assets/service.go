@@ -89,7 +89,7 @@ type Options struct {
 	Files Files
 }
 
-// New returns a Service on a store. opts may be nil; New panics if the store is. The Service starts no goroutines and
+// New returns a Service on a store. opts may be nil; New panics if the store is, or a limit is negative. The Service starts no goroutines and
 // needs no closing; whoever has opened the store closes it.
 func New(db storage.Store, opts *Options) *Service {
 	var o Options
@@ -97,6 +97,7 @@ func New(db storage.Store, opts *Options) *Service {
 		o = *opts
 	}
 	required.Argument("assets.New", "store", db)
+	required.Limits("assets.New", o.Limits)
 	// Set the defaults of absent options.
 	if o.Vendor == "" {
 		o.Vendor = "vitrine"

@@ -51,7 +51,7 @@ type Options struct {
 }
 
 // Limits bound the pages of lists and the lines of imports. Zero means the default, which is the number at the end of
-// the comment. A negative number is a mistake of the program, and is not checked.
+// the comment, and New panics for a negative number.
 type Limits struct {
 	Line      int // the maximum length of a line of an import in bytes; 32 MiB
 	Page      int // the maximum number of items of a page; 500
@@ -59,13 +59,14 @@ type Limits struct {
 }
 
 // New returns a service on a store, such as that of storage/memory, storage/sqlite or storage/postgres. o may be nil;
-// New panics if the store is.
+// New panics if the store is, or a limit is negative.
 func New(db storage.Store, o *Options) *Service {
 	required.Argument("reviews.New", "store", db)
 	// Set the defaults of absent options.
 	if o == nil {
 		o = &Options{}
 	}
+	required.Limits("reviews.New", o.Limits)
 	s := &Service{db: db, vendor: cmp.Or(o.Vendor, "vitrine"), limits: o.Limits, feeds: feed.New(db, o.KeepChanges),
 		now: keyval.Clock(db, nil), check: o.Check}
 	s.limits.Page = cmp.Or(s.limits.Page, 500)

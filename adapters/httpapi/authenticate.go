@@ -132,11 +132,12 @@ func (h *handler) authenticate(c *call) error {
 		return errNoIdentity
 	}
 	if by.URN == "" {
-		return errNoToken
+		c.reason = "Authenticate returned a Principal without a URN, and no error"
+		return errNobody
 	}
 	if err := by.Caller.Check(); err != nil {
 		c.log("Authenticate gave a malformed principal", err)
-		return errNoToken
+		return errNobody
 	}
 	by.Operator = false // that is for a program that calls the services itself
 	c.by = by

@@ -51,7 +51,7 @@ func authorizeKey(c *call) error {
 	c.r.URL = &url.URL{Path: asked.URL.Path}
 	c.r.Header = http.Header{"Authorization": {tokenScheme + " " + key}}
 	switch err := c.h.authenticate(c); {
-	case err == errNoToken:
+	case err == errNoToken, err == errNobody:
 		return errNoKey
 	case err != nil:
 		return err

@@ -114,6 +114,8 @@ var (
 	errBodyMissing = errorf(http.StatusBadRequest, "the body did not arrive whole, and this request needs none")
 	errNoToken     = errorf(http.StatusUnauthorized,
 		"one valid token is required, in the header Authorization: Bearer <token> or in the query parameter svctoken")
+	errNobody = errorf(http.StatusUnauthorized,
+		"it is not known who sends this request: the service found no user with valid URNs for it")
 	errNoKey = errorf(http.StatusUnauthorized,
 		"one valid public key or delivery token is required, in the query parameter key")
 )

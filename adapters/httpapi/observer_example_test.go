@@ -82,7 +82,7 @@ func ExampleObserver() {
 	// vitrine_requests_total{route="",method="GET",status="401"} 1
 	// vitrine_requests_total{route="/healthz",method="GET",status="200"} 2
 	// # TYPE vitrine_answer_bytes_total counter
-	// vitrine_answer_bytes_total{route="",method="GET",status="401"} 141
+	// vitrine_answer_bytes_total{route="",method="GET",status="401"} 122
 	// vitrine_answer_bytes_total{route="/healthz",method="GET",status="200"} 30
 	// # TYPE vitrine_request_seconds_total counter
 	// vitrine_request_seconds_total{route="",method="GET",status="401"} 0.002

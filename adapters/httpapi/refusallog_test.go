@@ -76,6 +76,23 @@ func TestAPlainErrorOfAuthenticate(t *testing.T) {
 	}
 }
 
+// Authenticate that returns no user is 401, and neither the sentence nor the log speaks of a token.
+func TestAPrincipalWithoutURN(t *testing.T) {
+	log := new(lockedBuffer)
+	h, err := httpapi.New(httpapi.Config{Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Authenticate: func(*http.Request) (httpapi.Principal, error) { return httpapi.Principal{}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequest("GET", "/x/me", nil))
+	all := log.lines(t)
+	if answer.Code != 401 || !strings.Contains(answer.Body.String(), "found no user with valid URNs") || len(all) != 1 ||
+		!strings.Contains(all[0].Reason, "Principal without a URN") {
+		t.Errorf("%d %s, and the log has %+v", answer.Code, answer.Body, all)
+	}
+}
+
 func TestRefusedCallersAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, log, tokens := logsRefusals(t)

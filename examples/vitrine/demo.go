@@ -48,7 +48,8 @@ type demo struct {
 }
 
 // newDemo fills an empty store. A store that -demo has filled before stays as it is, and any other is refused, since
-// the token that -demo prints would give rights over its data. root is the URL of the base path, which is base.
+// the token that -demo prints would give rights over its data. root is the URL of the base path as clients know it, and
+// base its path.
 func newDemo(
 	ctx context.Context, p *program, s storage.Store, people *signin.Service, root, base string,
 ) (*demo, error) {
@@ -195,7 +196,7 @@ func demoCaller(r *http.Request) (httpapi.Principal, error) {
 }
 
 // addIDs adds the ids of the folders and assets, the keys, and the addresses of the files that a request has created.
-// base is the base path of the server.
+// base is the base path as clients know it.
 func addIDs(ids map[string]string, base string, request, response []byte) {
 	var in struct{ Add []struct{ ID string } }
 	var out struct {

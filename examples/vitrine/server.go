@@ -164,7 +164,7 @@ func (s *server) openAccess(ctx context.Context) (err error) {
 		return usageError{errors.New(namesFlags.Replace(err.Error()))}
 	}
 	if s.demo {
-		if s.sample, err = newDemo(ctx, s.program, s.store, s.people, base, s.basePath); err != nil {
+		if s.sample, err = newDemo(ctx, s.program, s.store, s.people, base, s.filesPath()); err != nil {
 			return fmt.Errorf("-demo: %w", err)
 		}
 	}
@@ -179,7 +179,7 @@ func (s *server) openAccess(ctx context.Context) (err error) {
 	return s.readKeys()
 }
 
-// filesPath returns the path that addresses of files begin with: that of -base-url, else -base-path.
+// filesPath returns the path that addresses begin with as clients know them: that of -base-url, else -base-path.
 func (s *server) filesPath() string {
 	if u, err := url.Parse(s.baseURL); err == nil && s.baseURL != "" {
 		return u.EscapedPath()

@@ -126,6 +126,21 @@ func TestDemoLinesWorkAsTheyStand(t *testing.T) {
 	}
 }
 
+// The sample data have addresses as clients know them, also where a proxy changes the path.
+func TestDemoAddressesAreThoseOfTheBaseURL(t *testing.T) {
+	s := start(t, t.TempDir(), nil, "-demo", "-db", "memory:", "-base-path", "/v4", "-base-url",
+		"https://apps.example.test/cms")
+	token := ""
+	for !strings.HasPrefix(token, "ey") {
+		token = s.line()
+	}
+	got := s.do(token, "GET", "/v4/apps/"+demoID(6)+"/tagged/production", "", 200)
+	if !strings.Contains(got, `"/cms/x/demo/gallery.js"`) || !strings.Contains(got, `"/cms/x/file/`) ||
+		strings.Contains(got, `"/v4/`) {
+		t.Errorf("the front page: %s", got)
+	}
+}
+
 // -demo prints a token, so it is not for a store in which somebody else's data is.
 func TestADemoTokenHasNoRightOverOtherData(t *testing.T) {
 	dir := t.TempDir()

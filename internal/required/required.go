@@ -2,12 +2,26 @@
 // Otherwise the program would fail at the first use.
 package required
 
-import "reflect"
+import (
+	"fmt"
+	"reflect"
+)
 
 // Argument panics if an argument of a constructor is nil, or a nil pointer.
 func Argument(constructor, name string, v any) {
 	if at := reflect.ValueOf(v); !at.IsValid() || at.Kind() == reflect.Pointer && at.IsNil() {
 		panic(constructor + ": the " + name + " is nil, and must not be")
+	}
+}
+
+// Limits panics if a field of the Limits in the options of a constructor is negative.
+func Limits(constructor string, limits any) {
+	v := reflect.ValueOf(limits)
+	for i := range v.NumField() {
+		if v.Field(i).Int() < 0 {
+			panic(fmt.Sprintf("%s: Limits.%s is %v: want a positive number, or 0 for the default", constructor,
+				v.Type().Field(i).Name, v.Field(i)))
+		}
 	}
 }
 

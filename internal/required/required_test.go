@@ -7,10 +7,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vitrine-go/vitrine/appsvc"
 	"github.com/vitrine-go/vitrine/assets"
 	"github.com/vitrine-go/vitrine/reviews"
+	"github.com/vitrine-go/vitrine/storage/memory"
 )
 
 // A program that forgets New, or the store, gets a sentence and no nil dereference, whichever method it calls first.
@@ -33,6 +35,25 @@ func TestAServiceWithoutAStorePanicsWithASentence(t *testing.T) {
 			if !strings.HasSuffix(said, ".Service has no store: make it with New") {
 				t.Errorf("%s of %v: %q", name, v.IsNil(), said)
 			}
+		}
+	}
+}
+
+// A negative limit, by which the service would refuse everything, is refused itself.
+func TestANegativeLimitPanicsWithASentence(t *testing.T) {
+	for said, call := range map[string]func(){
+		"appsvc.New: Limits.Title is -1": func() {
+			appsvc.New(memory.New(), &appsvc.Options{Limits: appsvc.Limits{Title: -1}})
+		},
+		"assets.New: Limits.SearchTime is -1s": func() {
+			assets.New(memory.New(), &assets.Options{Limits: assets.Limits{SearchTime: -time.Second}})
+		},
+		"reviews.New: Limits.PageBytes is -5": func() {
+			reviews.New(memory.New(), &reviews.Options{Limits: reviews.Limits{PageBytes: -5}})
+		},
+	} {
+		if got, want := thrown(call), said+": want a positive number, or 0 for the default"; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

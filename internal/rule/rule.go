@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vitrine-go/vitrine"
 	"github.com/vitrine-go/vitrine/internal/keyval"
@@ -22,10 +24,20 @@ func Rows(t storage.Tx, space, name string) storage.Tx {
 // asking marks the context of a rule.
 type asking struct{}
 
-// Ask asks Options.Check about a change, and returns its error as one of the domain.
+// patience is how long a rule may take before the log has a warning. It is shorter than updates wait in PostgreSQL.
+const patience = 3 * time.Second
+
+// Ask asks Options.Check about a change, and returns its error as one of the domain. The default log gets a warning if
+// the rule does not return: nothing else tells of one that waits for itself.
 func Ask[C any](
 	ctx context.Context, check func(context.Context, vitrine.Caller, C) error, by vitrine.Caller, c C,
 ) error {
+	late := time.AfterFunc(patience, func() {
+		slog.Warn("Options.Check has not returned, and other changes wait for it: want a rule that asks nothing over "+
+			"a network and calls no Service, since with another context than its own that waits for itself",
+			"change", fmt.Sprintf("%T", c), "after", patience)
+	})
+	defer late.Stop()
 	return rejection(check(context.WithValue(ctx, asking{}, true), by, c))
 }
 

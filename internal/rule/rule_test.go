@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vitrine-go/vitrine"
@@ -74,6 +76,30 @@ func TestARuleThatCallsAService(t *testing.T) {
 			cancel()
 		}
 	}
+}
+
+// A rule that calls a Service with another context than its own waits for itself, and the log says so.
+func TestARuleThatWaitsForItself(t *testing.T) {
+	var log strings.Builder
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	synctest.Test(t, func(t *testing.T) {
+		me := vitrine.Caller{URN: "urn:vitrine:example.test:user=me", Moderates: []string{"urn:vitrine:example.test"}}
+		other, stop := context.WithTimeout(context.Background(), time.Minute)
+		defer stop()
+		var apps *appsvc.Session
+		apps = appsvc.New(memory.New(), &appsvc.Options{Check: func(context.Context, vitrine.Caller, appsvc.Change) error {
+			_, err := apps.CreateApp(other, appsvc.CreateAppRequest{Title: "Tea", Groups: me.Moderates})
+			return err
+		}}).As(me)
+		_, err := apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "Tea", Groups: me.Moderates})
+		if !errors.Is(err, context.DeadlineExceeded) || strings.Count(log.String(), "\n") != 1 ||
+			!strings.Contains(log.String(), "Options.Check has not returned") ||
+			!strings.Contains(log.String(), "change=appsvc.Change after=3s") {
+			t.Errorf("%v, and the log has %s", err, &log)
+		}
+	})
 }
 
 // An error that decides nothing about the change is internal, and its text says that it is of a rule.
