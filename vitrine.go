@@ -685,17 +685,17 @@ func Unique(ctx context.Context, rows storage.Tx, id string, before, after []str
 }
 
 // Holder returns the id of the object that has a value by Unique, or "" if none has it. rows is where Unique keeps it:
-// the space, which is apps, assets/<network>/<library> or reviews/<network>, then a blank, x/, the name that Change.Rows
-// got (without blanks and slashes), and a slash. A misspelled name gives "", as rows do in which nothing is yet. Holder
-// reads what is committed; do not call it in a rule.
+// the space, which is apps, assets/<network>/<library> or reviews/<network>, then a blank, x/, the name that
+// Change.Rows got (without blanks and slashes), and a slash. A misspelled name gives "", as rows do in which nothing is
+// yet. Holder reads what is committed; do not call it in a rule.
 //
 //	id, err := vitrine.Holder(ctx, db, "apps x/slugs/", "news")
 func Holder(ctx context.Context, db storage.Store, rows, value string) (id string, err error) {
 	if space, name, _ := strings.Cut(rows, " "); space == "" || !strings.HasPrefix(name, "x/") ||
 		!strings.HasSuffix(name, "/") {
 		return "", &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: fmt.Sprintf(
-			"%.200q is not where Unique keeps rows: want the space, a blank, x/, and the name of the rows with a slash, "+
-				`as "apps x/slugs/" for Change.Rows("slugs")`, rows)}
+			"%.200q is not where Unique keeps rows: want the space, a blank, x/, and the name of the rows with a slash,"+
+				` as "apps x/slugs/" for Change.Rows("slugs")`, rows)}
 	}
 	err = db.View(ctx, func(r storage.Reader) error {
 		found, err := r.Get(ctx, rows+hash(value))

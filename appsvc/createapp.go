@@ -24,8 +24,8 @@ type NewElement struct {
 	Config    json.RawMessage `json:"config"` // an object that conforms to the component's configSchema
 }
 
-// ElementOf returns an element with a component and a config, which json.Marshal encodes as an object; its error is that
-// of json.Marshal. CreateApp checks both, and says at which element something is wrong. ConfigAs reads the config.
+// ElementOf returns an element with a component and a config, which json.Marshal encodes as an object; the error is
+// that of json.Marshal. CreateApp checks both, and says at which element something is wrong. ConfigAs reads the config.
 func ElementOf(component ComponentRef, config any) (NewElement, error) {
 	text, err := json.Marshal(config)
 	if err != nil {

@@ -123,8 +123,8 @@ type Options struct {
 	Check func(ctx context.Context, by vitrine.Caller, c Change) error
 }
 
-// New returns a Service on a store; opts may be nil. It panics if the store is nil or a limit negative. It does not read the store. There
-// is nothing to close: a Service runs a goroutine only while somebody follows its feed.
+// New returns a Service on a store; opts may be nil. It panics if the store is nil or a limit negative. It does not
+// read the store. There is nothing to close: a Service runs a goroutine only while somebody follows its feed.
 //
 //	apps := appsvc.New(memory.New(), nil).As(caller)
 //	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Front page", Groups: []string{site}})

@@ -9,9 +9,10 @@ import (
 	"github.com/vitrine-go/vitrine/internal/fault"
 )
 
-// Limits bound what one request to a Service may ask for or store, so that no request can take
-// memory or time out of proportion. A zero field means the default, which is the number at the end
-// of its comment, and New panics for a negative number. Characters are Unicode code points. A request over a limit is ErrInvalid unless the comment names another error.
+// Limits bound what one request to a Service may ask for or store, so that no request can take memory or time out of
+// proportion. A zero field means the default, which is the number at the end of its comment, and New panics for a
+// negative number. Characters are Unicode code points. A request over a limit is ErrInvalid unless the comment names
+// another error.
 //
 // Limits may be lowered while a library has more. What is stored can still be read, reduced and
 // replaced by as much, but it cannot grow. Only a library whose id is longer than Limits.Name cannot

@@ -89,8 +89,8 @@ type Options struct {
 	Files Files
 }
 
-// New returns a Service on a store. opts may be nil; New panics if the store is, or a limit is negative. The Service starts no goroutines and
-// needs no closing; whoever has opened the store closes it.
+// New returns a Service on a store. opts may be nil; New panics if the store is, or a limit is negative. The Service
+// starts no goroutines and needs no closing; whoever has opened the store closes it.
 func New(db storage.Store, opts *Options) *Service {
 	var o Options
 	if opts != nil {

@@ -89,10 +89,11 @@ func TestARuleThatWaitsForItself(t *testing.T) {
 		other, stop := context.WithTimeout(context.Background(), time.Minute)
 		defer stop()
 		var apps *appsvc.Session
-		apps = appsvc.New(memory.New(), &appsvc.Options{Check: func(context.Context, vitrine.Caller, appsvc.Change) error {
+		check := func(context.Context, vitrine.Caller, appsvc.Change) error {
 			_, err := apps.CreateApp(other, appsvc.CreateAppRequest{Title: "Tea", Groups: me.Moderates})
 			return err
-		}}).As(me)
+		}
+		apps = appsvc.New(memory.New(), &appsvc.Options{Check: check}).As(me)
 		_, err := apps.CreateApp(t.Context(), appsvc.CreateAppRequest{Title: "Tea", Groups: me.Moderates})
 		if !errors.Is(err, context.DeadlineExceeded) || strings.Count(log.String(), "\n") != 1 ||
 			!strings.Contains(log.String(), "Options.Check has not returned") ||
