@@ -65,18 +65,20 @@ const maxErased = 1000
 var ErrCopies = errors.New("it is erased, but copies are left in the files of the store")
 
 // Delete permanently erases reviews, or collections with their reviews. Counts and means are updated in the same
-// transaction. Erased reviews come back only if they are imported again. A collection whose last review is erased by
-// Review, Author or Email stays, without reviews. A reply to an erased review becomes a reply to the parent of that
-// review; without a parent, it stops being a reply.
+// transaction. Erased reviews come back only if they are imported again, which an import that runs at the same time may
+// do; a backup or an export that was made before still has them. A collection whose last review is erased by Review,
+// Author or Email stays, without reviews. A reply to an erased review becomes a reply to the parent of that review;
+// without a parent, it stops being a reply.
 //
 // Delete uses several transactions if there is much to erase. After an error, the committed ones stay and are counted,
 // and the same request can be repeated. Author and Email are compared with every review of the Collection, the Source
 // or the network, which takes time in proportion to their number. A review that is imported meanwhile may be missed.
 //
 // When Delete returns nil, no file of the store contains a byte of what was erased, nor of its earlier versions. (In
-// PostgreSQL, vacuum removes these bytes.) Only the sources and ids of collections stay in the feed of changes. It
-// returns ErrCopies if everything is erased but copies remain in a file: in SQLite, if a reader uses its log for a
-// minute. Repeating the request removes them, though it finds nothing else to erase.
+// PostgreSQL, erased rows may stay in the files until vacuum has removed them, and parts of their bytes until VACUUM
+// FULL.) Only the sources and ids of collections stay in the feed of changes. It returns ErrCopies if everything is
+// erased but copies remain in a file: in SQLite, if a reader uses its log for a minute. Repeating the request removes
+// them, though it finds nothing else to erase.
 //
 // Delete returns ErrForbidden unless the caller moderates the network as a whole or is an operator, and ErrNotFound if
 // there is nothing to erase: no such Collection or Review, a Source without collections, an Author or an Email without

@@ -29,8 +29,10 @@ const (
 	ActionDeleted  Action = "deleted"  // Delete
 )
 
-// Event is an entry of the feed of changes: what one transaction of Import or Delete has changed. A large import has
-// several transactions. In JSON it is
+// Event is an entry of the feed of changes of a network: what one transaction of Import or Delete has changed, written
+// in the same transaction. A large import has several transactions. It names collections and counts reviews, and has
+// nothing of a single review or its author. So the feed has the source and the id of a collection also after that was
+// erased, for Options.KeepChanges. In JSON it is
 //
 //	{"cursor": "…", "type": "reviews.changed", "at": 1700000000000, "by": {"urn": "urn:…"}, "network": "example.test", "action": "imported",
 //	 "collections": [{"source": "example.test", "id": "bGFtcA=="}], "collectionsTruncated": false, "created": 2, "updated": 0, "deleted": 0}

@@ -42,9 +42,10 @@ const maxExamined = 16
 // import deletes nothing.
 //
 // After an import that was killed, or has returned an error, repeat it with the whole file: what it has stored is then
-// unchanged. Two imports may run at the same time in one network. Each transaction compares its reviews with what is
-// stored at that moment, so counts stay right, and the later transaction decides a review that both files have. Delete
-// may run at the same time too.
+// unchanged. The store is the only checkpoint, so no other record of progress could disagree with it. Two imports may
+// run at the same time in one network. Each transaction compares its reviews with what is stored at that moment, so
+// counts stay right, and the later transaction decides a review that both files have. Delete may run at the same time
+// too.
 //
 // With DryRun, Import reads the store and writes nothing. Created, Updated and Unchanged of the report say what an
 // import would do at this moment.

@@ -15,28 +15,38 @@ const (
 )
 
 // Problem is one fault in a file: where it is, which rule it breaks, and what would be right. The HTTP API and the
-// command return its JSON. The package documentation says at which value each problem is reported.
+// command return its JSON. Its text may contain what people wrote, such as an id or an email address;
+// Report.WithoutEmail removes the values that may contain an address.
 //
-// The text of a Problem may contain what people wrote, such as an id or an email address; see Report.WithoutEmail.
+// A problem is reported at the value that is wrong. A missing member is reported at the object that lacks it, members
+// that exclude each other at their object, and a repeated item at the item: the dimension, the review, the record. The
+// problems of a line come in the order of their offsets. If a line has more than a thousand, each thousand of them is
+// in this order.
 type Problem struct {
 	File   string `json:"file,omitzero"` // the name of the file; set by a caller that checks several
 	Line   int64  `json:"line"`          // from 1; blank lines count
 	Column int64  `json:"column"`        // in characters from 1; a byte order mark does not count
-	Offset int64  `json:"offset"`        // in bytes from the start of the uncompressed file
+	// Offset is that of the first byte of the value, in bytes from the start of the uncompressed file: of the name for
+	// an unknown or repeated member, of the tag for body_html, of the escape for U+0000 and for half a surrogate pair,
+	// and of the byte itself if the line is not JSON or not UTF-8.
+	Offset int64 `json:"offset"`
 
 	// Pointer is the JSON pointer (RFC 6901) of what is wrong, in the record of the line. "" is the record itself. A
-	// name of more than 256 bytes is cut and ends with "…".
+	// name of more than 256 bytes is cut and ends with "…". A pointer of 512 bytes gets no further name: a problem
+	// deeper inside has the pointer of a value around it.
 	Pointer  string   `json:"pointer"`
 	Rule     string   `json:"rule"` // the ID of one of Rules
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // what is wrong and what would be right
 
 	// Collection and Review are the ids of the collection and of the review that contain the problem. They are "" if
-	// there is none, or if the id could not be read. An id of more than 256 bytes is cut and ends with "…".
+	// there is none, or if the id is no string. A line that is not JSON has the id of the collection if that comes
+	// before the fault, but no id of a review. An id of more than 256 bytes is cut and ends with "…".
 	Collection string `json:"collection,omitzero"`
 	Review     string `json:"review,omitzero"`
-	// Value is the wrong text as it is in the file: its first 80 characters. It is "" if something is missing, if a
-	// line is not JSON, and for a problem of the whole file.
+	// Value is the text at the offset as it is in the file, its first 80 characters: the whole JSON value or name; in
+	// body_html, the text from the tag on; or the one escape that is wrong. It is "" if something is missing, if a line
+	// is not JSON, and for a problem of the whole file.
 	Value string `json:"value,omitzero"`
 }
 

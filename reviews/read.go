@@ -18,7 +18,7 @@ import (
 
 // ReviewRecord is a stored review. It has no imported_email, which only Export returns. The HTTP API returns its JSON.
 // An optional text that is absent, null or empty in the file is left out of the JSON. BodyHTML is harmless HTML, see
-// the package documentation; all other texts are plain text with any characters.
+// the rule body-html; all other texts are plain text with any characters.
 type ReviewRecord struct {
 	ID          string            `json:"id"`
 	Title       string            `json:"title"`

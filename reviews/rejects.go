@@ -13,7 +13,7 @@ import (
 // file a second time, while a check or an import finds the problems, and keeps only a buffer of it in memory.
 //
 //	rejects := reviews.NewRejects(again, to) // again: the same file, opened once more
-//	report, err := service.Import(ctx, caller, reviews.ImportRequest{File: file, Problem: rejects.Add})
+//	report, err := service.As(caller).Import(ctx, reviews.ImportRequest{File: file, Problem: rejects.Add})
 //	err = errors.Join(err, rejects.End())
 //
 // A line with one bad review is copied whole. Importing it again reports its good reviews as unchanged. Rejects is used

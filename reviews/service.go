@@ -18,12 +18,32 @@ import (
 //
 // As returns a Session, which has the methods that act for a caller. Each works in the network of its request. A
 // request may leave the network out if the caller moderates exactly one; Delete always needs its name. The methods,
-// except Show, return ErrForbidden for a caller that does not moderate the network as a whole or has TagsOnly set, and
-// ErrInvalid for a malformed caller or network. An operator (Caller.Operator) may do everything in every network, but
-// must name it. The reviews of one network never influence a result about another one.
+// except Show, return ErrForbidden for a caller that does not moderate the network as a whole, urn:<vendor>:<network>,
+// or has TagsOnly set, and ErrInvalid for a malformed caller or network; to moderate some sites of the network is not
+// enough. An operator (Caller.Operator) may do everything in every network, but must name it. The reviews of one
+// network never influence a result about another one: the same source and id in two networks are two collections.
 //
-// Any method that takes a context may return ErrBusy, ErrFull (if it writes) or ErrUnknown (likewise) from the store,
-// vitrine.ErrClosed if the store was closed, and the error of the context.
+// # What is stored
+//
+//   - The content of a record is its members and their values. White space, the order of members and the escapes of a
+//     string are not part of it: they are not kept, and changing them is no update. Whether a member is absent, null or
+//     empty is part of it.
+//   - A line is stored in one transaction. A transaction stores lines of up to about 1 MiB together.
+//   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that
+//     has no reviews in the file is made or changed.
+//   - A stored collection keeps the order of its dimensions. A file may have the same dimensions in another order: the
+//     ratings of its reviews go by the names, and importing it again changes nothing. Other names are an error
+//     (stored-dimensions) as long as the collection has reviews.
+//   - The count of a collection is exact, and so is its mean before it is rounded to two decimals: every import and
+//     every deletion updates the number of reviews with each rating. A list of reviews compares times as moments, in
+//     microseconds. What is finer makes no difference.
+//
+// # Errors
+//
+// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrBusy, ErrFull (of what writes) or ErrUnknown (likewise) of
+// package vitrine, or its ErrClosed if the store was closed. For the first three, errors.As finds a [*vitrine.Error]
+// that says what is wrong and where. Errors of reading a file, of writing to one, and of a context are returned as they
+// are. A fault in the text of a file is a Problem and not an error: the check or the import goes on.
 type Service struct {
 	db     storage.Store
 	vendor string

@@ -19,7 +19,7 @@ type Shown struct {
 }
 
 // ShownReview is a review as pages show it. Of its author it has only the imported display name, and no id or address.
-// BodyHTML is harmless HTML, see the package documentation; all other texts are plain text.
+// BodyHTML is harmless HTML, see the rule body-html; all other texts are plain text.
 type ShownReview struct {
 	ID       string `json:"id"`
 	Title    string `json:"title"`
