@@ -134,6 +134,9 @@ func (t *Tokens) Verify(token string) (Principal, error) {
 	}
 	var payload rawClaims
 	if _, err := t.parser.ParseWithClaims(token, &payload, t.keyOf); err != nil {
+		if own, ok := errors.AsType[keyError](err); ok {
+			err = own
+		}
 		return Principal{}, fmt.Errorf("%w: token: %w", ErrUnauthenticated, err)
 	}
 	p, err := readClaims(payload.text, now)
@@ -169,12 +172,17 @@ func (t *Tokens) KeyIDs() []string {
 	return ids
 }
 
+// keyError is an error of keyOf, to which the JWT library adds words of its own.
+type keyError string
+
+func (e keyError) Error() string { return string(e) }
+
 // keyOf returns the keys that a token may be signed with: the one that its header kid names, or all if it names none. A
 // token that names an unknown key is rejected, also if another key would verify it: its key was removed. A token with a
 // header crit is rejected, since no extension is known here (RFC 7515, section 4.1.11).
 func (t *Tokens) keyOf(token *jwt.Token) (any, error) {
 	if _, ok := token.Header["crit"]; ok {
-		return nil, errors.New(`header "crit": no extension is known here`)
+		return nil, keyError(`header "crit": no extension is known here`)
 	}
 	var set jwt.VerificationKeySet
 	kid, named := token.Header["kid"]
@@ -184,7 +192,8 @@ func (t *Tokens) keyOf(token *jwt.Token) (any, error) {
 		}
 	}
 	if len(set.Keys) == 0 {
-		return nil, errors.New(`header "kid": no key has this name`)
+		return nil, keyError(fmt.Sprintf("the key file has no key with the id %.40q, which the token names: the key "+
+			"was removed, or another service has signed the token", fmt.Sprint(kid)))
 	}
 	return set, nil
 }

@@ -229,6 +229,12 @@ func TestKeysCanBeChanged(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
+	_, err := after.Verify(sign(before))
+	want := fmt.Sprintf("unauthenticated: token: the key file has no key with the id %q, which the token names: the "+
+		"key was removed, or another service has signed the token", before.KeyIDs()[0])
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 }
 
 // renamed returns a token with the header of another one, and so with the name of another key. It is not signed again,
