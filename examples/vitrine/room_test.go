@@ -162,7 +162,7 @@ func TestAStoreIsRemovedUnderTheService(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "v.db"), filepath.Join(dir, "aside")); err != nil {
 		t.Fatal(err)
 	}
-	s.do(token, "POST", "/apps/", `{"title":"b","groups":["urn:vitrine:example.test"]}`, 500)
+	s.do(token, "POST", "/apps/", `{"title":"b","groups":["urn:vitrine:example.test"]}`, 503)
 	s.do("", "GET", "/healthz", "", 503)
 	s.logs("was removed or replaced while it was open")
 	if err := os.Rename(filepath.Join(dir, "aside"), filepath.Join(dir, "v.db")); err != nil {

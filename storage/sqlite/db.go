@@ -191,7 +191,7 @@ func start(path string, file fs.FileInfo, busy time.Duration) (_ *store, err err
 	return s, nil
 }
 
-// Moved returns an error if the file was removed or replaced since it was opened. Updates then return it, too, since
+// Moved returns an ErrBusy if the file was removed or replaced since it was opened. Updates then return it, too, since
 // what they commit would be in no file that the next process opens. Reads go on where a connection is open already. It
 // is for a program's health check.
 func (db *DB) Moved() error {
@@ -204,12 +204,21 @@ func (db *DB) Moved() error {
 func moved(path string, opened fs.FileInfo) error {
 	now, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, opened) {
-		return fmt.Errorf("%s was removed or replaced while it was open, and a change would be lost with it: put it "+
-			"back; if it is deleted, only the programs that have it open still have its content: save that before "+
-			"they stop", path)
+		return movedError{path}
 	}
 	return nil
 }
+
+// movedError says that the file at path was removed or replaced. It is an ErrBusy, since a retry succeeds when the file
+// is back.
+type movedError struct{ path string }
+
+func (e movedError) Error() string {
+	return e.path + " was removed or replaced while it was open, and a change would be lost with it: put it back; if " +
+		"it is deleted, only the programs that have it open still have its content: save that before they stop"
+}
+
+func (e movedError) Is(target error) bool { return target == storage.ErrBusy }
 
 // busyPragma returns the setting that makes SQLite itself wait this long for a lock of another process.
 func busyPragma(d time.Duration) string {

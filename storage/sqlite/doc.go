@@ -34,9 +34,9 @@
 // full disk does; then all of them fail.
 //
 // If the disk is full, an update returns storage.ErrFull. If another process keeps the file locked for longer than
-// [Options].Busy, or has migrated it to a newer format, it returns storage.ErrBusy. Views still work, and updates
-// succeed again when the cause has ended. If a commit fails with an I/O error, its updates return storage.ErrUnknown:
-// this process does not see them, but they may be in the store after a restart.
+// [Options].Busy, has migrated it to a newer format, or has removed or replaced it, it returns storage.ErrBusy. Views
+// still work, and updates succeed again when the cause has ended. If a commit fails with an I/O error, its updates
+// return storage.ErrUnknown: this process does not see them, but they may be in the store after a restart.
 //
 // # Changes
 //

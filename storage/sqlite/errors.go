@@ -14,6 +14,16 @@ import (
 // errNewer says that another process has migrated the file to a newer format.
 var errNewer = errors.New("the file has a newer format now: restart this process with the newer release")
 
+// errDamaged is the error of a damaged file where SQLite has none.
+var errDamaged = errors.New("is damaged")
+
+// IsDamaged reports whether an error says that the file is damaged, or no SQLite file at all. [Restore] puts a copy in
+// its place.
+func IsDamaged(err error) bool {
+	c := code(err) & 0xff
+	return c == lib.SQLITE_CORRUPT || c == lib.SQLITE_NOTADB || errors.Is(err, errDamaged)
+}
+
 // code returns SQLite's extended result code of err, 0 when it has none.
 func code(err error) int {
 	if e := (*sqlite.Error)(nil); errors.As(err, &e) {

@@ -105,6 +105,9 @@ func TestFilesThatAreNoStoreAreRefusedAndStayAsTheyAre(t *testing.T) {
 			if !strings.Contains(err.Error(), row.want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("the error lacks %q or the path: %v", row.want, err)
 			}
+			if damaged := strings.Contains(err.Error(), "damaged"); IsDamaged(err) != damaged {
+				t.Errorf("damaged %t: %v", !damaged, err)
+			}
 			if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, row.content) {
 				t.Errorf("the file has changed, %v", err)
 			}
@@ -338,10 +341,12 @@ func TestAFileThatIsGoneTakesNoChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := put(); err == nil || !strings.Contains(err.Error(), "was removed or replaced") || db.Moved() == nil {
+		err := put()
+		if !errors.Is(err, storage.ErrBusy) || !strings.Contains(err.Error(), "was removed or replaced") ||
+			db.Moved() == nil {
 			t.Errorf("replaced %t: %v, %v", replaced, err, db.Moved())
 		}
-		err := db.View(ctx, func(r storage.Reader) error {
+		err = db.View(ctx, func(r storage.Reader) error {
 			found, err := r.Get(ctx, "a 1")
 			if err == nil && found[0] == nil {
 				t.Error("it reads another file")

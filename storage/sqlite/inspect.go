@@ -95,7 +95,7 @@ func (c *conn) checkSize(path string) error {
 	}
 	page, err := c.value("PRAGMA page_size")
 	if err == nil && info.Size()%page != 0 {
-		err = fmt.Errorf("%s is damaged: it has %d bytes, want whole pages of %d: its end was cut off", path,
+		err = fmt.Errorf("%s %w: it has %d bytes, want whole pages of %d: its end was cut off", path, errDamaged,
 			info.Size(), page)
 	}
 	return err
@@ -119,7 +119,7 @@ func (c *conn) checkMarks(path string) error {
 	case err != nil:
 		return fmt.Errorf("%s is damaged: %w", path, err)
 	case version < 1:
-		return fmt.Errorf("%s is damaged: its format is %d, want %d", path, version, format)
+		return fmt.Errorf("%s %w: its format is %d, want %d", path, errDamaged, version, format)
 	case version < format:
 		return fmt.Errorf("%s is a store of v0.1.0: write an archive with v0.1.0 "+
 			"(vitrine export -db %s >vitrine.archive), and make a store of it with v0.2.0 "+
@@ -152,7 +152,7 @@ func (c *conn) checkPages(path string) error {
 		return fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if row[0] != "ok" {
-		return fmt.Errorf("%s is damaged: %s", path, strings.ReplaceAll(fmt.Sprint(row[0]), "\n", ": "))
+		return fmt.Errorf("%s %w: %s", path, errDamaged, strings.ReplaceAll(fmt.Sprint(row[0]), "\n", ": "))
 	}
 	return nil
 }

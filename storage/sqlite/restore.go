@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"time"
-
-	lib "modernc.org/sqlite/lib"
 )
 
 // logFiles are the files that SQLite keeps beside a file: the log, and the index of the log.
@@ -199,8 +197,7 @@ func (r restoration) lockWithoutLog() (free func() error, err error) {
 			_, _, _, err = c.checkpoint("TRUNCATE")
 			err = errors.Join(err, c.close())
 		}
-		switch code(err) & 0xff {
-		case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		if IsDamaged(err) {
 			return r.lockFile()
 		}
 		if err != nil {
