@@ -239,6 +239,14 @@ func restore(f *flag.FlagSet) action {
 					"store from it", f.Arg(0))
 			}
 		}
+		// A note of copies is beside a store. -db is a copy if the note, or its own name, says so.
+		if _, newest, err := lastCopy(f.Arg(0)); err == nil {
+			_, err := time.Parse(copyBegins+copyTime+copyEnds, filepath.Base(*db))
+			if err == nil || sameFile(newest, *db) {
+				return usageError{fmt.Errorf("-db names a copy, and %s is a store: want %s", f.Arg(0),
+					restoring(f.Arg(0), *db))}
+			}
+		}
 		aside, err := sqlite.Restore(ctx, *db, f.Arg(0), func(s *sqlite.DB) error {
 			return p.wholeCopy(ctx, f.Arg(0), s, *bare)
 		})
@@ -247,9 +255,8 @@ func restore(f *flag.FlagSet) action {
 		}
 		said := fmt.Sprintf("%s has what %s has; followers of its feeds of changes begin anew", *db, f.Arg(0))
 		if aside != "" {
-			said += fmt.Sprintf(". The store that was there is %s now. To go back, stop the server, and: vitrine "+
-				"restore -db %s %s",
-				aside, *db, aside)
+			said += fmt.Sprintf(". The store that was there is %s now. To go back, stop the server, and: %s", aside,
+				restoring(*db, aside))
 		} else if path, err := filepath.Abs(*db); err == nil {
 			said += ". No store was there: this is the new one " + path
 		}

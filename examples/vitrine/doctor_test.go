@@ -118,7 +118,7 @@ func TestDoctor(t *testing.T) {
 		knows   string // a fact that is there all the same
 	}{
 		"none.db":  {nil, "there is no store", "time"},
-		"cut.db":   {text[:len(text)-4096], "damaged", "bytes"},
+		"cut.db":   {text[:len(text)-4096], "and: vitrine restore -db cut.db COPY", "bytes"},
 		"holes.db": {append(slices.Clone(text[:len(text)/2]), make([]byte, len(text)/2)...), "damaged", "format"},
 		"other.db": {[]byte(strings.Repeat("no store. ", 1000)), "not a Vitrine store", "mode"},
 		"newer.db": {newer, "of a newer version: its format is 102", "format"},

@@ -61,7 +61,9 @@ var (
 func plainer(f *flag.FlagSet, err error) error {
 	said := err.Error()
 	if m := unknownFlag.FindStringSubmatch(said); m != nil {
-		if near := nearestFlag(f, m[1]); near != "" {
+		var names []string
+		f.VisitAll(func(one *flag.Flag) { names = append(names, one.Name) })
+		if near := nearest(m[1], names); near != "" {
 			return fmt.Errorf("there is no flag -%s; did you mean -%s?", m[1], near)
 		}
 		return fmt.Errorf("there is no flag -%s; -h lists the flags", m[1])
@@ -85,14 +87,14 @@ func wanted(one *flag.Flag, said string) string {
 	return said
 }
 
-// nearestFlag returns the flag whose name is a typing mistake away from the given one, "" if there is none.
-func nearestFlag(f *flag.FlagSet, given string) string {
-	near, least := "", 3
-	f.VisitAll(func(one *flag.Flag) {
-		if far := spelling.Distance(one.Name, given); far < least && far < len(given) {
-			near, least = one.Name, far
+// nearest returns the name that is a typing mistake away from the given one, "" if there is none.
+func nearest(given string, names []string) (near string) {
+	least := 3
+	for _, name := range names {
+		if far := spelling.Distance(name, given); far < least && far < len(given) {
+			near, least = name, far
 		}
-	})
+	}
 	return near
 }
 
@@ -118,6 +120,9 @@ func (p *program) parseEnvironment(f *flag.FlagSet) (err error) {
 	f.Visit(func(one *flag.Flag) { given[one.Name] = true })
 	f.VisitAll(func(one *flag.Flag) {
 		value := p.getenv(variable(one.Name))
+		if one.Name == "db" && value == "" && !given["db"] {
+			p.ownStore = one.DefValue
+		}
 		if value == "" || given[one.Name] || err != nil {
 			return
 		}
@@ -180,8 +185,11 @@ func isBool(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// inVariables adds the environment variable to a sentence about a flag, if the value came from one.
+// inVariables adds to a sentence about a flag where its value is from, if nobody has given it in the command line.
 func (p *program) inVariables(sentence string) string {
+	if p.ownStore != "" && strings.Contains(sentence, p.ownStore) && !strings.Contains(sentence, "-db") {
+		sentence += fmt.Sprintf(" (-db is %s here, since it was not given)", p.ownStore)
+	}
 	for _, name := range p.variables {
 		if regexp.MustCompile(`(^|[ (])-` + regexp.QuoteMeta(name) + `($|[^a-z-])`).MatchString(sentence) {
 			sentence += fmt.Sprintf(" (-%s comes from %s)", name, variable(name))

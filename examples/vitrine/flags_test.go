@@ -68,6 +68,20 @@ func TestMistakesInFlagsAreTold(t *testing.T) {
 	}
 }
 
+func TestMistypedCommandsAreTold(t *testing.T) {
+	for args, want := range map[string]string{
+		"peeple":       `there is no command "peeple"; did you mean people?`,
+		"servee -demo": `there is no command "servee"; did you mean serve?`,
+		"revews check": `there is no command "revews"; did you mean reviews?`,
+		"reviews chek": `there is no command "chek"; did you mean check?`,
+		"frobnicate":   `there is no command "frobnicate"`,
+	} {
+		if _, _, err := find(strings.Fields(args)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}
+
 func TestFlagsFromTheEnvironment(t *testing.T) {
 	type values struct {
 		path string
@@ -125,6 +139,10 @@ func TestABadValueNamesItsVariable(t *testing.T) {
 		{"VITRINE_DB=no/such/dir/v.db", "serve -addr 127.0.0.1:0 -db x://y", 2, "addresses"},
 		{"VITRINE_PUBLIC_CACHE=9", "serve", 2, `VITRINE_PUBLIC_CACHE="9": want a time with its unit, such as 30s`},
 		{"VITRINE_JSON=7", "reviews check x", 2, `VITRINE_JSON="7": want true or false`},
+		{"VITRINE_ADDR=127.0.0.1:1", "healthz", 1,
+			"the server does not run, or listens elsewhere: give its -addr (-addr comes from VITRINE_ADDR)"},
+		{"", "restore vitrine.db", 1,
+			"no such file or directory (-db is vitrine.db here, since it was not given)"},
 	} {
 		out := run(t, dir, []string{c.environment}, strings.Fields(c.args)...)
 		if out.status != c.status || out.stdout != "" || !strings.Contains(out.stderr, c.says) ||

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -38,6 +39,9 @@ func healthz(f *flag.FlagSet) action {
 			return usageError{fmt.Errorf("-addr: %w", err)}
 		}
 		response, err := (&http.Client{Transport: transport}).Do(r)
+		if of, ok := errors.AsType[*net.OpError](err); ok && of.Op == "dial" {
+			return fmt.Errorf("%w: the server does not run, or listens elsewhere: give its -addr", err)
+		}
 		if err != nil {
 			return err
 		}

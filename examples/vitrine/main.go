@@ -86,7 +86,7 @@ func commands() []command {
 		{"backup", "[FLAGS] OUT", "OUT", exitFailed, backup,
 			"copies a store, which others may be using, without its key, to the new file OUT, or into the directory " +
 				"OUT, where it checks the whole copy and may keep earlier ones for a while"},
-		{"restore", "-db STORE COPY", "COPY", exitFailed, restore,
+		{"restore", "[FLAGS] COPY", "COPY", exitFailed, restore,
 			"puts a copy that backup has made in the place of a store, which nobody may have open, after it has " +
 				"checked all of it; the store that was there is put aside"},
 		{"check", "[FLAGS]", "", exitUnable, checkStore,
@@ -95,7 +95,7 @@ func commands() []command {
 		{"export", "[FLAGS]", "", exitFailed, exportStore,
 			"writes what a store holds, but its feeds of changes, as an archive that import reads into a store of " +
 				"any kind"},
-		{"import", "-db STORE FILE|-", aFile, exitFailed, importStore,
+		{"import", "[FLAGS] FILE|-", aFile, exitFailed, importStore,
 			"builds a store from an archive, which may be gzipped, and checks it as the command check does; -db " +
 				"names a file that does not exist yet, or an empty database"},
 		{"feed reset", "[FLAGS]", "", exitFailed, feedReset,
@@ -135,11 +135,25 @@ func find(args []string) (command, []string, error) {
 	}
 	switch {
 	case !isGroup(args[0]):
-		return command{}, nil, usageError{fmt.Errorf("there is no command %q", args[0])}
+		return command{}, nil, noCommand("", args[0])
 	case len(args) == 1:
 		return command{name: args[0]}, nil, usageError{errors.New("the second word of the command is missing")}
 	}
-	return command{name: args[0]}, nil, usageError{fmt.Errorf("there is no command %q", args[1])}
+	return command{name: args[0]}, nil, noCommand(args[0]+" ", args[1])
+}
+
+// noCommand returns the error for a word that no command has after the words before it.
+func noCommand(before, word string) error {
+	var names []string
+	for _, c := range commands() {
+		if rest, ok := strings.CutPrefix(c.name, before); ok {
+			names = append(names, strings.Fields(rest)[0])
+		}
+	}
+	if near := nearest(word, names); near != "" {
+		return usageError{fmt.Errorf("there is no command %q; did you mean %s?", word, near)}
+	}
+	return usageError{fmt.Errorf("there is no command %q", word)}
 }
 
 // isGroup reports whether several commands begin with this word.
@@ -154,6 +168,7 @@ type program struct {
 	getenv         func(string) string
 	environ        []string // all variables, as NAME=value
 	variables      []string // flags that were set from the environment
+	ownStore       string   // the value of -db if it was not given
 }
 
 // Exit statuses beside 0: 1 if a command failed or found its input wrong, 2 for a mistake in the command line. Commands

@@ -99,7 +99,8 @@ func openStore(ctx context.Context, db string, built func() error) (storage.Stor
 			return nil, err
 		}
 	}
-	return sqlite.Open(db, nil)
+	s, err := sqlite.Open(db, nil)
+	return s, withCopy(db, err)
 }
 
 // errNoStore is the error of a command that needs an existing store and finds none.
@@ -112,8 +113,26 @@ func noStore(db string) error {
 		return fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
 	}
 	return fmt.Errorf("%w at %s, but there was one, since %s is there: put the store back, or a copy in its place "+
-		"(vitrine restore -db %s %s); a server that still answers has the deleted file, so save that before it stops; "+
-		"only for a new, empty store move %[3]s away", errNoStore, db, copyNote(db), quoted(db), quoted(copied))
+		"(%s); a server that still answers has the deleted file, so save that before it stops; only for a new, empty "+
+		"store move %[3]s away", errNoStore, db, copyNote(db), restoring(db, copied))
+}
+
+// restoring returns the command line that puts a copy in the place of a store.
+func restoring(db, copied string) string {
+	return fmt.Sprintf("vitrine restore -db %s %s", quoted(db), quoted(copied))
+}
+
+// withCopy adds to an error that says that a store is damaged how a copy is put in its place.
+func withCopy(db string, err error) error {
+	if !sqlite.IsDamaged(err) {
+		return err
+	}
+	_, copied, none := lastCopy(db)
+	if none != nil {
+		copied = "COPY"
+	}
+	return fmt.Errorf("%w: to put the newest copy in its place, and the damaged file aside, stop the server, and: %s",
+		err, restoring(db, copied))
 }
 
 // checkLost returns an error if a store was lost: it does not exist, and the note of its newest copy does. A key file
@@ -146,10 +165,10 @@ func openThere(ctx context.Context, db string, file *sqlite.Options) (storage.St
 // inStore calls fn with an existing store, and closes it.
 func inStore(ctx context.Context, db string, fn func(storage.Store) error) error {
 	s, err := openThere(ctx, db, nil)
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(fn(s), s.Close())
 	}
-	return errors.Join(fn(s), s.Close())
+	return withCopy(db, err)
 }
 
 // openToRead opens an existing store for a command that does not change it. The store may be read-only.
@@ -166,7 +185,7 @@ func readStore(ctx context.Context, db string, fn func(storage.Store) error) err
 	if errors.Is(err, sqlite.ErrUnreadable) {
 		err = exitError{err, exitUnable}
 	}
-	return err
+	return withCopy(db, err)
 }
 
 // openToCompare opens a store for a command that does not change it. If there is no store, it returns an empty one.
