@@ -69,6 +69,9 @@ func (p *program) printFaults(
 		files = noFiles{}
 	}
 	for fault, err := range audit(ctx, s, files) {
+		if err == nil {
+			err = ctx.Err() // an audit that is interrupted may call that a fault
+		}
 		if err == nil && bare && ofFileBytes(fault) {
 			continue
 		}

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/memory"
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
@@ -49,4 +53,26 @@ func TestCheckFindsWhatContradicts(t *testing.T) {
 	})
 	check(1, "version 999")
 	check(2, "there is no store", "-db", "none.db")
+}
+
+// A check that is interrupted may find what is no fault: it must not give a copy the name of a faulty one.
+func TestAnInterruptedCheckFindsNothingMore(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	go func() {
+		_, _ = out.Read(make([]byte, 1)) // the first fault
+		stop()
+		_, _ = io.Copy(io.Discard, out)
+	}()
+	s := memory.New()
+	err := s.Update(ctx, "apps", storage.UpdateOptions{}, func(tx storage.Tx) error {
+		return tx.Put(ctx, storage.Entry{Key: "apps odd/1"}, storage.Entry{Key: "apps tag/2"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{stdout: in}
+	if faults, err := p.printFaults(ctx, s, nil, true); faults != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d faults, %v", faults, err)
+	}
 }
