@@ -143,6 +143,9 @@ func (m *metrics) ofStore(s *roomy, name string) {
 		gauge(m, "vitrine_last_copy_timestamp_seconds",
 			"Unix time at which `vitrine backup` began the newest copy of the store; 0 = none is known.",
 			func() int64 { made, _, _ := lastCopy(name); return max(0, made.Unix()) })
+		gauge(m, "vitrine_sqlite_moved",
+			"1 while the file of the store is moved, deleted or replaced, so that changes are refused; 0 otherwise.",
+			func() float64 { return oneIf(db.Moved() != nil) })
 		m.registry.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
 			out <- commitSizes(db.Stats())
 		}))

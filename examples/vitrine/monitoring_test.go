@@ -331,6 +331,7 @@ var events = map[string]map[string]string{
 		`vitrine_http_refused_total{reason="unavailable"}`:                      "1+12x40",
 		`vitrine_http_requests_total{code="503",method="GET",route="/healthz"}`: "1+12x40",
 	},
+	"VitrineStoreMoved":     {"vitrine_sqlite_moved": "1x40"},
 	"VitrineStorageFull":    {`vitrine_http_refused_total{reason="full"}`: "1x40"},
 	"VitrineDiskNearlyFull": {"vitrine_disk_free_bytes": "9000000000x40"},
 	"VitrineCopyOld":        {"vitrine_last_copy_timestamp_seconds": "-120000x40"},
