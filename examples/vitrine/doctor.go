@@ -156,7 +156,9 @@ func (r *checkup) ofFiles(db string) {
 		r.add("diskFree", d.free)
 		r.add("diskBytes", d.size)
 		r.add("readOnlyDisk", d.readOnly)
-		if !d.readOnly && d.nearlyFull() {
+		if d.readOnly {
+			r.fault(fmt.Errorf("the disk of %s is read-only: changes fail, and the server does not start again", db))
+		} else if d.nearlyFull() {
 			r.fault(fmt.Errorf("the disk of %s has %s left: files are refused, and all changes when it is full", db,
 				inUnits(d.free)))
 		}

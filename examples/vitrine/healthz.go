@@ -50,6 +50,9 @@ func healthz(f *flag.FlagSet) action {
 			return fmt.Errorf("%s answered %s: if the server has TLS, name its certificate with -tls-cert",
 				addr, response.Status)
 		}
+		if response.StatusCode == http.StatusServiceUnavailable {
+			return fmt.Errorf("%s answered %s: the log of the server says why", addr, response.Status)
+		}
 		if response.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s answered %s", addr, response.Status)
 		}
@@ -63,7 +66,8 @@ func healthz(f *flag.FlagSet) action {
 		case healthy:
 			return nil
 		case full: // a restart makes no room, and reads go on
-			p.complain(errors.New("healthz: the server refuses changes, since the store has no room: reads go on"))
+			p.complain(errors.New("healthz: the server refuses changes, or files alone, since the store has little or " +
+				"no room: reads go on"))
 			return nil
 		}
 		return fmt.Errorf("%s answered %q, not %s: another program may be listening there", addr, body, healthy)

@@ -119,7 +119,8 @@ func invite(f *flag.FlagSet) action {
 			"network of their own URN, and may create and delete components")
 	return func(ctx context.Context, p *program) (err error) {
 		if *name == "" && *urn == "" {
-			return usageError{errors.New("-name is missing: want the name of the person, such as 'Ann Smith'")}
+			return usageError{errors.New("want -name, the name of a new person, such as 'Ann Smith', or -urn, of one " +
+				"who is there")}
 		}
 		isNew := absent(*db)
 		s, err := p.openToFill(ctx, *db)

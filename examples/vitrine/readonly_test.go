@@ -176,7 +176,11 @@ func TestStoresThatCannotBeWrittenAreRead(t *testing.T) {
 		if !strings.Contains(want["reviews collections"], "review") {
 			t.Errorf("nothing was read: %q", want)
 		}
-		check("closed", r, pick(closed, ""))
+		alone := pick(closed, "")
+		check("closed", r, alone)
+		if out := r.run(t, alone, "doctor", "-db", "v.db"); strings.Contains(out.stdout, "is read-only") != r.mounted {
+			t.Errorf("%s: %+v", r.name, out)
+		}
 		check("killed", r, killed)
 		for _, command := range reading[:2] {
 			out := r.run(t, half, append(command, "-db", filepath.Join(half, "v.db"))...)

@@ -49,10 +49,11 @@ func token(f *flag.FlagSet) action {
 		if err := who.Check(); err != nil {
 			return usageError{errors.New(namesClaims.Replace(err.Error()))}
 		}
-		if err := checkDB(*db); err != nil {
-			return err
-		}
+		// A key file that is named needs no store.
 		if p.keyIsBeside(*db, *keyFile) {
+			if err := checkDB(*db); err != nil {
+				return err
+			}
 			if err := readStore(ctx, *db, func(storage.Store) error { return nil }); errors.Is(err, errNoStore) {
 				return exitError{fmt.Errorf("%w; or name a key file with -key-file", err), exitUsage}
 			} else if err != nil {
