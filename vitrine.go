@@ -7,7 +7,10 @@
 //	apps := appsvc.New(memory.New(), nil).As(vitrine.Caller{URN: network + ":user=me", Moderates: []string{network}})
 //	app, err := apps.CreateApp(ctx, appsvc.CreateAppRequest{Title: "Hello", Groups: []string{network}})
 //	if err == nil {
-//		app, err = apps.Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error { p.SetTitle("Hello again"); return nil })
+//		app, err = apps.Edit(ctx, app.ID, func(_ appsvc.App, p *appsvc.PatchBuilder) error {
+//			p.SetTitle("Hello again")
+//			return nil
+//		})
 //	}
 //	if err == nil {
 //		_, err = apps.PutTag(ctx, appsvc.PutTagRequest{AppID: app.ID, Name: "production", Version: app.Version})
@@ -694,8 +697,8 @@ func Holder(ctx context.Context, db storage.Store, rows, value string) (id strin
 	if space, name, _ := strings.Cut(rows, " "); space == "" || !strings.HasPrefix(name, "x/") ||
 		!strings.HasSuffix(name, "/") {
 		return "", &Error{Kind: ErrInvalid, Code: CodeInvalid, Reason: fmt.Sprintf(
-			"%.200q is not where Unique keeps rows: want the space, a blank, x/, and the name of the rows with a slash,"+
-				` as "apps x/slugs/" for Change.Rows("slugs")`, rows)}
+			"%.200q is not where Unique keeps rows: want the space, a blank, x/, and the name of the rows with a "+
+				`slash, as "apps x/slugs/" for Change.Rows("slugs")`, rows)}
 	}
 	err = db.View(ctx, func(r storage.Reader) error {
 		found, err := r.Get(ctx, rows+hash(value))

@@ -34,8 +34,10 @@ const (
 // nothing of a single review or its author. So the feed has the source and the id of a collection also after that was
 // erased, for Options.KeepChanges. In JSON it is
 //
-//	{"cursor": "…", "type": "reviews.changed", "at": 1700000000000, "by": {"urn": "urn:…"}, "network": "example.test", "action": "imported",
-//	 "collections": [{"source": "example.test", "id": "bGFtcA=="}], "collectionsTruncated": false, "created": 2, "updated": 0, "deleted": 0}
+//	{"cursor": "…", "type": "reviews.changed", "at": 1700000000000, "by": {"urn": "urn:…"},
+//	 "network": "example.test", "action": "imported",
+//	 "collections": [{"source": "example.test", "id": "bGFtcA=="}], "collectionsTruncated": false,
+//	 "created": 2, "updated": 0, "deleted": 0}
 type Event struct {
 	// goes into ChangesRequest.After, to read on after this entry; left out by adapters/webhook
 	Cursor string `json:"cursor,omitzero"`
