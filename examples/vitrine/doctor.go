@@ -43,10 +43,6 @@ func doctor(f *flag.FlagSet) action {
 			// It is printed, and may have a secret there.
 			return usageError{errors.New("-base-url: want an address such as https://host.example/app-service/v4")}
 		}
-		transport, err := trusting(*certificate)
-		if err != nil {
-			return err
-		}
 		r := &checkup{}
 		r.add("version", versionText())
 		r.add("system",
@@ -59,7 +55,7 @@ func doctor(f *flag.FlagSet) action {
 		} else {
 			r.ofFiles(*db)
 		}
-		err = readStore(ctx, *db, func(s storage.Store) error {
+		err := readStore(ctx, *db, func(s storage.Store) error {
 			if *base == "" {
 				kept, err := signin.Base(ctx, s)
 				r.fault(err)
@@ -68,9 +64,15 @@ func doctor(f *flag.FlagSet) action {
 			r.ofStore(ctx, s)
 			return nil
 		})
+		if _, _, unknown := lastCopy(*db); errors.Is(err, errNoStore) && inFile(*db) && unknown != nil {
+			err = fmt.Errorf("%w. If it was deleted, a server that still answers has it: save it before that stops", err)
+		}
 		r.fault(err)
 		r.ofKeys(p, *db, *keyFile)
-		r.ofServer(ctx, transport, *base)
+		transport, err := trusting(*certificate)
+		if r.fault(err); err == nil {
+			r.ofServer(ctx, transport, *base)
+		}
 		if err := r.print(p.stdout, *asJSON); err != nil {
 			return err
 		}

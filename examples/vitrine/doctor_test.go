@@ -70,6 +70,9 @@ func TestDoctor(t *testing.T) {
 		"host.invalid") {
 		t.Error(problems)
 	}
+	if _, problems := look(1, "-db", "v.db", "-tls-cert", "v.db"); !strings.Contains(problems, "no certificate") {
+		t.Error(problems)
+	}
 	// A local server that listens has no right certificate.
 	local := httptest.NewUnstartedServer(http.NotFoundHandler())
 	local.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -117,7 +120,7 @@ func TestDoctor(t *testing.T) {
 		problem string
 		knows   string // a fact that is there all the same
 	}{
-		"none.db":  {nil, "there is no store", "time"},
+		"none.db":  {nil, "a server that still answers has it", "time"},
 		"cut.db":   {text[:len(text)-4096], "and: vitrine restore -db cut.db COPY", "bytes"},
 		"holes.db": {append(slices.Clone(text[:len(text)/2]), make([]byte, len(text)/2)...), "damaged", "format"},
 		"other.db": {[]byte(strings.Repeat("no store. ", 1000)), "not a Vitrine store", "mode"},
