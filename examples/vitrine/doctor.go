@@ -25,6 +25,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/feed"
 	"github.com/vitrine-go/vitrine/storage"
 	"github.com/vitrine-go/vitrine/storage/postgres"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // doctor is the command doctor: it prints what somebody who helps with a server would ask for, nothing secret, and what
@@ -58,6 +59,9 @@ func doctor(f *flag.FlagSet) action {
 		err := readStore(ctx, *db, func(s storage.Store) error {
 			if *base == "" {
 				kept, err := signin.Base(ctx, s)
+				if sqlite.IsDamaged(err) {
+					return err // readStore adds what to do
+				}
 				r.fault(err)
 				*base = kept
 			}
@@ -102,7 +106,9 @@ func (r *checkup) add(name string, fact any) {
 func (r *checkup) fault(err error) {
 	if err != nil {
 		lines := strings.FieldsFunc(withUser(err), func(c rune) bool { return c == '\n' || c == '\t' })
-		r.faults = append(r.faults, strings.Join(lines, "; "))
+		if line := strings.Join(lines, "; "); !slices.Contains(r.faults, line) {
+			r.faults = append(r.faults, line)
+		}
 	}
 }
 

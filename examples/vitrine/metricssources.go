@@ -133,10 +133,11 @@ func (m *metrics) ofStore(s *roomy, name string) {
 			defer cancel()
 			return oneIf(s.look(ctx))
 		})
-	if d, ok := s.disk(); ok {
+	if _, ok := s.disk(); ok {
 		gauge(m, "vitrine_disk_free_bytes", "Room on the disk of the store that the process may take.",
 			func() int64 { now, _ := s.disk(); return now.free })
-		limit(m, "vitrine_disk_bytes", "Size of the disk of the store.", d.size)
+		gauge(m, "vitrine_disk_bytes", "Size of the disk of the store.",
+			func() int64 { now, _ := s.disk(); return now.size })
 	}
 	switch db := s.Store.(type) {
 	case *sqlite.DB:

@@ -90,26 +90,34 @@ func TestRestore(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "v.db"))
 	bad := append(text[:8192], make([]byte, 65536)...)
 	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "bad.db"), bad, 0o600),
-		os.Link(filepath.Join(dir, "v.db.copied"), filepath.Join(dir, "bad.db.copied")))
+		os.Link(filepath.Join(dir, "v.db.copied"), filepath.Join(dir, "bad.db.copied")),
+		// Too large to be read as a whole before it is opened.
+		os.WriteFile(filepath.Join(dir, "large.db"), append(text[:8192:8192], make([]byte, len(text)-8192)...), 0o600),
+		os.Truncate(filepath.Join(dir, "large.db"), 17<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mend := "the damaged file aside, stop the server, and: vitrine restore -db bad.db " + filepath.Join(dir, "one.db")
 	const dated = "vitrine-2026-01-02T030405Z.db"
 	for command, says := range map[string]string{
-		"serve -addr 127.0.0.1:0 -db bad.db": mend,
-		"check -db bad.db":                   mend,
-		"backup -db bad.db none":             mend,
-		"feed reset -db bad.db":              mend,
-		"restore -db one.db v.db":            "v.db is a store: want vitrine restore -db v.db one.db",
-		"restore -db " + dated + " v.db":     "v.db is a store: want ",
-		"restore -db v.db archive":           "archive is an archive, and no copy that backup has made: vitrine import",
-		"restore -db v.db empty.db":          "empty.db is empty: it is no whole copy",
-		"import -db other.db one.db":         "one.db is a store or a copy of one, and no archive: vitrine restore",
-		"backup -db v.db -keep 7d none":      "want a directory, and there is no none: make it, or mount its disk",
-		"backup -db v.db -keep 7d empty.db":  "want a directory, which empty.db is not",
+		"serve -addr 127.0.0.1:0 -db bad.db":                      mend,
+		"serve -addr 127.0.0.1:0 -db large.db -key-file v.db.key": "stop the server, and: vitrine restore -db large.db COPY",
+
+		"doctor -db large.db":               "vitrine restore -db large.db COPY",
+		"check -db bad.db":                  mend,
+		"backup -db bad.db none":            mend,
+		"feed reset -db bad.db":             mend,
+		"restore -db one.db v.db":           "v.db is a store: want vitrine restore -db v.db one.db",
+		"restore -db " + dated + " v.db":    "v.db is a store: want ",
+		"restore -db v.db archive":          "archive is an archive, and no copy that backup has made: vitrine import",
+		"restore -db v.db empty.db":         "empty.db is empty: it is no whole copy",
+		"import -db other.db one.db":        "one.db is a store or a copy of one, and no archive: vitrine restore",
+		"backup -db v.db -keep 7d none":     "want a directory, and there is no none: make it, or mount its disk",
+		"backup -db v.db -keep 7d empty.db": "want a directory, which empty.db is not",
 	} {
-		if out := run(t, dir, nil, strings.Fields(command)...); out.status == 0 || !strings.Contains(out.stderr, says) {
+		out := run(t, dir, nil, strings.Fields(command)...)
+		if out.status == 0 || !strings.Contains(out.stdout+out.stderr, says) ||
+			strings.HasPrefix(command, "serve") && out.status != 2 {
 			t.Errorf("%s: %+v", command, out)
 		}
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/vitrine-go/vitrine/internal/fault"
 	"github.com/vitrine-go/vitrine/reviews"
 	"github.com/vitrine-go/vitrine/storage"
+	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
 // server is the server of the command serve. open prepares it in steps, each of which needs those before it. run
@@ -75,7 +76,11 @@ func (s *server) open(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		s.check, s.bind, s.openStore, s.openAccess, s.openHandler, s.keepBase, s.openWebhooks,
 	} {
-		if err := step(ctx); err != nil {
+		err := step(ctx)
+		if sqlite.IsDamaged(err) { // another start would find the same file
+			return exitError{withCopy(s.db, err), exitUsage}
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -99,8 +99,7 @@ func openStore(ctx context.Context, db string, built func() error) (storage.Stor
 			return nil, err
 		}
 	}
-	s, err := sqlite.Open(db, nil)
-	return s, withCopy(db, err)
+	return sqlite.Open(db, nil)
 }
 
 // errNoStore is the error of a command that needs an existing store and finds none.
@@ -206,7 +205,8 @@ func (p *program) openToFill(ctx context.Context, db string) (storage.Store, err
 	if err := checkLost(db); err != nil {
 		return nil, err
 	}
-	return openStore(ctx, db, p.keyMaker(db, keyFile, ""))
+	s, err := openStore(ctx, db, p.keyMaker(db, keyFile, ""))
+	return s, withCopy(db, err)
 }
 
 // checkReached is checkDB for commands that open a store and are not serve. It also rejects memory:, since only the
