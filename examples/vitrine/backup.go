@@ -73,6 +73,7 @@ func backup(f *flag.FlagSet) action {
 // copyStore makes a copy with this name, calls check, and notes the time of the copy beside the store.
 func (p *program) copyStore(ctx context.Context, db, copied string, check func(copied string) error) error {
 	begun := time.Now()
+	_, before, _ := lastCopy(db) // "" if none is known
 	err := readStore(ctx, db, func(s storage.Store) error { return s.(*sqlite.DB).Backup(ctx, copied) })
 	if err == nil {
 		err = check(copied)
@@ -83,7 +84,10 @@ func (p *program) copyStore(ctx context.Context, db, copied string, check func(c
 	if err := noteCopy(db, copied, begun); err != nil {
 		p.complain(fmt.Errorf("backup: warning: the copy is there, but servers and doctor do not know of it: %w", err))
 	}
-	fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(withoutKeys(copied, db+".key")))
+	// A timer says it with its first copy alone.
+	if _, err := time.Parse(copyBegins+copyTime+copyEnds, filepath.Base(before)); err != nil {
+		fmt.Fprintf(p.stderr, "vitrine: %s\n", printable(withoutKeys(copied, db+".key")))
+	}
 	return nil
 }
 
