@@ -121,7 +121,7 @@ func TestRestore(t *testing.T) {
 			t.Errorf("%s: %+v", command, out)
 		}
 	}
-	wrong := map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite", "none/v.db": "its directory"}
+	wrong := map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite", "none/v.db": "by its whole path"}
 	for db, says := range wrong {
 		if out := run(t, dir, nil, "restore", "-db", db, "one.db"); out.status != 2 ||
 			!strings.Contains(out.stderr, says) {

@@ -232,6 +232,9 @@ func checkDB(db string) error {
 		return usageError{fmt.Errorf("-db: a store is not kept at %s:// addresses: %s", scheme, want)}
 	}
 	if _, err := os.Stat(filepath.Dir(db)); err != nil {
+		if !filepath.IsAbs(db) {
+			err = fmt.Errorf("%w: name the store by its whole path", err)
+		}
 		return exitError{fmt.Errorf("-db %s: its directory: %w", db, err), exitUsage}
 	}
 	return nil
