@@ -79,11 +79,11 @@ func TestArchivingWAL(t *testing.T) {
 	}
 }
 
-// The README's commands are for a shell, and they use each file of the directory.
+// The commands of both pages are for a shell, and they use each file of the directory.
 func TestCommandsOfTheCluster(t *testing.T) {
 	var commands strings.Builder
 	blocks := regexp.MustCompile("(?s)\n```sh\n(.*?)```\n")
-	for _, block := range blocks.FindAllStringSubmatch(deployed(t, "postgres/README.md"), -1) {
+	for _, block := range blocks.FindAllStringSubmatch(deployed(t, "postgres/README.md")+deployed(t, "postgresql.md"), -1) {
 		commands.WriteString(block[1])
 	}
 	check := exec.Command("sh", "-n")

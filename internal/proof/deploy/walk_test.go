@@ -117,18 +117,19 @@ has() {
 }
 create NotInTheArchive`},
 	"Restore an archive": {"", "has NotInTheArchive"},
-	"To a point in time": {"", `[ "$(ls /var/backups/postgresql/wal | wc -l)" -gt 1 ]
-create Moment
+	"To a point in time": {"", `[ "$(ls /var/backups/postgresql/wal | wc -l)" -gt 1 ]`},
+	"Restore a moment": {`create Moment
 sleep 1
 moment=$(date -u +'%F %T')
 sleep 1
 create TooLate
 sudo -u postgres psql -c 'SELECT pg_switch_wal()'
 install -d -o postgres /var/lib/postgresql /var/lib/postgresql/15
-sed -i "s/^recovery_target_time.*/recovery_target_time = '$moment+00'/" deploy/postgres/restore.conf
-(cd deploy/postgres; toAPointInTime)
-grep Moment /var/lib/postgresql/15/restored.archive
-[ "$(grep -c TooLate /var/lib/postgresql/15/restored.archive)" = 0 ]`},
+sed -i "s/^recovery_target_time.*/recovery_target_time = '$moment+00'/" deploy/postgres/restore.conf`,
+		`cmp /var/backups/vitrine/restored.archive "$(ls -t /var/backups/vitrine/*.archive | head -n 1)"
+grep Moment /var/backups/vitrine/restored.archive
+[ "$(grep -c TooLate /var/backups/vitrine/restored.archive)" = 0 ]
+rm /var/backups/vitrine/restored.archive`},
 	"Roll back on PostgreSQL": {`systemctl start vitrine-backup
 install -m 0755 vitrine /usr/local/bin/
 create NotInTheArchive`, `has NotInTheArchive
@@ -152,12 +153,6 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 	place := t.TempDir()
 	release(t, place)
 	var script strings.Builder
-	restore := regexp.MustCompile("(?ms)^```sh\n([^`]*recovery.signal[^`]*)```$").FindStringSubmatch(
-		deployed(t, "postgres/README.md"))
-	if restore == nil {
-		t.Fatal("the page of the cluster does not say how it is restored to a point in time")
-	}
-	fmt.Fprintf(&script, "toAPointInTime() {\n%s}\n", changed(t, restore[1], "2026-01-31", "$(date +%F)"))
 	script.WriteString("set -euo pipefail\ncd /srv\n" +
 		"! command -v go >/dev/null || { echo 'there is Go on this machine'; exit 1; }\n" +
 		"systemctl start nginx\n" + create) // as after apt-get install
@@ -176,7 +171,8 @@ func TestTheREADMECanBeFollowed(t *testing.T) {
 		}
 		fmt.Fprintf(&script, "echo '## %s'\n%s\n", s.title, around[s.title][0])
 		for _, block := range s.blocks {
-			block = strings.NewReplacer("linux_amd64", "linux_"+runtime.GOARCH, "\\\n", "").Replace(block)
+			block = strings.NewReplacer("linux_amd64", "linux_"+runtime.GOARCH, "\\\n", "",
+				"2026-01-31", "$(date +%F)").Replace(block)
 			for line := range strings.Lines(block) {
 				fmt.Fprintf(&script, "echo '$ %s'\n%s", strings.ReplaceAll(strings.TrimSpace(line), "'", `'\''`), line)
 			}
