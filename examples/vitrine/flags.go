@@ -190,8 +190,9 @@ func (p *program) inVariables(sentence string) string {
 	if p.ownStore != "" && strings.Contains(sentence, p.ownStore) && !strings.Contains(sentence, "-db") {
 		sentence += fmt.Sprintf(" (-db is %s here, since it was not given)", p.ownStore)
 	}
+	about, _, _ := strings.Cut(sentence, ": vitrine ") // a command at the end is to be copied, and has flags of its own
 	for _, name := range p.variables {
-		if regexp.MustCompile(`(^|[ (])-` + regexp.QuoteMeta(name) + `($|[^a-z-])`).MatchString(sentence) {
+		if regexp.MustCompile(`(^|[ (])-` + regexp.QuoteMeta(name) + `($|[^a-z-])`).MatchString(about) {
 			sentence += fmt.Sprintf(" (-%s comes from %s)", name, variable(name))
 		}
 	}

@@ -150,6 +150,10 @@ func TestABadValueNamesItsVariable(t *testing.T) {
 			t.Errorf("%s %s: %+v, want %q", c.environment, c.args, out, c.says)
 		}
 	}
+	const mend = "v.db is damaged: stop the server, and: vitrine restore -db v.db COPY"
+	if have := (&program{variables: []string{"db"}}).inVariables(mend); have != mend {
+		t.Errorf("the command cannot be copied from %q", have)
+	}
 }
 
 // A misspelt variable is told, once and without its value, which may be a secret. One environment may be for all
