@@ -125,7 +125,9 @@ sleep 1
 create TooLate
 sudo -u postgres psql -c 'SELECT pg_switch_wal()'
 install -d -o postgres /var/lib/postgresql /var/lib/postgresql/15
-sed -i "s/^recovery_target_time.*/recovery_target_time = '$moment+00'/" deploy/postgres/restore.conf`,
+# the log comes slowly, so that the server answers before it has come to the moment
+sed -i -e "s/^recovery_target_time.*/recovery_target_time = '$moment+00'/" -e "s/= 'cp /= 'sleep 1; cp /" \
+	deploy/postgres/restore.conf`,
 		`cmp /var/backups/vitrine/restored.archive "$(ls -t /var/backups/vitrine/*.archive | head -n 1)"
 grep Moment /var/backups/vitrine/restored.archive
 [ "$(grep -c TooLate /var/backups/vitrine/restored.archive)" = 0 ]
