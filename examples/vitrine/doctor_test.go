@@ -218,6 +218,14 @@ func TestDoctorOfPostgres(t *testing.T) {
 	look(db, "archiving of WAL failed at 20", nil)
 	set("archive_command = true")
 	look(db, "", nil)
+	set("archive_command = '/none'")
+	do("SELECT pg_sleep(1)") // until the archiver knows
+	for range 6 {
+		do("SELECT pg_switch_wal() FROM pg_create_restore_point('any')")
+	}
+	look(db, "segments of WAL wait to be archived", nil)
+	set("archive_command = true")
+	look(db, "", nil)
 	set("autovacuum = off")
 	look(db, "autovacuum is off", nil)
 	do(`ALTER TABLE vitrine_record SET (autovacuum_enabled = off);

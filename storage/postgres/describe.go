@@ -54,10 +54,12 @@ func when(t *time.Time) string {
 func (d *description) server(ctx context.Context, tx pgx.Tx) error {
 	var release, autovacuum, waits, archive string
 	var used, most int64
-	var standby bool
+	var standby, behind bool
 	var replayed, archived, failed *time.Time
 	var senders []string
-	// A role outside of pg_monitor sees that a standby is there, and nothing else of it.
+	// A role outside of pg_monitor sees that a standby is there, and nothing else of it. The last column tells whether
+	// four whole segments of the WAL came after the last one that was archived: a name has a timeline, the upper half of
+	// the position, and the number of the segment within that. Archiving without a result is given ten minutes.
 	const sql = `SELECT current_setting('server_version'), current_setting('autovacuum'),
 			current_setting('synchronous_standby_names'), current_setting('archive_mode'),
 			(SELECT sum(numbackends)::int8 FROM pg_stat_database),
@@ -65,10 +67,16 @@ func (d *description) server(ctx context.Context, tx pgx.Tx) error {
 			pg_is_in_recovery(), pg_last_xact_replay_timestamp(), last_archived_time, last_failed_time,
 			ARRAY(SELECT concat_ws(' ', application_name, state, sync_state, pg_size_pretty(pg_wal_lsn_diff(
 				CASE WHEN pg_is_in_recovery() THEN pg_last_wal_receive_lsn() ELSE pg_current_wal_lsn() END,
-				replay_lsn)) || ' behind') FROM pg_stat_replication ORDER BY 1)
-		FROM pg_stat_archiver`
+				replay_lsn)) || ' behind') FROM pg_stat_replication ORDER BY 1),
+			current_setting('archive_mode') <> 'off' AND CASE
+				WHEN pg_is_in_recovery() OR last_archived_wal !~ '^[0-9A-F]{24}' THEN false
+				WHEN last_archived_wal IS NULL THEN pg_postmaster_start_time() < now() - interval '10 minutes'
+				ELSE pg_current_wal_lsn() - '0/0' >= segment * 5 +
+					('x' || substr(last_archived_wal, 9, 8))::bit(32)::int8 * 4294967296 +
+					('x' || substr(last_archived_wal, 17, 8))::bit(32)::int8 * segment END
+		FROM pg_stat_archiver, pg_size_bytes(current_setting('wal_segment_size')) segment`
 	err := tx.QueryRow(ctx, sql).Scan(&release, &autovacuum, &waits, &archive, &used, &most, &standby, &replayed,
-		&archived, &failed, &senders)
+		&archived, &failed, &senders, &behind)
 	if err != nil {
 		return err
 	}
@@ -99,6 +107,8 @@ func (d *description) server(ctx context.Context, tx pgx.Tx) error {
 	d.fact("lastCopy", copied)
 	if failed != nil && (archived == nil || failed.After(*archived)) {
 		d.wrong(fmt.Errorf("archiving of WAL failed at %s: the log of the database server says why", when(failed)))
+	} else if behind { // a command that is not found counts as no failure
+		d.wrong(errors.New("segments of WAL wait to be archived: the log of the database server says why"))
 	}
 	return nil
 }
