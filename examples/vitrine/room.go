@@ -13,7 +13,7 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// roomy is the store of a server. It knows whether updates find room. On a disk that is nearly full it keeps the bytes
+// roomy is the store of a server, or of an import. It knows whether updates find room. On a disk that is nearly full it keeps the bytes
 // of files out, so that everything else can still be changed: what is deleted needs room in the log at first.
 type roomy struct {
 	storage.Store

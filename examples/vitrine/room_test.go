@@ -105,6 +105,22 @@ func TestAFullDisk(t *testing.T) {
 		ids = append(ids, id)
 	}
 	health(full)
+	other := t.TempDir() // on another disk
+	inside := func(command ...string) (string, error) {
+		c := exec.Command("nsenter", append([]string{"-t", fmt.Sprint(s.Pid()), "-U", "-m", "--preserve-credentials",
+			self}, command...)...)
+		c.Env = append(env, programVariable+"=1")
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	pdf := filepath.Join(other, "large.pdf")
+	if err := os.WriteFile(pdf, []byte("%PDF-1.4\n"+strings.Repeat("large", 20_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := inside("assets", "import", "-db", filepath.Join(dir, "v.db"), "-network", "example.test",
+		pdf); err == nil || !strings.Contains(said, "the disk is nearly full") {
+		t.Errorf("an import when files are refused: %v: %s", err, said)
+	}
 	if status, _ := ask("GET", "/apps/", "", ""); status != 200 {
 		t.Errorf("reading when files are refused: %d", status)
 	}
@@ -123,8 +139,12 @@ func TestAFullDisk(t *testing.T) {
 		}
 	}
 	health(fine)
-	other := filepath.Join(disk, "other")
-	filler, err := os.Create(other)
+	copied := filepath.Join(other, "copy.db")
+	if said, err := inside("backup", "-db", filepath.Join(dir, "v.db"), copied); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	filling := filepath.Join(disk, "filling")
+	filler, err := os.Create(filling)
 	if err == nil {
 		_, err = io.CopyN(filler, strings.NewReader(strings.Repeat("full", 8<<20)), 32<<20)
 	}
@@ -137,14 +157,14 @@ func TestAFullDisk(t *testing.T) {
 		}
 	}
 	health(full)
-	backup := exec.Command("nsenter", "-t", fmt.Sprint(s.Pid()), "-U", "-m", "--preserve-credentials", self, "backup",
-		"-db", filepath.Join(dir, "v.db"), filepath.Join(dir, "copy.db"))
-	backup.Env = append(env, programVariable+"=1")
-	said, err := backup.CombinedOutput()
-	if err == nil || !strings.Contains(string(said), "there is no room for a copy on the disk of "+dir) {
-		t.Errorf("a copy onto a full disk: %v: %s", err, said)
+	for _, command := range [][]string{{"backup", "-db", filepath.Join(dir, "v.db"), filepath.Join(dir, "copy.db")},
+		{"restore", "-db", filepath.Join(dir, "restored.db"), copied}} {
+		said, err := inside(command...)
+		if err == nil || !strings.Contains(said, "there is no room for a copy on the disk of "+dir) {
+			t.Errorf("%s on a full disk: %v: %s", command[0], err, said)
+		}
 	}
-	if err := os.Remove(other); err != nil {
+	if err := os.Remove(filling); err != nil {
 		t.Fatal(err)
 	}
 	health(fine)

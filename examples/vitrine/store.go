@@ -196,7 +196,8 @@ func openToCompare(ctx context.Context, db string) (storage.Store, error) {
 	return s, err
 }
 
-// openToFill opens a store for a command that adds data, and builds it, with its key, if it does not exist.
+// openToFill opens a store for a command that adds data, and builds it, with its key, if it does not exist. As in a
+// server, files are refused while the disk is nearly full.
 func (p *program) openToFill(ctx context.Context, db string) (storage.Store, error) {
 	if err := checkReached(db); err != nil {
 		return nil, err
@@ -206,7 +207,10 @@ func (p *program) openToFill(ctx context.Context, db string) (storage.Store, err
 		return nil, err
 	}
 	s, err := openStore(ctx, db, p.keyMaker(db, keyFile, ""))
-	return s, withCopy(db, err)
+	if err != nil {
+		return nil, withCopy(db, err)
+	}
+	return newRoomy(s, db), nil
 }
 
 // checkReached is checkDB for commands that open a store and are not serve. It also rejects memory:, since only the

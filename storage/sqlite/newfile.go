@@ -37,11 +37,7 @@ func Build(path string, fill func(*DB) error) error {
 func (db *DB) Backup(ctx context.Context, path string) error {
 	err := db.View(ctx, func(storage.Reader) error { // returns ErrClosed if the store is closed
 		return putWhole(path, func(tmp string) error {
-			err := db.store.copyTo(ctx, tmp)
-			if isFull(err) { // View would say that the store is full
-				err = fmt.Errorf("there is no room for a copy on the disk of %s: %v", path, err)
-			}
-			return err
+			return db.store.copyTo(ctx, tmp)
 		})
 	})
 	switch {
@@ -71,6 +67,9 @@ func (s *store) copyTo(ctx context.Context, path string) error {
 // of its pages.
 func (c *conn) copyTo(ctx context.Context, path string) error {
 	_, err := c.raw.(driver.ExecerContext).ExecContext(ctx, "VACUUM INTO $1", named([]any{path}))
+	if isFull(err) { // it is not the store that is full, as View would say
+		err = fmt.Errorf("there is no room for a copy on the disk of %s: %v", filepath.Dir(path), err)
+	}
 	if err != nil {
 		return errors.Join(ctx.Err(), err)
 	}

@@ -54,6 +54,17 @@ func TestUnitsAreNotGivenUp(t *testing.T) {
 	}
 }
 
+// Litestream stops and starts with the service, since it would go on reading the file of a store that was replaced.
+func TestLitestreamFollowsTheService(t *testing.T) {
+	unit := map[string][]string{}
+	readUnit(deployed(t, "vitrine-litestream.service"), unit)
+	for _, name := range []string{"PartOf", "WantedBy"} {
+		if got := strings.Join(unit[name], " "); got != "vitrine.service" {
+			t.Errorf("%s=%s, want vitrine.service", name, got)
+		}
+	}
+}
+
 // The program runs with the system calls, the kinds of sockets and the memory that its unit allows.
 func TestTheUnitForbidsNothingThatIsUsed(t *testing.T) {
 	t.Parallel()

@@ -88,16 +88,14 @@ var around = map[string][2]string{
 	"Caddy": {"systemctl stop nginx; sed -i 's/# tls /tls /' deploy/Caddyfile",
 		scripted + "; systemctl stop caddy; chgrp vitrine /etc/vitrine/tls/key.pem"},
 	"HAProxy": {"", "systemctl stop haproxy"},
-	"No proxy": {"cp -p /etc/vitrine/vitrine.env /srv/",
-		"cp -p /srv/vitrine.env /etc/vitrine/; rm -r /etc/systemd/system/vitrine.service.d; systemctl restart " +
-			"vitrine; systemctl start nginx"},
+	"No proxy": {"cp /etc/vitrine/vitrine.env /srv/", // and back, with the settings of before
+		"cmp /srv/vitrine.env /etc/vitrine/vitrine.env; systemctl start nginx"},
 	"Deleted under the service": {"create Rescued; rm /var/lib/vitrine/vitrine.db*",
 		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Rescued* ]]`},
 	"When something is wrong": {"echo '127.0.0.1 apps.example.test' >>/etc/hosts", ""},
 	"Backup":                  {"create Before", `curl -s http://127.0.0.1:9464/metrics | grep '^vitrine_last_copy_.* [1-9]'`},
 	"Continuous backup":       {"create Moment", "sleep 2; systemctl stop vitrine-litestream"},
-	"Restore to a point in time": {"", `systemctl stop vitrine-litestream
-apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+	"Restore to a point in time": {"", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
 [[ $apps == *Moment* ]]
 rm -f /var/lib/vitrine/vitrine.db.before-*`},
 	"Restore": {"create After", restored},
