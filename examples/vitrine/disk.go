@@ -15,9 +15,11 @@ type disk struct {
 	readOnly   bool
 }
 
-// nearlyFull reports whether the disk has less than 64 MiB, which the log of a store may need, or than half of a small
-// disk.
-func (d disk) nearlyFull() bool { return d.free < min(64<<20, d.size/2) }
+// reserve is the room that the log of a store may need: 64 MiB, or half of a small disk.
+func (d disk) reserve() int64 { return min(64<<20, d.size/2) }
+
+// nearlyFull reports whether the disk has less than the reserve.
+func (d disk) nearlyFull() bool { return d.free < d.reserve() }
 
 // diskNear is diskOf for the directory of a store. It follows a symbolic link to the store.
 func diskNear(db string) (disk, bool) {

@@ -167,8 +167,8 @@ func (r *checkup) ofFiles(db string) {
 		if d.readOnly {
 			r.fault(fmt.Errorf("the disk of %s is read-only: changes fail, and the server does not start again", db))
 		} else if d.nearlyFull() {
-			r.fault(fmt.Errorf("the disk of %s has %s left: files are refused, and all changes when it is full", db,
-				inUnits(d.free)))
+			r.fault(fmt.Errorf("the disk of %s has %s left: files are refused until others are deleted, and all changes "+
+				"when it is full", db, inUnits(d.free)))
 		}
 	}
 	if made, copied, err := lastCopy(db); err == nil {

@@ -13,8 +13,10 @@ import (
 	"github.com/vitrine-go/vitrine/storage/sqlite"
 )
 
-// roomy is the store of a server, or of an import. It knows whether updates find room. On a disk that is nearly full it keeps the bytes
-// of files out, so that everything else can still be changed: what is deleted needs room in the log at first.
+// roomy is the store of a server, or of an import. It knows whether updates find room. On a disk that is nearly full it
+// keeps the bytes of files out, so that everything else can still be changed: what is deleted needs room in the log at
+// first. What was deleted from the file of the store is room for others, as long as the disk has a quarter of the
+// reserve for the log.
 type roomy struct {
 	storage.Store
 	disk func() (disk, bool) // of the store; ok is false if nobody knows
@@ -38,14 +40,31 @@ func newRoomy(s storage.Store, db string) *roomy {
 func (r *roomy) Update(
 	ctx context.Context, space string, o storage.UpdateOptions, fn func(storage.Tx) error,
 ) error {
-	do := fn // the spaces that assets.FileBytes names have the bytes of files
+	do, found := fn, false // the spaces that assets.FileBytes names have the bytes of files
 	if strings.HasPrefix(space, "files/") && r.nearlyFull() {
-		do = func(t storage.Tx) error { return fn(sparing{t}) }
+		do = func(t storage.Tx) error {
+			var deleted int64 // bytes that are free in the file, which does not shrink
+			own, err := sqlite.SQL(t)
+			if err == nil {
+				err = own.QueryRow("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size").
+					Scan(&deleted)
+			}
+			if err != nil {
+				return err
+			}
+			d, _ := r.disk()
+			if found = d.free >= d.reserve()/4 && d.free+deleted >= d.reserve(); !found {
+				t = sparing{t}
+			}
+			return fn(t)
+		}
 	}
 	err := r.Store.Update(ctx, space, o, do)
 	if errors.Is(err, storage.ErrFull) {
 		r.last.Store(time.Now().UnixNano())
 		r.full.Store(true)
+	} else if err == nil && found {
+		r.full.Store(false)
 	}
 	return err
 }

@@ -339,9 +339,8 @@ func (s *server) announce(connections int) {
 			"of a host", "base-url", s.baseURL)
 	}
 	if d, ok := s.store.disk(); ok && d.nearlyFull() {
-		s.log.Warn("the disk of the store is nearly full: files that are uploaded are refused with 507, and all "+
-			"changes when it is full; reads go on",
-			"free", inUnits(d.free))
+		s.log.Warn("the disk of the store is nearly full: files that are uploaded are refused with 507 until "+
+			"others are deleted, and all changes when it is full; reads go on", "free", inUnits(d.free))
 	}
 	s.log.Info("started", "version", versionText(), "store", shown(s.db),
 		"keys", strings.Join(s.tokens.Load().KeyIDs(), " "), "address", s.listener.Addr().String(),

@@ -223,17 +223,23 @@ func checkReached(db string) error {
 	return checkDB(db)
 }
 
-// checkDB returns an error for a value of -db that names no store which this program could open or build. It opens
-// nothing.
-func checkDB(db string) error {
+// checkKind returns an error for a value of -db that names a store of no kind which this program has.
+func checkKind(db string) error {
 	const want = "want the path of a SQLite file, " + inMemory + " or a postgres:// URL"
 	switch scheme, _, isURL := strings.Cut(db, "://"); {
 	case db == "":
 		return usageError{errors.New("-db: must not be empty: " + want)}
-	case !inFile(db):
-		return nil
-	case isURL && !strings.ContainsRune(scheme, filepath.Separator):
+	case inFile(db) && isURL && !strings.ContainsRune(scheme, filepath.Separator):
 		return usageError{fmt.Errorf("-db: a store is not kept at %s:// addresses: %s", scheme, want)}
+	}
+	return nil
+}
+
+// checkDB returns an error for a value of -db that names no store which this program could open or build. It opens
+// nothing.
+func checkDB(db string) error {
+	if err := checkKind(db); err != nil || !inFile(db) {
+		return err
 	}
 	if _, err := os.Stat(filepath.Dir(db)); err != nil {
 		if !filepath.IsAbs(db) {

@@ -49,8 +49,10 @@ func token(f *flag.FlagSet) action {
 		if err := who.Check(); err != nil {
 			return usageError{errors.New(namesClaims.Replace(err.Error()))}
 		}
-		// A key file that is named needs no store.
-		if p.keyIsBeside(*db, *keyFile) {
+		if err := checkKind(*db); err != nil {
+			return err
+		}
+		if p.keyIsBeside(*db, *keyFile) { // a key that is given needs no store
 			if err := checkDB(*db); err != nil {
 				return err
 			}
