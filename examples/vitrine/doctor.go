@@ -69,7 +69,8 @@ func doctor(f *flag.FlagSet) action {
 			return nil
 		})
 		if _, _, unknown := lastCopy(*db); errors.Is(err, errNoStore) && inFile(*db) && unknown != nil {
-			err = fmt.Errorf("%w. If it was deleted, a server that still answers has it: save it before that stops", err)
+			err = fmt.Errorf("%w. If it was deleted, a server that still answers has it: save it before that stops",
+				err)
 		}
 		r.fault(err)
 		r.ofKeys(p, *db, *keyFile)
@@ -167,8 +168,8 @@ func (r *checkup) ofFiles(db string) {
 		if d.readOnly {
 			r.fault(fmt.Errorf("the disk of %s is read-only: changes fail, and the server does not start again", db))
 		} else if d.nearlyFull() {
-			r.fault(fmt.Errorf("the disk of %s has %s left: files are refused until others are deleted, and all changes "+
-				"when it is full", db, inUnits(d.free)))
+			r.fault(fmt.Errorf("the disk of %s has %s left: files are refused until others are deleted, and all "+
+				"changes when it is full", db, inUnits(d.free)))
 		}
 	}
 	if made, copied, err := lastCopy(db); err == nil {

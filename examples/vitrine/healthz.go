@@ -66,8 +66,8 @@ func healthz(f *flag.FlagSet) action {
 		case healthy:
 			return nil
 		case full: // a restart makes no room, and reads go on
-			p.complain(errors.New("healthz: the server refuses changes, or files alone, since the store has little or " +
-				"no room: reads go on"))
+			p.complain(errors.New("healthz: the server refuses changes, or files alone, since the store has little " +
+				"or no room: reads go on"))
 			return nil
 		}
 		return fmt.Errorf("%s answered %q, not %s: another program may be listening there", addr, body, healthy)

@@ -148,7 +148,8 @@ func TestTheFirstPersonIsInvited(t *testing.T) {
 	if got := again.visitor().send("GET", "/x/signin", "", 200); !strings.Contains(got, `"people":true`) {
 		t.Errorf("after a restart: %s", got)
 	}
-	if out := run(t, dir, nil, "invite", "-db", "v.db", "-urn", ""); !strings.Contains(out.stderr, "or -urn, of one who is there") {
+	out = run(t, dir, nil, "invite", "-db", "v.db", "-urn", "")
+	if !strings.Contains(out.stderr, "or -urn, of one who is there") {
 		t.Errorf("no URN: %+v", out)
 	}
 	for _, wrong := range [][]string{

@@ -100,9 +100,9 @@ func TestRestore(t *testing.T) {
 	mend := "the damaged file aside, stop the server, and: vitrine restore -db bad.db " + filepath.Join(dir, "one.db")
 	const dated = "vitrine-2026-01-02T030405Z.db"
 	for command, says := range map[string]string{
-		"serve -addr 127.0.0.1:0 -db bad.db":                      mend,
-		"serve -addr 127.0.0.1:0 -db large.db -key-file v.db.key": "stop the server, and: vitrine restore -db large.db COPY",
-
+		"serve -addr 127.0.0.1:0 -db bad.db": mend,
+		"serve -addr 127.0.0.1:0 -db large.db -key-file v.db.key": "" +
+			"stop the server, and: vitrine restore -db large.db COPY",
 		"doctor -db large.db":               "vitrine restore -db large.db COPY",
 		"check -db bad.db":                  mend,
 		"backup -db bad.db none":            mend,
@@ -121,7 +121,8 @@ func TestRestore(t *testing.T) {
 			t.Errorf("%s: %+v", command, out)
 		}
 	}
-	wrong := map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite", "none/v.db": "by its whole path"}
+	wrong := map[string]string{"memory:": "memory:", "postgres://127.0.0.1:1/x": "SQLite",
+		"none/v.db": "by its whole path"}
 	for db, says := range wrong {
 		if out := run(t, dir, nil, "restore", "-db", db, "one.db"); out.status != 2 ||
 			!strings.Contains(out.stderr, says) {

@@ -37,7 +37,8 @@ func TestTokenFlags(t *testing.T) {
 	} {
 		before := time.Now().Truncate(time.Second)
 		out := run(t, dir, nil,
-			append([]string{"token", "-db", "none/v.db", "-key-file", "key", "-urn", user}, strings.Fields(c.args)...)...)
+			append([]string{"token", "-db", "none/v.db", "-key-file", "key", "-urn", user},
+				strings.Fields(c.args)...)...)
 		after := time.Now()
 		if out.status != 0 || out.stderr != "" {
 			t.Errorf("%s: %+v", c.args, out)
