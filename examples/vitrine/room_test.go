@@ -30,7 +30,7 @@ func TestAFullDisk(t *testing.T) {
 	token := newToken(t, dir, env)
 	s, err := process.StartServer(append(env, programVariable+"=1"), "unshare", "--map-root-user", "--mount", "sh",
 		"-c",
-		`mount -t tmpfs -o size=24m none "$0" && exec "$@"`, dir, self, "serve", "-db", filepath.Join(dir, "v.db"),
+		`mount -t tmpfs -o size=48m none "$0" && exec "$@"`, dir, self, "serve", "-db", filepath.Join(dir, "v.db"),
 		"-addr", "127.0.0.1:0")
 	if err != nil && os.Getenv("VITRINE_CI") == "" {
 		t.Skipf("no file system can be mounted here: %v", err)
@@ -93,18 +93,6 @@ func TestAFullDisk(t *testing.T) {
 	}
 	const fine, full = `{"status":"ok"}`, `{"status":"ok","writes":"full"}`
 	health(fine)
-	var ids []string
-	for n := 0; ; n++ {
-		id, status := upload(fmt.Sprintf("file%d.pdf", n), 100_000)
-		if status == 507 && n > 3 {
-			break
-		}
-		if status != 200 || n > 50 {
-			t.Fatalf("file %d: %d", n, status)
-		}
-		ids = append(ids, id)
-	}
-	health(full)
 	other := t.TempDir() // on another disk
 	inside := func(command ...string) (string, error) {
 		c := exec.Command("nsenter", append([]string{"-t", fmt.Sprint(s.Pid()), "-U", "-m", "--preserve-credentials",
@@ -113,52 +101,14 @@ func TestAFullDisk(t *testing.T) {
 		out, err := c.CombinedOutput()
 		return string(out), err
 	}
-	pdf := filepath.Join(other, "large.pdf")
-	if err := os.WriteFile(pdf, []byte("%PDF-1.4\n"+strings.Repeat("large", 20_000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if said, err := inside("assets", "import", "-db", filepath.Join(dir, "v.db"), "-network", "example.test",
-		pdf); err == nil || !strings.Contains(said, "the disk is nearly full") {
-		t.Errorf("an import when files are refused: %v: %s", err, said)
-	}
-	if status, _ := ask("GET", "/apps/", "", ""); status != 200 {
-		t.Errorf("reading when files are refused: %d", status)
-	}
-	if status := create(); status != 201 {
-		t.Errorf("creating an app when files are refused: %d", status)
-	}
-	// The disk gets no room from what is removed, since the file of the store does not shrink.
-	var room syscall.Statfs_t
-	if err := syscall.Statfs(disk, &room); err != nil {
-		t.Fatal(err)
-	}
-	taken := make([]byte, max(0, int64(room.Bavail)*room.Bsize-6<<20))
-	if err := os.WriteFile(filepath.Join(disk, "taken"), taken, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	remove := `{"remove":["` + strings.Join(ids, `","`) + `"]}`
-	if status, text := ask("POST", library+"/assets", "application/json", remove); status != 200 {
-		t.Fatalf("removing: %d %s", status, text)
-	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Second) { // the bytes are deleted a few seconds later
-		if _, status := upload("later.pdf", 100_000); status == 200 {
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("nothing can be added after files were removed: %d", status)
-		}
-	}
-	health(fine)
 	copied := filepath.Join(other, "copy.db")
 	if said, err := inside("backup", "-db", filepath.Join(dir, "v.db"), copied); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	if err := os.Remove(filepath.Join(disk, "taken")); err != nil {
-		t.Fatal(err)
-	}
 	filling := filepath.Join(disk, "filling")
 	filler, err := os.Create(filling)
 	if err == nil {
-		_, err = io.CopyN(filler, strings.NewReader(strings.Repeat("full", 8<<20)), 32<<20)
+		_, err = io.CopyN(filler, strings.NewReader(strings.Repeat("full", 13<<20)), 52<<20)
 	}
 	if !errors.Is(err, syscall.ENOSPC) || filler.Close() != nil {
 		t.Fatalf("the disk is not full: %v", err)
@@ -183,6 +133,57 @@ func TestAFullDisk(t *testing.T) {
 	if status := create(); status != 201 {
 		t.Errorf("creating when there is room: %d", status)
 	}
+	var ids []string
+	for n := 0; ; n++ {
+		id, status := upload(fmt.Sprintf("file%d.pdf", n), 100_000)
+		if status == 507 && n > 3 {
+			break
+		}
+		if status != 200 || n > 50 {
+			t.Fatalf("file %d: %d", n, status)
+		}
+		ids = append(ids, id)
+	}
+	health(full)
+	pdf := filepath.Join(other, "large.pdf")
+	if err := os.WriteFile(pdf, []byte("%PDF-1.4\n"+strings.Repeat("large", 20_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := inside("assets", "import", "-db", filepath.Join(dir, "v.db"), "-network", "example.test",
+		pdf); err == nil || !strings.Contains(said, "the disk is nearly full") {
+		t.Errorf("an import when files are refused: %v: %s", err, said)
+	}
+	if status, _ := ask("GET", "/apps/", "", ""); status != 200 {
+		t.Errorf("reading when files are refused: %d", status)
+	}
+	if status := create(); status != 201 {
+		t.Errorf("creating an app when files are refused: %d", status)
+	}
+	remove := `{"remove":["` + strings.Join(ids[:len(ids)/2], `","`) + `"]}`
+	if status, text := ask("POST", library+"/assets", "application/json", remove); status != 200 {
+		t.Fatalf("removing: %d %s", status, text)
+	}
+	taken, err := os.Create(filepath.Join(disk, "taken"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Second) { // the bytes are deleted a few seconds later
+		// The disk has no more room than before, since the file of the store does not shrink, and the log gives none.
+		var room syscall.Statfs_t
+		if err := syscall.Statfs(disk, &room); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := taken.Write(make([]byte, max(0, int64(room.Bavail)*room.Bsize-18<<20))); err != nil {
+			t.Fatal(err)
+		}
+		if _, status := upload("later.pdf", 100_000); status == 200 {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("nothing can be added after files were removed: %d", status)
+		}
+	}
+	health(fine)
 }
 
 // A service whose file is gone takes no changes that would be lost, and says so.
