@@ -125,7 +125,7 @@ func TestDoctor(t *testing.T) {
 		"holes.db": {append(slices.Clone(text[:len(text)/2]), make([]byte, len(text)/2)...), "damaged", "format"},
 		"other.db": {[]byte(strings.Repeat("no store. ", 1000)), "not a Vitrine store", "mode"},
 		"newer.db": {newer, "of a newer version: its format is 102", "format"},
-		"empty.db": {[]byte{}, "is empty", "bytes"},
+		"empty.db": {[]byte{}, "it is empty; if there never was a store", "bytes"},
 	} {
 		if c.content != nil {
 			if err := os.WriteFile(filepath.Join(dir, name), c.content, 0o600); err != nil {

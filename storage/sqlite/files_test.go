@@ -84,7 +84,7 @@ func TestFilesThatAreNoStoreAreRefusedAndStayAsTheyAre(t *testing.T) {
 	}{
 		{"a file of another program", guests, `it holds the tables "guests"`},
 		{"a text", bytes.Repeat([]byte("text "), 3000), "not a Vitrine store"},
-		{"an empty file", nil, "is empty"},
+		{"an empty file", nil, "is damaged: it is empty"},
 		{"a newer format", header(63, format+1), "is of a newer version"},
 		{"no format", header(63, 0), "is damaged"},
 		{"a store of v0.1.0", header(63, 12), "and make a store of it with v0.2.0 (vitrine import "},
