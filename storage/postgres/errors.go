@@ -71,7 +71,7 @@ func tell(err error) error {
 	do := ""
 	switch refused.Code {
 	case "28P01":
-		do = "check the user and the password, which PGPASSWORD or the file of PGPASSFILE may have"
+		do = "check the user and the password, which the address, PGPASSWORD or the file of PGPASSFILE has"
 	case "28000": // no such role, or pg_hba.conf does not let it in
 		do = "check the user and the database of the address, and what pg_hba.conf lets in"
 	case "3D000":
