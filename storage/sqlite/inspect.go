@@ -38,7 +38,8 @@ func inspect(path string, busy time.Duration, reading bool) error {
 		case !before.Mode().IsRegular():
 			return fmt.Errorf("%s is not a file", path)
 		case before.Size() == 0:
-			return fmt.Errorf("%s %w: it is empty; if there never was a store, remove it, and one is built", path, errDamaged)
+			return fmt.Errorf("%s %w: it is empty; if there never was a store, remove it, and one is built", path,
+				errDamaged)
 		case before.Mode().Perm()&0o222 == 0 && !reading:
 			return fmt.Errorf("%s is read-only: a store must be writable", path)
 		}
