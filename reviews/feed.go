@@ -30,9 +30,9 @@ const (
 )
 
 // Event is an entry of the feed of changes of a network: what one transaction of Import or Delete has changed, written
-// in the same transaction. A large import has several transactions. It names collections and counts reviews, and has
-// nothing of a single review or its author. So the feed has the source and the id of a collection also after that was
-// erased, for Options.KeepChanges. In JSON it is
+// in the same transaction. A large import has several transactions. It names collections and counts reviews, and tells
+// nothing of a single review or its author. The source and the id of a collection stay in the feed after it was erased,
+// for Options.KeepChanges. In JSON it is
 //
 //	{"cursor": "…", "type": "reviews.changed", "at": 1700000000000, "by": {"urn": "urn:…"},
 //	 "network": "example.test", "action": "imported",

@@ -40,7 +40,7 @@ type Problem struct {
 	Message  string   `json:"message"` // what is wrong and what would be right
 
 	// Collection and Review are the ids of the collection and of the review that contain the problem. They are "" if
-	// there is none, or if the id is no string. A line that is not JSON has the id of the collection if that comes
+	// there is none, or if the id is not a string. A line that is not JSON has the id of the collection if that comes
 	// before the fault, but no id of a review. An id of more than 256 bytes is cut and ends with "…".
 	Collection string `json:"collection,omitzero"`
 	Review     string `json:"review,omitzero"`

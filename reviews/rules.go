@@ -66,8 +66,8 @@ type Rule struct {
 //
 // A JSON array may have an element on each line, with a comma after every element but the last. The last element alone
 // looks like a record of NDJSON. So in a file that begins with [, the first record after a line that is a JSON value
-// and a comma does not count as a record. If a further record follows, the file is no JSON array, and the line that did
-// not count is an error. It is reported unless file-kind was reported before.
+// and a comma does not count as a record. If a further record follows, the file is not a JSON array, and the line that
+// did not count is an error. It is reported unless file-kind was reported before.
 //
 // A file that is empty, or has only blank lines, gets the warning file-empty.
 func Rules() []Rule {

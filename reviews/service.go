@@ -26,8 +26,8 @@ import (
 // # What is stored
 //
 //   - The content of a record is its members and their values. White space, the order of members and the escapes of a
-//     string are not part of it: they are not kept, and changing them is no update. Whether a member is absent, null or
-//     empty is part of it.
+//     string are not part of it: they are not kept, and a file that differs in nothing else changes nothing. Whether a
+//     member is absent, null or empty is part of it.
 //   - A line is stored in one transaction. A transaction stores lines of up to about 1 MiB together.
 //   - A collection of which every review was rejected is not made, and a stored one stays as it is. A collection that
 //     has no reviews in the file is made or changed.
@@ -40,8 +40,8 @@ import (
 //
 // # Errors
 //
-// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound, ErrBusy, ErrFull (of what writes) or ErrUnknown (likewise) of
-// package vitrine, or its ErrClosed if the store was closed. For the first three, errors.As finds a [*vitrine.Error]
+// Errors wrap ErrInvalid, ErrForbidden, ErrNotFound or ErrBusy of package vitrine, ErrFull or ErrUnknown if the method
+// writes, or ErrClosed if the store was closed. For the first three, errors.As finds a [*vitrine.Error]
 // that says what is wrong and where. Errors of reading a file, of writing to one, and of a context are returned as they
 // are. A fault in the text of a file is a Problem and not an error: the check or the import goes on.
 type Service struct {

@@ -87,8 +87,8 @@ func TestAPrincipalWithoutURN(t *testing.T) {
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest("GET", "/x/me", nil))
 	all := log.lines(t)
-	if answer.Code != 401 || !strings.Contains(answer.Body.String(), "found no user with valid URNs") || len(all) != 1 ||
-		!strings.Contains(all[0].Reason, "Principal without a URN") {
+	if answer.Code != 401 || !strings.Contains(answer.Body.String(), "found no user with valid URNs") ||
+		len(all) != 1 || !strings.Contains(all[0].Reason, "Principal without a URN") {
 		t.Errorf("%d %s, and the log has %+v", answer.Code, answer.Body, all)
 	}
 }

@@ -55,7 +55,7 @@ func TestCheckFindsWhatContradicts(t *testing.T) {
 	check(2, "there is no store", "-db", "none.db")
 }
 
-// A check that is interrupted may find what is no fault: it must not give a copy the name of a faulty one.
+// A check that is interrupted may report faults that a whole copy does not have: the copy must keep its name.
 func TestAnInterruptedCheckFindsNothingMore(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	out, in := io.Pipe()

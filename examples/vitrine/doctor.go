@@ -68,10 +68,6 @@ func doctor(f *flag.FlagSet) action {
 			r.ofStore(ctx, s)
 			return nil
 		})
-		if _, _, unknown := lastCopy(*db); errors.Is(err, errNoStore) && inFile(*db) && unknown != nil {
-			err = fmt.Errorf("%w. If it was deleted, a server that still answers has it: save it before that stops",
-				err)
-		}
 		r.fault(err)
 		r.ofKeys(p, *db, *keyFile)
 		transport, err := trusting(*certificate)

@@ -87,7 +87,7 @@ func wanted(one *flag.Flag, said string) string {
 	return said
 }
 
-// nearest returns the name that is a typing mistake away from the given one, "" if there is none.
+// nearest returns the name that somebody who typed given has probably meant, "" if none is similar.
 func nearest(given string, names []string) (near string) {
 	least := 3
 	for _, name := range names {

@@ -15,8 +15,8 @@ import (
 
 // roomy is the store of a server, or of an import. It knows whether updates find room. On a disk that is nearly full it
 // keeps the bytes of files out, so that everything else can still be changed: what is deleted needs room in the log at
-// first. What was deleted from the file of the store is room for others, as long as the disk has a quarter of the
-// reserve for the log.
+// first. Pages that are free within the file of the store count as room, while a quarter of the reserve is left on the
+// disk for the log.
 type roomy struct {
 	storage.Store
 	disk func() (disk, bool) // of the store; ok is false if nobody knows

@@ -109,7 +109,8 @@ var errNoStore = errors.New("there is no store")
 func noStore(db string) error {
 	_, copied, err := lastCopy(db)
 	if err != nil {
-		return fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one", errNoStore, db)
+		return fmt.Errorf("%w at %s: name the store with -db, or start serve first, which builds one; if it was "+
+			"deleted, a server that still answers has it: save it before that stops", errNoStore, db)
 	}
 	return fmt.Errorf("%w at %s, but there was one, since %s is there: put the store back, or a copy in its place "+
 		"(%s); a server that still answers has the deleted file, so save that before it stops; only for a new, empty "+

@@ -245,7 +245,8 @@ func documents(t *testing.T) (names []string) {
 // the deployment, internal/proof/console for the static site, or adapters/mcp for its own.
 func TestEveryDocumentWithCodeIsRun(t *testing.T) {
 	known := slices.Concat(guides, figures, []string{"examples/deploy/README.md", "examples/deploy/container.md",
-		"examples/deploy/postgresql.md", "examples/deploy/postgres/README.md", "examples/site/README.md", "adapters/mcp/README.md"})
+		"examples/deploy/postgresql.md", "examples/deploy/postgres/README.md", "examples/site/README.md",
+		"adapters/mcp/README.md"})
 	for _, name := range documents(t) {
 		if strings.Contains(read(t, name), "\n```") && !slices.Contains(known, name) {
 			t.Errorf("%s has blocks of code that no test runs", name)

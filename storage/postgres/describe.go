@@ -58,8 +58,8 @@ func (d *description) server(ctx context.Context, tx pgx.Tx) error {
 	var replayed, archived, failed *time.Time
 	var senders []string
 	// A role outside of pg_monitor sees that a standby is there, and nothing else of it. The last column tells whether
-	// four whole segments of the WAL came after the last one that was archived: a name has a timeline, the upper half of
-	// the position, and the number of the segment within that. Archiving without a result is given ten minutes.
+	// four whole segments of the WAL came after the last one that was archived: a name has a timeline, the upper half
+	// of the position, and the number of the segment within that. Archiving without a result is given ten minutes.
 	const sql = `SELECT current_setting('server_version'), current_setting('autovacuum'),
 			current_setting('synchronous_standby_names'), current_setting('archive_mode'),
 			(SELECT sum(numbackends)::int8 FROM pg_stat_database),

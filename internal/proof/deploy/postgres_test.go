@@ -83,7 +83,8 @@ func TestArchivingWAL(t *testing.T) {
 func TestCommandsOfTheCluster(t *testing.T) {
 	var commands strings.Builder
 	blocks := regexp.MustCompile("(?s)\n```sh\n(.*?)```\n")
-	for _, block := range blocks.FindAllStringSubmatch(deployed(t, "postgres/README.md")+deployed(t, "postgresql.md"), -1) {
+	text := deployed(t, "postgres/README.md") + deployed(t, "postgresql.md")
+	for _, block := range blocks.FindAllStringSubmatch(text, -1) {
 		commands.WriteString(block[1])
 	}
 	check := exec.Command("sh", "-n")

@@ -48,9 +48,12 @@ func sections(t *testing.T) []section {
 	return all
 }
 
-// create is a shell function that creates an app with a title.
+// create has a shell function that creates an app with a title, and listApps, which sets apps to those that there are.
 const create = `create() {
 	curl -s --fail -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d "{\"title\":\"$1\",\"groups\":[\"urn:vitrine:example.test\"]}" http://127.0.0.1:8080/apps/
+}
+listApps() {
+	apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
 }
 `
 
@@ -61,7 +64,7 @@ const scripted = "curl -s --fail --cacert /etc/vitrine/tls/cert.pem --resolve ap
 // restored looks whether the copy is there, follows the page a second time after a change, and then restores each store
 // that was put aside: none has lost anything.
 const restored = `has() {
-	apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+	listApps
 	[[ $apps == *Before* && $apps == *"$1"* && $apps != *"$2"* ]]
 }
 restore() {
@@ -91,11 +94,11 @@ var around = map[string][2]string{
 	"No proxy": {"cp /etc/vitrine/vitrine.env /srv/", // and back, with the settings of before
 		"cmp /srv/vitrine.env /etc/vitrine/vitrine.env; systemctl start nginx"},
 	"Deleted under the service": {"create Rescued; rm /var/lib/vitrine/vitrine.db*",
-		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Rescued* ]]`},
+		`listApps; [[ $apps == *Rescued* ]]`},
 	"When something is wrong": {"echo '127.0.0.1 apps.example.test' >>/etc/hosts", ""},
 	"Backup":                  {"create Before", `curl -s http://127.0.0.1:9464/metrics | grep '^vitrine_last_copy_.* [1-9]'`},
 	"Continuous backup":       {"create Moment", "sleep 2; systemctl stop vitrine-litestream"},
-	"Restore to a point in time": {"", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+	"Restore to a point in time": {"", `listApps
 [[ $apps == *Moment* ]]
 rm -f /var/lib/vitrine/vitrine.db.before-*`},
 	"Restore": {"create After", restored},
@@ -110,7 +113,7 @@ server -o '-k /var/run/postgresql' start`,
 		`grep '^vitrine_last_copy_timestamp_seconds 1' /var/lib/prometheus/node-exporter/vitrine.prom
 [ "$(stat -c '%a %U' /var/backups/vitrine/*.archive)" = "600 vitrine" ]
 has() {
-	apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+	listApps
 	[[ $apps == *Moved* && $apps != *"$1"* ]]
 }
 create NotInTheArchive`},
@@ -134,14 +137,14 @@ rm /var/backups/vitrine/restored.archive`},
 install -m 0755 vitrine /usr/local/bin/
 create NotInTheArchive`, `has NotInTheArchive
 cmp /usr/local/bin/vitrine /usr/local/bin/vitrine.previous`},
-	"Back to SQLite": {"create Back", `apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/)
+	"Back to SQLite": {"create Back", `listApps
 [[ $apps == *Moved* && $apps == *Back* ]]
 sudo -u vitrine vitrine check -db /var/lib/vitrine/vitrine.db
 [ "$(ls /var/lib/vitrine/*.key 2>/dev/null)" = "" ]
 server stop`},
 	"Change the key": {"truncate -s -1 /etc/vitrine/keys", `[ "$(grep -c . /etc/vitrine/keys)" = 1 ]`},
 	"Upgrade": {"create Kept; echo >> vitrine", // another program, which runs as well
-		`apps=$(curl -s --fail -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/apps/); [[ $apps == *Kept* ]]`},
+		`listApps; [[ $apps == *Kept* ]]`},
 }
 
 // The commands of the README run on a clean machine, in their order.
